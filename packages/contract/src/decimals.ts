@@ -1,0 +1,106 @@
+/**
+ * Exact decimals. Money and share quantities are bigint micro-units (6 decimals); prices are integer
+ * ten-thousandths of one collateral ("pips": every tick size from 0.1 to 0.0001 is a whole number of them).
+ * Nothing here rounds unless the caller names the direction.
+ */
+
+declare const brand: unique symbol;
+
+/** Collateral or shares in millionths. */
+export type Micro = bigint;
+
+/** A price in ten-thousandths of one collateral: 0.57 is 5700. Strictly between 0 and 10000 when tradable. */
+export type Pips = number;
+
+export const MICRO = 1_000_000n;
+export const MICRO_DECIMALS = 6;
+export const PIPS = 10_000;
+export const PIPS_DECIMALS = 4;
+
+/** Tick sizes in pips by their wire spelling. */
+export const TICK_SIZES = { '0.1': 1000, '0.01': 100, '0.001': 10, '0.0001': 1 } as const;
+export type TickSize = keyof typeof TICK_SIZES;
+
+export type Rounding = 'floor' | 'ceil';
+
+export class DecimalError extends Error {
+  override readonly name = 'DecimalError';
+  readonly reason: 'not_a_decimal' | 'too_many_decimals';
+  constructor(reason: 'not_a_decimal' | 'too_many_decimals', text: string) {
+    super(
+      reason === 'not_a_decimal'
+        ? `"${text.slice(0, 60)}" is not a decimal number`
+        : `"${text.slice(0, 60)}" has too many decimals`,
+    );
+    this.reason = reason;
+  }
+}
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+/**
+ * Parses a decimal text (or a JSON number, by its shortest spelling) into an integer of `decimals` places.
+ * @throws DecimalError when it is no decimal, or finer than `decimals` and no rounding was named.
+ */
+export function parseDecimal(value: string | number, decimals: number, rounding?: Rounding): bigint {
+  const text = typeof value === 'number' ? String(value) : value;
+  const match = DECIMAL.exec(text);
+  if (match === null) throw new DecimalError('not_a_decimal', text);
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match;
+  const digits = whole + fraction;
+  const shift = decimals - fraction.length + Number(exponent);
+  let magnitude: bigint;
+  let inexact = false;
+  if (shift >= 0) {
+    magnitude = BigInt(digits) * 10n ** BigInt(shift);
+  } else {
+    const divisor = 10n ** BigInt(-shift);
+    const all = BigInt(digits);
+    magnitude = all / divisor;
+    inexact = all % divisor !== 0n;
+  }
+  if (inexact && rounding === undefined) throw new DecimalError('too_many_decimals', text);
+  const negative = sign === '-';
+  if (inexact && (rounding === 'ceil') !== negative) magnitude += 1n;
+  return negative ? -magnitude : magnitude;
+}
+
+/** Formats an integer of `decimals` places as the shortest decimal text: 1500000n → "1.5". */
+export function formatDecimal(value: bigint, decimals: number): string {
+  const negative = value < 0n;
+  const digits = (negative ? -value : value).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, -decimals);
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+export const parseMicro = (value: string | number, rounding?: Rounding): Micro =>
+  parseDecimal(value, MICRO_DECIMALS, rounding);
+
+export const formatMicro = (value: Micro): string => formatDecimal(value, MICRO_DECIMALS);
+
+/** A micro amount as a JSON number. Exact up to 2^53 micro-units (nine billion collateral). */
+export const microToNumber = (value: Micro): number => Number(formatMicro(value));
+
+/** @throws DecimalError when the price is finer than a ten-thousandth and no rounding was named. */
+export const parsePips = (value: string | number, rounding?: Rounding): Pips =>
+  Number(parseDecimal(value, PIPS_DECIMALS, rounding));
+
+export const formatPips = (value: Pips): string => formatDecimal(BigInt(value), PIPS_DECIMALS);
+
+export const pipsToNumber = (value: Pips): number => value / PIPS;
+
+/** Integer division of non-negative numbers with the loss named. */
+export function divide(numerator: bigint, denominator: bigint, rounding: Rounding): bigint {
+  if (numerator < 0n || denominator <= 0n)
+    throw new RangeError('divide takes a non-negative numerator and a positive denominator');
+  const quotient = numerator / denominator;
+  return rounding === 'ceil' && numerator % denominator !== 0n ? quotient + 1n : quotient;
+}
+
+/** What `shares` cost at `price`, in micro collateral. */
+export const notional = (shares: Micro, price: Pips, rounding: Rounding): Micro =>
+  divide(shares * BigInt(price), BigInt(PIPS), rounding);
+
+/** Branded ids: never interchangeable, always strings. */
+export type Branded<Name extends string> = string & { readonly [brand]: Name };

@@ -1,0 +1,233 @@
+/**
+ * The engine's language: commands in, events out. Everything here is plain data, so that a command can be
+ * journalled and replayed, and an event recorded, without translation.
+ *
+ * Units: money and shares are bigint micro-units; prices are integer pips (ten-thousandths of one collateral);
+ * times are integer epoch milliseconds that arrive with the command, never read from a clock.
+ */
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+
+/** A funder: the lower-case 0x address of the order's maker, or `house:<name>` for the world's own accounts. */
+export type AccountId = string;
+/** The EIP-712 digest of a signed order (lower-case 0x hex), or `house:<n>` for the world's own quotes. */
+export type OrderId = string;
+export type ConditionId = string;
+export type TokenId = string;
+
+export type Outcome = 'YES' | 'NO';
+export type Side = 'BUY' | 'SELL';
+export type TimeInForce = 'GTC' | 'GTD' | 'FOK' | 'FAK';
+/** How a resolved market pays: all to one outcome, or half to each. */
+export type Payout = 'YES' | 'NO' | 'HALF';
+
+/** What the engine must know of a market. Titles and categories belong to the world. */
+export interface MarketSpec {
+  readonly conditionId: ConditionId;
+  /** [YES, NO] */
+  readonly tokenIds: readonly [TokenId, TokenId];
+  readonly tickSize: Pips;
+  /** Smallest GTC/GTD order, in micro-shares. */
+  readonly minOrderSize: Micro;
+  /** Taker fee: shares × rate × (p(1−p))^exponent. The rate in millionths; 0n is free. */
+  readonly feeRate: Micro;
+  readonly feeExponent: number;
+}
+
+/**
+ * A signed instruction, already verified. The size leg is `size` shares; the money leg follows from `limit`,
+ * except for an immediate BUY (FOK/FAK), which spends at most `spend` and may receive more than `size`.
+ */
+export interface NewOrder {
+  readonly orderId: OrderId;
+  readonly account: AccountId;
+  readonly conditionId: ConditionId;
+  readonly outcome: Outcome;
+  readonly side: Side;
+  /** Limit price of `outcome`'s own token, on the market's tick grid. */
+  readonly limit: Pips;
+  /** Micro-shares. */
+  readonly size: Micro;
+  /** Immediate BUY only: the budget in micro collateral, fees apart. */
+  readonly spend?: Micro;
+  readonly timeInForce: TimeInForce;
+  readonly postOnly: boolean;
+  /** GTD only: when the order leaves the book (the venue's 60 s early expiry is already taken off). */
+  readonly expiresAt?: number;
+}
+
+export type EngineCommand =
+  | { readonly kind: 'deposit'; readonly account: AccountId; readonly amount: Micro }
+  | { readonly kind: 'list'; readonly market: MarketSpec }
+  | { readonly kind: 'place'; readonly order: NewOrder }
+  /** Only the order's own account may cancel it. */
+  | { readonly kind: 'cancel'; readonly account: AccountId; readonly orderIds: readonly OrderId[] }
+  | {
+      readonly kind: 'split';
+      readonly account: AccountId;
+      readonly conditionId: ConditionId;
+      readonly amount: Micro;
+    }
+  | {
+      readonly kind: 'merge';
+      readonly account: AccountId;
+      readonly conditionId: ConditionId;
+      readonly amount: Micro;
+    }
+  /** Takes every GTD order that is due at the command's time off its book. */
+  | { readonly kind: 'expire' }
+  /** Stops trading and cancels what rests; the market can still be resolved. */
+  | { readonly kind: 'close'; readonly conditionId: ConditionId }
+  /** Closes if still open, then fixes the payout. */
+  | { readonly kind: 'resolve'; readonly conditionId: ConditionId; readonly payout: Payout }
+  | { readonly kind: 'redeem'; readonly account: AccountId; readonly conditionId: ConditionId };
+
+/** Why the venue refused an order. Stable words: they become `errorCode` on the wire. */
+export type RejectReason =
+  | 'duplicate_order'
+  | 'market_not_found'
+  | 'market_closed'
+  | 'price_off_tick_grid'
+  | 'price_out_of_range'
+  | 'size_below_minimum'
+  | 'amount_below_minimum'
+  | 'insufficient_balance'
+  | 'already_expired'
+  | 'post_only_would_cross'
+  | 'post_only_needs_gtc_or_gtd'
+  | 'fok_not_filled'
+  | 'fak_no_match';
+
+/** Why an accepted order is no longer open. */
+export type DoneReason =
+  | 'filled'
+  /** The unfilled rest of a FAK order. */
+  | 'killed'
+  | 'canceled'
+  | 'expired'
+  | 'self_trade'
+  | 'market_closed'
+  | 'market_resolved';
+
+export type CancelRefusal = 'order_not_found';
+export type MatchKind = 'COMPLEMENTARY' | 'MINT' | 'MERGE';
+
+interface OrderRef {
+  readonly orderId: OrderId;
+  readonly account: AccountId;
+  readonly conditionId: ConditionId;
+}
+
+export type EngineEvent =
+  | { readonly kind: 'deposited'; readonly account: AccountId; readonly amount: Micro }
+  | { readonly kind: 'market_listed'; readonly conditionId: ConditionId }
+  | { readonly kind: 'market_closed'; readonly conditionId: ConditionId }
+  | { readonly kind: 'market_resolved'; readonly conditionId: ConditionId; readonly payout: Payout }
+  /** Comes before the order's fills. */
+  | ({ readonly kind: 'order_accepted' } & OrderRef)
+  /** Proof that nothing happened. `needed` and `available` (micro) only for insufficient_balance. */
+  | ({
+      readonly kind: 'order_rejected';
+      readonly reason: RejectReason;
+      readonly needed?: Micro;
+      readonly available?: Micro;
+    } & OrderRef)
+  /** One order's part in a match. Every match gives exactly two, taker first. */
+  | ({
+      readonly kind: 'fill';
+      /** Number of the match; the two fills share it. Counts up over the life of the exchange. */
+      readonly matchId: number;
+      readonly matchKind: MatchKind;
+      readonly liquidity: 'maker' | 'taker';
+      readonly outcome: Outcome;
+      readonly side: Side;
+      /** Price of this order's own token. */
+      readonly price: Pips;
+      readonly size: Micro;
+      /** Collateral paid (BUY) or received (SELL) for the tokens, before the fee. */
+      readonly cost: Micro;
+      readonly fee: Micro;
+    } & OrderRef)
+  /** `filled` and `remaining` in micro-shares; `cost` and `fees` in micro collateral over all its fills. */
+  | ({
+      readonly kind: 'order_done';
+      readonly reason: DoneReason;
+      readonly filled: Micro;
+      readonly remaining: Micro;
+      readonly cost: Micro;
+      readonly fees: Micro;
+    } & OrderRef)
+  | { readonly kind: 'cancel_refused'; readonly orderId: OrderId; readonly reason: CancelRefusal }
+  | {
+      readonly kind: 'split' | 'merged';
+      readonly account: AccountId;
+      readonly conditionId: ConditionId;
+      readonly amount: Micro;
+    }
+  /** A split, merge or redeem that could not be done; nothing changed. */
+  | {
+      readonly kind: 'refused';
+      readonly command: 'deposit' | 'list' | 'split' | 'merge' | 'close' | 'resolve' | 'redeem';
+      readonly reason:
+        | 'market_not_found'
+        | 'market_exists'
+        | 'market_closed'
+        | 'market_not_resolved'
+        | 'market_resolved'
+        | 'insufficient_balance'
+        | 'amount_not_positive';
+    }
+  /** `yes` and `no` are the tokens burnt; `payout` the collateral received (0n for a loser, or for nothing held). */
+  | {
+      readonly kind: 'redeemed';
+      readonly account: AccountId;
+      readonly conditionId: ConditionId;
+      readonly yes: Micro;
+      readonly no: Micro;
+      readonly payout: Micro;
+    };
+
+/** An order on the book, as a reader sees it. */
+export interface OpenOrder {
+  readonly orderId: OrderId;
+  readonly account: AccountId;
+  readonly conditionId: ConditionId;
+  readonly outcome: Outcome;
+  readonly side: Side;
+  readonly limit: Pips;
+  readonly size: Micro;
+  readonly filled: Micro;
+  readonly cost: Micro;
+  readonly fees: Micro;
+  readonly timeInForce: TimeInForce;
+  readonly expiresAt?: number;
+  readonly acceptedAt: number;
+}
+
+/** [price in pips, micro-shares at it]; best first. */
+export type Level = readonly [price: Pips, size: Micro];
+
+/** One outcome's side of the unified book: the NO book is the exact mirror of the YES book. */
+export interface BookView {
+  readonly conditionId: ConditionId;
+  readonly outcome: Outcome;
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
+  readonly lastTrade?: Pips;
+  /** Rises by one with every change of this market's book. */
+  readonly sequence: number;
+  /** Time of the last change. */
+  readonly changedAt: number;
+}
+
+export interface AccountView {
+  readonly account: AccountId;
+  /** Free collateral: what a new order can use. */
+  readonly available: Micro;
+  /** Collateral set aside for open BUY orders. */
+  readonly held: Micro;
+  /** Tokens by market; `held` is set aside for open SELL orders and is part of neither `yes` nor `no`. */
+  readonly tokens: ReadonlyMap<
+    ConditionId,
+    { readonly yes: Micro; readonly no: Micro; readonly yesHeld: Micro; readonly noHeld: Micro }
+  >;
+}

@@ -1,0 +1,115 @@
+/**
+ * The paper exchange as its embedder sees it. Everything else in this package is private to it.
+ */
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+import type {
+  AccountId,
+  AccountView,
+  BookView,
+  ConditionId,
+  EngineCommand,
+  EngineEvent,
+  OpenOrder,
+  OrderId,
+  Outcome,
+  Payout,
+  TokenId,
+} from './engine/types.ts';
+
+export type * from './engine/types.ts';
+
+/** A market with all that a person reads. Probabilities the world hides are not in it. */
+export interface MarketView {
+  /** Short decimal text, like the venue's own ids. */
+  readonly id: string;
+  readonly conditionId: ConditionId;
+  readonly tokenIds: readonly [TokenId, TokenId];
+  readonly slug: string;
+  readonly question: string;
+  /** The resolution rules. */
+  readonly description: string;
+  readonly category: string;
+  readonly eventId: string;
+  readonly eventTitle: string;
+  /** Exactly one market of a negative-risk event resolves YES. */
+  readonly negRisk: boolean;
+  readonly tickSize: Pips;
+  readonly minOrderSize: Micro;
+  readonly feeRate: Micro;
+  readonly feeExponent: number;
+  readonly createdAt: number;
+  readonly endDate: number;
+  /** Time of the last change to anything in this record but prices. */
+  readonly updatedAt: number;
+  readonly status: 'open' | 'closed' | 'resolved';
+  readonly payout?: Payout;
+  readonly resolvedAt?: number;
+  /** YES prices. */
+  readonly bestBid?: Pips;
+  readonly bestAsk?: Pips;
+  readonly lastTrade?: Pips;
+  /** Collateral traded, over all time and over the last 24 h. */
+  readonly volume: Micro;
+  readonly volume24h: Micro;
+  /** Collateral value of what rests on the book. */
+  readonly liquidity: Micro;
+}
+
+/** What an embedder may ask for; the world's own steps are not among it. */
+export type PublicCommand = Extract<
+  EngineCommand,
+  { kind: 'deposit' | 'place' | 'cancel' | 'split' | 'merge' | 'redeem' }
+>;
+
+/** One journalled command with everything that it caused, in order. */
+export interface Entry {
+  /** Position in the journal; counts up by one. */
+  readonly seq: number;
+  readonly at: number;
+  readonly command: PublicCommand | { readonly kind: 'step' };
+  readonly events: readonly EngineEvent[];
+}
+
+/**
+ * Takes part in the journal's group commit: its statements are sent on the journal's connection inside the same
+ * transaction, so what it writes is there exactly when the entries are. It must issue its statements without
+ * awaiting between them and return their promises. It sees every entry once, in order, before anybody is told.
+ */
+export type Recorder = (
+  tx: import('postgres').ReservedSql,
+  entries: readonly Entry[],
+) => readonly PromiseLike<unknown>[];
+
+export interface PaperExchange {
+  /**
+   * Applies a command and resolves with its events once they are durable.
+   * @throws ExchangeUnavailable when there is no telling whether it was recorded (lost database), or before that
+   *   when the exchange is not open; `executed` says which.
+   */
+  execute(command: PublicCommand): Promise<readonly EngineEvent[]>;
+  /** Every market ever listed that is not yet archived, newest last. */
+  markets(): Iterable<MarketView>;
+  market(conditionId: ConditionId): MarketView | undefined;
+  /** Also gives which outcome the token is. */
+  marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined;
+  book(conditionId: ConditionId, outcome: Outcome, depth?: number): BookView | undefined;
+  account(account: AccountId): AccountView;
+  openOrder(orderId: OrderId): OpenOrder | undefined;
+  openOrders(account: AccountId): readonly OpenOrder[];
+  /**
+   * The durable record of an order that ever reached the exchange: proof of what became of it, or `undefined` as
+   * proof that it never did (nothing of it is in flight when this resolves).
+   */
+  orderRecord(orderId: OrderId): Promise<OrderRecord | undefined>;
+  /** SHA-256 of the canonical state, hex. */
+  stateHash(): string;
+  /** Finishes what is in flight, writes a snapshot, gives up the lead. */
+  close(): Promise<void>;
+}
+
+export interface OrderRecord {
+  readonly orderId: OrderId;
+  readonly account: AccountId;
+  /** The events of this order, oldest first. */
+  readonly events: readonly EngineEvent[];
+}
