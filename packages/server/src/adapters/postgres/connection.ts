@@ -1,0 +1,57 @@
+/**
+ * Opens a pool from a DATABASE_URL. The driver knows no URL for Unix sockets; PostgreSQL's own spelling
+ * (`postgres://user@/database?host=/folder&port=5432`) is understood here.
+ */
+import postgres from 'postgres';
+
+export type Sql = postgres.Sql<{ bigint: bigint }>;
+export type Tx = postgres.ReservedSql<{ bigint: bigint }>;
+
+export interface PoolOptions {
+  readonly max?: number;
+  readonly applicationName?: string;
+  readonly connectTimeoutSeconds?: number;
+}
+
+/** 64-bit integers arrive as bigint: money must not pass through a double. */
+const types = {
+  bigint: {
+    to: 20,
+    from: [20],
+    serialize: (value: bigint) => value.toString(),
+    parse: (text: string) => BigInt(text),
+  },
+};
+
+const SOCKET_URL = /^postgres(?:ql)?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?\/([^?]*)\?(.*)$/;
+
+export function openPool(url: string, options: PoolOptions = {}): Sql {
+  const common = {
+    max: options.max ?? 10,
+    types,
+    onnotice: () => {},
+    connection: { application_name: options.applicationName ?? 'bellwether' },
+    // The driver would close healthy connections every half hour, and with them locks and listeners.
+    max_lifetime: null,
+    connect_timeout: options.connectTimeoutSeconds ?? 10,
+  };
+  const socket = SOCKET_URL.exec(url);
+  if (socket === null) return postgres(url, common);
+  const [, user, password, database, query] = socket;
+  const params = new URLSearchParams(query);
+  return postgres({
+    ...common,
+    host: params.get('host') ?? '/var/run/postgresql',
+    port: Number(params.get('port') ?? 5432),
+    database: decodeURIComponent(database ?? ''),
+    ...(user === undefined ? {} : { user: decodeURIComponent(user) }),
+    ...(password === undefined ? {} : { password: decodeURIComponent(password) }),
+  });
+}
+
+/** The URL of a database behind a Unix socket. */
+export const socketUrl = (
+  where: { socketDir: string; port: number; user: string },
+  database: string,
+): string =>
+  `postgres://${where.user}@/${database}?host=${encodeURIComponent(where.socketDir)}&port=${where.port}`;

