@@ -1,0 +1,71 @@
+/**
+ * EVM addresses. Inside the venue's language an address is always the lower-case 0x text of 20 bytes, so that two
+ * of them can be compared with `===` and used as keys; the checksummed spelling is for people and headers.
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, readHexInto, utf8 } from './bytes.ts';
+
+declare const brand: unique symbol;
+
+/** Lower-case `0x` and 40 hex digits. */
+export type Address = `0x${string}` & { readonly [brand]: 'Address' };
+
+export const ADDRESS_BYTES = 20;
+export const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000' as Address;
+
+const LOWER = /^0x[0-9a-f]{40}$/;
+const ANY_CASE = /^0x[0-9a-fA-F]{40}$/;
+
+/** Whether the text already is in the one spelling used here. */
+export const isAddress = (text: unknown): text is Address => typeof text === 'string' && LOWER.test(text);
+
+/** The address that the text spells in any case (checksums are not judged), or `null`. */
+export const parseAddress = (text: unknown): Address | null =>
+  typeof text === 'string' && ANY_CASE.test(text) ? (text.toLowerCase() as Address) : null;
+
+/** @throws RangeError when the text is no address. */
+export function asAddress(text: string): Address {
+  const address = parseAddress(text);
+  if (address === null) throw new RangeError(`"${text.slice(0, 50)}" is not an EVM address`);
+  return address;
+}
+
+/** @throws RangeError unless there are 20 bytes. */
+export function addressFromBytes(bytes: Uint8Array): Address {
+  if (bytes.length !== ADDRESS_BYTES) throw new RangeError('an EVM address has 20 bytes');
+  return bytesToHex(bytes) as Address;
+}
+
+/** Writes the address's 20 bytes at `offset`. */
+export function writeAddress(target: Uint8Array, offset: number, address: Address): void {
+  // The brand promises 40 digits; a forged one must not pass for another address.
+  if (address.length !== 42 || !readHexInto(address, 2, target, offset, ADDRESS_BYTES))
+    throw new RangeError('not an EVM address');
+}
+
+export function addressToBytes(address: Address): Uint8Array {
+  const bytes = new Uint8Array(ADDRESS_BYTES);
+  writeAddress(bytes, 0, address);
+  return bytes;
+}
+
+/** The EIP-55 spelling. */
+export function toChecksumAddress(address: Address): `0x${string}` {
+  const digits = address.slice(2);
+  const hash = keccak_256(utf8(digits));
+  let text = '';
+  for (let i = 0; i < digits.length; i++) {
+    const byte = hash[i >> 1]!;
+    const high = (i % 2 === 0 ? byte >> 4 : byte & 15) >= 8;
+    text += high ? digits[i]!.toUpperCase() : digits[i]!;
+  }
+  return `0x${text}`;
+}
+
+/** The address of an uncompressed public key: 64 bytes, or 65 that begin with 4. */
+export function addressOfPublicKey(publicKey: Uint8Array): Address {
+  const point = publicKey.length === 65 ? publicKey.subarray(1) : publicKey;
+  if (point.length !== 64 || (publicKey.length === 65 && publicKey[0] !== 4))
+    throw new RangeError('an uncompressed public key has 64 bytes, or 65 that begin with 4');
+  return bytesToHex(keccak_256(point).subarray(12)) as Address;
+}

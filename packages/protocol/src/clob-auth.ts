@@ -1,0 +1,37 @@
+/**
+ * The venue's first level of authentication: an EIP-712 message by which an account proves itself, to create or
+ * derive its API key. Wire reference 2.1.
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import type { Address } from './address.ts';
+import { concatBytes, uint256 } from './bytes.ts';
+import { addressWord, domainSeparator, hashText, typedDataDigest } from './eip712.ts';
+
+export const CLOB_AUTH_MESSAGE = 'This message attests that I control the given wallet';
+export const CLOB_AUTH_DOMAIN_NAME = 'ClobAuthDomain';
+const CLOB_AUTH_TYPE = 'ClobAuth(address address,string timestamp,uint256 nonce,string message)';
+
+export interface ClobAuth {
+  readonly address: Address;
+  /** Decimal epoch seconds, exactly as sent in POLY_TIMESTAMP. */
+  readonly timestamp: string;
+  readonly nonce: bigint;
+  readonly chainId: number;
+}
+
+/** What the account signs, 32 bytes. */
+export function clobAuthDigest(auth: ClobAuth): Uint8Array {
+  const separator = domainSeparator({
+    name: CLOB_AUTH_DOMAIN_NAME,
+    version: '1',
+    chainId: auth.chainId,
+  });
+  const struct = concatBytes(
+    hashText(CLOB_AUTH_TYPE),
+    addressWord(auth.address),
+    hashText(auth.timestamp),
+    uint256(auth.nonce),
+    hashText(CLOB_AUTH_MESSAGE),
+  );
+  return typedDataDigest(separator, keccak_256(struct));
+}

@@ -1,0 +1,191 @@
+/**
+ * The venue's order: its structs, the exchange contracts that verify it, and the digest that is both what the agent
+ * signs and the order's id. Source: the venue's contracts; layouts and vectors in the wire reference, section 5.
+ *
+ * Three structs carry the name `Order`:
+ * - 12 fields: version 1 everywhere, and version 2 in this service's interface;
+ * - 11 fields: version 2 of the venue itself, with timestamp, metadata and builder signed;
+ * - 12 + 3 fields: nobody's contract. Signers that sign the interface's deprecated fields make it; its hash is only
+ *   there to tell their authors what went wrong.
+ */
+import type { Address } from './address.ts';
+import { hexToBytes } from './bytes.ts';
+import { domainSeparator, StructEncoder, typedDataDigest } from './eip712.ts';
+
+/** 0 externally owned account, 1 proxy wallet, 2 Safe wallet, 3 deposit wallet (ERC-1271). */
+export type SignatureType = 0 | 1 | 2 | 3;
+export type OrderVersion = 1 | 2;
+
+export const SIDE_BUY = 0;
+export const SIDE_SELL = 1;
+
+/** The interface's struct. Amounts in millionths, expiration in epoch seconds. */
+export interface OrderFields {
+  readonly salt: bigint;
+  /** The account that funds the order. */
+  readonly maker: Address;
+  readonly signer: Address;
+  /** The zero address for an open order. */
+  readonly taker: Address;
+  readonly tokenId: bigint;
+  readonly makerAmount: bigint;
+  readonly takerAmount: bigint;
+  readonly expiration: bigint;
+  readonly nonce: bigint;
+  readonly feeRateBps: bigint;
+  readonly side: 0 | 1;
+  readonly signatureType: SignatureType;
+}
+
+/** What the venue's own version 2 adds. */
+export interface OrderExtras {
+  /** Epoch milliseconds; only makes the order unique. */
+  readonly timestamp: bigint;
+  /** 32 bytes. */
+  readonly metadata: Uint8Array;
+  /** 32 bytes. */
+  readonly builder: Uint8Array;
+}
+
+/** The venue's own version 2 struct. */
+export type PolymarketOrderFields = Omit<OrderFields, 'taker' | 'expiration' | 'nonce' | 'feeRateBps'> &
+  OrderExtras;
+
+export const ORDER_TYPE =
+  'Order(uint256 salt,address maker,address signer,address taker,uint256 tokenId,uint256 makerAmount,' +
+  'uint256 takerAmount,uint256 expiration,uint256 nonce,uint256 feeRateBps,uint8 side,uint8 signatureType)';
+export const POLYMARKET_ORDER_TYPE =
+  'Order(uint256 salt,address maker,address signer,uint256 tokenId,uint256 makerAmount,uint256 takerAmount,' +
+  'uint8 side,uint8 signatureType,uint256 timestamp,bytes32 metadata,bytes32 builder)';
+export const EXTENDED_ORDER_TYPE = ORDER_TYPE.replace(
+  /\)$/,
+  ',uint256 timestamp,bytes32 metadata,bytes32 builder)',
+);
+
+// keccak256 of the three type texts; a test recomputes them.
+export const ORDER_TYPE_HASH = '0xa852566c4e14d00869b6db0220888a9090a13eccdaea03713ff0a3d27bf9767c';
+export const POLYMARKET_ORDER_TYPE_HASH =
+  '0xbb86318a2138f5fa8ae32fbe8e659f8fcf13cc6ae4014a707893055433818589';
+export const EXTENDED_ORDER_TYPE_HASH = '0x2bde9ffaa0c32f3162778a09bad5aac37e8b0ff3d35a0529ee0e571a7bfcfdb4';
+
+// One buffer per struct for the life of the process: encoding is synchronous, so nobody sees it half filled.
+const order = new StructEncoder(hexToBytes(ORDER_TYPE_HASH), 12);
+const polymarketOrder = new StructEncoder(hexToBytes(POLYMARKET_ORDER_TYPE_HASH), 11);
+const extendedOrder = new StructEncoder(hexToBytes(EXTENDED_ORDER_TYPE_HASH), 15);
+
+function encodeTwelve(encoder: StructEncoder, fields: OrderFields): StructEncoder {
+  return encoder
+    .begin()
+    .uint(fields.salt)
+    .address(fields.maker)
+    .address(fields.signer)
+    .address(fields.taker)
+    .uint(fields.tokenId)
+    .uint(fields.makerAmount)
+    .uint(fields.takerAmount)
+    .uint(fields.expiration)
+    .uint(fields.nonce)
+    .uint(fields.feeRateBps)
+    .small(fields.side)
+    .small(fields.signatureType);
+}
+
+/**
+ * Struct hash of the interface's order, 32 bytes.
+ * @throws RangeError when a number is negative or over 256 bits.
+ */
+export const orderStructHash = (fields: OrderFields): Uint8Array => encodeTwelve(order, fields).hash();
+
+/** Struct hash of the venue's own version 2 order, 32 bytes. Same errors. */
+export const polymarketOrderStructHash = (fields: PolymarketOrderFields): Uint8Array =>
+  polymarketOrder
+    .begin()
+    .uint(fields.salt)
+    .address(fields.maker)
+    .address(fields.signer)
+    .uint(fields.tokenId)
+    .uint(fields.makerAmount)
+    .uint(fields.takerAmount)
+    .small(fields.side)
+    .small(fields.signatureType)
+    .uint(fields.timestamp)
+    .bytes32(fields.metadata)
+    .bytes32(fields.builder)
+    .hash();
+
+/** What comes out when a signer includes the deprecated fields. For diagnosis alone; no order is accepted by it. */
+export const extendedOrderStructHash = (fields: OrderFields, extras: OrderExtras): Uint8Array =>
+  encodeTwelve(extendedOrder, fields)
+    .uint(extras.timestamp)
+    .bytes32(extras.metadata)
+    .bytes32(extras.builder)
+    .hash();
+
+/** The order's id and what is signed: the EIP-712 digest, 32 bytes. */
+export const orderDigest: (separator: Uint8Array, structHash: Uint8Array) => Uint8Array = typedDataDigest;
+
+export const ORDER_DOMAIN_NAME = 'Polymarket CTF Exchange';
+
+export interface ExchangeContracts {
+  readonly v1: Address;
+  readonly v1NegRisk: Address;
+  readonly v2: Address;
+  readonly v2NegRisk: Address;
+}
+
+/** The venue's contracts on Polygon. */
+export const POLYGON_CHAIN_ID = 137;
+export const POLYGON_EXCHANGES: ExchangeContracts = {
+  v1: '0x4bfb41d5b3570defd03c39a9a4d8de6bd8b8982e' as Address,
+  v1NegRisk: '0xc5d563a36ae78145c45a50134d48a1215220f80a' as Address,
+  v2: '0xe111180000d2663c0091e4f400237545b87b996b' as Address,
+  v2NegRisk: '0xe2222d279d744050d28e00520010520000310f59' as Address,
+};
+
+export interface ExchangeDomain {
+  readonly version: OrderVersion;
+  readonly negRisk: boolean;
+  readonly verifyingContract: Address;
+  /** EIP-712 domain separator, 32 bytes. */
+  readonly separator: Uint8Array;
+}
+
+/** Version 2 first: it is the current default, so a search over all four usually ends at once. */
+export type ExchangeDomains = readonly [
+  v2: ExchangeDomain,
+  v2NegRisk: ExchangeDomain,
+  v1: ExchangeDomain,
+  v1NegRisk: ExchangeDomain,
+];
+
+/** The four contracts that may verify an order. Compute it once per configuration. */
+export function exchangeDomains(
+  chainId: number = POLYGON_CHAIN_ID,
+  contracts: ExchangeContracts = POLYGON_EXCHANGES,
+): ExchangeDomains {
+  const domain = (version: OrderVersion, negRisk: boolean, verifyingContract: Address): ExchangeDomain => ({
+    version,
+    negRisk,
+    verifyingContract,
+    separator: domainSeparator({
+      name: ORDER_DOMAIN_NAME,
+      version: String(version),
+      chainId,
+      verifyingContract,
+    }),
+  });
+  return [
+    domain(2, false, contracts.v2),
+    domain(2, true, contracts.v2NegRisk),
+    domain(1, false, contracts.v1),
+    domain(1, true, contracts.v1NegRisk),
+  ];
+}
+
+export function exchangeDomain(
+  domains: ExchangeDomains,
+  version: OrderVersion,
+  negRisk: boolean,
+): ExchangeDomain {
+  return domains[(version === 2 ? 0 : 2) + (negRisk ? 1 : 0)]!;
+}
