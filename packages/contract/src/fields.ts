@@ -1,0 +1,127 @@
+/** Field schemas that several operations share, with every limit of the interface as a named constant. */
+import { Type } from 'typebox';
+
+export const LIMITS = {
+  agentNameChars: 100,
+  agentDescriptionChars: 500,
+  keyNameChars: 100,
+  venueChars: 50,
+  marketQuestionChars: 250,
+  ownerChars: 128,
+  reasoningChars: 1000,
+  sourceChars: 100,
+  skillSlugChars: 100,
+  searchChars: 100,
+  sortChars: 200,
+  marketsPerPage: 500,
+  ordersPerPage: 100,
+  tradesPerDay: 5000,
+  tradeAmount: 1_000_000,
+  dailyTradeAmount: 10_000_000,
+  bodyBytes: 65_536,
+} as const;
+
+/**
+ * Printable text. Control characters (line breaks among them) and lone surrogates are refused: the first end up in
+ * logs and terminals, the second in no database.
+ */
+export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
+
+export const text = (maxLength: number, options: { minLength?: number; description?: string } = {}) =>
+  Type.String({ maxLength, pattern: PRINTABLE, ...options });
+
+/** A label an agent may leave out: `null` means the same. */
+export const label = (maxLength: number, description?: string) =>
+  Type.Optional(Type.Union([text(maxLength), Type.Null()], description === undefined ? {} : { description }));
+
+export const Address = Type.String({
+  pattern: '^0x[a-fA-F0-9]{40}$',
+  description: 'EVM address, 0x and 40 hex digits',
+  examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
+});
+
+export const SignatureType = Type.Union(
+  [Type.Literal(0), Type.Literal(1), Type.Literal(2), Type.Literal(3)],
+  {
+    description: '0 EOA, 1 proxy wallet, 2 Safe, 3 deposit wallet (ERC-1271)',
+  },
+);
+
+/** An unsigned integer that may have 256 bits, so it travels as text. */
+export const UintText = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,77})$',
+  description: 'decimal integer as text',
+});
+
+/** A non-negative amount in JSON; more than six decimals are refused where money depends on it. */
+export const Amount = (description: string) => Type.Number({ minimum: 0, maximum: 1e12, description });
+
+export const EpochMs = Type.String({ description: 'epoch milliseconds as text' });
+export const Iso = Type.String({ format: 'date-time', description: 'ISO 8601 with zone' });
+export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export const VenueQuery = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: LIMITS.venueChars,
+    pattern: PRINTABLE,
+    description: 'venue name; default venue A',
+  }),
+);
+
+export const Outcome = Type.Union([Type.Literal('YES'), Type.Literal('NO')]);
+export const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
+export const OrderType = Type.Union([
+  Type.Literal('GTC'),
+  Type.Literal('FOK'),
+  Type.Literal('GTD'),
+  Type.Literal('FAK'),
+]);
+export const TickSizeText = Type.Union([
+  Type.Literal('0.1'),
+  Type.Literal('0.01'),
+  Type.Literal('0.001'),
+  Type.Literal('0.0001'),
+]);
+
+/** RFC 9457 problem, with what an agent needs to go on. */
+export const Problem = Type.Object(
+  {
+    type: Type.String({ description: 'urn:bellwether:error:<code>' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    instance: Type.String({ description: 'the path asked for' }),
+    code: Type.String({ description: 'stable snake_case code; see docs/errors.md' }),
+    message: Type.String({ description: 'the same text as detail' }),
+    requestId: Type.String(),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          path: Type.String({ description: 'JSON path of the field, e.g. order.tokenId' }),
+          code: Type.String(),
+          message: Type.String(),
+        }),
+      ),
+    ),
+    fix: Type.Optional(Type.String({ description: 'what to do next' })),
+    diagnosis: Type.Optional(
+      Type.Object(
+        { check: Type.String({ description: 'the check that failed' }) },
+        {
+          additionalProperties: true,
+          description: 'refused signatures: what was recovered and what was expected',
+        },
+      ),
+    ),
+    context: Type.Optional(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'figures behind the refusal: limit, used, asked' },
+      ),
+    ),
+    orderId: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false, description: 'RFC 9457 problem' },
+);

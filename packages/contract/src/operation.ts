@@ -1,0 +1,40 @@
+/**
+ * What an operation is: everything about a route but its code. The server binds a handler to it, the OpenAPI document
+ * and the SDK's types are made from it.
+ */
+import type { TSchema } from 'typebox';
+import type { ErrorCode } from './errors.ts';
+
+export type Permission =
+  /** No key needed. */
+  | 'public'
+  /** An agent's active API key. */
+  | 'agent';
+
+/** Which token bucket a call draws from. */
+export type RateClass = 'register' | 'claim' | 'trade' | 'exit' | 'search' | 'read' | 'none';
+
+export interface Operation {
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With {braces} for path parameters. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: 'agents' | 'wallet' | 'markets' | 'trading' | 'positions' | 'paper';
+  readonly permission: Permission;
+  readonly rateClass: RateClass;
+  /** Takes an Idempotency-Key: it changes something. */
+  readonly idempotent?: boolean;
+  /** The answer holds a secret, which is left out of what is stored for replays. */
+  readonly secretAnswer?: boolean;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  readonly status: 200 | 201;
+  readonly response: TSchema;
+  /** Codes beyond those that every route of its kind can answer. */
+  readonly errors: readonly ErrorCode[];
+}
+
+export const operation = <const T extends Operation>(definition: T): T => definition;

@@ -1,0 +1,280 @@
+import { type Static, Type } from 'typebox';
+import { EpochMs, Iso, LIMITS, Nullable, text } from '../fields.ts';
+import { operation } from '../operation.ts';
+
+export const RegisterRequest = Type.Object({
+  name: text(LIMITS.agentNameChars, { minLength: 1 }),
+  description: Type.Optional(text(LIMITS.agentDescriptionChars)),
+});
+
+export const RegisterResponse = Type.Object({
+  agentId: Type.String(),
+  agentName: Type.String(),
+  apiKeyCode: Type.String({ description: 'the bearer key; shown here and never again' }),
+  claimCode: Type.String({ examples: ['7K2QD-M9XTR'] }),
+  claimUrl: Type.String(),
+  simulationBalance: Type.Number({
+    description: 'paper collateral that the first registered wallet is credited',
+  }),
+});
+
+/** Interface 2.2. */
+export const AgentRecord = Type.Object({
+  id: Type.String(),
+  userId: Type.String(),
+  keyName: Type.String(),
+  apiKeyCode: Type.String({ description: 'masked: the first 7 and the last 4 of 64 characters' }),
+  claimCode: Nullable(Type.String()),
+  status: Type.Integer({ description: '1 active, 2 revoked' }),
+  createType: Type.Integer({ description: '1 made by the user, 2 made by the system at registration' }),
+  createdAt: EpochMs,
+  lastCalledAt: EpochMs,
+  agentName: Type.String(),
+  agentCode: Type.String(),
+  agentDescription: Type.String(),
+  onlineStatus: Type.Integer({ description: '1 called within 5 minutes, 2 within 24 hours, 3 offline' }),
+  walletAddress: Nullable(Type.String()),
+  solAddress: Nullable(Type.String()),
+});
+
+const percent = Type.Optional(Type.Union([Type.Number({ minimum: 1, maximum: 100 }), Type.Null()]));
+const cap = Type.Optional(
+  Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.dailyTradeAmount }), Type.Null()]),
+);
+
+/** A partial update. A typing error must not pass for a safeguard, so unknown fields are refused. */
+export const SettingsUpdate = Type.Object(
+  {
+    maxTradesPerDay: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.tradesPerDay })),
+    maxTradeAmount: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.tradeAmount })),
+    tradingPaused: Type.Optional(Type.Boolean()),
+    autoRedeemEnabled: Type.Optional(Type.Boolean()),
+    dailyTradeAmountLimit: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.dailyTradeAmount }),
+    ),
+    maxPositionValue: cap,
+    dailyLossLimit: cap,
+    tradeLimitEnabled: Type.Optional(Type.Boolean()),
+    riskControlEnabled: Type.Optional(Type.Boolean()),
+    takeProfitPercent: percent,
+    stopLossPercent: percent,
+  },
+  { additionalProperties: false },
+);
+
+export const Settings = Type.Object({
+  maxTradesPerDay: Type.Integer(),
+  maxTradeAmount: Type.Number({ description: 'collateral per trade, fees apart' }),
+  tradingPaused: Type.Boolean(),
+  autoRedeemEnabled: Type.Boolean(),
+  dailyTradeAmountLimit: Type.Number({ description: 'collateral per UTC day' }),
+  maxPositionValue: Nullable(Type.Number()),
+  dailyLossLimit: Nullable(Type.Number()),
+  tradeLimitEnabled: Type.Boolean({ description: 'false lifts the caps, never the pause' }),
+  riskControlEnabled: Type.Boolean(),
+  takeProfitPercent: Nullable(Type.Number()),
+  stopLossPercent: Nullable(Type.Number()),
+  updatedAt: Iso,
+});
+
+export const VenueInfo = Type.Object({
+  name: Type.String(),
+  kind: Type.String({ description: 'A or B' }),
+  backend: Type.String({ description: '"paper": simulated money; "live": real money' }),
+  status: Type.String({ description: 'ready, or what is wrong' }),
+});
+
+export const Me = Type.Object({
+  ...AgentRecord.properties,
+  agentId: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  claimed: Type.Boolean(),
+  venues: Type.Array(VenueInfo),
+  simulationBalance: Type.Number({ description: 'paper collateral left, holds included' }),
+  tradesToday: Type.Integer(),
+  maxTradesPerDay: Type.Integer(),
+  tradesRemaining: Type.Integer(),
+  quotaResetsAt: Iso,
+  openOrderCount: Type.Integer(),
+  currentPositionCount: Type.Integer(),
+  totalPnl: Type.Number(),
+  winRate: Nullable(
+    Type.Number({ description: 'share of closed positions that gained; null before the first' }),
+  ),
+  settings: Settings,
+});
+
+export const ApiKeyRecord = Type.Object({
+  id: Type.String(),
+  keyName: Type.String(),
+  apiKeyCode: Type.String({ description: 'masked' }),
+  status: Type.Integer({ description: '1 active, 2 revoked' }),
+  createType: Type.Integer(),
+  createdAt: EpochMs,
+  lastCalledAt: EpochMs,
+});
+
+const ApiKeyId = Type.Object({ id: Type.String({ pattern: '^[0-9]{1,18}$' }) });
+
+export const registerAgent = operation({
+  id: 'registerAgent',
+  method: 'POST',
+  path: '/agents/register',
+  summary: 'Register an agent and obtain its API key and claim code',
+  tag: 'agents',
+  permission: 'public',
+  rateClass: 'register',
+  idempotent: true,
+  secretAnswer: true,
+  body: RegisterRequest,
+  status: 200,
+  response: RegisterResponse,
+  errors: [],
+});
+
+export const getClaim = operation({
+  id: 'getClaim',
+  method: 'GET',
+  path: '/agents/claim/{claimCode}',
+  summary: 'Look an agent up by its claim code; a browser gets a page',
+  tag: 'agents',
+  permission: 'public',
+  rateClass: 'claim',
+  params: Type.Object({ claimCode: Type.String() }),
+  status: 200,
+  response: AgentRecord,
+  errors: ['claim_code_required', 'claim_code_not_found'],
+});
+
+export const getClaimByQuery = operation({
+  id: 'getClaimByQuery',
+  method: 'GET',
+  path: '/agents/claim',
+  summary: 'The same as GET /agents/claim/{claimCode}',
+  tag: 'agents',
+  permission: 'public',
+  rateClass: 'claim',
+  query: Type.Object({ claimCode: Type.Optional(Type.String()) }),
+  status: 200,
+  response: AgentRecord,
+  errors: ['claim_code_required', 'claim_code_not_found'],
+});
+
+export const createApiKey = operation({
+  id: 'createApiKey',
+  method: 'POST',
+  path: '/agents/create-api-key',
+  summary: 'Create a further API key for this agent',
+  tag: 'agents',
+  permission: 'agent',
+  rateClass: 'read',
+  idempotent: true,
+  secretAnswer: true,
+  body: Type.Object({ keyName: text(LIMITS.keyNameChars, { minLength: 1 }) }),
+  status: 200,
+  response: ApiKeyRecord,
+  errors: [],
+});
+
+export const listApiKeys = operation({
+  id: 'listApiKeys',
+  method: 'GET',
+  path: '/agents/api-key/list',
+  summary: 'List the keys of this agent, masked',
+  tag: 'agents',
+  permission: 'agent',
+  rateClass: 'read',
+  status: 200,
+  response: Type.Array(ApiKeyRecord),
+  errors: [],
+});
+
+const revoke = {
+  summary: 'Revoke a key of this agent; it is refused from the next request on',
+  tag: 'agents',
+  permission: 'agent',
+  rateClass: 'read',
+  idempotent: true,
+  params: ApiKeyId,
+  query: Type.Object({ force: Type.Optional(Type.Boolean({ default: false })) }),
+  status: 200,
+  response: ApiKeyRecord,
+  errors: ['api_key_not_found', 'last_active_key'],
+} as const;
+
+export const revokeApiKey = operation({
+  id: 'revokeApiKey',
+  method: 'DELETE',
+  path: '/agents/api-key/{id}',
+  ...revoke,
+});
+export const revokeApiKeyByPost = operation({
+  id: 'revokeApiKeyByPost',
+  method: 'POST',
+  path: '/agents/api-key/{id}/revoke',
+  ...revoke,
+});
+
+export const getMe = operation({
+  id: 'getMe',
+  method: 'GET',
+  path: '/agents/me',
+  summary: 'The calling agent: status, balance, quota used today',
+  tag: 'agents',
+  permission: 'agent',
+  rateClass: 'read',
+  status: 200,
+  response: Me,
+  errors: [],
+});
+
+export const getSettings = operation({
+  id: 'getSettings',
+  method: 'GET',
+  path: '/agents/settings',
+  summary: 'Read the safeguards',
+  tag: 'agents',
+  permission: 'agent',
+  rateClass: 'read',
+  status: 200,
+  response: Settings,
+  errors: [],
+});
+
+export const updateSettings = operation({
+  id: 'updateSettings',
+  method: 'POST',
+  path: '/agents/settings',
+  summary: 'Change the safeguards; only the named fields change',
+  tag: 'agents',
+  permission: 'agent',
+  rateClass: 'exit',
+  idempotent: true,
+  body: SettingsUpdate,
+  status: 200,
+  response: Settings,
+  errors: [],
+});
+
+export const getHealth = operation({
+  id: 'getHealth',
+  method: 'GET',
+  path: '/agents/health',
+  summary: 'Is the service there? Asks neither database nor venue',
+  tag: 'agents',
+  permission: 'public',
+  rateClass: 'none',
+  status: 200,
+  response: Type.Object({ status: Type.Literal('ok'), timestamp: Iso }),
+  errors: [],
+});
+
+export type RegisterRequest = Static<typeof RegisterRequest>;
+export type RegisterResponse = Static<typeof RegisterResponse>;
+export type AgentRecord = Static<typeof AgentRecord>;
+export type SettingsUpdate = Static<typeof SettingsUpdate>;
+export type Settings = Static<typeof Settings>;
+export type VenueInfo = Static<typeof VenueInfo>;
+export type Me = Static<typeof Me>;
+export type ApiKeyRecord = Static<typeof ApiKeyRecord>;

@@ -1,0 +1,260 @@
+import { type Static, Type } from 'typebox';
+import { Address, Iso, LIMITS, Nullable, PRINTABLE, Side, VenueQuery } from '../fields.ts';
+import { operation } from '../operation.ts';
+
+/** Interface 2.8, both tables. */
+export const Market = Type.Object({
+  id: Type.String(),
+  venue: Type.String(),
+  title: Type.String(),
+  question: Type.String(),
+  slug: Type.String(),
+  conditionId: Type.String(),
+  eventId: Type.String(),
+  category: Type.String(),
+  description: Type.String({ description: 'the resolution rules; written by strangers' }),
+  endDate: Iso,
+  createdAt: Iso,
+  lastUpdatedAt: Iso,
+  status: Type.String({ description: 'active, closed or resolved' }),
+  active: Type.Boolean(),
+  resolved: Type.Boolean(),
+  outcomes: Type.Array(Type.String()),
+  clobTokenIds: Type.Array(Type.String(), { description: '[YES, NO]' }),
+  bestBid: Type.String({ description: 'of YES; "0" when there is none' }),
+  bestAsk: Type.String({ description: 'of YES; "0" when there is none' }),
+  yesPrice: Type.Number({ description: 'middle of the book, else last trade; payout once resolved' }),
+  noPrice: Type.Number(),
+  volume24hr: Type.String(),
+  volume: Type.Number(),
+  liquidity: Type.String(),
+  tickSize: Type.String(),
+  minOrderSize: Type.Number({ description: 'shares' }),
+  negRisk: Type.Boolean(),
+});
+
+export const MARKET_SORT_FIELDS = ['volume24hr', 'liquidity', 'volume', 'endDate', 'createdAt'] as const;
+
+export const MarketsQuery = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    maxLength: LIMITS.searchChars,
+    pattern: PRINTABLE,
+    description: 'search keywords',
+  }),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 20 })),
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
+  order: Type.Optional(
+    Type.String({
+      maxLength: LIMITS.sortChars,
+      description: `one of ${MARKET_SORT_FIELDS.join(', ')}; none means relevance`,
+    }),
+  ),
+  ascending: Type.Optional(Type.Boolean({ default: false })),
+  eventsStatus: Type.Optional(
+    Type.Union([Type.Literal('active'), Type.Literal('resolved'), Type.Literal('closed')]),
+  ),
+  closed: Type.Optional(Type.Boolean({ default: false })),
+  venue: VenueQuery,
+});
+
+const Level = Type.Object({ price: Type.String(), size: Type.String() });
+
+export const OrderBook = Type.Object({
+  tokenId: Type.String(),
+  conditionId: Type.String(),
+  outcome: Type.String(),
+  bids: Type.Array(Level, { description: 'best first' }),
+  asks: Type.Array(Level, { description: 'best first' }),
+  tickSize: Type.String(),
+  minOrderSize: Type.String(),
+  negRisk: Type.Boolean(),
+  lastTrade: Nullable(Type.String()),
+  timestamp: Iso,
+  sequence: Type.Integer({ description: 'rises with every change of the book' }),
+});
+
+/** A warning or alert: a stable code, how bad, and a sentence. */
+export const Notice = Type.Object({
+  code: Type.String(),
+  severity: Type.String({ description: 'info, warning or critical' }),
+  message: Type.String(),
+});
+
+const Slippage = Type.Object({
+  side: Type.String(),
+  outcome: Type.String(),
+  amount: Type.Number({ description: 'collateral spent (BUY) or shares sold (SELL)' }),
+  averagePrice: Nullable(Type.Number()),
+  worstPrice: Nullable(Type.Number()),
+  filledShares: Type.Number(),
+  cost: Type.Number({ description: 'collateral, before the fee' }),
+  fee: Type.Number(),
+  complete: Type.Boolean({ description: 'false: the book is too thin for the whole amount' }),
+});
+
+const Remaining = Type.Object({
+  limit: Nullable(Type.Number()),
+  used: Type.Number(),
+  left: Nullable(Type.Number()),
+});
+
+export const Position = Type.Object({
+  venue: Type.String(),
+  marketId: Type.String(),
+  conditionId: Type.String(),
+  tokenId: Type.String(),
+  title: Type.String(),
+  outcome: Type.String(),
+  size: Type.Number({ description: 'shares, what open SELL orders hold included' }),
+  avgPrice: Type.Number({ description: 'cost of a share, fees apart' }),
+  currentPrice: Type.Number(),
+  initialValue: Type.Number(),
+  currentValue: Type.Number(),
+  unrealizedPnl: Type.Number(),
+  realizedPnl: Type.Number({ description: 'of the shares sold so far, before fees' }),
+  fees: Type.Number({ description: 'paid on this position so far' }),
+  percentPnl: Type.Number(),
+  redeemable: Type.Boolean(),
+  mergeable: Type.Boolean(),
+  endDate: Iso,
+  walletAddress: Type.String(),
+});
+
+export const MarketContext = Type.Object({
+  market: Market,
+  orderbook: Type.Object({
+    bestBid: Nullable(Type.String()),
+    bestAsk: Nullable(Type.String()),
+    spread: Nullable(Type.Number()),
+    yes: Type.Object({ bids: Type.Array(Level), asks: Type.Array(Level) }),
+    no: Type.Object({ bids: Type.Array(Level), asks: Type.Array(Level) }),
+    sequence: Type.Integer(),
+    timestamp: Iso,
+  }),
+  fees: Type.Object({
+    rate: Type.Number({ description: 'taker fee = shares × rate × (p(1−p))^exponent; makers pay nothing' }),
+    exponent: Type.Number(),
+  }),
+  positions: Type.Array(Position),
+  warnings: Type.Array(Notice),
+  safeguards: Type.Object({
+    tradingPaused: Type.Boolean(),
+    maxTradeAmount: Nullable(Type.Number()),
+    tradesToday: Remaining,
+    dailyTradeAmount: Remaining,
+    positionValue: Remaining,
+    dailyLoss: Remaining,
+  }),
+  slippage: Type.Array(Slippage),
+  edge: Nullable(
+    Type.Object({
+      myProbability: Type.Number(),
+      buyYes: Nullable(
+        Type.Number({ description: 'expected gain per share bought at the best ask, after the fee' }),
+      ),
+      buyNo: Nullable(Type.Number()),
+      best: Nullable(Type.String()),
+    }),
+  ),
+  recommendation: Type.Optional(Type.String()),
+  untrustedText: Type.Object({
+    notice: Type.String(),
+    title: Type.String(),
+    rules: Type.String(),
+  }),
+});
+
+export const listMarkets = operation({
+  id: 'listMarkets',
+  method: 'GET',
+  path: '/markets',
+  summary: 'Search markets',
+  tag: 'markets',
+  permission: 'agent',
+  rateClass: 'search',
+  query: MarketsQuery,
+  status: 200,
+  response: Type.Array(Market),
+  errors: ['unknown_venue', 'unknown_sort_field', 'contradictory_filter', 'service_unavailable'],
+});
+
+export const getMarket = operation({
+  id: 'getMarket',
+  method: 'GET',
+  path: '/markets/{id}',
+  summary: 'One market by id, condition id, slug or token id',
+  tag: 'markets',
+  permission: 'agent',
+  rateClass: 'read',
+  params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }),
+  query: Type.Object({ venue: VenueQuery }),
+  status: 200,
+  response: Market,
+  errors: ['unknown_venue', 'market_not_found', 'service_unavailable'],
+});
+
+export const getMarketContext = operation({
+  id: 'getMarketContext',
+  method: 'GET',
+  path: '/markets/context/{marketId}',
+  summary: 'Everything to look at before a trade',
+  tag: 'markets',
+  permission: 'agent',
+  rateClass: 'search',
+  params: Type.Object({ marketId: Type.String({ minLength: 1, maxLength: 200 }) }),
+  query: Type.Object({
+    venue: VenueQuery,
+    user: Type.Optional(Address),
+    myProbability: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'your probability of YES' }),
+    ),
+    side: Type.Optional(Side),
+    size: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 1e9,
+        description: 'an amount of your own for the slippage table',
+      }),
+    ),
+  }),
+  status: 200,
+  response: MarketContext,
+  errors: ['unknown_venue', 'market_not_found', 'wallet_not_found', 'service_unavailable'],
+});
+
+export const getOrderBook = operation({
+  id: 'getOrderBook',
+  method: 'GET',
+  path: '/markets/orderbook/{tokenId}',
+  summary: 'The order book of one outcome token',
+  tag: 'markets',
+  permission: 'agent',
+  rateClass: 'read',
+  params: Type.Object({ tokenId: Type.String({ minLength: 1, maxLength: 100 }) }),
+  query: Type.Object({ venue: VenueQuery }),
+  status: 200,
+  response: OrderBook,
+  errors: ['unknown_venue', 'market_not_found', 'service_unavailable'],
+});
+
+export const getCurrentPositions = operation({
+  id: 'getCurrentPositions',
+  method: 'GET',
+  path: '/markets/current-positions',
+  summary: 'Positions held now',
+  tag: 'positions',
+  permission: 'agent',
+  rateClass: 'read',
+  query: Type.Object({ venue: VenueQuery, user: Type.Optional(Address) }),
+  status: 200,
+  response: Type.Array(Position),
+  errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],
+});
+
+export type Market = Static<typeof Market>;
+export type OrderBook = Static<typeof OrderBook>;
+export type Notice = Static<typeof Notice>;
+export type Position = Static<typeof Position>;
+export type MarketContext = Static<typeof MarketContext>;
+export type MarketsQuery = Static<typeof MarketsQuery>;

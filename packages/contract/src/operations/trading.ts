@@ -1,0 +1,365 @@
+import { type Static, Type } from 'typebox';
+import {
+  Address,
+  Amount,
+  Iso,
+  LIMITS,
+  label,
+  Nullable,
+  OrderType,
+  Outcome,
+  PRINTABLE,
+  SignatureType,
+  TickSizeText,
+  text,
+  UintText,
+  VenueQuery,
+} from '../fields.ts';
+import { operation } from '../operation.ts';
+
+/** Interface 2.6. `salt` may also come as text and `side` as 0 or 1: the venue's own client returns them so. */
+export const SignedOrder = Type.Object({
+  maker: Address,
+  signer: Address,
+  taker: Type.Optional(Address),
+  tokenId: UintText,
+  makerAmount: UintText,
+  takerAmount: UintText,
+  side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL'), Type.Literal(0), Type.Literal(1)]),
+  expiration: Type.Optional(UintText),
+  nonce: Type.Optional(UintText),
+  feeRateBps: Type.Optional(UintText),
+  signature: Type.String({
+    pattern: '^0x([a-fA-F0-9]{2})+$',
+    maxLength: 4096,
+    description: 'EIP-712 signature: 65 bytes, or the wrapped ERC-7739 form for deposit wallets',
+  }),
+  salt: Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), UintText], {
+    description: 'random, at most 2^53−1',
+  }),
+  signatureType: SignatureType,
+  timestamp: Type.Optional(
+    Type.Union([UintText, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
+      deprecated: true,
+    }),
+  ),
+  metadata: Type.Optional(Type.String({ pattern: '^0x[a-fA-F0-9]{64}$', deprecated: true })),
+  builder: Type.Optional(Type.String({ pattern: '^0x[a-fA-F0-9]{64}$', deprecated: true })),
+});
+
+/** Interface 2.5. */
+export const TradeRequest = Type.Object({
+  venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
+  marketConditionId: Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE }),
+  marketQuestion: text(LIMITS.marketQuestionChars),
+  outcome: Outcome,
+  orderSize: Type.Number({ exclusiveMinimum: 0, maximum: 1e12, description: 'shares' }),
+  price: Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1, description: 'collateral per share' }),
+  isLimitOrder: Type.Optional(Type.Boolean({ default: true })),
+  orderType: Type.Optional(OrderType),
+  walletAddress: Type.Optional(Address),
+  owner: Type.Optional(text(LIMITS.ownerChars)),
+  deferExec: Type.Optional(Type.Boolean({ default: false })),
+  orderVersion: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)])),
+  tickSize: Type.Optional(TickSizeText),
+  negRisk: Type.Optional(Type.Boolean()),
+  funderAddress: Type.Optional(Address),
+  postOnly: Type.Optional(Type.Boolean({ default: false })),
+  feeAmount: Type.Optional(Amount('recorded for market orders, ignored for limit orders')),
+  reasoning: label(LIMITS.reasoningChars),
+  source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
+  skillSlug: label(LIMITS.skillSlugChars),
+  expirationTime: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'GTD expiration in milliseconds',
+      default: 0,
+    }),
+  ),
+  order: SignedOrder,
+});
+
+/** Interface 2.7 and what a refusing venue says. */
+export const TradeResponse = Type.Object({
+  success: Type.Boolean({ description: 'false: the venue refused; errorCode says why' }),
+  orderId: Type.String({ description: 'the EIP-712 digest of the signed order' }),
+  status: Type.String({ description: 'live, matched, delayed or unmatched' }),
+  orderVersion: Type.Integer(),
+  collateralSymbol: Type.String(),
+  walletAddress: Type.String(),
+  signatureType: SignatureType,
+  aiAgentId: Type.String(),
+  userId: Type.String(),
+  syncedToMkOrder: Type.Boolean({ description: 'the outcome is recorded' }),
+  syncedToStrategyLog: Type.Boolean({ description: 'the journal row is written' }),
+  submittedAt: Iso,
+  filledSize: Type.Number({ description: 'shares filled at once' }),
+  avgPrice: Nullable(Type.Number()),
+  feePaid: Type.Number(),
+  errorCode: Type.Optional(Type.String()),
+  errorMessage: Type.Optional(Type.String()),
+});
+
+export const Fill = Type.Object({
+  tradeId: Type.String(),
+  price: Type.Number(),
+  size: Type.Number(),
+  cost: Type.Number({ description: 'collateral, before the fee' }),
+  fee: Type.Number(),
+  liquidity: Type.String({ description: 'maker or taker' }),
+  matchKind: Type.String({ description: 'COMPLEMENTARY, MINT or MERGE' }),
+  filledAt: Iso,
+});
+
+export const JournalEntry = Type.Object({
+  at: Iso,
+  event: Type.String(),
+  status: Type.String(),
+  detail: Type.Optional(Type.String()),
+});
+
+export const Order = Type.Object({
+  orderId: Type.String(),
+  venue: Type.String(),
+  status: Type.String({
+    description:
+      'submitting, unknown, live, partially_filled, matched, filled, canceled, expired, rejected, market_resolved, delayed, unmatched',
+  }),
+  orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  marketQuestion: Type.String(),
+  tokenId: Type.String(),
+  outcome: Type.String(),
+  side: Type.String(),
+  orderType: Type.String(),
+  isLimitOrder: Type.Boolean(),
+  postOnly: Type.Boolean(),
+  price: Type.Number(),
+  orderSize: Type.Number(),
+  filledSize: Type.Number(),
+  remainingSize: Type.Number(),
+  avgPrice: Nullable(Type.Number()),
+  filledAmount: Type.Number({ description: 'collateral paid or received, before fees' }),
+  feePaid: Type.Number(),
+  walletAddress: Type.String(),
+  signatureType: SignatureType,
+  orderVersion: Type.Integer(),
+  expiration: Nullable(Iso),
+  reasoning: Nullable(Type.String()),
+  source: Nullable(Type.String()),
+  skillSlug: Nullable(Type.String()),
+  errorCode: Nullable(Type.String()),
+  errorMessage: Nullable(Type.String()),
+  createdAt: Iso,
+  updatedAt: Iso,
+});
+
+export const OrderDetail = Type.Object({
+  ...Order.properties,
+  fills: Type.Array(Fill),
+  journal: Type.Array(JournalEntry),
+});
+
+const OrderIdText = Type.String({
+  pattern: '^0x[a-fA-F0-9]{64}$',
+  description: 'order id: 0x and 64 hex digits',
+});
+const NotCanceled = Type.Record(Type.String(), Type.String());
+
+export const placeTrade = operation({
+  id: 'placeTrade',
+  method: 'POST',
+  path: '/markets/trade',
+  summary: 'Place a signed limit or market order on venue A',
+  description:
+    'The same signed order with the same options is idempotent: it gives the first answer and has one effect.',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'trade',
+  idempotent: true,
+  body: TradeRequest,
+  status: 201,
+  response: TradeResponse,
+  errors: [
+    'unknown_venue',
+    'wrong_venue_route',
+    'unknown_market',
+    'market_not_active',
+    'token_market_mismatch',
+    'outcome_token_mismatch',
+    'taker_not_supported',
+    'salt_out_of_range',
+    'fee_rate_out_of_range',
+    'amount_out_of_range',
+    'order_size_mismatch',
+    'price_mismatch',
+    'price_off_tick_grid',
+    'price_out_of_range',
+    'immediate_buy_precision',
+    'size_below_minimum',
+    'amount_below_minimum',
+    'order_type_mismatch',
+    'post_only_mismatch',
+    'expiration_required',
+    'expiration_too_soon',
+    'expiration_not_allowed',
+    'expiration_mismatch',
+    'wallet_address_mismatch',
+    'funder_address_mismatch',
+    'owner_mismatch',
+    'tick_size_mismatch',
+    'neg_risk_mismatch',
+    'signature_wallet_mismatch',
+    'invalid_order_payload',
+    'credential_type_mismatch',
+    'insufficient_balance',
+    'trading_paused',
+    'credentials_not_registered',
+    'claim_required',
+    'max_trade_amount_exceeded',
+    'max_trades_per_day_exceeded',
+    'daily_trade_amount_exceeded',
+    'max_position_value_exceeded',
+    'daily_loss_limit_reached',
+    'order_already_placed',
+    'order_outcome_unknown',
+    'service_unavailable',
+  ],
+});
+
+const page = {
+  venue: VenueQuery,
+  marketConditionId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.ordersPerPage, default: 50 })),
+};
+
+export const listOpenOrders = operation({
+  id: 'listOpenOrders',
+  method: 'GET',
+  path: '/markets/orders/open',
+  summary: 'Open orders of this agent, newest first',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'read',
+  query: Type.Object(page),
+  status: 200,
+  response: Type.Array(Order),
+  errors: ['unknown_venue'],
+});
+
+export const listOrders = operation({
+  id: 'listOrders',
+  method: 'GET',
+  path: '/markets/orders',
+  summary: 'Order history of this agent, newest first',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'search',
+  query: Type.Object({
+    ...page,
+    orderStatus: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+  }),
+  status: 200,
+  response: Type.Array(Order),
+  errors: ['unknown_venue'],
+});
+
+export const getOrder = operation({
+  id: 'getOrder',
+  method: 'GET',
+  path: '/markets/orders/{orderId}',
+  summary: 'One order with its fills and the journal of what happened',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'read',
+  params: Type.Object({ orderId: OrderIdText }),
+  status: 200,
+  response: OrderDetail,
+  errors: ['order_not_found'],
+});
+
+export const CancelResponse = Type.Object({
+  canceled: Type.Array(Type.String()),
+  notCanceled: NotCanceled,
+  syncedToMkOrder: Type.Boolean(),
+});
+
+export const cancelOrder = operation({
+  id: 'cancelOrder',
+  method: 'POST',
+  path: '/markets/orders/cancel',
+  summary: 'Cancel one order; never blocked by a safeguard',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'exit',
+  idempotent: true,
+  body: Type.Object({ orderId: OrderIdText }),
+  status: 200,
+  response: CancelResponse,
+  errors: ['order_not_found', 'service_unavailable'],
+});
+
+export const CancelMarketResponse = Type.Object({
+  canceled: Type.Array(Type.String()),
+  notCanceled: NotCanceled,
+  totalCanceled: Type.Integer(),
+  syncedToMkOrder: Type.Boolean(),
+});
+
+export const cancelMarket = operation({
+  id: 'cancelMarket',
+  method: 'POST',
+  path: '/markets/orders/cancel-market',
+  summary: 'Cancel the open orders of this agent in a market, or all of them when none is named',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'exit',
+  idempotent: true,
+  body: Type.Object({
+    marketConditionId: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE })),
+    tokenId: Type.Optional(UintText),
+    walletAddress: Type.Optional(Address),
+  }),
+  status: 200,
+  response: CancelMarketResponse,
+  errors: ['service_unavailable'],
+});
+
+export const CancelAllResponse = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      walletAddress: Type.String(),
+      canceled: Type.Array(Type.String()),
+      notCanceled: NotCanceled,
+    }),
+  ),
+  totalCanceled: Type.Integer(),
+  syncedCount: Type.Integer(),
+});
+
+export const cancelAll = operation({
+  id: 'cancelAll',
+  method: 'DELETE',
+  path: '/markets/orders',
+  summary: 'Cancel every open order of the owner, on every wallet',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'exit',
+  idempotent: true,
+  status: 200,
+  response: CancelAllResponse,
+  errors: ['service_unavailable'],
+});
+
+export type SignedOrder = Static<typeof SignedOrder>;
+export type TradeRequest = Static<typeof TradeRequest>;
+export type TradeResponse = Static<typeof TradeResponse>;
+export type Order = Static<typeof Order>;
+export type OrderDetail = Static<typeof OrderDetail>;
+export type Fill = Static<typeof Fill>;
+export type CancelResponse = Static<typeof CancelResponse>;
+export type CancelMarketResponse = Static<typeof CancelMarketResponse>;
+export type CancelAllResponse = Static<typeof CancelAllResponse>;
