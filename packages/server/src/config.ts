@@ -1,0 +1,205 @@
+/**
+ * The environment, parsed once. A wrong or unknown value stops the service with a sentence that names it; nothing
+ * else reads `process.env`.
+ */
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+const flag = (fallback: boolean) =>
+  Type.Union([Type.Literal('on'), Type.Literal('off')], { default: fallback ? 'on' : 'off' });
+const int = (minimum: number, maximum: number, fallback: number) =>
+  Type.Integer({ minimum, maximum, default: fallback });
+const url = () => Type.String({ pattern: '^https?://[^\\s]+$' });
+const venueName = (fallback: string) =>
+  Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,49}$', default: fallback });
+
+/** Name, meaning and default of every variable: the documentation's table is made from this. */
+export const ENVIRONMENT = Type.Object({
+  PORT: int(0, 65_535, 8080),
+  HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
+  PUBLIC_URL: Type.Optional(url()),
+  BASE_PATH: Type.String({ pattern: '^(/[A-Za-z0-9._~-]+)*$', default: '' }),
+  DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  DATA_DIR: Type.String({ minLength: 1, default: './data' }),
+  MASTER_KEY: Type.Optional(
+    Type.String({ pattern: '^[0-9a-fA-F]{64}$', description: '32 bytes as 64 hex digits' }),
+  ),
+  OPERATOR_KEY: Type.Optional(Type.String({ minLength: 24 })),
+  TRUST_PROXY: flag(false),
+  LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'silent'].map((level) => Type.Literal(level)),
+    { default: 'info' },
+  ),
+  RATE_LIMITS: flag(true),
+  RATE_LIMIT_REGISTER_PER_HOUR: int(1, 1_000_000, 10),
+  RATE_LIMIT_CLAIM_PER_MINUTE: int(1, 1_000_000, 30),
+  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: int(1, 1_000_000, 60),
+  RATE_LIMIT_TRADE_PER_SECOND: int(1, 1_000_000, 20),
+  RATE_LIMIT_TRADE_BURST: int(1, 1_000_000, 40),
+  RATE_LIMIT_EXIT_PER_SECOND: int(1, 1_000_000, 40),
+  RATE_LIMIT_EXIT_BURST: int(1, 1_000_000, 80),
+  RATE_LIMIT_SEARCH_PER_SECOND: int(1, 1_000_000, 10),
+  RATE_LIMIT_SEARCH_BURST: int(1, 1_000_000, 20),
+  RATE_LIMIT_READ_PER_SECOND: int(1, 1_000_000, 20),
+  RATE_LIMIT_READ_BURST: int(1, 1_000_000, 60),
+  DATABASE_POOL: int(4, 90, 20),
+  CHAIN_ID: int(1, Number.MAX_SAFE_INTEGER, 137),
+  VENUE_A_NAME: venueName('polymarket'),
+  VENUE_A_BACKEND: Type.Union([Type.Literal('paper'), Type.Literal('live')], { default: 'paper' }),
+  VENUE_A_ORDER_PROFILE: Type.Optional(Type.Union([Type.Literal('interface'), Type.Literal('polymarket')])),
+  VENUE_B_NAME: venueName('kalshi'),
+  PAPER_DOORS: flag(true),
+  PAPER_SEED: int(0, 4_294_967_295, 1),
+  PAPER_SPEED: Type.Number({ exclusiveMinimum: 0, maximum: 100_000, default: 1 }),
+  PAPER_WORLD: flag(true),
+  PAPER_GTD_MIN_LEAD_S: int(0, 86_400, 180),
+  PAPER_FAUCET_PER_DAY: int(0, 1_000_000_000, 10_000),
+  SIMULATION_BALANCE: Type.Number({ minimum: 0, maximum: 1e9, default: 10_000 }),
+});
+
+export type Environment = Static<typeof ENVIRONMENT>;
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly publicUrl: string;
+  readonly basePath: string;
+  readonly databaseUrl: string | null;
+  readonly databasePool: number;
+  readonly dataDir: string;
+  readonly masterKey: string | null;
+  readonly trustProxy: boolean;
+  readonly logLevel: string;
+  readonly chainId: number;
+  readonly rateLimits: RateLimits | null;
+  readonly venueA: {
+    readonly name: string;
+    readonly backend: 'paper';
+    readonly profile: 'interface' | 'polymarket';
+  };
+  readonly venueB: { readonly name: string };
+  readonly paper: {
+    readonly doors: boolean;
+    readonly seed: number;
+    readonly speed: number;
+    readonly world: boolean;
+    readonly gtdMinLeadS: number;
+    readonly faucetPerDay: number;
+    readonly simulationBalance: number;
+  };
+}
+
+/** Tokens a second and the largest burst, by class of route. */
+export type RateLimits = Readonly<Record<string, { readonly perSecond: number; readonly burst: number }>>;
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Names that this service understands begin so; a typing error in one of them must not pass in silence. */
+const OURS =
+  /^(VENUE_[AB]_|PAPER_|RATE_LIMIT|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+
+/** First path segments that a venue's name must not hide. */
+const RESERVED = new Set([
+  'agents',
+  'agent',
+  'markets',
+  'wallet',
+  'webhooks',
+  'paper',
+  'docs',
+  'venueb',
+  'healthz',
+  'readyz',
+  'metrics',
+  'aiagent',
+  'openapi.json',
+  'llms.txt',
+]);
+
+export function readConfig(source: Readonly<Record<string, string | undefined>>): Config {
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(source)) {
+    if (value === undefined || value === '') continue;
+    if (name in ENVIRONMENT.properties) given[name] = value;
+    else if (OURS.test(name))
+      throw new ConfigError(`${name} is not a setting of this service.${nearest(name)}`);
+  }
+  const candidate = Value.Default(ENVIRONMENT, Value.Convert(ENVIRONMENT, given));
+  const problems = [...Value.Errors(ENVIRONMENT, candidate)];
+  if (problems.length > 0) {
+    throw new ConfigError(
+      problems
+        .map((problem) => `${problem.instancePath.slice(1) || 'environment'} ${problem.message}`)
+        .filter((text, i, all) => all.indexOf(text) === i)
+        .join('; '),
+    );
+  }
+  return assemble(candidate as Environment);
+}
+
+function assemble(env: Environment): Config {
+  if (env.DATABASE_URL !== undefined && env.MASTER_KEY === undefined) {
+    throw new ConfigError(
+      'MASTER_KEY is required with DATABASE_URL: 32 random bytes as 64 hex digits, e.g. from "openssl rand -hex 32".',
+    );
+  }
+  if (env.VENUE_A_BACKEND === 'live') {
+    throw new ConfigError(
+      env.VENUE_A_ORDER_PROFILE === undefined
+        ? 'VENUE_A_BACKEND=live needs an explicit VENUE_A_ORDER_PROFILE (interface or polymarket).'
+        : 'VENUE_A_BACKEND=live is not built yet; only "paper" can be started.',
+    );
+  }
+  if (env.VENUE_A_NAME === env.VENUE_B_NAME)
+    throw new ConfigError('VENUE_A_NAME and VENUE_B_NAME must differ.');
+  for (const name of ['VENUE_A_NAME', 'VENUE_B_NAME'] as const) {
+    if (RESERVED.has(env[name]))
+      throw new ConfigError(`${name}=${env[name]} is the first segment of a route; choose another name.`);
+  }
+  return {
+    port: env.PORT,
+    host: env.HOST,
+    publicUrl: (env.PUBLIC_URL ?? `http://localhost:${env.PORT}${env.BASE_PATH}`).replace(/\/+$/, ''),
+    basePath: env.BASE_PATH,
+    databaseUrl: env.DATABASE_URL ?? null,
+    databasePool: env.DATABASE_POOL,
+    dataDir: env.DATA_DIR,
+    masterKey: env.MASTER_KEY ?? null,
+    trustProxy: env.TRUST_PROXY === 'on',
+    logLevel: env.LOG_LEVEL,
+    chainId: env.CHAIN_ID,
+    rateLimits: env.RATE_LIMITS === 'off' ? null : rateLimits(env),
+    venueA: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
+    venueB: { name: env.VENUE_B_NAME },
+    paper: {
+      doors: env.PAPER_DOORS === 'on',
+      seed: env.PAPER_SEED,
+      speed: env.PAPER_SPEED,
+      world: env.PAPER_WORLD === 'on',
+      gtdMinLeadS: env.PAPER_GTD_MIN_LEAD_S,
+      faucetPerDay: env.PAPER_FAUCET_PER_DAY,
+      simulationBalance: env.SIMULATION_BALANCE,
+    },
+  };
+}
+
+const rateLimits = (env: Environment): RateLimits => ({
+  register: { perSecond: env.RATE_LIMIT_REGISTER_PER_HOUR / 3600, burst: env.RATE_LIMIT_REGISTER_PER_HOUR },
+  claim: { perSecond: env.RATE_LIMIT_CLAIM_PER_MINUTE / 60, burst: env.RATE_LIMIT_CLAIM_PER_MINUTE },
+  failed_auth: {
+    perSecond: env.RATE_LIMIT_FAILED_AUTH_PER_MINUTE / 60,
+    burst: env.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+  },
+  trade: { perSecond: env.RATE_LIMIT_TRADE_PER_SECOND, burst: env.RATE_LIMIT_TRADE_BURST },
+  exit: { perSecond: env.RATE_LIMIT_EXIT_PER_SECOND, burst: env.RATE_LIMIT_EXIT_BURST },
+  search: { perSecond: env.RATE_LIMIT_SEARCH_PER_SECOND, burst: env.RATE_LIMIT_SEARCH_BURST },
+  read: { perSecond: env.RATE_LIMIT_READ_PER_SECOND, burst: env.RATE_LIMIT_READ_BURST },
+});
+
+function nearest(name: string): string {
+  const shared = (a: string, b: string) => [...a].filter((c, i) => b[i] === c).length;
+  const [best] = Object.keys(ENVIRONMENT.properties).sort((a, b) => shared(name, b) - shared(name, a));
+  return best === undefined ? '' : ` Did you mean ${best}?`;
+}
