@@ -1,0 +1,325 @@
+/**
+ * The matching engine and ledger as a pure, deterministic state machine: a command and its time go in, events come
+ * out. No clock, no randomness, no I/O; the same commands at the same times give the same events and the same
+ * snapshot bytes, on any machine. It must never keep a closed order or do work that grows with history.
+ *
+ * The machine in prose
+ *
+ * Time arrives with each command and never runs backwards. Before anything else, every command takes all GTD orders
+ * that are due off their books (order_done expired, in the order of expiresAt, then order id), so that an order
+ * which is due is never matched, cancelled or counted. `expire` does only that.
+ *
+ * A market is open, closed, then resolved; no way leads back. Open: it trades. `close` takes every resting order
+ * off (market_closed first, then order_done market_closed: bids from the best, then asks from the best, each by
+ * age). `resolve` of an open market does the same with the reason market_resolved, then fixes the payout for good
+ * (market_resolved last). Only a resolved market redeems (sets.ts); full sets are split while it is open and merged
+ * until it is resolved.
+ *
+ * An order is judged (admission.ts, whose ladder of refusals is documented and final), planned (matching.ts) and
+ * then either rejected without a trace or accepted: order_accepted; per match the taker's fill, the maker's fill
+ * and, where the maker is complete, its order_done; for an own order on the way, its order_done self_trade; at the
+ * end the incoming order's own order_done, unless it now rests. FOK and FAK never rest; GTC rests until it is
+ * filled or cancelled, GTD until it is due.
+ *
+ * Money: what rests is held (a BUY its floor(remaining × limit), a SELL its tokens), everything else is free at
+ * once. Collateral available + held + backing of open sets + fees is what was deposited, after every command.
+ */
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+import { admit } from './admission.ts';
+import { type BookSide, RestingOrder } from './book.ts';
+import { checkConservation } from './conservation.ts';
+import { Market, type MarketStatus } from './market.ts';
+import { executePlan, type Plan } from './matching.ts';
+import { finish, rest } from './resting.ts';
+import { redeem, splitOrMerge } from './sets.ts';
+import { decodeState, encodeState } from './snapshot.ts';
+import { EngineState } from './state.ts';
+import type {
+  AccountId,
+  AccountView,
+  BookView,
+  ConditionId,
+  DoneReason,
+  EngineCommand,
+  EngineEvent,
+  MarketSpec,
+  NewOrder,
+  OpenOrder,
+  OrderId,
+  Outcome,
+  Payout,
+} from './types.ts';
+import { accountView, bookView, compareOpenOrders, openOrderView } from './views.ts';
+
+export type { MarketStatus } from './market.ts';
+
+export class Engine {
+  #state = new EngineState();
+
+  /**
+   * @param at epoch milliseconds, not before the previous command's.
+   * @throws RangeError when time runs backwards or is no whole number, or a market's specification is impossible; nothing has happened then.
+   */
+  apply(command: EngineCommand, at: number): EngineEvent[] {
+    const state = this.#state;
+    if (!Number.isSafeInteger(at) || at < state.now)
+      throw new RangeError(`time is whole milliseconds and never runs backwards: ${at} after ${state.now}`);
+    // Built before anything moves, because it is the one step that a caller's bug can make throw.
+    const listing =
+      command.kind === 'list' && !state.markets.has(command.market.conditionId)
+        ? new Market(command.market, at)
+        : undefined;
+    state.now = at;
+    const events: EngineEvent[] = [];
+    for (let due = state.expiry.due(at); due !== undefined; due = state.expiry.due(at))
+      finish(state, due, 'expired', events);
+    switch (command.kind) {
+      case 'place':
+        place(state, command.order, events);
+        break;
+      case 'cancel':
+        cancel(state, command.account, command.orderIds, events);
+        break;
+      case 'deposit':
+        events.push(deposit(state, command.account, command.amount));
+        break;
+      case 'list':
+        events.push(list(state, command.market.conditionId, listing));
+        break;
+      case 'split':
+      case 'merge':
+        events.push(splitOrMerge(state, command));
+        break;
+      case 'close':
+        close(state, command.conditionId, events);
+        break;
+      case 'resolve':
+        resolve(state, command.conditionId, command.payout, events);
+        break;
+      case 'redeem':
+        events.push(redeem(state, command.account, command.conditionId));
+        break;
+      case 'expire':
+        break;
+    }
+    return events;
+  }
+
+  /** At most `depth` levels a side (all when omitted), in `outcome`'s own prices. */
+  book(conditionId: ConditionId, outcome: Outcome, depth = Number.POSITIVE_INFINITY): BookView | undefined {
+    const market = this.#state.markets.get(conditionId);
+    return market === undefined ? undefined : bookView(market, outcome, depth);
+  }
+
+  /** YES prices, O(1). */
+  bestPrices(
+    conditionId: ConditionId,
+  ): { readonly bid?: Pips; readonly ask?: Pips; readonly last?: Pips } | undefined {
+    const market = this.#state.markets.get(conditionId);
+    if (market === undefined) return undefined;
+    const { bids, asks } = market.book;
+    const tick = market.spec.tickSize;
+    return {
+      ...(bids.best === -1 ? {} : { bid: bids.best * tick }),
+      ...(asks.best === -1 ? {} : { ask: asks.best * tick }),
+      ...(market.lastTrade === undefined ? {} : { last: market.lastTrade }),
+    };
+  }
+
+  /** Zeros for an account that never was. */
+  account(id: AccountId): AccountView {
+    return accountView(id, this.#state.ledger.accounts.get(id));
+  }
+
+  openOrder(id: OrderId): OpenOrder | undefined {
+    const order = this.#state.orders.get(id);
+    return order === undefined ? undefined : openOrderView(order);
+  }
+
+  /** Oldest first; by order id where the time is the same. */
+  openOrders(id: AccountId): OpenOrder[] {
+    const account = this.#state.ledger.accounts.get(id);
+    return account === undefined ? [] : Array.from(account.orders(), openOrderView).sort(compareOpenOrders);
+  }
+
+  marketSpec(conditionId: ConditionId): MarketSpec | undefined {
+    return this.#state.markets.get(conditionId)?.spec;
+  }
+
+  marketStatus(conditionId: ConditionId): MarketStatus | undefined {
+    return this.#state.markets.get(conditionId)?.status;
+  }
+
+  marketPayout(conditionId: ConditionId): Payout | undefined {
+    return this.#state.markets.get(conditionId)?.payout;
+  }
+
+  /** Collateral traded (the takers' costs, fees apart); 0n for an unknown market. */
+  volume(conditionId: ConditionId): Micro {
+    return this.#state.markets.get(conditionId)?.volume ?? 0n;
+  }
+
+  /** Collateral value of what rests on the book, each order at its own limit; 0n for an unknown market. */
+  liquidity(conditionId: ConditionId): Micro {
+    return this.#state.markets.get(conditionId)?.book.liquidity ?? 0n;
+  }
+
+  /** Taker fees, and what rounding left over from HALF redemptions. */
+  fees(): Micro {
+    return this.#state.ledger.fees;
+  }
+
+  /** Time of the last command. */
+  now(): number {
+    return this.#state.now;
+  }
+
+  /**
+   * Forgets a resolved market of which no token is left; false when it is not that far, or unknown. It changes the
+   * state without an event: whoever journals commands must call it at the same place on replay.
+   */
+  archive(conditionId: ConditionId): boolean {
+    const market = this.#state.markets.get(conditionId);
+    if (market?.status !== 'resolved' || market.yesSupply > 0n || market.noSupply > 0n) return false;
+    return this.#state.markets.delete(conditionId);
+  }
+
+  /** Canonical bytes: equal states give equal bytes, whatever the path to them. */
+  snapshot(): Uint8Array {
+    return encodeState(this.#state);
+  }
+
+  /** @throws Error when the bytes are no snapshot of a consistent state. */
+  static restore(bytes: Uint8Array): Engine {
+    const engine = new Engine();
+    engine.#state = decodeState(bytes);
+    engine.checkConservation();
+    return engine;
+  }
+
+  /** Recomputes every sum from scratch. @throws Error with figures when one does not hold. */
+  checkConservation(): void {
+    checkConservation(this.#state);
+  }
+}
+
+function deposit(state: EngineState, id: AccountId, amount: Micro): EngineEvent {
+  if (amount <= 0n) return { kind: 'refused', command: 'deposit', reason: 'amount_not_positive' };
+  state.ledger.open(id).credit(amount);
+  state.ledger.deposits += amount;
+  return { kind: 'deposited', account: id, amount };
+}
+
+function list(state: EngineState, conditionId: ConditionId, market: Market | undefined): EngineEvent {
+  if (market === undefined) return { kind: 'refused', command: 'list', reason: 'market_exists' };
+  state.markets.set(conditionId, market);
+  return { kind: 'market_listed', conditionId };
+}
+
+function place(state: EngineState, order: NewOrder, events: EngineEvent[]): void {
+  const { orderId, account, conditionId } = order;
+  const admission = admit(state, order);
+  if (!admission.admitted) {
+    const { reason, needed, available } = admission;
+    events.push({
+      kind: 'order_rejected',
+      orderId,
+      account,
+      conditionId,
+      reason,
+      ...(needed === undefined ? {} : { needed }),
+      ...(available === undefined ? {} : { available }),
+    });
+    return;
+  }
+  const { market, plan } = admission;
+  events.push({ kind: 'order_accepted', orderId, account, conditionId });
+  const owner = state.ledger.open(account);
+  if (plan.steps.length > 0) executePlan(state, { order, owner, market, plan }, events);
+  if (plan.complete || order.timeInForce === 'FAK') {
+    events.push(takerDone(order, plan));
+    return;
+  }
+  const resting = new RestingOrder(order, { owner, market, acceptedAt: state.now });
+  resting.filled = plan.filled;
+  resting.cost = plan.cost;
+  resting.fees = plan.fees;
+  resting.remaining = plan.remaining;
+  rest(state, resting);
+}
+
+/** `remaining` is 0n for a market BUY that received more than its size. */
+function takerDone(order: NewOrder, plan: Plan): EngineEvent {
+  const { orderId, account, conditionId, size } = order;
+  const { filled, cost, fees } = plan;
+  return {
+    kind: 'order_done',
+    orderId,
+    account,
+    conditionId,
+    reason: plan.complete ? 'filled' : 'killed',
+    filled,
+    remaining: filled < size ? size - filled : 0n,
+    cost,
+    fees,
+  };
+}
+
+function cancel(
+  state: EngineState,
+  account: AccountId,
+  orderIds: readonly OrderId[],
+  events: EngineEvent[],
+): void {
+  for (const orderId of orderIds) {
+    const order = state.orders.get(orderId);
+    if (order === undefined || order.owner.id !== account)
+      events.push({ kind: 'cancel_refused', orderId, reason: 'order_not_found' });
+    else finish(state, order, 'canceled', events);
+  }
+}
+
+function close(state: EngineState, conditionId: ConditionId, events: EngineEvent[]): void {
+  const market = state.markets.get(conditionId);
+  if (market?.status === 'open') {
+    stopTrading(state, market, 'market_closed', events);
+    return;
+  }
+  const reason =
+    market === undefined
+      ? 'market_not_found'
+      : market.status === 'resolved'
+        ? 'market_resolved'
+        : 'market_closed';
+  events.push({ kind: 'refused', command: 'close', reason });
+}
+
+function resolve(state: EngineState, conditionId: ConditionId, payout: Payout, events: EngineEvent[]): void {
+  const market = state.markets.get(conditionId);
+  if (market === undefined || market.status === 'resolved') {
+    const reason = market === undefined ? 'market_not_found' : 'market_resolved';
+    events.push({ kind: 'refused', command: 'resolve', reason });
+    return;
+  }
+  if (market.status === 'open') stopTrading(state, market, 'market_resolved', events);
+  market.status = 'resolved';
+  market.payout = payout;
+  events.push({ kind: 'market_resolved', conditionId, payout });
+}
+
+function stopTrading(state: EngineState, market: Market, reason: DoneReason, events: EngineEvent[]): void {
+  market.status = 'closed';
+  events.push({ kind: 'market_closed', conditionId: market.spec.conditionId });
+  sweep(state, market, market.book.bids, reason, events);
+  sweep(state, market, market.book.asks, reason, events);
+}
+
+function sweep(
+  state: EngineState,
+  market: Market,
+  side: BookSide,
+  reason: DoneReason,
+  events: EngineEvent[],
+): void {
+  while (side.best !== -1) finish(state, market.book.levelAt(side.best).first!, reason, events);
+}

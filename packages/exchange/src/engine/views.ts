@@ -1,0 +1,47 @@
+/** What readers get: copies in the agreed shapes, never the engine's own objects. */
+import { type RestingOrder, yesPrice } from './book.ts';
+import type { Account } from './ledger.ts';
+import type { Market } from './market.ts';
+import type { AccountId, AccountView, BookView, ConditionId, OpenOrder, Outcome } from './types.ts';
+
+/** The NO book is the YES book seen from the other side: YES asks are NO bids at the mirrored price. */
+export function bookView(market: Market, outcome: Outcome, depth: number): BookView {
+  const { book, lastTrade } = market;
+  const [bids, asks] = outcome === 'YES' ? [book.bids, book.asks] : [book.asks, book.bids];
+  return {
+    conditionId: market.spec.conditionId,
+    outcome,
+    bids: book.view(bids, outcome, depth),
+    asks: book.view(asks, outcome, depth),
+    ...(lastTrade === undefined ? {} : { lastTrade: yesPrice(outcome, lastTrade) }),
+    sequence: book.sequence,
+    changedAt: book.changedAt,
+  };
+}
+
+export function accountView(id: AccountId, account: Account | undefined): AccountView {
+  const tokens = new Map<ConditionId, { yes: bigint; no: bigint; yesHeld: bigint; noHeld: bigint }>();
+  if (account !== undefined) {
+    for (const [market, position] of account.positions) tokens.set(market.spec.conditionId, { ...position });
+  }
+  return { account: id, available: account?.available ?? 0n, held: account?.held ?? 0n, tokens };
+}
+
+export const openOrderView = (order: RestingOrder): OpenOrder => ({
+  orderId: order.orderId,
+  account: order.owner.id,
+  conditionId: order.market.spec.conditionId,
+  outcome: order.outcome,
+  side: order.side,
+  limit: order.limit,
+  size: order.size,
+  filled: order.filled,
+  cost: order.cost,
+  fees: order.fees,
+  timeInForce: order.timeInForce,
+  ...(order.expiresAt === undefined ? {} : { expiresAt: order.expiresAt }),
+  acceptedAt: order.acceptedAt,
+});
+
+export const compareOpenOrders = (a: OpenOrder, b: OpenOrder): number =>
+  a.acceptedAt - b.acceptedAt || (a.orderId < b.orderId ? -1 : 1);
