@@ -183,10 +183,6 @@ export const ERRORS = {
     title: "negRisk is not the market's",
     fix: "Leave negRisk out, or send the market's own.",
   },
-  signature_wallet_mismatch: {
-    title: 'Wallet does not fit signatureType',
-    fix: 'For type 0 maker is the signer; for 1, 2 and 3 it is the proxy, Safe or deposit wallet derived from the signer.',
-  },
   invalid_order_payload: {
     title: 'Invalid order payload',
     fix: 'See "diagnosis": it says which check failed, what was recovered and what was expected.',

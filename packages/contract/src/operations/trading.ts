@@ -211,7 +211,6 @@ export const placeTrade = operation({
     'owner_mismatch',
     'tick_size_mismatch',
     'neg_risk_mismatch',
-    'signature_wallet_mismatch',
     'invalid_order_payload',
     'credential_type_mismatch',
     'insufficient_balance',

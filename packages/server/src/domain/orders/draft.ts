@@ -1,0 +1,153 @@
+/**
+ * A trade request in the domain's own terms: integers, lower-case addresses, defaults applied. Nothing is judged
+ * here but what cannot be represented at all.
+ */
+import type { TradeRequest } from '@bellwether/contract';
+import { divide, type Micro, PIPS, type Pips, parseMicro, parsePips } from '@bellwether/contract/decimals';
+import {
+  type Address,
+  asAddress,
+  hexToBytes,
+  type OrderExtras,
+  type OrderFields,
+  type OrderVersion,
+  type SignatureType,
+  ZERO_ADDRESS,
+} from '@bellwether/protocol';
+import type { Denial } from '../denial.ts';
+
+export type TimeInForce = 'GTC' | 'GTD' | 'FOK' | 'FAK';
+
+export interface Draft {
+  readonly conditionId: string;
+  readonly question: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly isLimitOrder: boolean;
+  readonly timeInForce: TimeInForce;
+  readonly postOnly: boolean;
+  readonly deferExec: boolean;
+  /** The request's price; `null` when it is finer than any tick. */
+  readonly price: Pips | null;
+  /** The request's size, cut to micro-shares. */
+  readonly orderSize: Micro;
+  readonly side: 'BUY' | 'SELL';
+  /** The signed legs: shares and collateral. */
+  readonly shares: Micro;
+  readonly money: Micro;
+  readonly fields: OrderFields;
+  /** timestamp, metadata and builder, when any of them was sent. */
+  readonly extras: OrderExtras | null;
+  readonly signature: string;
+  readonly signatureType: SignatureType;
+  readonly version: OrderVersion | null;
+  readonly tickSize: string | null;
+  readonly negRisk: boolean | null;
+  readonly walletAddress: Address | null;
+  readonly funderAddress: Address | null;
+  readonly owner: string | null;
+  /** Milliseconds; 0 when not given. */
+  readonly expirationTime: number;
+  readonly feeAmount: Micro;
+  readonly reasoning: string | null;
+  readonly source: string | null;
+  readonly skillSlug: string | null;
+}
+
+const MAX_UINT256 = 2n ** 256n - 1n;
+const ZERO_BYTES32 = `0x${'0'.repeat(64)}`;
+
+const priceOf = (value: number): Pips | null => {
+  try {
+    return parsePips(value);
+  } catch {
+    return null;
+  }
+};
+
+function extrasOf(order: TradeRequest['order']): OrderExtras | null {
+  if (order.timestamp === undefined && order.metadata === undefined && order.builder === undefined)
+    return null;
+  return {
+    timestamp: BigInt(order.timestamp ?? 0),
+    metadata: hexToBytes(order.metadata ?? ZERO_BYTES32),
+    builder: hexToBytes(order.builder ?? ZERO_BYTES32),
+  };
+}
+
+/** @returns the draft, or the fields whose numbers do not fit 256 bits, each with its path. */
+export function readDraft(request: TradeRequest): Draft | readonly Denial[] {
+  const { order } = request;
+  const tooBig: Denial[] = [];
+  const uint = (name: 'tokenId' | 'makerAmount' | 'takerAmount' | 'expiration' | 'nonce' | 'feeRateBps') => {
+    const value = BigInt(order[name] ?? '0');
+    if (value > MAX_UINT256) {
+      tooBig.push({
+        code: 'amount_out_of_range',
+        path: `order.${name}`,
+        detail: `order.${name} does not fit 256 bits.`,
+      });
+    }
+    return value;
+  };
+  const side = order.side === 'BUY' || order.side === 0 ? 'BUY' : 'SELL';
+  const fields: OrderFields = {
+    salt: BigInt(order.salt),
+    maker: asAddress(order.maker),
+    signer: asAddress(order.signer),
+    taker: order.taker === undefined ? ZERO_ADDRESS : asAddress(order.taker),
+    tokenId: uint('tokenId'),
+    makerAmount: uint('makerAmount'),
+    takerAmount: uint('takerAmount'),
+    expiration: uint('expiration'),
+    nonce: uint('nonce'),
+    feeRateBps: uint('feeRateBps'),
+    side: side === 'BUY' ? 0 : 1,
+    signatureType: order.signatureType,
+  };
+  if (tooBig.length > 0) return tooBig;
+  const isLimitOrder = request.isLimitOrder ?? true;
+  return {
+    conditionId: request.marketConditionId,
+    question: request.marketQuestion,
+    outcome: request.outcome,
+    isLimitOrder,
+    timeInForce: request.orderType ?? (isLimitOrder ? 'GTC' : 'FAK'),
+    postOnly: request.postOnly ?? false,
+    deferExec: request.deferExec ?? false,
+    price: priceOf(request.price),
+    orderSize: parseMicro(request.orderSize, 'floor'),
+    side,
+    shares: side === 'BUY' ? fields.takerAmount : fields.makerAmount,
+    money: side === 'BUY' ? fields.makerAmount : fields.takerAmount,
+    fields,
+    extras: extrasOf(order),
+    signature: order.signature,
+    signatureType: order.signatureType,
+    version: request.orderVersion ?? null,
+    tickSize: request.tickSize ?? null,
+    negRisk: request.negRisk ?? null,
+    walletAddress: request.walletAddress === undefined ? null : asAddress(request.walletAddress),
+    funderAddress: request.funderAddress === undefined ? null : asAddress(request.funderAddress),
+    owner: request.owner ?? null,
+    expirationTime: request.expirationTime ?? 0,
+    feeAmount: request.feeAmount === undefined ? 0n : parseMicro(request.feeAmount, 'ceil'),
+    reasoning: request.reasoning ?? null,
+    source: request.source ?? null,
+    skillSlug: request.skillSlug ?? null,
+  };
+}
+
+/** An immediate order takes what it can now and never rests. */
+export const isImmediate = (timeInForce: TimeInForce): boolean =>
+  timeInForce === 'FOK' || timeInForce === 'FAK';
+
+/**
+ * The worst price that the signed amounts allow, on the grid: a BUY never pays more, a SELL never receives less.
+ * Amounts must be positive.
+ */
+export function signedLimit(draft: Draft, tick: Pips): Pips {
+  const rounding = draft.side === 'BUY' ? 'floor' : 'ceil';
+  const ticks = divide(draft.money * BigInt(PIPS), draft.shares * BigInt(tick), rounding);
+  // A ratio above one is out of range whatever its size: keep it a safe number.
+  return Number(ticks > BigInt(PIPS) ? BigInt(PIPS) : ticks) * tick;
+}
