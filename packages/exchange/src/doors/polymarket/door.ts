@@ -1,0 +1,73 @@
+/**
+ * The exchange's door for the venue's own clients: keys and market reads in the venue's wire protocol. It knows
+ * nothing of the desk's agents; whoever comes here authenticates as at the venue.
+ *
+ * Register it with Fastify under a prefix of your choice. Everything it sets (parser, error shape) stays inside.
+ */
+import type { RecoverPublicKey } from '@bellwether/protocol';
+import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { PaperExchange } from '../../index.ts';
+import { authRoutes } from './auth-routes.ts';
+import { marketRoutes } from './market-routes.ts';
+import type { VenueKeys } from './venue-keys.ts';
+import { WireError } from './wire-error.ts';
+
+export type MarketReads = Pick<PaperExchange, 'market' | 'marketByToken' | 'book'>;
+
+export interface PolymarketDoorOptions {
+  readonly exchange: MarketReads;
+  readonly keys: VenueKeys;
+  readonly recover: RecoverPublicKey;
+  /** Chain that L1 messages are signed for. */
+  readonly chainId: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /**
+   * Order version that `/version` reports; the venue's own is 2. Clients of its first version (clob-client 5)
+   * never ask and always sign version 1, clob-client-v2 signs what it is told.
+   */
+  readonly orderVersion?: 1 | 2;
+}
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+
+export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (door, options) => {
+  const mount = door.prefix;
+  acceptAnyBodyAsText(door);
+  answerErrorsAsTheVenue(door);
+
+  const { orderVersion = 2 } = options;
+  const ok = '"OK"';
+  // The official client's getOk() asks for the root.
+  for (const path of ['/', '/ok'])
+    door.get(path, (_request, reply) => reply.type('application/json').send(ok));
+  door.get('/time', (_request, reply) =>
+    reply.type('application/json').send(String(Math.floor(options.now() / 1000))),
+  );
+  door.get('/version', (_request, reply) => reply.send({ version: orderVersion }));
+
+  // At the root the embedder's own answer stands.
+  if (mount !== '')
+    door.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
+  authRoutes(door, mount, options);
+  marketRoutes(door, options.exchange);
+};
+
+/** HMACs cover the exact text, and the venue's client sends a JSON content type with empty bodies. */
+function acceptAnyBodyAsText(door: FastifyInstance): void {
+  door.removeAllContentTypeParsers();
+  door.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
+    done(null, body),
+  );
+}
+
+function answerErrorsAsTheVenue(door: FastifyInstance): void {
+  door.setErrorHandler((error: FastifyError | WireError, request, reply) => {
+    if (error instanceof WireError) return reply.code(error.status).send({ error: error.message });
+    const status = error.statusCode ?? 500;
+    if (status === 413) return reply.code(413).send({ error: 'Payload exceeds the limit' });
+    if (status < 500) return reply.code(status).send({ error: 'Invalid payload' });
+    request.log.error({ err: error }, 'the venue door failed');
+    return reply.code(500).send({ error: 'internal error' });
+  });
+}

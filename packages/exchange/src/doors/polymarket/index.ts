@@ -1,0 +1,10 @@
+export { AUTH_TOLERANCE_S, type AuthHeaders } from './auth-headers.ts';
+export { type MarketReads, type PolymarketDoorOptions, polymarketDoor } from './door.ts';
+export {
+  type AuthenticatedKey,
+  EXCHANGE_KEYS_SCHEMA,
+  MAX_KEY_NONCE,
+  type VenueCredentials,
+  VenueKeys,
+} from './venue-keys.ts';
+export { type WireBook, wireBook, wireMarket } from './wire.ts';

@@ -1,0 +1,187 @@
+/**
+ * The exchange's own API keys, as accounts hold them: key, secret and passphrase belong to (address, nonce) and are
+ * derived from one secret of the exchange. So nothing that authenticates anybody lies in the database: it keeps a
+ * keyed hash to find the address by, and whether the key was revoked.
+ *
+ * A revoked (address, nonce) stays revoked: its values would come out the same again, and a leaked key must not
+ * come back to life. The account takes another nonce.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type Address, parseAddress, toBase64Url, verifyL2Signature } from '@bellwether/protocol';
+import type { ISql } from 'postgres';
+import { type AuthHeaders, headerText, isFresh } from './auth-headers.ts';
+
+/** Idempotent. */
+export const EXCHANGE_KEYS_SCHEMA = `
+create table if not exists exchange_api_keys (
+  key_hash bytea primary key check (octet_length(key_hash) = 32),
+  address text not null check (address ~ '^0x[0-9a-f]{40}$'),
+  nonce bigint not null check (nonce >= 0),
+  created_at timestamptz not null default now(),
+  revoked_at timestamptz,
+  unique (address, nonce)
+);
+comment on table exchange_api_keys is
+  'Venue API keys of the paper exchange. Keys, secrets and passphrases are derived, never stored.';
+`;
+
+export interface VenueCredentials {
+  /** A UUID. */
+  readonly apiKey: string;
+  /** 32 bytes as base64url with padding. */
+  readonly secret: string;
+  /** 32 bytes as hex. */
+  readonly passphrase: string;
+}
+
+export interface AuthenticatedKey {
+  readonly address: Address;
+  readonly apiKey: string;
+}
+
+/** Nonces are kept as a signed 64-bit integer. */
+export const MAX_KEY_NONCE = 2n ** 63n - 1n;
+export const MIN_SECRET_BYTES = 32;
+
+interface KeyRow {
+  readonly address: string;
+  readonly nonce: string;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export class VenueKeys {
+  readonly #sql: ISql;
+  readonly #deriveKey: Buffer;
+  readonly #hashKey: Buffer;
+  readonly #now: () => number;
+
+  /**
+   * @param options.secret at least 32 random bytes; with another secret every key is another.
+   * @param options.now epoch milliseconds, to judge the age of requests.
+   */
+  constructor(options: { readonly sql: ISql; readonly secret: Uint8Array; readonly now?: () => number }) {
+    if (options.secret.length < MIN_SECRET_BYTES)
+      throw new RangeError(`the exchange's key secret needs at least ${MIN_SECRET_BYTES} bytes`);
+    this.#sql = options.sql;
+    this.#deriveKey = hmac(options.secret, 'bellwether exchange api keys v1: derive');
+    this.#hashKey = hmac(options.secret, 'bellwether exchange api keys v1: hash');
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** A new key, or `null` when this (address, nonce) has or had one. */
+  async create(address: Address, nonce: bigint): Promise<VenueCredentials | null> {
+    const credentials = this.#credentials(address, nonce);
+    const created = await this.#sql`
+      insert into exchange_api_keys (key_hash, address, nonce)
+      values (${this.#hash(credentials.apiKey)}, ${address}, ${nonce.toString()})
+      on conflict do nothing
+      returning 1`;
+    return created.length === 1 ? credentials : null;
+  }
+
+  /** The key that was created before, or `null` when there is none or it was revoked. */
+  async derive(address: Address, nonce: bigint): Promise<VenueCredentials | null> {
+    const found = await this.#sql`
+      select 1 from exchange_api_keys
+      where address = ${address} and nonce = ${nonce.toString()} and revoked_at is null`;
+    return found.length === 1 ? this.#credentials(address, nonce) : null;
+  }
+
+  /** API keys (not secrets) of the account that are not revoked, oldest first. */
+  async list(address: Address): Promise<readonly string[]> {
+    const rows = await this.#sql<{ nonce: string }[]>`
+      select nonce::text from exchange_api_keys
+      where address = ${address} and revoked_at is null
+      order by created_at, nonce`;
+    return rows.map((row) => this.#credentials(address, BigInt(row.nonce)).apiKey);
+  }
+
+  /** Whether there was an active key to revoke. It is refused from the next request on, at every replica. */
+  async revoke(apiKey: string): Promise<boolean> {
+    const revoked = await this.#sql`
+      update exchange_api_keys set revoked_at = now()
+      where key_hash = ${this.#hash(apiKey)} and revoked_at is null
+      returning 1`;
+    return revoked.length === 1;
+  }
+
+  /** Whose key it is, when all three values belong together and the key is not revoked. In constant time. */
+  async verify(credentials: VenueCredentials): Promise<{ readonly address: Address } | null> {
+    const found = await this.#find(credentials.apiKey);
+    if (found === null) return null;
+    const secretFits = sameText(credentials.secret, found.credentials.secret);
+    const passphraseFits = sameText(credentials.passphrase, found.credentials.passphrase);
+    return secretFits && passphraseFits ? { address: found.address } : null;
+  }
+
+  /**
+   * Judges a signed request (POLY_ADDRESS, POLY_API_KEY, POLY_PASSPHRASE, POLY_TIMESTAMP, POLY_SIGNATURE).
+   * @param path without host, mount prefix and query, as clients sign it.
+   * @param body the exact text received, '' for none.
+   */
+  async authenticateL2(
+    headers: AuthHeaders,
+    method: string,
+    path: string,
+    body: string,
+  ): Promise<AuthenticatedKey | null> {
+    const address = parseAddress(headerText(headers, 'poly_address'));
+    const timestamp = headerText(headers, 'poly_timestamp');
+    if (address === null || !isFresh(timestamp, this.#now())) return null;
+    const apiKey = headerText(headers, 'poly_api_key');
+    const found = await this.#find(apiKey);
+    if (found === null || found.address !== address) return null;
+    const passphraseFits = sameText(headerText(headers, 'poly_passphrase'), found.credentials.passphrase);
+    const signed = verifyL2Signature(
+      found.credentials.secret,
+      { timestamp, method: method.toUpperCase(), path, body },
+      headerText(headers, 'poly_signature'),
+    );
+    return passphraseFits && signed ? { address, apiKey } : null;
+  }
+
+  async #find(
+    apiKey: string,
+  ): Promise<{ readonly address: Address; readonly credentials: VenueCredentials } | null> {
+    // Anything but a UUID cannot be a key; asking the database would only invite floods.
+    if (!UUID.test(apiKey)) return null;
+    const [row] = await this.#sql<KeyRow[]>`
+      select address, nonce::text from exchange_api_keys
+      where key_hash = ${this.#hash(apiKey)} and revoked_at is null`;
+    if (row === undefined) return null;
+    const address = row.address as Address;
+    return { address, credentials: this.#credentials(address, BigInt(row.nonce)) };
+  }
+
+  #hash(apiKey: string): Buffer {
+    return hmac(this.#hashKey, apiKey);
+  }
+
+  #credentials(address: Address, nonce: bigint): VenueCredentials {
+    if (nonce < 0n || nonce > MAX_KEY_NONCE) throw new RangeError('a key nonce is between 0 and 2^63−1');
+    const part = (name: string): Buffer => hmac(this.#deriveKey, `${name}|${address}|${nonce}`);
+    return {
+      apiKey: uuidFrom(part('key')),
+      secret: toBase64Url(part('secret')),
+      passphrase: part('passphrase').toString('hex'),
+    };
+  }
+}
+
+const hmac = (key: Uint8Array, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+
+/** A version 8 UUID (custom bits) of the first 16 bytes. */
+function uuidFrom(bytes: Buffer): string {
+  const id = Buffer.from(bytes.subarray(0, 16));
+  id[6] = (id[6]! & 0x0f) | 0x80;
+  id[8] = (id[8]! & 0x3f) | 0x80;
+  const hex = id.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** Compares hashes of the texts, so that not even their length shows in the time taken. */
+function sameText(a: string, b: string): boolean {
+  return timingSafeEqual(hmac(COMPARE_KEY, a), hmac(COMPARE_KEY, b));
+}
+const COMPARE_KEY = Buffer.from('bellwether compare');
