@@ -1,0 +1,196 @@
+/**
+ * The engine against the naive model on random command sequences: after every command the same events, accounts,
+ * books, open orders and totals, and the conservation law recomputed from scratch; from a random point on also a
+ * twin restored from a snapshot, which must say the same and end in the same bytes. fast-check prints the seed and
+ * a minimal counterexample when one fails.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Engine } from './engine.ts';
+import { NaiveExchange } from './naive.ts';
+import { ACCOUNTS, commandOf, conditionOf, MARKETS, type Recipe, sequence } from './recipes.ts';
+import type { EngineCommand, EngineEvent, NewOrder } from './types.ts';
+
+const SEQUENCES = 10_000;
+
+/** What the sequences did, so that the check cannot be about nothing. */
+const seen = new Map<string, number>();
+const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
+
+test(`behaves like the naive model on ${SEQUENCES} random sequences`, () => {
+  fc.assert(
+    fc.property(sequence, fc.nat({ max: 40 }), (recipes, restart) => runBoth(recipes, restart)),
+    { numRuns: SEQUENCES },
+  );
+  for (const [what, least] of Object.entries(AT_LEAST))
+    expect(seen.get(what) ?? 0, `${what} must occur`).toBeGreaterThanOrEqual(least);
+}, 240_000);
+
+/** A third of what is usual. */
+const AT_LEAST: Readonly<Record<string, number>> = {
+  'FOK BUY filled': 200,
+  'FOK SELL filled': 300,
+  'MINT that rounds up': 1_000,
+  archived: 6,
+  'budget limits a fill': 800,
+  'cancel_refused order_not_found': 6_000,
+  'dust given up': 200,
+  'fee clamped': 300,
+  'fill COMPLEMENTARY BUY': 2_000,
+  'fill COMPLEMENTARY SELL': 2_000,
+  'fill MERGE SELL': 2_000,
+  'fill MINT BUY': 2_000,
+  'fill with a rounded cost': 6_000,
+  'several makers': 1_000,
+  'price improvement': 5_000,
+  merged: 1_000,
+  split: 6_000,
+  'redeemed something': 1_000,
+  'redeemed with half a unit lost': 200,
+  'order_done canceled': 400,
+  'order_done expired': 4_000,
+  'order_done filled': 9_000,
+  'order_done killed': 400,
+  'order_done market_closed': 600,
+  'order_done market_resolved': 5_000,
+  'order_done self_trade': 4_000,
+  'order_rejected already_expired': 1_000,
+  'order_rejected amount_below_minimum': 2_000,
+  'order_rejected duplicate_order': 300,
+  'order_rejected fak_no_match': 3_000,
+  'order_rejected fok_not_filled': 4_000,
+  'order_rejected insufficient_balance': 3_000,
+  'order_rejected market_closed': 3_000,
+  'order_rejected market_not_found': 900,
+  'order_rejected post_only_needs_gtc_or_gtd': 1_000,
+  'order_rejected post_only_would_cross': 1_000,
+  'order_rejected price_off_tick_grid': 200,
+  'order_rejected price_out_of_range': 300,
+  'order_rejected size_below_minimum': 1_000,
+  'refused amount_not_positive': 400,
+  'refused insufficient_balance': 80,
+  'refused market_closed': 60,
+  'refused market_exists': 400,
+  'refused market_not_found': 200,
+  'refused market_not_resolved': 5_000,
+  'refused market_resolved': 800,
+};
+
+function runBoth(recipes: readonly Recipe[], restart: number): void {
+  const engine = new Engine();
+  const naive = new NaiveExchange();
+  let twin: Engine | undefined;
+  let now = 1_000;
+  const apply = (
+    recipe: Recipe | undefined,
+    index: number,
+    command = commandOf(recipe!, index, now),
+  ): void => {
+    if (command === undefined) {
+      archive(engine, twin, naive, conditionOf((recipe as { market: number }).market));
+      return;
+    }
+    const events = engine.apply(command, now);
+    same('events', events, naive.apply(command, now));
+    if (twin !== undefined) same('events after a restart', twin.apply(command, now), events);
+    observe(command, events);
+    if (naive.budgetLimited > 0) count('budget limits a fill');
+    if (naive.dustGivenUp > 0) count('dust given up');
+    naive.budgetLimited = 0;
+    naive.dustGivenUp = 0;
+  };
+  for (const market of MARKETS) apply(undefined, 0, { kind: 'list', market });
+  for (const account of ACCOUNTS.slice(0, 3)) {
+    apply(undefined, 0, { kind: 'deposit', account, amount: 60_000_000n });
+    for (const { conditionId } of MARKETS)
+      apply(undefined, 0, { kind: 'split', account, conditionId, amount: 15_000_001n });
+  }
+  for (const [index, recipe] of recipes.entries()) {
+    if (index === restart) twin = Engine.restore(engine.snapshot());
+    now += recipe.wait;
+    apply(recipe, index);
+    compareViews(engine, naive);
+    engine.checkConservation();
+  }
+  const bytes = engine.snapshot();
+  same('bytes after restore', Engine.restore(bytes).snapshot(), bytes);
+  if (twin !== undefined) same('bytes after a restart', twin.snapshot(), bytes);
+}
+
+function archive(engine: Engine, twin: Engine | undefined, naive: NaiveExchange, conditionId: string): void {
+  const gone = engine.archive(conditionId);
+  same('archive', gone, naive.archive(conditionId));
+  if (twin !== undefined) same('archive after a restart', twin.archive(conditionId), gone);
+  if (gone) count('archived');
+}
+
+function compareViews(engine: Engine, naive: NaiveExchange): void {
+  for (const account of ACCOUNTS) {
+    same('account', engine.account(account), naive.account(account));
+    const orders = engine.openOrders(account);
+    same('open orders', orders, naive.openOrders(account));
+    for (const order of orders) same('open order', engine.openOrder(order.orderId), order);
+  }
+  for (const { conditionId } of MARKETS) {
+    const book = engine.book(conditionId, 'YES');
+    same('YES book', book, naive.book(conditionId, 'YES'));
+    same('NO book', engine.book(conditionId, 'NO'), naive.book(conditionId, 'NO'));
+    const market = naive.market(conditionId);
+    const best = { bid: book?.bids[0]?.[0], ask: book?.asks[0]?.[0], last: market?.last };
+    same(
+      'best prices',
+      { bid: undefined, ask: undefined, last: undefined, ...engine.bestPrices(conditionId) },
+      best,
+    );
+    same('status', engine.marketStatus(conditionId), market?.status);
+    same('payout', engine.marketPayout(conditionId), market?.payout);
+    same('volume', engine.volume(conditionId), market?.volume ?? 0n);
+    same('liquidity', engine.liquidity(conditionId), naive.liquidity(conditionId));
+  }
+  same('fees', engine.fees(), naive.t.fees);
+}
+
+function observe(command: EngineCommand, events: readonly EngineEvent[]): void {
+  const order = command.kind === 'place' ? command.order : undefined;
+  const fills = events.filter((event) => event.kind === 'fill' && event.liquidity === 'taker');
+  if (fills.length > 1) count('several makers');
+  if (order?.timeInForce === 'FOK' && fills.length > 0) count(`FOK ${order.side} filled`);
+  for (const event of events) {
+    if ('reason' in event) count(`${event.kind} ${event.reason}`);
+    else if (event.kind === 'fill' && event.liquidity === 'taker') observeFill(order!, event);
+    else if (event.kind === 'redeemed' && event.yes + event.no > 0n) {
+      count('redeemed something');
+      if (event.payout * 2n === event.yes + event.no - 1n) count('redeemed with half a unit lost');
+    } else count(event.kind);
+  }
+}
+
+function observeFill(order: NewOrder, fill: Extract<EngineEvent, { kind: 'fill' }>): void {
+  count(`fill ${fill.matchKind} ${fill.side}`);
+  const exact = fill.size * BigInt(fill.price);
+  if (fill.cost * 10_000n !== exact) count('fill with a rounded cost');
+  if (fill.matchKind === 'MINT' && fill.cost * 10_000n > exact) count('MINT that rounds up');
+  if (fill.price !== order.limit) count('price improvement');
+  if (fill.side === 'SELL' && fill.fee === fill.cost) count('fee clamped');
+}
+
+/** Deep equality that is quick enough for a million comparisons; differences are printed in full. */
+function same(what: string, left: unknown, right: unknown): void {
+  if (equal(left, right)) return;
+  expect(left, what).toEqual(right);
+  throw new Error(`${what} differ`);
+}
+
+function equal(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (left instanceof Uint8Array && right instanceof Uint8Array) {
+    return left.length === right.length && left.every((byte, index) => byte === right[index]);
+  }
+  if (left instanceof Map && right instanceof Map) {
+    return left.size === right.size && [...left].every(([key, value]) => equal(value, right.get(key)));
+  }
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => equal(left[key as keyof typeof left], right[key as keyof typeof right]));
+}
