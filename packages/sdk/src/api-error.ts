@@ -1,0 +1,81 @@
+/**
+ * What went wrong with a call. Neither error carries the request's headers or body, so that a key or a signature
+ * does not end up in somebody's log.
+ */
+
+export interface FieldError {
+  /** JSON path of the field, e.g. `order.tokenId`. */
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The RFC 9457 body of a refusal. Anything may be missing when what answered was not the service. */
+export interface ProblemBody {
+  readonly code?: string;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly fix?: string;
+  readonly errors?: readonly FieldError[];
+  readonly diagnosis?: Readonly<Record<string, unknown>>;
+  readonly context?: Readonly<Record<string, unknown>>;
+  readonly orderId?: string;
+  readonly requestId?: string;
+}
+
+/** The service answered, with a refusal. */
+export class BellwetherApiError extends Error {
+  override readonly name = 'BellwetherApiError';
+  /** HTTP status. */
+  readonly status: number;
+  /** Stable code, see the service's docs/errors.md; `unknown` when the answer named none. */
+  readonly code: string;
+  readonly detail: string;
+  /** What to do next, where one is known. */
+  readonly fix?: string;
+  /** One entry per invalid field. */
+  readonly errors: readonly FieldError[];
+  /** Refused signatures: which check failed, what was recovered and what was expected. */
+  readonly diagnosis?: Readonly<Record<string, unknown>>;
+  /** The figures behind a refusal: limit, used, asked. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** The order that is in doubt, with `order_outcome_unknown`. */
+  readonly orderId?: string;
+  readonly requestId?: string;
+  /** Seconds to wait, when the answer said so. */
+  readonly retryAfterS?: number;
+
+  constructor(status: number, problem: ProblemBody, retryAfterS?: number) {
+    const detail = problem.detail ?? problem.title ?? `the service answered ${status}`;
+    super(problem.fix === undefined ? detail : `${detail} ${problem.fix}`);
+    this.status = status;
+    this.code = problem.code ?? 'unknown';
+    this.detail = detail;
+    this.errors = problem.errors ?? [];
+    if (problem.fix !== undefined) this.fix = problem.fix;
+    if (problem.diagnosis !== undefined) this.diagnosis = problem.diagnosis;
+    if (problem.context !== undefined) this.context = problem.context;
+    if (problem.orderId !== undefined) this.orderId = problem.orderId;
+    if (problem.requestId !== undefined) this.requestId = problem.requestId;
+    if (retryAfterS !== undefined) this.retryAfterS = retryAfterS;
+  }
+}
+
+/**
+ * No answer came: nothing listens there, the connection broke, or it took too long. Whether a request had an effect
+ * is then unknown; a signed order may be sent again as it is.
+ */
+export class BellwetherConnectionError extends Error {
+  override readonly name = 'BellwetherConnectionError';
+  readonly reason: 'unreachable' | 'timeout' | 'broken';
+
+  constructor(reason: 'unreachable' | 'timeout' | 'broken', method: string, path: string) {
+    const what = {
+      unreachable: 'nothing answers at the base address',
+      timeout: 'no answer came in time',
+      broken: 'the connection broke, or the answer was not readable',
+    }[reason];
+    super(`${method} ${path}: ${what}`);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * Builds and signs the complete body of POST /markets/trade. The signed order is its own idempotency key: keep the
+ * body and send it again after a timeout; building anew makes another order.
+ */
+import {
+  formatMicro,
+  type Micro,
+  microToNumber,
+  type Pips,
+  parseMicro,
+  pipsToNumber,
+  type TickSize,
+  type TradeRequest,
+} from '@bellwether/contract';
+import {
+  type Amounts,
+  cutToCents,
+  immediateBuyAmounts,
+  immediateLimitBuyAmounts,
+  immediateSellAmounts,
+  type OrderSide,
+  priceOnGrid,
+  restingAmounts,
+  sharesOf,
+  tickOf,
+} from './order-amounts.ts';
+import { OrderBuildError } from './order-build-error.ts';
+import { type OrderConnection, type OrderTerms, signOrder } from './sign-order.ts';
+import type { Signer } from './signer.ts';
+
+/** What the builder needs of a market; every record of GET /markets is one. */
+export interface MarketTerms {
+  readonly conditionId: string;
+  readonly question: string;
+  /** [YES, NO] */
+  readonly clobTokenIds: readonly string[];
+  readonly tickSize: string;
+  readonly negRisk: boolean;
+  /** Shares; checked for resting orders when given. */
+  readonly minOrderSize?: number;
+}
+
+/** Labels and hints that go along unsigned. */
+export interface TradeLabels {
+  readonly venue?: string;
+  readonly reasoning?: string;
+  readonly source?: string;
+  readonly skillSlug?: string;
+  readonly owner?: string;
+  readonly deferExec?: boolean;
+}
+
+interface CommonOrder extends TradeLabels, OrderConnection {
+  readonly signer: Signer;
+  readonly market: MarketTerms;
+  readonly outcome: 'YES' | 'NO';
+}
+
+export interface LimitOrder extends CommonOrder {
+  readonly side: OrderSide;
+  /** On the market's tick grid; nothing is rounded. */
+  readonly price: number | string;
+  /** Shares, cut to 2 decimals. */
+  readonly size: number | string;
+  /** Default GTC. */
+  readonly type?: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  /** GTD only: epoch seconds. The venue acts a minute early and wants at least three minutes ahead. */
+  readonly expiration?: number;
+  readonly postOnly?: boolean;
+}
+
+interface MarketOrderCommon extends CommonOrder {
+  /** The worst price to accept, on the tick grid: highest for a BUY, lowest for a SELL. */
+  readonly worstPrice: number | string;
+  /** Default FAK: fill what is there, kill the rest. FOK: all or nothing. */
+  readonly type?: 'FAK' | 'FOK';
+  /** Recorded with the trade; takes nothing. */
+  readonly feeAmount?: number;
+}
+
+export interface MarketBuy extends MarketOrderCommon {
+  readonly side: 'BUY';
+  /** Collateral to spend at most, cut to 2 decimals; at least 1. Fees come on top. */
+  readonly amount: number | string;
+}
+
+export interface MarketSell extends MarketOrderCommon {
+  readonly side: 'SELL';
+  /** Shares to sell, cut to 2 decimals. */
+  readonly shares: number | string;
+}
+
+export type MarketOrder = MarketBuy | MarketSell;
+
+/** The interface's limit for `marketQuestion`, in code points. */
+const MARKET_QUESTION_CHARS = 250;
+
+/**
+ * A limit order. FOK and FAK are filled at once as far as they go; GTC and GTD rest.
+ * @throws OrderBuildError when the service would refuse the numbers.
+ */
+export async function buildLimitOrder(order: LimitOrder): Promise<TradeRequest> {
+  const { side, type = 'GTC', postOnly = false, expiration } = order;
+  const tick = tickOf(order.market.tickSize);
+  const price = priceOnGrid(order.price, tick);
+  const size = cutToCents(order.size, 'size');
+  const immediate = type === 'FOK' || type === 'FAK';
+  if (postOnly && immediate)
+    throw new OrderBuildError('post_only_mismatch', `postOnly contradicts ${type}, which never rests`);
+  checkExpiration(type, expiration);
+  if (!immediate) checkMinimum(size, order.market);
+  const amounts = immediate ? immediateLimit(side, size, price, tick) : restingAmounts(side, size, price);
+  return assemble(order, {
+    side,
+    price,
+    amounts,
+    expiration: BigInt(expiration ?? 0),
+    options: {
+      isLimitOrder: true,
+      orderType: type,
+      postOnly,
+      ...(expiration === undefined ? {} : { expirationTime: expiration * 1000 }),
+    },
+  });
+}
+
+/**
+ * A market order: spend an amount of collateral, or sell a number of shares, at once and at no worse a price.
+ * @throws OrderBuildError when the service would refuse the numbers.
+ */
+export async function buildMarketOrder(order: MarketOrder): Promise<TradeRequest> {
+  const { type = 'FAK', feeAmount } = order;
+  const tick = tickOf(order.market.tickSize);
+  const price = priceOnGrid(order.worstPrice, tick);
+  const amounts =
+    order.side === 'BUY'
+      ? immediateBuyAmounts(cutToCents(order.amount, 'amount'), price)
+      : immediateSellAmounts(cutToCents(order.shares, 'shares'), price, tick);
+  return assemble(order, {
+    side: order.side,
+    price,
+    amounts,
+    expiration: 0n,
+    options: {
+      isLimitOrder: false,
+      orderType: type,
+      ...(feeAmount === undefined ? {} : { feeAmount }),
+    },
+  });
+}
+
+function immediateLimit(side: OrderSide, size: Micro, price: Pips, tick: Pips): Amounts {
+  return side === 'BUY' ? immediateLimitBuyAmounts(size, price) : immediateSellAmounts(size, price, tick);
+}
+
+function checkExpiration(type: string, expiration: number | undefined): void {
+  if (type === 'GTD' && (expiration === undefined || !Number.isSafeInteger(expiration) || expiration <= 0))
+    throw new OrderBuildError(
+      'expiration_required',
+      'a GTD order needs its expiration in whole epoch seconds',
+    );
+  if (type !== 'GTD' && expiration !== undefined)
+    throw new OrderBuildError('expiration_not_allowed', `a ${type} order has no expiration`);
+}
+
+function checkMinimum(size: Micro, market: MarketTerms): void {
+  if (market.minOrderSize === undefined) return;
+  const minimum = parseMicro(market.minOrderSize);
+  if (size < minimum)
+    throw new OrderBuildError(
+      'size_below_minimum',
+      `the market's smallest order is ${formatMicro(minimum)} shares; this one has ${formatMicro(size)}`,
+    );
+}
+
+interface Parts {
+  readonly side: OrderSide;
+  readonly price: Pips;
+  readonly amounts: Amounts;
+  readonly expiration: bigint;
+  readonly options: Pick<
+    TradeRequest,
+    'isLimitOrder' | 'orderType' | 'postOnly' | 'expirationTime' | 'feeAmount'
+  >;
+}
+
+async function assemble(order: CommonOrder, parts: Parts): Promise<TradeRequest> {
+  const { market, signer, version = 2, signatureType = 0 } = order;
+  const tokenId = market.clobTokenIds[order.outcome === 'YES' ? 0 : 1];
+  if (tokenId === undefined)
+    throw new OrderBuildError('market_incomplete', 'the market names no token of this outcome');
+  const terms: OrderTerms = {
+    tokenId: BigInt(tokenId),
+    side: parts.side,
+    ...parts.amounts,
+    expiration: parts.expiration,
+    negRisk: market.negRisk,
+  };
+  const signed = await signOrder(signer, terms, order);
+  return {
+    ...labelsOf(order),
+    marketConditionId: market.conditionId,
+    marketQuestion: [...market.question].slice(0, MARKET_QUESTION_CHARS).join(''),
+    outcome: order.outcome,
+    orderSize: microToNumber(sharesOf(parts.side, parts.amounts)),
+    price: pipsToNumber(parts.price),
+    ...parts.options,
+    orderVersion: version,
+    tickSize: market.tickSize as TickSize,
+    negRisk: market.negRisk,
+    ...(signatureType === 0 ? {} : { funderAddress: signed.maker }),
+    order: signed,
+  };
+}
+
+function labelsOf(order: TradeLabels): TradeLabels {
+  const labels: Record<string, unknown> = {};
+  for (const name of ['venue', 'reasoning', 'source', 'skillSlug', 'owner', 'deferExec'] as const)
+    if (order[name] !== undefined) labels[name] = order[name];
+  return labels;
+}

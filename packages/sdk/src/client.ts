@@ -1,0 +1,252 @@
+/**
+ * The service's operations, one method each. Types come from the contract; the server validates, this client does
+ * not repeat it. The API key is kept private: it is in no error, inspection or JSON of this object.
+ */
+import {
+  type AgentRecord,
+  type ApiKeyRecord,
+  type CancelAllResponse,
+  type CancelMarketResponse,
+  type CancelResponse,
+  type CredentialCheck,
+  type CredentialRequest,
+  type CredentialResult,
+  cancelAll,
+  cancelMarket,
+  cancelOrder,
+  checkCredentials,
+  createApiKey,
+  type FaucetRequest,
+  type FaucetResponse,
+  faucet,
+  getClaim,
+  getCurrentPositions,
+  getHealth,
+  getMarket,
+  getMarketContext,
+  getMe,
+  getOrder,
+  getOrderBook,
+  getSettings,
+  listApiKeys,
+  listMarkets,
+  listOpenOrders,
+  listOrders,
+  type Market,
+  type MarketContext,
+  type Me,
+  type Operation,
+  type Order,
+  type OrderBook,
+  type OrderDetail,
+  type Position,
+  placeTrade,
+  type RegisterRequest,
+  type RegisterResponse,
+  registerAgent,
+  registerCredentials,
+  revokeApiKey,
+  type Settings,
+  type SettingsUpdate,
+  type TradeRequest,
+  type TradeResponse,
+  updateSettings,
+} from '@bellwether/contract';
+import type { Static, TSchema } from 'typebox';
+import { INSPECT } from './inspect.ts';
+import { Transport, type TransportOptions } from './transport.ts';
+
+export interface ClientOptions extends TransportOptions {
+  /** `apiKeyCode` of the registration. Leave it out for the public operations. */
+  readonly apiKey?: string;
+}
+
+export interface CallOptions {
+  /** Makes a changing call repeatable: the same key and body have one effect. */
+  readonly idempotencyKey?: string;
+  /** Sent as X-Request-ID and echoed in answers and logs. */
+  readonly requestId?: string;
+  readonly signal?: AbortSignal;
+}
+
+type QueryOf<O> = O extends { query: infer Q extends TSchema } ? Static<Q> : never;
+type Values = Readonly<Record<string, unknown>>;
+
+interface Parts {
+  readonly params?: Values;
+  readonly query?: Values;
+  readonly body?: unknown;
+  readonly options?: CallOptions | undefined;
+  /** Repeating it has no second effect, even without an Idempotency-Key. */
+  readonly repeatable?: boolean;
+}
+
+export class BellwetherClient {
+  readonly baseUrl: string;
+  readonly #transport: Transport;
+  readonly #apiKey: string | undefined;
+
+  constructor(options: ClientOptions) {
+    const { apiKey, ...transport } = options;
+    this.baseUrl = options.baseUrl.replace(/\/+$/, '');
+    this.#transport = new Transport(transport);
+    this.#apiKey = apiKey;
+  }
+
+  /** The same client with an agent's key. */
+  withApiKey(apiKey: string): BellwetherClient {
+    return new BellwetherClient({ ...this.#transport.options, apiKey });
+  }
+
+  // Agents
+
+  /** The answer's `apiKeyCode` is shown once: keep it. */
+  registerAgent(body: RegisterRequest, options?: CallOptions): Promise<RegisterResponse> {
+    return this.#call(registerAgent, { body, options });
+  }
+  getClaim(claimCode: string, options?: CallOptions): Promise<AgentRecord> {
+    return this.#call(getClaim, { params: { claimCode }, options });
+  }
+  /** The answer's `apiKeyCode` is shown once: keep it. */
+  createApiKey(keyName: string, options?: CallOptions): Promise<ApiKeyRecord> {
+    return this.#call(createApiKey, { body: { keyName }, options });
+  }
+  listApiKeys(options?: CallOptions): Promise<ApiKeyRecord[]> {
+    return this.#call(listApiKeys, { options });
+  }
+  /** @param query.force also the last active key, which locks the agent out */
+  revokeApiKey(
+    id: string,
+    query: QueryOf<typeof revokeApiKey> = {},
+    options?: CallOptions,
+  ): Promise<ApiKeyRecord> {
+    return this.#call(revokeApiKey, { params: { id }, query, options });
+  }
+  getMe(options?: CallOptions): Promise<Me> {
+    return this.#call(getMe, { options });
+  }
+  getSettings(options?: CallOptions): Promise<Settings> {
+    return this.#call(getSettings, { options });
+  }
+  /** A partial update: only the named fields change. */
+  updateSettings(body: SettingsUpdate, options?: CallOptions): Promise<Settings> {
+    return this.#call(updateSettings, { body, options });
+  }
+  getHealth(options?: CallOptions): Promise<{ status: 'ok'; timestamp: string }> {
+    return this.#call(getHealth, { options });
+  }
+
+  // Wallets
+
+  registerCredentials(body: CredentialRequest, options?: CallOptions): Promise<CredentialResult> {
+    return this.#call(registerCredentials, { body, options });
+  }
+  checkCredentials(walletAddress?: string, options?: CallOptions): Promise<CredentialCheck> {
+    return this.#call(checkCredentials, { query: { walletAddress }, options });
+  }
+
+  // Markets
+
+  listMarkets(query: QueryOf<typeof listMarkets>, options?: CallOptions): Promise<Market[]> {
+    return this.#call(listMarkets, { query, options });
+  }
+  /** @param id market id, condition id, slug or token id */
+  getMarket(id: string, query: QueryOf<typeof getMarket> = {}, options?: CallOptions): Promise<Market> {
+    return this.#call(getMarket, { params: { id }, query, options });
+  }
+  getMarketContext(
+    marketId: string,
+    query: QueryOf<typeof getMarketContext> = {},
+    options?: CallOptions,
+  ): Promise<MarketContext> {
+    return this.#call(getMarketContext, { params: { marketId }, query, options });
+  }
+  getOrderBook(
+    tokenId: string,
+    query: QueryOf<typeof getOrderBook> = {},
+    options?: CallOptions,
+  ): Promise<OrderBook> {
+    return this.#call(getOrderBook, { params: { tokenId }, query, options });
+  }
+  getCurrentPositions(
+    query: QueryOf<typeof getCurrentPositions> = {},
+    options?: CallOptions,
+  ): Promise<Position[]> {
+    return this.#call(getCurrentPositions, { query, options });
+  }
+
+  // Trading
+
+  /**
+   * Sends a signed order. After a broken connection, 429 or `order_outcome_unknown` the same body is sent again:
+   * it has one effect, and the answer is the truth.
+   */
+  placeTrade(body: TradeRequest, options?: CallOptions): Promise<TradeResponse> {
+    return this.#call(placeTrade, { body, options, repeatable: true });
+  }
+  listOpenOrders(query: QueryOf<typeof listOpenOrders> = {}, options?: CallOptions): Promise<Order[]> {
+    return this.#call(listOpenOrders, { query, options });
+  }
+  listOrders(query: QueryOf<typeof listOrders> = {}, options?: CallOptions): Promise<Order[]> {
+    return this.#call(listOrders, { query, options });
+  }
+  getOrder(orderId: string, options?: CallOptions): Promise<OrderDetail> {
+    return this.#call(getOrder, { params: { orderId }, options });
+  }
+  cancelOrder(orderId: string, options?: CallOptions): Promise<CancelResponse> {
+    return this.#call(cancelOrder, { body: { orderId }, options });
+  }
+  /** Cancels this agent's open orders in a market, or everywhere when none is named. */
+  cancelMarket(
+    body: { marketConditionId?: string; tokenId?: string; walletAddress?: string } = {},
+    options?: CallOptions,
+  ): Promise<CancelMarketResponse> {
+    return this.#call(cancelMarket, { body, options });
+  }
+  /** Cancels every open order of the owner, on every wallet. */
+  cancelAll(options?: CallOptions): Promise<CancelAllResponse> {
+    return this.#call(cancelAll, { options });
+  }
+
+  // Paper
+
+  faucet(body: FaucetRequest, options?: CallOptions): Promise<FaucetResponse> {
+    return this.#call(faucet, { body, options });
+  }
+
+  toJSON(): { readonly baseUrl: string } {
+    return { baseUrl: this.baseUrl };
+  }
+
+  [INSPECT](): string {
+    return `BellwetherClient(${this.baseUrl}${this.#apiKey === undefined ? '' : ', with a key'})`;
+  }
+
+  #call<O extends Operation>(operation: O, parts: Parts): Promise<Static<O['response']>> {
+    const { options = {}, body } = parts;
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (this.#apiKey !== undefined) headers.authorization = `Bearer ${this.#apiKey}`;
+    if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey;
+    if (options.requestId !== undefined) headers['x-request-id'] = options.requestId;
+    return this.#transport.send({
+      method: operation.method,
+      path: fillPath(operation.path, parts.params ?? {}) + queryText(parts.query ?? {}),
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      repeatable:
+        operation.method === 'GET' || parts.repeatable === true || options.idempotencyKey !== undefined,
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    }) as Promise<Static<O['response']>>;
+  }
+}
+
+const fillPath = (path: string, params: Values): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+
+function queryText(query: Values): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}

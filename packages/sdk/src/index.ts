@@ -1,0 +1,54 @@
+/** What an agent is written with: a key that signs locally, order building, and the service's operations. */
+export type {
+  AgentRecord,
+  ApiKeyRecord,
+  CancelAllResponse,
+  CancelMarketResponse,
+  CancelResponse,
+  CredentialCheck,
+  CredentialRequest,
+  CredentialResult,
+  FaucetRequest,
+  FaucetResponse,
+  Fill,
+  Market,
+  MarketContext,
+  Me,
+  Order,
+  OrderBook,
+  OrderDetail,
+  Position,
+  RegisterRequest,
+  RegisterResponse,
+  Settings,
+  SettingsUpdate,
+  SignedOrder,
+  TradeRequest,
+  TradeResponse,
+} from '@bellwether/contract';
+export type { Address, ExchangeContracts, OrderVersion, SignatureType } from '@bellwether/protocol';
+export { BellwetherApiError, BellwetherConnectionError, type FieldError } from './api-error.ts';
+export { type BookLevels, priceToReach, type ReachedPrice } from './book-price.ts';
+export {
+  buildLimitOrder,
+  buildMarketOrder,
+  type LimitOrder,
+  type MarketBuy,
+  type MarketOrder,
+  type MarketSell,
+  type MarketTerms,
+  type TradeLabels,
+} from './build-order.ts';
+export { BellwetherClient, type CallOptions, type ClientOptions } from './client.ts';
+export type { OrderSide } from './order-amounts.ts';
+export { type OrderBuildCode, OrderBuildError } from './order-build-error.ts';
+export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';
+export { type ClobAuthHeaders, type DepositKind, InvalidPrivateKey, Signer } from './signer.ts';
+export type { Fetch, TransportOptions } from './transport.ts';
+export {
+  createVenueCredentials,
+  credentialRequest,
+  type VenueCredentials,
+  VenueCredentialsError,
+  type VenueCredentialsOptions,
+} from './venue-credentials.ts';

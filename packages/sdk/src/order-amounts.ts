@@ -1,0 +1,142 @@
+/**
+ * From what an agent wants (a price, a size or a budget) to the two integers that are signed. Integers throughout.
+ *
+ * The service reads the price back from the signed amounts: collateral ÷ shares, floored (BUY) or ceiled (SELL) to
+ * the tick grid, must be the price of the request. Shares are cut to 2 decimals, so with a price of at most 4 the
+ * collateral of a resting order is exact. Immediate orders must have at most 2 decimals in makerAmount and 4 in
+ * takerAmount whatever the tick; whatever is cut, is cut in favour of a smaller order, never of a worse price.
+ */
+import {
+  DecimalError,
+  type Micro,
+  PIPS,
+  type Pips,
+  parseMicro,
+  parsePips,
+  TICK_SIZES,
+} from '@bellwether/contract';
+import { OrderBuildError } from './order-build-error.ts';
+
+/** 2 decimals, in micro-units. */
+export const CENT: Micro = 10_000n;
+/** 4 decimals, in micro-units. */
+const FOUR_DECIMALS: Micro = 100n;
+/** The venue's least for a BUY that executes at once: 1 collateral. */
+const MIN_IMMEDIATE_BUY: Micro = 1_000_000n;
+/** Amounts and `orderSize` travel as JSON numbers too. */
+const MAX_AMOUNT: Micro = BigInt(Number.MAX_SAFE_INTEGER);
+
+export type OrderSide = 'BUY' | 'SELL';
+
+export interface Amounts {
+  readonly makerAmount: Micro;
+  readonly takerAmount: Micro;
+}
+
+/** The size leg of the order: what `orderSize` must say. */
+export const sharesOf = (side: OrderSide, amounts: Amounts): Micro =>
+  side === 'BUY' ? amounts.takerAmount : amounts.makerAmount;
+
+/** @throws OrderBuildError unknown tick size. */
+export function tickOf(tickSize: string): Pips {
+  const tick = (TICK_SIZES as Readonly<Record<string, Pips>>)[tickSize];
+  if (tick === undefined)
+    throw new OrderBuildError(
+      'unknown_tick_size',
+      `tick size "${tickSize}" is not one of 0.1, 0.01, 0.001, 0.0001`,
+    );
+  return tick;
+}
+
+/** A price on the grid, between one tick and one minus one tick. Nothing is rounded: a price off the grid throws. */
+export function priceOnGrid(price: number | string, tick: Pips): Pips {
+  const pips = readDecimal(
+    () => parsePips(price),
+    'price_off_tick_grid',
+    `price ${price} is no price on the grid`,
+  );
+  if (pips % tick !== 0)
+    throw new OrderBuildError(
+      'price_off_tick_grid',
+      `price ${price} is not a whole number of ticks of ${tick / PIPS}`,
+    );
+  if (pips < tick || pips > PIPS - tick)
+    throw new OrderBuildError(
+      'price_out_of_range',
+      `price ${price} is not between ${tick / PIPS} and ${(PIPS - tick) / PIPS}`,
+    );
+  return pips;
+}
+
+/** An amount of shares or collateral, cut to 2 decimals. */
+export function cutToCents(value: number | string, name: string): Micro {
+  const micro = readDecimal(
+    () => parseMicro(value, 'floor'),
+    'amount_out_of_range',
+    `${name} ${value} is no amount`,
+  );
+  const cut = floorTo(micro, CENT);
+  if (cut <= 0n) throw new OrderBuildError('amount_out_of_range', `${name} ${value} is below 0.01`);
+  if (cut > MAX_AMOUNT) throw new OrderBuildError('amount_out_of_range', `${name} ${value} is too large`);
+  return cut;
+}
+
+/** A GTC or GTD order: exactly size × price. */
+export function restingAmounts(side: OrderSide, size: Micro, price: Pips): Amounts {
+  const money = exactMoney(size, price);
+  return side === 'BUY'
+    ? { makerAmount: money, takerAmount: size }
+    : { makerAmount: size, takerAmount: money };
+}
+
+/**
+ * A BUY that executes at once: spends at most `budget`, for at least budget ÷ price shares.
+ * @param budget micro collateral, cut to 2 decimals here
+ * @throws OrderBuildError below 1 collateral.
+ */
+export function immediateBuyAmounts(budget: Micro, price: Pips): Amounts {
+  const makerAmount = floorTo(budget, CENT);
+  if (makerAmount < MIN_IMMEDIATE_BUY)
+    throw new OrderBuildError(
+      'amount_below_minimum',
+      'a BUY that executes at once spends at least 1 collateral',
+    );
+  // Floored shares mean a ratio a little above the price, which the service floors back to it. From 1 collateral
+  // on, less than 100 micro-shares cannot carry it as far as the next tick, not even at 0.9999 with tick 0.0001.
+  const takerAmount = floorTo((makerAmount * BigInt(PIPS)) / BigInt(price), FOUR_DECIMALS);
+  if (takerAmount > MAX_AMOUNT) throw new OrderBuildError('amount_out_of_range', 'the order is too large');
+  return { makerAmount, takerAmount };
+}
+
+/** A BUY of `size` shares at a limit that executes at once: its cost, cut to 2 decimals, is the budget. */
+export const immediateLimitBuyAmounts = (size: Micro, price: Pips): Amounts =>
+  immediateBuyAmounts(exactMoney(size, price), price);
+
+/** A SELL that executes at once. */
+export function immediateSellAmounts(size: Micro, price: Pips, tick: Pips): Amounts {
+  const exact = exactMoney(size, price);
+  const cut = floorTo(exact, FOUR_DECIMALS);
+  // A few shares on the finest tick: cutting would move the price by a tick. Only BUYs are held to 4 decimals.
+  const takerAmount = limitOfSell(size, cut, tick) === price ? cut : exact;
+  return { makerAmount: size, takerAmount };
+}
+
+/** How the service reads a SELL's limit: ceil(money ÷ shares) on the grid. */
+function limitOfSell(size: Micro, money: Micro, tick: Pips): Pips {
+  const step = size * BigInt(tick);
+  return Number((money * BigInt(PIPS) + step - 1n) / step) * tick;
+}
+
+/** Whole, because the size is a multiple of 10,000 and a price has 4 decimals. */
+const exactMoney = (size: Micro, price: Pips): Micro => (size * BigInt(price)) / BigInt(PIPS);
+
+const floorTo = (value: Micro, unit: Micro): Micro => value - (value % unit);
+
+function readDecimal<T>(read: () => T, code: OrderBuildError['code'], message: string): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DecimalError) throw new OrderBuildError(code, message);
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+/** Why an order could not be built. The codes are those of the service where it would refuse the same. */
+export type OrderBuildCode =
+  | 'unknown_tick_size'
+  | 'price_off_tick_grid'
+  | 'price_out_of_range'
+  | 'amount_out_of_range'
+  | 'amount_below_minimum'
+  | 'size_below_minimum'
+  | 'expiration_required'
+  | 'expiration_not_allowed'
+  | 'post_only_mismatch'
+  | 'market_incomplete';
+
+export class OrderBuildError extends Error {
+  override readonly name = 'OrderBuildError';
+  readonly code: OrderBuildCode;
+
+  constructor(code: OrderBuildCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * The agent's signing key, kept where nothing prints it: the key lives in a closure, and this object shows its
+ * address alone, whether inspected, stringified or part of an error. It signs 32-byte digests that the protocol
+ * package makes; there is no way to get the key back out.
+ */
+import {
+  type Address,
+  asAddress,
+  bytesToHex,
+  clobAuthDigest,
+  deriveDepositWallets,
+  deriveProxyWallet,
+  deriveSafeWallet,
+  POLYGON_CHAIN_ID,
+  type SignatureType,
+  toChecksumAddress,
+} from '@bellwether/protocol';
+import type { LocalAccount } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { INSPECT } from './inspect.ts';
+
+type SignDigest = (digest: `0x${string}`) => Promise<`0x${string}`>;
+
+/** Which deposit wallet an account has: `beacon` since about 2026-06-29, `uups` before. */
+export type DepositKind = 'beacon' | 'uups';
+
+/** The venue's headers by which an account proves itself. */
+export interface ClobAuthHeaders {
+  readonly POLY_ADDRESS: string;
+  readonly POLY_SIGNATURE: string;
+  readonly POLY_TIMESTAMP: string;
+  readonly POLY_NONCE: string;
+}
+
+/** A private key that is none. The text handed in is not in it. */
+export class InvalidPrivateKey extends Error {
+  override readonly name = 'InvalidPrivateKey';
+  constructor() {
+    super('A private key is 0x and 64 hex digits, neither zero nor beyond the order of the curve.');
+  }
+}
+
+const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/;
+
+export class Signer {
+  /** Lower case. */
+  readonly address: Address;
+  readonly #sign: SignDigest;
+
+  private constructor(address: string, sign: SignDigest) {
+    this.address = asAddress(address);
+    this.#sign = sign;
+  }
+
+  /** @throws InvalidPrivateKey, which does not quote the key. */
+  static fromPrivateKey(privateKey: string): Signer {
+    const hex = privateKey.startsWith('0x') ? privateKey : `0x${privateKey}`;
+    if (!PRIVATE_KEY.test(hex)) throw new InvalidPrivateKey();
+    let account: ReturnType<typeof privateKeyToAccount>;
+    try {
+      account = privateKeyToAccount(hex as `0x${string}`);
+    } catch {
+      // The library's message may quote what it was given.
+      throw new InvalidPrivateKey();
+    }
+    return new Signer(account.address, (hash) => account.sign({ hash }));
+  }
+
+  /** A fresh key that nobody else knows. It is gone with this object: for trials and paper trading. */
+  static generate(): Signer {
+    return Signer.fromPrivateKey(generatePrivateKey());
+  }
+
+  /** Signs with a viem account that holds its key locally, such as one from a mnemonic. */
+  static fromAccount(account: LocalAccount): Signer {
+    const { sign } = account;
+    if (sign === undefined) throw new TypeError('this account cannot sign a digest locally');
+    return new Signer(account.address, (hash) => sign({ hash }));
+  }
+
+  /** The wallet that this key controls: itself, its proxy wallet, its Safe or its deposit wallet. */
+  wallet(type: SignatureType, deposit: DepositKind = 'beacon'): Address {
+    switch (type) {
+      case 0:
+        return this.address;
+      case 1:
+        return deriveProxyWallet(this.address);
+      case 2:
+        return deriveSafeWallet(this.address);
+      case 3:
+        return deriveDepositWallets(this.address)[deposit];
+    }
+  }
+
+  /** 65 bytes as hex: r, s (low) and v of 27 or 28. */
+  signDigest(digest: Uint8Array): Promise<`0x${string}`> {
+    return this.#sign(bytesToHex(digest));
+  }
+
+  /** Signs the venue's challenge (first level of authentication). */
+  async clobAuth(
+    options: { readonly timestampS?: number; readonly nonce?: number; readonly chainId?: number } = {},
+  ): Promise<ClobAuthHeaders> {
+    const timestamp = String(options.timestampS ?? Math.floor(Date.now() / 1000));
+    const nonce = options.nonce ?? 0;
+    const digest = clobAuthDigest({
+      address: this.address,
+      timestamp,
+      nonce: BigInt(nonce),
+      chainId: options.chainId ?? POLYGON_CHAIN_ID,
+    });
+    return {
+      POLY_ADDRESS: toChecksumAddress(this.address),
+      POLY_SIGNATURE: await this.signDigest(digest),
+      POLY_TIMESTAMP: timestamp,
+      POLY_NONCE: String(nonce),
+    };
+  }
+
+  toJSON(): { readonly address: Address } {
+    return { address: this.address };
+  }
+
+  toString(): string {
+    return `Signer(${this.address})`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * One HTTP call of the service, with the retries that are safe. A call is *repeatable* when repeating it can have no
+ * second effect: every GET, a signed order (which is its own idempotency key), and anything with an Idempotency-Key.
+ * Repeatable calls are tried again when the connection broke or the answer says "unknown"; every call is tried again
+ * after 429 and 503, which are given before anything happened.
+ */
+import { BellwetherApiError, BellwetherConnectionError, type ProblemBody } from './api-error.ts';
+
+/** The part of `fetch` that is used. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface TransportOptions {
+  readonly baseUrl: string;
+  readonly fetch?: Fetch;
+  /** Per attempt. Default 15,000. */
+  readonly timeoutMs?: number;
+  /** Attempts beyond the first. Default 3; 0 switches retries off. */
+  readonly maxRetries?: number;
+  /** The longest wait between two attempts; a longer Retry-After is thrown instead. Default 10,000. */
+  readonly maxWaitMs?: number;
+  /** Replaces the timer in tests. */
+  readonly wait?: (ms: number) => Promise<void>;
+}
+
+export interface HttpCall {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below the base address, with its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text. */
+  readonly body?: string;
+  readonly repeatable: boolean;
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_TIMEOUT_MS = 15_000;
+const DEFAULT_RETRIES = 3;
+const DEFAULT_MAX_WAIT_MS = 10_000;
+const FIRST_BACKOFF_MS = 200;
+
+const defaultWait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export class Transport {
+  readonly options: TransportOptions;
+  readonly #base: string;
+
+  constructor(options: TransportOptions) {
+    this.options = options;
+    this.#base = options.baseUrl.replace(/\/+$/, '');
+  }
+
+  /** The parsed JSON answer. @throws BellwetherApiError, BellwetherConnectionError */
+  async send(call: HttpCall): Promise<unknown> {
+    const {
+      maxRetries = DEFAULT_RETRIES,
+      maxWaitMs = DEFAULT_MAX_WAIT_MS,
+      wait = defaultWait,
+    } = this.options;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#attempt(call);
+      } catch (error) {
+        if (call.signal?.aborted || attempt >= maxRetries || !worthAnother(error, call)) throw error;
+        const pause = pauseMs(error, attempt);
+        if (pause > maxWaitMs) throw error;
+        await wait(pause);
+      }
+    }
+  }
+
+  async #attempt(call: HttpCall): Promise<unknown> {
+    const send = this.options.fetch ?? fetch;
+    const timeout = AbortSignal.timeout(this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    let response: Response;
+    let text: string;
+    try {
+      response = await send(this.#base + call.path, {
+        method: call.method,
+        headers: call.headers,
+        ...(call.body === undefined ? {} : { body: call.body }),
+        signal: call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]),
+      });
+      text = await response.text();
+    } catch (error) {
+      if (call.signal?.aborted) throw error;
+      // The original error is left behind: with a fetch of one's own it may carry the request.
+      throw new BellwetherConnectionError(reasonOf(error, timeout), call.method, pathOnly(call.path));
+    }
+    const answer = parseJson(text);
+    if (!response.ok)
+      throw new BellwetherApiError(response.status, problemOf(answer), retryAfterOf(response));
+    if (answer === undefined) throw new BellwetherConnectionError('broken', call.method, pathOnly(call.path));
+    return answer;
+  }
+}
+
+const pathOnly = (path: string): string => path.split('?', 1)[0] ?? path;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const problemOf = (answer: unknown): ProblemBody =>
+  typeof answer === 'object' && answer !== null ? (answer as ProblemBody) : {};
+
+function retryAfterOf(response: Response): number | undefined {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}
+
+function reasonOf(error: unknown, timeout: AbortSignal): BellwetherConnectionError['reason'] {
+  if (timeout.aborted) return 'timeout';
+  const code = (error as { cause?: { code?: unknown } } | null)?.cause?.code;
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(String(code))
+    ? 'unreachable'
+    : 'broken';
+}
+
+function worthAnother(error: unknown, call: HttpCall): boolean {
+  if (error instanceof BellwetherConnectionError) return call.repeatable;
+  if (!(error instanceof BellwetherApiError)) return false;
+  if (error.status === 429 || error.status === 503) return true;
+  if (!call.repeatable) return false;
+  if (error.code === 'idempotency_in_flight' || error.code === 'order_outcome_unknown') return true;
+  return call.method === 'GET' && (error.status === 502 || error.status === 504);
+}
+
+/** What the service asked for, else doubling waits; both with jitter, so that agents do not come back in step. */
+function pauseMs(error: unknown, attempt: number): number {
+  const asked = error instanceof BellwetherApiError ? error.retryAfterS : undefined;
+  const base = asked === undefined ? FIRST_BACKOFF_MS * 2 ** attempt : asked * 1000;
+  return base + Math.random() * FIRST_BACKOFF_MS;
+}

@@ -1,0 +1,277 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import * as contract from '@bellwether/contract';
+import {
+  BellwetherApiError,
+  BellwetherClient,
+  BellwetherConnectionError,
+  buildLimitOrder,
+  Signer,
+} from '@bellwether/sdk';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { MARKET } from './market.ts';
+
+interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+type Reply = { status: number; body?: unknown; headers?: Record<string, string> } | 'cut' | 'hang';
+
+const KEY = `bw_${'k'.repeat(61)}`;
+let server: Server;
+let base: string;
+let seen: Seen[];
+let replies: Reply[];
+let waits: number[];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      seen.push({ method, url, headers, body });
+      const reply = replies.shift() ?? { status: 200, body: { fine: true } };
+      if (reply === 'hang') return;
+      if (reply === 'cut') {
+        request.socket.destroy();
+        return;
+      }
+      response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
+      response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {}));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/desk`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  seen = [];
+  replies = [];
+  waits = [];
+});
+
+const client = (more: Partial<ConstructorParameters<typeof BellwetherClient>[0]> = {}) =>
+  new BellwetherClient({
+    baseUrl: `${base}/`,
+    apiKey: KEY,
+    wait: async (ms) => {
+      waits.push(ms);
+    },
+    ...more,
+  });
+
+const caught = async (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => {
+      throw new Error('expected a refusal');
+    },
+    (error: unknown) => error,
+  );
+
+test('there is a method for every operation', () => {
+  // Second spellings of another operation.
+  const aliases = ['getClaimByQuery', 'revokeApiKeyByPost'];
+  const ids = Object.values(contract)
+    .filter((value): value is contract.Operation => typeof value === 'object' && 'rateClass' in value)
+    .map((operation) => operation.id)
+    .filter((id) => !aliases.includes(id));
+  expect(ids.length).toBeGreaterThan(20);
+  for (const id of ids)
+    expect(typeof (client() as unknown as Record<string, unknown>)[id], id).toBe('function');
+});
+
+describe('requests', () => {
+  test('path, query, key and options', async () => {
+    await client().listMarkets({ q: 'a b&c', limit: 3, closed: false });
+    await client().getMarket('a/b?c');
+    await client().revokeApiKey('7', { force: true }, { idempotencyKey: 'once', requestId: 'r1' });
+    await client().updateSettings({ tradingPaused: true });
+    await client({ apiKey: undefined as never }).registerAgent({ name: 'x' });
+    await client().checkCredentials();
+    expect(seen.map((request) => [request.method, request.url, request.body])).toEqual([
+      ['GET', '/desk/markets?q=a+b%26c&limit=3&closed=false', ''],
+      ['GET', '/desk/markets/a%2Fb%3Fc', ''],
+      ['DELETE', '/desk/agents/api-key/7?force=true', ''],
+      ['POST', '/desk/agents/settings', '{"tradingPaused":true}'],
+      ['POST', '/desk/agents/register', '{"name":"x"}'],
+      ['GET', '/desk/wallet/credentials/check', ''],
+    ]);
+    expect(seen[0]?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, accept: 'application/json' });
+    expect(seen[0]?.headers['content-type']).toBeUndefined();
+    expect(seen[2]?.headers).toMatchObject({ 'idempotency-key': 'once', 'x-request-id': 'r1' });
+    expect(seen[3]?.headers['content-type']).toBe('application/json');
+    expect(seen[4]?.headers.authorization).toBeUndefined();
+  });
+
+  test('withApiKey', async () => {
+    await client().withApiKey('bw_other').getMe();
+    expect(seen[0]?.headers.authorization).toBe('Bearer bw_other');
+  });
+});
+
+const problem = (status: number, code: string, headers: Record<string, string> = {}): Reply => ({
+  status,
+  headers,
+  body: {
+    code,
+    detail: `it is ${code}`,
+    fix: 'Do this.',
+    requestId: 'req-1',
+    errors: [{ path: 'order.salt', code: 'x', message: 'y' }],
+    diagnosis: { check: 'signer' },
+    context: { limit: 5 },
+    orderId: '0x1',
+  },
+});
+const trade = () =>
+  buildLimitOrder({
+    signer: Signer.generate(),
+    market: MARKET,
+    outcome: 'YES',
+    side: 'BUY',
+    price: 0.5,
+    size: 10,
+  });
+
+describe('errors', () => {
+  test('carry what the answer says', async () => {
+    replies = [problem(403, 'trading_paused')];
+    const error = await caught(client().placeTrade(await trade()));
+    expect(error).toBeInstanceOf(BellwetherApiError);
+    expect(error).toMatchObject({
+      message: 'it is trading_paused Do this.',
+      status: 403,
+      code: 'trading_paused',
+      detail: 'it is trading_paused',
+      fix: 'Do this.',
+      errors: [{ path: 'order.salt', code: 'x', message: 'y' }],
+      diagnosis: { check: 'signer' },
+      context: { limit: 5 },
+      orderId: '0x1',
+      requestId: 'req-1',
+    });
+    expect(seen).toHaveLength(1);
+  });
+
+  test('of something that is not the service', async () => {
+    replies = [{ status: 404, body: '<html>' }];
+    expect(await caught(client().getMe())).toMatchObject({ status: 404, code: 'unknown', errors: [] });
+    replies = [{ status: 200, body: '<html>' }];
+    expect(await caught(client({ maxRetries: 0 }).getMe())).toMatchObject({ reason: 'broken' });
+  });
+
+  test('nobody listening, a cut connection, no answer in time', async () => {
+    const gone = createServer();
+    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
+    const { port } = gone.address() as AddressInfo;
+    await new Promise((resolve) => gone.close(resolve));
+    const nobody = client({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
+    expect(await caught(nobody.getHealth())).toMatchObject({ reason: 'unreachable' });
+    replies = ['cut'];
+    expect(await caught(client({ maxRetries: 0 }).getHealth())).toMatchObject({ reason: 'broken' });
+    replies = ['hang'];
+    const slow = await caught(client({ maxRetries: 0, timeoutMs: 100 }).getHealth());
+    expect(slow).toBeInstanceOf(BellwetherConnectionError);
+    expect(slow).toMatchObject({ reason: 'timeout' });
+  });
+
+  test('never show the key', async () => {
+    replies = [problem(401, 'unauthorized'), 'cut'];
+    const me = client({ maxRetries: 0 });
+    const leaky = () => {
+      throw Object.assign(new Error(`failed with ${KEY}`), { headers: { authorization: KEY } });
+    };
+    const errors = [
+      await caught(me.getMe()),
+      await caught(me.getMe()),
+      await caught(client({ maxRetries: 0, fetch: leaky }).getMe()),
+    ];
+    for (const shown of [
+      inspect(me, { depth: 20, showHidden: true }),
+      JSON.stringify(me),
+      ...errors.flatMap((error) => [
+        inspect(error, { depth: 20, showHidden: true }),
+        JSON.stringify(error),
+        String((error as Error).stack),
+      ]),
+    ])
+      expect(shown).not.toContain(KEY);
+  });
+});
+
+describe('retries', () => {
+  test('a GET after cuts, 502 and 429 with Retry-After', async () => {
+    replies = ['cut', { status: 502 }, problem(429, 'rate_limited', { 'retry-after': '2' })];
+    expect(await client().getMe()).toEqual({ fine: true });
+    expect(seen).toHaveLength(4);
+    expect(waits[2]).toBeGreaterThanOrEqual(2_000);
+    expect(waits[0]).toBeLessThan(500);
+  });
+
+  test('a signed order is sent again, byte for byte, until the truth is known', async () => {
+    replies = [
+      'cut',
+      problem(500, 'order_outcome_unknown', { 'retry-after': '1' }),
+      problem(409, 'idempotency_in_flight', { 'retry-after': '1' }),
+    ];
+    expect(await client().placeTrade(await trade())).toEqual({ fine: true });
+    expect(new Set(seen.map((request) => request.body)).size).toBe(1);
+    expect(seen).toHaveLength(4);
+  });
+
+  test('the last answer is thrown when it does not get better', async () => {
+    replies = Array(9).fill(problem(500, 'order_outcome_unknown'));
+    expect(await caught(client({ maxRetries: 2 }).placeTrade(await trade()))).toMatchObject({
+      code: 'order_outcome_unknown',
+      orderId: '0x1',
+    });
+    expect(seen).toHaveLength(3);
+  });
+
+  test('other changes are not repeated without an Idempotency-Key, and are with one', async () => {
+    replies = ['cut'];
+    expect(await caught(client().createApiKey('k'))).toMatchObject({ reason: 'broken' });
+    expect(seen).toHaveLength(1);
+    replies = ['cut'];
+    await client().createApiKey('k', { idempotencyKey: 'i' });
+    expect(seen).toHaveLength(3);
+    replies = [problem(429, 'rate_limited')];
+    await client().createApiKey('k');
+    expect(seen).toHaveLength(5);
+  });
+
+  test.each([
+    [500, 'internal_error'],
+    [400, 'invalid_order_payload'],
+    [403, 'max_trade_amount_exceeded'],
+    [409, 'order_already_placed'],
+  ])('%i %s of a trade is final', async (status, code) => {
+    replies = [problem(status, code)];
+    expect(await caught(client().placeTrade(await trade()))).toMatchObject({ status, code });
+    expect(seen).toHaveLength(1);
+  });
+
+  test('a longer Retry-After than one cares to wait is thrown', async () => {
+    replies = [problem(429, 'rate_limited', { 'retry-after': '3600' })];
+    expect(await caught(client().getMe())).toMatchObject({ status: 429, retryAfterS: 3600 });
+    expect(waits).toEqual([]);
+  });
+
+  test('a signal stops it', async () => {
+    const controller = new AbortController();
+    replies = ['hang'];
+    const call = client().getMe({ signal: controller.signal });
+    setTimeout(() => controller.abort(), 50);
+    expect(await caught(call)).toMatchObject({ name: 'AbortError' });
+    expect(seen).toHaveLength(1);
+  });
+});
