@@ -7,6 +7,9 @@ import postgres from 'postgres';
 export type Sql = postgres.Sql<{ bigint: bigint }>;
 export type Tx = postgres.ReservedSql<{ bigint: bigint }>;
 
+/** A part of a statement. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
 export interface PoolOptions {
   readonly max?: number;
   readonly applicationName?: string;

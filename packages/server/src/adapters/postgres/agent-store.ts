@@ -1,0 +1,144 @@
+/** Agents, their keys and their settings. */
+import { DEFAULT_SAFEGUARDS as DEFAULTS } from '../../domain/safeguards.ts';
+import type { AgentRow, AgentStore, SettingsRow } from '../../ports/stores.ts';
+import type { Fragment, Sql } from './connection.ts';
+import { keyRow, type Row, settingsRow } from './rows.ts';
+
+const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+const COLUMNS = {
+  tradingPaused: 'trading_paused',
+  tradeLimitEnabled: 'trade_limit_enabled',
+  maxTradesPerDay: 'max_trades_per_day',
+  maxTradeAmount: 'max_trade_amount',
+  dailyTradeAmountLimit: 'daily_trade_amount_limit',
+  maxPositionValue: 'max_position_value',
+  dailyLossLimit: 'daily_loss_limit',
+  autoRedeemEnabled: 'auto_redeem_enabled',
+  riskControlEnabled: 'risk_control_enabled',
+  takeProfitPercent: 'take_profit_percent',
+  stopLossPercent: 'stop_loss_percent',
+} as const satisfies Record<Exclude<keyof SettingsRow, 'updatedAt'>, string>;
+
+function agentRow(row: Row): AgentRow {
+  return {
+    agentId: row.agent_id,
+    userId: row.user_id,
+    name: row.agent_name,
+    description: row.description,
+    claimCode: row.claim_code,
+    claimed: row.claimed_at !== null,
+    walletAddress: row.wallet_address,
+    solAddress: row.sol_address,
+    createdAt: row.agent_created_at.getTime(),
+    key: keyRow(row),
+    lastCalledAt: row.agent_last_called_at.getTime(),
+  };
+}
+
+export function createAgentStore(sql: Sql, now: () => number): AgentStore {
+  const findAgent = async (where: Fragment): Promise<AgentRow | null> => {
+    // The registration's key is the agent's first.
+    const [row] = await sql`
+      select k.*, a.user_id, a.name as agent_name, a.description, a.claim_code, a.claimed_at, a.wallet_address,
+        a.sol_address, a.created_at as agent_created_at,
+        (select max(last_called_at) from api_keys where agent_id = a.agent_id) as agent_last_called_at
+      from agents a join api_keys k on k.agent_id = a.agent_id
+      where ${where} order by k.id limit 1`;
+    return row === undefined ? null : agentRow(row);
+  };
+  return {
+    async register(agent) {
+      const at = new Date(agent.at);
+      await sql`
+        with owner as (insert into owners (created_at) values (${at}) returning user_id),
+        agent as (
+          insert into agents (agent_id, user_id, name, description, claim_code, created_at)
+          select ${agent.agentId}, user_id, ${agent.name}, ${agent.description}, ${agent.claimCode}, ${at} from owner
+          returning agent_id
+        ), limits as (
+          insert into safeguards (agent_id, max_trades_per_day, max_trade_amount, daily_trade_amount_limit, updated_at, usage_day)
+          select agent_id, ${DEFAULTS.maxTradesPerDay}, ${DEFAULTS.maxTradeAmount.toString()}::bigint,
+            ${DEFAULTS.dailyTradeAmountLimit.toString()}::bigint, ${at}, ${day(agent.at)}::date from agent
+        )
+        insert into api_keys (agent_id, key_hash, key_prefix, key_suffix, name, create_type, created_at, last_called_at)
+        select agent_id, ${agent.keyHash as Buffer}, ${agent.keyPrefix}, ${agent.keySuffix}, 'registration', 2, ${at}, ${at} from agent`;
+    },
+
+    async callerByKeyHash(hash) {
+      const [row] = await sql`
+        select k.id, k.agent_id, a.user_id from api_keys k join agents a using (agent_id)
+        where k.key_hash = ${hash as Buffer} and k.status = 1`;
+      return row === undefined ? null : { agentId: row.agent_id, userId: row.user_id, keyId: row.id };
+    },
+
+    byClaimCode: (code) => findAgent(sql`a.claim_code = ${code}`),
+    byId: (agentId) => findAgent(sql`a.agent_id = ${agentId}`),
+
+    async addKey(caller, key) {
+      const at = new Date(key.at);
+      const [row] = await sql`
+        insert into api_keys (agent_id, key_hash, key_prefix, key_suffix, name, create_type, created_at, last_called_at)
+        values (${caller.agentId}, ${key.hash as Buffer}, ${key.prefix}, ${key.suffix}, ${key.name}, 1, ${at}, ${at})
+        returning *`;
+      return keyRow(row as Row);
+    },
+
+    async keys(agentId) {
+      return (await sql`select * from api_keys where agent_id = ${agentId} order by id`).map(keyRow);
+    },
+
+    revokeKey: (caller, keyId, force, at) =>
+      sql.begin(async (tx) => {
+        // The agent's row serialises revocations, so that two of them cannot both be the last but one.
+        await tx`select 1 from safeguards where agent_id = ${caller.agentId} for update`;
+        const keys = await tx`select * from api_keys where agent_id = ${caller.agentId} order by id`;
+        const key = keys.find((row) => row.id === keyId);
+        if (key === undefined) return 'missing' as const;
+        if (key.status === 2) return keyRow(key);
+        if (!force && keys.every((row) => row.id === keyId || row.status === 2)) return 'last' as const;
+        const [revoked] =
+          await tx`update api_keys set status = 2, revoked_at = ${new Date(at)} where id = ${keyId.toString()}::bigint returning *`;
+        return keyRow(revoked as Row);
+      }),
+
+    async touch(calls) {
+      const batch = [...calls].map(([id, at]) => ({ id: id.toString(), at: new Date(at).toISOString() }));
+      await sql`
+        update api_keys k set last_called_at = greatest(k.last_called_at, t.at)
+        from jsonb_to_recordset(${sql.json(batch)}) as t(id bigint, at timestamptz) where k.id = t.id`;
+    },
+
+    async settings(agentId) {
+      const today = day(now());
+      const [row] = await sql`
+        select s.*, (s.usage_day = ${today}::date) as is_today,
+          coalesce(b.trades, 0)::int as back_trades, coalesce(b.amount, 0)::bigint as back_amount,
+          coalesce(d.realized - d.fees, 0)::bigint as realized_today
+        from safeguards s
+        left join lateral (select sum(trades) as trades, sum(amount) as amount from budget_returns
+          where agent_id = s.agent_id and day = ${today}::date) b on true
+        left join daily_results d on d.agent_id = s.agent_id and d.day = ${today}::date
+        where s.agent_id = ${agentId}`;
+      if (row === undefined) throw new Error('the agent has no safeguards row');
+      return {
+        ...settingsRow(row),
+        usage: {
+          trades: row.is_today ? row.used_trades - row.back_trades : 0,
+          amount: row.is_today ? (row.used_amount as bigint) - (row.back_amount as bigint) : 0n,
+        },
+        realizedToday: row.realized_today,
+      };
+    },
+
+    async updateSettings(agentId, change, at) {
+      const columns: Row = { updated_at: new Date(at) };
+      for (const [name, value] of Object.entries(change)) {
+        columns[COLUMNS[name as keyof typeof COLUMNS]] = typeof value === 'bigint' ? value.toString() : value;
+      }
+      const [row] = await sql`update safeguards set ${sql(columns)} where agent_id = ${agentId} returning *`;
+      if (row === undefined) throw new Error('the agent has no safeguards row');
+      return settingsRow(row);
+    },
+  };
+}

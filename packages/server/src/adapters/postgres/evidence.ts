@@ -1,0 +1,94 @@
+/**
+ * Writes a venue's evidence: what became of orders, their fills, the positions and budgets that follow. The statements
+ * join a transaction that the caller owns and are issued without waiting for one another.
+ */
+import type { Evidence } from '../../ports/evidence.ts';
+import type { Sql, Tx } from './connection.ts';
+
+const iso = (at: number): string => new Date(at).toISOString();
+const text = (value: bigint): string => value.toString();
+
+/** Bigints travel as text inside JSON; the record's column types turn them back. */
+export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unknown>[] {
+  const statements: PromiseLike<unknown>[] = [];
+  if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence));
+  if (evidence.fills.length > 0) {
+    const batch = evidence.fills.map((fill) => ({
+      wallet: fill.wallet,
+      order_id: fill.orderId,
+      trade_id: fill.tradeId,
+      condition_id: fill.conditionId,
+      token_id: fill.tokenId,
+      outcome: fill.outcome,
+      side: fill.side,
+      price: fill.price,
+      size: text(fill.size),
+      cost: text(fill.cost),
+      fee: text(fill.fee),
+      liquidity: fill.liquidity,
+      match_kind: fill.matchKind,
+      at: iso(fill.at),
+    }));
+    statements.push(tx`select apply_fills(${tx.json(batch)})`);
+  }
+  if (evidence.deposits.length > 0) {
+    const batch = evidence.deposits.map(({ wallet, amount, at }) => ({
+      wallet,
+      amount: text(amount),
+      at: iso(at),
+    }));
+    statements.push(tx`insert into simulation_credits (wallet, amount, credited_at)
+      select wallet, amount, at from jsonb_to_recordset(${tx.json(batch)}) as t(wallet text, amount bigint, at timestamptz)
+      on conflict (wallet) do nothing`);
+  }
+  return statements;
+}
+
+function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknown> {
+  const batch = outcomes.map((outcome) => ({
+    order_id: outcome.orderId,
+    status: outcome.status,
+    filled: text(outcome.filled),
+    cost: text(outcome.cost),
+    fees: text(outcome.fees),
+    terminal: outcome.terminal,
+    error_code: outcome.errorCode,
+    first_answer:
+      outcome.first === null
+        ? null
+        : {
+            ...outcome.first,
+            filled: text(outcome.first.filled),
+            cost: text(outcome.first.cost),
+            fees: text(outcome.first.fees),
+          },
+    journal: outcome.journal.map((entry) => ({ ...entry, at: iso(entry.at) })),
+    at: iso(outcome.at),
+  }));
+  // A finished order gives back what it did not use: for a BUY the collateral it did not spend, for a SELL the part
+  // of its amount that did not trade; a rejected one gives back the trade itself too.
+  return tx`
+    with e as (
+      select * from jsonb_to_recordset(${tx.json(batch)}) as t(
+        order_id text, status text, filled bigint, cost bigint, fees bigint, terminal boolean, error_code text,
+        first_answer jsonb, journal jsonb, at timestamptz)
+    ), moved as (
+      update orders o set
+        status = e.status, filled = o.filled + e.filled, cost = o.cost + e.cost, fees = o.fees + e.fees,
+        error_code = coalesce(o.error_code, e.error_code),
+        first_answer = coalesce(o.first_answer, nullif(e.first_answer, 'null'::jsonb)),
+        journal = o.journal || e.journal, updated_at = e.at
+      from e where o.order_id = e.order_id
+        and o.status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+      returning o.agent_id, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
+        o.status, e.terminal
+    )
+    insert into budget_returns (agent_id, order_id, day, trades, amount)
+    select agent_id, order_id, reserved_day, trades, amount from (
+      select *, (status = 'rejected')::int as trades,
+        case when side = 'BUY' then greatest(reserved_amount - cost, 0)
+             else floor(reserved_amount::numeric * greatest(shares - filled, 0) / shares)::bigint end as amount
+      from moved where terminal
+    ) back where trades > 0 or amount > 0
+    on conflict (agent_id, order_id) do nothing`;
+}

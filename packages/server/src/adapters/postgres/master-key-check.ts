@@ -1,0 +1,18 @@
+/** Notices a wrong master key at the start, before it could seal anything that the right one cannot open. */
+import type { Secrets } from '../../ports/secrets.ts';
+import type { Sql } from './connection.ts';
+
+const TEXT = 'bellwether';
+const ROW = 'master_key_check';
+
+/** @returns false when the database was written with another key. */
+export async function masterKeyFits(sql: Sql, secrets: Secrets): Promise<boolean> {
+  const sealed = secrets.seal(TEXT, ROW);
+  await sql`insert into master_key_check (key_id, sealed) values (${sealed.keyId}, ${sealed.bytes as Buffer}) on conflict do nothing`;
+  const [row] = await sql`select * from master_key_check where key_id = ${sealed.keyId}`;
+  try {
+    return secrets.open({ keyId: sealed.keyId, bytes: row?.sealed }, ROW) === TEXT;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The one transaction of a trade. Two round trips: everything up to the judgement goes out together, and so does
+ * everything after it. The agent's safeguards row is locked by the first statement; the statements behind it have
+ * snapshots of their own, taken after the lock was granted, so they see what the trade before this one committed.
+ */
+import type { Usage } from '../../domain/safeguards.ts';
+import type { NewOrder, TradeLedger, TradeScope } from '../../ports/stores.ts';
+import type { Sql, Tx } from './connection.ts';
+import { credentialRow, orderRow, type Row, settingsRow } from './rows.ts';
+
+/** Called once for every awaited round trip of a trade; the test of the limit counts with it. */
+export type OnTrip = (what: string) => void;
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+export function createTradeLedger(sql: Sql, onTrip: OnTrip = () => {}): TradeLedger {
+  return {
+    async open(question) {
+      const tx = await sql.reserve();
+      try {
+        onTrip('lock and read');
+        const answers = await Promise.all(lockAndRead(tx, question));
+        return scope(tx, question, answers as unknown as Row[][], onTrip);
+      } catch (error) {
+        abort(tx);
+        throw error;
+      }
+    },
+  };
+}
+
+type Question = Parameters<TradeLedger['open']>[0];
+
+function lockAndRead(tx: Tx, { caller, orderIds, wallets, funder, conditionId, at }: Question) {
+  return [
+    tx`begin`,
+    tx`select * from safeguards where agent_id = ${caller.agentId} for no key update`,
+    tx`with back as (delete from budget_returns where agent_id = ${caller.agentId} returning day, trades, amount)
+       select coalesce(sum(trades), 0)::int as trades, coalesce(sum(amount), 0)::bigint as amount
+       from back where day = ${dayOf(at)}::date`,
+    tx`select k.status, a.claimed_at from api_keys k join agents a using (agent_id) where k.id = ${caller.keyId}`,
+    tx`select * from credentials where wallet_address = any(${[...wallets]}::text[]) and user_id = ${caller.userId}`,
+    tx`select * from orders where order_id = any(${[...orderIds]}::text[])`,
+    tx`select
+         (select coalesce(sum(cost), 0) from positions
+           where wallet = ${funder} and condition_id = ${conditionId} and size > 0)::bigint
+         + (select coalesce(sum(money - cost), 0) from orders
+             where agent_id = ${caller.agentId} and condition_id = ${conditionId} and side = 'BUY'
+               and status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled'))::bigint
+         as position_value,
+         coalesce((select realized - fees from daily_results
+           where agent_id = ${caller.agentId} and day = ${dayOf(at)}::date), 0)::bigint as realized_today`,
+  ];
+}
+
+function scope(tx: Tx, question: Question, answers: Row[][], onTrip: OnTrip): TradeScope {
+  const [, [locked] = [], [returned] = [], [key] = [], credentials, existing, [facts] = []] = answers;
+  if (locked === undefined || returned === undefined || facts === undefined)
+    throw new Error('the agent has no safeguards row');
+  const today = dayOf(question.at);
+  const isToday = locked.usage_day.toISOString().slice(0, 10) === today;
+  const usage: Usage = isToday
+    ? {
+        trades: locked.used_trades - returned.trades,
+        amount: (locked.used_amount as bigint) - (returned.amount as bigint),
+      }
+    : { trades: 0, amount: 0n };
+  return {
+    keyActive: key?.status === 1,
+    claimed: key?.claimed_at !== null,
+    safeguards: settingsRow(locked),
+    usage,
+    realizedToday: facts.realized_today,
+    positionValue: facts.position_value,
+    credentials: (credentials ?? []).map(credentialRow),
+    existing: (existing ?? []).map(orderRow),
+    async commit(order, amount) {
+      onTrip('write and commit');
+      const written = tx`insert into orders ${tx(orderColumns(order, today, amount))} on conflict (order_id) do nothing returning 1`;
+      const reserved = tx`update safeguards set usage_day = ${today}::date, used_trades = ${usage.trades + 1},
+          used_amount = ${(usage.amount + amount).toString()}::bigint where agent_id = ${order.agentId}
+          and exists (select 1 from orders where agent_id = ${order.agentId} and order_id = ${order.orderId})`;
+      const committed = tx`commit`;
+      try {
+        const [rows, , end] = await Promise.all([written, reserved, committed]);
+        // PostgreSQL answers COMMIT with ROLLBACK when a statement before it failed.
+        if (end.command !== 'COMMIT') throw new Error('the trade was not committed');
+        return rows.length === 1;
+      } finally {
+        tx.release();
+      }
+    },
+    abort: () => abort(tx),
+  };
+}
+
+/** Nobody waits for it: a denial is answered while the connection cleans itself up. */
+function abort(tx: Tx): void {
+  tx`rollback`.then(
+    () => tx.release(),
+    () => tx.release(),
+  );
+}
+
+function orderColumns(order: NewOrder, day: string, amount: bigint): Row {
+  const at = new Date(order.createdAt);
+  return {
+    agent_id: order.agentId,
+    order_id: order.orderId,
+    user_id: order.userId,
+    venue: order.venue,
+    market_id: order.marketId,
+    condition_id: order.conditionId,
+    question: order.question,
+    token_id: order.tokenId,
+    outcome: order.outcome,
+    side: order.side,
+    is_limit: order.isLimitOrder,
+    time_in_force: order.timeInForce,
+    post_only: order.postOnly,
+    defer_exec: order.deferExec,
+    price: order.price,
+    limit_price: order.limit,
+    shares: order.shares,
+    money: order.money,
+    funder: order.funder,
+    wallet_address: order.walletAddress,
+    signature_type: order.signatureType,
+    version: order.version,
+    expiration: order.expiration === null ? null : new Date(order.expiration),
+    fee_amount: order.feeAmount,
+    reasoning: order.reasoning,
+    source: order.source,
+    skill_slug: order.skillSlug,
+    request_id: order.requestId,
+    created_at: at,
+    status: 'submitting',
+    journal: [{ at: at.toISOString(), event: 'recorded', status: 'submitting' }],
+    reserved_day: day,
+    reserved_amount: amount,
+    updated_at: at,
+  };
+}

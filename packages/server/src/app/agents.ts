@@ -1,0 +1,213 @@
+/** Registration, keys, the agent's own record, its settings. */
+import type {
+  AgentRecord,
+  ApiKeyRecord,
+  Me,
+  RegisterResponse,
+  Settings,
+  SettingsUpdate,
+} from '@bellwether/contract';
+import { DecimalError, microToNumber, parseMicro } from '@bellwether/contract/decimals';
+import type { AgentRow, Caller, KeyRow, SettingsRow } from '../ports/stores.ts';
+import type { Deps } from './deps.ts';
+import { positionsOf } from './positions.ts';
+import { Refusal, refusal } from './refusal.ts';
+
+const ACTIVE_WITHIN_MS = 5 * 60_000;
+const IDLE_WITHIN_MS = 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const KEY_CHARS = 64;
+
+const PREFIX_CHARS = 7;
+const SUFFIX_CHARS = 4;
+
+export const maskKey = (key: Pick<KeyRow, 'prefix' | 'suffix'>): string =>
+  key.prefix + '*'.repeat(KEY_CHARS - PREFIX_CHARS - SUFFIX_CHARS) + key.suffix;
+
+const partsOf = (apiKey: string) => ({
+  prefix: apiKey.slice(0, PREFIX_CHARS),
+  suffix: apiKey.slice(-SUFFIX_CHARS),
+});
+
+const onlineStatus = (lastCalledAt: number, now: number): number => {
+  const age = now - lastCalledAt;
+  return age <= ACTIVE_WITHIN_MS ? 1 : age <= IDLE_WITHIN_MS ? 2 : 3;
+};
+
+function keyRecord(key: KeyRow, apiKeyCode = maskKey(key)): ApiKeyRecord {
+  return {
+    id: key.id.toString(),
+    keyName: key.name,
+    apiKeyCode,
+    status: key.status,
+    createType: key.createType,
+    createdAt: String(key.createdAt),
+    lastCalledAt: String(key.lastCalledAt),
+  };
+}
+
+const agentRecord = (row: AgentRow, now: number): AgentRecord => ({
+  ...keyRecord(row.key),
+  userId: row.userId.toString(),
+  claimCode: row.claimed ? null : row.claimCode,
+  agentName: row.name,
+  agentCode: row.agentId,
+  agentDescription: row.description,
+  onlineStatus: onlineStatus(row.lastCalledAt, now),
+  walletAddress: row.walletAddress,
+  solAddress: row.solAddress,
+});
+
+export async function register(
+  deps: Deps,
+  request: { name: string; description?: string },
+): Promise<RegisterResponse> {
+  const agentId = deps.secrets.newId();
+  const apiKey = deps.secrets.newApiKey();
+  const claimCode = deps.secrets.newClaimCode();
+  const { prefix, suffix } = partsOf(apiKey);
+  await deps.agents.register({
+    agentId,
+    name: request.name,
+    description: request.description ?? '',
+    claimCode,
+    keyHash: deps.secrets.hash(apiKey),
+    keyPrefix: prefix,
+    keySuffix: suffix,
+    at: deps.clock.now(),
+  });
+  return {
+    agentId,
+    agentName: request.name,
+    apiKeyCode: apiKey,
+    claimCode,
+    claimUrl: `${deps.publicUrl}/agents/claim/${claimCode}`,
+    simulationBalance: microToNumber(deps.simulationBalance),
+  };
+}
+
+export async function lookUpClaim(deps: Deps, claimCode: string | undefined): Promise<AgentRecord> {
+  const code = claimCode?.trim().toUpperCase() ?? '';
+  if (code === '') throw refusal('claim_code_required');
+  // Control characters and the like are in no code, and must not reach the database.
+  const row = /^[0-9A-Z-]{1,20}$/.test(code) ? await deps.agents.byClaimCode(code) : null;
+  if (row === null) throw refusal('claim_code_not_found');
+  return { ...agentRecord(row, deps.clock.now()), claimCode: row.claimCode };
+}
+
+export async function createApiKey(deps: Deps, caller: Caller, keyName: string): Promise<ApiKeyRecord> {
+  const apiKey = deps.secrets.newApiKey();
+  const { prefix, suffix } = partsOf(apiKey);
+  const hash = deps.secrets.hash(apiKey);
+  const key = await deps.agents.addKey(caller, { hash, prefix, suffix, name: keyName, at: deps.clock.now() });
+  return keyRecord(key, apiKey);
+}
+
+export const listApiKeys = async (deps: Deps, caller: Caller): Promise<ApiKeyRecord[]> =>
+  (await deps.agents.keys(caller.agentId)).map((key) => keyRecord(key));
+
+/** @param forget makes this replica, and every other, drop what it remembers of the key; resolves when all have */
+export async function revokeApiKey(
+  deps: Deps,
+  caller: Caller,
+  keyId: string,
+  force: boolean,
+  forget: (keyId: bigint) => Promise<void>,
+): Promise<ApiKeyRecord> {
+  const id = BigInt(keyId);
+  const outcome = await deps.agents.revokeKey(caller, id, force, deps.clock.now());
+  if (outcome === 'missing') throw refusal('api_key_not_found');
+  if (outcome === 'last') {
+    throw refusal(
+      'last_active_key',
+      'This is the last active key of the agent; without it nobody can act for the agent.',
+    );
+  }
+  await forget(id);
+  return keyRecord(outcome);
+}
+
+export async function me(deps: Deps, caller: Caller): Promise<Me> {
+  const now = deps.clock.now();
+  const wallets = await deps.wallets.wallets(caller.userId);
+  const [row, settings, open, positions, results] = await Promise.all([
+    deps.agents.byId(caller.agentId),
+    deps.agents.settings(caller.agentId),
+    deps.orders.open(caller.agentId, { limit: 1, offset: 0 }),
+    positionsOf(deps, wallets),
+    deps.positions.results(wallets),
+  ]);
+  if (row === null) throw new Error('the calling agent has no row');
+  const funders =
+    wallets.length === 0 ? [] : await Promise.all(wallets.map((wallet) => deps.venueA.balance(wallet)));
+  const balance = funders.reduce((sum, { available, held }) => sum + available + held, 0n);
+  const unrealized = positions.reduce((sum, position) => sum + position.unrealizedPnl, 0);
+  const resetsAt = new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS).toISOString();
+  const record = agentRecord({ ...row, lastCalledAt: now }, now);
+  return {
+    ...record,
+    agentId: row.agentId,
+    name: row.name,
+    description: row.description,
+    claimed: row.claimed,
+    venues: [
+      { name: deps.venueA.name, kind: 'A', backend: deps.venueA.backend, status: deps.venueA.status() },
+    ],
+    simulationBalance: wallets.length === 0 ? microToNumber(deps.simulationBalance) : microToNumber(balance),
+    tradesToday: settings.usage.trades,
+    maxTradesPerDay: settings.maxTradesPerDay,
+    tradesRemaining: Math.max(0, settings.maxTradesPerDay - settings.usage.trades),
+    quotaResetsAt: resetsAt,
+    openOrderCount: open.total,
+    currentPositionCount: positions.length,
+    totalPnl: round6(microToNumber(results.realized - results.fees) + unrealized),
+    winRate: results.closed === 0 ? null : round6(results.won / results.closed),
+    settings: settingsRecord(settings),
+  };
+}
+
+/** Sums of exact micro amounts as JSON numbers: cuts the noise of the last binary digits. */
+const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
+
+const optional = (value: bigint | null): number | null => (value === null ? null : microToNumber(value));
+
+function settingsRecord(row: SettingsRow): Settings {
+  return {
+    maxTradesPerDay: row.maxTradesPerDay,
+    maxTradeAmount: microToNumber(row.maxTradeAmount),
+    tradingPaused: row.tradingPaused,
+    autoRedeemEnabled: row.autoRedeemEnabled,
+    dailyTradeAmountLimit: microToNumber(row.dailyTradeAmountLimit),
+    maxPositionValue: optional(row.maxPositionValue),
+    dailyLossLimit: optional(row.dailyLossLimit),
+    tradeLimitEnabled: row.tradeLimitEnabled,
+    riskControlEnabled: row.riskControlEnabled,
+    takeProfitPercent: row.takeProfitPercent,
+    stopLossPercent: row.stopLossPercent,
+    updatedAt: new Date(row.updatedAt).toISOString(),
+  };
+}
+
+export const readSettings = async (deps: Deps, caller: Caller): Promise<Settings> =>
+  settingsRecord(await deps.agents.settings(caller.agentId));
+
+const MONEY = ['maxTradeAmount', 'dailyTradeAmountLimit', 'maxPositionValue', 'dailyLossLimit'] as const;
+
+/** @throws Refusal invalid_request for amounts finer than a micro-unit, every one of them named */
+export async function updateSettings(deps: Deps, caller: Caller, update: SettingsUpdate): Promise<Settings> {
+  const change: Record<string, unknown> = { ...update };
+  const faults = MONEY.flatMap((name) => {
+    const value = update[name];
+    if (value === undefined || value === null) return [];
+    try {
+      change[name] = parseMicro(value);
+      return [];
+    } catch (error) {
+      if (!(error instanceof DecimalError)) throw error;
+      return [{ code: 'invalid_request', path: name, detail: `${name} has more than 6 decimals.` } as const];
+    }
+  });
+  const [first, ...rest] = faults;
+  if (first !== undefined) throw new Refusal([first, ...rest]);
+  return settingsRecord(await deps.agents.updateSettings(caller.agentId, change, deps.clock.now()));
+}

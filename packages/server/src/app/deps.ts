@@ -1,0 +1,33 @@
+/** What the use cases are given. One object, wired once. */
+
+import type { Micro } from '@bellwether/contract/decimals';
+import type { ExchangeDomains, RecoverPublicKey } from '@bellwether/protocol';
+import type { VenueRules } from '../domain/orders/coherence.ts';
+import type { OrderProfile } from '../domain/signatures.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
+import type { MarketData, Venue } from '../ports/venue.ts';
+
+export interface Deps {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly agents: AgentStore;
+  readonly wallets: WalletStore;
+  readonly orders: OrderStore;
+  readonly positions: PositionStore;
+  readonly ledger: TradeLedger;
+  readonly venueA: Venue;
+  readonly markets: MarketData;
+  readonly venueBName: string;
+  readonly signatures: {
+    readonly domains: ExchangeDomains;
+    readonly chainId: number;
+    readonly profile: OrderProfile;
+    readonly recover: RecoverPublicKey;
+  };
+  readonly rules: VenueRules;
+  readonly publicUrl: string;
+  readonly simulationBalance: Micro;
+  readonly faucetPerDay: Micro;
+}

@@ -1,0 +1,149 @@
+/** Markets searched and read. */
+import type { Market, MarketsQuery, OrderBook } from '@bellwether/contract';
+import { MARKET_SORT_FIELDS } from '@bellwether/contract';
+import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
+import type { Deps } from './deps.ts';
+import { refusal } from './refusal.ts';
+import { isVenueA, requireVenueA } from './venues.ts';
+
+const MAX_PAGE = 500;
+const BOOK_DEPTH = 100;
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+export function marketItem(venue: string, market: MarketRecord): Market {
+  return {
+    id: market.id,
+    venue,
+    title: market.question,
+    question: market.question,
+    slug: market.slug,
+    conditionId: market.conditionId,
+    eventId: market.eventId,
+    category: market.category,
+    description: market.description,
+    endDate: iso(market.endDate),
+    createdAt: iso(market.createdAt),
+    lastUpdatedAt: iso(market.updatedAt),
+    status: market.status === 'open' ? 'active' : market.status,
+    active: market.status === 'open',
+    resolved: market.status === 'resolved',
+    outcomes: ['YES', 'NO'],
+    clobTokenIds: [...market.tokenIds],
+    bestBid: formatPips(market.bestBid ?? 0),
+    bestAsk: formatPips(market.bestAsk ?? 0),
+    yesPrice: pipsToNumber(markPrice(market, 'YES')),
+    noPrice: pipsToNumber(markPrice(market, 'NO')),
+    volume24hr: formatMicro(market.volume24h),
+    volume: microToNumber(market.volume),
+    liquidity: formatMicro(market.liquidity),
+    tickSize: formatPips(market.tickSize),
+    minOrderSize: microToNumber(market.minOrderSize),
+    negRisk: market.negRisk,
+  };
+}
+
+const COMPARE: Record<(typeof MARKET_SORT_FIELDS)[number], (a: MarketRecord, b: MarketRecord) => number> = {
+  volume24hr: (a, b) => compareMicro(a.volume24h, b.volume24h),
+  liquidity: (a, b) => compareMicro(a.liquidity, b.liquidity),
+  volume: (a, b) => compareMicro(a.volume, b.volume),
+  endDate: (a, b) => a.endDate - b.endDate,
+  createdAt: (a, b) => a.createdAt - b.createdAt,
+};
+
+const compareMicro = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Closed = no longer trading (resolved ones too); resolved = outcome final. */
+const FILTERS: Record<'active' | 'resolved' | 'closed', (market: MarketRecord) => boolean> = {
+  active: (market) => market.status === 'open',
+  closed: (market) => market.status !== 'open',
+  resolved: (market) => market.status === 'resolved',
+};
+
+export interface MarketPage {
+  readonly items: Market[];
+  readonly total: number;
+  readonly limit: number;
+  readonly page: number;
+}
+
+/** @throws Refusal unknown_venue, unknown_sort_field, contradictory_filter */
+export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<MarketPage> {
+  const limit = Math.min(query.limit ?? 20, MAX_PAGE);
+  const page = query.page ?? 1;
+  const sort = sortField(query.order);
+  if (query.closed === true && query.eventsStatus === 'active') {
+    throw refusal('contradictory_filter', 'closed=true and eventsStatus=active exclude each other.', {
+      path: 'closed',
+    });
+  }
+  if (!isVenueA(deps, query.venue)) return { items: [], total: 0, limit, page };
+  const wanted = FILTERS[query.eventsStatus ?? (query.closed === true ? 'closed' : 'active')];
+  const found = (await deps.markets.search(query.q)).filter(wanted);
+  if (sort !== null) {
+    const direction = query.ascending === true ? 1 : -1;
+    found.sort((a, b) => direction * COMPARE[sort](a, b));
+  } else if (query.ascending === true) {
+    found.reverse();
+  }
+  const items = found
+    .slice((page - 1) * limit, page * limit)
+    .map((market) => marketItem(deps.venueA.name, market));
+  return { items, total: found.length, limit, page };
+}
+
+function sortField(order: string | undefined): (typeof MARKET_SORT_FIELDS)[number] | null {
+  if (order === undefined || order === '') return null;
+  const field = MARKET_SORT_FIELDS.find((name) => name === order);
+  if (field === undefined) {
+    throw refusal(
+      'unknown_sort_field',
+      `There is no sort field "${order}". Use one of ${MARKET_SORT_FIELDS.join(', ')}.`,
+      { path: 'order' },
+    );
+  }
+  return field;
+}
+
+export async function requireMarket(
+  deps: Deps,
+  id: string,
+  venue: string | undefined,
+): Promise<MarketRecord> {
+  requireVenueA(deps, venue);
+  const market = await deps.markets.find(id);
+  if (market === null) throw refusal('market_not_found');
+  return market;
+}
+
+export const getMarket = async (deps: Deps, id: string, venue: string | undefined): Promise<Market> =>
+  marketItem(deps.venueA.name, await requireMarket(deps, id, venue));
+
+export const levels = (side: readonly Level[]): { price: string; size: string }[] =>
+  side.map(([price, size]) => ({ price: formatPips(price), size: formatMicro(size) }));
+
+export async function getOrderBook(
+  deps: Deps,
+  tokenId: string,
+  venue: string | undefined,
+): Promise<OrderBook> {
+  requireVenueA(deps, venue);
+  const found = await deps.markets.byToken(tokenId);
+  const book =
+    found === null ? null : await deps.markets.book(found.market.conditionId, found.outcome, BOOK_DEPTH);
+  if (found === null || book === null) throw refusal('market_not_found', 'No market has this token.');
+  return {
+    tokenId,
+    conditionId: book.conditionId,
+    outcome: book.outcome,
+    bids: levels(book.bids),
+    asks: levels(book.asks),
+    tickSize: formatPips(found.market.tickSize),
+    minOrderSize: formatMicro(found.market.minOrderSize),
+    negRisk: found.market.negRisk,
+    lastTrade: book.lastTrade === undefined ? null : formatPips(book.lastTrade),
+    timestamp: iso(book.changedAt),
+    sequence: book.sequence,
+  };
+}

@@ -1,0 +1,197 @@
+/** Orders read and canceled. No safeguard stands in the way of a cancel. */
+import {
+  type CancelAllResponse,
+  type CancelMarketResponse,
+  type CancelResponse,
+  type Fill,
+  type Order,
+  type OrderDetail,
+  VENUE_REFUSALS,
+  type VenueRefusal,
+} from '@bellwether/contract';
+import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import type { Address } from '@bellwether/protocol';
+import { isOpen, isTerminal, orderStatusNumber } from '../domain/orders/lifecycle.ts';
+import type { Caller, FillRow, OrderFilter, OrderRow } from '../ports/stores.ts';
+import type { Deps } from './deps.ts';
+import { refusal } from './refusal.ts';
+import { isVenueA } from './venues.ts';
+
+const MICRO_PER_UNIT = 1_000_000n;
+
+export function orderRecord(row: OrderRow): Order {
+  return {
+    orderId: row.orderId,
+    venue: row.venue,
+    status: row.status,
+    orderStatus: orderStatusNumber(row.status),
+    marketId: row.marketId,
+    marketConditionId: row.conditionId,
+    marketQuestion: row.question,
+    tokenId: row.tokenId,
+    outcome: row.outcome,
+    side: row.side,
+    orderType: row.timeInForce,
+    isLimitOrder: row.isLimitOrder,
+    postOnly: row.postOnly,
+    price: pipsToNumber(row.price),
+    orderSize: microToNumber(row.shares),
+    filledSize: microToNumber(row.filled),
+    remainingSize: isTerminal(row.status)
+      ? 0
+      : microToNumber(row.shares > row.filled ? row.shares - row.filled : 0n),
+    avgPrice: row.filled === 0n ? null : microToNumber((row.cost * MICRO_PER_UNIT) / row.filled),
+    filledAmount: microToNumber(row.cost),
+    feePaid: microToNumber(row.fees),
+    walletAddress: row.walletAddress,
+    signatureType: row.signatureType,
+    orderVersion: row.version,
+    expiration: row.expiration === null ? null : new Date(row.expiration).toISOString(),
+    reasoning: row.reasoning,
+    source: row.source,
+    skillSlug: row.skillSlug,
+    errorCode: row.errorCode,
+    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal],
+    createdAt: new Date(row.createdAt).toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
+  };
+}
+
+const fillRecord = (fill: FillRow): Fill => ({
+  tradeId: fill.tradeId,
+  price: pipsToNumber(fill.price),
+  size: microToNumber(fill.size),
+  cost: microToNumber(fill.cost),
+  fee: microToNumber(fill.fee),
+  liquidity: fill.liquidity,
+  matchKind: fill.matchKind,
+  filledAt: new Date(fill.filledAt).toISOString(),
+});
+
+export interface OrderPage {
+  readonly orders: Order[];
+  readonly total: number;
+}
+
+export interface OrderQuery extends Omit<OrderFilter, 'offset'> {
+  readonly offset?: number;
+}
+
+export async function listOpenOrders(deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> {
+  if (!isVenueA(deps, query.venue)) return { orders: [], total: 0 };
+  const { orders, total } = await deps.orders.open(caller.agentId, { offset: 0, ...query });
+  return { orders: orders.map(orderRecord), total };
+}
+
+export async function listOrders(deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> {
+  if (!isVenueA(deps, query.venue)) return { orders: [], total: 0 };
+  const { orders, total } = await deps.orders.history(caller.agentId, { offset: 0, ...query });
+  return { orders: orders.map(orderRecord), total };
+}
+
+async function ownOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderRow> {
+  const row = await deps.orders.byId(caller.agentId, orderId.toLowerCase());
+  if (row === null) throw refusal('order_not_found');
+  return row;
+}
+
+export async function getOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderDetail> {
+  const row = await ownOrder(deps, caller, orderId);
+  const fills = await deps.orders.fills(row.funder, row.orderId);
+  return {
+    ...orderRecord(row),
+    fills: fills.map(fillRecord),
+    journal: row.journal.map((entry) => ({ ...entry })),
+  };
+}
+
+interface Outcome {
+  canceled: string[];
+  notCanceled: Record<string, string>;
+  known: boolean;
+}
+
+/** Cancels orders wallet by wallet; each order ends up in one of the two lists. */
+async function cancelRows(deps: Deps, rows: readonly OrderRow[]): Promise<Map<Address, Outcome>> {
+  const byWallet = new Map<Address, OrderRow[]>();
+  for (const row of rows) byWallet.set(row.funder, [...(byWallet.get(row.funder) ?? []), row]);
+  const outcomes = await Promise.all(
+    [...byWallet].map(async ([funder, orders]): Promise<[Address, Outcome]> => {
+      const notCanceled: Record<string, string> = {};
+      for (const order of orders)
+        if (!isOpen(order.status)) notCanceled[order.orderId] = reasonNotOpen(order);
+      const open = orders.filter((order) => isOpen(order.status)).map((order) => order.orderId);
+      if (open.length === 0) return [funder, { canceled: [], notCanceled, known: true }];
+      const answer = await deps.venueA.cancel(funder, open);
+      if (answer.kind === 'unknown') {
+        for (const orderId of open) notCanceled[orderId] = 'the venue gave no answer; ask again';
+        return [funder, { canceled: [], notCanceled, known: false }];
+      }
+      return [
+        funder,
+        {
+          canceled: [...answer.canceled],
+          notCanceled: { ...notCanceled, ...answer.notCanceled },
+          known: true,
+        },
+      ];
+    }),
+  );
+  return new Map(outcomes);
+}
+
+function reasonNotOpen(order: OrderRow): string {
+  if (order.status === 'submitting' || order.status === 'unknown')
+    return 'the order is in doubt; ask again in a moment';
+  return order.status === 'canceled' ? 'already canceled' : `already ${order.status.replaceAll('_', ' ')}`;
+}
+
+const merge = (outcomes: Iterable<Outcome>): Outcome => {
+  const all: Outcome = { canceled: [], notCanceled: {}, known: true };
+  for (const { canceled, notCanceled, known } of outcomes) {
+    all.canceled.push(...canceled);
+    Object.assign(all.notCanceled, notCanceled);
+    all.known &&= known;
+  }
+  return all;
+};
+
+export async function cancelOrder(deps: Deps, caller: Caller, orderId: string): Promise<CancelResponse> {
+  const row = await ownOrder(deps, caller, orderId);
+  const { canceled, notCanceled, known } = merge((await cancelRows(deps, [row])).values());
+  return { canceled, notCanceled, syncedToMkOrder: known };
+}
+
+export interface CancelScope {
+  readonly marketConditionId?: string;
+  readonly tokenId?: string;
+  readonly walletAddress?: string;
+}
+
+export async function cancelMarket(
+  deps: Deps,
+  caller: Caller,
+  scope: CancelScope,
+): Promise<CancelMarketResponse> {
+  const wallet = scope.walletAddress?.toLowerCase();
+  const rows = (await deps.orders.openOfOwner(caller.userId)).filter(
+    (row) =>
+      row.agentId === caller.agentId &&
+      (scope.marketConditionId === undefined || row.conditionId === scope.marketConditionId) &&
+      (scope.tokenId === undefined || row.tokenId === scope.tokenId) &&
+      (wallet === undefined || row.walletAddress === wallet || row.funder === wallet),
+  );
+  const { canceled, notCanceled, known } = merge((await cancelRows(deps, rows)).values());
+  return { canceled, notCanceled, totalCanceled: canceled.length, syncedToMkOrder: known };
+}
+
+export async function cancelAll(deps: Deps, caller: Caller): Promise<CancelAllResponse> {
+  const outcomes = await cancelRows(deps, await deps.orders.openOfOwner(caller.userId));
+  const results = [...outcomes].map(([walletAddress, { canceled, notCanceled }]) => ({
+    walletAddress,
+    canceled,
+    notCanceled,
+  }));
+  const total = results.reduce((sum, { canceled }) => sum + canceled.length, 0);
+  return { results, totalCanceled: total, syncedCount: total };
+}

@@ -1,0 +1,29 @@
+/** Carries denials up to the door, which turns the first into a status and lists them all. */
+import { ERRORS, type ErrorCode } from '@bellwether/contract';
+import type { Denial } from '../domain/denial.ts';
+
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  /** The first is the refusal's code. */
+  readonly denials: readonly [Denial, ...Denial[]];
+  readonly retryAfterS: number | null;
+  readonly orderId: string | null;
+
+  constructor(
+    denials: readonly [Denial, ...Denial[]],
+    options: { retryAfterS?: number; orderId?: string } = {},
+  ) {
+    super(denials[0].detail);
+    this.denials = denials;
+    this.retryAfterS = options.retryAfterS ?? null;
+    this.orderId = options.orderId ?? null;
+  }
+}
+
+/** @param detail the registry's title when left out */
+export const refusal = (
+  code: ErrorCode,
+  detail: string = `${ERRORS[code].title}.`,
+  options: { retryAfterS?: number; orderId?: string; path?: string } = {},
+): Refusal =>
+  new Refusal([{ code, detail, ...(options.path === undefined ? {} : { path: options.path }) }], options);

@@ -1,0 +1,149 @@
+/** Venue credentials: checked with the venue, sealed, and the first of a funder credited with paper money. */
+import type {
+  CredentialCheck,
+  CredentialRequest,
+  CredentialResult,
+  FaucetRequest,
+  FaucetResponse,
+} from '@bellwether/contract';
+import { microToNumber, parseMicro } from '@bellwether/contract/decimals';
+import {
+  type Address,
+  asAddress,
+  type SignatureType,
+  signatureTypeOf,
+  walletKindsOf,
+} from '@bellwether/protocol';
+import type { Caller } from '../ports/stores.ts';
+import type { Deps } from './deps.ts';
+import { refusal } from './refusal.ts';
+
+/** Binds a sealed credential to its row. */
+const rowIdentity = (userId: bigint, walletAddress: Address): string =>
+  `credentials/${userId}/${walletAddress}`;
+
+/** The account that pays when `eoa` signs with this type. */
+function funderOf(eoa: Address, wallet: Address, type: SignatureType): Address {
+  if (wallet !== eoa) return wallet;
+  const kinds = walletKindsOf(eoa);
+  return [eoa, kinds.proxy, kinds.safe, kinds.deposit.beacon][type] as Address;
+}
+
+export async function registerCredentials(
+  deps: Deps,
+  caller: Caller,
+  request: CredentialRequest,
+): Promise<CredentialResult> {
+  const walletAddress = asAddress(request.walletAddress);
+  const eoa = await deps.venueA.verifyCredentials({
+    apiKey: request.apiKey,
+    secret: request.apiSecret,
+    passphrase: request.apiPassphrase,
+  });
+  if (eoa === null)
+    throw refusal('venue_credentials_invalid', 'The venue does not accept this key, secret and passphrase.');
+  const type = walletType(eoa, walletAddress, request);
+  const registeredAt = deps.clock.now();
+  const funder = funderOf(eoa, walletAddress, type);
+  const sealed = deps.secrets.seal(
+    JSON.stringify({ apiKey: request.apiKey, secret: request.apiSecret, passphrase: request.apiPassphrase }),
+    rowIdentity(caller.userId, walletAddress),
+  );
+  const registered = await deps.wallets.register(caller, {
+    walletAddress,
+    userId: caller.userId,
+    eoa,
+    funder,
+    signatureType: type,
+    apiKeyHash: deps.secrets.hash(request.apiKey),
+    sealed,
+    registeredAt,
+  });
+  if (!registered)
+    throw refusal('wallet_already_registered', 'Another owner has registered this wallet.', {
+      path: 'walletAddress',
+    });
+  if (deps.venueA.backend === 'paper' && !(await deps.wallets.isCredited(funder))) {
+    await deps.venueA.deposit(funder, deps.simulationBalance);
+  }
+  return {
+    success: true,
+    hasCredentials: true,
+    walletAddress: request.walletAddress,
+    signatureType: type,
+    encryptedCredentials: true,
+    registeredAt: new Date(registeredAt).toISOString(),
+  };
+}
+
+/** @throws Refusal wallet_owner_mismatch when the wallet, or the type that was named, is not that of the key's owner */
+function walletType(eoa: Address, wallet: Address, request: CredentialRequest): SignatureType {
+  if (request.polyAddress !== undefined && asAddress(request.polyAddress) !== eoa) {
+    throw refusal('wallet_owner_mismatch', 'The venue key belongs to another address than polyAddress.', {
+      path: 'polyAddress',
+    });
+  }
+  const actual = signatureTypeOf(eoa, wallet);
+  if (actual === null) {
+    throw refusal(
+      'wallet_owner_mismatch',
+      'walletAddress is neither the address that the venue key belongs to nor a wallet derived from it.',
+      { path: 'walletAddress' },
+    );
+  }
+  const named = request.signatureType;
+  // The EOA's own address goes with every type: it signs for each of its wallets.
+  if (named !== undefined && actual !== 0 && named !== actual) {
+    throw refusal(
+      'wallet_owner_mismatch',
+      `walletAddress is a wallet of signatureType ${actual}, not ${named}.`,
+      { path: 'signatureType' },
+    );
+  }
+  return named ?? actual;
+}
+
+export async function checkCredentials(
+  deps: Deps,
+  caller: Caller,
+  asked: string | undefined,
+): Promise<CredentialCheck> {
+  const walletAddress =
+    asked === undefined
+      ? ((await deps.agents.byId(caller.agentId))?.walletAddress ?? null)
+      : asAddress(asked);
+  const found = walletAddress === null ? null : await deps.wallets.credential(caller.userId, walletAddress);
+  return {
+    hasCredentials: found !== null,
+    walletAddress: asked ?? walletAddress,
+    signatureType: found?.signatureType ?? null,
+  };
+}
+
+export async function drawFaucet(deps: Deps, request: FaucetRequest): Promise<FaucetResponse> {
+  if (deps.venueA.backend !== 'paper') throw refusal('paper_only');
+  const address = asAddress(request.address);
+  let amount: bigint;
+  try {
+    amount = parseMicro(request.amount);
+  } catch {
+    throw refusal('invalid_request', 'amount has more than 6 decimals.', { path: 'amount' });
+  }
+  if (amount === 0n) throw refusal('invalid_request', 'amount must be above 0.', { path: 'amount' });
+  const drawn = await deps.wallets.drawFaucet(address, amount, deps.faucetPerDay, deps.clock.now());
+  if (!drawn.ok) {
+    throw refusal(
+      'faucet_allowance_exceeded',
+      `${microToNumber(drawn.left)} of today's ${microToNumber(deps.faucetPerDay)} is left for this address.`,
+      { path: 'amount' },
+    );
+  }
+  await deps.venueA.deposit(address, amount);
+  const { available } = await deps.venueA.balance(address);
+  return {
+    address: request.address,
+    amount: request.amount,
+    balance: microToNumber(available),
+    allowanceLeft: microToNumber(drawn.left),
+  };
+}

@@ -1,0 +1,75 @@
+/** A market and its book as the desk sees them, whatever the venue. Prices in pips of YES, money in micro-units. */
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+import type { MarketTerms } from './orders/coherence.ts';
+
+export interface MarketRecord {
+  readonly id: string;
+  readonly conditionId: string;
+  /** [YES, NO] */
+  readonly tokenIds: readonly [string, string];
+  readonly slug: string;
+  readonly question: string;
+  readonly description: string;
+  readonly category: string;
+  readonly eventId: string;
+  readonly eventTitle: string;
+  readonly negRisk: boolean;
+  readonly tickSize: Pips;
+  readonly minOrderSize: Micro;
+  /** Taker fee = shares × rate × (p(1−p))^exponent, the rate in millionths. */
+  readonly feeRate: Micro;
+  readonly feeExponent: number;
+  readonly createdAt: number;
+  readonly endDate: number;
+  readonly updatedAt: number;
+  readonly status: 'open' | 'closed' | 'resolved';
+  readonly payout?: 'YES' | 'NO' | 'HALF';
+  readonly bestBid?: Pips;
+  readonly bestAsk?: Pips;
+  readonly lastTrade?: Pips;
+  readonly volume: Micro;
+  readonly volume24h: Micro;
+  readonly liquidity: Micro;
+}
+
+export type Level = readonly [price: Pips, size: Micro];
+
+export interface Book {
+  readonly conditionId: string;
+  readonly outcome: 'YES' | 'NO';
+  /** Best first. */
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
+  readonly lastTrade?: Pips;
+  readonly sequence: number;
+  readonly changedAt: number;
+}
+
+export const termsOf = (market: MarketRecord): MarketTerms => ({
+  conditionId: market.conditionId,
+  tokenIds: market.tokenIds,
+  tickSize: market.tickSize,
+  minOrderSize: market.minOrderSize,
+  negRisk: market.negRisk,
+  tradable: market.status === 'open',
+});
+
+const HALF = 5_000;
+const WHOLE = 10_000;
+
+/**
+ * What a share of an outcome is worth now, in pips: the payout once resolved, else the middle of the book, else the
+ * one side there is, else the last trade. Halves of a pip are cut.
+ */
+export function markPrice(market: MarketRecord, outcome: 'YES' | 'NO'): Pips {
+  const yes = yesPrice(market);
+  return outcome === 'YES' ? yes : WHOLE - yes;
+}
+
+function yesPrice(market: MarketRecord): Pips {
+  if (market.payout !== undefined)
+    return market.payout === 'HALF' ? HALF : market.payout === 'YES' ? WHOLE : 0;
+  const { bestBid, bestAsk } = market;
+  if (bestBid !== undefined && bestAsk !== undefined) return Math.floor((bestBid + bestAsk) / 2);
+  return market.lastTrade ?? bestBid ?? bestAsk ?? HALF;
+}

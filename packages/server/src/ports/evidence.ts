@@ -1,0 +1,48 @@
+/** What a venue proved, in the desk's terms. One row per order and batch; amounts are what this batch adds. */
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+import type { OrderStatus } from '../domain/orders/lifecycle.ts';
+import type { FirstAnswer } from './stores.ts';
+
+export interface OutcomeEvidence {
+  readonly orderId: string;
+  /** The status that follows. */
+  readonly status: OrderStatus;
+  readonly terminal: boolean;
+  readonly filled: Micro;
+  readonly cost: Micro;
+  readonly fees: Micro;
+  readonly errorCode: string | null;
+  /** Set by the evidence that answers the submission. */
+  readonly first: FirstAnswer | null;
+  readonly journal: readonly {
+    readonly at: number;
+    readonly event: string;
+    readonly status: OrderStatus;
+    readonly detail?: string;
+  }[];
+  readonly at: number;
+}
+
+export interface FillEvidence {
+  readonly wallet: string;
+  readonly orderId: string;
+  readonly tradeId: number;
+  readonly conditionId: string;
+  readonly tokenId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly price: Pips;
+  readonly size: Micro;
+  readonly cost: Micro;
+  readonly fee: Micro;
+  readonly liquidity: 'maker' | 'taker';
+  readonly matchKind: string;
+  readonly at: number;
+}
+
+export interface Evidence {
+  readonly outcomes: readonly OutcomeEvidence[];
+  /** In the order in which they happened. */
+  readonly fills: readonly FillEvidence[];
+  readonly deposits: readonly { readonly wallet: string; readonly amount: Micro; readonly at: number }[];
+}

@@ -1,0 +1,284 @@
+/** What the desk keeps, as the use cases need it. Times are epoch milliseconds, money micro-units. */
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+import type { Address, OrderVersion, SignatureType } from '@bellwether/protocol';
+import type { TimeInForce } from '../domain/orders/draft.ts';
+import type { OrderStatus } from '../domain/orders/lifecycle.ts';
+import type { Safeguards, Usage } from '../domain/safeguards.ts';
+import type { Sealed } from './secrets.ts';
+
+/** Who is calling: resolved from the API key. */
+export interface Caller {
+  readonly agentId: string;
+  readonly userId: bigint;
+  readonly keyId: bigint;
+}
+
+export interface KeyRow {
+  readonly id: bigint;
+  readonly name: string;
+  /** First 7 and last 4 characters. */
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly status: 1 | 2;
+  readonly createType: 1 | 2;
+  readonly createdAt: number;
+  readonly lastCalledAt: number;
+}
+
+export interface AgentRow {
+  readonly agentId: string;
+  readonly userId: bigint;
+  readonly name: string;
+  readonly description: string;
+  readonly claimCode: string;
+  readonly claimed: boolean;
+  readonly walletAddress: Address | null;
+  readonly solAddress: string | null;
+  readonly createdAt: number;
+  /** The key of the registration. */
+  readonly key: KeyRow;
+  /** The latest call with any of its keys. */
+  readonly lastCalledAt: number;
+}
+
+export interface SettingsRow extends Safeguards {
+  readonly autoRedeemEnabled: boolean;
+  readonly riskControlEnabled: boolean;
+  readonly takeProfitPercent: number | null;
+  readonly stopLossPercent: number | null;
+  readonly updatedAt: number;
+}
+
+export interface AgentStore {
+  register(agent: {
+    readonly agentId: string;
+    readonly name: string;
+    readonly description: string;
+    readonly claimCode: string;
+    readonly keyHash: Uint8Array;
+    readonly keyPrefix: string;
+    readonly keySuffix: string;
+    readonly at: number;
+  }): Promise<void>;
+  /** Active keys only. */
+  callerByKeyHash(hash: Uint8Array): Promise<Caller | null>;
+  byClaimCode(code: string): Promise<AgentRow | null>;
+  byId(agentId: string): Promise<AgentRow | null>;
+  addKey(
+    caller: Caller,
+    key: { hash: Uint8Array; prefix: string; suffix: string; name: string; at: number },
+  ): Promise<KeyRow>;
+  keys(agentId: string): Promise<readonly KeyRow[]>;
+  /** `last`: it is the agent's last active key and `force` was not given. */
+  revokeKey(caller: Caller, keyId: bigint, force: boolean, at: number): Promise<KeyRow | 'missing' | 'last'>;
+  touch(calls: ReadonlyMap<bigint, number>): Promise<void>;
+  settings(agentId: string): Promise<SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro }>;
+  /** Locks the agent's row, so it holds for every trade that is assessed after it. */
+  updateSettings(
+    agentId: string,
+    change: Partial<Omit<SettingsRow, 'updatedAt'>>,
+    at: number,
+  ): Promise<SettingsRow>;
+}
+
+export interface CredentialRow {
+  readonly walletAddress: Address;
+  readonly userId: bigint;
+  readonly eoa: Address;
+  /** The account that pays for this wallet's orders. */
+  readonly funder: Address;
+  readonly signatureType: SignatureType;
+  readonly apiKeyHash: Uint8Array;
+  readonly sealed: Sealed;
+  readonly registeredAt: number;
+}
+
+export interface WalletStore {
+  /** @returns false when another owner has the wallet. */
+  register(caller: Caller, credential: CredentialRow): Promise<boolean>;
+  credential(userId: bigint, walletAddress: Address): Promise<CredentialRow | null>;
+  /** Every wallet and funder that this owner has registered. */
+  wallets(userId: bigint): Promise<readonly Address[]>;
+  /** The wallet that the agent registered last, and the account that pays for it. */
+  agentWallets(agentId: string): Promise<readonly Address[]>;
+  /** Whether the simulation balance was credited before. */
+  isCredited(funder: Address): Promise<boolean>;
+  /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and how much there was. */
+  drawFaucet(
+    address: Address,
+    amount: Micro,
+    allowance: Micro,
+    at: number,
+  ): Promise<{ ok: boolean; left: Micro }>;
+}
+
+/** What was said to the agent first; a replay says it again. */
+export interface FirstAnswer {
+  readonly success: boolean;
+  readonly status: string;
+  readonly filled: Micro;
+  readonly cost: Micro;
+  readonly fees: Micro;
+  readonly errorCode: string | null;
+}
+
+export interface NewOrder {
+  readonly orderId: string;
+  readonly agentId: string;
+  readonly userId: bigint;
+  readonly venue: string;
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly question: string;
+  readonly tokenId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly isLimitOrder: boolean;
+  readonly timeInForce: TimeInForce;
+  readonly postOnly: boolean;
+  readonly deferExec: boolean;
+  readonly price: Pips;
+  readonly limit: Pips;
+  readonly shares: Micro;
+  readonly money: Micro;
+  /** The order's maker. */
+  readonly funder: Address;
+  /** The wallet whose credential the trade used. */
+  readonly walletAddress: Address;
+  readonly signatureType: SignatureType;
+  readonly version: OrderVersion;
+  readonly expiration: number | null;
+  readonly feeAmount: Micro;
+  readonly reasoning: string | null;
+  readonly source: string | null;
+  readonly skillSlug: string | null;
+  readonly requestId: string;
+  readonly createdAt: number;
+}
+
+export interface OrderRow extends NewOrder {
+  readonly status: OrderStatus;
+  readonly filled: Micro;
+  readonly cost: Micro;
+  readonly fees: Micro;
+  readonly errorCode: string | null;
+  /** `null` while the first outcome is open. */
+  readonly first: FirstAnswer | null;
+  readonly journal: readonly {
+    readonly at: string;
+    readonly event: string;
+    readonly status: string;
+    readonly detail?: string;
+  }[];
+  readonly updatedAt: number;
+}
+
+export interface FillRow {
+  readonly tradeId: string;
+  readonly price: Pips;
+  readonly size: Micro;
+  readonly cost: Micro;
+  readonly fee: Micro;
+  readonly liquidity: 'maker' | 'taker';
+  readonly matchKind: string;
+  readonly filledAt: number;
+}
+
+/** One transaction that holds an agent's lock from the first look to the commit. */
+export interface TradeScope {
+  readonly keyActive: boolean;
+  readonly claimed: boolean;
+  readonly safeguards: Safeguards;
+  readonly usage: Usage;
+  readonly realizedToday: Micro;
+  /** Cost of the funder's net position and of its open BUYs in the market. */
+  readonly positionValue: Micro;
+  readonly credentials: readonly CredentialRow[];
+  /** Orders that have one of the ids asked for, whoever placed them. */
+  readonly existing: readonly OrderRow[];
+  /** Reserves the budget and writes the order, in one trip. @returns false when the order id is taken. */
+  commit(order: NewOrder, amount: Micro): Promise<boolean>;
+  abort(): void;
+}
+
+export interface TradeLedger {
+  /** Locks the agent and reads what its trade is judged by, in one trip. */
+  open(question: {
+    readonly caller: Caller;
+    readonly orderIds: readonly string[];
+    readonly wallets: readonly Address[];
+    readonly funder: Address;
+    readonly conditionId: string;
+    readonly at: number;
+  }): Promise<TradeScope>;
+}
+
+export interface OrderFilter {
+  readonly venue?: string;
+  readonly conditionId?: string;
+  readonly orderStatus?: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface OrderStore {
+  byIds(orderIds: readonly string[]): Promise<readonly OrderRow[]>;
+  byId(agentId: string, orderId: string): Promise<OrderRow | null>;
+  fills(funder: Address, orderId: string): Promise<readonly FillRow[]>;
+  open(
+    agentId: string,
+    filter: OrderFilter,
+  ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
+  history(
+    agentId: string,
+    filter: OrderFilter,
+  ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
+  openOfOwner(userId: bigint): Promise<readonly OrderRow[]>;
+  inDoubt(olderThan: number): Promise<readonly OrderRow[]>;
+  /** Records what became of an order when the venue's own evidence does not do it. */
+  settle(
+    orderId: string,
+    outcome: FirstAnswer & { readonly status: OrderStatus; readonly event: string },
+    at: number,
+  ): Promise<void>;
+}
+
+export interface PositionRow {
+  readonly wallet: Address;
+  readonly conditionId: string;
+  readonly tokenId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly size: Micro;
+  readonly cost: Micro;
+  readonly realized: Micro;
+  readonly fees: Micro;
+}
+
+export interface PositionStore {
+  /** Held now, by any of the wallets. */
+  held(wallets: readonly Address[]): Promise<readonly PositionRow[]>;
+  /** Realised P&L before fees, fees, closed positions and those of them that gained. */
+  results(
+    wallets: readonly Address[],
+  ): Promise<{ realized: Micro; fees: Micro; closed: number; won: number }>;
+}
+
+export type IdempotencyState =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'in_flight' }
+  | { readonly kind: 'other_body' }
+  | { readonly kind: 'secret' }
+  | { readonly kind: 'replay'; readonly status: number; readonly body: string };
+
+export interface IdempotencyStore {
+  begin(
+    scope: string,
+    route: string,
+    key: string,
+    bodyHash: Uint8Array,
+    at: number,
+  ): Promise<IdempotencyState>;
+  /** `body` is null for an answer that carried a secret. */
+  keep(scope: string, route: string, key: string, status: number, body: string | null): Promise<void>;
+  release(scope: string, route: string, key: string): Promise<void>;
+}
