@@ -25,7 +25,7 @@ export function authenticateL1(
 ): L1Caller | null {
   const address = parseAddress(headerText(headers, 'poly_address'));
   const timestamp = headerText(headers, 'poly_timestamp');
-  // The client leaves the nonce out of nothing, but its own default is 0.
+  // 0 is the default nonce of the venue's clients.
   const nonceText = headerText(headers, 'poly_nonce') || '0';
   if (address === null || !NONCE.test(nonceText) || !isFresh(timestamp, venue.now())) return null;
   const nonce = BigInt(nonceText);
