@@ -31,7 +31,7 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   'FOK BUY filled': 200,
   'FOK SELL filled': 300,
   'MINT that rounds up': 1_000,
-  archived: 6,
+  archived: 2,
   'budget limits a fill': 800,
   'cancel_refused order_not_found': 6_000,
   'dust given up': 200,

@@ -1,0 +1,135 @@
+/** The canonical bytes: equal states give equal bytes, and nothing else is accepted. */
+import { parseMicro } from '@bellwether/contract/decimals';
+import { describe, expect, test } from 'vitest';
+import { ByteReader, ByteWriter } from './byte-codec.ts';
+import { Engine } from './engine.ts';
+import { Desk, lines, MARKET } from './fixtures.ts';
+
+describe('snapshot', () => {
+  test('does not depend on the path to a state', () => {
+    const list = (conditionId: string) => ({ kind: 'list', market: { ...MARKET, conditionId } }) as const;
+    const deposit = (account: string, amount: string) =>
+      ({ kind: 'deposit', account, amount: parseMicro(amount) }) as const;
+    const split = (account: string, amount: string) =>
+      ({ kind: 'split', account, conditionId: '0xa', amount: parseMicro(amount) }) as const;
+    const one = new Engine();
+    const other = new Engine();
+    for (const command of [
+      list('0xa'),
+      list('0xb'),
+      deposit('ann', '10'),
+      deposit('bob', '9'),
+      split('ann', '4'),
+    ])
+      one.apply(command, 7);
+    for (const command of [
+      deposit('bob', '4'),
+      list('0xb'),
+      deposit('bob', '5'),
+      deposit('ann', '10'),
+      list('0xa'),
+    ])
+      other.apply(command, 7);
+    other.apply(split('ann', '3'), 7);
+    other.apply(split('ann', '1'), 7);
+    expect(other.snapshot()).toEqual(one.snapshot());
+  });
+
+  test('keeps time priority and everything that rests', () => {
+    const desk = new Desk({ feeRate: 70_000n });
+    desk.place('z', 'bob', ['BUY', 'NO', '10', 4000]);
+    desk.place('y', 'cyd', ['SELL', 'YES', '10', 6000], { timeInForce: 'GTD', expiresAt: 5_000 });
+    desk.place('x', 'bob', ['BUY', 'NO', '10', 4000]);
+    desk.place('take', 'ann', ['BUY', 'YES', '5', 6000]);
+    const bytes = desk.engine.snapshot();
+    const twin = Engine.restore(bytes);
+    expect(twin.snapshot()).toEqual(bytes);
+    for (const account of ['ann', 'bob', 'cyd']) {
+      expect(twin.account(account)).toEqual(desk.engine.account(account));
+      expect(twin.openOrders(account)).toEqual(desk.engine.openOrders(account));
+    }
+    expect(twin.book('0xm', 'NO')).toEqual(desk.engine.book('0xm', 'NO'));
+    expect(twin.volume('0xm')).toBe(parseMicro('3'));
+    expect(twin.liquidity('0xm')).toBe(desk.engine.liquidity('0xm'));
+    const next = {
+      kind: 'place',
+      order: { ...orderOf(twin, 'z'), orderId: 'n', account: 'ann', outcome: 'YES', limit: 6000 },
+    } as const;
+    expect(lines(twin.apply(next, 1_001))).toEqual(lines(desk.engine.apply(next, 1_001)));
+    expect(lines(twin.apply({ kind: 'expire' }, 5_000))).toEqual(
+      lines(desk.engine.apply({ kind: 'expire' }, 5_000)),
+    );
+    expect(twin.snapshot()).toEqual(desk.engine.snapshot());
+  });
+
+  test('refuses what is none, is cut short, goes on, or does not add up', () => {
+    const desk = new Desk();
+    desk.place('a', 'ann', ['BUY', 'YES', '10', 4000]);
+    const bytes = desk.engine.snapshot();
+    expect(() => Engine.restore(new Uint8Array())).toThrow(RangeError);
+    expect(() => Engine.restore(new TextEncoder().encode('something else entirely'))).toThrow(RangeError);
+    for (let length = 0; length < bytes.length; length += 1)
+      expect(() => Engine.restore(bytes.slice(0, length))).toThrow();
+    expect(() => Engine.restore(Uint8Array.from([...bytes, 0]))).toThrow(RangeError);
+    const forged = bytes.slice();
+    // The first account's balance: one more than was deposited.
+    const at = Buffer.from(bytes).indexOf('ann') + 3;
+    forged[at] = (forged[at] ?? 0) ^ 1;
+    expect(() => Engine.restore(forged)).toThrow('conservation violated');
+  });
+});
+
+const orderOf = (engine: Engine, id: string) => {
+  const order = engine.openOrder(id);
+  if (order === undefined) throw new Error(`no order ${id}`);
+  return { ...order, side: 'BUY', size: parseMicro('12'), postOnly: false } as const;
+};
+
+describe('byte codec', () => {
+  test('carries integers, amounts of any size, words and texts', () => {
+    const integers = [
+      0,
+      1,
+      127,
+      128,
+      16_383,
+      16_384,
+      2 ** 31 - 1,
+      2 ** 31,
+      2 ** 32 + 5,
+      Number.MAX_SAFE_INTEGER,
+    ];
+    const amounts = [
+      0n,
+      127n,
+      128n,
+      2n ** 49n - 1n,
+      2n ** 49n,
+      2n ** 53n - 1n,
+      2n ** 53n,
+      2n ** 64n + 3n,
+      10n ** 60n,
+    ];
+    const texts = ['', 'plain', 'größer', '💡', 'x'.repeat(100_000)];
+    const out = new ByteWriter();
+    for (const value of integers) out.integer(value);
+    for (const value of amounts) out.amount(value);
+    for (const value of texts) out.text(value);
+    out.word(['a', 'b'], 'b');
+    const input = new ByteReader(out.bytes());
+    expect(integers.map(() => input.integer())).toEqual(integers);
+    expect(amounts.map(() => input.amount())).toEqual(amounts);
+    expect(texts.map(() => input.text())).toEqual(texts);
+    expect(input.word(['a', 'b'])).toBe('b');
+    expect(input.atEnd).toBe(true);
+  });
+
+  test('refuses what it could not give back', () => {
+    const out = new ByteWriter();
+    expect(() => out.integer(-1)).toThrow(RangeError);
+    expect(() => out.integer(1.5)).toThrow(RangeError);
+    expect(() => out.amount(-1n)).toThrow(RangeError);
+    expect(() => out.text('\ud800')).toThrow(RangeError);
+    expect(() => out.word(['a'], 'b')).toThrow(RangeError);
+  });
+});
