@@ -100,6 +100,12 @@ const ROWS: readonly Row[] = [
     terms: { timeInForce: 'FOK', spend: '0.999999' },
   },
   {
+    reason: 'amount_below_minimum',
+    why: 'a budget below nothing',
+    words: ['BUY', 'YES', '2', 6000],
+    terms: { timeInForce: 'FAK', spend: '-5' },
+  },
+  {
     reason: 'insufficient_balance',
     why: 'collateral',
     words: ['BUY', 'YES', '1800.000002', 5000],

@@ -45,11 +45,13 @@ export function admit(state: EngineState, order: NewOrder): Admission {
   if (malformed !== undefined) return refuse(malformed);
   if (order.postOnly && wouldCross(order, market)) return refuse('post_only_would_cross');
 
-  const plan = planOrder(order, market);
   const isBuy = order.side === 'BUY';
   const budget = isBuy ? budgetOf(order) : 0n;
-  if (isBuy && budget < MIN_TAKING_BUY_MICRO && (plan.crosses || isImmediate(order)))
-    return refuse('amount_below_minimum');
+  const small = isBuy && budget < MIN_TAKING_BUY_MICRO;
+  // Before planning: a budget that is nothing, or less, is not for the walk to make sense of.
+  if (small && isImmediate(order)) return refuse('amount_below_minimum');
+  const plan = planOrder(order, market);
+  if (small && plan.crosses) return refuse('amount_below_minimum');
 
   const account = state.ledger.accounts.get(order.account);
   const needed = isBuy ? budget + plan.fees : order.size;

@@ -35,6 +35,36 @@ describe('snapshot', () => {
     expect(other.snapshot()).toEqual(one.snapshot());
   });
 
+  test('leaves out accounts that hold nothing', () => {
+    const desk = new Desk({ minOrderSize: 1n }, ['bob']);
+    desk.apply({ kind: 'deposit', account: 'zoe', amount: parseMicro('2') });
+    desk.place('ask', 'bob', ['SELL', 'YES', '4', 5000]);
+    desk.place('buy', 'zoe', ['BUY', 'YES', '4', 5000]);
+    desk.apply({ kind: 'resolve', conditionId: '0xm', payout: 'NO' });
+    expect(Buffer.from(desk.engine.snapshot()).includes('zoe')).toBe(true);
+    desk.apply({ kind: 'redeem', account: 'zoe', conditionId: '0xm' });
+    expect(Buffer.from(desk.engine.snapshot()).includes('zoe')).toBe(false);
+  });
+
+  test('does not grow with history', () => {
+    const desk = new Desk();
+    const size = (): number => desk.engine.snapshot().length;
+    const before = size();
+    for (let index = 0; index < 300; index += 1) {
+      desk.place(`sell-${index}`, 'ann', ['SELL', 'YES', '5', 5000], {
+        timeInForce: 'GTD',
+        expiresAt: 9_000,
+      });
+      desk.place(`buy-${index}`, 'bob', ['BUY', 'YES', '5', 5000]);
+      desk.place(`back-${index}`, 'bob', ['SELL', 'YES', '5', 5000]);
+      desk.place(`take-${index}`, 'ann', ['BUY', 'YES', '5', 5000], { timeInForce: 'FAK', spend: '2.5' });
+      desk.place(`rest-${index}`, 'cyd', ['BUY', 'NO', '5', 4000]);
+      desk.cancel('cyd', `rest-${index}`);
+    }
+    // A few bytes for larger counters.
+    expect(size()).toBeLessThan(before + 16);
+  });
+
   test('keeps time priority and everything that rests', () => {
     const desk = new Desk({ feeRate: 70_000n });
     desk.place('z', 'bob', ['BUY', 'NO', '10', 4000]);

@@ -56,7 +56,13 @@ export interface NewOrder {
 }
 
 export type EngineCommand =
-  | { readonly kind: 'deposit'; readonly account: AccountId; readonly amount: Micro }
+  | {
+      readonly kind: 'deposit';
+      readonly account: AccountId;
+      readonly amount: Micro;
+      /** A label for whoever reads the journal; the engine does not look at it. */
+      readonly reason?: 'simulation' | 'faucet';
+    }
   | { readonly kind: 'list'; readonly market: MarketSpec }
   | { readonly kind: 'place'; readonly order: NewOrder }
   /** Only the order's own account may cancel it. */
