@@ -63,9 +63,7 @@ export async function registerCredentials(
     throw refusal('wallet_already_registered', 'Another owner has registered this wallet.', {
       path: 'walletAddress',
     });
-  if (deps.venueA.backend === 'paper' && !(await deps.wallets.isCredited(funder))) {
-    await deps.venueA.deposit(funder, deps.simulationBalance);
-  }
+  if (deps.venueA.backend === 'paper') await creditOnce(deps, funder);
   return {
     success: true,
     hasCredentials: true,
@@ -74,6 +72,22 @@ export async function registerCredentials(
     encryptedCredentials: true,
     registeredAt: new Date(registeredAt).toISOString(),
   };
+}
+
+/** Credits under way in this process; the exchange has one process, so twins of a registration meet here. */
+const crediting = new Map<Address, Promise<void>>();
+
+async function creditOnce(deps: Deps, funder: Address): Promise<void> {
+  let credit = crediting.get(funder);
+  if (credit === undefined) {
+    credit = (async () => {
+      // The credit is recorded in the transaction that makes the deposit durable.
+      if (!(await deps.wallets.isCredited(funder)))
+        await deps.venueA.deposit(funder, deps.simulationBalance, 'simulation');
+    })().finally(() => crediting.delete(funder));
+    crediting.set(funder, credit);
+  }
+  return credit;
 }
 
 /** @throws Refusal wallet_owner_mismatch when the wallet, or the type that was named, is not that of the key's owner */
@@ -138,7 +152,7 @@ export async function drawFaucet(deps: Deps, request: FaucetRequest): Promise<Fa
       { path: 'amount' },
     );
   }
-  await deps.venueA.deposit(address, amount);
+  await deps.venueA.deposit(address, amount, 'faucet');
   const { available } = await deps.venueA.balance(address);
   return {
     address: request.address,

@@ -66,8 +66,8 @@ export interface Venue {
   balance(funder: Address): Promise<Balance>;
   /** Brings an order in doubt to its end, or leaves it. `never_received` is proof that nothing happened. */
   resolve(orderId: string): Promise<VenueAnswer | { readonly kind: 'never_received' }>;
-  /** Paper only: credits an account. */
-  deposit(funder: Address, amount: Micro): Promise<void>;
+  /** Paper only: credits an account; the simulation balance at most once per account. */
+  deposit(funder: Address, amount: Micro, reason: 'simulation' | 'faucet'): Promise<void>;
 }
 
 export interface Balance {

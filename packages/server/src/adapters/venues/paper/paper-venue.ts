@@ -1,0 +1,93 @@
+/** The embedded paper exchange as a venue. It speaks through the same port as a live one. */
+import type { NewOrder, PaperExchange } from '@bellwether/exchange';
+import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import type { Venue, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
+import { answerOf } from './translate.ts';
+
+const DEFAULT_EARLY_MS = 60_000;
+
+export interface PaperVenueOptions {
+  readonly name: string;
+  readonly exchange: PaperExchange;
+  readonly keys: VenueKeys;
+  /** Seconds that a GTD order must be ahead; its expiry acts a third of that early, at most 60 s. */
+  readonly gtdMinLeadS: number;
+  readonly log: { warn(context: object, message: string): void };
+}
+
+export function createPaperVenue({ name, exchange, keys, gtdMinLeadS, log }: PaperVenueOptions): Venue {
+  const earlyMs = Math.min(DEFAULT_EARLY_MS, Math.floor((gtdMinLeadS * 1000) / 3));
+
+  const toEngine = (order: VenueOrder): NewOrder => ({
+    orderId: order.orderId,
+    account: order.funder,
+    conditionId: order.conditionId,
+    outcome: order.outcome,
+    side: order.side,
+    limit: order.limit,
+    size: order.shares,
+    ...(order.spend === null ? {} : { spend: order.spend }),
+    timeInForce: order.timeInForce,
+    postOnly: order.postOnly,
+    ...(order.expiration === null ? {} : { expiresAt: order.expiration - earlyMs }),
+  });
+
+  return {
+    name,
+    kind: 'A',
+    backend: 'paper',
+    status: () => exchange.status(),
+    async verifyCredentials(secrets) {
+      return (await keys.verify(secrets))?.address ?? null;
+    },
+    async submit(order): Promise<VenueAnswer> {
+      try {
+        const events = await exchange.execute({ kind: 'place', order: toEngine(order) });
+        return answerOf(events, order.orderId);
+      } catch (error) {
+        // Whether the journal has it will be known when the exchange has recovered: until then, nobody guesses.
+        log.warn({ err: error, orderId: order.orderId }, 'the paper exchange gave no answer');
+        return { kind: 'unknown' };
+      }
+    },
+    async cancel(funder, orderIds) {
+      try {
+        const events = await exchange.execute({ kind: 'cancel', account: funder, orderIds });
+        const canceled: string[] = [];
+        const notCanceled: Record<string, string> = {};
+        for (const event of events) {
+          if (event.kind === 'order_done' && event.reason === 'canceled') canceled.push(event.orderId);
+          if (event.kind === 'cancel_refused') {
+            notCanceled[event.orderId] = "order can't be found - already canceled or matched";
+          }
+        }
+        return { kind: 'answered', canceled, notCanceled };
+      } catch (error) {
+        log.warn({ err: error }, 'the paper exchange gave no answer to a cancel');
+        return { kind: 'unknown' };
+      }
+    },
+    async balance(funder) {
+      const view = exchange.account(funder);
+      return {
+        available: view.available,
+        held: view.held,
+        shares(conditionId, outcome) {
+          const tokens = view.tokens.get(conditionId);
+          return (outcome === 'YES' ? tokens?.yes : tokens?.no) ?? 0n;
+        },
+      };
+    },
+    async resolve(orderId) {
+      try {
+        const record = await exchange.orderRecord(orderId);
+        return record === undefined ? { kind: 'never_received' } : answerOf(record.events, orderId);
+      } catch {
+        return { kind: 'unknown' };
+      }
+    },
+    async deposit(funder, amount, reason) {
+      await exchange.execute({ kind: 'deposit', account: funder, amount, reason });
+    },
+  };
+}

@@ -1,0 +1,218 @@
+/** The exchange's journal entries as the desk's evidence. Pure. */
+import type { EngineEvent, Entry, MarketView } from '@bellwether/exchange';
+import {
+  isTerminal,
+  type OrderEventKind,
+  type OrderStatus,
+  transition,
+} from '../../../domain/orders/lifecycle.ts';
+import type { Evidence, FillEvidence, OutcomeEvidence } from '../../../ports/evidence.ts';
+import type { VenueAnswer } from '../../../ports/venue.ts';
+
+type DoneReason = Extract<EngineEvent, { kind: 'order_done' }>['reason'];
+type Conversion = Extract<EngineEvent, { kind: 'split' | 'merged' | 'redeemed' }>;
+type Event<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { kind: Kind }>;
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+interface Draft extends Mutable<Omit<OutcomeEvidence, 'journal'>> {
+  journal: OutcomeEvidence['journal'][number][];
+}
+
+const HOUSE = 'house:';
+const HALF_PIPS = 5_000;
+const WHOLE_PIPS = 10_000;
+
+const ENDS: Readonly<Record<DoneReason, OrderEventKind>> = {
+  filled: 'filled_completely',
+  killed: 'rest_killed',
+  canceled: 'canceled',
+  self_trade: 'canceled',
+  market_closed: 'canceled',
+  expired: 'expired',
+  market_resolved: 'market_resolved',
+};
+
+/** Two ends need a word more than the status says. */
+const DETAILS: Partial<Record<DoneReason, string>> = {
+  self_trade: 'canceled because an order of the same account would have matched it',
+  market_closed: 'the market stopped trading',
+};
+
+/** Tokens of a market: fills name the token, events the outcome. */
+export type TokenOf = (conditionId: string, outcome: 'YES' | 'NO') => string;
+
+export const tokenOf = (market: MarketView | undefined, outcome: 'YES' | 'NO'): string => {
+  if (market === undefined) throw new Error('an event names a market that the exchange does not know');
+  return market.tokenIds[outcome === 'YES' ? 0 : 1];
+};
+
+export function toEvidence(entries: readonly Entry[], token: TokenOf): Evidence {
+  const outcomes = new Map<string, Draft>();
+  const fills: FillEvidence[] = [];
+  const deposits: Evidence['deposits'][number][] = [];
+  for (const entry of entries) {
+    for (const event of entry.events) {
+      if ('account' in event && event.account.startsWith(HOUSE)) continue;
+      switch (event.kind) {
+        case 'order_accepted':
+        case 'order_rejected':
+        case 'order_done':
+          applyOrderEvent(draftOf(outcomes, event.orderId, entry.at), event, entry.at);
+          break;
+        case 'fill':
+          applyFill(draftOf(outcomes, event.orderId, entry.at), event);
+          fills.push(fillEvidence(event, token(event.conditionId, event.outcome), entry.at));
+          break;
+        case 'deposited':
+          if (entry.command.kind === 'deposit' && entry.command.reason === 'simulation')
+            deposits.push({ wallet: event.account, amount: event.amount, at: entry.at });
+          break;
+        case 'split':
+        case 'merged':
+        case 'redeemed':
+          fills.push(...conversions(event, entry, token));
+          break;
+      }
+    }
+    answerSubmission(outcomes, entry);
+  }
+  return { outcomes: [...outcomes.values()], fills, deposits };
+}
+
+/** What is known of an order before its first event here: that it is open. */
+function draftOf(outcomes: Map<string, Draft>, orderId: string, at: number): Draft {
+  let draft = outcomes.get(orderId);
+  if (draft === undefined) {
+    draft = {
+      orderId,
+      status: 'live',
+      terminal: false,
+      filled: 0n,
+      cost: 0n,
+      fees: 0n,
+      errorCode: null,
+      first: null,
+      journal: [],
+      at,
+    };
+    outcomes.set(orderId, draft);
+  }
+  draft.at = at;
+  return draft;
+}
+
+function move(draft: Draft, from: OrderStatus, event: OrderEventKind, detail?: string): void {
+  const next = transition(from, event);
+  if (next === null) throw new Error(`an order that is ${from} cannot be ${event}`);
+  draft.status = next;
+  draft.terminal = isTerminal(next);
+  draft.journal.push({ at: draft.at, event, status: next, ...(detail === undefined ? {} : { detail }) });
+}
+
+function applyOrderEvent(
+  draft: Draft,
+  event: Event<'order_accepted'> | Event<'order_rejected'> | Event<'order_done'>,
+  at: number,
+): void {
+  draft.at = at;
+  if (event.kind === 'order_accepted') move(draft, 'submitting', 'accepted');
+  else if (event.kind === 'order_rejected') {
+    draft.errorCode = event.reason;
+    move(draft, 'submitting', 'rejected', event.reason);
+  } else move(draft, draft.status, ENDS[event.reason], DETAILS[event.reason]);
+}
+
+function applyFill(draft: Draft, event: Event<'fill'>): void {
+  draft.filled += event.size;
+  draft.cost += event.cost;
+  draft.fees += event.fee;
+  // Fills have rows of their own; the journal tells of the turns in an order's life.
+  draft.status = 'partially_filled';
+}
+
+const fillEvidence = (event: Event<'fill'>, tokenId: string, at: number): FillEvidence => ({
+  wallet: event.account,
+  orderId: event.orderId,
+  tradeId: event.matchId,
+  conditionId: event.conditionId,
+  tokenId,
+  outcome: event.outcome,
+  side: event.side,
+  price: event.price,
+  size: event.size,
+  cost: event.cost,
+  fee: event.fee,
+  liquidity: event.liquidity,
+  matchKind: event.matchKind,
+  at,
+});
+
+/** Splits, merges and redemptions move positions too: as buys or sells at what they pay. */
+function conversions(event: Conversion, entry: Entry, token: TokenOf): FillEvidence[] {
+  const leg = (outcome: 'YES' | 'NO', side: 'BUY' | 'SELL', size: bigint, cost: bigint): FillEvidence => ({
+    wallet: event.account,
+    orderId: `${event.kind}:${entry.seq}`,
+    tradeId: outcome === 'YES' ? 0 : 1,
+    conditionId: event.conditionId,
+    tokenId: token(event.conditionId, outcome),
+    outcome,
+    side,
+    price: size === 0n ? 0 : Number((cost * BigInt(WHOLE_PIPS)) / size),
+    size,
+    cost,
+    fee: 0n,
+    liquidity: 'taker',
+    matchKind: event.kind.toUpperCase(),
+    at: entry.at,
+  });
+  if (event.kind !== 'redeemed') {
+    const half = (event.amount * BigInt(HALF_PIPS)) / BigInt(WHOLE_PIPS);
+    const side = event.kind === 'split' ? 'BUY' : 'SELL';
+    return [leg('YES', side, event.amount, half), leg('NO', side, event.amount, event.amount - half)];
+  }
+  const { yes, no, payout } = event;
+  const whole = yes + no;
+  const toYes = whole === 0n ? 0n : payout === yes ? yes : payout === no ? 0n : (payout * yes) / whole;
+  return [
+    ...(yes > 0n ? [leg('YES', 'SELL', yes, toYes)] : []),
+    ...(no > 0n ? [leg('NO', 'SELL', no, payout - toYes)] : []),
+  ];
+}
+
+/** The order that the entry placed has its first answer now. */
+function answerSubmission(outcomes: Map<string, Draft>, entry: Entry): void {
+  if (entry.command.kind !== 'place') return;
+  const draft = outcomes.get(entry.command.order.orderId);
+  if (draft === undefined) return;
+  const answer = answerOf(entry.events, draft.orderId);
+  draft.first =
+    answer.kind === 'accepted'
+      ? {
+          success: true,
+          status: answer.status,
+          filled: answer.filled,
+          cost: answer.cost,
+          fees: answer.fees,
+          errorCode: null,
+        }
+      : { success: false, status: 'rejected', filled: 0n, cost: 0n, fees: 0n, errorCode: draft.errorCode };
+}
+
+/** What the venue says to the sender of an order: matched when anything was filled at once. */
+export function answerOf(
+  events: readonly EngineEvent[],
+  orderId: string,
+): Exclude<VenueAnswer, { kind: 'unknown' }> {
+  let filled = 0n;
+  let cost = 0n;
+  let fees = 0n;
+  for (const event of events) {
+    if (!('orderId' in event) || event.orderId !== orderId) continue;
+    if (event.kind === 'order_rejected') return { kind: 'rejected', reason: event.reason };
+    if (event.kind !== 'fill') continue;
+    filled += event.size;
+    cost += event.cost;
+    fees += event.fee;
+  }
+  return { kind: 'accepted', status: filled > 0n ? 'matched' : 'live', filled, cost, fees };
+}

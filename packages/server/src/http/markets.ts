@@ -1,0 +1,35 @@
+import {
+  getCurrentPositions,
+  getMarket,
+  getMarketContext,
+  getOrderBook,
+  listMarkets,
+} from '@bellwether/contract';
+import type { Deps } from '../app/deps.ts';
+import { marketContext } from '../app/market-context.ts';
+import * as markets from '../app/markets.ts';
+import { currentPositions } from '../app/positions.ts';
+import { isVenueA } from '../app/venues.ts';
+import { paginate } from './pagination.ts';
+import type { Bind } from './routes.ts';
+
+export function bindMarkets(bind: Bind, deps: Deps): void {
+  bind(listMarkets, async ({ query, request, reply }) => {
+    const { items, total, limit, page } = await markets.searchMarkets(deps, query);
+    const pageCount = limit === 0 ? 0 : Math.ceil(total / limit);
+    paginate(request, reply, total, {
+      name: 'page',
+      previous: page > 1 ? page - 1 : null,
+      next: page < pageCount ? page + 1 : null,
+    });
+    return items;
+  });
+  bind(getMarketContext, ({ caller, params, query }) => marketContext(deps, caller, params.marketId, query));
+  bind(getOrderBook, ({ params, query }) => markets.getOrderBook(deps, params.tokenId, query.venue));
+  bind(getCurrentPositions, async ({ caller, query, request, reply }) => {
+    const positions = isVenueA(deps, query.venue) ? await currentPositions(deps, caller, query.user) : [];
+    paginate(request, reply, positions.length);
+    return positions;
+  });
+  bind(getMarket, ({ params, query }) => markets.getMarket(deps, params.id, query.venue));
+}

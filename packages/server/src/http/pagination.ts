@@ -1,0 +1,28 @@
+/** Totals and neighbours of a page: `X-Total-Count` and RFC 8288 `Link`. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export interface Neighbours {
+  /** The query parameter that turns the page. */
+  readonly name: string;
+  readonly previous: number | null;
+  readonly next: number | null;
+}
+
+export function paginate(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  total: number,
+  pages?: Neighbours,
+): void {
+  reply.header('x-total-count', total);
+  if (pages === undefined) return;
+  const [path, search] = request.url.split('?');
+  const link = (value: number | null, rel: string): string[] => {
+    if (value === null) return [];
+    const query = new URLSearchParams(search);
+    query.set(pages.name, String(value));
+    return [`<${path}?${query}>; rel="${rel}"`];
+  };
+  const links = [...link(pages.previous, 'prev'), ...link(pages.next, 'next')];
+  if (links.length > 0) reply.header('link', links.join(', '));
+}

@@ -1,0 +1,116 @@
+/** Everything that goes wrong, as RFC 9457. No stack, SQL or secret leaves through here. */
+import { ERRORS, type ErrorCode, type Problem } from '@bellwether/contract';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import { Refusal } from '../app/refusal.ts';
+import type { Denial } from '../domain/denial.ts';
+import { STATUS } from './status.ts';
+import { type FieldError, fieldErrors } from './validation.ts';
+
+type ProblemBody = Static<typeof Problem>;
+
+interface Details {
+  readonly detail?: string;
+  readonly errors?: readonly FieldError[];
+  readonly fix?: string;
+  readonly diagnosis?: Denial['diagnosis'];
+  readonly context?: Denial['context'];
+  readonly orderId?: string;
+  readonly retryAfterS?: number | null;
+}
+
+/** RFC 9110 asks every 401 for a challenge. */
+const CHALLENGE = 'Bearer realm="bellwether"';
+
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  code: ErrorCode,
+  details: Details = {},
+): FastifyReply {
+  const { title, fix } = ERRORS[code];
+  const status = STATUS[code];
+  const detail = details.detail ?? `${title}.`;
+  const body: ProblemBody = {
+    type: `urn:bellwether:error:${code}`,
+    title,
+    status,
+    detail,
+    instance: request.url.split('?')[0] ?? '/',
+    code,
+    message: detail,
+    requestId: request.id,
+    fix: details.fix ?? fix,
+    ...(details.errors === undefined ? {} : { errors: [...details.errors] }),
+    ...(details.diagnosis === undefined ? {} : { diagnosis: details.diagnosis }),
+    ...(details.context === undefined ? {} : { context: details.context }),
+    ...(details.orderId === undefined ? {} : { orderId: details.orderId }),
+  };
+  if (status === 401) reply.header('www-authenticate', CHALLENGE);
+  if (typeof details.retryAfterS === 'number') reply.header('retry-after', details.retryAfterS);
+  return reply.code(status).type('application/problem+json').serializer(JSON.stringify).send(body);
+}
+
+function sendRefusal(request: FastifyRequest, reply: FastifyReply, refused: Refusal): FastifyReply {
+  const [first] = refused.denials;
+  const fields = refused.denials
+    .filter((denial) => denial.path !== undefined)
+    .map(({ path, code, detail }) => ({ path: path as string, code, message: detail }));
+  return sendProblem(request, reply, first.code, {
+    detail: first.detail,
+    retryAfterS: refused.retryAfterS,
+    ...(fields.length === 0 ? {} : { errors: fields }),
+    ...(first.fix === undefined ? {} : { fix: first.fix }),
+    ...(first.diagnosis === undefined ? {} : { diagnosis: first.diagnosis }),
+    ...(first.context === undefined ? {} : { context: first.context }),
+    ...(refused.orderId === null ? {} : { orderId: refused.orderId }),
+  });
+}
+
+/** The framework's refusals by its own codes. */
+const FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'body_required',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
+};
+
+const DATABASE_GONE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  '57P01',
+  '57P03',
+  '53300',
+]);
+
+export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof Refusal) return sendRefusal(request, reply, error);
+  const fault = error as FastifyError & { validationContext?: string };
+  if (fault.validation !== undefined) {
+    const errors = fieldErrors(fault.validation, fault.validationContext ?? 'body');
+    const count = errors.length === 1 ? 'One field is' : `${errors.length} fields are`;
+    return sendProblem(request, reply, 'invalid_request', {
+      detail: `${count} invalid: ${errors.map(({ message }) => message).join('; ')}.`,
+      errors,
+    });
+  }
+  const known = FRAMEWORK[fault.code];
+  if (known !== undefined) return sendProblem(request, reply, known);
+  if (fault instanceof SyntaxError) return sendProblem(request, reply, 'invalid_json');
+  if (typeof fault.statusCode === 'number' && fault.statusCode < 500)
+    return sendProblem(request, reply, 'invalid_request');
+  request.log.error({ err: error }, 'a request failed');
+  if (DATABASE_GONE.has(fault.code)) {
+    return sendProblem(request, reply, 'service_unavailable', {
+      detail: 'The database is not reachable.',
+      retryAfterS: 1,
+    });
+  }
+  return sendProblem(request, reply, 'internal_error');
+}

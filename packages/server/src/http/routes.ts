@@ -1,0 +1,217 @@
+/**
+ * Binds handlers to operations. The order of refusal is the order of the hooks: wrong method, key, rate limit, then
+ * the body's size, type and syntax, then every invalid field at once, then the idempotency key, then the handler.
+ */
+import { createHash } from 'node:crypto';
+import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TSchema } from 'typebox';
+import type { Authenticator } from '../app/authenticate.ts';
+import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
+import type { RateLimits } from '../app/rate-limits.ts';
+import { refusal } from '../app/refusal.ts';
+import { sendProblem } from './problem.ts';
+import { STATUS } from './status.ts';
+
+/** The caller as the door knows it. */
+type Caller = NonNullable<Awaited<ReturnType<Authenticator['authenticate']>>>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+    /** The body as it came, kept only for requests with an Idempotency-Key. */
+    rawBody: string | null;
+    keyed: KeyedRequest | null;
+  }
+}
+
+type Part<S> = S extends TSchema ? Static<S> : undefined;
+
+export interface Input<O extends Operation> {
+  readonly params: Part<O['params']>;
+  readonly query: Part<O['query']>;
+  readonly body: Part<O['body']>;
+  /** Present on every route that needs a key. */
+  readonly caller: O['permission'] extends 'agent' ? Caller : null;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export interface Gate {
+  readonly authenticator: Authenticator;
+  readonly rateLimits: RateLimits;
+  readonly idempotency: Idempotency;
+  /** Registration from this machine is not limited while every venue is paper. */
+  readonly paperOnly: boolean;
+}
+
+export type Bind = <const O extends Operation>(
+  operation: O,
+  handler: (input: Input<O>) => Promise<Static<O['response']> | FastifyReply>,
+) => void;
+
+const IDEMPOTENCY_KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+
+/** `/markets/{id}` as the framework spells it. */
+const frameworkPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+export function createBinder(
+  app: FastifyInstance,
+  gate: Gate,
+): { bind: Bind; operations: readonly Operation[] } {
+  const operations: Operation[] = [];
+  const bind: Bind = (operation, handler) => {
+    operations.push(operation);
+    app.route({
+      method: operation.method,
+      url: frameworkPath(operation.path),
+      schema: routeSchema(operation),
+      onRequest: admit(gate, operation),
+      ...(operation.body === undefined ? {} : { preValidation: requireBody }),
+      ...(operation.idempotent === true
+        ? { preHandler: replay(gate, operation), onSend: remember(gate, operation) }
+        : {}),
+      handler: async (request, reply) => {
+        const answer = await handler({
+          params: request.params,
+          query: request.query,
+          body: request.body,
+          caller: request.caller,
+          request,
+          reply,
+        } as never);
+        if (!reply.sent && answer !== reply) reply.code(operation.status);
+        return answer;
+      },
+    });
+  };
+  return { bind, operations };
+}
+
+/** Key, then rate limit. */
+function admit({ authenticator, rateLimits, paperOnly }: Gate, operation: Operation) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    if (operation.permission === 'agent') {
+      request.caller = await authenticator.authenticate(request.headers.authorization);
+      if (request.caller === null) {
+        const failed = rateLimits.draw('failed_auth', request.ip);
+        if (failed !== null && !failed.allowed) {
+          return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
+        }
+        return sendProblem(request, reply, 'unauthorized');
+      }
+    }
+    if (operation.rateClass === 'register' && paperOnly && LOOPBACK.test(request.ip)) return undefined;
+    const who = request.caller === null ? request.ip : request.caller.keyId.toString();
+    const draw = rateLimits.draw(operation.rateClass, who);
+    const policy = rateLimits.policy(operation.rateClass);
+    if (draw === null || policy === null) return undefined;
+    const windowS = Math.max(1, Math.round(policy.burst / policy.perSecond));
+    reply.header('ratelimit-policy', `"${operation.rateClass}";q=${policy.burst};w=${windowS}`);
+    reply.header('ratelimit', `"${operation.rateClass}";r=${draw.remaining};t=${draw.resetS}`);
+    if (draw.allowed) return undefined;
+    return sendProblem(request, reply, 'rate_limited', {
+      detail: `Too many requests of class "${operation.rateClass}": wait ${draw.retryAfterS} s.`,
+      retryAfterS: draw.retryAfterS,
+    });
+  };
+}
+
+async function requireBody(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  return request.body === undefined || request.body === null
+    ? sendProblem(request, reply, 'body_required')
+    : undefined;
+}
+
+/** Keys are scoped to the agent and route; on public routes to the address. */
+function replay({ idempotency }: Gate, operation: Operation) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const key = request.headers['idempotency-key'];
+    if (key === undefined) return undefined;
+    if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) throw refusal('idempotency_key_invalid');
+    const keyed: KeyedRequest = {
+      scope: request.caller === null ? `address ${request.ip}` : request.caller.agentId,
+      route: operation.id,
+      key,
+      // Two calls that differ in path or query differ, too.
+      bodyHash: createHash('sha256')
+        .update(`${request.url}\n${request.rawBody ?? ''}`)
+        .digest(),
+    };
+    const first = await idempotency.begin(keyed);
+    if (first === null) {
+      request.keyed = keyed;
+      return undefined;
+    }
+    return reply
+      .code(first.status)
+      .header('idempotency-replayed', 'true')
+      .type('application/json; charset=utf-8')
+      .serializer((body: string) => body)
+      .send(first.body);
+  };
+}
+
+/** Keeps the answer before it leaves: whoever saw it can rely on its replay. */
+function remember({ idempotency }: Gate, operation: Operation) {
+  return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
+    const { keyed } = request;
+    if (keyed === null) return payload;
+    request.keyed = null;
+    const body = typeof payload === 'string' ? payload : '';
+    await idempotency.finish(keyed, { status: reply.statusCode, body }, operation.secretAnswer === true);
+    return payload;
+  };
+}
+
+/** What any route of its kind can answer, beyond the codes that the operation names. */
+export function errorCodes(operation: Operation): readonly ErrorCode[] {
+  const codes: ErrorCode[] = [...operation.errors, 'internal_error'];
+  if (operation.permission === 'agent') codes.push('unauthorized');
+  if (operation.rateClass !== 'none') codes.push('rate_limited');
+  if (operation.params ?? operation.query ?? operation.body) codes.push('invalid_request');
+  if (operation.body !== undefined)
+    codes.push('body_required', 'invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (operation.idempotent === true)
+    codes.push('idempotency_key_invalid', 'idempotency_key_reused', 'idempotency_in_flight');
+  if (operation.secretAnswer === true) codes.push('secret_already_shown');
+  return [...new Set(codes)];
+}
+
+function routeSchema(operation: Operation) {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorCodes(operation))
+    byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code]);
+  const problems = Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('\n\n'),
+        content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
+      },
+    ]),
+  );
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    tags: [operation.tag],
+    security: operation.permission === 'public' ? [] : [{ apiKey: [] }],
+    ...(operation.params === undefined ? {} : { params: operation.params }),
+    ...(operation.query === undefined ? {} : { querystring: operation.query }),
+    ...(operation.body === undefined ? {} : { body: operation.body }),
+    ...(operation.idempotent === true ? { headers: IDEMPOTENCY_HEADER } : {}),
+    response: { [operation.status]: operation.response, ...problems },
+  };
+}
+
+const IDEMPOTENCY_HEADER = {
+  type: 'object',
+  properties: {
+    'idempotency-key': {
+      type: 'string',
+      description: 'at most 255 printable characters, kept 24 h: the same key and body give the first answer',
+    },
+  },
+};

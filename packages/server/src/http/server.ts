@@ -1,0 +1,202 @@
+/** The door: one Fastify, every operation bound, everything else refused in the documented way. */
+import { randomUUID } from 'node:crypto';
+import { LIMITS, type Operation, Problem } from '@bellwether/contract';
+import swagger from '@fastify/swagger';
+import scalar from '@scalar/fastify-api-reference';
+import { Ajv } from 'ajv';
+import formats from 'ajv-formats';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { Deps } from '../app/deps.ts';
+import { bindAgents } from './agents.ts';
+import { bindMarkets } from './markets.ts';
+import { handleError, sendProblem } from './problem.ts';
+import { createBinder, type Gate } from './routes.ts';
+import { bindTrading } from './trading.ts';
+import { bindWallet } from './wallet.ts';
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface ServerOptions {
+  readonly deps: Deps;
+  readonly gate: Gate;
+  readonly forgetKey: (keyId: bigint) => Promise<void>;
+  readonly logger: FastifyBaseLogger;
+  readonly basePath: string;
+  readonly trustProxy: boolean;
+  readonly version: string;
+  readonly publicUrl: string;
+  readonly readiness: () => Promise<Readiness>;
+  /** Doors of the paper venues, by mount path. */
+  readonly doors: readonly {
+    readonly prefix: string;
+    readonly register: (app: FastifyInstance) => Promise<void>;
+  }[];
+}
+
+const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
+const MAX_PARAM_CHARS = 300;
+
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: options.logger,
+    disableRequestLogging: true,
+    bodyLimit: LIMITS.bodyBytes,
+    trustProxy: options.trustProxy,
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+    frameworkErrors: (error, request, reply) => handleError(error, request as FastifyRequest, reply as never),
+    forceCloseConnections: 'idle',
+  });
+  setUpRequests(app, options);
+  validateByPart(app);
+  app.addSchema({ $id: 'Problem', ...Problem });
+  await app.register(swagger, openapi(options));
+
+  const table = new MethodTable();
+  refuseUnknown(app, table);
+  await app.register(
+    async (scope) => {
+      parseBodies(scope);
+      const { bind, operations } = createBinder(scope, options.gate);
+      bindAgents(bind, options.deps, options.forgetKey);
+      bindWallet(bind, options.deps);
+      bindMarkets(bind, options.deps);
+      bindTrading(bind, options.deps);
+      for (const operation of operations) table.add(operation, options.basePath);
+    },
+    { prefix: options.basePath },
+  );
+  for (const door of options.doors) {
+    await app.register(door.register, { prefix: `${options.basePath}${door.prefix}` });
+  }
+  await bindService(app, options);
+  return app;
+}
+
+function setUpRequests(app: FastifyInstance, { logger }: ServerOptions): void {
+  app.decorateRequest('caller', null);
+  app.decorateRequest('rawBody', null);
+  app.decorateRequest('keyed', null);
+  app.setErrorHandler(handleError);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    // Paths hold claim codes and keys' ids; the route's pattern says enough.
+    const context = {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+    };
+    if (reply.statusCode >= 500) logger.warn(context, 'request');
+    else logger.debug(context, 'request');
+  });
+}
+
+/** Bodies are judged as they are; what comes in a URL is text and is read as what the schema wants. */
+function validateByPart(app: FastifyInstance): void {
+  const common = { allErrors: true, removeAdditional: false, verbose: true, strict: false } as const;
+  const bodies = formats.default(new Ajv({ ...common, coerceTypes: false }));
+  const urls = formats.default(new Ajv({ ...common, coerceTypes: 'array', useDefaults: true }));
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    (httpPart === 'body' ? bodies : urls).compile(schema as object),
+  );
+}
+
+function parseBodies(scope: FastifyInstance): void {
+  const parse = scope.getDefaultJsonParser('error', 'error');
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const text = body as string;
+    if (request.headers['idempotency-key'] !== undefined) request.rawBody = text;
+    // Many clients send the header with an empty body; the route says whether it needs one.
+    if (text.trim() === '') done(null, undefined);
+    else parse(request, text, done);
+  });
+}
+
+const openapi = ({ publicUrl, version }: ServerOptions) => ({
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'Bellwether',
+      version,
+      description:
+        'The order desk that an AI trading agent talks to: one guarded HTTP/JSON API in front of prediction markets.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicUrl }],
+    components: { securitySchemes: { apiKey: { type: 'http' as const, scheme: 'bearer' } } },
+  },
+  refResolver: {
+    buildLocalReference: (schema: { $id?: unknown }, _base: unknown, _fragment: unknown, index: number) =>
+      typeof schema.$id === 'string' ? schema.$id : `schema-${index}`,
+  },
+});
+
+async function bindService(app: FastifyInstance, { basePath, readiness }: ServerOptions): Promise<void> {
+  for (const prefix of new Set(['', basePath])) {
+    app.get(`${prefix}/healthz`, { schema: { hide: true } }, async () => ({ status: 'ok' }));
+    app.get(`${prefix}/readyz`, { schema: { hide: true } }, async (_request, reply) => {
+      const { ready, body } = await readiness();
+      return reply.code(ready ? 200 : 503).send(body);
+    });
+  }
+  app.get(`${basePath}/openapi.json`, { schema: { hide: true } }, async () => app.swagger());
+  await app.register(scalar, {
+    routePrefix: `${basePath}/docs`,
+    configuration: { url: `${basePath}/openapi.json`, title: 'Bellwether API' },
+  });
+}
+
+/** The routes' own table: the framework says 404 for a wrong method. */
+class MethodTable {
+  readonly #rows = new Map<
+    string,
+    { readonly pattern: RegExp; readonly methods: Set<string>; readonly fixed: boolean }
+  >();
+
+  add({ path, method }: Operation, basePath: string): void {
+    const row = this.#rows.get(path) ?? {
+      pattern: new RegExp(`^${basePath}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+      methods: new Set<string>(),
+      fixed: !path.includes('{'),
+    };
+    row.methods.add(method);
+    if (method === 'GET') row.methods.add('HEAD');
+    this.#rows.set(path, row);
+  }
+
+  /** Methods that the path takes; `null` when there is no such path. */
+  allowed(url: string, which: 'fixed' | 'all'): readonly string[] | null {
+    const path = url.split('?')[0] ?? '';
+    const rows = [...this.#rows.values()].filter(
+      ({ fixed, pattern }) => (fixed || which === 'all') && pattern.test(path),
+    );
+    return rows.length === 0 ? null : [...new Set(rows.flatMap(({ methods }) => [...methods]))];
+  }
+}
+
+/** 405 where the path exists under another method, 404 elsewhere; both before a key is asked for. */
+function refuseUnknown(app: FastifyInstance, table: MethodTable): void {
+  // A fixed path wins over a pattern that happens to fit it, whatever the method: GET /markets/trade is no market.
+  app.addHook('onRequest', async (request, reply) => {
+    const methods = table.allowed(request.url, 'fixed');
+    if (methods === null || methods.includes(request.method)) return undefined;
+    return sendProblem(request, reply.header('allow', methods.join(', ')), 'method_not_allowed');
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const methods = table.allowed(request.url, 'all');
+    if (methods === null) return sendProblem(request, reply, 'route_not_found');
+    return sendProblem(request, reply.header('allow', methods.join(', ')), 'method_not_allowed');
+  });
+}

@@ -1,0 +1,72 @@
+import {
+  cancelAll,
+  cancelMarket,
+  cancelOrder,
+  getOrder,
+  listOpenOrders,
+  listOrders,
+  placeTrade,
+} from '@bellwether/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../app/deps.ts';
+import * as orders from '../app/orders.ts';
+import * as trade from '../app/place-trade.ts';
+import { paginate } from './pagination.ts';
+import type { Bind } from './routes.ts';
+
+const DEFAULT_PAGE = 50;
+
+interface OrdersQuery {
+  readonly venue?: string;
+  readonly marketConditionId?: string;
+  readonly orderStatus?: number;
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+const filterOf = ({
+  venue,
+  marketConditionId,
+  orderStatus,
+  limit,
+  offset,
+}: OrdersQuery): orders.OrderQuery => ({
+  limit: limit ?? DEFAULT_PAGE,
+  offset: offset ?? 0,
+  ...(venue === undefined ? {} : { venue }),
+  ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
+  ...(orderStatus === undefined ? {} : { orderStatus }),
+});
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: orders.OrderPage,
+  query: OrdersQuery,
+): orders.OrderPage['orders'] {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query;
+  paginate(request, reply, page.total, {
+    name: 'offset',
+    previous: offset > 0 ? Math.max(0, offset - limit) : null,
+    next: offset + limit < page.total ? offset + limit : null,
+  });
+  return page.orders;
+}
+
+export function bindTrading(bind: Bind, deps: Deps): void {
+  bind(placeTrade, ({ caller, body, request }) =>
+    trade.placeTrade(deps, { caller, request: body, requestId: request.id }),
+  );
+  bind(listOpenOrders, async ({ caller, query, request, reply }) => {
+    const page = await orders.listOpenOrders(deps, caller, filterOf(query));
+    paginate(request, reply, page.total);
+    return page.orders;
+  });
+  bind(listOrders, async ({ caller, query, request, reply }) =>
+    send(request, reply, await orders.listOrders(deps, caller, filterOf(query)), query),
+  );
+  bind(getOrder, ({ caller, params }) => orders.getOrder(deps, caller, params.orderId));
+  bind(cancelOrder, ({ caller, body }) => orders.cancelOrder(deps, caller, body.orderId));
+  bind(cancelMarket, ({ caller, body }) => orders.cancelMarket(deps, caller, body));
+  bind(cancelAll, ({ caller }) => orders.cancelAll(deps, caller));
+}
