@@ -153,7 +153,7 @@ async function bindService(app: FastifyInstance, { basePath, readiness }: Server
   }
   app.get(`${basePath}/openapi.json`, { schema: { hide: true } }, async () => app.swagger());
   await app.register(scalar, {
-    routePrefix: `${basePath}/docs`,
+    routePrefix: `/${basePath.slice(1)}${basePath === '' ? '' : '/'}docs`,
     configuration: { url: `${basePath}/openapi.json`, title: 'Bellwether API' },
   });
 }

@@ -1,0 +1,186 @@
+/**
+ * The architecture as a test: which folder may import what, as data. Every import of every source file is held against
+ * the table; an edge that the table does not name fails, and so does an empty walk.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const PACKAGES = join(ROOT, 'packages');
+
+/** `types` may be imported as types only. Folders and packages are matched by prefix, the longest rule wins. */
+interface Rule {
+  readonly may: readonly string[];
+  readonly types?: readonly string[];
+}
+
+const NODE = 'node:';
+const HASHES = ['@noble/curves', '@noble/hashes'];
+
+const LAW: Readonly<Record<string, Rule>> = {
+  contract: { may: ['contract', 'typebox'] },
+  protocol: { may: ['protocol', ...HASHES] },
+  'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
+  'exchange/world': { may: ['exchange/world', 'exchange/engine', 'contract/decimals'] },
+  'exchange/journal': {
+    may: ['exchange/journal', 'exchange/engine', 'exchange/world', 'contract', 'protocol', 'postgres', NODE],
+    types: ['exchange/index'],
+  },
+  'exchange/doors': {
+    may: [
+      'exchange/doors',
+      'exchange/engine',
+      'exchange/world',
+      'contract',
+      'protocol',
+      'fastify',
+      'postgres',
+      NODE,
+    ],
+    types: ['exchange/index'],
+  },
+  // The package's own edge: opens the exchange and runs it by itself.
+  exchange: { may: ['exchange', 'contract', 'protocol', 'postgres', 'fastify', NODE] },
+  sdk: { may: ['sdk', 'contract', 'protocol', 'viem', NODE], types: ['typebox'] },
+  'server/main': {
+    may: ['server', 'contract', 'protocol', 'exchange', 'pino', NODE],
+  },
+  'server/config': { may: ['typebox'] },
+  'server/http': {
+    may: [
+      'server/http',
+      'server/app',
+      'contract',
+      'fastify',
+      '@fastify',
+      '@scalar',
+      'ajv',
+      'ajv-formats',
+      NODE,
+    ],
+    types: ['server/domain', 'typebox'],
+  },
+  'server/jobs': { may: ['server/jobs', 'server/app', 'contract'], types: ['server/domain'] },
+  'server/app': {
+    may: ['server/app', 'server/domain', 'contract', 'protocol'],
+    types: ['server/ports'],
+  },
+  'server/domain': { may: ['server/domain', 'protocol', 'contract/decimals'], types: ['contract'] },
+  'server/ports': { may: ['server/ports'], types: ['server/domain', 'protocol', 'contract'] },
+  'server/adapters/postgres': {
+    may: ['server/adapters/postgres', 'server/domain', 'protocol', 'postgres', NODE],
+    types: ['server/ports', 'contract'],
+  },
+  'server/adapters/system': {
+    may: ['server/adapters/system', 'server/domain', 'protocol', NODE],
+    types: ['server/ports'],
+  },
+  'server/adapters/venues/paper': {
+    may: [
+      'server/adapters/venues/paper',
+      'server/domain',
+      'protocol',
+      'contract',
+      'exchange',
+      'minisearch',
+      NODE,
+    ],
+    types: ['server/ports'],
+  },
+};
+
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
+const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
+
+/** `packages/server/src/app/orders.ts` → `server/app/orders`; a package → `contract/decimals`; else as written. */
+function nameOf(specifier: string, file: string): string {
+  if (specifier.startsWith('.')) {
+    const [pkg = '', , ...rest] = relative(PACKAGES, resolve(dirname(file), specifier)).split('/');
+    return [pkg, ...rest].join('/').replace(/\.ts$/, '');
+  }
+  if (specifier.startsWith('@bellwether/')) return specifier.slice('@bellwether/'.length);
+  return builtinModules.includes(specifier) ? NODE + specifier : specifier;
+}
+
+function edgesOf(file: string, source: string): Edge[] {
+  const from = nameOf(`./${file.slice(dirname(file).length + 1)}`, file);
+  const code = source.replaceAll(/\/\*[\s\S]*?\*\//g, '');
+  return [
+    ...[...code.matchAll(IMPORT)].map((match) => ({
+      from,
+      to: nameOf(match[2] ?? '', file),
+      typeOnly: match[1] !== undefined,
+    })),
+    ...[...code.matchAll(DYNAMIC)].map((match) => ({
+      from,
+      to: nameOf(match[1] ?? '', file),
+      typeOnly: false,
+    })),
+  ];
+}
+
+const within = (name: string, prefix: string): boolean =>
+  name === prefix || name.startsWith(prefix.endsWith(':') ? prefix : `${prefix}/`);
+
+const ruleFor = (from: string): Rule | undefined => {
+  const [best] = Object.keys(LAW)
+    .filter((prefix) => within(from, prefix))
+    .sort((a, b) => b.length - a.length);
+  return best === undefined ? undefined : LAW[best];
+};
+
+function violation(edge: Edge): string | null {
+  const rule = ruleFor(edge.from);
+  if (rule === undefined) return `${edge.from} is in no folder of the law`;
+  if (within(edge.to, 'server/main')) return `${edge.from} imports main, which nobody may`;
+  if (within(edge.to, 'server/config') && !within(edge.from, 'server/main'))
+    return `${edge.from} imports config; only main may`;
+  if (rule.may.some((prefix) => within(edge.to, prefix))) return null;
+  if (edge.typeOnly && rule.types?.some((prefix) => within(edge.to, prefix))) return null;
+  return `${edge.from} imports ${edge.to}${edge.typeOnly ? ' (types)' : ''}`;
+}
+
+const files = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /^[a-z]+\/src\/.*\.ts$/.test(path) && !/\.test\.ts$|\/testing\//.test(path))
+  .map((path) => join(PACKAGES, path));
+const edges = files.flatMap((file) => edgesOf(file, readFileSync(file, 'utf8')));
+
+describe('the import law', () => {
+  test('walks every package and finds imports in each', () => {
+    for (const name of ['contract', 'protocol', 'exchange', 'server', 'sdk']) {
+      expect(edges.filter(({ from }) => from.startsWith(`${name}/`)).length, name).toBeGreaterThan(0);
+    }
+  });
+
+  test('no file imports what its folder may not', () => {
+    expect(edges.map(violation).filter((text) => text !== null)).toEqual([]);
+  });
+
+  test.each([
+    ['server/domain/orders/draft', "import { readFile } from 'node:fs/promises';"],
+    ['server/domain/safeguards', "import type { Clock } from '../ports/clock.ts';"],
+    ['server/app/orders', "import { createOrderStore } from '../adapters/postgres/order-store.ts';"],
+    ['server/app/orders', "import postgres from 'postgres';"],
+    ['server/http/agents', "import type { AgentStore } from '../ports/stores.ts';"],
+    ['server/adapters/postgres/rows', "import { toEvidence } from '../venues/paper/translate.ts';"],
+    ['server/app/deps', "import { readConfig } from '../config.ts';"],
+    ['exchange/engine/book', "import { randomInt } from 'crypto';"],
+    ['exchange/world/world', "import { keccak_256 } from '@noble/hashes/sha3.js';"],
+    ['sdk/client', "import { Engine } from '@bellwether/exchange';"],
+    ['protocol/order', "import { MICRO } from '@bellwether/contract';"],
+    ['contract/fields', "export { join } from 'node:path';"],
+    ['protocol/l2', "const hidden = await import('node:crypto');"],
+  ])('would refuse, in %s: %s', (from, source) => {
+    const [pkg = '', ...rest] = from.split('/');
+    const file = join(PACKAGES, pkg, 'src', `${rest.join('/')}.ts`);
+    expect(edgesOf(file, source).map(violation)).toEqual([expect.stringContaining(from)]);
+  });
+});
