@@ -58,7 +58,9 @@ export class Engine {
 
   /**
    * @param at epoch milliseconds, not before the previous command's.
-   * @throws RangeError when time runs backwards or is no whole number, or a market's specification is impossible; nothing has happened then.
+   * @throws Error ("engine bug") when a balance would go below zero: the state is then not to be used any more.
+   * @throws RangeError when time runs backwards or is no whole number, or a market's specification is impossible;
+   *   nothing has happened then.
    */
   apply(command: EngineCommand, at: number): EngineEvent[] {
     const state = this.#state;

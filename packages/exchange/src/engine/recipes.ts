@@ -1,9 +1,7 @@
 /**
- * Test helper: random command sequences for the property test. A recipe is a small record that shrinks well; what it
- * becomes depends on its place in the sequence only. The distributions are bent so that orders really meet: few
- * accounts, two markets, five prices, sizes that force rounding.
+ * Test helper: what a random command sequence is made of. A recipe is a small record that shrinks well; which command
+ * it becomes depends on its place in the sequence only. Few accounts, two markets, five prices: orders really meet.
  */
-import fc from 'fast-check';
 import type { EngineCommand, MarketSpec, NewOrder, Outcome, Payout, Side, TimeInForce } from './types.ts';
 
 export const ACCOUNTS = ['ann', 'bob', 'cyd', 'dan'] as const;
@@ -76,102 +74,6 @@ export type Recipe = { readonly wait: number } & (
   | { readonly kind: 'resolve'; readonly market: number; readonly payout: Payout }
   | { readonly kind: 'redeem'; readonly account: number; readonly market: number }
 );
-
-/** The last one starts with nothing. */
-const account = fc.oneof(
-  { weight: 30, arbitrary: fc.constantFrom(0, 1, 2) },
-  { weight: 1, arbitrary: fc.constant(3) },
-);
-const market = fc.oneof(
-  { weight: 60, arbitrary: fc.constantFrom(0, 0, 1) },
-  { weight: 1, arbitrary: fc.constant(2) },
-);
-const wait = fc.constantFrom(0, 0, 0, 1, 4);
-
-/** Micro-shares: dust, just around one collateral's worth, ordinary, and whatever. */
-const size = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(0n, 1n, 2n, 3n, 7n, 33n, 4_999n) },
-  { weight: 8, arbitrary: fc.constantFrom(2_100_000n, 2_040_817n, 3_000_000n, 3_000_001n, 3_100_300n) },
-  { weight: 8, arbitrary: fc.integer({ min: 2_000_000, max: 7_000_000 }).map(BigInt) },
-  { weight: 1, arbitrary: fc.integer({ min: 0, max: 200_000_000 }).map(BigInt) },
-);
-const amount = fc.oneof(
-  { weight: 1, arbitrary: fc.constantFrom(-1n, 0n, 1n) },
-  { weight: 4, arbitrary: fc.integer({ min: 1, max: 9_000_001 }).map(BigInt) },
-);
-
-const place: fc.Arbitrary<Recipe> = fc.record({
-  kind: fc.constant('place' as const),
-  wait,
-  account,
-  market,
-  outcome: fc.constantFrom<Outcome>('YES', 'NO'),
-  side: fc.constantFrom<Side>('BUY', 'SELL'),
-  price: fc.oneof(
-    { weight: 40, arbitrary: fc.nat({ max: 4 }) },
-    { weight: 1, arbitrary: fc.nat({ max: 9 }) },
-  ),
-  size,
-  timeInForce: fc.constantFrom<TimeInForce>('GTC', 'GTC', 'GTC', 'GTC', 'GTD', 'GTD', 'FOK', 'FAK'),
-  postOnly: fc.constantFrom(false, false, false, false, false, false, false, false, false, true),
-  spendPercent: fc.constantFrom(0, 0, 100, 100, 60, 130),
-  lifetime: fc.constantFrom(1, 3, 5, 9, 9, 20, 20, 0),
-  sameIdAs: fc.oneof(
-    { weight: 60, arbitrary: fc.constant(0) },
-    { weight: 1, arbitrary: fc.constantFrom(1, 2) },
-  ),
-});
-
-const other: fc.Arbitrary<Recipe> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant('cancel' as const),
-      wait,
-      account,
-      back: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 4 }),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('deposit' as const), wait, account, amount }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('split' as const), wait, account, market, amount }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('merge' as const), wait, account, market, amount }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('list' as const), wait, market: fc.nat({ max: 1 }) }),
-  },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('expire' as const), wait }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('close' as const), wait, market }) },
-);
-
-/** How a market ends: rarely in the middle of a sequence, usually not at all. */
-const ending: fc.Arbitrary<Recipe> = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('resolve' as const),
-      wait,
-      market,
-      payout: fc.constantFrom<Payout>('YES', 'NO', 'HALF', 'HALF'),
-    }),
-  },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('redeem' as const), wait, account, market }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('archive' as const), wait, market }) },
-);
-
-/** 10 to 40 commands: a trading phase, then often the end of the markets. */
-export const sequence: fc.Arbitrary<readonly Recipe[]> = fc
-  .tuple(
-    fc.array(
-      fc.oneof(
-        { weight: 40, arbitrary: place },
-        { weight: 6, arbitrary: other },
-        { weight: 1, arbitrary: ending },
-      ),
-      { minLength: 10, maxLength: 32, size: 'max' },
-    ),
-    fc.array(ending, { maxLength: 8, size: 'max' }),
-  )
-  .map(([trading, end]) => [...trading, ...end]);
 
 /** The command that a recipe stands for at its place; undefined for `archive`, which is none. */
 export function commandOf(recipe: Recipe, index: number, now: number): EngineCommand | undefined {
