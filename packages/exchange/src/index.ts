@@ -1,65 +1,21 @@
 /**
  * The paper exchange as its embedder sees it. Everything else in this package is private to it.
  */
-import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type {
   AccountId,
   AccountView,
   BookView,
   ConditionId,
-  EngineCommand,
   EngineEvent,
   OpenOrder,
   OrderId,
   Outcome,
-  Payout,
   TokenId,
 } from './engine/types.ts';
+import type { MarketView, PublicCommand } from './world/types.ts';
 
 export type * from './engine/types.ts';
-
-/** A market with all that a person reads. Probabilities the world hides are not in it. */
-export interface MarketView {
-  /** Short decimal text, like the venue's own ids. */
-  readonly id: string;
-  readonly conditionId: ConditionId;
-  readonly tokenIds: readonly [TokenId, TokenId];
-  readonly slug: string;
-  readonly question: string;
-  /** The resolution rules. */
-  readonly description: string;
-  readonly category: string;
-  readonly eventId: string;
-  readonly eventTitle: string;
-  /** Exactly one market of a negative-risk event resolves YES. */
-  readonly negRisk: boolean;
-  readonly tickSize: Pips;
-  readonly minOrderSize: Micro;
-  readonly feeRate: Micro;
-  readonly feeExponent: number;
-  readonly createdAt: number;
-  readonly endDate: number;
-  /** Time of the last change to anything in this record but prices. */
-  readonly updatedAt: number;
-  readonly status: 'open' | 'closed' | 'resolved';
-  readonly payout?: Payout;
-  readonly resolvedAt?: number;
-  /** YES prices. */
-  readonly bestBid?: Pips;
-  readonly bestAsk?: Pips;
-  readonly lastTrade?: Pips;
-  /** Collateral traded, over all time and over the last 24 h. */
-  readonly volume: Micro;
-  readonly volume24h: Micro;
-  /** Collateral value of what rests on the book. */
-  readonly liquidity: Micro;
-}
-
-/** What an embedder may ask for; the world's own steps are not among it. */
-export type PublicCommand = Extract<
-  EngineCommand,
-  { kind: 'deposit' | 'place' | 'cancel' | 'split' | 'merge' | 'redeem' }
->;
+export type { MarketView, PublicCommand } from './world/types.ts';
 
 /** One journalled command with everything that it caused, in order. */
 export interface Entry {

@@ -1,0 +1,107 @@
+/**
+ * Makes up what a market is about: question, title, rules. Pure text from templates and a generator; it knows
+ * nothing of prices.
+ */
+
+import { CONTESTS, type ContestTemplate, TEMPLATES, type Template, WORD_LISTS } from './catalogue-texts.ts';
+import type { Category } from './categories.ts';
+import type { Random } from './random.ts';
+
+export interface MarketText {
+  readonly question: string;
+  readonly description: string;
+}
+
+export interface EventText {
+  readonly title: string;
+  /** One for a plain question, one per contestant for a contest. */
+  readonly markets: readonly MarketText[];
+}
+
+const PLACEHOLDER = /\{([a-z]+)(2?)\}|\{(\d+)-(\d+)\}/g;
+/** Draws of one template before a repeated question is let through with its number. */
+const ATTEMPTS = 6;
+
+/** Fills placeholders; the same one means the same word throughout, so question and rules agree. */
+function filler(random: Random): (text: string) => string {
+  const words = new Map<string, string>();
+  return (text) =>
+    text.replace(
+      PLACEHOLDER,
+      (whole, list: string | undefined, second: string, low: string, high: string) => {
+        const known = words.get(whole);
+        if (known !== undefined) return known;
+        let word: string;
+        if (list === undefined) {
+          word = String(random.between(Number(low), Number(high)));
+        } else {
+          const names = WORD_LISTS[list]!;
+          const other = second === '' ? undefined : words.get(`{${list}}`);
+          word = random.pick(other === undefined ? names : names.filter((name) => name !== other));
+        }
+        words.set(whole, word);
+        return word;
+      },
+    );
+}
+
+const describe = (rules: string): string =>
+  `This market resolves YES if ${rules}, and NO otherwise. Trading ends at the end date; the outcome is final ` +
+  `shortly after. A paper market: all names are fictional and the outcome is drawn by the paper exchange.`;
+
+function plainOnce(category: Category, fast: boolean, random: Random): EventText {
+  const unsuited: Template['pace'] = fast ? 'slow' : 'fast';
+  const template = random.pick(TEMPLATES[category].filter((one) => one.pace !== unsuited));
+  const fill = filler(random);
+  const question = fill(template.question);
+  return {
+    title: fill(template.title),
+    markets: [{ question, description: describe(fill(template.rules)) }],
+  };
+}
+
+/** A question of its own that no open market asks (`taken`). `fast` for markets that end within hours. */
+export function plainEvent(
+  category: Category,
+  fast: boolean,
+  random: Random,
+  taken: (question: string) => boolean,
+  number: number,
+): EventText {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const text = plainOnce(category, fast, random);
+    if (!taken(text.markets[0]!.question)) return text;
+  }
+  const text = plainOnce(category, fast, random);
+  const [market] = text.markets;
+  return { ...text, markets: [{ ...market!, question: `${market!.question} (No. ${number})` }] };
+}
+
+/** A contest of `size` contestants, of which exactly one wins. */
+export function contestEvent(contest: ContestTemplate, size: number, random: Random): EventText {
+  const fill = filler(random);
+  const title = fill(contest.title);
+  const left = [...WORD_LISTS[contest.options]!];
+  const markets: MarketText[] = [];
+  for (let i = 0; i < size; i += 1) {
+    const [option] = left.splice(random.below(left.length), 1);
+    const named = (text: string) => fill(text.replaceAll('{option}', option!));
+    markets.push({ question: named(contest.question), description: describe(named(contest.rules)) });
+  }
+  return { title, markets };
+}
+
+export const contestFor = (category: Category): ContestTemplate =>
+  CONTESTS.find((contest) => contest.category === category)!;
+
+/** Lower-case words joined by hyphens, with the market's number at the end so that no two are alike. */
+export function slugOf(question: string, id: string): string {
+  const words = question
+    .toLowerCase()
+    .replace(/[’“”]/g, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 90)
+    .replace(/-+$/, '');
+  return `${words}-${id}`;
+}

@@ -1,0 +1,128 @@
+/**
+ * Makes the event for a slot: texts, ids, first probabilities, end date. Ids come from the catalogue's own stream of
+ * chance, so that nothing anybody trades changes what is listed next.
+ */
+import type { ConditionId, TokenId } from '../engine/types.ts';
+import { contestEvent, contestFor, plainEvent, slugOf } from './catalogue.ts';
+import { firstContestProbabilities, firstProbability, moveSizeFor } from './latent.ts';
+import type { Random } from './random.ts';
+import type { Millionths, WorldEvent, WorldMarket } from './records.ts';
+import { HORIZON_MS, SLOTS } from './slots.ts';
+
+/** How long a market waits between two visits of the maker, in wall milliseconds. */
+export const QUOTE_EVERY_MS = 10_000;
+
+const SECOND_MS = 1_000;
+const FIRST_MARKET_ID = 510_001;
+const FIRST_EVENT_ID = 30_001;
+
+export interface ListingRequest {
+  readonly slot: number;
+  readonly at: number;
+  /** Speed in thousandths. */
+  readonly speed: number;
+  /** True when the world begins: lives are then already partly over, so that the ends are spread out. */
+  readonly midway: boolean;
+}
+
+export class Listing {
+  readonly #random: Random;
+  #listedMarkets: number;
+  #listedEvents: number;
+
+  constructor(random: Random, listedMarkets: number, listedEvents: number) {
+    this.#random = random;
+    this.#listedMarkets = listedMarkets;
+    this.#listedEvents = listedEvents;
+  }
+
+  get counters(): { readonly markets: number; readonly events: number } {
+    return { markets: this.#listedMarkets, events: this.#listedEvents };
+  }
+
+  make(request: ListingRequest, taken: (question: string) => boolean): WorldEvent {
+    const random = this.#random;
+    const { at, speed } = request;
+    const slot = SLOTS[request.slot]!;
+    const fast = slot.horizon === 'flash' || slot.horizon === 'short';
+    const text =
+      slot.markets === 1
+        ? plainEvent(slot.category, fast, random, taken, this.#listedMarkets + 1)
+        : contestEvent(contestFor(slot.category), slot.markets, random);
+    const probabilities =
+      slot.markets === 1
+        ? [firstProbability(slot.tickSize, random)]
+        : firstContestProbabilities(slot.markets, slot.tickSize, random);
+    const [shortest, longest] = HORIZON_MS[slot.horizon];
+    const life = scaled(random.between(shortest / SECOND_MS, longest / SECOND_MS) * SECOND_MS, speed);
+    const left = request.midway ? Math.floor((life * random.between(10, 100)) / 100) : life;
+    const moves = Math.floor(life / QUOTE_EVERY_MS);
+    this.#listedEvents += 1;
+    return {
+      id: String(FIRST_EVENT_ID + this.#listedEvents - 1),
+      title: text.title,
+      slot: request.slot,
+      endDate: at + left,
+      dueAt: 0,
+      // Spread over the interval, so that a step has only a slice of the markets to visit.
+      nextQuoteAt: at + random.between(1, QUOTE_EVERY_MS),
+      markets: text.markets.map((market, index) =>
+        this.#market({ ...market, slot: request.slot, at, probability: probabilities[index]!, moves }),
+      ),
+    };
+  }
+
+  #market(facts: {
+    readonly question: string;
+    readonly description: string;
+    readonly slot: number;
+    readonly at: number;
+    readonly probability: Millionths;
+    readonly moves: number;
+  }): WorldMarket {
+    const { question, description, at, probability } = facts;
+    const id = String(FIRST_MARKET_ID + this.#listedMarkets);
+    this.#listedMarkets += 1;
+    return {
+      id,
+      conditionId: this.#conditionId(),
+      tokenIds: [this.#tokenId(), this.#tokenId()],
+      slug: slugOf(question, id),
+      question,
+      description,
+      tickSize: SLOTS[facts.slot]!.tickSize,
+      createdAt: at,
+      updatedAt: at,
+      status: 'open',
+      payout: undefined,
+      resolvedAt: undefined,
+      probability,
+      moveSize: moveSizeFor(facts.moves),
+      pressure: { bid: 0, ask: 0 },
+      quotes: [],
+      quoted: { bid: 0n, ask: 0n },
+      hourlyVolumes: [],
+    };
+  }
+
+  #words(count: number): number[] {
+    return Array.from({ length: count }, () => this.#random.next());
+  }
+
+  #conditionId(): ConditionId {
+    return `0x${this.#words(8)
+      .map((word) => word.toString(16).padStart(8, '0'))
+      .join('')}`;
+  }
+
+  /** A 256-bit number as decimal text. Top bytes 1 to 3 mark another generation of tokens at the venue. */
+  #tokenId(): TokenId {
+    const words = this.#words(8);
+    if (words[0]! >>> 24 < 4) words[0]! += 0x1000_0000;
+    return words.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n).toString();
+  }
+}
+
+/** A duration of the world in wall time. `speed` in thousandths. */
+export const scaled = (duration: number, speed: number): number =>
+  Math.max(1, Math.floor((duration * 1_000) / speed));

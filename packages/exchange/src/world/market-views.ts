@@ -1,0 +1,125 @@
+/**
+ * The public face of the markets: built when first read after a change, then handed out again. Nothing hidden may
+ * pass: a view is written field by field, never spread from a record.
+ */
+import { MICRO } from '@bellwether/contract/decimals';
+import type { Engine } from '../engine/engine.ts';
+import type { ConditionId, MarketSpec, Outcome, TokenId } from '../engine/types.ts';
+import { CATEGORY_FEE_RATES, FEE_EXPONENT } from './categories.ts';
+import type { WorldEvent, WorldMarket } from './records.ts';
+import { SLOTS } from './slots.ts';
+import type { MarketView } from './types.ts';
+
+const MIN_ORDER_SIZE = 5n * MICRO;
+
+export function specOf(market: WorldMarket, event: WorldEvent): MarketSpec {
+  return {
+    conditionId: market.conditionId,
+    tokenIds: market.tokenIds,
+    tickSize: market.tickSize,
+    minOrderSize: MIN_ORDER_SIZE,
+    feeRate: CATEGORY_FEE_RATES[SLOTS[event.slot]!.category],
+    feeExponent: FEE_EXPONENT,
+  };
+}
+
+interface Known {
+  readonly market: WorldMarket;
+  readonly event: WorldEvent;
+  view: MarketView | undefined;
+}
+
+export class MarketViews {
+  readonly #engine: Engine;
+  /** In the order of listing. */
+  readonly #known = new Map<ConditionId, Known>();
+  readonly #tokens = new Map<TokenId, { readonly known: Known; readonly outcome: Outcome }>();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  add(market: WorldMarket, event: WorldEvent): void {
+    const known: Known = { market, event, view: undefined };
+    this.#known.set(market.conditionId, known);
+    this.#tokens.set(market.tokenIds[0], { known, outcome: 'YES' });
+    this.#tokens.set(market.tokenIds[1], { known, outcome: 'NO' });
+  }
+
+  remove(market: WorldMarket): void {
+    this.#known.delete(market.conditionId);
+    for (const tokenId of market.tokenIds) this.#tokens.delete(tokenId);
+  }
+
+  record(conditionId: ConditionId): { readonly market: WorldMarket; readonly event: WorldEvent } | undefined {
+    return this.#known.get(conditionId);
+  }
+
+  changed(conditionId: ConditionId): void {
+    const known = this.#known.get(conditionId);
+    if (known !== undefined) known.view = undefined;
+  }
+
+  allChanged(): void {
+    for (const known of this.#known.values()) known.view = undefined;
+  }
+
+  *all(): Generator<MarketView> {
+    for (const known of this.#known.values()) yield this.#view(known);
+  }
+
+  get(conditionId: ConditionId): MarketView | undefined {
+    const known = this.#known.get(conditionId);
+    return known === undefined ? undefined : this.#view(known);
+  }
+
+  byToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined {
+    const found = this.#tokens.get(tokenId);
+    return found === undefined ? undefined : { market: this.#view(found.known), outcome: found.outcome };
+  }
+
+  #view(known: Known): MarketView {
+    known.view ??= build(this.#engine, known.market, known.event);
+    return known.view;
+  }
+}
+
+function build(engine: Engine, market: WorldMarket, event: WorldEvent): MarketView {
+  const slot = SLOTS[event.slot]!;
+  const best = engine.bestPrices(market.conditionId);
+  const volume = engine.volume(market.conditionId);
+  return {
+    id: market.id,
+    conditionId: market.conditionId,
+    tokenIds: market.tokenIds,
+    slug: market.slug,
+    question: market.question,
+    description: market.description,
+    category: slot.category,
+    eventId: event.id,
+    eventTitle: event.title,
+    negRisk: slot.markets > 1,
+    tickSize: market.tickSize,
+    minOrderSize: MIN_ORDER_SIZE,
+    feeRate: CATEGORY_FEE_RATES[slot.category],
+    feeExponent: FEE_EXPONENT,
+    createdAt: market.createdAt,
+    endDate: event.endDate,
+    updatedAt: market.updatedAt,
+    status: market.status,
+    ...(market.payout === undefined ? {} : { payout: market.payout }),
+    ...(market.resolvedAt === undefined ? {} : { resolvedAt: market.resolvedAt }),
+    ...(best?.bid === undefined ? {} : { bestBid: best.bid }),
+    ...(best?.ask === undefined ? {} : { bestAsk: best.ask }),
+    ...(best?.last === undefined ? {} : { lastTrade: best.last }),
+    volume,
+    volume24h: volume - volumeBeforeToday(market),
+    liquidity: engine.liquidity(market.conditionId),
+  };
+}
+
+/** Hours of volume kept; with fewer than these the market is younger than a day. */
+export const HOURS_KEPT = 24;
+
+const volumeBeforeToday = (market: WorldMarket): bigint =>
+  market.hourlyVolumes.length < HOURS_KEPT ? 0n : market.hourlyVolumes[0]!;

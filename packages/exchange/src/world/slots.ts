@@ -1,0 +1,80 @@
+/**
+ * The plan of the world: how many markets of which kind are open at any time. A slot is a place for one event; when
+ * its event ends, another of the same kind is listed in it, so the mixture never drifts.
+ */
+import type { Pips } from '@bellwether/contract/decimals';
+import type { Category } from './categories.ts';
+
+export type Horizon = 'flash' | 'short' | 'days' | 'weeks' | 'months';
+
+export interface Slot {
+  readonly category: Category;
+  readonly horizon: Horizon;
+  readonly tickSize: Pips;
+  /** Number of markets; more than one is a negative-risk event. */
+  readonly markets: number;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Shortest and longest life of an event, in milliseconds at speed 1. */
+export const HORIZON_MS: Readonly<Record<Horizon, readonly [number, number]>> = {
+  flash: [15 * MINUTE, HOUR],
+  short: [2 * HOUR, 12 * HOUR],
+  days: [DAY, 4 * DAY],
+  weeks: [7 * DAY, 28 * DAY],
+  months: [45 * DAY, 180 * DAY],
+};
+
+const PLAIN: ReadonlyArray<readonly [Category, Horizon, count: number]> = [
+  ['Politics', 'weeks', 6],
+  ['Politics', 'months', 9],
+  ['Sports', 'short', 5],
+  ['Sports', 'days', 8],
+  ['Sports', 'weeks', 3],
+  ['Crypto', 'flash', 4],
+  ['Crypto', 'short', 4],
+  ['Crypto', 'days', 4],
+  ['Crypto', 'weeks', 2],
+  ['Finance', 'flash', 2],
+  ['Finance', 'short', 2],
+  ['Finance', 'days', 4],
+  ['Finance', 'weeks', 3],
+  ['Finance', 'months', 1],
+  ['Economics', 'weeks', 5],
+  ['Economics', 'months', 6],
+  ['Tech', 'days', 1],
+  ['Tech', 'weeks', 3],
+  ['Tech', 'months', 7],
+  ['Culture', 'days', 3],
+  ['Culture', 'weeks', 4],
+  ['Culture', 'months', 3],
+  ['Weather', 'short', 3],
+  ['Weather', 'days', 5],
+  ['Weather', 'weeks', 2],
+  ['Geopolitics', 'weeks', 3],
+  ['Geopolitics', 'months', 5],
+];
+
+/** Mostly cents; a few markets have the venue's coarsest and finest ticks, some a tenth of a cent. */
+function tickOf(index: number): Pips {
+  if (index % 36 === 5) return 1000;
+  if (index % 36 === 17) return 1;
+  return index % 6 === 2 ? 10 : 100;
+}
+
+function plan(): Slot[] {
+  const slots: Slot[] = [];
+  for (const [category, horizon, count] of PLAIN) {
+    for (let i = 0; i < count; i += 1)
+      slots.push({ category, horizon, tickSize: tickOf(slots.length), markets: 1 });
+  }
+  slots.push({ category: 'Sports', horizon: 'weeks', tickSize: 10, markets: 8 });
+  slots.push({ category: 'Politics', horizon: 'months', tickSize: 100, markets: 5 });
+  return slots;
+}
+
+export const SLOTS: readonly Slot[] = plan();
+export const OPEN_MARKETS = SLOTS.reduce((sum, slot) => sum + slot.markets, 0);

@@ -1,0 +1,379 @@
+/**
+ * The simulated world around the engine: which markets exist, what they are secretly worth, how they end, who makes
+ * their prices. Pure and deterministic: everything a step does follows from (state, time), so the journal needs only
+ * to say that a step happened. It must never read a clock, draw from `Math.random`, or let a probability out.
+ *
+ * In prose
+ *
+ * Time. All times are wall times. Speed shortens the world's durations: what takes D at speed 1 takes D/speed. The
+ * end of a market is fixed when it is listed; a step that brings a new speed moves the ends that are still to come
+ * in proportion. A pause costs nothing: probabilities do not move while nobody steps, and what fell due meanwhile is
+ * done afterwards in bounded slices, oldest first. GTD orders expire by wall time whatever the speed.
+ *
+ * Life of an event. Listed → (end date) closed: every order comes off, another event is listed in its slot → a
+ * minute of the world later resolved: the winner is drawn from the hidden probabilities, all markets of the event at
+ * once, and the house redeems its own → a day of the world later, once nobody holds its tokens, archived.
+ *
+ * A step does, in this order: new speed · hourly volumes · resolutions due · ends due · visits of the maker (the
+ * probability moves, then the quotes) · one crowd trade now and then · archive. Each is bounded.
+ *
+ * A public command is followed by the maker's reaction: a side of which more than half is gone is quoted again at
+ * once, further from fair.
+ */
+import { Engine } from '../engine/engine.ts';
+import type {
+  AccountId,
+  AccountView,
+  BookView,
+  ConditionId,
+  EngineCommand,
+  EngineEvent,
+  OpenOrder,
+  OrderId,
+  Outcome,
+  TokenId,
+} from '../engine/types.ts';
+import { CROWD, crowdTrade } from './crowd.ts';
+import { HouseMaker, makerOf } from './house.ts';
+import { drawWinner, moveContest, moveMarket } from './latent.ts';
+import { Listing, QUOTE_EVERY_MS, scaled } from './listing.ts';
+import { HOURS_KEPT, MarketViews, specOf } from './market-views.ts';
+import { Random } from './random.ts';
+import type { WorldEvent, WorldMarket, WorldState } from './records.ts';
+import { SLOTS } from './slots.ts';
+import type { MarketView, PublicCommand } from './types.ts';
+import { decodeWorld, encodeWorld, type WorldParts } from './world-codec.ts';
+
+const HOUR_MS = 3_600_000;
+/** World time from the end of trading to the outcome, and from the outcome to the archive. */
+const RESOLVE_AFTER_MS = 60_000;
+const ARCHIVE_AFTER_MS = 24 * HOUR_MS;
+/** Bounds of one step: events ended, events resolved, markets quoted, events tried for the archive. */
+const ENDS_PER_STEP = 4;
+const RESOLUTIONS_PER_STEP = 4;
+const QUOTES_PER_STEP = 16;
+const ARCHIVES_PER_STEP = 4;
+/** One step in so many trades for the crowd. */
+const CROWD_ONE_IN = 2;
+
+/** Speeds are whole thousandths. */
+export const SPEED_UNIT = 1_000;
+
+export class World {
+  readonly #engine: Engine;
+  readonly #state: WorldState;
+  readonly #listing: Listing;
+  readonly #maker: HouseMaker;
+  readonly #views: MarketViews;
+  readonly #random: WorldParts['random'];
+  #at = 0;
+  #events: EngineEvent[] = [];
+  /** Markets with fills since the maker last looked. */
+  readonly #traded = new Set<ConditionId>();
+
+  private constructor(parts: WorldParts) {
+    const { engine, state, random } = parts;
+    this.#engine = engine;
+    this.#state = state;
+    this.#random = random;
+    this.#listing = new Listing(random.catalogue, parts.listed.markets, parts.listed.events);
+    this.#views = new MarketViews(engine);
+    // Ids count up, so their order is the order of listing.
+    const all = [...state.resolved, ...state.closed, ...state.open]
+      .flatMap((event) => event.markets.map((market) => ({ market, event })))
+      .sort((a, b) => Number(a.market.id) - Number(b.market.id));
+    for (const { market, event } of all) this.#views.add(market, event);
+    this.#maker = new HouseMaker(
+      engine,
+      parts.nextOrder,
+      all.map(({ market }) => market),
+    );
+  }
+
+  /**
+   * A world at its beginning, with every slot listed and quoted, and the events of that.
+   * @param speed in thousandths
+   */
+  static begin(seed: string, speed: number, at: number): { world: World; events: EngineEvent[] } {
+    const state: WorldState = {
+      seed,
+      speed,
+      hour: Math.floor(at / HOUR_MS),
+      open: [],
+      closed: [],
+      resolved: [],
+    };
+    const random = {
+      latent: Random.seeded(seed, 'latent'),
+      catalogue: Random.seeded(seed, 'catalogue'),
+      crowd: Random.seeded(seed, 'crowd'),
+    };
+    const listed = { markets: 0, events: 0 };
+    const world = new World({ engine: new Engine(), state, random, listed, nextOrder: 1 });
+    const events = world.#during(at, () => {
+      for (const slot of SLOTS.keys()) {
+        world.#list(slot, true);
+        for (const market of state.open[slot]!.markets) world.#crowdTrade(market);
+      }
+    });
+    return { world, events };
+  }
+
+  /** @throws Error when the bytes are no snapshot of a world. */
+  static restore(bytes: Uint8Array): World {
+    return new World(decodeWorld(bytes));
+  }
+
+  /** Canonical bytes: equal worlds give equal bytes. */
+  snapshot(): Uint8Array {
+    return encodeWorld({
+      engine: this.#engine,
+      state: this.#state,
+      random: this.#random,
+      listed: this.#listing.counters,
+      nextOrder: this.#maker.nextOrder,
+    });
+  }
+
+  /** @throws RangeError when time runs backwards. */
+  execute(command: PublicCommand, at: number): EngineEvent[] {
+    return this.#during(at, () => {
+      this.#run(command);
+      this.#react();
+    });
+  }
+
+  /** @param speed a new speed in thousandths, from this step on */
+  step(at: number, speed = this.#state.speed): EngineEvent[] {
+    return this.#during(at, () => {
+      this.#run({ kind: 'expire' });
+      this.#changeSpeed(speed);
+      this.#turnHours();
+      this.#resolveDue();
+      this.#endDue();
+      this.#visitDue();
+      this.#maybeTrade();
+      this.#archiveDue();
+    });
+  }
+
+  get seed(): string {
+    return this.#state.seed;
+  }
+
+  /** In thousandths. */
+  get speed(): number {
+    return this.#state.speed;
+  }
+
+  /** Time of the last command. */
+  get now(): number {
+    return this.#engine.now();
+  }
+
+  markets(): Iterable<MarketView> {
+    return this.#views.all();
+  }
+
+  market(conditionId: ConditionId): MarketView | undefined {
+    return this.#views.get(conditionId);
+  }
+
+  marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined {
+    return this.#views.byToken(tokenId);
+  }
+
+  book(conditionId: ConditionId, outcome: Outcome, depth?: number): BookView | undefined {
+    return this.#engine.book(conditionId, outcome, depth);
+  }
+
+  account(account: AccountId): AccountView {
+    return this.#engine.account(account);
+  }
+
+  openOrder(orderId: OrderId): OpenOrder | undefined {
+    return this.#engine.openOrder(orderId);
+  }
+
+  openOrders(account: AccountId): OpenOrder[] {
+    return this.#engine.openOrders(account);
+  }
+
+  checkConservation(): void {
+    this.#engine.checkConservation();
+  }
+
+  /** Calls back with the YES mid price, in half pips, of every open market that has both sides. */
+  eachMid(visit: (market: WorldMarket, doubledMid: number) => void): void {
+    for (const event of this.#state.open) {
+      for (const market of event.markets) {
+        const best = this.#engine.bestPrices(market.conditionId);
+        if (best?.bid !== undefined && best.ask !== undefined) visit(market, best.bid + best.ask);
+      }
+    }
+  }
+
+  #during(at: number, work: () => void): EngineEvent[] {
+    this.#at = at;
+    this.#events = [];
+    this.#traded.clear();
+    work();
+    return this.#events;
+  }
+
+  readonly #run = (command: EngineCommand): readonly EngineEvent[] => {
+    const events = this.#engine.apply(command, this.#at);
+    for (const event of events) {
+      this.#maker.observe(event);
+      if ('conditionId' in event) this.#views.changed(event.conditionId);
+      if (event.kind === 'fill') this.#traded.add(event.conditionId);
+      this.#events.push(event);
+    }
+    return events;
+  };
+
+  #react(): void {
+    const traded = [...this.#traded];
+    this.#traded.clear();
+    for (const conditionId of traded) {
+      const known = this.#views.record(conditionId);
+      if (known !== undefined) this.#maker.react(known.market, SLOTS[known.event.slot]!.category, this.#run);
+    }
+  }
+
+  #list(slot: number, midway: boolean): void {
+    const { open, speed } = this.#state;
+    const asked = new Set(open.flatMap((event) => event.markets.map((market) => market.question)));
+    const request = { slot, at: this.#at, speed, midway };
+    const event = this.#listing.make(request, (question) => asked.has(question));
+    open[slot] = event;
+    for (const market of event.markets) {
+      this.#views.add(market, event);
+      this.#run({ kind: 'list', market: specOf(market, event) });
+      this.#maker.requote(market, SLOTS[slot]!.category, this.#run);
+    }
+  }
+
+  #changeSpeed(speed: number): void {
+    const state = this.#state;
+    if (speed === state.speed) return;
+    for (const event of state.open) {
+      const left = Math.max(0, event.endDate - this.#at);
+      event.endDate = this.#at + Math.floor((left * state.speed) / speed);
+      for (const market of event.markets) market.updatedAt = this.#at;
+    }
+    state.speed = speed;
+    this.#views.allChanged();
+  }
+
+  #turnHours(): void {
+    const state = this.#state;
+    const hour = Math.floor(this.#at / HOUR_MS);
+    const passed = Math.min(HOURS_KEPT, hour - state.hour);
+    if (passed <= 0) return;
+    state.hour = hour;
+    for (const event of [...state.open, ...state.closed, ...state.resolved]) {
+      for (const market of event.markets) {
+        const volume = this.#engine.volume(market.conditionId);
+        for (let i = 0; i < passed; i += 1) market.hourlyVolumes.push(volume);
+        market.hourlyVolumes.splice(0, market.hourlyVolumes.length - HOURS_KEPT);
+      }
+    }
+    this.#views.allChanged();
+  }
+
+  #resolveDue(): void {
+    const { closed, resolved, speed } = this.#state;
+    for (let i = 0; i < RESOLUTIONS_PER_STEP; i += 1) {
+      const event = closed[0];
+      if (event === undefined || event.dueAt > this.#at) return;
+      closed.shift();
+      this.#resolve(event);
+      event.dueAt = this.#at + scaled(ARCHIVE_AFTER_MS, speed);
+      resolved.push(event);
+    }
+  }
+
+  #resolve(event: WorldEvent): void {
+    const winner = drawWinner(event.markets, this.#random.latent);
+    const house = [makerOf(SLOTS[event.slot]!.category), ...CROWD];
+    for (const [index, market] of event.markets.entries()) {
+      market.status = 'resolved';
+      market.payout = index === winner ? 'YES' : 'NO';
+      market.resolvedAt = this.#at;
+      market.updatedAt = this.#at;
+      const { conditionId, payout } = market;
+      this.#run({ kind: 'resolve', conditionId, payout });
+      for (const account of house) {
+        if (this.#engine.account(account).tokens.has(conditionId))
+          this.#run({ kind: 'redeem', account, conditionId });
+      }
+    }
+  }
+
+  /** Ends the events that are due, longest overdue first, and lists their successors. */
+  #endDue(): void {
+    const { open, closed, speed } = this.#state;
+    const due = open
+      .filter((event) => event.endDate <= this.#at)
+      .sort((a, b) => a.endDate - b.endDate || a.slot - b.slot);
+    for (const event of due.slice(0, ENDS_PER_STEP)) {
+      for (const market of event.markets) {
+        market.status = 'closed';
+        market.updatedAt = this.#at;
+        this.#run({ kind: 'close', conditionId: market.conditionId });
+      }
+      event.dueAt = this.#at + scaled(RESOLVE_AFTER_MS, speed);
+      closed.push(event);
+      this.#list(event.slot, false);
+    }
+  }
+
+  /** The maker's round: those longest waiting, as many as fit into a step. */
+  #visitDue(): void {
+    const due = this.#state.open
+      .filter((event) => event.nextQuoteAt <= this.#at)
+      .sort((a, b) => a.nextQuoteAt - b.nextQuoteAt || a.slot - b.slot);
+    let quoted = 0;
+    for (const event of due) {
+      if (quoted >= QUOTES_PER_STEP) return;
+      quoted += event.markets.length;
+      if (event.markets.length > 1) moveContest(event.markets, this.#random.latent);
+      else moveMarket(event.markets[0]!, this.#random.latent);
+      const { category } = SLOTS[event.slot]!;
+      for (const market of event.markets) this.#maker.requote(market, category, this.#run);
+      event.nextQuoteAt = this.#at + QUOTE_EVERY_MS;
+    }
+  }
+
+  #maybeTrade(): void {
+    const { crowd } = this.#random;
+    const event = crowd.pick(this.#state.open);
+    const market = crowd.pick(event.markets);
+    if (crowd.below(CROWD_ONE_IN) !== 0) return;
+    this.#traded.clear();
+    this.#crowdTrade(market);
+    this.#react();
+  }
+
+  #crowdTrade(market: WorldMarket): void {
+    crowdTrade(this.#engine, market, this.#random.crowd, () => this.#maker.newOrderId(), this.#run);
+  }
+
+  #archiveDue(): void {
+    const { resolved, speed } = this.#state;
+    for (let i = 0; i < ARCHIVES_PER_STEP; i += 1) {
+      const event = resolved[0];
+      if (event === undefined || event.dueAt > this.#at) return;
+      resolved.shift();
+      event.markets = event.markets.filter((market) => {
+        const gone = this.#engine.archive(market.conditionId);
+        if (gone) this.#views.remove(market);
+        return !gone;
+      });
+      if (event.markets.length === 0) continue;
+      event.dueAt = this.#at + scaled(ARCHIVE_AFTER_MS, speed);
+      resolved.push(event);
+    }
+  }
+}
