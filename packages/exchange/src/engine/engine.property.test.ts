@@ -177,6 +177,7 @@ const AT_LEAST: Readonly<Record<string, number>> = {
 function runBoth(recipes: readonly Recipe[], restart: number): void {
   const engine = new Engine();
   const naive = new NaiveExchange();
+  const placed = new Map<string, NewOrder>();
   let twin: Engine | undefined;
   let now = 1_000;
   const apply = (
@@ -192,6 +193,12 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
     same('events', events, naive.apply(command, now));
     if (twin !== undefined) same('events after a restart', twin.apply(command, now), events);
     observe(command, events);
+    for (const event of events) {
+      // In its turn: an order of the same id may have come due in the same command.
+      if (event.kind === 'order_accepted' && command.kind === 'place')
+        placed.set(event.orderId, command.order);
+      respectsLimit(placed, event);
+    }
     if (naive.budgetLimited > 0) count('budget limits a fill');
     if (naive.dustGivenUp > 0) count('dust given up');
     naive.budgetLimited = 0;
@@ -247,6 +254,25 @@ function compareViews(engine: Engine, naive: NaiveExchange): void {
   }
   same('fees', engine.fees(), naive.t.fees);
 }
+
+/** What was signed holds, whatever the model says: never dearer than the limit, never more than the budget. */
+function respectsLimit(placed: ReadonlyMap<string, NewOrder>, event: EngineEvent): void {
+  if (event.kind !== 'fill' && event.kind !== 'order_done') return;
+  const { side, limit, size, spend, timeInForce } = placed.get(event.orderId)!;
+  if (event.kind === 'order_done') {
+    const market = spend !== undefined && (timeInForce === 'FOK' || timeInForce === 'FAK');
+    const budget = market ? spend : (size * BigInt(limit)) / 10_000n;
+    if (side === 'BUY' && event.cost > budget)
+      throw new Error(`${event.orderId} cost ${event.cost} of ${budget}`);
+    return;
+  }
+  const kept = event.liquidity === 'maker' ? event.price === limit : (event.price - limit) * SIGN[side] <= 0;
+  const least = (event.size * BigInt(limit)) / 10_000n;
+  if (!kept || (side === 'SELL' && event.cost < least) || event.fee < 0n || event.cost < 0n)
+    throw new Error(`${event.orderId} at ${limit} filled at ${event.price} for ${event.cost}`);
+}
+
+const SIGN = { BUY: 1, SELL: -1 } as const;
 
 function observe(command: EngineCommand, events: readonly EngineEvent[]): void {
   const order = command.kind === 'place' ? command.order : undefined;
