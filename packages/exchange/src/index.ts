@@ -17,7 +17,10 @@ import type { MarketView, PublicCommand } from './world/types.ts';
 export type * from './engine/types.ts';
 export type { MarketView, PublicCommand } from './world/types.ts';
 
-/** One journalled command with everything that it caused, in order. */
+/**
+ * One journalled command with everything that it caused, in order; except what concerns nobody but the house: the
+ * acceptance and end of its quotes, its deposits, merges and redemptions. Every fill is there, the house's own too.
+ */
 export interface Entry {
   /** Position in the journal; counts up by one. */
   readonly seq: number;
@@ -57,6 +60,11 @@ export interface PaperExchange {
    * proof that it never did (nothing of it is in flight when this resolves).
    */
   orderRecord(orderId: OrderId): Promise<OrderRecord | undefined>;
+  /**
+   * Calls back with every batch of entries once it is durable, in order, until the returned function is called. For
+   * streams; what must not be lost belongs to the `Recorder`.
+   */
+  subscribe(listener: (entries: readonly Entry[]) => void): () => void;
   /** SHA-256 of the canonical state, hex. */
   stateHash(): string;
   /** Finishes what is in flight, writes a snapshot, gives up the lead. */
@@ -69,3 +77,13 @@ export interface OrderRecord {
   /** The events of this order, oldest first. */
   readonly events: readonly EngineEvent[];
 }
+
+export { type Database, EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
+export { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
+export {
+  type Clock,
+  type ExchangeOptions,
+  type JournalledExchange,
+  openExchange,
+  systemClock,
+} from './open-exchange.ts';

@@ -1,0 +1,42 @@
+/** Commands and events as JSON texts and back. Amounts become decimal strings, told from other texts by their name. */
+import type { EngineEvent } from '../engine/types.ts';
+import type { PublicCommand } from '../world/types.ts';
+
+/** What the journal holds. `speed` in thousandths; only with a step that changes it. */
+export type JournalCommand =
+  | PublicCommand
+  | { readonly kind: 'begin'; readonly seed: string; readonly speed: number }
+  | { readonly kind: 'step'; readonly speed?: number };
+
+const AMOUNTS: ReadonlySet<string> = new Set([
+  'amount',
+  'size',
+  'spend',
+  'cost',
+  'fee',
+  'fees',
+  'filled',
+  'remaining',
+  'needed',
+  'available',
+  'yes',
+  'no',
+  'payout',
+]);
+/** `payout` is an amount when redeemed and a word when resolved. */
+const DIGITS = /^\d+$/;
+
+const write = (value: unknown): string =>
+  JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? part.toString() : part));
+
+const read = (text: string): unknown =>
+  JSON.parse(text, (name, part: unknown) =>
+    typeof part === 'string' && AMOUNTS.has(name) && DIGITS.test(part) ? BigInt(part) : part,
+  );
+
+export const encodeCommand = (command: JournalCommand): string => write(command);
+export const decodeCommand = (text: string): JournalCommand => read(text) as JournalCommand;
+export const encodeEvent = (event: EngineEvent): string => write(event);
+/** One event per line. */
+export const decodeEvents = (lines: string): EngineEvent[] =>
+  lines.split('\n').map((line) => read(line) as EngineEvent);

@@ -1,0 +1,40 @@
+/** What one batch adds to exchange_orders: the events of everybody's orders but the house's, gathered by order. */
+import type { AccountId, EngineEvent, OrderId } from '../engine/types.ts';
+import { isHouse } from '../world/house.ts';
+import { encodeEvent } from './command-codec.ts';
+
+export interface OrderAddition {
+  readonly orderId: OrderId;
+  readonly account: AccountId;
+  /** Journal position of the first of these events. */
+  readonly seq: number;
+  /** True when the order's life begins in this batch: it has no row yet. */
+  readonly isNew: boolean;
+  /** Encoded events. */
+  readonly lines: string[];
+}
+
+/**
+ * A refused order is recorded like any other: its id is used up, so that the record stays the truth about it. Only
+ * `duplicate_order` leaves no trace, since the id's record is about the first order.
+ */
+export function gatherOrders(
+  entries: Iterable<{ readonly seq: number; readonly events: readonly EngineEvent[] }>,
+): OrderAddition[] {
+  const additions = new Map<OrderId, OrderAddition>();
+  for (const { seq, events } of entries) {
+    for (const event of events) {
+      if (!('orderId' in event) || !('account' in event) || isHouse(event.account)) continue;
+      if (event.kind === 'order_rejected' && event.reason === 'duplicate_order') continue;
+      const { orderId, account } = event;
+      let addition = additions.get(orderId);
+      if (addition === undefined) {
+        const isNew = event.kind === 'order_accepted' || event.kind === 'order_rejected';
+        addition = { orderId, account, seq, isNew, lines: [] };
+        additions.set(orderId, addition);
+      }
+      addition.lines.push(encodeEvent(event));
+    }
+  }
+  return [...additions.values()];
+}

@@ -1,0 +1,52 @@
+/** Brings the state back: the newest whole snapshot, then every command behind it, in order and without a gap. */
+import type { Sql } from 'postgres';
+import { World } from '../world/world.ts';
+import { decodeCommand, type JournalCommand } from './command-codec.ts';
+import { readSnapshot } from './snapshots.ts';
+
+export interface Recovered {
+  readonly world: World;
+  /** Position of the last command. */
+  readonly seq: number;
+  /** Position of the snapshot that it began from; 0 without one. */
+  readonly snapshotSeq: number;
+}
+
+const ROWS_PER_READ = 2_000;
+
+/**
+ * Reads through `database`, which must be the lead's connection or one opened after the lead was taken.
+ * @returns undefined for an empty journal. @throws Error when the journal has a gap or does not add up.
+ */
+export async function recover(database: Sql, log: (message: string) => void): Promise<Recovered | undefined> {
+  const snapshot = await readSnapshot(database, log);
+  let world = snapshot === undefined ? undefined : World.restore(snapshot.state);
+  const snapshotSeq = snapshot?.seq ?? 0;
+  let seq = snapshotSeq;
+  for (;;) {
+    const rows = await database`
+      select seq, at_ms, command from exchange_journal
+      where seq > ${String(seq)}::bigint order by seq limit ${ROWS_PER_READ}`;
+    for (const row of rows) {
+      if (Number(row.seq) !== seq + 1)
+        throw new Error(`the journal of the paper exchange has a gap after ${seq}`);
+      seq += 1;
+      world = replay(world, decodeCommand(row.command as string), Number(row.at_ms));
+    }
+    if (rows.length < ROWS_PER_READ) break;
+  }
+  if (world === undefined) return undefined;
+  world.checkConservation();
+  return { world, seq, snapshotSeq };
+}
+
+function replay(world: World | undefined, command: JournalCommand, at: number): World {
+  if (command.kind === 'begin') {
+    if (world !== undefined) throw new Error('the journal of the paper exchange begins twice');
+    return World.begin(command.seed, command.speed, at).world;
+  }
+  if (world === undefined) throw new Error('the journal of the paper exchange does not begin');
+  if (command.kind === 'step') world.step(at, command.speed);
+  else world.execute(command, at);
+  return world;
+}

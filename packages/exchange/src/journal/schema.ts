@@ -1,0 +1,44 @@
+/**
+ * The exchange's tables. Idempotent, so that whoever migrates the database may run it at every start.
+ *
+ * - exchange_journal: every command in order, one writer; `command` is the JSON of command-codec.ts.
+ * - exchange_snapshots: the state after a command, deflated; the last two are kept.
+ * - exchange_orders: what became of every order that anybody but the house ever sent, one JSON event per line. Its
+ *   primary key makes order ids unique for ever.
+ * - exchange_prices: mid prices of YES tokens, in pips, for price histories.
+ */
+import type { Sql } from 'postgres';
+
+export const EXCHANGE_SCHEMA = `
+create table if not exists exchange_journal (
+  seq bigint primary key,
+  at_ms bigint not null,
+  command text not null
+);
+create table if not exists exchange_snapshots (
+  seq bigint primary key,
+  at_ms bigint not null,
+  state bytea not null,
+  hash text not null
+);
+create table if not exists exchange_orders (
+  order_id text primary key,
+  account text not null,
+  seq bigint not null,
+  events text not null
+) with (fillfactor = 70);
+create index if not exists exchange_orders_seq on exchange_orders (seq);
+create table if not exists exchange_prices (
+  token_id text not null,
+  at_ms bigint not null,
+  pips integer not null,
+  primary key (token_id, at_ms)
+);
+`;
+
+/** Any postgres.js pool, whatever custom types it carries. */
+export type Database = Sql | Sql<{ bigint: bigint }>;
+
+export async function migrateExchange(database: Database): Promise<void> {
+  await (database as Sql).unsafe(EXCHANGE_SCHEMA);
+}

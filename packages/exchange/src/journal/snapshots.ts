@@ -1,0 +1,58 @@
+/** Stored states: written beside the journal, never in a command's way; read at recovery. */
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { deflate, inflate } from 'node:zlib';
+import type { Sql } from 'postgres';
+
+/** The newest may turn out to be damaged. */
+const SNAPSHOTS_KEPT = 2;
+/** Fast: most of a state is text that any level halves several times. */
+const DEFLATE_LEVEL = 1;
+
+const deflateAsync = promisify(deflate);
+const inflateAsync = promisify<Uint8Array, Uint8Array>(inflate);
+
+export interface Snapshot {
+  /** Position of the last command in it. */
+  readonly seq: number;
+  readonly at: number;
+  readonly state: Uint8Array;
+}
+
+/** SHA-256, hex. */
+export const hashOf = (state: Uint8Array): string => createHash('sha256').update(state).digest('hex');
+
+/**
+ * Only for a state whose last command is committed: then it is right whoever leads by now, and any connection will do.
+ */
+export async function writeSnapshot(database: Sql, snapshot: Snapshot): Promise<void> {
+  const { seq, at, state } = snapshot;
+  const packed = await deflateAsync(state, { level: DEFLATE_LEVEL });
+  await database`
+    insert into exchange_snapshots (seq, at_ms, state, hash)
+    values (${String(seq)}::bigint, ${String(at)}::bigint, ${packed}, ${hashOf(state)})
+    on conflict (seq) do nothing`;
+  await database`
+    delete from exchange_snapshots where seq < (
+      select min(seq) from (
+        select seq from exchange_snapshots order by seq desc limit ${SNAPSHOTS_KEPT}) as kept)`;
+}
+
+/** The newest snapshot that is whole. @throws Error when there are some and none is. */
+export async function readSnapshot(
+  database: Sql,
+  log: (message: string) => void,
+): Promise<Snapshot | undefined> {
+  const rows = await database`select seq, at_ms from exchange_snapshots order by seq desc`;
+  for (const { seq, at_ms } of rows) {
+    const [row] = await database`
+      select state, hash from exchange_snapshots where seq = ${String(seq)}::bigint`;
+    if (row === undefined) continue;
+    const state = await inflateAsync(row.state as Uint8Array).catch(() => undefined);
+    if (state !== undefined && hashOf(state) === row.hash)
+      return { seq: Number(seq), at: Number(at_ms), state };
+    log(`snapshot ${seq} of the paper exchange is damaged; an older one is used`);
+  }
+  if (rows.length > 0) throw new Error('no snapshot of the paper exchange is whole');
+  return undefined;
+}

@@ -1,0 +1,403 @@
+/**
+ * Joins world, journal and clock to a running paper exchange. The only place of this package that keeps state between
+ * calls and reads a clock.
+ *
+ * In prose: the exchange is open, reopening or closed. Open: a command is applied to the state in memory at once, in
+ * the order of arrival, and answered when the journal has it; reads show the state in memory, which is at most one
+ * commit ahead. When a commit fails, memory is ahead of a journal that nobody can vouch for: the exchange is reopening.
+ * Commands are refused, reads show the last state, and the lead and the state are won back from the database with
+ * growing pauses. Closed: for good.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from 'postgres';
+import type {
+  AccountId,
+  AccountView,
+  BookView,
+  ConditionId,
+  EngineEvent,
+  OpenOrder,
+  OrderId,
+  Outcome,
+  TokenId,
+} from './engine/types.ts';
+import type { Entry, OrderRecord, PaperExchange, PublicCommand, Recorder } from './index.ts';
+import { decodeEvents, encodeCommand, type JournalCommand } from './journal/command-codec.ts';
+import type { PriceTick } from './journal/commit.ts';
+import { CommitQueue } from './journal/commit-queue.ts';
+import { endStaleLead, type Lead, takeLead } from './journal/lead.ts';
+import { OrderIds } from './journal/order-ids.ts';
+import { PriceTicks } from './journal/price-ticks.ts';
+import { publicEvents } from './journal/public-events.ts';
+import { type Recovered, recover } from './journal/recovery.ts';
+import type { Database } from './journal/schema.ts';
+import { hashOf, writeSnapshot } from './journal/snapshots.ts';
+import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
+import { isHouse } from './world/house.ts';
+import type { MarketView } from './world/types.ts';
+import { SPEED_UNIT, World } from './world/world.ts';
+
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+  every(ms: number, work: () => void): { stop(): void };
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  every: (ms, work) => {
+    const timer = setInterval(work, ms);
+    return { stop: () => clearInterval(timer) };
+  },
+};
+
+export interface ExchangeOptions {
+  /** A pool on a database that has EXCHANGE_SCHEMA. The journal opens a connection of its own with its options. */
+  readonly sql: Database;
+  /** Only read when the database has no exchange yet. */
+  readonly seed: string;
+  /** World time per wall time, 0.001 to 100,000; 1 when omitted. May differ from the last time. */
+  readonly speed?: number;
+  readonly clock?: Clock;
+  readonly recorder?: Recorder;
+  /** False: the world moves by `step()` alone. */
+  readonly autoStep?: boolean;
+  readonly snapshotEveryCommands?: number;
+  readonly snapshotEveryMs?: number;
+  /** How long to wait for a lead that another session holds; a crashed one's lock may take a moment to go. */
+  readonly leadWaitMs?: number;
+  readonly log?: (message: string, details?: unknown) => void;
+}
+
+const STEP_MS = 1_000;
+const SNAPSHOT_EVERY_COMMANDS = 20_000;
+const SNAPSHOT_EVERY_MS = 5 * 60_000;
+const LEAD_WAIT_MS = 2_000;
+const LEAD_RETRY_MS = 50;
+const REOPEN_FIRST_PAUSE_MS = 50;
+const REOPEN_LONGEST_PAUSE_MS = 5_000;
+/** Commands waiting for the journal, at most: beyond it, waiting longer helps nobody. */
+const MAX_WAITING_COMMANDS = 20_000;
+const GREATEST_SPEED = 100_000;
+
+type Status = 'opening' | 'open' | 'reopening' | 'closing' | 'closed';
+
+/** What one term of leadership owns; all of it is thrown away together. */
+interface Term {
+  readonly lead: Lead;
+  readonly queue: CommitQueue;
+  readonly orderIds: OrderIds;
+}
+
+/**
+ * Opens the exchange of a database, founding it when there is none.
+ * @throws ExchangeLedElsewhere when another process runs it. @throws RangeError for a speed out of range.
+ * @throws Error when the journal cannot be read or does not add up.
+ */
+export async function openExchange(options: ExchangeOptions): Promise<JournalledExchange> {
+  const speed = options.speed ?? 1;
+  if (!(speed >= 1 / SPEED_UNIT && speed <= GREATEST_SPEED))
+    throw new RangeError(`the speed of the paper world must be 0.001 to ${GREATEST_SPEED}, not ${speed}`);
+  const exchange = new JournalledExchange(options);
+  await exchange.open();
+  return exchange;
+}
+
+export class JournalledExchange implements PaperExchange {
+  readonly #options: ExchangeOptions;
+  readonly #sql: Sql;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
+  #status: Status = 'opening';
+  #term: Term | undefined;
+  #world!: World;
+  #prices = new PriceTicks();
+  #seq = 0;
+  #snapshotSeq = 0;
+  #snapshotAt = 0;
+  #snapshotWrite: Promise<void> | undefined;
+  #reopening: Promise<void> = Promise.resolve();
+  #ticker: { stop(): void } | undefined;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.#sql = options.sql as Sql;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** Once, by `openExchange`. */
+  async open(): Promise<void> {
+    const lead = await this.#waitForLead();
+    try {
+      await this.#start(lead);
+    } catch (error) {
+      lead.abandon();
+      this.#status = 'closed';
+      throw error;
+    }
+    if (this.#options.autoStep !== false) {
+      this.#ticker = this.#clock.every(STEP_MS, () => {
+        if (this.#status === 'open') this.step().catch(() => {});
+      });
+    }
+  }
+
+  async execute(command: PublicCommand): Promise<readonly EngineEvent[]> {
+    const account = command.kind === 'place' ? command.order.account : command.account;
+    if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
+    if (command.kind !== 'place') return this.#apply(command);
+    const { orderId, conditionId } = command.order;
+    const events = await this.#openTerm().orderIds.once(orderId, () => this.#apply(command));
+    return events ?? [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
+  }
+
+  /** Moves the world once, as the clock does every second unless `autoStep` is off. */
+  async step(): Promise<void> {
+    await this.#apply({ kind: 'step' });
+  }
+
+  /** Calls back with every batch of entries once it is durable, until the returned function is called. */
+  subscribe(listener: (entries: readonly Entry[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get status(): 'open' | 'reopening' | 'closed' {
+    if (this.#status === 'open') return 'open';
+    return this.#status === 'reopening' || this.#status === 'opening' ? 'reopening' : 'closed';
+  }
+
+  markets(): Iterable<MarketView> {
+    return this.#world.markets();
+  }
+
+  market(conditionId: ConditionId): MarketView | undefined {
+    return this.#world.market(conditionId);
+  }
+
+  marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined {
+    return this.#world.marketByToken(tokenId);
+  }
+
+  book(conditionId: ConditionId, outcome: Outcome, depth?: number): BookView | undefined {
+    return this.#world.book(conditionId, outcome, depth);
+  }
+
+  account(account: AccountId): AccountView {
+    return this.#world.account(account);
+  }
+
+  openOrder(orderId: OrderId): OpenOrder | undefined {
+    return this.#world.openOrder(orderId);
+  }
+
+  openOrders(account: AccountId): readonly OpenOrder[] {
+    return this.#world.openOrders(account);
+  }
+
+  async orderRecord(orderId: OrderId): Promise<OrderRecord | undefined> {
+    const term = this.#openTerm();
+    for (;;) {
+      await term.queue.settled();
+      // Behind a lost connection the order's transaction may still be under way: that would be no proof.
+      if (this.#openTerm() !== term) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
+      const rows = await this.#sql`select account, events from exchange_orders where order_id = ${orderId}`;
+      if (this.#openTerm() !== term) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
+      const [row] = rows;
+      if (row !== undefined)
+        return { orderId, account: row.account as AccountId, events: decodeEvents(row.events as string) };
+      if (!term.orderIds.isInFlight(orderId)) return undefined;
+    }
+  }
+
+  stateHash(): string {
+    return hashOf(this.#world.snapshot());
+  }
+
+  async close(): Promise<void> {
+    if (this.#status === 'closing' || this.#status === 'closed') return;
+    const wasOpen = this.#status === 'open';
+    this.#status = 'closing';
+    this.#ticker?.stop();
+    await this.#reopening;
+    const term = this.#term;
+    await term?.queue.settled();
+    await this.#snapshotWrite;
+    if (wasOpen && term !== undefined && !term.lead.isLost() && this.#seq > this.#snapshotSeq) {
+      this.#takeSnapshot(Promise.resolve());
+      await this.#snapshotWrite;
+    }
+    term?.orderIds.stop();
+    await term?.lead.release();
+    this.#status = 'closed';
+  }
+
+  #openTerm(): Term {
+    if (this.#status !== 'open' || this.#term === undefined)
+      throw new ExchangeUnavailable('no', `it is ${this.#status}`);
+    return this.#term;
+  }
+
+  /** Applies now, resolves when durable. */
+  async #apply(command: JournalCommand): Promise<readonly EngineEvent[]> {
+    const { queue } = this.#openTerm();
+    if (queue.length >= MAX_WAITING_COMMANDS)
+      throw new ExchangeUnavailable('no', `${MAX_WAITING_COMMANDS} commands wait for its journal`);
+    const at = this.#now();
+    let events: EngineEvent[];
+    try {
+      events = publicEvents(
+        command.kind === 'step'
+          ? this.#world.step(at, command.speed)
+          : this.#world.execute(command as PublicCommand, at),
+      );
+    } catch (cause) {
+      // A bug, with the state half changed: only the journal knows what is right.
+      queue.fail(cause);
+      throw new ExchangeUnavailable('no', 'it met a fault of its own', { cause });
+    }
+    const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
+    const durable = this.#journal(queue, command, at, events, prices);
+    if (this.#snapshotDue(at)) this.#takeSnapshot(durable);
+    await durable;
+    return events;
+  }
+
+  /** Wall time as the journal needs it: whole, never backwards. */
+  #now(): number {
+    return Math.max(this.#world?.now ?? 0, Math.floor(this.#clock.now()));
+  }
+
+  #journal(
+    queue: CommitQueue,
+    command: JournalCommand,
+    at: number,
+    events: readonly EngineEvent[],
+    prices: readonly PriceTick[],
+  ): Promise<void> {
+    this.#seq += 1;
+    const shown = command.kind === 'begin' || command.kind === 'step' ? ({ kind: 'step' } as const) : command;
+    const entry: Entry = { seq: this.#seq, at, command: shown, events };
+    return queue.add({ entry, command: encodeCommand(command), prices });
+  }
+
+  /** Recovers or founds the state under `lead`, then opens. */
+  async #start(lead: Lead): Promise<void> {
+    const speed = Math.round((this.#options.speed ?? 1) * SPEED_UNIT);
+    const recovered = await recover(lead.tx as unknown as Sql, this.#log);
+    const orderIds = new OrderIds(this.#sql);
+    const queue = new CommitQueue({
+      lead,
+      recorder: this.#options.recorder,
+      onCommitted: (entries) => this.#tell(entries),
+      onFailed: (cause) => this.#failed(queue, cause),
+    });
+    this.#term = { lead, queue, orderIds };
+    this.#prices = new PriceTicks();
+    if (recovered === undefined) await this.#found(queue, speed);
+    else this.#resume(recovered);
+    if (this.#status !== 'closing') this.#status = 'open';
+    orderIds.load().catch((error: unknown) => this.#log('reading past order ids failed', error));
+    if (recovered !== undefined && recovered.world.speed !== speed)
+      await this.#apply({ kind: 'step', speed });
+  }
+
+  async #found(queue: CommitQueue, speed: number): Promise<void> {
+    const { seed } = this.#options;
+    const at = Math.floor(this.#clock.now());
+    const { world, events } = World.begin(seed, speed, at);
+    this.#world = world;
+    this.#seq = 0;
+    this.#snapshotAt = at;
+    const prices = this.#prices.collect(world, at);
+    const durable = this.#journal(queue, { kind: 'begin', seed, speed }, at, publicEvents(events), prices);
+    this.#takeSnapshot(durable);
+    await durable;
+  }
+
+  #resume({ world, seq, snapshotSeq }: Recovered): void {
+    if (world.seed !== this.#options.seed)
+      this.#log(`the paper world keeps the seed "${world.seed}" that it began with`);
+    this.#world = world;
+    this.#seq = seq;
+    this.#snapshotSeq = snapshotSeq;
+    this.#snapshotAt = this.#now();
+  }
+
+  #snapshotDue(at: number): boolean {
+    const { snapshotEveryCommands = SNAPSHOT_EVERY_COMMANDS, snapshotEveryMs = SNAPSHOT_EVERY_MS } =
+      this.#options;
+    if (this.#snapshotWrite !== undefined) return false;
+    return this.#seq - this.#snapshotSeq >= snapshotEveryCommands || at - this.#snapshotAt >= snapshotEveryMs;
+  }
+
+  /** Takes the state as it is now; writes it once its last command is durable, in nobody's way. */
+  #takeSnapshot(durable: Promise<void>): void {
+    const snapshot = { seq: this.#seq, at: this.#now(), state: this.#world.snapshot() };
+    this.#snapshotSeq = snapshot.seq;
+    this.#snapshotAt = snapshot.at;
+    this.#snapshotWrite = durable
+      .then(() => writeSnapshot(this.#sql, snapshot))
+      .catch((error: unknown) => this.#log('a snapshot of the paper exchange was not written', error))
+      .finally(() => {
+        this.#snapshotWrite = undefined;
+      });
+  }
+
+  #tell(entries: readonly Entry[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(entries);
+      } catch (error) {
+        this.#log('a subscriber of the paper exchange failed', error);
+      }
+    }
+  }
+
+  #failed(queue: CommitQueue, cause: unknown): void {
+    const term = this.#term;
+    if (term === undefined || term.queue !== queue) return;
+    this.#log('the paper exchange lost its journal and reopens', cause);
+    term.orderIds.stop();
+    term.lead.abandon();
+    if (this.#status !== 'open') return;
+    this.#status = 'reopening';
+    this.#reopening = this.#reopen(term.lead.backendPid);
+  }
+
+  async #reopen(stalePid: number): Promise<void> {
+    let pause = REOPEN_FIRST_PAUSE_MS;
+    while (this.#status === 'reopening') {
+      await sleep(pause);
+      pause = Math.min(REOPEN_LONGEST_PAUSE_MS, pause * 2);
+      let lead: Lead | undefined;
+      try {
+        lead = await takeLead(this.#sql);
+        if (lead === undefined) {
+          await endStaleLead(this.#sql, stalePid);
+          this.#log('the paper exchange waits for its lead');
+          continue;
+        }
+        await this.#start(lead);
+      } catch (error) {
+        lead?.abandon();
+        this.#log('the paper exchange could not reopen yet', error);
+      }
+    }
+  }
+
+  async #waitForLead(): Promise<Lead> {
+    // Real time, whatever clock the world has: it is the database that is waited for.
+    const until = performance.now() + (this.#options.leadWaitMs ?? LEAD_WAIT_MS);
+    for (;;) {
+      const lead = await takeLead(this.#sql);
+      if (lead !== undefined) return lead;
+      if (performance.now() >= until) throw new ExchangeLedElsewhere();
+      await sleep(LEAD_RETRY_MS);
+    }
+  }
+
+  readonly #log = (message: string, details?: unknown): void => {
+    this.#options.log?.(message, details);
+  };
+}
