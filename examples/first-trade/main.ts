@@ -19,10 +19,11 @@ import {
   priceToReach,
   Signer,
   type TradeRequest,
+  VenueCredentialsError,
 } from '@bellwether/sdk';
 import { check, close, credit, money, Surprise, say, shares, step, until } from './telling.ts';
 
-const BASE_URL = process.env.BELLWETHER_URL ?? 'http://127.0.0.1:8080';
+const BASE_URL = (process.env.BELLWETHER_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, '');
 /** Collateral that the market order spends. */
 const SPEND = 25;
 /** Words to search by, until a tradable market turns up. */
@@ -130,7 +131,9 @@ async function restOrder(client: BellwetherClient, signer: Signer, market: Marke
     open.some((each) => each.orderId === placed.orderId),
     'the order is not among the open ones',
   );
-  say(`${shares(placed.filledSize)} filled, resting at ${Number(price)}: ${placed.orderId.slice(0, 18)}…`);
+  say(
+    `${shares(order.orderSize)} YES wanted at ${Number(price)}, resting as ${placed.orderId.slice(0, 18)}…`,
+  );
   return placed.orderId;
 }
 
@@ -260,5 +263,7 @@ try {
   if (error instanceof Surprise) console.error(`\nA surprise: ${error.message}.`);
   else if (error instanceof BellwetherApiError)
     console.error(`\nRefused (${error.status} ${error.code}): ${error.message}`, error.diagnosis ?? '');
+  else if (error instanceof VenueCredentialsError || error instanceof BellwetherConnectionError)
+    console.error(`\nIt failed: ${error.message}.`);
   else console.error('\nIt failed:', error);
 }
