@@ -44,9 +44,12 @@ const LAW: Readonly<Record<string, Rule>> = {
   // The package's own edge: opens the exchange and runs it by itself.
   exchange: { may: ['exchange', 'contract', 'protocol', 'postgres', 'fastify', NODE] },
   sdk: { may: ['sdk', 'contract', 'protocol', 'viem', NODE], types: ['typebox'] },
-  'server/main': {
+  // Wires, and is imported by main alone.
+  'server/service': {
     may: ['server', 'contract', 'protocol', 'exchange', 'pino', NODE],
+    types: ['server/config'],
   },
+  'server/main': { may: ['server', NODE] },
   'server/config': { may: ['typebox'] },
   'server/http': {
     may: [
@@ -141,8 +144,11 @@ function violation(edge: Edge): string | null {
   const rule = ruleFor(edge.from);
   if (rule === undefined) return `${edge.from} is in no folder of the law`;
   if (within(edge.to, 'server/main')) return `${edge.from} imports main, which nobody may`;
-  if (within(edge.to, 'server/config') && !within(edge.from, 'server/main'))
-    return `${edge.from} imports config; only main may`;
+  if (within(edge.to, 'server/service') && !within(edge.from, 'server/main'))
+    return `${edge.from} imports the wiring; only main may`;
+  const mayKnowConfig =
+    within(edge.from, 'server/main') || (edge.typeOnly && within(edge.from, 'server/service'));
+  if (within(edge.to, 'server/config') && !mayKnowConfig) return `${edge.from} imports config; only main may`;
   if (rule.may.some((prefix) => within(edge.to, prefix))) return null;
   if (edge.typeOnly && rule.types?.some((prefix) => within(edge.to, prefix))) return null;
   return `${edge.from} imports ${edge.to}${edge.typeOnly ? ' (types)' : ''}`;
@@ -172,6 +178,8 @@ describe('the import law', () => {
     ['server/http/agents', "import type { AgentStore } from '../ports/stores.ts';"],
     ['server/adapters/postgres/rows', "import { toEvidence } from '../venues/paper/translate.ts';"],
     ['server/app/deps', "import { readConfig } from '../config.ts';"],
+    ['server/service', "import { readConfig } from './config.ts';"],
+    ['server/jobs/jobs', "import { startService } from '../service.ts';"],
     ['exchange/engine/book', "import { randomInt } from 'crypto';"],
     ['exchange/world/world', "import { keccak_256 } from '@noble/hashes/sha3.js';"],
     ['sdk/client', "import { Engine } from '@bellwether/exchange';"],

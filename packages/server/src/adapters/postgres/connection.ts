@@ -14,6 +14,8 @@ export interface PoolOptions {
   readonly max?: number;
   readonly applicationName?: string;
   readonly connectTimeoutSeconds?: number;
+  /** Sees every statement as it is handed to a connection; never its parameters, which may be secret. */
+  readonly onStatement?: (connection: number, statement: string) => void;
 }
 
 /** 64-bit integers arrive as bigint: money must not pass through a double. */
@@ -32,6 +34,7 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
   const common = {
     max: options.max ?? 10,
     types,
+    ...(options.onStatement === undefined ? {} : { debug: options.onStatement }),
     onnotice: () => {},
     connection: { application_name: options.applicationName ?? 'bellwether' },
     // The driver would close healthy connections every half hour, and with them locks and listeners.

@@ -8,19 +8,15 @@ import type { NewOrder, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { Sql, Tx } from './connection.ts';
 import { credentialRow, orderRow, type Row, settingsRow } from './rows.ts';
 
-/** Called once for every awaited round trip of a trade; the test of the limit counts with it. */
-export type OnTrip = (what: string) => void;
-
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-export function createTradeLedger(sql: Sql, onTrip: OnTrip = () => {}): TradeLedger {
+export function createTradeLedger(sql: Sql): TradeLedger {
   return {
     async open(question) {
       const tx = await sql.reserve();
       try {
-        onTrip('lock and read');
         const answers = await Promise.all(lockAndRead(tx, question));
-        return scope(tx, question, answers as unknown as Row[][], onTrip);
+        return scope(tx, question, answers as unknown as Row[][]);
       } catch (error) {
         abort(tx);
         throw error;
@@ -53,7 +49,7 @@ function lockAndRead(tx: Tx, { caller, orderIds, wallets, funder, conditionId, a
   ];
 }
 
-function scope(tx: Tx, question: Question, answers: Row[][], onTrip: OnTrip): TradeScope {
+function scope(tx: Tx, question: Question, answers: Row[][]): TradeScope {
   const [, [locked] = [], [returned] = [], [key] = [], credentials, existing, [facts] = []] = answers;
   if (locked === undefined || returned === undefined || facts === undefined)
     throw new Error('the agent has no safeguards row');
@@ -75,7 +71,6 @@ function scope(tx: Tx, question: Question, answers: Row[][], onTrip: OnTrip): Tr
     credentials: (credentials ?? []).map(credentialRow),
     existing: (existing ?? []).map(orderRow),
     async commit(order, amount) {
-      onTrip('write and commit');
       const written = tx`insert into orders ${tx(orderColumns(order, today, amount))} on conflict (order_id) do nothing returning 1`;
       const reserved = tx`update safeguards set usage_day = ${today}::date, used_trades = ${usage.trades + 1},
           used_amount = ${(usage.amount + amount).toString()}::bigint where agent_id = ${order.agentId}

@@ -36,7 +36,6 @@ const present = (faults: readonly Fault[]): Denial[] => faults.filter((fault): f
 
 /** @param now epoch milliseconds */
 export function incoherences(draft: Draft, market: MarketTerms, rules: VenueRules, now: number): Denial[] {
-  const token = tokenFaults(draft, market);
   return [
     ...(market.tradable
       ? []
@@ -47,10 +46,10 @@ export function incoherences(draft: Draft, market: MarketTerms, rules: VenueRule
             detail: 'The market no longer takes orders.',
           } as const,
         ]),
-    ...token,
+    ...tokenFaults(draft, market),
+    ...typeFaults(draft),
     ...rangeFaults(draft),
     ...(draft.shares > 0n && draft.money > 0n ? amountFaults(draft, market) : []),
-    ...typeFaults(draft),
     ...expirationFaults(draft, rules, now),
     ...addressFaults(draft),
     ...hintFaults(draft, market),

@@ -1,5 +1,5 @@
 /** The embedded paper exchange as a venue. It speaks through the same port as a live one. */
-import type { NewOrder, PaperExchange } from '@bellwether/exchange';
+import type { JournalledExchange, NewOrder } from '@bellwether/exchange';
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { Venue, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
 import { answerOf } from './translate.ts';
@@ -8,7 +8,7 @@ const DEFAULT_EARLY_MS = 60_000;
 
 export interface PaperVenueOptions {
   readonly name: string;
-  readonly exchange: PaperExchange;
+  readonly exchange: JournalledExchange;
   readonly keys: VenueKeys;
   /** Seconds that a GTD order must be ahead; its expiry acts a third of that early, at most 60 s. */
   readonly gtdMinLeadS: number;
@@ -36,7 +36,7 @@ export function createPaperVenue({ name, exchange, keys, gtdMinLeadS, log }: Pap
     name,
     kind: 'A',
     backend: 'paper',
-    status: () => exchange.status(),
+    status: () => (exchange.status === 'open' ? 'ready' : `the paper exchange is ${exchange.status}`),
     async verifyCredentials(secrets) {
       return (await keys.verify(secrets))?.address ?? null;
     },

@@ -1,0 +1,272 @@
+/**
+ * The only place that wires: from a configuration to a running service, and what it takes to stop it again. The
+ * process around it (signals, banner, exit codes) is main's.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseMicro } from '@bellwether/contract/decimals';
+import { EXCHANGE_SCHEMA, type JournalledExchange, openExchange } from '@bellwether/exchange';
+import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { exchangeDomains } from '@bellwether/protocol';
+import { type Logger, pino } from 'pino';
+import { createAgentStore } from './adapters/postgres/agent-store.ts';
+import { openPool, type PoolOptions, type Sql, socketUrl } from './adapters/postgres/connection.ts';
+import { startEmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
+import { writeEvidence } from './adapters/postgres/evidence.ts';
+import { createIdempotencyStore } from './adapters/postgres/idempotency-store.ts';
+import { masterKeyFits } from './adapters/postgres/master-key-check.ts';
+import { migrate } from './adapters/postgres/migrate.ts';
+import { createOrderStore } from './adapters/postgres/order-store.ts';
+import { createPositionStore } from './adapters/postgres/position-store.ts';
+import { listenForRevocations, replicaName } from './adapters/postgres/revocations.ts';
+import { createTradeLedger } from './adapters/postgres/trade-ledger.ts';
+import { createWalletStore } from './adapters/postgres/wallet-store.ts';
+import { loadRecover } from './adapters/system/recover.ts';
+import { createSecrets, deriveSecret, readMasterKeyFile } from './adapters/system/secrets.ts';
+import { createPaperMarketData } from './adapters/venues/paper/paper-market-data.ts';
+import { createPaperVenue } from './adapters/venues/paper/paper-venue.ts';
+import { toEvidence, tokenOf } from './adapters/venues/paper/translate.ts';
+import { CACHE_LEASE_MS, createAuthenticator } from './app/authenticate.ts';
+import type { Deps } from './app/deps.ts';
+import { createIdempotency } from './app/idempotency.ts';
+import { createRateLimits } from './app/rate-limits.ts';
+import { resolveDoubt } from './app/resolve-doubt.ts';
+import type { Config } from './config.ts';
+import { createServer } from './http/server.ts';
+import { startJobs } from './jobs/jobs.ts';
+import type { Clock } from './ports/clock.ts';
+
+const VERSION: string = JSON.parse(
+  readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
+).version;
+const TOUCH_EVERY_MS = 5_000;
+const RESOLVE_EVERY_MS = 1_000;
+const RESOLVE_AFTER_MS = 5_000;
+const SWEEP_EVERY_MS = 3_600_000;
+
+/** What was started, to be stopped in the reverse order. */
+type Stop = () => Promise<void>;
+
+async function openDatabase(
+  config: Config,
+  overrides: Overrides,
+  replicaId: string,
+  stops: Stop[],
+): Promise<{ sql: Sql; where: string }> {
+  const options = {
+    max: config.databasePool,
+    applicationName: replicaName(replicaId),
+    ...(overrides.onStatement === undefined ? {} : { onStatement: overrides.onStatement }),
+  };
+  if (config.databaseUrl !== null) {
+    const sql = openPool(config.databaseUrl, options);
+    stops.push(() => sql.end({ timeout: 5 }));
+    return { sql, where: 'the server of DATABASE_URL' };
+  }
+  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, database: 'bellwether' });
+  const sql = openPool(socketUrl(embedded, embedded.database), options);
+  // The server is ours alone: another service on the same folder would fight over it.
+  const [others] = await sql`select count(distinct application_name)::int as count from pg_stat_activity
+    where application_name like 'bellwether %' and application_name <> ${replicaName(replicaId)}`;
+  if (others?.count > 0) {
+    await sql.end({ timeout: 1 });
+    throw new Error(
+      `Another Bellwether is running on ${config.dataDir}. Stop it, or give this one its own DATA_DIR.`,
+    );
+  }
+  stops.push(() => embedded.stop());
+  stops.push(() => sql.end({ timeout: 5 }));
+  const note = embedded.how === 'in place' ? '' : `, run in ${embedded.dataDir} (${embedded.how})`;
+  return {
+    sql,
+    where: `embedded PostgreSQL${embedded.adopted ? ', adopted from a service that died' : ''}${note}`,
+  };
+}
+
+export interface Service {
+  /** Where it listens, without the base path. */
+  readonly address: string;
+  /** What a person wants to know about this start. */
+  readonly facts: { readonly version: string; readonly database: string; readonly recovery: string };
+  readonly exchange: JournalledExchange;
+  readonly deps: Deps;
+  /** Idempotent. @returns false when something did not stop cleanly */
+  stop(): Promise<boolean>;
+}
+
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly onStatement?: PoolOptions['onStatement'];
+  readonly logger?: Logger;
+}
+
+/**
+ * @throws Error with a sentence that says why the service cannot start; whatever was started by then is stopped again
+ */
+export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
+  const stops: Stop[] = [];
+  let stopped: Promise<boolean> | undefined;
+  const stop = () => {
+    stopped ??= stopAll(stops);
+    return stopped;
+  };
+  try {
+    return { ...(await start(config, overrides, stops)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function stopAll(stops: readonly Stop[]): Promise<boolean> {
+  let clean = true;
+  for (const stop of stops.toReversed()) {
+    await stop().catch((error: unknown) => {
+      clean = false;
+      console.error('While stopping:', error);
+    });
+  }
+  return clean;
+}
+
+async function start(config: Config, overrides: Overrides, stops: Stop[]): Promise<Omit<Service, 'stop'>> {
+  const logger = overrides.logger ?? pino({ level: config.logLevel, base: null }, pino.destination(2));
+  const clock = overrides.clock ?? { now: () => Date.now() };
+  const replicaId = randomBytes(6).toString('hex');
+
+  const { sql, where } = await openDatabase(config, overrides, replicaId, stops);
+  await migrate(sql, [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA]);
+  const masterKey =
+    config.masterKey === null ? readMasterKeyFile(config.dataDir) : Buffer.from(config.masterKey, 'hex');
+  const secrets = createSecrets(masterKey, clock.now);
+  if (!(await masterKeyFits(sql, secrets))) {
+    throw new Error(
+      'MASTER_KEY is not the one that this database was written with. Start with the right one.',
+    );
+  }
+
+  const { recover, how } = loadRecover();
+  const exchange = await openExchange({
+    sql,
+    seed: String(config.paper.seed),
+    speed: config.paper.speed,
+    autoStep: config.paper.world,
+    log: (message, details) => logger.warn({ details }, message),
+    recorder: (tx, entries) =>
+      writeEvidence(
+        tx as never,
+        toEvidence(entries, (conditionId, outcome) => tokenOf(exchange.market(conditionId), outcome)),
+      ),
+  });
+  stops.push(() => exchange.close());
+  const keys = new VenueKeys({ sql, secret: deriveSecret(masterKey, 'paper venue keys v1') });
+
+  const agents = createAgentStore(sql, clock.now);
+  const deps: Deps = {
+    clock,
+    secrets,
+    agents,
+    wallets: createWalletStore(sql),
+    orders: createOrderStore(sql),
+    positions: createPositionStore(sql),
+    ledger: createTradeLedger(sql),
+    venueA: createPaperVenue({
+      name: config.venueA.name,
+      exchange,
+      keys,
+      gtdMinLeadS: config.paper.gtdMinLeadS,
+      log: logger,
+    }),
+    markets: createPaperMarketData(exchange),
+    venueBName: config.venueB.name,
+    signatures: {
+      domains: exchangeDomains(config.chainId),
+      chainId: config.chainId,
+      profile: config.venueA.profile,
+      recover,
+    },
+    rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
+    publicUrl: config.publicUrl,
+    simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
+    faucetPerDay: parseMicro(config.paper.faucetPerDay),
+  };
+  // Whatever an earlier process left in doubt is settled before anybody can ask about it.
+  await resolveDoubt(deps, 0);
+
+  const authenticator = createAuthenticator({ agents, secrets, clock });
+  const revocations = await listenForRevocations({
+    sql,
+    replicaId,
+    leaseMs: CACHE_LEASE_MS,
+    forget: authenticator.forget,
+  });
+  const idempotencyStore = createIdempotencyStore(sql);
+  const app = await createServer({
+    deps,
+    gate: {
+      authenticator,
+      rateLimits: createRateLimits(config.rateLimits, clock),
+      idempotency: createIdempotency({ store: idempotencyStore, clock }),
+      paperOnly: config.venueA.backend === 'paper',
+    },
+    forgetKey: revocations.announce,
+    logger,
+    basePath: config.basePath,
+    trustProxy: config.trustProxy,
+    version: VERSION,
+    publicUrl: config.publicUrl,
+    readiness: async () => {
+      const database = await sql`select 1`.then(
+        () => 'ready',
+        () => 'unreachable',
+      );
+      const venues = [deps.venueA].map((venue) => ({
+        name: venue.name,
+        kind: venue.kind,
+        backend: venue.backend,
+        status: venue.status(),
+      }));
+      const ready = database === 'ready' && venues.every((venue) => venue.status === 'ready');
+      return { ready, body: { status: ready ? 'ready' : 'not ready', version: VERSION, venues, database } };
+    },
+    doors: config.paper.doors
+      ? [
+          {
+            prefix: '/paper/clob',
+            register: (door) =>
+              polymarketDoor(door, {
+                exchange,
+                keys,
+                recover,
+                chainId: config.chainId,
+                now: clock.now,
+              }) as Promise<void>,
+          },
+        ]
+      : [],
+  });
+  stops.push(() => app.close());
+
+  const touch = async () => {
+    const calls = authenticator.drainCalls();
+    if (calls.size > 0) await agents.touch(calls);
+  };
+  const jobs = startJobs(
+    [
+      { name: 'touch', everyMs: TOUCH_EVERY_MS, run: touch },
+      { name: 'resolve doubt', everyMs: RESOLVE_EVERY_MS, run: () => resolveDoubt(deps, RESOLVE_AFTER_MS) },
+      { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: () => idempotencyStore.sweep(clock.now()) },
+    ],
+    logger,
+  );
+  stops.push(async () => {
+    await jobs.stop();
+    await touch();
+    await revocations.stop();
+  });
+
+  const address = await app.listen({ port: config.port, host: config.host });
+  logger.debug({ recovery: how, replicaId }, 'listening');
+  return { address, exchange, deps, facts: { version: VERSION, database: where, recovery: how } };
+}

@@ -1,0 +1,353 @@
+/** The promises of POST /markets/trade: one effect, three trips, budgets that hold. */
+import {
+  buildLimitOrder,
+  buildMarketOrder,
+  type Market,
+  orderIdOf,
+  type TradeRequest,
+} from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  aMarket,
+  call,
+  newTrader,
+  openMarkets,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+
+let service: TestService;
+let trader: Trader;
+let market: Market;
+/** Every statement since the last reset, with the connection that it went out on. */
+const statements: { connection: number; statement: string }[] = [];
+
+beforeAll(async () => {
+  service = await startTestService(
+    { PAPER_WORLD: 'off' },
+    { onStatement: (connection, statement) => statements.push({ connection, statement }) },
+  );
+  trader = await newTrader(service);
+  market = await aMarket(trader.client);
+});
+
+const marketBuy = (amount: number, agent = trader): Promise<TradeRequest> =>
+  buildMarketOrder({ signer: agent.signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.95 });
+const send = (request: unknown, agent = trader, headers: Record<string, string> = {}) =>
+  call(service, 'POST', '/markets/trade', { key: agent.apiKey, body: request, headers });
+const usage = async (agent: Trader) => {
+  const { safeguards } = await agent.client.getMarketContext(market.id);
+  return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
+};
+
+describe('one effect', () => {
+  test('the answer names the order by its digest and is 201', async () => {
+    const request = await marketBuy(20);
+    const { status, body } = await send(request);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      success: true,
+      orderId: orderIdOf(request),
+      status: 'matched',
+      aiAgentId: trader.agentId,
+      walletAddress: trader.funder,
+      syncedToMkOrder: true,
+      syncedToStrategyLog: true,
+    });
+  });
+
+  test('the same signed order again gives the first answer and trades once', async () => {
+    const request = await marketBuy(20);
+    const before = await trader.client.getMe();
+    const first = await send(request);
+    const again = await send({ ...request, reasoning: 'labels do not count' });
+    expect(again).toMatchObject({ status: 201, body: first.body });
+    const after = await trader.client.getMe();
+    expect(before.simulationBalance - after.simulationBalance).toBeCloseTo(20 + first.body.feePaid, 6);
+    expect(after.tradesToday - before.tradesToday).toBe(1);
+  });
+
+  test('a resting order that filled since still gives its first answer', async () => {
+    const maker = await newTrader(service);
+    const taker = await newTrader(service);
+    const price =
+      Number(market.bestBid) + 0.01 < Number(market.bestAsk)
+        ? Number(market.bestBid) + 0.01
+        : Number(market.bestBid);
+    const request = await buildLimitOrder({
+      signer: maker.signer,
+      market,
+      outcome: 'YES',
+      side: 'BUY',
+      price: price.toFixed(2),
+      size: 5,
+      postOnly: true,
+    });
+    const first = await send(request, maker);
+    expect(first.body).toMatchObject({ success: true, status: 'live', filledSize: 0 });
+    await taker.client.placeTrade(await marketBuy(20, taker));
+    const sold = await taker.client.placeTrade(
+      await buildLimitOrder({
+        signer: taker.signer,
+        market,
+        outcome: 'YES',
+        side: 'SELL',
+        price: price.toFixed(2),
+        size: 20,
+        type: 'FAK',
+      }),
+    );
+    expect(sold.success).toBe(true);
+    const filled = await maker.client.getOrder(first.body.orderId);
+    expect(filled).toMatchObject({
+      status: 'filled',
+      filledSize: 5,
+      feePaid: 0,
+      fills: [{ liquidity: 'maker' }],
+    });
+    expect((await send(request, maker)).body).toEqual(first.body);
+  });
+
+  test('twins in flight: one places it, the others get the same answer or are told to wait', async () => {
+    const request = await marketBuy(20);
+    const before = (await trader.client.getMe()).tradesToday;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send(request)));
+    const placed = answers.filter(({ status }) => status === 201);
+    expect(placed.length).toBeGreaterThan(0);
+    for (const { body } of placed) expect(body).toEqual(placed[0]?.body);
+    for (const { status, body, headers } of answers.filter((answer) => answer.status !== 201)) {
+      expect({ status, code: body.code }).toEqual({ status: 409, code: 'idempotency_in_flight' });
+      expect(headers.get('retry-after')).toBe('1');
+    }
+    expect((await trader.client.getMe()).tradesToday).toBe(before + 1);
+  });
+
+  test('another owner who sends a copied order learns nothing of it', async () => {
+    const request = await restingOrder(trader, market);
+    await send(request);
+    const thief = await newTrader(service);
+    expect(await send(request, thief)).toMatchObject({
+      status: 403,
+      body: { code: 'credentials_not_registered' },
+    });
+  });
+
+  test('an Idempotency-Key replays the stored answer, marked as such', async () => {
+    const request = await marketBuy(20);
+    const first = await send(request, trader, { 'idempotency-key': 'one' });
+    const again = await send(request, trader, { 'idempotency-key': 'one' });
+    expect(again).toMatchObject({ status: 201, body: first.body });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
+  });
+
+  test('a refusal is not kept under its Idempotency-Key: the request is judged anew', async () => {
+    const agent = await newTrader(service);
+    await agent.client.updateSettings({ tradingPaused: true });
+    const request = await marketBuy(20, agent);
+    const headers = { 'idempotency-key': 'paused' };
+    expect((await send(request, agent, headers)).body.code).toBe('trading_paused');
+    await agent.client.updateSettings({ tradingPaused: false });
+    expect(await send(request, agent, headers)).toMatchObject({ status: 201, body: { success: true } });
+  });
+});
+
+/**
+ * Round trips among the statements: a transaction is opened by a trip of its own, which carries all its reads, and
+ * closed by one that carries its writes and the commit; the journal's goes out as one. Anything else counts for itself.
+ */
+function tripsOf(seen: typeof statements): string[] {
+  const trips: string[] = [];
+  const open = new Map<number, string[]>();
+  for (const { connection, statement } of seen) {
+    const text = statement.replaceAll(/\s+/g, ' ').trim();
+    if (text === 'begin') open.set(connection, []);
+    const transaction = open.get(connection);
+    if (transaction === undefined) trips.push(text);
+    else transaction.push(text);
+    if (transaction === undefined || !/^(commit|rollback)$/.test(text)) continue;
+    open.delete(connection);
+    if (text === 'rollback') trips.push('lock and read');
+    else if (transaction.some((line) => line.includes('exchange_journal'))) trips.push('journal and outcome');
+    else trips.push('lock and read', 'write and commit');
+  }
+  return trips;
+}
+
+describe('speed', () => {
+  test('a trade takes at most three awaited database trips', async () => {
+    const warmUp = await marketBuy(20);
+    const request = await marketBuy(20);
+    await send(warmUp);
+    statements.length = 0;
+    await send(request);
+    expect(tripsOf(statements)).toEqual(['lock and read', 'write and commit', 'journal and outcome']);
+  });
+
+  test('a replayed trade and a denied one take one', async () => {
+    const request = await restingOrder(trader, market);
+    await send(request);
+    for (const again of [request, await marketBuy(99_000)]) {
+      statements.length = 0;
+      await send(again);
+      // The roll-back of a denial is not waited for.
+      await expect.poll(() => tripsOf(statements)).toEqual(['lock and read']);
+    }
+  });
+});
+
+describe('the venue refuses', () => {
+  test('a FOK that cannot be filled: 201, success false, the budget is back', async () => {
+    const agent = await newTrader(service);
+    await agent.client.faucet({ address: agent.funder, amount: 10_000 });
+    const before = await usage(agent);
+    const request = await buildMarketOrder({
+      signer: agent.signer,
+      market,
+      outcome: 'YES',
+      side: 'BUY',
+      amount: 50,
+      worstPrice: market.tickSize,
+      type: 'FOK',
+    });
+    expect(await send(request, agent)).toMatchObject({
+      status: 201,
+      body: {
+        success: false,
+        status: 'rejected',
+        errorCode: 'fok_not_filled',
+        errorMessage: expect.any(String),
+      },
+    });
+    expect(await usage(agent)).toEqual(before);
+    expect(await agent.client.getOrder(orderIdOf(request))).toMatchObject({
+      status: 'rejected',
+      orderStatus: 5,
+      errorCode: 'fok_not_filled',
+    });
+    expect((await send(request, agent)).body).toMatchObject({ success: false, errorCode: 'fok_not_filled' });
+  });
+
+  test('a post-only order that would cross', async () => {
+    const request = await buildLimitOrder({
+      signer: trader.signer,
+      market,
+      outcome: 'YES',
+      side: 'BUY',
+      price: 0.9,
+      size: 5,
+      postOnly: true,
+    });
+    expect((await send(request)).body).toMatchObject({ success: false, errorCode: 'post_only_would_cross' });
+  });
+});
+
+describe('budgets', () => {
+  test('a cancel returns the unspent amount, not the trade', async () => {
+    const agent = await newTrader(service);
+    const { orderId } = await agent.client.placeTrade(await restingOrder(agent, market, 100));
+    expect(await usage(agent)).toEqual({ trades: 1, amount: 1 });
+    await agent.client.cancelOrder(orderId);
+    expect(await usage(agent)).toEqual({ trades: 1, amount: 0 });
+    // The next trade folds what came back into the locked row.
+    await agent.client.placeTrade(await restingOrder(agent, market, 100));
+    expect(await usage(agent)).toEqual({ trades: 2, amount: 1 });
+  });
+
+  test('concurrent trades never exceed a cap by one trade or one micro-unit', async () => {
+    const agent = await newTrader(service);
+    await agent.client.updateSettings({ maxTradesPerDay: 12, dailyTradeAmountLimit: 1.05 });
+    const requests = await Promise.all(Array.from({ length: 40 }, () => restingOrder(agent, market, 10)));
+    const answers = await Promise.all(requests.map((request) => send(request, agent)));
+    const placed = answers.filter(({ status }) => status === 201);
+    // 0.1 collateral each: ten fit under 1.05, the eleventh would not.
+    expect(placed.length).toBe(10);
+    expect(new Set(answers.filter(({ status }) => status !== 201).map(({ body }) => body.code))).toEqual(
+      new Set(['daily_trade_amount_exceeded']),
+    );
+    expect(await usage(agent)).toEqual({ trades: 10, amount: 1 });
+  });
+
+  test('a pause holds on the next request; cancels go through all the same', async () => {
+    const agent = await newTrader(service);
+    const { orderId } = await agent.client.placeTrade(await restingOrder(agent, market));
+    await agent.client.updateSettings({ tradingPaused: true });
+    expect((await send(await restingOrder(agent, market), agent)).body.code).toBe('trading_paused');
+    expect(await agent.client.cancelOrder(orderId)).toMatchObject({ canceled: [orderId] });
+  });
+});
+
+describe('after the trade', () => {
+  test('positions, balance and fills agree with the exchange to the micro-unit', async () => {
+    const agent = await newTrader(service);
+    const [first, second] = (await openMarkets(agent.client)) as [Market, Market];
+    for (const on of [first, second]) {
+      const buy = await agent.client.placeTrade(
+        await buildMarketOrder({
+          signer: agent.signer,
+          market: on,
+          outcome: 'NO',
+          side: 'BUY',
+          amount: 33.33,
+          worstPrice: 0.95,
+        }),
+      );
+      expect(buy.success).toBe(true);
+      const sell = await agent.client.placeTrade(
+        await buildMarketOrder({
+          signer: agent.signer,
+          market: on,
+          outcome: 'NO',
+          side: 'SELL',
+          shares: 7.77,
+          worstPrice: 0.05,
+        }),
+      );
+      expect(sell.success).toBe(true);
+    }
+    const held = service.exchange.account(agent.funder);
+    const positions = await agent.client.getCurrentPositions();
+    expect(positions.length).toBe(2);
+    for (const position of positions) {
+      const tokens = held.tokens.get(position.conditionId);
+      expect(BigInt(Math.round(position.size * 1e6))).toBe(tokens?.no);
+    }
+    const orders = await agent.client.listOrders();
+    const spent = orders.reduce(
+      (sum, { side, filledAmount, feePaid }) =>
+        sum + Math.round((side === 'BUY' ? filledAmount : -filledAmount) * 1e6) + Math.round(feePaid * 1e6),
+      0,
+    );
+    expect(10_000_000_000n - BigInt(spent)).toBe(held.available + held.held);
+  });
+
+  test('orders are listed, paged, filtered and told in detail', async () => {
+    const agent = await newTrader(service);
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++)
+      ids.push((await agent.client.placeTrade(await restingOrder(agent, market))).orderId);
+    await agent.client.cancelOrder(ids[0] as string);
+    const page = await call(service, 'GET', '/markets/orders?limit=2', { key: agent.apiKey });
+    expect(page.body.map(({ orderId }: { orderId: string }) => orderId)).toEqual([ids[2], ids[1]]);
+    expect(page.headers.get('x-total-count')).toBe('3');
+    expect(page.headers.get('link')).toContain('offset=2');
+    expect((await agent.client.listOpenOrders()).map(({ orderId }) => orderId)).toEqual([ids[2], ids[1]]);
+    expect((await agent.client.listOrders({ orderStatus: 3 })).map(({ orderId }) => orderId)).toEqual([
+      ids[0],
+    ]);
+    const detail = await agent.client.getOrder(ids[0] as string);
+    expect(detail.journal.map(({ event, status }) => `${event} → ${status}`)).toEqual([
+      'recorded → submitting',
+      'accepted → live',
+      'canceled → canceled',
+    ]);
+    const all = await agent.client.cancelMarket({ marketConditionId: market.conditionId });
+    expect(all).toMatchObject({ totalCanceled: 2, notCanceled: {} });
+    expect(await agent.client.cancelOrder(ids[1] as string)).toMatchObject({
+      canceled: [],
+      notCanceled: { [ids[1] as string]: 'already canceled' },
+    });
+  });
+});

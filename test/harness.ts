@@ -1,0 +1,162 @@
+/** A real service in this process on a database of its own, and agents that trade on it through the SDK. */
+import { randomBytes } from 'node:crypto';
+import {
+  BellwetherClient,
+  buildLimitOrder,
+  createVenueCredentials,
+  credentialRequest,
+  type Market,
+  type SignatureType,
+  Signer,
+} from '@bellwether/sdk';
+import { afterAll } from 'vitest';
+import { readConfig } from '../packages/server/src/config.ts';
+import { type Overrides, type Service, startService } from '../packages/server/src/service.ts';
+import { createTestDatabase } from './postgres.ts';
+
+export interface TestService extends Service {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly masterKey: string;
+}
+
+const started: Service[] = [];
+
+afterAll(async () => {
+  await Promise.all(started.map((service) => service.stop()));
+});
+
+/** Rate limits are off and the log is silent unless the environment says otherwise. */
+export async function startTestService(
+  environment: Readonly<Record<string, string>> = {},
+  overrides: Overrides = {},
+): Promise<TestService> {
+  const databaseUrl = environment.DATABASE_URL ?? (await createTestDatabase());
+  const masterKey = environment.MASTER_KEY ?? randomBytes(32).toString('hex');
+  const config = readConfig({
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    RATE_LIMITS: 'off',
+    ...environment,
+    DATABASE_URL: databaseUrl,
+    MASTER_KEY: masterKey,
+  });
+  const service = await startService(config, overrides);
+  started.push(service);
+  return { ...service, url: service.address + config.basePath, databaseUrl, masterKey };
+}
+
+export interface Trader {
+  readonly client: BellwetherClient;
+  readonly apiKey: string;
+  readonly agentId: string;
+  readonly signer: Signer;
+  readonly signatureType: SignatureType;
+  /** The account that pays for the orders. */
+  readonly funder: string;
+}
+
+/** A registered agent; without a wallet yet. */
+export async function newAgent(
+  service: TestService,
+  name = 'Test agent',
+): Promise<Omit<Trader, 'funder' | 'signatureType'>> {
+  const agent = await new BellwetherClient({ baseUrl: service.url }).registerAgent({ name });
+  return {
+    client: new BellwetherClient({ baseUrl: service.url, apiKey: agent.apiKeyCode }),
+    apiKey: agent.apiKeyCode,
+    agentId: agent.agentId,
+    signer: Signer.generate(),
+  };
+}
+
+/** An agent whose wallet is registered and credited, and whose daily caps are out of the way. */
+export async function newTrader(service: TestService, signatureType: SignatureType = 0): Promise<Trader> {
+  const agent = await newAgent(service);
+  const credentials = await createVenueCredentials({
+    clobUrl: `${service.url}/paper/clob`,
+    signer: agent.signer,
+  });
+  const request = credentialRequest(agent.signer, credentials, signatureType);
+  const { walletAddress } = await agent.client.registerCredentials(request);
+  await agent.client.updateSettings({
+    maxTradesPerDay: 5000,
+    maxTradeAmount: 100_000,
+    dailyTradeAmountLimit: 1_000_000,
+  });
+  return { ...agent, signatureType, funder: walletAddress.toLowerCase() };
+}
+
+/** Open markets with a book well inside the price range, in a stable order. */
+export async function openMarkets(
+  client: BellwetherClient,
+  tickSize = '0.01',
+  negRisk = false,
+): Promise<Market[]> {
+  const markets = await client.listMarkets({ q: '*', limit: 500 });
+  return markets
+    .filter(
+      (market) =>
+        market.tickSize === tickSize &&
+        market.negRisk === negRisk &&
+        Number(market.bestBid) >= 0.2 &&
+        Number(market.bestAsk) <= 0.8 &&
+        Date.parse(market.endDate) > Date.now() + 6 * 3_600_000,
+    )
+    .sort((a, b) => Number(a.id) - Number(b.id));
+}
+
+export async function aMarket(
+  client: BellwetherClient,
+  tickSize?: string,
+  negRisk?: boolean,
+): Promise<Market> {
+  const [market] = await openMarkets(client, tickSize, negRisk);
+  if (market === undefined) throw new Error('the world has no such market');
+  return market;
+}
+
+/** A post-only BUY far below the market: it rests. */
+export const restingOrder = (trader: Trader, market: Market, size = 10) =>
+  buildLimitOrder({
+    signer: trader.signer,
+    signatureType: trader.signatureType,
+    market,
+    outcome: 'YES',
+    side: 'BUY',
+    price: market.tickSize,
+    size,
+  });
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+/** A request as a client that knows no SDK makes it. A string body goes out as it is. */
+export async function call(
+  service: { readonly url: string },
+  method: string,
+  path: string,
+  options: { readonly key?: string; readonly body?: unknown; readonly headers?: Record<string, string> } = {},
+): Promise<RawAnswer> {
+  const { key, body, headers } = options;
+  const response = await fetch(service.url + path, {
+    method,
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson && text !== '' ? JSON.parse(text) : text,
+  };
+}
