@@ -1,0 +1,346 @@
+/** The world as a whole: same bytes for the same story, honest ends, always somebody to trade with. */
+import { createHash } from 'node:crypto';
+import { MICRO, PIPS } from '@bellwether/contract/decimals';
+import { describe, expect, test } from 'vitest';
+import type { EngineEvent, NewOrder, Outcome, Side } from '../engine/types.ts';
+import { Random } from './random.ts';
+import type { WorldEvent } from './records.ts';
+import { OPEN_MARKETS, SLOTS } from './slots.ts';
+import type { MarketView } from './types.ts';
+import { World } from './world.ts';
+import { decodeWorld } from './world-codec.ts';
+
+const START = Date.UTC(2026, 10, 21, 12);
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const ALICE = '0x00000000000000000000000000000000000a11ce';
+
+const hash = (world: World): string => createHash('sha256').update(world.snapshot()).digest('hex');
+const openMarkets = (world: World): MarketView[] =>
+  [...world.markets()].filter((market) => market.status === 'open');
+const hidden = (world: World) => decodeWorld(world.snapshot()).state;
+
+let orders = 0;
+function take(market: MarketView, outcome: Outcome, side: Side, size: bigint, spend?: bigint): NewOrder {
+  orders += 1;
+  return {
+    orderId: `0x${orders.toString(16).padStart(64, '0')}`,
+    account: ALICE,
+    conditionId: market.conditionId,
+    outcome,
+    side,
+    limit: side === 'BUY' ? PIPS - market.tickSize : market.tickSize,
+    size,
+    ...(spend === undefined ? {} : { spend }),
+    timeInForce: 'FAK',
+    postOnly: false,
+  };
+}
+
+/** A trader without a plan: takes, rests and cancels, by a seed. */
+function trade(world: World, random: Random, at: number): EngineEvent[] {
+  const market = random.pick(openMarkets(world));
+  const outcome = random.sign() > 0 ? 'YES' : 'NO';
+  const size = BigInt(random.between(5, 3_000)) * MICRO;
+  const kind = random.below(3);
+  if (kind === 0)
+    return world.execute({ kind: 'place', order: take(market, outcome, 'BUY', size, size) }, at);
+  if (kind === 1) {
+    const ticks = PIPS / market.tickSize;
+    const limit = market.tickSize * random.between(1, ticks - 1);
+    const order = { ...take(market, outcome, 'BUY', size), limit, timeInForce: 'GTC' } as const;
+    return world.execute({ kind: 'place', order }, at);
+  }
+  const orderIds = world.openOrders(ALICE).map((order) => order.orderId);
+  return world.execute({ kind: 'cancel', account: ALICE, orderIds: orderIds.slice(0, 3) }, at);
+}
+
+function story(steps: number, check: (world: World) => void = () => {}): World {
+  orders = 0;
+  const random = Random.seeded('trader', 'test');
+  const { world } = World.begin('golden', 1_000, START);
+  world.execute({ kind: 'deposit', account: ALICE, amount: 10_000_000n * MICRO }, START);
+  for (let i = 1; i <= steps; i += 1) {
+    const at = START + i * 7 * SECOND;
+    trade(world, random, at - SECOND);
+    world.step(at);
+    check(world);
+  }
+  return world;
+}
+
+describe('determinism', () => {
+  test('the same seed and commands give the same bytes, here and on every machine', () => {
+    const first = hash(story(400));
+    expect(hash(story(400))).toBe(first);
+    expect(first).toBe('37a73a43d12696c3bc2f3c6ad83a131f07e5a35b36b33251e5ea536ed4b97cec');
+  });
+
+  test('another seed gives another world', () => {
+    expect(hash(World.begin('a', 1_000, START).world)).not.toBe(hash(World.begin('b', 1_000, START).world));
+  });
+
+  test('a restored world goes on exactly like the one it was taken from', () => {
+    const world = story(100);
+    const copy = World.restore(world.snapshot());
+    expect(hash(copy)).toBe(hash(world));
+    for (let i = 1; i <= 200; i += 1) {
+      world.step(world.now + MINUTE);
+      copy.step(copy.now + MINUTE);
+    }
+    expect(hash(copy)).toBe(hash(world));
+  });
+
+  test('what agents trade does not change what the future holds', () => {
+    const { world } = World.begin('same', 1_000, START);
+    const other = World.restore(world.snapshot());
+    const [market] = openMarkets(other);
+    other.execute({ kind: 'deposit', account: ALICE, amount: 1_000_000n * MICRO }, START + 1);
+    for (let i = 1; i <= 300; i += 1) {
+      world.step(START + i * 10 * MINUTE);
+      other.execute(
+        { kind: 'place', order: take(market!, 'YES', 'BUY', 50n * MICRO, 50n * MICRO) },
+        other.now,
+      );
+      other.step(START + i * 10 * MINUTE);
+    }
+    const latents = (events: readonly WorldEvent[]) =>
+      events.map((event) => event.markets.map((one) => [one.id, one.probability, one.payout]));
+    expect(latents(hidden(other).open)).toEqual(latents(hidden(world).open));
+    expect(latents(hidden(other).resolved)).toEqual(latents(hidden(world).resolved));
+  });
+});
+
+describe('catalogue', () => {
+  const { world } = World.begin('catalogue', 1_000, START);
+  const markets = openMarkets(world);
+
+  test('about 120 markets in at least eight categories, all ticks, ids as promised', () => {
+    expect(OPEN_MARKETS).toBe(120);
+    expect(markets).toHaveLength(OPEN_MARKETS);
+    expect(new Set(markets.map((market) => market.category)).size).toBeGreaterThanOrEqual(8);
+    expect(new Set(markets.map((market) => market.tickSize))).toEqual(new Set([1000, 100, 10, 1]));
+    for (const key of ['id', 'conditionId', 'slug', 'question'] as const)
+      expect(new Set(markets.map((market) => market[key])).size, key).toBe(OPEN_MARKETS);
+    for (const market of markets) {
+      expect(market.conditionId).toMatch(/^0x[0-9a-f]{64}$/);
+      expect(market.id).toMatch(/^\d{1,7}$/);
+      expect(market.slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+      expect(`${market.question}${market.eventTitle}${market.description}`).not.toMatch(/[{}]/);
+      for (const tokenId of market.tokenIds) {
+        const topByte = BigInt(tokenId) >> 248n;
+        expect(topByte > 3n && topByte < 256n).toBe(true);
+      }
+    }
+  });
+
+  test('ends lie between minutes and months ahead', () => {
+    const left = markets.map((market) => market.endDate - START).sort((a, b) => a - b);
+    expect(left[0]).toBeLessThan(60 * MINUTE);
+    expect(left.at(-1)).toBeGreaterThan(30 * DAY);
+  });
+
+  test('a view tells nothing that the world hides', () => {
+    for (const market of markets) {
+      for (const secret of ['probability', 'moveSize', 'pressure', 'quotes', 'quoted'])
+        expect(market).not.toHaveProperty(secret);
+    }
+  });
+
+  test('a view is built once per change', () => {
+    const [market] = markets;
+    expect(world.market(market!.conditionId)).toBe(market);
+    expect(world.marketByToken(market!.tokenIds[1])).toEqual({ market, outcome: 'NO' });
+  });
+});
+
+describe('negative risk', () => {
+  test('probabilities of an event sum to one at every step; one market wins; all end together', () => {
+    const { world } = World.begin('contest', 20_000_000, START);
+    const contests = SLOTS.flatMap((slot, index) => (slot.markets > 1 ? [index] : []));
+    expect(contests).toHaveLength(2);
+    let decided = 0;
+    const seen = new Set<string>();
+    for (let i = 1; decided < 6 && i < 20_000; i += 1) {
+      const events = world.step(START + i * SECOND);
+      if (i % 25 === 0) {
+        for (const slot of contests) {
+          const sum = hidden(world).open[slot]!.markets.reduce((total, one) => total + one.probability, 0);
+          expect(sum).toBe(1_000_000);
+        }
+      }
+      const resolved = new Map<string, string>();
+      for (const event of events)
+        if (event.kind === 'market_resolved') resolved.set(event.conditionId, event.payout);
+      const decidedNow = [...resolved.keys()]
+        .map((conditionId) => world.market(conditionId)!)
+        .filter((market) => market.negRisk);
+      for (const eventId of new Set(decidedNow.map((market) => market.eventId))) {
+        const members = [...world.markets()].filter((market) => market.eventId === eventId);
+        expect(members.filter((market) => resolved.get(market.conditionId) === 'YES')).toHaveLength(1);
+        expect(members.filter((market) => resolved.get(market.conditionId) === 'NO')).toHaveLength(
+          members.length - 1,
+        );
+        expect(seen.has(eventId)).toBe(false);
+        seen.add(eventId);
+        decided += 1;
+      }
+    }
+    expect(decided).toBeGreaterThanOrEqual(6);
+  });
+});
+
+describe('calibration', () => {
+  test('over thousands of markets, YES comes as often as the price at listing said', () => {
+    const { world } = World.begin('calibration', 2_000_000, START);
+    const listed = new Map<string, number>();
+    const bands = Array.from({ length: 5 }, () => ({ count: 0, yes: 0, expected: 0, variance: 0 }));
+    let resolved = 0;
+    for (let i = 1; resolved < 4_000; i += 1) {
+      for (const event of world.step(START + i * SECOND)) {
+        if (event.kind === 'market_listed') {
+          const { bestBid, bestAsk } = world.market(event.conditionId)!;
+          listed.set(event.conditionId, (bestBid! + bestAsk!) / 2 / PIPS);
+        } else if (event.kind === 'market_resolved') {
+          const price = listed.get(event.conditionId);
+          if (price === undefined) continue;
+          resolved += 1;
+          const band = bands[Math.min(4, Math.floor(price * 5))]!;
+          band.count += 1;
+          band.yes += event.payout === 'YES' ? 1 : 0;
+          band.expected += price;
+          band.variance += price * (1 - price);
+        }
+      }
+    }
+    for (const band of bands) {
+      expect(band.count).toBeGreaterThan(100);
+      expect(Math.abs(band.yes - band.expected)).toBeLessThan(3.3 * Math.sqrt(band.variance));
+    }
+  });
+});
+
+describe('somebody to trade with', () => {
+  const FIFTY = 50n * MICRO;
+
+  /** Buys and sells for 50 collateral in every open market and outcome, several times without a step between. */
+  function tradeEverything(world: World): void {
+    const at = world.now;
+    world.execute({ kind: 'deposit', account: ALICE, amount: 1_000_000_000n * MICRO }, at);
+    const markets = openMarkets(world);
+    expect(markets).toHaveLength(OPEN_MARKETS);
+    for (const market of markets) {
+      for (let round = 0; round < 3; round += 1) {
+        for (const outcome of ['YES', 'NO'] as const) {
+          const buy = take(market, outcome, 'BUY', MICRO, FIFTY);
+          expectFilled(world.execute({ kind: 'place', order: buy }, at), buy, market);
+          const bid = world.book(market.conditionId, outcome, 1)!.bids[0]![0];
+          const size = (FIFTY * BigInt(PIPS)) / BigInt(bid);
+          world.execute({ kind: 'split', account: ALICE, conditionId: market.conditionId, amount: size }, at);
+          const sell = take(market, outcome, 'SELL', size);
+          expectFilled(world.execute({ kind: 'place', order: sell }, at), sell, market);
+        }
+      }
+    }
+    world.checkConservation();
+  }
+
+  function expectFilled(events: readonly EngineEvent[], order: NewOrder, market: MarketView): void {
+    const done = events.find(
+      (event) => 'orderId' in event && event.orderId === order.orderId && event.kind === 'order_done',
+    );
+    expect(
+      done,
+      `${order.side} ${order.outcome} of ${market.question} at ${market.bestBid}/${market.bestAsk}`,
+    ).toMatchObject({
+      reason: 'filled',
+    });
+  }
+
+  test('50 collateral fill at once on both sides of both outcomes, in a new world', () => {
+    tradeEverything(World.begin('fills', 1_000, START).world);
+  });
+
+  test('and after a week of fast steps', () => {
+    const { world } = World.begin('fills', 1_000, START);
+    for (let i = 1; i <= 1_008; i += 1) world.step(START + i * 10 * MINUTE);
+    tradeEverything(world);
+  });
+
+  test('the second of two large orders pays more: the maker steps back within the first one’s command', () => {
+    const { world } = World.begin('skew', 1_000, START);
+    world.execute({ kind: 'deposit', account: ALICE, amount: 1_000_000n * MICRO }, START);
+    const market = openMarkets(world).find((one) => one.tickSize === 10 && one.bestAsk! < 6_000)!;
+    const before = world.book(market.conditionId, 'YES', 1)!.asks[0]![0];
+    const large = take(market, 'YES', 'BUY', MICRO, 700n * MICRO);
+    world.execute({ kind: 'place', order: large }, START);
+    const after = world.book(market.conditionId, 'YES')!;
+    expect(after.asks[0]![0]).toBeGreaterThan(before);
+    expect(after.bids[0]![0]).toBeLessThan(before);
+  });
+
+  test('the maker never bids above nor asks below the hidden probability', () => {
+    story(150, (world) => {
+      for (const event of hidden(world).open) {
+        for (const market of event.markets) {
+          for (const quote of market.quotes) {
+            if (quote.side === 'bid') expect(quote.price * 100).toBeLessThanOrEqual(market.probability);
+            else expect(quote.price * 100).toBeGreaterThanOrEqual(market.probability);
+          }
+        }
+      }
+    });
+  });
+});
+
+describe('the long run', () => {
+  test('money is conserved after every step, and the maker’s book agrees with the engine', () => {
+    const world = story(1_200, (now) => now.checkConservation());
+    const { state, engine } = decodeWorld(world.snapshot());
+    for (const event of state.open) {
+      for (const market of event.markets) {
+        for (const quote of market.quotes) {
+          const open = engine.openOrder(quote.orderId)!;
+          expect(open.size - open.filled).toBe(quote.remaining);
+        }
+      }
+    }
+  });
+
+  test('120 markets stay open over simulated months, and memory does not grow', () => {
+    const { world } = World.begin('months', 60_000, START);
+    let most = 0;
+    for (let i = 1; i <= 9_000; i += 1) {
+      world.step(START + i * 10 * SECOND);
+      if (i % 20 !== 0) continue;
+      const all = [...world.markets()];
+      expect(all.filter((market) => market.status === 'open')).toHaveLength(OPEN_MARKETS);
+      most = Math.max(most, all.length);
+    }
+    world.checkConservation();
+    expect(most).toBeLessThan(800);
+    const overdue = openMarkets(world).filter((market) => market.endDate < world.now - 30 * SECOND);
+    expect(overdue).toEqual([]);
+  });
+
+  test('after a long pause the work comes in slices', () => {
+    const { world } = World.begin('pause', 1_000, START);
+    let at = START + 30 * DAY;
+    for (let i = 0; i < 60; i += 1) {
+      const events = world.step(at);
+      expect(events.filter((event) => event.kind === 'market_closed').length).toBeLessThanOrEqual(4 * 8);
+      expect(events.length).toBeLessThan(1_000);
+      at += SECOND;
+    }
+    expect(openMarkets(world).filter((market) => market.endDate <= at)).toEqual([]);
+  });
+
+  test('a new speed moves the ends to come in proportion', () => {
+    const { world } = World.begin('speed', 1_000, START);
+    const before = openMarkets(world).map((market) => market.endDate - START);
+    world.step(START, 10_000);
+    const after = openMarkets(world).map((market) => market.endDate - START);
+    expect(after).toEqual(before.map((left) => Math.floor(left / 10)));
+  });
+});
