@@ -1,0 +1,28 @@
+/** The example is a program that checks itself: it must end well, and print no secret. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startTestService } from '../harness.ts';
+
+const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'first-trade', 'main.ts');
+
+test('npm run demo trades for the first time and ends with 0', async () => {
+  const service = await startTestService();
+  const child = spawn(process.execPath, [EXAMPLE], { env: { ...process.env, BELLWETHER_URL: service.url } });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  expect({ code, output }).toMatchObject({ code: 0 });
+  expect(output).toContain('Done: a first trade');
+  expect(output).not.toMatch(/bw_[0-9A-Za-z]{10}|0x[0-9a-f]{64}\b/);
+});
+
+test('without a service it says how to start one', async () => {
+  const child = spawn(process.execPath, [EXAMPLE], {
+    env: { ...process.env, BELLWETHER_URL: 'http://127.0.0.1:9' },
+  });
+  let output = '';
+  child.stderr.on('data', (chunk) => (output += chunk));
+  expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(1);
+  expect(output).toContain('npm start');
+});
