@@ -125,6 +125,8 @@ const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   DATA_DIR: 'Folder of the embedded database and the generated master key.',
   MASTER_KEY: 'Key that seals venue credentials and hashes API keys. Required with `DATABASE_URL`.',
   OPERATOR_KEY: 'Accepted, and not used by this version.',
+  REPLICA_URL:
+    'Where other replicas on the same database reach this one; its own listening address when not given',
   TRUST_PROXY: 'Whether `X-Forwarded-For` says whose address counts. Switch on only behind a proxy of yours.',
   LOG_LEVEL: 'Least serious level that is logged, as JSON lines on standard error.',
   RATE_LIMITS: 'Off for load tests.',

@@ -15,6 +15,8 @@ import { type Overrides, type Service, startService } from '../packages/server/s
 import { createTestDatabase } from './postgres.ts';
 
 export interface TestService extends Service {
+  /** This process leads, unless a test has started several. */
+  readonly exchange: NonNullable<Service['exchange']>;
   readonly url: string;
   readonly databaseUrl: string;
   readonly masterKey: string;
@@ -43,7 +45,13 @@ export async function startTestService(
   });
   const service = await startService(config, overrides);
   started.push(service);
-  return { ...service, url: service.address + config.basePath, databaseUrl, masterKey };
+  return {
+    ...service,
+    exchange: service.exchange as TestService['exchange'],
+    url: service.address + config.basePath,
+    databaseUrl,
+    masterKey,
+  };
 }
 
 export interface Trader {
@@ -58,7 +66,7 @@ export interface Trader {
 
 /** A registered agent; without a wallet yet. */
 export async function newAgent(
-  service: TestService,
+  service: Pick<TestService, 'url'>,
   name = 'Test agent',
 ): Promise<Omit<Trader, 'funder' | 'signatureType'>> {
   const agent = await new BellwetherClient({ baseUrl: service.url }).registerAgent({ name });
@@ -71,7 +79,10 @@ export async function newAgent(
 }
 
 /** An agent whose wallet is registered and credited, and whose daily caps are out of the way. */
-export async function newTrader(service: TestService, signatureType: SignatureType = 0): Promise<Trader> {
+export async function newTrader(
+  service: Pick<TestService, 'url'>,
+  signatureType: SignatureType = 0,
+): Promise<Trader> {
   const agent = await newAgent(service);
   const credentials = await createVenueCredentials({
     clobUrl: `${service.url}/paper/clob`,

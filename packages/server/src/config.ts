@@ -25,6 +25,7 @@ export const ENVIRONMENT = Type.Object({
     Type.String({ pattern: '^[0-9a-fA-F]{64}$', description: '32 bytes as 64 hex digits' }),
   ),
   OPERATOR_KEY: Type.Optional(Type.String({ minLength: 24 })),
+  REPLICA_URL: Type.Optional(url()),
   TRUST_PROXY: flag(false),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'silent'].map((level) => Type.Literal(level)),
@@ -69,6 +70,8 @@ export interface Config {
   readonly dataDir: string;
   readonly masterKey: string | null;
   readonly trustProxy: boolean;
+  /** Where other replicas reach this one; its own listening address when not given. */
+  readonly replicaUrl: string | null;
   readonly logLevel: string;
   readonly chainId: number;
   readonly rateLimits: RateLimits | null;
@@ -168,6 +171,7 @@ function assemble(env: Environment): Config {
     dataDir: env.DATA_DIR,
     masterKey: env.MASTER_KEY ?? null,
     trustProxy: env.TRUST_PROXY === 'on',
+    replicaUrl: env.REPLICA_URL?.replace(/\/+$/, '') ?? null,
     logLevel: env.LOG_LEVEL,
     chainId: env.CHAIN_ID,
     rateLimits: env.RATE_LIMITS === 'off' ? null : rateLimits(env),

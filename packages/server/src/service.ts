@@ -6,7 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseMicro } from '@bellwether/contract/decimals';
-import { EXCHANGE_SCHEMA, type JournalledExchange, openExchange } from '@bellwether/exchange';
+import {
+  EXCHANGE_SCHEMA,
+  ExchangeLedElsewhere,
+  type JournalledExchange,
+  openExchange,
+} from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains } from '@bellwether/protocol';
 import { type Logger, pino } from 'pino';
@@ -15,6 +20,7 @@ import { openPool, type PoolOptions, type Sql, socketUrl } from './adapters/post
 import { startEmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
 import { writeEvidence } from './adapters/postgres/evidence.ts';
 import { createIdempotencyStore } from './adapters/postgres/idempotency-store.ts';
+import { createLeaderBoard } from './adapters/postgres/leader-board.ts';
 import { masterKeyFits } from './adapters/postgres/master-key-check.ts';
 import { migrate } from './adapters/postgres/migrate.ts';
 import { createOrderStore } from './adapters/postgres/order-store.ts';
@@ -24,6 +30,7 @@ import { createTradeLedger } from './adapters/postgres/trade-ledger.ts';
 import { createWalletStore } from './adapters/postgres/wallet-store.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createSecrets, deriveSecret, readMasterKeyFile } from './adapters/system/secrets.ts';
+import { type LocalParts, startPaperBackend } from './adapters/venues/paper/paper-backend.ts';
 import { createPaperMarketData } from './adapters/venues/paper/paper-market-data.ts';
 import { createPaperVenue } from './adapters/venues/paper/paper-venue.ts';
 import { toEvidence, tokenOf } from './adapters/venues/paper/translate.ts';
@@ -33,6 +40,7 @@ import { createIdempotency } from './app/idempotency.ts';
 import { createRateLimits } from './app/rate-limits.ts';
 import { resolveDoubt } from './app/resolve-doubt.ts';
 import type { Config } from './config.ts';
+import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
@@ -89,7 +97,8 @@ export interface Service {
   readonly address: string;
   /** What a person wants to know about this start. */
   readonly facts: { readonly version: string; readonly database: string; readonly recovery: string };
-  readonly exchange: JournalledExchange;
+  /** The paper exchange in this process; `null` while another replica leads it. */
+  readonly exchange: JournalledExchange | null;
   readonly deps: Deps;
   /** Idempotent. @returns false when something did not stop cleanly */
   stop(): Promise<boolean>;
@@ -147,20 +156,48 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   }
 
   const { recover, how } = loadRecover();
-  const exchange = await openExchange({
-    sql,
-    seed: String(config.paper.seed),
-    speed: config.paper.speed,
-    autoStep: config.paper.world,
-    log: (message, details) => logger.warn({ details }, message),
-    recorder: (tx, entries) =>
-      writeEvidence(
-        tx as never,
-        toEvidence(entries, (conditionId, outcome) => tokenOf(exchange.market(conditionId), outcome)),
-      ),
-  });
-  stops.push(() => exchange.close());
   const keys = new VenueKeys({ sql, secret: deriveSecret(masterKey, 'paper venue keys v1') });
+  const openPaper = async (leadWaitMs: number): Promise<LocalParts | null> => {
+    let known: JournalledExchange | undefined;
+    try {
+      const exchange = await openExchange({
+        sql,
+        seed: String(config.paper.seed),
+        speed: config.paper.speed,
+        autoStep: config.paper.world,
+        leadWaitMs,
+        log: (message, details) => logger.warn({ details }, message),
+        recorder: (tx, entries) =>
+          writeEvidence(
+            tx as never,
+            toEvidence(entries, (conditionId, outcome) => tokenOf(known?.market(conditionId), outcome)),
+          ),
+      });
+      known = exchange;
+      const venue = createPaperVenue({
+        name: config.venueA.name,
+        exchange,
+        keys,
+        gtdMinLeadS: config.paper.gtdMinLeadS,
+        now: clock.now,
+        log: logger,
+      });
+      return { exchange, venue, markets: createPaperMarketData(exchange) };
+    } catch (error) {
+      if (error instanceof ExchangeLedElsewhere && config.databaseUrl !== null) return null;
+      throw error;
+    }
+  };
+  const replicaToken = deriveSecret(masterKey, 'replica calls v1').toString('hex');
+  const paper = await startPaperBackend({
+    name: config.venueA.name,
+    open: openPaper,
+    leaders: createLeaderBoard(sql, replicaId),
+    token: replicaToken,
+    verifyCredentials: async (venueSecrets) => (await keys.verify(venueSecrets))?.address ?? null,
+    log: logger,
+  });
+  stops.push(() => paper.stop());
 
   const agents = createAgentStore(sql, clock.now);
   const deps: Deps = {
@@ -171,14 +208,8 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     orders: createOrderStore(sql),
     positions: createPositionStore(sql),
     ledger: createTradeLedger(sql),
-    venueA: createPaperVenue({
-      name: config.venueA.name,
-      exchange,
-      keys,
-      gtdMinLeadS: config.paper.gtdMinLeadS,
-      log: logger,
-    }),
-    markets: createPaperMarketData(exchange),
+    venueA: paper.venue,
+    markets: paper.markets,
     venueBName: config.venueB.name,
     signatures: {
       domains: exchangeDomains(config.chainId),
@@ -191,8 +222,9 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
     faucetPerDay: parseMicro(config.paper.faucetPerDay),
   };
-  // Whatever an earlier process left in doubt is settled before anybody can ask about it.
-  await resolveDoubt(deps, 0);
+  // Whatever an earlier process left in doubt is settled before anybody can ask about it. On a shared database an
+  // order may just be on its way at another replica.
+  await resolveDoubt(deps, config.databaseUrl === null ? 0 : RESOLVE_AFTER_MS);
 
   const authenticator = createAuthenticator({ agents, secrets, clock });
   const revocations = await listenForRevocations({
@@ -202,6 +234,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     forget: authenticator.forget,
   });
   const idempotencyStore = createIdempotencyStore(sql);
+  const replicas: ReplicaDoor = { token: replicaToken, answer: paper.answer, leaderUrl: paper.leaderUrl };
   const app = await createServer({
     deps,
     gate: {
@@ -211,6 +244,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       paperOnly: config.venueA.backend === 'paper',
     },
     forgetKey: revocations.announce,
+    replicas,
     logger,
     basePath: config.basePath,
     trustProxy: config.trustProxy,
@@ -234,14 +268,22 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       ? [
           {
             prefix: '/paper/clob',
-            register: (door) =>
-              polymarketDoor(door, {
-                exchange,
+            register: (door) => {
+              door.addHook('preHandler', forwardToLeader(replicas));
+              const reads = {
+                market: (conditionId: string) => paper.local()?.exchange.market(conditionId),
+                marketByToken: (tokenId: string) => paper.local()?.exchange.marketByToken(tokenId),
+                book: (conditionId: string, outcome: 'YES' | 'NO', depth?: number) =>
+                  paper.local()?.exchange.book(conditionId, outcome, depth),
+              };
+              return polymarketDoor(door, {
+                exchange: reads,
                 keys,
                 recover,
                 chainId: config.chainId,
                 now: clock.now,
-              }) as Promise<void>,
+              }) as Promise<void>;
+            },
           },
         ]
       : [],
@@ -267,6 +309,12 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   });
 
   const address = await app.listen({ port: config.port, host: config.host });
+  await paper.listening(config.replicaUrl ?? address + config.basePath);
   logger.debug({ recovery: how, replicaId }, 'listening');
-  return { address, exchange, deps, facts: { version: VERSION, database: where, recovery: how } };
+  return {
+    address,
+    exchange: paper.local()?.exchange ?? null,
+    deps,
+    facts: { version: VERSION, database: where, recovery: how },
+  };
 }

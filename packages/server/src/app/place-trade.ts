@@ -28,6 +28,8 @@ import { requireVenueA } from './venues.ts';
 
 const IN_FLIGHT_RETRY_S = 1;
 const UNKNOWN_RETRY_S = 2;
+/** From the record to the venue; the resolver asks about orders only when they are older. */
+export const SUBMIT_WITHIN_MS = 4_000;
 
 export interface TradeCall {
   readonly caller: Caller;
@@ -123,6 +125,9 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
 async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScope): Promise<NewOrder> {
   const { draft, market, verified } = sound;
   if (!scope.keyActive) throw refusal('unauthorized');
+  const status = deps.venueA.status();
+  if (status !== 'ready')
+    throw refusal('service_unavailable', `The venue takes no orders now: ${status}.`, { retryAfterS: 1 });
   const credential = pickCredential(draft, scope.credentials);
   if (credential !== null) {
     const fault = credentialFault(deps, draft, credential);
@@ -231,6 +236,7 @@ async function submit(deps: Deps, order: NewOrder, draft: Draft): Promise<TradeR
     timeInForce: order.timeInForce,
     postOnly: order.postOnly,
     expiration: order.expiration,
+    deadline: order.createdAt + SUBMIT_WITHIN_MS,
   });
   const first = firstAnswerOf(answer);
   if (first === null) throw outcomeUnknown(order.orderId);

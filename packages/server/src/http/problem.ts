@@ -89,6 +89,8 @@ const DATABASE_GONE = new Set([
   '53300',
 ]);
 
+const VENUE_GONE = new Set(['ExchangeUnavailable', 'VenueUnavailable']);
+
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof Refusal) return sendRefusal(request, reply, error);
   const fault = error as FastifyError & { validationContext?: string };
@@ -106,6 +108,12 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   if (typeof fault.statusCode === 'number' && fault.statusCode < 500)
     return sendProblem(request, reply, 'invalid_request');
   request.log.error({ err: error }, 'a request failed');
+  if (VENUE_GONE.has(fault.name)) {
+    return sendProblem(request, reply, 'service_unavailable', {
+      detail: 'The venue is not reachable.',
+      retryAfterS: 1,
+    });
+  }
   if (DATABASE_GONE.has(fault.code)) {
     return sendProblem(request, reply, 'service_unavailable', {
       detail: 'The database is not reachable.',

@@ -15,6 +15,7 @@ import type { Deps } from '../app/deps.ts';
 import { bindAgents } from './agents.ts';
 import { bindMarkets } from './markets.ts';
 import { handleError, sendProblem } from './problem.ts';
+import { bindReplicas, type ReplicaDoor } from './replicas.ts';
 import { createBinder, type Gate } from './routes.ts';
 import { bindTrading } from './trading.ts';
 import { bindWallet } from './wallet.ts';
@@ -34,6 +35,7 @@ export interface ServerOptions {
   readonly version: string;
   readonly publicUrl: string;
   readonly readiness: () => Promise<Readiness>;
+  readonly replicas: ReplicaDoor;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
     readonly prefix: string;
@@ -81,6 +83,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   for (const door of options.doors) {
     await app.register(door.register, { prefix: `${options.basePath}${door.prefix}` });
   }
+  await bindReplicas(app, options.basePath, options.replicas);
   await bindService(app, options);
   return app;
 }

@@ -23,6 +23,11 @@ export interface VenueOrder {
   readonly postOnly: boolean;
   /** Epoch milliseconds; GTD only, as signed. */
   readonly expiration: number | null;
+  /**
+   * Epoch milliseconds after which the order must not be executed any more: later than that the desk may ask for
+   * proof that it never arrived, and that proof has to stay true.
+   */
+  readonly deadline: number;
 }
 
 /** What a venue said at once about an order. Amounts are what was filled by then. */

@@ -12,10 +12,12 @@ export interface PaperVenueOptions {
   readonly keys: VenueKeys;
   /** Seconds that a GTD order must be ahead; its expiry acts a third of that early, at most 60 s. */
   readonly gtdMinLeadS: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
   readonly log: { warn(context: object, message: string): void };
 }
 
-export function createPaperVenue({ name, exchange, keys, gtdMinLeadS, log }: PaperVenueOptions): Venue {
+export function createPaperVenue({ name, exchange, keys, gtdMinLeadS, now, log }: PaperVenueOptions): Venue {
   const earlyMs = Math.min(DEFAULT_EARLY_MS, Math.floor((gtdMinLeadS * 1000) / 3));
 
   const toEngine = (order: VenueOrder): NewOrder => ({
@@ -41,6 +43,10 @@ export function createPaperVenue({ name, exchange, keys, gtdMinLeadS, log }: Pap
       return (await keys.verify(secrets))?.address ?? null;
     },
     async submit(order): Promise<VenueAnswer> {
+      if (now() > order.deadline) {
+        log.warn({ orderId: order.orderId }, 'an order came to the paper exchange too late');
+        return { kind: 'unknown' };
+      }
       try {
         const events = await exchange.execute({ kind: 'place', order: toEngine(order) });
         return answerOf(events, order.orderId);

@@ -1,0 +1,200 @@
+/**
+ * The paper venue as one of several replicas has it. Whoever holds the exchange's lock leads: its engine runs in that
+ * process. The others follow: they send what concerns the exchange to the leader and try for the lead themselves, so
+ * that it passes on when the leader dies. The desk sees one venue, whichever it is.
+ *
+ * A call is never sent twice. An order whose call got no answer is in doubt, like at any venue; it carries a deadline
+ * that the venue holds, so what was once proved never received cannot be executed later.
+ */
+import type { JournalledExchange } from '@bellwether/exchange';
+import type { Address } from '@bellwether/protocol';
+import type { Balance, MarketData, Venue, VenueAnswer } from '../../../ports/venue.ts';
+import { decode, encode } from './wire.ts';
+
+/** Where the leader is found, and told. */
+export interface LeaderBoard {
+  publish(url: string): Promise<void>;
+  /** `null`: nobody has said so yet. `mine` when it was this replica. */
+  find(): Promise<{ readonly url: string; readonly mine: boolean } | null>;
+}
+
+/** What a process that leads serves from its own memory. */
+export interface LocalParts {
+  readonly exchange: JournalledExchange;
+  readonly venue: Venue;
+  readonly markets: MarketData;
+}
+
+export interface PaperBackend {
+  readonly venue: Venue;
+  readonly markets: MarketData;
+  /** `null` while another replica leads. */
+  local(): LocalParts | null;
+  /** Where the doors' requests go while another replica leads. */
+  leaderUrl(): string | null;
+  /** Says where this replica can be called, once it listens. */
+  listening(url: string): Promise<void>;
+  /** Answers another replica's call. @throws Error when this one does not lead, or the call is unknown or late */
+  answer(text: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface PaperBackendOptions {
+  readonly name: string;
+  /** @returns null when another replica leads. */
+  readonly open: (waitMs: number) => Promise<LocalParts | null>;
+  readonly leaders: LeaderBoard;
+  /** Proves to the leader that the caller is a replica. */
+  readonly token: string;
+  readonly verifyCredentials: Venue['verifyCredentials'];
+  readonly log: {
+    warn(context: object, message: string): void;
+    info(context: object, message: string): void;
+  };
+}
+
+export class VenueUnavailable extends Error {
+  override readonly name = 'VenueUnavailable';
+}
+
+const FIRST_WAIT_MS = 2_000;
+const RETRY_LEAD_MS = 500;
+const CALL_TIMEOUT_MS = 4_000;
+/** These are answered here, whoever leads. */
+const OWN = new Set(['name', 'kind', 'backend', 'status', 'verifyCredentials']);
+
+interface Call {
+  readonly port: 'venue' | 'markets';
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+type PlainBalance = Pick<Balance, 'available' | 'held'> & {
+  readonly tokens: ReadonlyMap<string, { readonly yes: bigint; readonly no: bigint }>;
+};
+
+export const balanceOf = (plain: PlainBalance): Balance => ({
+  available: plain.available,
+  held: plain.held,
+  shares: (conditionId, outcome) => {
+    const tokens = plain.tokens.get(conditionId);
+    return (outcome === 'YES' ? tokens?.yes : tokens?.no) ?? 0n;
+  },
+});
+
+export async function startPaperBackend(options: PaperBackendOptions): Promise<PaperBackend> {
+  const { open, leaders, log } = options;
+  let local = await open(FIRST_WAIT_MS);
+  let leader: string | null = null;
+  let ownUrl: string | null = null;
+  let stopped = false;
+
+  const lookAround = async (): Promise<void> => {
+    if (stopped) return;
+    if (local === null) {
+      local = await open(0);
+      if (local !== null) log.info({}, 'this replica leads the paper exchange now');
+    }
+    if (local?.exchange.status === 'open') {
+      if (ownUrl !== null && leader !== ownUrl) {
+        await leaders.publish(ownUrl);
+        leader = ownUrl;
+      }
+      return;
+    }
+    // Not leading, or the lead was lost and may be elsewhere by now.
+    const found = await leaders.find();
+    leader = found === null || found.mine ? null : found.url;
+  };
+  await lookAround();
+  let turn: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    turn = lookAround().catch((error: unknown) =>
+      log.warn({ err: error }, 'looking for the exchange failed'),
+    );
+  }, RETRY_LEAD_MS);
+  timer.unref();
+
+  const leads = (): boolean => local !== null && local.exchange.status === 'open';
+  const remoteUrl = (): string | null => (leads() || leader === ownUrl ? null : leader);
+
+  const forward = async (call: Call): Promise<unknown> => {
+    const url = remoteUrl();
+    if (url === null) throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
+    const response = await fetch(`${url}/internal/exchange`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${options.token}`, 'content-type': 'text/plain' },
+      body: encode(call),
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new VenueUnavailable(`The leading replica answered ${response.status}.`);
+    const answer = decode(text);
+    return call.method === 'balance' ? balanceOf(answer as PlainBalance) : answer;
+  };
+
+  /** The port's methods, each here or at the leader. */
+  const either = <T extends object>(port: Call['port'], always: Partial<T>): T =>
+    new Proxy({} as T, {
+      get(_target, method) {
+        if (typeof method !== 'string' || method === 'then') return undefined;
+        if (method in always) return always[method as keyof T];
+        return async (...args: unknown[]) => {
+          const own = local?.[port] as unknown as
+            | Record<string, (...given: unknown[]) => unknown>
+            | undefined;
+          if (leads() && own !== undefined) return own[method]?.(...args);
+          try {
+            return await forward({ port, method, args });
+          } catch (error) {
+            log.warn({ err: error, method }, 'a call to the leading replica got no answer');
+            // No proof either way for what changes something; what only reads is simply not to be had.
+            if (method === 'submit' || method === 'cancel' || method === 'resolve')
+              return { kind: 'unknown' } satisfies VenueAnswer;
+            throw error instanceof VenueUnavailable
+              ? error
+              : new VenueUnavailable('The leading replica did not answer.');
+          }
+        };
+      },
+    });
+
+  return {
+    venue: either<Venue>('venue', {
+      name: options.name,
+      kind: 'A',
+      backend: 'paper',
+      status: () =>
+        local !== null && leads()
+          ? local.venue.status()
+          : remoteUrl() === null
+            ? 'no replica leads the paper exchange'
+            : 'ready',
+      verifyCredentials: options.verifyCredentials,
+    }),
+    markets: either<MarketData>('markets', {}),
+    local: () => (leads() ? local : null),
+    leaderUrl: remoteUrl,
+    async listening(url) {
+      ownUrl = url;
+      await lookAround();
+    },
+    async answer(text) {
+      const call = decode(text) as Call;
+      if (!leads() || local === null) throw new VenueUnavailable('This replica does not lead.');
+      const method = (local[call.port] as unknown as Record<string, unknown> | undefined)?.[call.method];
+      if (OWN.has(call.method) || typeof method !== 'function')
+        throw new VenueUnavailable('There is no such call.');
+      const answer: unknown = await method.apply(local[call.port], call.args);
+      if (call.method !== 'balance') return encode(answer);
+      const { available, held, tokens } = local.exchange.account(call.args[0] as Address);
+      return encode({ available, held, tokens } satisfies PlainBalance);
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await turn;
+      await local?.exchange.close();
+    },
+  };
+}

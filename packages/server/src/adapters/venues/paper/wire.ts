@@ -1,0 +1,21 @@
+/**
+ * Calls between replicas as JSON text. Bigints and maps, which JSON lacks, travel in wrappers; nothing else does.
+ */
+const INTEGER = '$integer';
+const MAP = '$map';
+
+export const encode = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) => {
+    if (typeof part === 'bigint') return { [INTEGER]: part.toString() };
+    if (part instanceof Map) return { [MAP]: [...part] };
+    return part;
+  });
+
+/** @throws SyntaxError when the text is no JSON */
+export const decode = (text: string): unknown =>
+  JSON.parse(text, (_key, part: unknown) => {
+    if (part === null || typeof part !== 'object') return part;
+    const { [INTEGER]: integer, [MAP]: map } = part as Record<string, unknown>;
+    if (typeof integer === 'string') return BigInt(integer);
+    return Array.isArray(map) ? new Map(map as [unknown, unknown][]) : part;
+  });
