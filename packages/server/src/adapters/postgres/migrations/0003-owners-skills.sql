@@ -91,6 +91,7 @@ begin
     select c.table_name, exists (
       select 1 from information_schema.columns a
       where a.table_schema = c.table_schema and a.table_name = c.table_name and a.column_name = 'agent_id'
+        and a.data_type = 'uuid' and a.is_nullable = 'NO'
     ) as has_agent
     from information_schema.columns c
     join information_schema.tables t
@@ -99,7 +100,7 @@ begin
       and c.table_name not in ('owners', 'credentials')
     order by c.table_name
   loop
-    -- A provisional owner has this one agent; where a table knows agents, its key finds the rows.
+    -- A provisional owner has this one agent: where every row names its agent, that finds them.
     if owned.has_agent then
       execute format('update %I set user_id = $1 where agent_id = $2 and user_id = $3', owned.table_name)
         using to_owner, merged_agent, from_owner;
