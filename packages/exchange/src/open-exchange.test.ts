@@ -246,6 +246,18 @@ describe('a lost database', () => {
     await again.close();
   });
 
+  test('a connection lost in silence is noticed before anybody comes', async () => {
+    const { sql, open } = await stage();
+    const exchange = await open();
+    await cutJournal(sql);
+    for (let i = 0; i < 100 && exchange.status === 'open'; i += 1) await sleep(2);
+    expect(exchange.status).toBe('reopening');
+    await untilOpen(exchange);
+    await exchange.execute({ kind: 'deposit', account: ALICE, amount: MICRO });
+    expect(exchange.account(ALICE).available).toBe(MICRO);
+    await exchange.close();
+  });
+
   test('while it reopens, commands are refused and order records give no false proof', async () => {
     const { sql, open } = await stage();
     const exchange = await open();

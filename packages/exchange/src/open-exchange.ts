@@ -34,7 +34,7 @@ import type { Database } from './journal/schema.ts';
 import { hashOf, writeSnapshot } from './journal/snapshots.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
 import { isHouse } from './world/house.ts';
-import type { MarketView } from './world/types.ts';
+import type { MarketFacts, MarketView } from './world/types.ts';
 import { SPEED_UNIT, World } from './world/world.ts';
 
 export interface Clock {
@@ -277,8 +277,18 @@ export class JournalledExchange implements PaperExchange {
   ): Promise<void> {
     this.#seq += 1;
     const shown = command.kind === 'begin' || command.kind === 'step' ? ({ kind: 'step' } as const) : command;
-    const entry: Entry = { seq: this.#seq, at, command: shown, events };
+    const entry: Entry = { seq: this.#seq, at, command: shown, events, markets: this.#marketsOf(events) };
     return queue.add({ entry, command: encodeCommand(command), prices });
+  }
+
+  #marketsOf(events: readonly EngineEvent[]): Entry['markets'] {
+    const markets = new Map<ConditionId, MarketFacts>();
+    for (const event of events) {
+      if (!('conditionId' in event) || markets.has(event.conditionId)) continue;
+      const facts = this.#world.facts(event.conditionId);
+      if (facts !== undefined) markets.set(event.conditionId, facts);
+    }
+    return markets;
   }
 
   /** Recovers or founds the state under `lead`, then opens. */
@@ -292,6 +302,8 @@ export class JournalledExchange implements PaperExchange {
       onCommitted: (entries) => this.#tell(entries),
       onFailed: (cause) => this.#failed(queue, cause),
     });
+    // Also when nothing is under way: whoever comes next then gets a plain "no" instead of an "unknown".
+    lead.lost.catch((cause: unknown) => queue.fail(cause));
     this.#term = { lead, queue, orderIds };
     this.#prices = new PriceTicks();
     if (recovered === undefined) await this.#found(queue, speed);
@@ -357,10 +369,10 @@ export class JournalledExchange implements PaperExchange {
   #failed(queue: CommitQueue, cause: unknown): void {
     const term = this.#term;
     if (term === undefined || term.queue !== queue) return;
-    this.#log('the paper exchange lost its journal and reopens', cause);
     term.orderIds.stop();
     term.lead.abandon();
     if (this.#status !== 'open') return;
+    this.#log('the paper exchange lost its journal and reopens', cause);
     this.#status = 'reopening';
     this.#reopening = this.#reopen(term.lead.backendPid);
   }
