@@ -25,7 +25,8 @@ import { masterKeyFits } from './adapters/postgres/master-key-check.ts';
 import { migrate } from './adapters/postgres/migrate.ts';
 import { createOrderStore } from './adapters/postgres/order-store.ts';
 import { createPositionStore } from './adapters/postgres/position-store.ts';
-import { listenForRevocations, replicaName } from './adapters/postgres/revocations.ts';
+import { countOtherReplicas, replicaName, watchReplicas } from './adapters/postgres/replica-watch.ts';
+import { listenForRevocations } from './adapters/postgres/revocations.ts';
 import { createTradeLedger } from './adapters/postgres/trade-ledger.ts';
 import { createWalletStore } from './adapters/postgres/wallet-store.ts';
 import { loadRecover } from './adapters/system/recover.ts';
@@ -52,6 +53,7 @@ const TOUCH_EVERY_MS = 5_000;
 const RESOLVE_EVERY_MS = 1_000;
 const RESOLVE_AFTER_MS = 5_000;
 const SWEEP_EVERY_MS = 3_600_000;
+const RATE_SWEEP_EVERY_MS = 1_000;
 
 /** What was started, to be stopped in the reverse order. */
 type Stop = () => Promise<void>;
@@ -75,9 +77,7 @@ async function openDatabase(
   const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, database: 'bellwether' });
   const sql = openPool(socketUrl(embedded, embedded.database), options);
   // The server is ours alone: another service on the same folder would fight over it.
-  const [others] = await sql`select count(distinct application_name)::int as count from pg_stat_activity
-    where application_name like 'bellwether %' and application_name <> ${replicaName(replicaId)}`;
-  if (others?.count > 0) {
+  if ((await countOtherReplicas(sql, replicaId)) > 0) {
     await sql.end({ timeout: 1 });
     throw new Error(
       `Another Bellwether is running on ${config.dataDir}. Stop it, or give this one its own DATA_DIR.`,
@@ -233,13 +233,16 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     leaseMs: CACHE_LEASE_MS,
     forget: authenticator.forget,
   });
+  const watch = await watchReplicas(sql, replicaId);
+  stops.push(watch.stop);
+  const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: watch.bank });
   const idempotencyStore = createIdempotencyStore(sql);
   const replicas: ReplicaDoor = { token: replicaToken, answer: paper.answer, leaderUrl: paper.leaderUrl };
   const app = await createServer({
     deps,
     gate: {
       authenticator,
-      rateLimits: createRateLimits(config.rateLimits, clock),
+      rateLimits,
       idempotency: createIdempotency({ store: idempotencyStore, clock }),
       paperOnly: config.venueA.backend === 'paper',
     },
@@ -298,6 +301,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     [
       { name: 'touch', everyMs: TOUCH_EVERY_MS, run: touch },
       { name: 'resolve doubt', everyMs: RESOLVE_EVERY_MS, run: () => resolveDoubt(deps, RESOLVE_AFTER_MS) },
+      { name: 'rate limits', everyMs: RATE_SWEEP_EVERY_MS, run: rateLimits.sweep },
       { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: () => idempotencyStore.sweep(clock.now()) },
     ],
     logger,

@@ -1,13 +1,13 @@
 /**
  * Token buckets, one per caller and class of route. A bucket is full again after a while and then forgotten, so memory
  * follows the callers of the last moments, not of all time.
+ *
+ * Alone, a process keeps its buckets in memory. While other replicas are alive the buckets are in the database, and
+ * each replica leases tokens from them in slices: a slice is drawn from without asking anybody, and what is left of it
+ * after a moment goes back. Together the replicas never give out more than one bucket holds.
  */
 import type { Clock } from '../ports/clock.ts';
-
-export interface BucketPolicy {
-  readonly perSecond: number;
-  readonly burst: number;
-}
+import type { BucketPolicy, TokenBank } from '../ports/token-bank.ts';
 
 export interface Draw {
   readonly allowed: boolean;
@@ -21,35 +21,48 @@ export interface Draw {
 
 export interface RateLimits {
   policy(rateClass: string): BucketPolicy | null;
-  /** Takes a token. */
-  draw(rateClass: string, who: string): Draw | null;
+  /** Takes a token; `null` when the class is not limited. */
+  draw(rateClass: string, who: string): Draw | null | Promise<Draw>;
+  /** Forgets full buckets and gives lapsed slices back. */
+  sweep(): Promise<void>;
+}
+
+export interface RateLimitOptions {
+  /** `null`: no limits at all. */
+  readonly policies: Readonly<Record<string, BucketPolicy>> | null;
+  readonly clock: Clock;
+  readonly bank: TokenBank;
 }
 
 interface Bucket {
+  readonly policy: BucketPolicy;
+  /** Alone: what the bucket holds. Among replicas: what is left of the leased slice. */
   tokens: number;
   at: number;
+  leased: boolean;
+  /** Among replicas: what the bank had left at the last lease. */
+  banked: number;
+  leasing: Promise<void> | null;
 }
 
-const SWEEP_ABOVE = 20_000;
 const MS = 1000;
+const SLICE_LAPSES_MS = 1_000;
+/** A slice is a small part of a bucket, so that little lies idle at a replica that is not asked. */
+const SLICES_PER_BURST = 8;
 
-export function createRateLimits(
-  policies: Readonly<Record<string, BucketPolicy>> | null,
-  clock: Clock,
-): RateLimits {
+const sliceOf = ({ perSecond, burst }: BucketPolicy): number =>
+  Math.max(1, Math.min(Math.floor(burst / SLICES_PER_BURST), Math.ceil(perSecond / 4)));
+
+export function createRateLimits({ policies, clock, bank }: RateLimitOptions): RateLimits {
   const buckets = new Map<string, Bucket>();
 
-  const refill = (bucket: Bucket, policy: BucketPolicy, now: number): void => {
-    bucket.tokens = Math.min(policy.burst, bucket.tokens + ((now - bucket.at) / MS) * policy.perSecond);
-    bucket.at = now;
-  };
-
-  const sweep = (now: number): void => {
-    for (const [name, bucket] of buckets) {
-      const policy = policies?.[name.slice(0, name.indexOf(' '))];
-      if (policy === undefined || bucket.tokens + ((now - bucket.at) / MS) * policy.perSecond >= policy.burst)
-        buckets.delete(name);
+  const bucketOf = (name: string, policy: BucketPolicy): Bucket => {
+    let bucket = buckets.get(name);
+    if (bucket === undefined) {
+      bucket = { policy, tokens: policy.burst, at: clock.now(), leased: false, banked: 0, leasing: null };
+      buckets.set(name, bucket);
     }
+    return bucket;
   };
 
   return {
@@ -57,23 +70,77 @@ export function createRateLimits(
     draw(rateClass, who) {
       const policy = policies?.[rateClass];
       if (policy === undefined) return null;
-      const now = clock.now();
       const name = `${rateClass} ${who}`;
-      let bucket = buckets.get(name);
-      if (bucket === undefined) {
-        if (buckets.size >= SWEEP_ABOVE) sweep(now);
-        bucket = { tokens: policy.burst, at: now };
-        buckets.set(name, bucket);
+      const bucket = bucketOf(name, policy);
+      return bank.isShared() ? drawLeased(bucket, name, clock, bank) : drawAlone(bucket, clock);
+    },
+    async sweep() {
+      const now = clock.now();
+      const back: Promise<unknown>[] = [];
+      for (const [name, bucket] of buckets) {
+        if (bucket.leasing !== null) continue;
+        if (!bucket.leased) {
+          if (bucket.tokens + ((now - bucket.at) / MS) * bucket.policy.perSecond >= bucket.policy.burst)
+            buckets.delete(name);
+        } else if (now - bucket.at > SLICE_LAPSES_MS) {
+          buckets.delete(name);
+          if (bucket.tokens > 0) back.push(bank.lease(name, bucket.policy, -bucket.tokens));
+        }
       }
-      refill(bucket, policy, now);
-      const allowed = bucket.tokens >= 1;
-      if (allowed) bucket.tokens -= 1;
-      return {
-        allowed,
-        remaining: Math.floor(bucket.tokens),
-        resetS: Math.ceil((policy.burst - bucket.tokens) / policy.perSecond),
-        retryAfterS: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / policy.perSecond)),
-      };
+      await Promise.all(back);
     },
   };
 }
+
+function answer(bucket: Bucket, allowed: boolean, held: number): Draw {
+  const { perSecond, burst } = bucket.policy;
+  return {
+    allowed,
+    remaining: Math.max(0, Math.floor(held)),
+    resetS: Math.max(0, Math.ceil((burst - held) / perSecond)),
+    retryAfterS: allowed ? 0 : Math.max(1, Math.ceil((1 - held) / perSecond)),
+  };
+}
+
+function drawAlone(bucket: Bucket, clock: Clock): Draw {
+  const now = clock.now();
+  const { perSecond, burst } = bucket.policy;
+  bucket.leased = false;
+  bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / MS) * perSecond);
+  bucket.at = now;
+  const allowed = bucket.tokens >= 1;
+  if (allowed) bucket.tokens -= 1;
+  return answer(bucket, allowed, bucket.tokens);
+}
+
+async function drawLeased(bucket: Bucket, name: string, clock: Clock, bank: TokenBank): Promise<Draw> {
+  if (!bucket.leased) {
+    // What this process gave out while it was alone is gone from the shared bucket, too.
+    const spent = Math.floor(bucket.policy.burst - bucket.tokens);
+    bucket.leased = true;
+    bucket.tokens = 0;
+    if (spent > 0) bucket.leasing = bank.lease(name, bucket.policy, spent).then(() => {});
+  }
+  for (let attempt = 0; ; attempt++) {
+    if (bucket.leasing !== null) await bucket.leasing;
+    if (bucket.tokens >= 1) {
+      bucket.tokens -= 1;
+      return answer(bucket, true, bucket.tokens + bucket.banked);
+    }
+    if (attempt > 0 && bucket.banked < 1) return answer(bucket, false, bucket.banked);
+    bucket.leasing ??= lease(bucket, name, clock, bank);
+  }
+}
+
+async function lease(bucket: Bucket, name: string, clock: Clock, bank: TokenBank): Promise<void> {
+  try {
+    const { granted, remaining } = await bank.lease(name, bucket.policy, sliceOf(bucket.policy));
+    bucket.tokens += granted;
+    bucket.banked = remaining;
+    bucket.at = clock.now();
+  } finally {
+    bucket.leasing = null;
+  }
+}
+
+export type { BucketPolicy };

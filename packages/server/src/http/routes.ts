@@ -95,7 +95,7 @@ function admit({ authenticator, rateLimits, paperOnly }: Gate, operation: Operat
     if (operation.permission === 'agent') {
       request.caller = await authenticator.authenticate(request.headers.authorization);
       if (request.caller === null) {
-        const failed = rateLimits.draw('failed_auth', request.ip);
+        const failed = await rateLimits.draw('failed_auth', request.ip);
         if (failed !== null && !failed.allowed) {
           return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
         }
@@ -104,7 +104,7 @@ function admit({ authenticator, rateLimits, paperOnly }: Gate, operation: Operat
     }
     if (operation.rateClass === 'register' && paperOnly && LOOPBACK.test(request.ip)) return undefined;
     const who = request.caller === null ? request.ip : request.caller.keyId.toString();
-    const draw = rateLimits.draw(operation.rateClass, who);
+    const draw = await rateLimits.draw(operation.rateClass, who);
     const policy = rateLimits.policy(operation.rateClass);
     if (draw === null || policy === null) return undefined;
     const windowS = Math.max(1, Math.round(policy.burst / policy.perSecond));

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from './connection.ts';
+import { countOtherReplicas } from './replica-watch.ts';
 
 const CHANNEL = 'bellwether_revoked_keys';
 
@@ -12,9 +13,6 @@ export interface Revocations {
   announce(keyId: bigint): Promise<void>;
   stop(): Promise<void>;
 }
-
-/** Connections carry the replica's name, so that the database knows who is alive. */
-export const replicaName = (replicaId: string): string => `bellwether ${replicaId}`;
 
 export async function listenForRevocations(options: {
   readonly sql: Sql;
@@ -28,11 +26,7 @@ export async function listenForRevocations(options: {
     async announce(keyId) {
       forget(keyId);
       await sql.notify(CHANNEL, keyId.toString());
-      const [others] = await sql`
-        select count(distinct application_name)::int as count from pg_stat_activity
-        where datname = current_database() and application_name like 'bellwether %'
-          and application_name <> ${replicaName(replicaId)}`;
-      if (others?.count > 0) await sleep(leaseMs);
+      if ((await countOtherReplicas(sql, replicaId)) > 0) await sleep(leaseMs);
     },
     stop: unlisten,
   };

@@ -1,0 +1,54 @@
+/**
+ * Who else serves this database. Connections carry their replica's name, so the server itself knows who is alive; a
+ * replica that starts tells the others, who then look at once instead of at their next turn.
+ */
+import type { TokenBank } from '../../ports/token-bank.ts';
+import type { Sql } from './connection.ts';
+
+const CHANNEL = 'bellwether_replicas';
+const LOOK_EVERY_MS = 1_000;
+const PREFIX = 'bellwether ';
+
+/** What a replica calls its connections. */
+export const replicaName = (replicaId: string): string => PREFIX + replicaId;
+
+/** Replicas that have a connection open, this one apart. */
+export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<number> {
+  const [others] = await sql`
+    select count(distinct application_name)::int as count from pg_stat_activity
+    where datname = current_database() and application_name like ${`${PREFIX}%`} and application_name <> ${replicaName(replicaId)}`;
+  return others?.count ?? 0;
+}
+
+export interface ReplicaWatch {
+  readonly bank: TokenBank;
+  stop(): Promise<void>;
+}
+
+export async function watchReplicas(sql: Sql, replicaId: string): Promise<ReplicaWatch> {
+  let others = await countOtherReplicas(sql, replicaId);
+  const look = async () => {
+    others = await countOtherReplicas(sql, replicaId);
+  };
+  // Unreachable for a moment: what was seen last still holds.
+  const timer = setInterval(() => look().catch(() => {}), LOOK_EVERY_MS);
+  timer.unref();
+  const { unlisten } = await sql.listen(CHANNEL, (sender) => {
+    if (sender !== replicaId) others = Math.max(1, others);
+  });
+  await sql.notify(CHANNEL, replicaId);
+  return {
+    bank: {
+      isShared: () => others > 0,
+      async lease(bucket, { burst, perSecond }, want) {
+        const [row] =
+          await sql`select granted, remaining from lease_tokens(${bucket}, ${burst}, ${perSecond}, ${want})`;
+        return { granted: row?.granted ?? 0, remaining: row?.remaining ?? 0 };
+      },
+    },
+    async stop() {
+      clearInterval(timer);
+      await unlisten();
+    },
+  };
+}
