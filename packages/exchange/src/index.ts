@@ -12,10 +12,10 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
-import type { MarketView, PublicCommand } from './world/types.ts';
+import type { MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 
 export type * from './engine/types.ts';
-export type { MarketView, PublicCommand } from './world/types.ts';
+export type { MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 
 /**
  * One journalled command with everything that it caused, in order; except what concerns nobody but the house: the
@@ -27,6 +27,11 @@ export interface Entry {
   readonly at: number;
   readonly command: PublicCommand | { readonly kind: 'step' };
   readonly events: readonly EngineEvent[];
+  /**
+   * The markets of the events, as they stood when the command was applied: by the time the entry is durable the
+   * exchange may have archived them.
+   */
+  readonly markets: ReadonlyMap<ConditionId, MarketFacts>;
 }
 
 /**

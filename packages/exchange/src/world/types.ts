@@ -39,6 +39,17 @@ export interface MarketView {
   readonly liquidity: Micro;
 }
 
+/** What identifies a market and how it pays: for records that outlive it. */
+export interface MarketFacts {
+  readonly id: string;
+  readonly conditionId: ConditionId;
+  readonly tokenIds: readonly [TokenId, TokenId];
+  readonly slug: string;
+  readonly question: string;
+  readonly endDate: number;
+  readonly payout?: Payout;
+}
+
 /** What an embedder may ask for; the world's own steps are not among it. */
 export type PublicCommand = Extract<
   EngineCommand,

@@ -41,7 +41,7 @@ import { HOURS_KEPT, MarketViews, specOf } from './market-views.ts';
 import { Random } from './random.ts';
 import type { WorldEvent, WorldMarket, WorldState } from './records.ts';
 import { SLOTS } from './slots.ts';
-import type { MarketView, PublicCommand } from './types.ts';
+import type { MarketFacts, MarketView, PublicCommand } from './types.ts';
 import { decodeWorld, encodeWorld, type WorldParts } from './world-codec.ts';
 
 const HOUR_MS = 3_600_000;
@@ -177,6 +177,22 @@ export class World {
 
   market(conditionId: ConditionId): MarketView | undefined {
     return this.#views.get(conditionId);
+  }
+
+  /** Of a market that is not archived; costs no look at its book. */
+  facts(conditionId: ConditionId): MarketFacts | undefined {
+    const known = this.#views.record(conditionId);
+    if (known === undefined) return undefined;
+    const { id, tokenIds, slug, question, payout } = known.market;
+    return {
+      id,
+      conditionId,
+      tokenIds,
+      slug,
+      question,
+      endDate: known.event.endDate,
+      ...(payout === undefined ? {} : { payout }),
+    };
   }
 
   marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined {
