@@ -64,6 +64,46 @@ export const ERRORS = {
     fix: 'Create another key first, or revoke with ?force=true and lose access.',
   },
 
+  // Owners and what they lock
+  locked_by_owner: {
+    title: 'Locked by the owner',
+    fix: 'Keep within "lockedByOwner" of GET /agents/settings, or ask the owner, who can change it on the claim page.',
+  },
+  owner_session_required: {
+    title: 'Sign-in required',
+    fix: 'Open the claim URL, or /owner, in a browser and sign in with your passkey.',
+  },
+  origin_not_allowed: {
+    title: 'Origin not allowed',
+    fix: "Use the service's own pages, under its public URL.",
+  },
+  passkey_challenge_expired: {
+    title: 'Passkey challenge expired',
+    fix: 'Start again: a challenge is good for one answer within five minutes.',
+  },
+  passkey_rejected: {
+    title: 'Passkey rejected',
+    fix: 'Try again with the passkey that you registered here, or register a new one.',
+  },
+  agent_already_claimed: {
+    title: 'Agent already claimed',
+    fix: 'An agent has one owner. Ask whoever claimed it.',
+  },
+  agent_not_found: { title: 'Agent not found', fix: 'Use the id of one of your agents.' },
+
+  // Operator
+  operator_disabled: {
+    title: 'Operator routes disabled',
+    fix: 'Start the service with OPERATOR_KEY (at least 24 characters), and send it as "Authorization: Bearer <OPERATOR_KEY>".',
+  },
+
+  // Skills
+  skill_not_found: { title: 'Skill not found', fix: 'List the skills with GET /agent/skill/skills.' },
+  skill_queue_full: {
+    title: 'Too many pending skills',
+    fix: 'Wait until your earlier submissions are reviewed.',
+  },
+
   // Wallets
   venue_credentials_invalid: {
     title: 'Venue credentials invalid',

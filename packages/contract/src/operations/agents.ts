@@ -62,6 +62,19 @@ export const SettingsUpdate = Type.Object(
   { additionalProperties: false },
 );
 
+/** Ceilings that the agent's key cannot raise; a safeguard that is not locked is not named. */
+export const LockedByOwner = Type.Object(
+  {
+    maxTradesPerDay: Type.Optional(Type.Integer()),
+    maxTradeAmount: Type.Optional(Type.Number()),
+    dailyTradeAmountLimit: Type.Optional(Type.Number()),
+    maxPositionValue: Type.Optional(Type.Number()),
+    dailyLossLimit: Type.Optional(Type.Number()),
+    tradeLimitEnabled: Type.Optional(Type.Boolean({ description: 'true: the caps cannot be switched off' })),
+  },
+  { description: "what the agent's owner has locked, and at what" },
+);
+
 export const Settings = Type.Object({
   maxTradesPerDay: Type.Integer(),
   maxTradeAmount: Type.Number({ description: 'collateral per trade, fees apart' }),
@@ -74,6 +87,8 @@ export const Settings = Type.Object({
   riskControlEnabled: Type.Boolean(),
   takeProfitPercent: Nullable(Type.Number()),
   stopLossPercent: Nullable(Type.Number()),
+  pausedByOwner: Type.Boolean({ description: 'true: only the owner can resume trading' }),
+  lockedByOwner: LockedByOwner,
   updatedAt: Iso,
 });
 
@@ -254,7 +269,7 @@ export const updateSettings = operation({
   body: SettingsUpdate,
   status: 200,
   response: Settings,
-  errors: [],
+  errors: ['locked_by_owner'],
 });
 
 export const getHealth = operation({

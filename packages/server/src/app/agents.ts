@@ -8,7 +8,8 @@ import type {
   SettingsUpdate,
 } from '@bellwether/contract';
 import { DecimalError, microToNumber, parseMicro } from '@bellwether/contract/decimals';
-import type { AgentRow, Caller, KeyRow, SettingsRow } from '../ports/stores.ts';
+import { lockedDenials } from '../domain/locks.ts';
+import type { AgentRow, Caller, KeyRow, SettingsChange, SettingsRow } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { positionsOf } from './positions.ts';
 import { Refusal, refusal } from './refusal.ts';
@@ -171,7 +172,15 @@ const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 const optional = (value: bigint | null): number | null => (value === null ? null : microToNumber(value));
 
-function settingsRecord(row: SettingsRow): Settings {
+/** The owner's ceilings as the record shows them: only what is locked. */
+function lockedByOwner({ locks }: SettingsRow): Settings['lockedByOwner'] {
+  const ceilings = Object.entries(locks)
+    .filter(([, lock]) => lock !== null && lock !== false)
+    .map(([name, lock]) => [name, typeof lock === 'bigint' ? microToNumber(lock) : lock]);
+  return Object.fromEntries(ceilings);
+}
+
+export function settingsRecord(row: SettingsRow): Settings {
   return {
     maxTradesPerDay: row.maxTradesPerDay,
     maxTradeAmount: microToNumber(row.maxTradeAmount),
@@ -184,6 +193,8 @@ function settingsRecord(row: SettingsRow): Settings {
     riskControlEnabled: row.riskControlEnabled,
     takeProfitPercent: row.takeProfitPercent,
     stopLossPercent: row.stopLossPercent,
+    pausedByOwner: row.ownerPaused,
+    lockedByOwner: lockedByOwner(row),
     updatedAt: new Date(row.updatedAt).toISOString(),
   };
 }
@@ -193,8 +204,11 @@ export const readSettings = async (deps: Deps, caller: Caller): Promise<Settings
 
 const MONEY = ['maxTradeAmount', 'dailyTradeAmountLimit', 'maxPositionValue', 'dailyLossLimit'] as const;
 
-/** @throws Refusal invalid_request for amounts finer than a micro-unit, every one of them named */
-export async function updateSettings(deps: Deps, caller: Caller, update: SettingsUpdate): Promise<Settings> {
+/**
+ * The figures of an update as the domain counts them.
+ * @throws Refusal invalid_request for amounts finer than a micro-unit, every one of them named
+ */
+export function parseSettings(update: SettingsUpdate): Omit<SettingsChange, 'locks'> {
   const change: Record<string, unknown> = { ...update };
   const faults = MONEY.flatMap((name) => {
     const value = update[name];
@@ -209,5 +223,19 @@ export async function updateSettings(deps: Deps, caller: Caller, update: Setting
   });
   const [first, ...rest] = faults;
   if (first !== undefined) throw new Refusal([first, ...rest]);
-  return settingsRecord(await deps.agents.updateSettings(caller.agentId, change, deps.clock.now()));
+  return change;
+}
+
+/**
+ * What an agent's key changes, by whichever route it asks: the one place, so that an owner's lock has no way around.
+ * @throws Refusal invalid_request, locked_by_owner
+ */
+export async function updateSettings(deps: Deps, caller: Caller, update: SettingsUpdate): Promise<Settings> {
+  const change = parseSettings(update);
+  const decide = (current: SettingsRow): SettingsChange => {
+    const [first, ...rest] = lockedDenials(current, current.locks, change);
+    if (first !== undefined) throw new Refusal([first, ...rest]);
+    return change;
+  };
+  return settingsRecord(await deps.agents.updateSettings(caller.agentId, decide, deps.clock.now()));
 }

@@ -148,7 +148,7 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
   return {
     orderId: verified.orderId,
     agentId: call.caller.agentId,
-    userId: call.caller.userId,
+    userId: scope.userId,
     venue: deps.venueA.name,
     marketId: market.id,
     conditionId: market.conditionId,

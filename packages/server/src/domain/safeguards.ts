@@ -6,7 +6,10 @@ import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';
 
 export interface Safeguards {
+  /** By the agent's key or by its owner. */
   readonly tradingPaused: boolean;
+  /** The owner's pause, which the agent's key cannot lift. */
+  readonly ownerPaused: boolean;
   /** False lifts the caps, never the pause. */
   readonly tradeLimitEnabled: boolean;
   readonly maxTradesPerDay: number;
@@ -38,6 +41,7 @@ export interface TradeFacts {
 
 export const DEFAULT_SAFEGUARDS: Safeguards = {
   tradingPaused: false,
+  ownerPaused: false,
   tradeLimitEnabled: true,
   maxTradesPerDay: 50,
   maxTradeAmount: 100_000_000n,
@@ -54,6 +58,13 @@ const figures = (limit: Micro, used: Micro, asked: Micro) => ({
 
 /** @returns the first denial in the documented order, or `null`. */
 export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null {
+  if (safeguards.ownerPaused) {
+    return {
+      code: 'trading_paused',
+      detail: 'Trading is paused by the owner of this agent.',
+      fix: 'Only the owner can resume it, on the claim page. Cancels and redeems go through meanwhile.',
+    };
+  }
   if (safeguards.tradingPaused)
     return { code: 'trading_paused', detail: 'Trading is paused for this agent.' };
   if (!facts.hasCredentials) {

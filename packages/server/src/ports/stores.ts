@@ -1,6 +1,7 @@
 /** What the desk keeps, as the use cases need it. Times are epoch milliseconds, money micro-units. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, OrderVersion, SignatureType } from '@bellwether/protocol';
+import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
 import type { Safeguards, Usage } from '../domain/safeguards.ts';
@@ -42,12 +43,18 @@ export interface AgentRow {
 }
 
 export interface SettingsRow extends Safeguards {
+  readonly locks: OwnerLocks;
   readonly autoRedeemEnabled: boolean;
   readonly riskControlEnabled: boolean;
   readonly takeProfitPercent: number | null;
   readonly stopLossPercent: number | null;
   readonly updatedAt: number;
 }
+
+/** What may be set; `locks` only by the owner. */
+export type SettingsChange = Partial<Omit<SettingsRow, 'updatedAt' | 'locks'>> & {
+  readonly locks?: Partial<OwnerLocks>;
+};
 
 export interface AgentStore {
   register(agent: {
@@ -73,10 +80,13 @@ export interface AgentStore {
   revokeKey(caller: Caller, keyId: bigint, force: boolean, at: number): Promise<KeyRow | 'missing' | 'last'>;
   touch(calls: ReadonlyMap<bigint, number>): Promise<void>;
   settings(agentId: string): Promise<SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro }>;
-  /** Locks the agent's row, so it holds for every trade that is assessed after it. */
+  /**
+   * Locks the agent's row, so it holds for every trade that is assessed after it. `decide` sees the locked row; when
+   * it throws, nothing changes.
+   */
   updateSettings(
     agentId: string,
-    change: Partial<Omit<SettingsRow, 'updatedAt'>>,
+    decide: (current: SettingsRow) => SettingsChange,
     at: number,
   ): Promise<SettingsRow>;
 }
@@ -188,6 +198,8 @@ export interface FillRow {
 export interface TradeScope {
   readonly keyActive: boolean;
   readonly claimed: boolean;
+  /** The agent's owner, now. */
+  readonly userId: bigint;
   readonly safeguards: Safeguards;
   readonly usage: Usage;
   readonly realizedToday: Micro;

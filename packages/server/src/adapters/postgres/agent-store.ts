@@ -1,6 +1,8 @@
 /** Agents, their keys and their settings. */
+
+import type { OwnerLocks } from '../../domain/locks.ts';
 import { DEFAULT_SAFEGUARDS as DEFAULTS } from '../../domain/safeguards.ts';
-import type { AgentRow, AgentStore, SettingsRow } from '../../ports/stores.ts';
+import type { AgentRow, AgentStore, SettingsChange, SettingsRow } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { keyRow, type Row, settingsRow } from './rows.ts';
 
@@ -8,6 +10,7 @@ const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 const COLUMNS = {
   tradingPaused: 'trading_paused',
+  ownerPaused: 'owner_paused',
   tradeLimitEnabled: 'trade_limit_enabled',
   maxTradesPerDay: 'max_trades_per_day',
   maxTradeAmount: 'max_trade_amount',
@@ -18,7 +21,30 @@ const COLUMNS = {
   riskControlEnabled: 'risk_control_enabled',
   takeProfitPercent: 'take_profit_percent',
   stopLossPercent: 'stop_loss_percent',
-} as const satisfies Record<Exclude<keyof SettingsRow, 'updatedAt'>, string>;
+} as const satisfies Record<Exclude<keyof SettingsRow, 'updatedAt' | 'locks'>, string>;
+
+const LOCK_COLUMNS = {
+  maxTradesPerDay: 'locked_max_trades_per_day',
+  maxTradeAmount: 'locked_max_trade_amount',
+  dailyTradeAmountLimit: 'locked_daily_trade_amount_limit',
+  maxPositionValue: 'locked_max_position_value',
+  dailyLossLimit: 'locked_daily_loss_limit',
+  tradeLimitEnabled: 'locked_trade_limit',
+} as const satisfies Record<keyof OwnerLocks, string>;
+
+/** The columns that a change sets; money goes out as text, which the driver leaves alone. */
+function settingsColumns({ locks, ...change }: SettingsChange, at: number): Row {
+  const named = (values: object, names: Readonly<Record<string, string>>) =>
+    Object.entries(values).map(([name, value]) => [
+      names[name] as string,
+      typeof value === 'bigint' ? value.toString() : value,
+    ]);
+  return Object.fromEntries([
+    ['updated_at', new Date(at)],
+    ...named(change, COLUMNS),
+    ...named(locks ?? {}, LOCK_COLUMNS),
+  ]);
+}
 
 function agentRow(row: Row): AgentRow {
   return {
@@ -131,14 +157,13 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
       };
     },
 
-    async updateSettings(agentId, change, at) {
-      const columns: Row = { updated_at: new Date(at) };
-      for (const [name, value] of Object.entries(change)) {
-        columns[COLUMNS[name as keyof typeof COLUMNS]] = typeof value === 'bigint' ? value.toString() : value;
-      }
-      const [row] = await sql`update safeguards set ${sql(columns)} where agent_id = ${agentId} returning *`;
-      if (row === undefined) throw new Error('the agent has no safeguards row');
-      return settingsRow(row);
-    },
+    updateSettings: (agentId, decide, at) =>
+      sql.begin(async (tx) => {
+        const [locked] = await tx`select * from safeguards where agent_id = ${agentId} for no key update`;
+        if (locked === undefined) throw new Error('the agent has no safeguards row');
+        const columns = settingsColumns(decide(settingsRow(locked)), at);
+        const [row] = await tx`update safeguards set ${tx(columns)} where agent_id = ${agentId} returning *`;
+        return settingsRow(row as Row);
+      }),
   };
 }

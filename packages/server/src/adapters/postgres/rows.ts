@@ -19,7 +19,16 @@ export const keyRow = (row: Row): KeyRow => ({
 });
 
 export const settingsRow = (row: Row): SettingsRow => ({
-  tradingPaused: row.trading_paused,
+  tradingPaused: row.trading_paused || row.owner_paused,
+  ownerPaused: row.owner_paused,
+  locks: {
+    maxTradesPerDay: row.locked_max_trades_per_day,
+    maxTradeAmount: row.locked_max_trade_amount,
+    dailyTradeAmountLimit: row.locked_daily_trade_amount_limit,
+    maxPositionValue: row.locked_max_position_value,
+    dailyLossLimit: row.locked_daily_loss_limit,
+    tradeLimitEnabled: row.locked_trade_limit,
+  },
   tradeLimitEnabled: row.trade_limit_enabled,
   maxTradesPerDay: row.max_trades_per_day,
   maxTradeAmount: row.max_trade_amount,

@@ -34,8 +34,8 @@ function lockAndRead(tx: Tx, { caller, orderIds, wallets, funder, conditionId, a
     tx`with back as (delete from budget_returns where agent_id = ${caller.agentId} returning day, trades, amount)
        select coalesce(sum(trades), 0)::int as trades, coalesce(sum(amount), 0)::bigint as amount
        from back where day = ${dayOf(at)}::date`,
-    tx`select k.status, a.claimed_at from api_keys k join agents a using (agent_id) where k.id = ${caller.keyId}`,
-    tx`select * from credentials where wallet_address = any(${[...wallets]}::text[]) and user_id = ${caller.userId}`,
+    tx`select k.status, a.claimed_at, a.user_id from api_keys k join agents a using (agent_id) where k.id = ${caller.keyId}`,
+    tx`select * from credentials where wallet_address = any(${[...wallets]}::text[]) and user_id = (select user_id from agents where agent_id = ${caller.agentId})`,
     tx`select * from orders where order_id = any(${[...orderIds]}::text[])`,
     tx`select
          (select coalesce(sum(cost), 0) from positions
@@ -64,6 +64,8 @@ function scope(tx: Tx, question: Question, answers: Row[][]): TradeScope {
   return {
     keyActive: key?.status === 1,
     claimed: key?.claimed_at !== null,
+    // Read under the lock: a claim may have moved the agent since its key was looked up.
+    userId: key?.user_id ?? question.caller.userId,
     safeguards: settingsRow(locked),
     usage,
     realizedToday: facts.realized_today,

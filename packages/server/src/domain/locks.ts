@@ -1,0 +1,88 @@
+/**
+ * What an owner has taken out of an agent's hands: a ceiling per safeguard that the agent's key cannot raise, and a
+ * pause that it cannot lift. Judged in the transaction that changes the settings, against the row it has locked.
+ *
+ * A ceiling would be worth nothing if the caps could be switched off beside it, so one locked ceiling locks
+ * `tradeLimitEnabled`, too.
+ */
+import { formatMicro, type Micro } from '@bellwether/contract/decimals';
+import type { Denial } from './denial.ts';
+import type { Safeguards } from './safeguards.ts';
+
+/** `null`: not locked. */
+export interface OwnerLocks {
+  readonly maxTradesPerDay: number | null;
+  readonly maxTradeAmount: Micro | null;
+  readonly dailyTradeAmountLimit: Micro | null;
+  readonly maxPositionValue: Micro | null;
+  readonly dailyLossLimit: Micro | null;
+  /** The caps cannot be switched off. */
+  readonly tradeLimitEnabled: boolean;
+}
+
+export const NO_LOCKS: OwnerLocks = {
+  maxTradesPerDay: null,
+  maxTradeAmount: null,
+  dailyTradeAmountLimit: null,
+  maxPositionValue: null,
+  dailyLossLimit: null,
+  tradeLimitEnabled: false,
+};
+
+/** Safeguards that hold a figure: the smaller, the stricter. */
+export const CEILINGS = [
+  'maxTradesPerDay',
+  'maxTradeAmount',
+  'dailyTradeAmountLimit',
+  'maxPositionValue',
+  'dailyLossLimit',
+] as const;
+export type Ceiling = (typeof CEILINGS)[number];
+
+/** A cap in words: trades are counted, everything else is collateral. */
+const words = (name: Ceiling, value: number | Micro | null): string =>
+  value === null ? 'none' : name === 'maxTradesPerDay' ? String(value) : formatMicro(value as Micro);
+
+export const capsLocked = (locks: OwnerLocks): boolean =>
+  locks.tradeLimitEnabled || CEILINGS.some((name) => locks[name] !== null);
+
+/** What an agent's key asks to change; only named fields count. */
+export type SafeguardChange = Partial<Pick<Safeguards, Ceiling | 'tradeLimitEnabled' | 'tradingPaused'>>;
+
+/** @returns a denial per field that the owner's word forbids; empty when the agent may have it all */
+export function lockedDenials(
+  current: Pick<Safeguards, 'ownerPaused'>,
+  locks: OwnerLocks,
+  change: SafeguardChange,
+): Denial[] {
+  const denials: Denial[] = [];
+  const deny = (path: string, detail: string) => denials.push({ code: 'locked_by_owner', path, detail });
+  if (change.tradingPaused === false && current.ownerPaused) {
+    deny(
+      'tradingPaused',
+      'tradingPaused: the owner has paused this agent, and only the owner can resume it.',
+    );
+  }
+  for (const name of CEILINGS) {
+    const ceiling = locks[name];
+    const asked = change[name];
+    if (ceiling === null || asked === undefined) continue;
+    if (asked === null || asked > ceiling) {
+      deny(
+        name,
+        `${name} is locked by the owner at ${words(name, ceiling)}; ${words(name, asked)} was asked.`,
+      );
+    }
+  }
+  if (change.tradeLimitEnabled === false && capsLocked(locks)) {
+    deny(
+      'tradeLimitEnabled',
+      locks.tradeLimitEnabled
+        ? 'tradeLimitEnabled is locked by the owner: the caps stay on.'
+        : 'tradeLimitEnabled cannot be switched off while the owner has locked a cap.',
+    );
+  }
+  const [first, ...rest] = denials;
+  if (first === undefined) return [];
+  return [{ ...first, context: { lockedFields: denials.map(({ path }) => path).join(', ') } }, ...rest];
+}
