@@ -23,6 +23,7 @@ const MIGRATIONS = join(ROOT, 'packages/server/src/adapters/postgres/migrations'
 const NOTE = '<!-- Made by scripts/generate-docs.ts. Change the code, then run it. -->';
 
 const TAGS: readonly Operation['tag'][] = ['agents', 'wallet', 'markets', 'trading', 'positions', 'paper'];
+const METHODS: readonly Operation['method'][] = ['GET', 'POST', 'DELETE'];
 
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'rateClass' in value && 'path' in value;
@@ -30,7 +31,12 @@ const isOperation = (value: unknown): value is Operation =>
 /** What this version serves, by tag and path. */
 export const OPERATIONS: readonly Operation[] = (Object.values(contract) as unknown[])
   .filter(isOperation)
-  .sort((a, b) => TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag) || (a.path < b.path ? -1 : 1));
+  .sort(
+    (a, b) =>
+      TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag) ||
+      Number(a.path > b.path) - Number(a.path < b.path) ||
+      METHODS.indexOf(a.method) - METHODS.indexOf(b.method),
+  );
 
 const routeOf = ({ method, path }: Operation): string => `${method} ${path}`;
 
@@ -115,8 +121,8 @@ ${table(
 
 // ── README.md ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What each variable means. A variable without a meaning does not compile. */
-const MEANINGS: Readonly<Record<keyof Environment, string>> = {
+/** What each variable means; one that is not here says it in its schema's `description`. */
+const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   PORT: 'Port to listen on; 0 takes a free one.',
   HOST: 'Address to listen on. The default answers this machine only; `0.0.0.0` answers everybody.',
   PUBLIC_URL: 'How others reach the service: claim links and the API reference use it.',
@@ -125,8 +131,7 @@ const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   DATA_DIR: 'Folder of the embedded database and the generated master key.',
   MASTER_KEY: 'Key that seals venue credentials and hashes API keys. Required with `DATABASE_URL`.',
   OPERATOR_KEY: 'Accepted, and not used by this version.',
-  REPLICA_URL:
-    'Where other replicas on the same database reach this one; its own listening address when not given',
+  REPLICA_URL: 'Where other replicas on the same database reach this one.',
   TRUST_PROXY: 'Whether `X-Forwarded-For` says whose address counts. Switch on only behind a proxy of yours.',
   LOG_LEVEL: 'Least serious level that is logged, as JSON lines on standard error.',
   RATE_LIMITS: 'Off for load tests.',
@@ -160,6 +165,7 @@ const MEANINGS: Readonly<Record<keyof Environment, string>> = {
 interface Schema {
   readonly type?: string;
   readonly default?: unknown;
+  readonly description?: string;
   readonly pattern?: string;
   readonly minimum?: number;
   readonly exclusiveMinimum?: number;
@@ -171,6 +177,7 @@ interface Schema {
 /** Said in words where a pattern would say it worse. */
 const FORMS: Readonly<Record<string, string>> = {
   PUBLIC_URL: 'http or https URL',
+  REPLICA_URL: 'http or https URL',
   BASE_PATH: 'path without a last slash',
   DATABASE_URL: '`postgres://` URL',
   MASTER_KEY: '64 hex digits',
@@ -198,8 +205,15 @@ function valuesOf(name: string, schema: Schema): string {
 const COMPUTED_DEFAULTS: Readonly<Record<string, string>> = {
   PUBLIC_URL: '`http://localhost:<PORT><BASE_PATH>`',
   MASTER_KEY: 'made on the first start, in `DATA_DIR`',
+  REPLICA_URL: 'the address that it listens on',
   VENUE_A_ORDER_PROFILE: '`interface`',
 };
+
+function meaningOf(name: string, schema: Schema): string {
+  const meaning = MEANINGS[name as keyof Environment] ?? schema.description;
+  if (meaning === undefined) throw new Error(`${name} needs a description in config.ts`);
+  return meaning;
+}
 
 const configurationTable = (): string =>
   table(
@@ -209,7 +223,7 @@ const configurationTable = (): string =>
       COMPUTED_DEFAULTS[name] ??
         (schema.default === undefined || schema.default === '' ? 'none' : `\`${schema.default}\``),
       valuesOf(name, schema),
-      MEANINGS[name as keyof Environment],
+      meaningOf(name, schema),
     ]),
   );
 
