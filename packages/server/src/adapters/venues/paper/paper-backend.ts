@@ -63,6 +63,11 @@ const CALL_TIMEOUT_MS = 4_000;
 /** These are answered here, whoever leads. */
 const OWN = new Set(['name', 'kind', 'backend', 'status', 'verifyCredentials']);
 
+/** These change nothing, so they may be asked again. */
+const READS = new Set(['balance', 'find', 'byToken', 'search', 'book']);
+
+type AnyMethod = (...given: unknown[]) => unknown;
+
 interface Call {
   readonly port: 'venue' | 'markets';
   readonly method: string;
@@ -86,10 +91,31 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   const { open, leaders, log } = options;
   let local = await open(FIRST_WAIT_MS);
   let leader: string | null = null;
+  /** The leader whose last call got no answer. */
+  let silent: string | null = null;
   let ownUrl: string | null = null;
   let stopped = false;
 
-  const lookAround = async (): Promise<void> => {
+  const leads = (): boolean => local !== null && local.exchange.status === 'open';
+  const remoteUrl = (): string | null => (leads() || leader === ownUrl ? null : leader);
+
+  const forward = async (call: Call): Promise<unknown> => {
+    const url = remoteUrl();
+    if (url === null) throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
+    const response = await fetch(`${url}/internal/exchange`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${options.token}`, 'content-type': 'text/plain' },
+      body: encode(call),
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    });
+    const text = await response.text();
+    if (silent === url) silent = null;
+    if (!response.ok) throw new VenueUnavailable(`The leading replica answered ${response.status}.`);
+    const answer = decode(text);
+    return call.method === 'balance' ? balanceOf(answer as PlainBalance) : answer;
+  };
+
+  const look = async (): Promise<void> => {
     if (stopped) return;
     if (local === null) {
       local = await open(0);
@@ -105,33 +131,22 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     // Not leading, or the lead was lost and may be elsewhere by now.
     const found = await leaders.find();
     leader = found === null || found.mine ? null : found.url;
+    // A leader that did not answer is asked for something small until it does.
+    if (leader !== null && leader === silent)
+      await forward({ port: 'markets', method: 'find', args: [''] }).catch(() => {});
+  };
+  let looking: Promise<void> | null = null;
+  const lookAround = (): Promise<void> => {
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+    return looking;
   };
   await lookAround();
-  let turn: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
-    turn = lookAround().catch((error: unknown) =>
-      log.warn({ err: error }, 'looking for the exchange failed'),
-    );
+    lookAround().catch((error: unknown) => log.warn({ err: error }, 'looking for the exchange failed'));
   }, RETRY_LEAD_MS);
   timer.unref();
-
-  const leads = (): boolean => local !== null && local.exchange.status === 'open';
-  const remoteUrl = (): string | null => (leads() || leader === ownUrl ? null : leader);
-
-  const forward = async (call: Call): Promise<unknown> => {
-    const url = remoteUrl();
-    if (url === null) throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
-    const response = await fetch(`${url}/internal/exchange`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${options.token}`, 'content-type': 'text/plain' },
-      body: encode(call),
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new VenueUnavailable(`The leading replica answered ${response.status}.`);
-    const answer = decode(text);
-    return call.method === 'balance' ? balanceOf(answer as PlainBalance) : answer;
-  };
 
   /** The port's methods, each here or at the leader. */
   const either = <T extends object>(port: Call['port'], always: Partial<T>): T =>
@@ -140,17 +155,22 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
         if (typeof method !== 'string' || method === 'then') return undefined;
         if (method in always) return always[method as keyof T];
         return async (...args: unknown[]) => {
-          const own = local?.[port] as unknown as
-            | Record<string, (...given: unknown[]) => unknown>
-            | undefined;
-          if (leads() && own !== undefined) return own[method]?.(...args);
+          const here = () => (leads() ? (local?.[port] as unknown as Record<string, AnyMethod>) : null);
+          const own = here();
+          if (own !== null) return own[method]?.(...args);
+          const asked = leader;
           try {
             return await forward({ port, method, args });
           } catch (error) {
+            silent = asked;
             log.warn({ err: error, method }, 'a call to the leading replica got no answer');
-            // No proof either way for what changes something; what only reads is simply not to be had.
-            if (method === 'submit' || method === 'cancel' || method === 'resolve')
-              return { kind: 'unknown' } satisfies VenueAnswer;
+            // No proof either way for what changes something.
+            const unknown: VenueAnswer = { kind: 'unknown' };
+            if (method === 'submit' || method === 'cancel' || method === 'resolve') return unknown;
+            // A read can be had elsewhere, if the lead has passed to this replica.
+            await lookAround().catch(() => {});
+            const taken = READS.has(method) ? here() : null;
+            if (taken !== null) return taken[method]?.(...args);
             throw error instanceof VenueUnavailable
               ? error
               : new VenueUnavailable('The leading replica did not answer.');
@@ -167,7 +187,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       status: () =>
         local !== null && leads()
           ? local.venue.status()
-          : remoteUrl() === null
+          : remoteUrl() === null || remoteUrl() === silent
             ? 'no replica leads the paper exchange'
             : 'ready',
       verifyCredentials: options.verifyCredentials,
@@ -193,7 +213,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await turn;
+      await looking?.catch(() => {});
       await local?.exchange.close();
     },
   };

@@ -1,0 +1,191 @@
+/** Two processes on one database: keys, limits, idempotency, trades and the lead are right across both. */
+import { randomBytes } from 'node:crypto';
+import {
+  BellwetherClient,
+  buildMarketOrder,
+  createVenueCredentials,
+  credentialRequest,
+  Signer,
+} from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { aMarket, call, restingOrder, type Trader } from '../harness.ts';
+import { createTestDatabase } from '../postgres.ts';
+import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
+
+let leader: ServiceProcess;
+let follower: ServiceProcess;
+const env: Record<string, string> = {};
+
+beforeAll(async () => {
+  Object.assign(env, {
+    DATABASE_URL: await createTestDatabase(),
+    MASTER_KEY: randomBytes(32).toString('hex'),
+    RATE_LIMIT_READ_BURST: '40',
+    RATE_LIMIT_READ_PER_SECOND: '1',
+    LOG_LEVEL: 'warn',
+  });
+  leader = await startProcess({ env });
+  follower = await startProcess({ env });
+});
+
+const at = (process: ServiceProcess, apiKey: string) =>
+  new BellwetherClient({ baseUrl: process.url, apiKey });
+
+/** Registered at one process, with credentials from the door of the other. */
+async function newTrader(): Promise<Trader> {
+  const { apiKeyCode, agentId } = await new BellwetherClient({ baseUrl: follower.url }).registerAgent({
+    name: 'Traveller',
+  });
+  const signer = Signer.generate();
+  const client = at(follower, apiKeyCode);
+  await client.registerCredentials(
+    credentialRequest(
+      signer,
+      await createVenueCredentials({ clobUrl: `${follower.url}/paper/clob`, signer }),
+    ),
+  );
+  await client.updateSettings({
+    maxTradesPerDay: 1000,
+    dailyTradeAmountLimit: 100_000,
+    maxTradeAmount: 10_000,
+  });
+  return {
+    client,
+    apiKey: apiKeyCode,
+    agentId,
+    signer,
+    signatureType: 0,
+    funder: signer.address.toLowerCase(),
+  };
+}
+
+describe('two processes', () => {
+  test('a trade placed at the follower is executed once, and both tell of it', async () => {
+    const trader = await newTrader();
+    const market = await aMarket(trader.client);
+    const request = await buildMarketOrder({
+      signer: trader.signer,
+      market,
+      outcome: 'YES',
+      side: 'BUY',
+      amount: 20,
+      worstPrice: 0.95,
+    });
+    const first = await trader.client.placeTrade(request);
+    expect(first).toMatchObject({ success: true, status: 'matched' });
+    expect(await at(leader, trader.apiKey).placeTrade(request)).toEqual(first);
+    const [here, there] = await Promise.all([trader.client.getMe(), at(leader, trader.apiKey).getMe()]);
+    expect(there.simulationBalance).toBe(here.simulationBalance);
+    expect(there.simulationBalance).toBeCloseTo(10_000 - 20 - first.feePaid, 6);
+    expect((await trader.client.getCurrentPositions()).map(({ size }) => size)).toEqual([first.filledSize]);
+  });
+
+  test('the door of the follower serves what the leader knows', async () => {
+    const trader = await newTrader();
+    const market = await aMarket(trader.client);
+    const path = `/paper/clob/book?token_id=${market.clobTokenIds[0]}`;
+    const answer = await call(follower, 'GET', path);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { market: market.conditionId, tick_size: market.tickSize },
+    });
+    expect((await call(follower, 'GET', '/paper/clob/book?token_id=1')).status).toBe(404);
+  });
+
+  test('the call between replicas is nobody else’s', async () => {
+    const body = JSON.stringify({ port: 'venue', method: 'deposit', args: ['0x0', 1, 'faucet'] });
+    const answer = await call(leader, 'POST', '/internal/exchange', {
+      body,
+      headers: { 'content-type': 'text/plain', authorization: 'Bearer x' },
+    });
+    expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } });
+  });
+
+  test('a revoked key is refused on the very next request, also at the other process', async () => {
+    const trader = await newTrader();
+    const spare = await trader.client.createApiKey('spare');
+    // Both processes have it in their caches.
+    for (const process of [leader, follower]) {
+      expect((await call(process, 'GET', '/agents/settings', { key: spare.apiKeyCode })).status).toBe(200);
+    }
+    expect(
+      (await call(follower, 'DELETE', `/agents/api-key/${spare.id}`, { key: trader.apiKey })).status,
+    ).toBe(200);
+    for (const process of [leader, follower]) {
+      expect((await call(process, 'GET', '/agents/settings', { key: spare.apiKeyCode })).status).toBe(401);
+    }
+  });
+
+  test('a pause holds on the next request, also at the other process', async () => {
+    const trader = await newTrader();
+    const market = await aMarket(trader.client);
+    await trader.client.updateSettings({ tradingPaused: true });
+    const body = await restingOrder(trader, market);
+    expect(await call(leader, 'POST', '/markets/trade', { key: trader.apiKey, body })).toMatchObject({
+      status: 403,
+      body: { code: 'trading_paused' },
+    });
+  });
+
+  test('one bucket for both: together they allow what one would', async () => {
+    const trader = await newTrader();
+    const used = 3; // credentials, settings and the registration's look around
+    const answers = await Promise.all(
+      Array.from({ length: 80 }, (_, i) =>
+        call(i % 2 === 0 ? leader : follower, 'GET', '/agents/settings', { key: trader.apiKey }),
+      ),
+    );
+    const allowed = answers.filter(({ status }) => status === 200).length;
+    // 40 at once and one a second since; never more, and hardly fewer: a slice may lie idle at one process.
+    expect(allowed).toBeLessThanOrEqual(40 + 5);
+    expect(allowed).toBeGreaterThanOrEqual(40 - used - 10);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.body.code).toBe('rate_limited');
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  });
+
+  test('an Idempotency-Key is one across both', async () => {
+    const trader = await newTrader();
+    const headers = { 'idempotency-key': 'twice' };
+    const body = await restingOrder(trader, await aMarket(trader.client));
+    const [one, two] = await Promise.all(
+      [leader, follower].map((process) =>
+        call(process, 'POST', '/markets/trade', { key: trader.apiKey, body, headers }),
+      ),
+    );
+    const statuses = [one?.status, two?.status].sort();
+    expect([
+      [201, 201],
+      [201, 409],
+    ]).toContainEqual(statuses);
+    const again = await call(leader, 'POST', '/markets/trade', { key: trader.apiKey, body, headers });
+    expect(again.status).toBe(201);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect((await trader.client.getMe()).tradesToday).toBe(1);
+  });
+
+  test('when the leader dies, the follower takes over and has lost nothing', async () => {
+    const trader = await newTrader();
+    const market = await aMarket(trader.client);
+    const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
+    kill(leader.child.pid as number, 'SIGKILL');
+    await expect
+      .poll(async () => (await call(follower, 'GET', '/readyz')).status, { timeout: 20_000, interval: 200 })
+      .toBe(200);
+    const { status } = await call(follower, 'GET', `/markets/orderbook/${market.clobTokenIds[0]}`, {
+      key: trader.apiKey,
+    });
+    expect(status).toBe(200);
+    expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'live' });
+    expect(await trader.client.cancelOrder(orderId)).toMatchObject({ canceled: [orderId] });
+    const sent = await buildMarketOrder({
+      signer: trader.signer,
+      market,
+      outcome: 'NO',
+      side: 'BUY',
+      amount: 20,
+      worstPrice: 0.95,
+    });
+    expect(await trader.client.placeTrade(sent)).toMatchObject({ success: true });
+  });
+});
