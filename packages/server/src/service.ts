@@ -11,6 +11,7 @@ import {
   ExchangeLedElsewhere,
   type JournalledExchange,
   openExchange,
+  systemClock,
 } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains } from '@bellwether/protocol';
@@ -34,7 +35,7 @@ import { createSecrets, deriveSecret, readMasterKeyFile } from './adapters/syste
 import { type LocalParts, startPaperBackend } from './adapters/venues/paper/paper-backend.ts';
 import { createPaperMarketData } from './adapters/venues/paper/paper-market-data.ts';
 import { createPaperVenue } from './adapters/venues/paper/paper-venue.ts';
-import { toEvidence, tokenOf } from './adapters/venues/paper/translate.ts';
+import { toEvidence } from './adapters/venues/paper/translate.ts';
 import { CACHE_LEASE_MS, createAuthenticator } from './app/authenticate.ts';
 import type { Deps } from './app/deps.ts';
 import { createIdempotency } from './app/idempotency.ts';
@@ -105,6 +106,7 @@ export interface Service {
 }
 
 export interface Overrides {
+  /** The desk's and the paper exchange's; timers stay real. */
   readonly clock?: Clock;
   readonly onStatement?: PoolOptions['onStatement'];
   readonly logger?: Logger;
@@ -158,7 +160,6 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   const { recover, how } = loadRecover();
   const keys = new VenueKeys({ sql, secret: deriveSecret(masterKey, 'paper venue keys v1') });
   const openPaper = async (leadWaitMs: number): Promise<LocalParts | null> => {
-    let known: JournalledExchange | undefined;
     try {
       const exchange = await openExchange({
         sql,
@@ -166,14 +167,10 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
         speed: config.paper.speed,
         autoStep: config.paper.world,
         leadWaitMs,
+        clock: { now: clock.now, every: systemClock.every },
         log: (message, details) => logger.warn({ details }, message),
-        recorder: (tx, entries) =>
-          writeEvidence(
-            tx as never,
-            toEvidence(entries, (conditionId, outcome) => tokenOf(known?.market(conditionId), outcome)),
-          ),
+        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries)),
       });
-      known = exchange;
       const venue = createPaperVenue({
         name: config.venueA.name,
         exchange,

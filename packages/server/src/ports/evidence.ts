@@ -40,9 +40,28 @@ export interface FillEvidence {
   readonly at: number;
 }
 
+/** A market that an account of the desk has traded: kept for good, for the venue forgets it. */
+export interface MarketEvidence {
+  readonly conditionId: string;
+  readonly marketId: string;
+  readonly slug: string;
+  readonly question: string;
+  readonly endDate: number;
+}
+
+export interface ResolutionEvidence {
+  readonly conditionId: string;
+  readonly payout: 'YES' | 'NO' | 'HALF';
+  readonly at: number;
+}
+
 export interface Evidence {
   readonly outcomes: readonly OutcomeEvidence[];
   /** In the order in which they happened. */
   readonly fills: readonly FillEvidence[];
+  /** The markets of the fills. */
+  readonly markets: readonly MarketEvidence[];
+  /** Of any market; those that nobody here has traded are passed over. */
+  readonly resolutions: readonly ResolutionEvidence[];
   readonly deposits: readonly { readonly wallet: string; readonly amount: Micro; readonly at: number }[];
 }

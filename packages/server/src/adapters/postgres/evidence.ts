@@ -12,6 +12,7 @@ const text = (value: bigint): string => value.toString();
 export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unknown>[] {
   const statements: PromiseLike<unknown>[] = [];
   if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence));
+  if (evidence.markets.length > 0) statements.push(writeMarkets(tx, evidence));
   if (evidence.fills.length > 0) {
     const batch = evidence.fills.map((fill) => ({
       wallet: fill.wallet,
@@ -31,6 +32,16 @@ export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unk
     }));
     statements.push(tx`select apply_fills(${tx.json(batch)})`);
   }
+  if (evidence.resolutions.length > 0) {
+    const batch = evidence.resolutions.map(({ conditionId, payout, at }) => ({
+      condition_id: conditionId,
+      payout,
+      at: iso(at),
+    }));
+    statements.push(tx`update traded_markets m set payout = t.payout, resolved_at = t.at
+      from jsonb_to_recordset(${tx.json(batch)}) as t(condition_id text, payout text, at timestamptz)
+      where m.condition_id = t.condition_id`);
+  }
   if (evidence.deposits.length > 0) {
     const batch = evidence.deposits.map(({ wallet, amount, at }) => ({
       wallet,
@@ -42,6 +53,20 @@ export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unk
       on conflict (wallet) do nothing`);
   }
   return statements;
+}
+
+function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown> {
+  const batch = markets.map((market) => ({
+    condition_id: market.conditionId,
+    market_id: market.marketId,
+    slug: market.slug,
+    question: market.question,
+    end_date: iso(market.endDate),
+  }));
+  return tx`insert into traded_markets (condition_id, market_id, slug, question, end_date)
+    select condition_id, market_id, slug, question, end_date from jsonb_to_recordset(${tx.json(batch)})
+      as t(condition_id text, market_id text, slug text, question text, end_date timestamptz)
+    on conflict (condition_id) do nothing`;
 }
 
 function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknown> {
@@ -66,7 +91,8 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     at: iso(outcome.at),
   }));
   // A finished order gives back what it did not use: for a BUY the collateral it did not spend, for a SELL the part
-  // of its amount that did not trade; a rejected one gives back the trade itself too.
+  // of its amount that did not trade; a rejected one gives back the trade itself too. An order that the venue took
+  // counts among its agent's trades, once: with the evidence that answers the submission.
   return tx`
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
@@ -81,7 +107,14 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
       from e where o.order_id = e.order_id
         and o.status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
       returning o.agent_id, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
-        o.status, e.terminal
+        o.status, o.source, o.skill_slug, o.updated_at, e.terminal,
+        (e.first_answer ->> 'success')::boolean as taken
+    ), counted as (
+      insert into agent_results as r (agent_id, source, skill_slug, trades, last_trade_at)
+      select agent_id, coalesce(source, ''), coalesce(skill_slug, ''), count(*), max(updated_at)
+      from moved where taken group by 1, 2, 3
+      on conflict (agent_id, source, skill_slug) do update
+        set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
     )
     insert into budget_returns (agent_id, order_id, day, trades, amount)
     select agent_id, order_id, reserved_day, trades, amount from (

@@ -81,6 +81,8 @@ export function createOrderStore(sql: Sql): OrderStore {
         writeEvidence(sql, {
           fills: [],
           deposits: [],
+          markets: [],
+          resolutions: [],
           outcomes: [
             {
               orderId,

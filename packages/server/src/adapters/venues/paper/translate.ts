@@ -1,12 +1,18 @@
 /** The exchange's journal entries as the desk's evidence. Pure. */
-import type { EngineEvent, Entry, MarketView } from '@bellwether/exchange';
+import type { EngineEvent, Entry } from '@bellwether/exchange';
 import {
   isTerminal,
   type OrderEventKind,
   type OrderStatus,
   transition,
 } from '../../../domain/orders/lifecycle.ts';
-import type { Evidence, FillEvidence, OutcomeEvidence } from '../../../ports/evidence.ts';
+import type {
+  Evidence,
+  FillEvidence,
+  MarketEvidence,
+  OutcomeEvidence,
+  ResolutionEvidence,
+} from '../../../ports/evidence.ts';
 import type { VenueAnswer } from '../../../ports/venue.ts';
 
 type DoneReason = Extract<EngineEvent, { kind: 'order_done' }>['reason'];
@@ -38,18 +44,30 @@ const DETAILS: Partial<Record<DoneReason, string>> = {
   market_closed: 'the market stopped trading',
 };
 
-/** Tokens of a market: fills name the token, events the outcome. */
-export type TokenOf = (conditionId: string, outcome: 'YES' | 'NO') => string;
+type Markets = Entry['markets'];
 
-export const tokenOf = (market: MarketView | undefined, outcome: 'YES' | 'NO'): string => {
-  if (market === undefined) throw new Error('an event names a market that the exchange does not know');
-  return market.tokenIds[outcome === 'YES' ? 0 : 1];
+const factsOf = (markets: Markets, conditionId: string) => {
+  const facts = markets.get(conditionId);
+  if (facts === undefined) throw new Error('an event names a market that its entry does not know');
+  return facts;
 };
 
-export function toEvidence(entries: readonly Entry[], token: TokenOf): Evidence {
+/** Fills name the token, events the outcome. */
+const tokenOf = (markets: Markets, conditionId: string, outcome: 'YES' | 'NO'): string =>
+  factsOf(markets, conditionId).tokenIds[outcome === 'YES' ? 0 : 1];
+
+export function toEvidence(entries: readonly Entry[]): Evidence {
   const outcomes = new Map<string, Draft>();
   const fills: FillEvidence[] = [];
   const deposits: Evidence['deposits'][number][] = [];
+  const resolutions: ResolutionEvidence[] = [];
+  const markets = new Map<string, MarketEvidence>();
+  const took = (entry: Entry, ...made: readonly FillEvidence[]): void => {
+    for (const fill of made) {
+      fills.push(fill);
+      if (!markets.has(fill.conditionId)) markets.set(fill.conditionId, marketEvidence(entry, fill.conditionId));
+    }
+  };
   for (const entry of entries) {
     for (const event of entry.events) {
       if ('account' in event && event.account.startsWith(HOUSE)) continue;
@@ -61,7 +79,7 @@ export function toEvidence(entries: readonly Entry[], token: TokenOf): Evidence 
           break;
         case 'fill':
           applyFill(draftOf(outcomes, event.orderId, entry.at), event);
-          fills.push(fillEvidence(event, token(event.conditionId, event.outcome), entry.at));
+          took(entry, fillEvidence(event, entry));
           break;
         case 'deposited':
           if (entry.command.kind === 'deposit' && entry.command.reason === 'simulation')
@@ -70,13 +88,16 @@ export function toEvidence(entries: readonly Entry[], token: TokenOf): Evidence 
         case 'split':
         case 'merged':
         case 'redeemed':
-          fills.push(...conversions(event, entry, token));
+          took(entry, ...conversions(event, entry));
+          break;
+        case 'market_resolved':
+          resolutions.push({ conditionId: event.conditionId, payout: event.payout, at: entry.at });
           break;
       }
     }
     answerSubmission(outcomes, entry);
   }
-  return { outcomes: [...outcomes.values()], fills, deposits };
+  return { outcomes: [...outcomes.values()], fills, markets: [...markets.values()], resolutions, deposits };
 }
 
 /** What is known of an order before its first event here: that it is open. */
@@ -130,12 +151,17 @@ function applyFill(draft: Draft, event: Event<'fill'>): void {
   draft.status = 'partially_filled';
 }
 
-const fillEvidence = (event: Event<'fill'>, tokenId: string, at: number): FillEvidence => ({
+function marketEvidence(entry: Entry, conditionId: string): MarketEvidence {
+  const { id, slug, question, endDate } = factsOf(entry.markets, conditionId);
+  return { conditionId, marketId: id, slug, question, endDate };
+}
+
+const fillEvidence = (event: Event<'fill'>, { at, markets }: Entry): FillEvidence => ({
   wallet: event.account,
   orderId: event.orderId,
   tradeId: event.matchId,
   conditionId: event.conditionId,
-  tokenId,
+  tokenId: tokenOf(markets, event.conditionId, event.outcome),
   outcome: event.outcome,
   side: event.side,
   price: event.price,
@@ -148,13 +174,13 @@ const fillEvidence = (event: Event<'fill'>, tokenId: string, at: number): FillEv
 });
 
 /** Splits, merges and redemptions move positions too: as buys or sells at what they pay. */
-function conversions(event: Conversion, entry: Entry, token: TokenOf): FillEvidence[] {
+export function conversions(event: Conversion, entry: Entry): FillEvidence[] {
   const leg = (outcome: 'YES' | 'NO', side: 'BUY' | 'SELL', size: bigint, cost: bigint): FillEvidence => ({
     wallet: event.account,
     orderId: `${event.kind}:${entry.seq}`,
     tradeId: outcome === 'YES' ? 0 : 1,
     conditionId: event.conditionId,
-    tokenId: token(event.conditionId, outcome),
+    tokenId: tokenOf(entry.markets, event.conditionId, outcome),
     outcome,
     side,
     price: size === 0n ? 0 : Number((cost * BigInt(WHOLE_PIPS)) / size),
@@ -171,8 +197,9 @@ function conversions(event: Conversion, entry: Entry, token: TokenOf): FillEvide
     return [leg('YES', side, event.amount, half), leg('NO', side, event.amount, event.amount - half)];
   }
   const { yes, no, payout } = event;
-  const whole = yes + no;
-  const toYes = whole === 0n ? 0n : payout === yes ? yes : payout === no ? 0n : (payout * yes) / whole;
+  const pays = factsOf(entry.markets, event.conditionId).payout;
+  // Each outcome's tokens are rounded by themselves, as the exchange does it.
+  const toYes = pays === 'YES' ? yes : pays === 'HALF' ? yes / 2n : 0n;
   return [
     ...(yes > 0n ? [leg('YES', 'SELL', yes, toYes)] : []),
     ...(no > 0n ? [leg('NO', 'SELL', no, payout - toYes)] : []),
