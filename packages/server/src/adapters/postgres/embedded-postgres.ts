@@ -19,6 +19,8 @@ const MAX_SOCKET_PATH_BYTES = 100;
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 20_000;
 const ADOPT_TIMEOUT_MS = 3_000;
+const ORPHANS_TIMEOUT_MS = 10_000;
+const ORPHANS_PAUSE_MS = 100;
 const MAX_CONNECTIONS = 100;
 
 export interface EmbeddedPostgres {
@@ -50,12 +52,13 @@ function readPostmaster(cluster: string): Postmaster | null {
   return Number.isInteger(pid) && pid > 1 ? { pid, socketDir: lines[4] ?? '' } : null;
 }
 
-/** A pid can belong to another program by now: only a postgres counts. */
-function isPostgres(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
-  if (stdout) return /postgres/.test(stdout);
+/** A pid can belong to another program by now, even to another PostgreSQL: only the server of this folder counts. */
+function serves(pid: number, cluster: string): boolean {
+  const isOurs = (args: string) => args.includes('postgres') && args.includes(cluster);
+  const { stdout } = spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  if (stdout) return isOurs(stdout);
   try {
-    return /postgres/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+    return isOurs(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   } catch {
     return false;
   }
@@ -113,6 +116,8 @@ async function answers(socketDir: string): Promise<boolean> {
 function makeSocketDir(binaries: PostgresBinaries): string {
   const beside = join(binaries.home, 'run');
   if (Buffer.byteLength(join(beside, `.s.PGSQL.${PORT}`)) <= MAX_SOCKET_PATH_BYTES) {
+    // A lock file left by a crash may name a pid that another program has by now, and then no server would start.
+    rmSync(beside, { recursive: true, force: true });
     mkdirSync(beside, { recursive: true, mode: 0o700 });
     binaries.own(beside);
     return beside;
@@ -186,11 +191,28 @@ async function launch(
   return { pid: child.pid, socketDir };
 }
 
+/** Launches; waits for what a killed server left behind to die first, which takes it a moment. */
+async function launchWhenFree(
+  binaries: PostgresBinaries,
+  cluster: string,
+): Promise<{ pid: number; socketDir: string }> {
+  const end = Date.now() + ORPHANS_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return await launch(binaries, cluster);
+    } catch (error) {
+      if (!/shared memory block/.test((error as Error).message) || Date.now() > end) throw error;
+      await sleep(ORPHANS_PAUSE_MS);
+    }
+  }
+}
+
 /** Adopts a server that a dead service left behind; ends it, or clears its traces, when it does not answer. */
 async function adopt(cluster: string): Promise<{ pid: number; socketDir: string } | null> {
   const left = readPostmaster(cluster);
-  if (left === null) return null;
-  if (!alive(left.pid) || !isPostgres(left.pid)) {
+  // The traces of a dead server are PostgreSQL's to clear: it makes sure that none of its children still writes.
+  if (left === null || !alive(left.pid)) return null;
+  if (!serves(left.pid, cluster)) {
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
     return null;
   }
@@ -215,7 +237,7 @@ export async function startEmbeddedPostgres(options: {
   const cluster = join(binaries.home, 'postgres');
   initialise(binaries, cluster);
   const left = await adopt(cluster);
-  const { pid, socketDir } = left ?? (await launch(binaries, cluster));
+  const { pid, socketDir } = left ?? (await launchWhenFree(binaries, cluster));
   await ensureDatabase(socketDir, options.database);
   return {
     socketDir,
