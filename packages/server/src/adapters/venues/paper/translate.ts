@@ -65,7 +65,8 @@ export function toEvidence(entries: readonly Entry[]): Evidence {
   const took = (entry: Entry, ...made: readonly FillEvidence[]): void => {
     for (const fill of made) {
       fills.push(fill);
-      if (!markets.has(fill.conditionId)) markets.set(fill.conditionId, marketEvidence(entry, fill.conditionId));
+      if (!markets.has(fill.conditionId))
+        markets.set(fill.conditionId, marketEvidence(entry, fill.conditionId));
     }
   };
   for (const entry of entries) {
