@@ -121,23 +121,38 @@ const RESERVED = new Set([
   'llms.txt',
 ]);
 
+type Setting = keyof typeof ENVIRONMENT.properties;
+
+const isSetting = (name: string): name is Setting => name in ENVIRONMENT.properties;
+const typeOf = (name: Setting): string | undefined =>
+  (ENVIRONMENT.properties[name] as { readonly type?: string }).type;
+
+/** Nothing is rounded: 80.5 is no port. */
+const NUMERIC = new Set<string | undefined>(['integer', 'number']);
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+/** What a value must be. Of a choice the validator only says that it is one. */
+function expectation(name: string, message: string): string {
+  const options = isSetting(name)
+    ? (ENVIRONMENT.properties[name] as { readonly anyOf?: readonly { readonly const?: unknown }[] }).anyOf
+    : undefined;
+  return `${name} ${options === undefined ? message : `must be one of ${options.map((option) => String(option.const)).join(', ')}`}`;
+}
+
 export function readConfig(source: Readonly<Record<string, string | undefined>>): Config {
-  const given: Record<string, string> = {};
+  const given: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(source)) {
     if (value === undefined || value === '') continue;
-    if (name in ENVIRONMENT.properties) given[name] = value;
+    if (isSetting(name))
+      given[name] = NUMERIC.has(typeOf(name)) && NUMBER.test(value) ? Number(value) : value;
     else if (OURS.test(name))
       throw new ConfigError(`${name} is not a setting of this service.${nearest(name)}`);
   }
-  const candidate = Value.Default(ENVIRONMENT, Value.Convert(ENVIRONMENT, given));
+  const candidate = Value.Default(ENVIRONMENT, given);
   const problems = [...Value.Errors(ENVIRONMENT, candidate)];
   if (problems.length > 0) {
-    throw new ConfigError(
-      problems
-        .map((problem) => `${problem.instancePath.slice(1) || 'environment'} ${problem.message}`)
-        .filter((text, i, all) => all.indexOf(text) === i)
-        .join('; '),
-    );
+    const texts = problems.map(({ instancePath, message }) => expectation(instancePath.slice(1), message));
+    throw new ConfigError(`${[...new Set(texts)].join('; ')}.`);
   }
   return assemble(candidate as Environment);
 }
