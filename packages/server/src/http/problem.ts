@@ -79,12 +79,14 @@ const FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
 const DATABASE_GONE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
+  'EPIPE',
   'ENOENT',
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
   'CONNECT_TIMEOUT',
   '57P01',
+  '57P02',
   '57P03',
   '53300',
 ]);
