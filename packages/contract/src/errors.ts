@@ -121,6 +121,18 @@ export const ERRORS = {
     title: 'Credential of another type',
     fix: "Register this wallet's credentials again with signatureType 3, or sign the order for the registered type.",
   },
+  invalid_solana_address: {
+    title: 'Invalid Solana address',
+    fix: 'Send the base58 text of a 32-byte public key.',
+  },
+  link_challenge_invalid: {
+    title: 'Link challenge unknown, used or expired',
+    fix: 'Ask for a new one with GET /wallet/link/challenge and sign its message within five minutes.',
+  },
+  link_signature_invalid: {
+    title: 'Link signature invalid',
+    fix: "Sign the challenge's message unchanged: EIP-191 personal_sign with the wallet's EOA, or Ed25519 with the Solana key.",
+  },
   wallet_not_found: {
     title: 'Wallet not found',
     fix: "Use a wallet that this agent's owner has registered.",

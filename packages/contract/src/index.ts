@@ -6,3 +6,4 @@ export * from './operations/agents.ts';
 export * from './operations/markets.ts';
 export * from './operations/trading.ts';
 export * from './operations/wallet.ts';
+export * from './operations/wallet-link.ts';

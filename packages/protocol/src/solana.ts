@@ -1,0 +1,39 @@
+/** Solana addresses and messages signed with their keys (Ed25519), for wallets that are linked by a challenge. */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { parseBase58 } from './base58.ts';
+import { parseHex, utf8 } from './bytes.ts';
+import { parseBase64 } from './l2.ts';
+
+declare const brand: unique symbol;
+
+/** Base58 of 32 bytes; case matters. */
+export type SolanaAddress = string & { readonly [brand]: 'SolanaAddress' };
+
+const KEY_BYTES = 32;
+export const ED25519_SIGNATURE_BYTES = 64;
+
+/** The address, or `null` when the text is not base58 of 32 bytes. */
+export const parseSolanaAddress = (text: string): SolanaAddress | null =>
+  parseBase58(text)?.length === KEY_BYTES ? (text as SolanaAddress) : null;
+
+/** 64 bytes spelled as 0x hex, base58 or base64: wallets differ in what they hand out. */
+export function parseEd25519Signature(text: string): Uint8Array | null {
+  const spellings = text.startsWith('0x') ? [parseHex] : [parseBase58, parseBase64];
+  for (const parse of spellings) {
+    const bytes = parse(text);
+    if (bytes?.length === ED25519_SIGNATURE_BYTES) return bytes;
+  }
+  return null;
+}
+
+/** Whether the address's key signed the text. By the strict rules of RFC 8032: no second spelling of a signature passes. */
+export function verifySolanaMessage(address: SolanaAddress, message: string, signature: Uint8Array): boolean {
+  const publicKey = parseBase58(address);
+  if (publicKey?.length !== KEY_BYTES || signature.length !== ED25519_SIGNATURE_BYTES) return false;
+  try {
+    return ed25519.verify(signature, utf8(message), publicKey, { zip215: false });
+  } catch {
+    // The library throws for a key or signature that is no point of the curve.
+    return false;
+  }
+}
