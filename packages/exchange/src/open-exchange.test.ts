@@ -435,5 +435,8 @@ describe('what it tells', () => {
       if (before?.token_id === row.token_id)
         expect(Number(row.at_ms) - Number(before!.at_ms)).toBeGreaterThanOrEqual(60_000);
     }
+    // And which NO token mirrors them, for when the market is archived.
+    const twins = await sql`select yes_token_id from exchange_tokens`;
+    expect(new Set(twins.map((row) => row.yes_token_id))).toEqual(new Set(rows.map((row) => row.token_id)));
   });
 });

@@ -12,6 +12,8 @@ export interface PriceTick {
   readonly tokenId: string;
   readonly at: number;
   readonly pips: number;
+  /** The market's other token, with the first price of a market that this process records. */
+  readonly noTokenId?: string;
 }
 
 /** An applied command on its way to the journal. */
@@ -93,6 +95,8 @@ function ownStatements(
   const statements: PromiseLike<unknown>[] = [];
   const prices = rows.flatMap((row) => row.prices);
   if (prices.length > 0) statements.push(insertPrices(tx, prices));
+  const first = prices.filter(isFirst);
+  if (first.length > 0) statements.push(insertTokens(tx, first));
   const orders = gatherOrders(entries);
   const fresh = orders.filter((order) => order.isNew);
   const grown = orders.filter((order) => !order.isNew);
@@ -113,6 +117,19 @@ const insertPrices = (tx: Tx, prices: readonly PriceTick[]): PromiseLike<unknown
     ${prices.map((price) => price.tokenId)}::text[],
     ${prices.map((price) => String(price.at))}::bigint[],
     ${prices.map((price) => String(price.pips))}::integer[])
+  on conflict do nothing`;
+
+const isFirst = (price: PriceTick): price is PriceTick & { readonly noTokenId: string } =>
+  price.noTokenId !== undefined;
+
+const insertTokens = (
+  tx: Tx,
+  prices: readonly { readonly tokenId: string; readonly noTokenId: string }[],
+): PromiseLike<unknown> => tx`
+  insert into exchange_tokens (no_token_id, yes_token_id)
+  select * from unnest(
+    ${prices.map((price) => price.noTokenId)}::text[],
+    ${prices.map((price) => price.tokenId)}::text[])
   on conflict do nothing`;
 
 const insertOrders = (tx: Tx, orders: readonly OrderAddition[]): PromiseLike<unknown> => tx`

@@ -19,7 +19,13 @@ export class PriceTicks {
       const moved = last === undefined || Math.abs(doubled - last.doubled) >= 2 * market.tickSize;
       if (!moved || (last !== undefined && at - last.at < LEAST_INTERVAL_MS)) return;
       this.#last.set(market.conditionId, { doubled, at });
-      ticks.push({ tokenId: market.tokenIds[0], at, pips: Math.floor(doubled / 2) });
+      const [tokenId, noTokenId] = market.tokenIds;
+      ticks.push({
+        tokenId,
+        at,
+        pips: Math.floor(doubled / 2),
+        ...(last === undefined ? { noTokenId } : {}),
+      });
     });
     return ticks;
   }

@@ -6,6 +6,7 @@
  * - exchange_orders: what became of every order that anybody but the house ever sent, one JSON event per line. Its
  *   primary key makes order ids unique for ever.
  * - exchange_prices: mid prices of YES tokens, in pips, for price histories.
+ * - exchange_tokens: which YES token a NO token mirrors, for the histories of markets that are archived by now.
  */
 import type { Sql } from 'postgres';
 
@@ -33,6 +34,10 @@ create table if not exists exchange_prices (
   at_ms bigint not null,
   pips integer not null,
   primary key (token_id, at_ms)
+);
+create table if not exists exchange_tokens (
+  no_token_id text primary key,
+  yes_token_id text not null
 );
 `;
 
