@@ -201,17 +201,24 @@ function routeSchema(operation: Operation) {
     ...(operation.params === undefined ? {} : { params: operation.params }),
     ...(operation.query === undefined ? {} : { querystring: operation.query }),
     ...(operation.body === undefined ? {} : { body: operation.body }),
-    ...(operation.idempotent === true ? { headers: IDEMPOTENCY_HEADER } : {}),
+    headers: {
+      type: 'object',
+      properties: { ...REQUEST_ID, ...(operation.idempotent === true ? IDEMPOTENCY_KEY_HEADER : {}) },
+    },
     response: { [operation.status]: operation.response, ...problems },
   };
 }
 
-const IDEMPOTENCY_HEADER = {
-  type: 'object',
-  properties: {
-    'idempotency-key': {
-      type: 'string',
-      description: 'at most 255 printable characters, kept 24 h: the same key and body give the first answer',
-    },
+const REQUEST_ID = {
+  'x-request-id': {
+    type: 'string',
+    description: 'at most 128 printable characters; made when missing, and echoed',
+  },
+};
+
+const IDEMPOTENCY_KEY_HEADER = {
+  'idempotency-key': {
+    type: 'string',
+    description: 'at most 255 printable characters, kept 24 h: the same key and body give the first answer',
   },
 };

@@ -1,6 +1,6 @@
 /** The door: one Fastify, every operation bound, everything else refused in the documented way. */
 import { randomUUID } from 'node:crypto';
-import { LIMITS, type Operation, Problem } from '@bellwether/contract';
+import { LIMITS, type Operation, Problem, VenueInfo } from '@bellwether/contract';
 import swagger from '@fastify/swagger';
 import scalar from '@scalar/fastify-api-reference';
 import { Ajv } from 'ajv';
@@ -11,6 +11,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { Type } from 'typebox';
 import type { Deps } from '../app/deps.ts';
 import { bindAgents } from './agents.ts';
 import { bindMarkets } from './markets.ts';
@@ -151,10 +152,34 @@ const openapi = ({ publicUrl, version }: ServerOptions) => ({
   },
 });
 
+const LIVENESS = {
+  operationId: 'getLiveness',
+  summary: 'Does the process run?',
+  tags: ['service'],
+  security: [],
+  response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+};
+
+const Readiness = Type.Object({
+  status: Type.String({ description: 'ready, or not ready' }),
+  version: Type.String(),
+  venues: Type.Array(VenueInfo),
+  database: Type.String({ description: 'ready or unreachable' }),
+});
+
+const READINESS = {
+  operationId: 'getReadiness',
+  summary: 'Can trades be taken? 503 with the reason while not',
+  tags: ['service'],
+  security: [],
+  response: { 200: Readiness, 503: Readiness },
+};
+
 async function bindService(app: FastifyInstance, { basePath, readiness }: ServerOptions): Promise<void> {
   for (const prefix of new Set(['', basePath])) {
-    app.get(`${prefix}/healthz`, { schema: { hide: true } }, async () => ({ status: 'ok' }));
-    app.get(`${prefix}/readyz`, { schema: { hide: true } }, async (_request, reply) => {
+    const hide = prefix !== basePath;
+    app.get(`${prefix}/healthz`, { schema: { hide, ...LIVENESS } }, async () => ({ status: 'ok' }));
+    app.get(`${prefix}/readyz`, { schema: { hide, ...READINESS } }, async (_request, reply) => {
       const { ready, body } = await readiness();
       return reply.code(ready ? 200 : 503).send(body);
     });

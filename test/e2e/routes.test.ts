@@ -1,0 +1,136 @@
+/**
+ * Every operation of the contract, whatever it is about: bound, documented with each of its codes, guarded by a key,
+ * limited, and idempotent where it changes something.
+ */
+
+import type { Operation } from '@bellwether/contract';
+import * as contract from '@bellwether/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { errorCodes } from '../../packages/server/src/http/routes.ts';
+import { STATUS } from '../../packages/server/src/http/status.ts';
+import { call, newAgent, startTestService, type TestService } from '../harness.ts';
+
+const isOperation = (value: unknown): value is Operation =>
+  typeof value === 'object' &&
+  value !== null &&
+  'rateClass' in value &&
+  'permission' in value &&
+  'path' in value;
+
+const OPERATIONS = (Object.values(contract) as readonly unknown[]).filter(isOperation);
+const named = OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
+
+let service: TestService;
+let key: string;
+// biome-ignore lint/suspicious/noExplicitAny: the document is read by path
+let document: any;
+
+/** The owner's page talks over a session of its own, with its own protection against repeats. */
+const isPage = ({ path }: Operation): boolean => path.startsWith('/owner/');
+
+beforeAll(async () => {
+  service = await startTestService({ RATE_LIMITS: 'on', PAPER_WORLD: 'off', BASE_PATH: '/desk' });
+  key = (await newAgent(service)).apiKey;
+  document = (await call(service, 'GET', '/openapi.json')).body;
+});
+
+/** A path that exists, with something in place of its parameters. */
+const pathOf = (operation: Operation) => operation.path.replaceAll(/\{\w+\}/g, '1');
+
+describe('every operation', () => {
+  test('there are some, and no two share an id or a route', () => {
+    expect(OPERATIONS.length).toBeGreaterThan(20);
+    expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
+    expect(new Set(named.map(([name]) => name)).size).toBe(OPERATIONS.length);
+  });
+
+  test.each(named)(
+    '%s is in the OpenAPI document with every parameter, response and code',
+    (_name, operation) => {
+      const entry = document.paths[operation.path]?.[operation.method.toLowerCase()];
+      expect(entry).toMatchObject({ operationId: operation.id, summary: operation.summary });
+      expect(entry.responses[operation.status]?.content?.['application/json']?.schema).toBeDefined();
+      for (const code of errorCodes(operation)) {
+        const response = entry.responses[STATUS[code]];
+        expect(response?.description, code).toContain(`\`${code}\``);
+        expect(response?.content?.['application/problem+json'], code).toBeDefined();
+      }
+      const parameters = (entry.parameters ?? []).map(({ name }: { name: string }) => name);
+      for (const part of [operation.params, operation.query]) {
+        for (const name of Object.keys((part as { properties?: object } | undefined)?.properties ?? {}))
+          expect(parameters).toContain(name);
+      }
+      expect(parameters).toContain('x-request-id');
+      if (operation.body !== undefined)
+        expect(entry.requestBody?.content?.['application/json']?.schema).toBeDefined();
+      expect(entry.security).toHaveLength(operation.permission === 'public' ? 0 : 1);
+    },
+  );
+
+  test.each(named.filter(([, { permission }]) => permission !== 'public'))(
+    '%s refuses who has no key, before it looks at the request',
+    async (_name, operation) => {
+      const answer = await call(
+        service,
+        operation.method,
+        pathOf(operation),
+        operation.method === 'GET' ? {} : { body: '{broken' },
+      );
+      expect([401, 403]).toContain(answer.status);
+      if (operation.permission === 'agent') expect(answer.body.code).toBe('unauthorized');
+    },
+  );
+
+  test.each(named.filter(([, operation]) => operation.method !== 'GET' && !isPage(operation)))(
+    '%s takes an Idempotency-Key',
+    (_name, operation) => {
+      expect(operation.idempotent).toBe(true);
+      const entry = document.paths[operation.path][operation.method.toLowerCase()];
+      expect(entry.parameters.map(({ name }: { name: string }) => name)).toContain('idempotency-key');
+    },
+  );
+
+  test.each(
+    named.filter(([, operation]) => operation.rateClass !== 'none' && operation.permission === 'agent'),
+  )('%s tells its rate limit', async (_name, operation) => {
+    const answer = await call(service, operation.method, pathOf(operation), {
+      key,
+      ...(operation.body === undefined ? {} : { body: '{}' }),
+    });
+    expect(answer.headers.get('ratelimit-policy')).toMatch(/^"\w+";q=\d+;w=\d+$/);
+    expect(answer.headers.get('ratelimit')).toMatch(/^"\w+";r=\d+;t=\d+$/);
+    expect(answer.status).not.toBe(500);
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('around them', () => {
+  test('a request id is echoed when it is printable, else made', async () => {
+    const given = async (id: string) =>
+      (await call(service, 'GET', '/agents/health', { headers: { 'x-request-id': id } })).headers.get(
+        'x-request-id',
+      );
+    expect(await given('my request/1')).toBe('my request/1');
+    expect(await given('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('the document, its page and the probes lie under the base path, the probes at the root too', async () => {
+    const root = { url: service.address };
+    expect(document.openapi).toBe('3.1.0');
+    expect((await call(service, 'GET', '/docs/', { headers: { accept: 'text/html' } })).status).toBe(200);
+    for (const where of [service, root]) {
+      expect(await call(where, 'GET', '/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
+      expect(await call(where, 'GET', '/readyz')).toMatchObject({
+        status: 200,
+        body: {
+          status: 'ready',
+          version: expect.any(String),
+          venues: [{ name: 'polymarket', kind: 'A', backend: 'paper' }],
+          database: 'ready',
+        },
+      });
+    }
+    expect((await call(root, 'GET', '/agents/health')).status).toBe(404);
+    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/healthz', '/readyz']));
+  });
+});
