@@ -22,7 +22,9 @@ const ROOT = resolve(import.meta.dirname, '..');
 const MIGRATIONS = join(ROOT, 'packages/server/src/adapters/postgres/migrations');
 const NOTE = '<!-- Made by scripts/generate-docs.ts. Change the code, then run it. -->';
 
-const TAGS: readonly Operation['tag'][] = ['agents', 'wallet', 'markets', 'trading', 'positions', 'paper'];
+const TAGS = ['agents', 'wallet', 'markets', 'trading', 'positions', 'paper'];
+/** A tag that is not listed comes last. */
+const placeOf = ({ tag }: Operation): number => (TAGS.includes(tag) ? TAGS.indexOf(tag) : TAGS.length);
 const METHODS: readonly Operation['method'][] = ['GET', 'POST', 'DELETE'];
 
 const isOperation = (value: unknown): value is Operation =>
@@ -33,7 +35,7 @@ export const OPERATIONS: readonly Operation[] = (Object.values(contract) as unkn
   .filter(isOperation)
   .sort(
     (a, b) =>
-      TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag) ||
+      placeOf(a) - placeOf(b) ||
       Number(a.path > b.path) - Number(a.path < b.path) ||
       METHODS.indexOf(a.method) - METHODS.indexOf(b.method),
   );
