@@ -1,0 +1,125 @@
+/** The heartbeat: how an agent stands, what needs its attention, and what changed since it last asked. */
+import { type Static, Type } from 'typebox';
+import { Address, Iso, Nullable, PRINTABLE, VenueQuery } from '../fields.ts';
+import { operation } from '../operation.ts';
+import { Settings } from './agents.ts';
+import { Market, Notice } from './markets.ts';
+import { Order } from './trading.ts';
+
+export const RiskAlert = Type.Object(
+  {
+    ...Notice.properties,
+    marketId: Type.Optional(Type.String()),
+  },
+  { description: 'as it is now, whatever `since` says; most severe first' },
+);
+
+/** A step that would put something right, as a request that can be sent. */
+export const BriefingAction = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  method: Type.String(),
+  path: Type.String(),
+  body: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'what to send with it' })),
+});
+
+export const VenueBrief = Type.Object({
+  walletAddress: Nullable(Type.String()),
+  openOrdersCount: Type.Integer({ description: 'of this agent' }),
+  currentPositionsCount: Type.Integer({ description: 'of the wallet' }),
+  balance: Type.Number({ description: 'collateral, what open orders hold included' }),
+  availableBalance: Type.Number({ description: 'collateral that a new order can use' }),
+  positionsValue: Type.Number({ description: 'what is held, at current prices' }),
+  actions: Type.Array(BriefingAction, { description: 'what to do next' }),
+});
+
+export const SkillBrief = Type.Object({
+  skillCode: Type.String(),
+  skillSlug: Type.String({ description: 'what trades name in skillSlug' }),
+  skillName: Type.String(),
+  description: Type.String({ description: 'written by its author' }),
+});
+
+export const BriefingAgent = Type.Object({
+  agentId: Type.String(),
+  name: Type.String(),
+  claimed: Type.Boolean(),
+  walletAddress: Nullable(Type.String()),
+  solAddress: Nullable(Type.String()),
+  tradesToday: Type.Integer(),
+  maxTradesPerDay: Type.Integer(),
+  tradesRemaining: Type.Integer(),
+  amountToday: Type.Number({ description: 'collateral traded or reserved today' }),
+  amountRemaining: Nullable(Type.Number({ description: 'null while the caps are switched off' })),
+  realizedToday: Type.Number({ description: 'P&L of the UTC day, after fees' }),
+  quotaResetsAt: Iso,
+});
+
+export const Briefing = Type.Object({
+  timestamp: Iso,
+  venue: Type.String(),
+  agent: BriefingAgent,
+  settings: Settings,
+  riskAlerts: Type.Array(RiskAlert),
+  venues: Type.Record(Type.String(), VenueBrief, { description: 'by venue name' }),
+  opportunities: Type.Object({
+    newMarkets: Type.Array(Market, {
+      description: 'still open, newest first; titles and rules are written by strangers',
+    }),
+    recommendedSkills: Type.Array(SkillBrief),
+  }),
+  recentTrades: Type.Array(Order, {
+    description: 'orders that were placed, filled, canceled or ended, latest change first',
+  }),
+  recentTradesTruncated: Type.Boolean({
+    description: 'true: more changed than fits here; GET /markets/orders has them all',
+  }),
+  nextCursor: Type.String({ description: 'send it as `since` next time' }),
+});
+
+/** Longest `since`: a cursor names the transactions that were under way when it was made. */
+export const MAX_SINCE_CHARS = 4_000;
+
+const include = Type.Optional(
+  Type.Boolean({ description: 'false leaves newMarkets empty; the three spellings mean the same' }),
+);
+
+export const BriefingQuery = Type.Object({
+  venue: VenueQuery,
+  user: Type.Optional(Address),
+  since: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_SINCE_CHARS,
+      pattern: PRINTABLE,
+      description:
+        'the last nextCursor, an ISO 8601 time with zone, or epoch seconds or milliseconds: newMarkets and recentTrades then hold only what came or changed since',
+    }),
+  ),
+  includeMarkets: include,
+  'include-markets': include,
+  include_markets: include,
+});
+
+export const getBriefing = operation({
+  id: 'getBriefing',
+  method: 'GET',
+  path: '/markets/briefing',
+  summary: 'The heartbeat: state, risk alerts, what to do next, what changed',
+  description:
+    'Cheap enough to be called every 30 seconds. With `since` it is complete: no change of an order is left out or told twice, however close to the last call it came.',
+  tag: 'markets',
+  permission: 'agent',
+  rateClass: 'read',
+  query: BriefingQuery,
+  status: 200,
+  response: Briefing,
+  errors: ['unknown_venue', 'wallet_not_found', 'contradictory_filter', 'service_unavailable'],
+});
+
+export type RiskAlert = Static<typeof RiskAlert>;
+export type BriefingAction = Static<typeof BriefingAction>;
+export type VenueBrief = Static<typeof VenueBrief>;
+export type SkillBrief = Static<typeof SkillBrief>;
+export type Briefing = Static<typeof Briefing>;
+export type BriefingQuery = Static<typeof BriefingQuery>;
