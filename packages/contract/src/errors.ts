@@ -151,6 +151,7 @@ export const ERRORS = {
   unknown_market: { title: 'Unknown market', fix: 'Use the conditionId of a market from GET /markets.' },
   market_not_active: { title: 'Market not active', fix: 'Choose a market that is active and not resolved.' },
   contradictory_filter: { title: 'Contradictory filter', fix: 'Leave one of the two parameters out.' },
+  history_too_fine: { title: 'History too fine', fix: 'Ask for the fidelity named in the detail, or for less time.' },
   unknown_sort_field: { title: 'Unknown sort field', fix: 'Use one of the fields listed in the detail.' },
 
   // Orders: coherence

@@ -45,6 +45,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   unknown_market: 400,
   market_not_active: 400,
   contradictory_filter: 400,
+  history_too_fine: 400,
   unknown_sort_field: 400,
   token_market_mismatch: 400,
   outcome_token_mismatch: 400,
