@@ -10,7 +10,7 @@ export const ERRORS = {
   },
   invalid_json: { title: 'Invalid JSON', fix: 'Send one well-formed JSON value, encoded as UTF-8.' },
   body_required: { title: 'Body required', fix: 'Send a JSON object as the body.' },
-  body_too_large: { title: 'Body too large', fix: 'Send at most 64 KiB.' },
+  body_too_large: { title: 'Body too large', fix: 'Send at most 64 KiB; 256 KiB to POST /markets/batch-trade.' },
   unsupported_media_type: {
     title: 'Unsupported media type',
     fix: 'Send the body with Content-Type: application/json.',
@@ -146,6 +146,10 @@ export const ERRORS = {
   wrong_venue_route: {
     title: 'Wrong route for this venue',
     fix: 'Use the quote → sign → submit routes of that venue.',
+  },
+  market_not_resolved: {
+    title: 'Market not resolved',
+    fix: 'Redeem once the market is resolved, or set autoRedeemEnabled and it happens by itself.',
   },
   market_not_found: { title: 'Market not found', fix: 'Find markets with GET /markets?q=…' },
   unknown_market: { title: 'Unknown market', fix: 'Use the conditionId of a market from GET /markets.' },

@@ -15,10 +15,17 @@ export const LIMITS = {
   sortChars: 200,
   marketsPerPage: 500,
   ordersPerPage: 100,
+  positionsPerPage: 100,
+  agentTradesPerPage: 200,
+  leaderboardEntries: 100,
+  refusalsKept: 1000,
+  ordersPerBatch: 20,
   tradesPerDay: 5000,
   tradeAmount: 1_000_000,
   dailyTradeAmount: 10_000_000,
   bodyBytes: 65_536,
+  /** Twenty orders with every text at its longest. */
+  batchBodyBytes: 262_144,
 } as const;
 
 /**

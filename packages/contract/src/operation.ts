@@ -31,6 +31,8 @@ export interface Operation {
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
+  /** Where it is not LIMITS.bodyBytes. */
+  readonly bodyBytes?: number;
   readonly status: 200 | 201;
   readonly response: TSchema;
   /** Codes beyond those that every route of its kind can answer. */

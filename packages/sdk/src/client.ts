@@ -4,10 +4,14 @@
  */
 import {
   type AgentRecord,
+  type AgentTrades,
   type ApiKeyRecord,
+  type BatchTradeResponse,
+  batchTrade,
   type CancelAllResponse,
   type CancelMarketResponse,
   type CancelResponse,
+  type ClosedPosition,
   type CredentialCheck,
   type CredentialRequest,
   type CredentialResult,
@@ -16,22 +20,32 @@ import {
   cancelOrder,
   checkCredentials,
   createApiKey,
+  type ExpiringPositions,
   type FaucetRequest,
   type FaucetResponse,
   faucet,
   getClaim,
+  getClosedPositions,
   getCurrentPositions,
+  getExpiringPositions,
   getHealth,
+  getLeaderboard,
   getMarket,
   getMarketContext,
   getMe,
   getOrder,
   getOrderBook,
+  getPortfolio,
+  getRiskSettings,
   getSettings,
+  getWalletPositions,
+  type Leaderboard,
+  listAgentTrades,
   listApiKeys,
   listMarkets,
   listOpenOrders,
   listOrders,
+  listTradesByStrategy,
   type Market,
   type MarketContext,
   type Me,
@@ -39,18 +53,26 @@ import {
   type Order,
   type OrderBook,
   type OrderDetail,
+  type Portfolio,
   type Position,
   placeTrade,
+  type RedeemRequest,
+  type RedeemResponse,
   type RegisterRequest,
   type RegisterResponse,
   registerAgent,
+  redeemPosition,
   registerCredentials,
+  resetRiskSettings,
   revokeApiKey,
   type Settings,
   type SettingsUpdate,
+  type StrategyResult,
   type TradeRequest,
   type TradeResponse,
+  updateRiskSettings,
   updateSettings,
+  type WalletPositions,
 } from '@bellwether/contract';
 import type { Static, TSchema } from 'typebox';
 import { INSPECT } from './inspect.ts';
@@ -132,6 +154,30 @@ export class BellwetherClient {
   updateSettings(body: SettingsUpdate, options?: CallOptions): Promise<Settings> {
     return this.#call(updateSettings, { body, options });
   }
+  /** The same record as `getSettings`. */
+  getRiskSettings(options?: CallOptions): Promise<Settings> {
+    return this.#call(getRiskSettings, { options });
+  }
+  updateRiskSettings(body: SettingsUpdate, options?: CallOptions): Promise<Settings> {
+    return this.#call(updateRiskSettings, { body, options });
+  }
+  /** Back to the defaults, which lifts the agent's own pause. */
+  resetRiskSettings(options?: CallOptions): Promise<Settings> {
+    return this.#call(resetRiskSettings, { options });
+  }
+  /** The decision journal: orders and refused attempts, newest first. */
+  listAgentTrades(
+    query: QueryOf<typeof listAgentTrades> = {},
+    options?: CallOptions,
+  ): Promise<AgentTrades> {
+    return this.#call(listAgentTrades, { query, options });
+  }
+  listTradesByStrategy(options?: CallOptions): Promise<StrategyResult[]> {
+    return this.#call(listTradesByStrategy, { options });
+  }
+  getLeaderboard(query: QueryOf<typeof getLeaderboard> = {}, options?: CallOptions): Promise<Leaderboard> {
+    return this.#call(getLeaderboard, { query, options });
+  }
   getHealth(options?: CallOptions): Promise<{ status: 'ok'; timestamp: string }> {
     return this.#call(getHealth, { options });
   }
@@ -175,6 +221,34 @@ export class BellwetherClient {
     return this.#call(getCurrentPositions, { query, options });
   }
 
+  getClosedPositions(
+    query: QueryOf<typeof getClosedPositions> = {},
+    options?: CallOptions,
+  ): Promise<ClosedPosition[]> {
+    return this.#call(getClosedPositions, { query, options });
+  }
+  getWalletPositions(
+    address: string,
+    query: QueryOf<typeof getWalletPositions> = {},
+    options?: CallOptions,
+  ): Promise<WalletPositions> {
+    return this.#call(getWalletPositions, { params: { address }, query, options });
+  }
+  /** Positions in markets that end within `query.hours`, 24 when left out. */
+  getExpiringPositions(
+    query: QueryOf<typeof getExpiringPositions> = {},
+    options?: CallOptions,
+  ): Promise<ExpiringPositions> {
+    return this.#call(getExpiringPositions, { query, options });
+  }
+  getPortfolio(query: QueryOf<typeof getPortfolio> = {}, options?: CallOptions): Promise<Portfolio> {
+    return this.#call(getPortfolio, { query, options });
+  }
+  /** Exchanges the tokens of a resolved market for collateral. It pays once, however often it is called. */
+  redeemPosition(body: RedeemRequest, options?: CallOptions): Promise<RedeemResponse> {
+    return this.#call(redeemPosition, { body, options, repeatable: true });
+  }
+
   // Trading
 
   /**
@@ -183,6 +257,10 @@ export class BellwetherClient {
    */
   placeTrade(body: TradeRequest, options?: CallOptions): Promise<TradeResponse> {
     return this.#call(placeTrade, { body, options, repeatable: true });
+  }
+  /** Up to 20 signed orders, each judged on its own. Repeated after a broken connection like `placeTrade`. */
+  batchTrade(orders: readonly TradeRequest[], options?: CallOptions): Promise<BatchTradeResponse> {
+    return this.#call(batchTrade, { body: { orders }, options, repeatable: true });
   }
   listOpenOrders(query: QueryOf<typeof listOpenOrders> = {}, options?: CallOptions): Promise<Order[]> {
     return this.#call(listOpenOrders, { query, options });

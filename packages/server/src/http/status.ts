@@ -42,6 +42,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   unknown_venue: 400,
   wrong_venue_route: 400,
   market_not_found: 404,
+  market_not_resolved: 400,
   unknown_market: 400,
   market_not_active: 400,
   contradictory_filter: 400,

@@ -1,0 +1,44 @@
+import { type Static, Type } from 'typebox';
+import { LIMITS, Nullable, Problem } from '../fields.ts';
+import { operation } from '../operation.ts';
+import { TradeRequest, TradeResponse } from './trading.ts';
+
+export const BatchTradeResult = Type.Object({
+  index: Type.Integer({ description: 'position in orders' }),
+  success: Type.Boolean({ description: 'the venue took the order' }),
+  status: Type.Integer({ description: 'HTTP status that POST /markets/trade would have answered' }),
+  orderId: Nullable(Type.String()),
+  trade: Nullable(TradeResponse),
+  problem: Nullable(Problem),
+});
+
+export const BatchTradeResponse = Type.Object({
+  total: Type.Integer(),
+  succeeded: Type.Integer(),
+  failed: Type.Integer(),
+  results: Type.Array(BatchTradeResult, { description: 'in the order of the request' }),
+});
+
+export const batchTrade = operation({
+  id: 'batchTrade',
+  method: 'POST',
+  path: '/markets/batch-trade',
+  summary: 'Place up to 20 signed orders, one after the other, each judged on its own',
+  description:
+    'A request that is not well-formed is refused as a whole, before anything is placed. After that no order depends ' +
+    'on another, except that they draw on the same budgets in the order given.',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'trade',
+  idempotent: true,
+  bodyBytes: LIMITS.batchBodyBytes,
+  body: Type.Object({
+    orders: Type.Array(TradeRequest, { minItems: 1, maxItems: LIMITS.ordersPerBatch }),
+  }),
+  status: 200,
+  response: BatchTradeResponse,
+  errors: ['service_unavailable'],
+});
+
+export type BatchTradeResult = Static<typeof BatchTradeResult>;
+export type BatchTradeResponse = Static<typeof BatchTradeResponse>;

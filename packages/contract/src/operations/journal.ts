@@ -1,0 +1,125 @@
+import { type Static, Type } from 'typebox';
+import { Iso, LIMITS, Nullable, VenueQuery } from '../fields.ts';
+import { operation } from '../operation.ts';
+
+/** One attempt to trade: an order, or one that the desk refused (status `denied`). */
+export const AgentTrade = Type.Object({
+  createdAt: Iso,
+  marketConditionId: Type.String(),
+  marketConditionName: Type.String({ description: 'the question, as the agent sent it' }),
+  skillCode: Nullable(
+    Type.String({ description: 'of the registered skill that skillSlug names, if there is one' }),
+  ),
+  skillSlug: Nullable(Type.String()),
+  sourceTag: Nullable(Type.String()),
+  reasoning: Nullable(Type.String()),
+  platform: Type.String({ description: 'venue name' }),
+  actionType: Type.String({ description: 'BUY or SELL' }),
+  direction: Type.String({ description: 'YES or NO' }),
+  orderSize: Type.Number({ description: 'shares' }),
+  amount: Type.Number({ description: 'collateral asked for, fees apart' }),
+  walletAddress: Type.String(),
+  orderId: Nullable(Type.String({ description: 'null for a refused attempt' })),
+  status: Type.String({ description: 'status of the order, or denied' }),
+  errorCode: Nullable(Type.String({ description: 'why the venue or the desk refused' })),
+  errorMessage: Nullable(Type.String()),
+});
+
+export const AgentTrades = Type.Object({
+  total: Type.Integer(),
+  limit: Type.Integer(),
+  offset: Type.Integer(),
+  venue: Type.String(),
+  trades: Type.Array(AgentTrade),
+});
+
+export const listAgentTrades = operation({
+  id: 'listAgentTrades',
+  method: 'GET',
+  path: '/agents/trades',
+  summary: "The agent's decision journal, newest first: its orders and what the desk refused",
+  description: `Refused attempts are kept to the last ${LIMITS.refusalsKept} of each agent.`,
+  tag: 'agents',
+  permission: 'agent',
+  rateClass: 'search',
+  query: Type.Object({
+    venue: VenueQuery,
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.agentTradesPerPage, default: 50 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+  }),
+  status: 200,
+  response: AgentTrades,
+  errors: ['unknown_venue'],
+});
+
+/** Beyond the interface: ours. */
+export const StrategyResult = Type.Object({
+  source: Nullable(Type.String()),
+  skillSlug: Nullable(Type.String()),
+  trades: Type.Integer({ description: 'orders that the venue took' }),
+  volume: Type.Number({ description: 'collateral that changed hands, both ways, fees apart' }),
+  fees: Type.Number(),
+  realizedPnl: Type.Number({ description: 'of what was sold or redeemed, before fees' }),
+});
+
+export const listTradesByStrategy = operation({
+  id: 'listTradesByStrategy',
+  method: 'GET',
+  path: '/agents/trades/by-strategy',
+  summary:
+    'What each strategy of this agent has made, by the labels source and skillSlug; largest volume first',
+  description:
+    'P&L belongs to the labels of the order that sold; of a redemption, to those of the last trade of the token.',
+  tag: 'agents',
+  permission: 'agent',
+  rateClass: 'read',
+  status: 200,
+  response: Type.Array(StrategyResult),
+  errors: [],
+});
+
+export const LeaderboardEntry = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  status: Type.String({ description: 'active (called within 5 minutes), idle (24 hours) or offline' }),
+  totalPnl: Type.Number({ description: 'realised, after fees' }),
+  pnlPercent: Type.Number({ description: 'totalPnl in percent of the simulation balance' }),
+  tradesCount: Type.Integer(),
+  winCount: Type.Integer({ description: 'positions closed with a gain, fees counted' }),
+  lossCount: Type.Integer(),
+  winRate: Nullable(
+    Type.Number({ description: 'wins among wins and losses, 0 to 1; null before the first' }),
+  ),
+  description: Type.String(),
+  ownerWalletAddress: Nullable(Type.String({ description: 'masked, e.g. 0x1234…abcd' })),
+  isClaimed: Type.Boolean(),
+  createdAt: Iso,
+  lastTradeAt: Nullable(Iso),
+});
+
+export const Leaderboard = Type.Object({
+  entries: Type.Array(LeaderboardEntry),
+  totalAgents: Type.Integer({ description: 'agents registered; those without a trade are not ranked' }),
+});
+
+export const getLeaderboard = operation({
+  id: 'getLeaderboard',
+  method: 'GET',
+  path: '/agents/leaderboard',
+  summary: 'Agents by total P&L; the one read across owners, a few seconds old at most',
+  tag: 'agents',
+  permission: 'agent',
+  rateClass: 'search',
+  query: Type.Object({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.leaderboardEntries, default: 20 })),
+  }),
+  status: 200,
+  response: Leaderboard,
+  errors: [],
+});
+
+export type AgentTrade = Static<typeof AgentTrade>;
+export type AgentTrades = Static<typeof AgentTrades>;
+export type StrategyResult = Static<typeof StrategyResult>;
+export type LeaderboardEntry = Static<typeof LeaderboardEntry>;
+export type Leaderboard = Static<typeof Leaderboard>;

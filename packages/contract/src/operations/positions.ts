@@ -1,0 +1,137 @@
+import { type Static, Type } from 'typebox';
+import { Address, Iso, LIMITS, VenueQuery } from '../fields.ts';
+import { operation } from '../operation.ts';
+import { Notice, Position } from './markets.ts';
+
+const user = Type.Optional(Address);
+
+/** A position whose last share was sold or redeemed: `size` is 0, `initialValue` all that was ever paid. */
+export const ClosedPosition = Type.Object({
+  ...Position.properties,
+  closedAt: Iso,
+});
+
+export const getClosedPositions = operation({
+  id: 'getClosedPositions',
+  method: 'GET',
+  path: '/markets/closed-positions',
+  summary:
+    'Positions sold or redeemed to the last share, latest first; also of markets the venue has archived',
+  tag: 'positions',
+  permission: 'agent',
+  rateClass: 'read',
+  query: Type.Object({
+    venue: VenueQuery,
+    user,
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.positionsPerPage, default: 50 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+  }),
+  status: 200,
+  response: Type.Array(ClosedPosition),
+  errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],
+});
+
+export const WalletPositions = Type.Object({
+  walletAddress: Type.String(),
+  positionCount: Type.Integer(),
+  positions: Type.Array(Position),
+  totalValue: Type.Number({ description: 'what the positions are worth now, in collateral' }),
+});
+
+export const getWalletPositions = operation({
+  id: 'getWalletPositions',
+  method: 'GET',
+  path: '/markets/wallet/{address}/positions',
+  summary: "Positions held by one of the owner's wallets",
+  tag: 'positions',
+  permission: 'agent',
+  rateClass: 'read',
+  params: Type.Object({ address: Address }),
+  query: Type.Object({ venue: VenueQuery }),
+  status: 200,
+  response: WalletPositions,
+  errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],
+});
+
+export const ExpiringPositions = Type.Object({
+  positions: Type.Array(
+    Type.Object({
+      ...Position.properties,
+      resolutionTimestamp: Iso,
+      hoursUntilResolution: Type.Number({ description: '0 when the end has passed' }),
+    }),
+  ),
+  total: Type.Integer(),
+  hours: Type.Number(),
+  venue: Type.String(),
+});
+
+export const getExpiringPositions = operation({
+  id: 'getExpiringPositions',
+  method: 'GET',
+  path: '/markets/positions/expiring',
+  summary: 'Positions in markets that end within so many hours and are not resolved yet, soonest first',
+  tag: 'positions',
+  permission: 'agent',
+  rateClass: 'read',
+  query: Type.Object({
+    venue: VenueQuery,
+    user,
+    hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760, default: 24 })),
+  }),
+  status: 200,
+  response: ExpiringPositions,
+  errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],
+});
+
+const Exposure = Type.Number({
+  description:
+    'what would be lost if every held outcome lost: cost, less what a pair of YES and NO is sure to pay',
+});
+
+export const Portfolio = Type.Object({
+  venue: Type.String(),
+  balance: Type.Number({ description: 'collateral, what open BUY orders hold included' }),
+  totalExposure: Exposure,
+  positionsCount: Type.Integer(),
+  redeemableCount: Type.Integer(),
+  pnl24h: Type.Number({ description: 'realised in the last 24 hours, after fees' }),
+  pnlTotal: Type.Number({ description: 'realised and unrealised, after fees' }),
+  realizedPnl: Type.Number({ description: 'before fees' }),
+  unrealizedPnl: Type.Number(),
+  fees: Type.Number(),
+  concentration: Type.Object({
+    topMarketPct: Type.Number({ description: 'share of the largest market in the value of all, 0 to 100' }),
+    top3MarketsPct: Type.Number(),
+  }),
+  warnings: Type.Array(Notice),
+  venues: Type.Record(
+    Type.String(),
+    Type.Object({
+      balance: Type.Number(),
+      pnl: Type.Number(),
+      positionsCount: Type.Integer(),
+      totalExposure: Exposure,
+    }),
+  ),
+  total: Type.Object({ positionsCount: Type.Integer(), totalExposure: Exposure }),
+});
+
+export const getPortfolio = operation({
+  id: 'getPortfolio',
+  method: 'GET',
+  path: '/markets/portfolio',
+  summary: 'Balance, exposure, P&L and concentration of a wallet in one answer',
+  tag: 'positions',
+  permission: 'agent',
+  rateClass: 'read',
+  query: Type.Object({ venue: VenueQuery, user }),
+  status: 200,
+  response: Portfolio,
+  errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],
+});
+
+export type ClosedPosition = Static<typeof ClosedPosition>;
+export type WalletPositions = Static<typeof WalletPositions>;
+export type ExpiringPositions = Static<typeof ExpiringPositions>;
+export type Portfolio = Static<typeof Portfolio>;

@@ -1,0 +1,74 @@
+import { type Static, Type } from 'typebox';
+import { Address, LIMITS, Nullable, Outcome, PRINTABLE, text } from '../fields.ts';
+import { operation } from '../operation.ts';
+
+export const RedeemRequest = Type.Object({
+  venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
+  marketId: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: PRINTABLE,
+    description: 'market id, condition id, slug or token id',
+  }),
+  side: Type.Optional(Outcome),
+  walletAddress: Type.Optional(Address),
+});
+
+export const RedeemResponse = Type.Object({
+  success: Type.Boolean(),
+  status: Type.String({ description: 'redeemed, nothing_to_redeem, or unsigned (live venues)' }),
+  redeemedAmount: Type.Number({ description: 'collateral received; 0 for tokens that lost' }),
+  txHash: Nullable(Type.String({ description: 'null on paper' })),
+  marketId: Type.String(),
+  conditionId: Type.String(),
+  wallets: Type.Array(
+    Type.Object({
+      walletAddress: Type.String(),
+      yes: Type.Number({ description: 'YES tokens burnt' }),
+      no: Type.Number({ description: 'NO tokens burnt' }),
+      redeemedAmount: Type.Number(),
+    }),
+    { description: 'one row per wallet that had something to redeem' },
+  ),
+  transactions: Type.Optional(
+    Type.Array(
+      Type.Object({
+        to: Type.String(),
+        data: Type.String(),
+        value: Type.String(),
+        chainId: Type.Integer(),
+        description: Type.String(),
+      }),
+      { description: 'live venues: sign and send these; the service holds no key' },
+    ),
+  ),
+});
+
+export const redeemPosition = operation({
+  id: 'redeemPosition',
+  method: 'POST',
+  path: '/markets/redeem',
+  summary: 'Exchange the tokens of a resolved market for collateral; never blocked by a safeguard',
+  description:
+    "Without walletAddress: this agent's wallet and every wallet of the owner in which this agent traded the market " +
+    'last. A venue redeems both outcomes at once; with side, nothing happens unless tokens of that side are held. ' +
+    'Losing tokens are burnt for 0. It pays exactly once, however often and however concurrently it is called.',
+  tag: 'positions',
+  permission: 'agent',
+  rateClass: 'exit',
+  idempotent: true,
+  body: RedeemRequest,
+  status: 200,
+  response: RedeemResponse,
+  errors: [
+    'unknown_venue',
+    'wrong_venue_route',
+    'market_not_found',
+    'market_not_resolved',
+    'wallet_not_found',
+    'service_unavailable',
+  ],
+});
+
+export type RedeemRequest = Static<typeof RedeemRequest>;
+export type RedeemResponse = Static<typeof RedeemResponse>;
