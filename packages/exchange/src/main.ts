@@ -48,6 +48,13 @@ function readSettings(env: NodeJS.ProcessEnv): Settings {
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
   const sql = postgres(settings.databaseUrl, { max: 5, max_lifetime: null, onnotice: () => {} });
+  const [desk] = await sql`select to_regclass('safeguards') is not null as here`;
+  if (desk?.here) {
+    // What this process would fill or expire there would never reach the desk's own records.
+    throw new Error(
+      'this database belongs to a desk, which runs the exchange itself; give this one a database of its own',
+    );
+  }
   await migrateExchange(sql);
   await sql.unsafe(EXCHANGE_KEYS_SCHEMA);
   const exchange = await openExchange({

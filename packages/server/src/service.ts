@@ -52,7 +52,9 @@ const VERSION: string = JSON.parse(
 ).version;
 const TOUCH_EVERY_MS = 5_000;
 const RESOLVE_EVERY_MS = 1_000;
+/** Later than any order can still arrive, and with room for clocks that differ between replicas. */
 const RESOLVE_AFTER_MS = 5_000;
+const RESOLVE_AFTER_SHARED_MS = 12_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const RATE_SWEEP_EVERY_MS = 1_000;
 
@@ -86,10 +88,11 @@ async function openDatabase(
   }
   stops.push(() => embedded.stop());
   stops.push(() => sql.end({ timeout: 5 }));
-  const note = embedded.how === 'in place' ? '' : `, run in ${embedded.dataDir} (${embedded.how})`;
+  const note =
+    embedded.how === 'unprivileged copy' ? ` (as an unprivileged user, in ${embedded.dataDir})` : '';
   return {
     sql,
-    where: `embedded PostgreSQL${embedded.adopted ? ', adopted from a service that died' : ''}${note}`,
+    where: `embedded PostgreSQL in ${config.dataDir}${embedded.adopted ? ', adopted from a service that died' : ''}${note}`,
   };
 }
 
@@ -219,9 +222,10 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
     faucetPerDay: parseMicro(config.paper.faucetPerDay),
   };
+  const resolveAfterMs = config.databaseUrl === null ? RESOLVE_AFTER_MS : RESOLVE_AFTER_SHARED_MS;
   // Whatever an earlier process left in doubt is settled before anybody can ask about it. On a shared database an
   // order may just be on its way at another replica.
-  await resolveDoubt(deps, config.databaseUrl === null ? 0 : RESOLVE_AFTER_MS);
+  await resolveDoubt(deps, config.databaseUrl === null ? 0 : resolveAfterMs);
 
   const authenticator = createAuthenticator({ agents, secrets, clock });
   const revocations = await listenForRevocations({
@@ -297,7 +301,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   const jobs = startJobs(
     [
       { name: 'touch', everyMs: TOUCH_EVERY_MS, run: touch },
-      { name: 'resolve doubt', everyMs: RESOLVE_EVERY_MS, run: () => resolveDoubt(deps, RESOLVE_AFTER_MS) },
+      { name: 'resolve doubt', everyMs: RESOLVE_EVERY_MS, run: () => resolveDoubt(deps, resolveAfterMs) },
       { name: 'rate limits', everyMs: RATE_SWEEP_EVERY_MS, run: rateLimits.sweep },
       { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: () => idempotencyStore.sweep(clock.now()) },
     ],

@@ -209,7 +209,7 @@ const revoke = {
   summary: 'Revoke a key of this agent; it is refused from the next request on',
   tag: 'agents',
   permission: 'agent',
-  rateClass: 'read',
+  rateClass: 'exit',
   idempotent: true,
   params: ApiKeyId,
   query: Type.Object({ force: Type.Optional(Type.Boolean({ default: false })) }),

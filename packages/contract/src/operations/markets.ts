@@ -191,7 +191,7 @@ export const getMarket = operation({
   query: Type.Object({ venue: VenueQuery }),
   status: 200,
   response: Market,
-  errors: ['unknown_venue', 'market_not_found', 'service_unavailable'],
+  errors: ['unknown_venue', 'wrong_venue_route', 'market_not_found', 'service_unavailable'],
 });
 
 export const getMarketContext = operation({
@@ -220,7 +220,7 @@ export const getMarketContext = operation({
   }),
   status: 200,
   response: MarketContext,
-  errors: ['unknown_venue', 'market_not_found', 'wallet_not_found', 'service_unavailable'],
+  errors: ['unknown_venue', 'wrong_venue_route', 'market_not_found', 'wallet_not_found', 'service_unavailable'],
 });
 
 export const getOrderBook = operation({
@@ -235,7 +235,7 @@ export const getOrderBook = operation({
   query: Type.Object({ venue: VenueQuery }),
   status: 200,
   response: OrderBook,
-  errors: ['unknown_venue', 'market_not_found', 'service_unavailable'],
+  errors: ['unknown_venue', 'wrong_venue_route', 'market_not_found', 'service_unavailable'],
 });
 
 export const getCurrentPositions = operation({

@@ -93,7 +93,7 @@ export const faucet = operation({
   body: FaucetRequest,
   status: 200,
   response: FaucetResponse,
-  errors: ['faucet_allowance_exceeded', 'service_unavailable'],
+  errors: ['faucet_allowance_exceeded', 'paper_only', 'service_unavailable'],
 });
 
 export type CredentialRequest = Static<typeof CredentialRequest>;

@@ -24,6 +24,7 @@ import type { Caller, CredentialRow, FirstAnswer, NewOrder, OrderRow, TradeScope
 import type { VenueAnswer } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import { Refusal, refusal } from './refusal.ts';
+import { settleWithoutFill } from './resolve-doubt.ts';
 import { requireVenueA } from './venues.ts';
 
 const IN_FLIGHT_RETRY_S = 1;
@@ -239,12 +240,16 @@ async function submit(deps: Deps, order: NewOrder, draft: Draft): Promise<TradeR
     deadline: order.createdAt + SUBMIT_WITHIN_MS,
   });
   const first = firstAnswerOf(answer);
-  if (first === null) throw outcomeUnknown(order.orderId);
+  if (first === null) {
+    // Visible at once. Where even that fails, the record still says `submitting`, which is in doubt too.
+    await settleWithoutFill(deps, order.orderId, 'unknown').catch(() => {});
+    throw outcomeUnknown(order.orderId);
+  }
   return tradeResponse(order, first);
 }
 
 /** `null`: there is no proof either way. */
-export function firstAnswerOf(answer: VenueAnswer): FirstAnswer | null {
+function firstAnswerOf(answer: VenueAnswer): FirstAnswer | null {
   switch (answer.kind) {
     case 'unknown':
       return null;
@@ -291,7 +296,7 @@ const sameOptions = (row: OrderRow, draft: Draft): boolean =>
  * @throws Refusal idempotency_in_flight, order_outcome_unknown, order_already_placed
  */
 async function replayOf(
-  _deps: Deps,
+  deps: Deps,
   caller: Caller,
   draft: Draft,
   rows: readonly OrderRow[],
@@ -305,7 +310,8 @@ async function replayOf(
   }
   if (!sameOptions(row, draft)) throw alreadyPlaced(row.orderId);
   if (row.first !== null) return tradeResponse(row, row.first);
-  if (row.status === 'unknown') throw outcomeUnknown(row.orderId);
+  const isLate = deps.clock.now() - row.createdAt > SUBMIT_WITHIN_MS;
+  if (row.status === 'unknown' || isLate) throw outcomeUnknown(row.orderId);
   throw refusal('idempotency_in_flight', 'The same signed order is being placed right now.', {
     orderId: row.orderId,
     retryAfterS: IN_FLIGHT_RETRY_S,

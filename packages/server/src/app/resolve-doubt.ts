@@ -2,9 +2,8 @@
  * Orders that the venue never answered for. The venue is asked by order id until there is proof; nothing is resent.
  */
 import type { Deps } from './deps.ts';
-import { firstAnswerOf } from './place-trade.ts';
 
-/** @param olderThanMs leaves alone what is still being submitted. @returns how many are still in doubt */
+/** @param olderThanMs leaves alone what may still be on its way. @returns how many are still in doubt */
 export async function resolveDoubt(deps: Deps, olderThanMs: number): Promise<number> {
   const now = deps.clock.now();
   const rows = await deps.orders.inDoubt(now - olderThanMs);
@@ -12,41 +11,34 @@ export async function resolveDoubt(deps: Deps, olderThanMs: number): Promise<num
   for (const row of rows) {
     const answer = await deps.venueA.resolve(row.orderId);
     if (answer.kind === 'never_received') {
-      await deps.orders.settle(
-        row.orderId,
-        {
-          success: false,
-          status: 'rejected',
-          filled: 0n,
-          cost: 0n,
-          fees: 0n,
-          errorCode: 'not_received',
-          event: 'never_received',
-        },
-        now,
-      );
-      continue;
-    }
-    const first = firstAnswerOf(answer);
-    if (first === null) {
+      await settleWithoutFill(deps, row.orderId, 'rejected');
+    } else if (answer.kind === 'unknown') {
       left += 1;
-      if (row.status === 'submitting') {
-        await deps.orders.settle(
-          row.orderId,
-          {
-            success: false,
-            status: 'unknown',
-            filled: 0n,
-            cost: 0n,
-            fees: 0n,
-            errorCode: null,
-            event: 'no_answer',
-          },
-          now,
-        );
-      }
+      if (row.status === 'submitting') await settleWithoutFill(deps, row.orderId, 'unknown');
     }
     // Any other answer is written by the venue's own evidence.
   }
   return left;
+}
+
+/** Writes what the desk itself knows: that there is no answer yet, or the proof that there will be none. */
+export async function settleWithoutFill(
+  deps: Deps,
+  orderId: string,
+  status: 'unknown' | 'rejected',
+): Promise<void> {
+  const rejected = status === 'rejected';
+  await deps.orders.settle(
+    orderId,
+    {
+      success: false,
+      status,
+      filled: 0n,
+      cost: 0n,
+      fees: 0n,
+      errorCode: rejected ? 'not_received' : null,
+      event: rejected ? 'never_received' : 'no_answer',
+    },
+    deps.clock.now(),
+  );
 }

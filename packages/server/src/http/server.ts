@@ -49,7 +49,8 @@ const MAX_PARAM_CHARS = 300;
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const app = Fastify({
-    loggerInstance: options.logger,
+    // The framework's own chatter is of no use; what matters of a request is logged below.
+    loggerInstance: options.logger.child({}, { level: 'warn' }),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: LIMITS.bodyBytes,
     trustProxy: options.trustProxy,

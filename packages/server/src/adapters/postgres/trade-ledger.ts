@@ -73,16 +73,20 @@ function scope(tx: Tx, question: Question, answers: Row[][]): TradeScope {
     credentials: (credentials ?? []).map(credentialRow),
     existing: (existing ?? []).map(orderRow),
     async commit(order, amount) {
-      const written = tx`insert into orders ${tx(orderColumns(order, today, amount))} on conflict (order_id) do nothing returning 1`;
-      const reserved = tx`update safeguards set usage_day = ${today}::date, used_trades = ${usage.trades + 1},
-          used_amount = ${(usage.amount + amount).toString()}::bigint where agent_id = ${order.agentId}
-          and exists (select 1 from orders where agent_id = ${order.agentId} and order_id = ${order.orderId})`;
+      // The budget moves by what was really written, and takes in what `lockAndRead` deleted from the returns.
+      const written = tx`with placed as (
+          insert into orders ${tx(orderColumns(order, today, amount))} on conflict (order_id) do nothing returning 1
+        )
+        update safeguards set usage_day = ${today}::date,
+          used_trades = ${usage.trades} + (select count(*) from placed),
+          used_amount = ${usage.amount.toString()}::bigint + ${amount.toString()}::bigint * (select count(*) from placed)
+        where agent_id = ${order.agentId} returning (select count(*)::int from placed) as placed`;
       const committed = tx`commit`;
       try {
-        const [rows, , end] = await Promise.all([written, reserved, committed]);
+        const [[row], end] = await Promise.all([written, committed]);
         // PostgreSQL answers COMMIT with ROLLBACK when a statement before it failed.
         if (end.command !== 'COMMIT') throw new Error('the trade was not committed');
-        return rows.length === 1;
+        return row?.placed === 1;
       } finally {
         tx.release();
       }

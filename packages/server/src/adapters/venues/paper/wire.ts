@@ -4,8 +4,9 @@
 const INTEGER = '$integer';
 const MAP = '$map';
 
+/** Nothing at all travels as null. */
 export const encode = (value: unknown): string =>
-  JSON.stringify(value, (_key, part: unknown) => {
+  JSON.stringify(value ?? null, (_key, part: unknown) => {
     if (typeof part === 'bigint') return { [INTEGER]: part.toString() };
     if (part instanceof Map) return { [MAP]: [...part] };
     return part;
