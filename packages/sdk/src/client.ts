@@ -29,6 +29,7 @@ import {
   getCurrentPositions,
   getExpiringPositions,
   getHealth,
+  getLinkChallenge,
   getLeaderboard,
   getMarket,
   getMarketContext,
@@ -41,6 +42,10 @@ import {
   getWalletPositions,
   type Leaderboard,
   listAgentTrades,
+  type LinkChallenge,
+  type LinkRequest,
+  type LinkResult,
+  linkWallet,
   listApiKeys,
   listMarkets,
   listOpenOrders,
@@ -67,11 +72,15 @@ import {
   revokeApiKey,
   type Settings,
   type SettingsUpdate,
+  type SolAddressResult,
   type StrategyResult,
   type TradeRequest,
   type TradeResponse,
+  type UnlinkResult,
+  unlinkWallet,
   updateRiskSettings,
   updateSettings,
+  updateSolAddress,
   type WalletPositions,
 } from '@bellwether/contract';
 import type { Static, TSchema } from 'typebox';
@@ -189,6 +198,20 @@ export class BellwetherClient {
   }
   checkCredentials(walletAddress?: string, options?: CallOptions): Promise<CredentialCheck> {
     return this.#call(checkCredentials, { query: { walletAddress }, options });
+  }
+  /** The text to sign for `linkWallet`; `linkSignersWallet` does both. */
+  getLinkChallenge(address: string, options?: CallOptions): Promise<LinkChallenge> {
+    return this.#call(getLinkChallenge, { query: { address }, options });
+  }
+  linkWallet(body: LinkRequest, options?: CallOptions): Promise<LinkResult> {
+    return this.#call(linkWallet, { body, options });
+  }
+  /** Deletes the wallet's stored credentials, too. Open orders stay open. */
+  unlinkWallet(address: string, options?: CallOptions): Promise<UnlinkResult> {
+    return this.#call(unlinkWallet, { body: { address }, options });
+  }
+  updateSolAddress(solAddress: string, options?: CallOptions): Promise<SolAddressResult> {
+    return this.#call(updateSolAddress, { body: { solAddress }, options });
   }
 
   // Markets

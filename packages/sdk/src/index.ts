@@ -10,6 +10,11 @@ export type {
   CredentialResult,
   FaucetRequest,
   FaucetResponse,
+  LinkChallenge,
+  LinkRequest,
+  LinkResult,
+  SolAddressResult,
+  UnlinkResult,
   Fill,
   Market,
   MarketContext,
@@ -40,6 +45,7 @@ export {
   type TradeLabels,
 } from './build-order.ts';
 export { BellwetherClient, type CallOptions, type ClientOptions } from './client.ts';
+export { linkSignersWallet, type WalletToLink } from './link-wallet.ts';
 export type { OrderSide } from './order-amounts.ts';
 export { type OrderBuildCode, OrderBuildError } from './order-build-error.ts';
 export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';

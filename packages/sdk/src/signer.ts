@@ -12,6 +12,7 @@ import {
   deriveProxyWallet,
   deriveSafeWallet,
   POLYGON_CHAIN_ID,
+  personalMessageDigest,
   type SignatureType,
   toChecksumAddress,
 } from '@bellwether/protocol';
@@ -95,6 +96,11 @@ export class Signer {
   /** 65 bytes as hex: r, s (low) and v of 27 or 28. */
   signDigest(digest: Uint8Array): Promise<`0x${string}`> {
     return this.#sign(bytesToHex(digest));
+  }
+
+  /** Signs a text as EIP-191 personal_sign does; what the service's link challenge asks for. */
+  signMessage(message: string): Promise<`0x${string}`> {
+    return this.signDigest(personalMessageDigest(message));
   }
 
   /** Signs the venue's challenge (first level of authentication). */

@@ -29,6 +29,7 @@ import { createPositionStore } from './adapters/postgres/position-store.ts';
 import { countOtherReplicas, replicaName, watchReplicas } from './adapters/postgres/replica-watch.ts';
 import { listenForRevocations } from './adapters/postgres/revocations.ts';
 import { createTradeLedger } from './adapters/postgres/trade-ledger.ts';
+import { createWalletLinkStore } from './adapters/postgres/wallet-link-store.ts';
 import { createWalletStore } from './adapters/postgres/wallet-store.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createSecrets, deriveSecret, readMasterKeyFile } from './adapters/system/secrets.ts';
@@ -205,6 +206,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     secrets,
     agents,
     wallets: createWalletStore(sql),
+    walletLinks: createWalletLinkStore(sql),
     orders: createOrderStore(sql),
     positions: createPositionStore(sql),
     ledger: createTradeLedger(sql),
@@ -304,6 +306,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       { name: 'resolve doubt', everyMs: RESOLVE_EVERY_MS, run: () => resolveDoubt(deps, resolveAfterMs) },
       { name: 'rate limits', everyMs: RATE_SWEEP_EVERY_MS, run: rateLimits.sweep },
       { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: () => idempotencyStore.sweep(clock.now()) },
+      { name: 'sweep links', everyMs: SWEEP_EVERY_MS, run: () => deps.walletLinks.sweep(clock.now()) },
     ],
     logger,
   );

@@ -8,12 +8,14 @@ import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
 import type { MarketData, Venue } from '../ports/venue.ts';
+import type { WalletLinkStore } from '../ports/wallet-links.ts';
 
 export interface Deps {
   readonly clock: Clock;
   readonly secrets: Secrets;
   readonly agents: AgentStore;
   readonly wallets: WalletStore;
+  readonly walletLinks: WalletLinkStore;
   readonly orders: OrderStore;
   readonly positions: PositionStore;
   readonly ledger: TradeLedger;

@@ -20,6 +20,7 @@ import { bindReplicas, type ReplicaDoor } from './replicas.ts';
 import { createBinder, type Gate } from './routes.ts';
 import { bindTrading } from './trading.ts';
 import { bindWallet } from './wallet.ts';
+import { bindWalletLink } from './wallet-link.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -76,6 +77,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       const { bind, operations } = createBinder(scope, options.gate);
       bindAgents(bind, options.deps, options.forgetKey);
       bindWallet(bind, options.deps);
+      bindWalletLink(bind, options.deps);
       bindMarkets(bind, options.deps);
       bindTrading(bind, options.deps);
       for (const operation of operations) table.add(operation, options.basePath);

@@ -12,9 +12,11 @@ export function createWalletStore(sql: Sql): WalletStore {
         with mine as (
           insert into credentials as c
             (wallet_address, user_id, eoa, funder, signature_type, api_key_hash, key_id, sealed, registered_at)
-          values (${credential.walletAddress}, ${caller.userId}, ${credential.eoa}, ${credential.funder},
+          select ${credential.walletAddress}, ${caller.userId}, ${credential.eoa}, ${credential.funder},
             ${credential.signatureType}, ${credential.apiKeyHash as Buffer}, ${credential.sealed.keyId},
-            ${credential.sealed.bytes as Buffer}, ${at})
+            ${credential.sealed.bytes as Buffer}, ${at}
+          -- A key that has signed for another owner is that owner's.
+          where not exists (select 1 from linked_wallets where address = ${credential.eoa} and user_id <> ${caller.userId})
           on conflict (wallet_address) do update set
             eoa = excluded.eoa, funder = excluded.funder, signature_type = excluded.signature_type,
             api_key_hash = excluded.api_key_hash, key_id = excluded.key_id, sealed = excluded.sealed,

@@ -1,0 +1,21 @@
+/** Links a wallet to the agent's owner: asks for the challenge, signs its message, hands the signature in. */
+import type { LinkResult } from '@bellwether/contract';
+import type { SignatureType } from '@bellwether/protocol';
+import type { BellwetherClient, CallOptions } from './client.ts';
+import type { DepositKind, Signer } from './signer.ts';
+
+export interface WalletToLink {
+  readonly client: BellwetherClient;
+  readonly signer: Signer;
+  /** Which of the key's wallets becomes the agent's; default 0, the EOA. All of them move along in any case. */
+  readonly signatureType?: SignatureType;
+  readonly deposit?: DepositKind;
+}
+
+/** @throws BellwetherApiError */
+export async function linkSignersWallet(wallet: WalletToLink, options?: CallOptions): Promise<LinkResult> {
+  const { client, signer, signatureType = 0, deposit = 'beacon' } = wallet;
+  const address = signer.wallet(signatureType, deposit);
+  const { nonce, message } = await client.getLinkChallenge(address);
+  return client.linkWallet({ address, nonce, signature: await signer.signMessage(message) }, options);
+}

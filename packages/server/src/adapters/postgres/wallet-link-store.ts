@@ -1,0 +1,107 @@
+/** Links of wallets to owners. A link moves what another owner had registered of the same key, in one transaction. */
+import type { LinkOutcome, NewLink, WalletLinkStore } from '../../ports/wallet-links.ts';
+import type { Sql } from './connection.ts';
+import { credentialRow } from './rows.ts';
+
+type Transaction = Parameters<Parameters<Sql['begin']>[1]>[0];
+
+export function createWalletLinkStore(sql: Sql): WalletLinkStore {
+  return {
+    link: (link) => sql.begin((tx) => moveAndLink(tx, link)),
+
+    unlink: (caller, address) =>
+      sql.begin(async (tx) => {
+        const [agent] = await tx`select user_id from agents where agent_id = ${caller.agentId} for share`;
+        const gone = await tx`
+          delete from credentials where user_id = ${agent?.user_id}
+            and (wallet_address = ${address} or eoa = ${address}) returning wallet_address as address`;
+        const links = await tx`
+          delete from linked_wallets where user_id = ${agent?.user_id}
+            and (address = ${address} or signer = ${address}) returning address`;
+        const forgotten = await tx`
+          update agents set sol_address = null where user_id = ${agent?.user_id} and sol_address = ${address}
+          returning sol_address`;
+        const wallets = new Set([...gone, ...links].map((row) => row.address as string));
+        if (wallets.size === 0 && forgotten.length === 0) return [];
+        wallets.add(address);
+        await tx`update agents set wallet_address = null
+          where user_id = ${agent?.user_id} and wallet_address = any(${[...wallets]}::text[])`;
+        return [...wallets].sort();
+      }),
+
+    async setSolAddress(agentId, solAddress) {
+      await sql`update agents set sol_address = ${solAddress} where agent_id = ${agentId}`;
+    },
+
+    async sweep(at) {
+      await sql`delete from used_link_challenges where expires_at < ${new Date(at)}`;
+    },
+  };
+}
+
+async function moveAndLink(tx: Transaction, link: NewLink): Promise<LinkOutcome> {
+  // Links by one key take turns; of two that race, the later holds.
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`wallet link ${link.signer}`}, 0))`;
+  const used = await tx`insert into used_link_challenges (nonce, expires_at)
+    values (${link.nonce}, ${new Date(link.nonceExpiresAt)}) on conflict do nothing returning 1`;
+  if (used.length === 0) return { kind: 'challenge_used' };
+  // The agent may have been claimed since its key was looked up.
+  const [agent] = await tx`select user_id from agents where agent_id = ${link.caller.agentId} for share`;
+  const owner: bigint = agent?.user_id;
+  const { moved, formerOwners } = await takeOver(tx, link, owner);
+  await tx`insert into linked_wallets (address, user_id, kind, signer, linked_at)
+    select address, ${owner}, ${link.kind}, ${link.signer}, ${new Date(link.at)}
+    from unnest(${[...new Set([link.address, link.signer])]}::text[]) as t(address)
+    on conflict (address) do update set user_id = excluded.user_id, signer = excluded.signer, linked_at = excluded.linked_at`;
+  if (link.kind === 'solana') {
+    await tx`update agents set sol_address = ${link.address} where agent_id = ${link.caller.agentId}`;
+  } else {
+    // A wallet with credentials is what the agent can trade with: it goes before one that is only linked.
+    await tx`update agents set wallet_address = coalesce(
+        (select wallet_address from credentials where eoa = ${link.signer} and user_id = ${owner}
+         order by wallet_address = ${link.address} desc, registered_at desc limit 1), ${link.address})
+      where agent_id = ${link.caller.agentId}`;
+  }
+  return { kind: 'linked', moved, formerOwners };
+}
+
+/** Everything that other owners have of the signer's wallets. */
+async function takeOver(
+  tx: Transaction,
+  link: NewLink,
+  owner: bigint,
+): Promise<{ moved: string[]; formerOwners: bigint[] }> {
+  const held = await tx`
+    select user_id from credentials where eoa = ${link.signer} and user_id <> ${owner}
+    union select user_id from linked_wallets where signer = ${link.signer} and user_id <> ${owner}`;
+  const formerOwners = held.map((row) => row.user_id as bigint);
+  if (formerOwners.length > 0) {
+    // A trade of theirs that is under way is committed first; the next one finds the credential gone.
+    await tx`select 1 from safeguards where agent_id in (
+        select agent_id from agents where user_id = any(${formerOwners.map(String)}::bigint[]))
+      order by agent_id for no key update`;
+  }
+  const credentials = await tx`
+    select * from credentials where eoa = ${link.signer} and user_id <> ${owner} for update`;
+  for (const row of credentials) {
+    const sealed = link.reseal(credentialRow(row), owner);
+    await tx`update credentials set user_id = ${owner}, key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer}
+      where wallet_address = ${row.wallet_address}`;
+  }
+  const links = await tx`
+    update linked_wallets set user_id = ${owner} where signer = ${link.signer} and user_id <> ${owner}
+    returning address`;
+  const moved = [
+    ...new Set([
+      ...credentials.map((row) => row.wallet_address as string),
+      ...links.map((row) => row.address as string),
+    ]),
+  ].sort();
+  const named = [...new Set([...moved, link.address, link.signer])];
+  // Solana addresses may be set without proof; proof takes them from everybody else.
+  await tx`update agents set
+      wallet_address = case when wallet_address = any(${named}::text[]) then null else wallet_address end,
+      sol_address = case when sol_address = any(${named}::text[]) then null else sol_address end
+    where user_id <> ${owner} and (wallet_address = any(${named}::text[]) or sol_address = any(${named}::text[]))`;
+  return { moved, formerOwners };
+}

@@ -1,0 +1,243 @@
+/**
+ * Links wallets to owners by a signed challenge. The challenge is a text that names this service, the agent, the
+ * address and the purpose; its nonce carries a keyed hash over all of them and over its end, so it is good for nobody
+ * and nothing else, and nothing is stored until it is used. The signature is proof of the key: it wins over whatever
+ * was registered before, by whomever.
+ */
+import type {
+  LinkChallenge,
+  LinkRequest,
+  LinkResult,
+  SolAddressResult,
+  UnlinkResult,
+} from '@bellwether/contract';
+import {
+  type Address,
+  bytesToHex,
+  equalBytes,
+  parseAddress,
+  parseEd25519Signature,
+  parseSolanaAddress,
+  personalMessageDigest,
+  recoverAddress,
+  type SolanaAddress,
+  signatureTypeOf,
+  toChecksumAddress,
+  utf8,
+  verifySolanaMessage,
+  walletKindsOf,
+} from '@bellwether/protocol';
+import type { Denial } from '../domain/denial.ts';
+import { isInDoubt, isOpen } from '../domain/orders/lifecycle.ts';
+import type { Caller, OrderRow } from '../ports/stores.ts';
+import type { Deps } from './deps.ts';
+import { Refusal, refusal } from './refusal.ts';
+import { credentialIdentity } from './wallets.ts';
+
+export const CHALLENGE_TTL_MS = 5 * 60_000;
+
+const EXPIRY_DIGITS = 12;
+const ID_DIGITS = 32;
+const MAC_DIGITS = 32;
+const NONCE = /^[0-9a-f]{76}$/;
+
+type Wallet =
+  | { readonly kind: 'evm'; readonly address: Address }
+  | { readonly kind: 'solana'; readonly address: SolanaAddress };
+
+/** @throws Refusal invalid_solana_address; EVM addresses were checked by their schema. */
+function walletOf(text: string, path: string): Wallet {
+  const evm = parseAddress(text);
+  if (evm !== null) return { kind: 'evm', address: evm };
+  const solana = parseSolanaAddress(text);
+  if (solana !== null) return { kind: 'solana', address: solana };
+  throw refusal('invalid_solana_address', `${path} is not base58 of 32 bytes.`, { path });
+}
+
+const spelled = (wallet: Wallet): string =>
+  wallet.kind === 'evm' ? toChecksumAddress(wallet.address) : wallet.address;
+
+/** The nonce's keyed hash: what it is good for. The agent is named by id; the owner by who it is now. */
+function macOf(deps: Deps, caller: Caller, wallet: Wallet, head: string): string {
+  const text = `wallet link challenge v1\n${caller.agentId}\n${caller.userId}\n${wallet.address}\n${head}`;
+  return bytesToHex(deps.secrets.hash(text)).slice(2, 2 + MAC_DIGITS);
+}
+
+/** The fields and their order are those of "sign in with Ethereum" (EIP-4361): wallets show them and check the domain. */
+function messageOf(deps: Deps, caller: Caller, wallet: Wallet, nonce: string, expiresAt: number): string {
+  const { host } = new URL(deps.publicUrl);
+  return [
+    `${host} wants you to sign in with your ${wallet.kind === 'evm' ? 'Ethereum' : 'Solana'} account:`,
+    spelled(wallet),
+    '',
+    `Link this wallet to the owner of the trading agent ${caller.agentId}. Venue credentials registered for it come along. Nothing is traded or transferred.`,
+    '',
+    `URI: ${deps.publicUrl}/wallet/link`,
+    'Version: 1',
+    ...(wallet.kind === 'evm' ? [`Chain ID: ${deps.signatures.chainId}`] : []),
+    `Nonce: ${nonce}`,
+    `Issued At: ${new Date(expiresAt - CHALLENGE_TTL_MS).toISOString()}`,
+    `Expiration Time: ${new Date(expiresAt).toISOString()}`,
+  ].join('\n');
+}
+
+export async function linkChallenge(deps: Deps, caller: Caller, asked: string): Promise<LinkChallenge> {
+  const wallet = walletOf(asked, 'address');
+  const expiresAt = deps.clock.now() + CHALLENGE_TTL_MS;
+  const head = expiresAt.toString(16).padStart(EXPIRY_DIGITS, '0') + deps.secrets.newId().replaceAll('-', '');
+  const nonce = head + macOf(deps, caller, wallet, head);
+  return {
+    nonce,
+    message: messageOf(deps, caller, wallet, nonce, expiresAt),
+    expiresAt: new Date(expiresAt).toISOString(),
+    address: spelled(wallet),
+  };
+}
+
+/** @returns when the challenge ends @throws Refusal link_challenge_invalid */
+function requireChallenge(deps: Deps, caller: Caller, wallet: Wallet, nonce: string): number {
+  const refuse = (detail: string) => refusal('link_challenge_invalid', detail, { path: 'nonce' });
+  const head = nonce.slice(0, EXPIRY_DIGITS + ID_DIGITS);
+  const isOurs =
+    NONCE.test(nonce) &&
+    equalBytes(utf8(macOf(deps, caller, wallet, head)), utf8(nonce.slice(EXPIRY_DIGITS + ID_DIGITS)));
+  if (!isOurs) throw refuse('This nonce was not made for this agent and address.');
+  const expiresAt = Number.parseInt(nonce.slice(0, EXPIRY_DIGITS), 16);
+  if (expiresAt <= deps.clock.now()) throw refuse('The challenge has expired.');
+  return expiresAt;
+}
+
+function badSignature(diagnosis: NonNullable<Denial['diagnosis']>): Refusal {
+  return new Refusal([
+    {
+      code: 'link_signature_invalid',
+      detail: "The signature is not the wallet's over the challenge's message.",
+      path: 'signature',
+      diagnosis,
+    },
+  ]);
+}
+
+/** @returns the key's own address @throws Refusal link_signature_invalid */
+function signerOf(deps: Deps, wallet: Wallet, message: string, signature: string): string {
+  if (wallet.kind === 'solana') {
+    const bytes = parseEd25519Signature(signature);
+    if (bytes === null) throw badSignature({ check: 'signature_form', expected: '64 bytes' });
+    if (!verifySolanaMessage(wallet.address, message, bytes))
+      throw badSignature({ check: 'signer', expected: wallet.address });
+    return wallet.address;
+  }
+  const recovered = recoverAddress(deps.signatures.recover, personalMessageDigest(message), signature);
+  if (!recovered.ok)
+    throw badSignature({ check: 'signature_form', reason: recovered.reason, expected: '65 bytes, low s' });
+  if (signatureTypeOf(recovered.address, wallet.address) === null) {
+    throw badSignature({
+      check: 'signer',
+      recovered: recovered.address,
+      expected: `${wallet.address}, or the EOA that it is derived from`,
+    });
+  }
+  return recovered.address;
+}
+
+export async function linkWallet(deps: Deps, caller: Caller, request: LinkRequest): Promise<LinkResult> {
+  const wallet = walletOf(request.address, 'address');
+  const expiresAt = requireChallenge(deps, caller, wallet, request.nonce);
+  const message = messageOf(deps, caller, wallet, request.nonce, expiresAt);
+  const signer = signerOf(deps, wallet, message, request.signature);
+  const outcome = await deps.walletLinks.link({
+    caller,
+    address: wallet.address,
+    kind: wallet.kind,
+    signer,
+    nonce: request.nonce,
+    nonceExpiresAt: expiresAt,
+    at: deps.clock.now(),
+    reseal: (credential, userId) =>
+      deps.secrets.seal(
+        deps.secrets.open(credential.sealed, credentialIdentity(credential.userId, credential.walletAddress)),
+        credentialIdentity(userId, credential.walletAddress),
+      ),
+  });
+  if (outcome.kind === 'challenge_used')
+    throw refusal('link_challenge_invalid', 'This challenge has been used.', { path: 'nonce' });
+  const canceled =
+    wallet.kind === 'evm' && outcome.formerOwners.length > 0
+      ? await cancelFormerOrders(deps, outcome.formerOwners, signer as Address)
+      : { orders: [], left: 0 };
+  return {
+    success: true,
+    walletAddress: request.address,
+    walletOwnership: 'external',
+    message: linkedMessage(outcome.moved.length, canceled.orders.length, canceled.left),
+    moved: [...outcome.moved],
+    canceledOrders: canceled.orders,
+  };
+}
+
+function linkedMessage(moved: number, canceled: number, left: number): string {
+  if (moved === 0) return 'The wallet is linked.';
+  const parts = [
+    `The wallet is linked; ${moved === 1 ? 'one wallet' : `${moved} wallets`} moved from another owner.`,
+  ];
+  if (canceled > 0) parts.push(`Open orders of that owner's agents were canceled: ${canceled}.`);
+  if (left > 0) parts.push(`Orders of that owner's agents that could not be canceled yet: ${left}.`);
+  return parts.join(' ');
+}
+
+/**
+ * The new owner could not cancel what the former one's agents left open, so it is canceled here. After the move: an
+ * answer that fails to come must not undo it.
+ */
+async function cancelFormerOrders(
+  deps: Deps,
+  formerOwners: readonly bigint[],
+  eoa: Address,
+): Promise<{ orders: string[]; left: number }> {
+  const { proxy, safe, deposit } = walletKindsOf(eoa);
+  const wallets = new Set<string>([eoa, proxy, safe, deposit.beacon, deposit.uups]);
+  const byFunder = new Map<Address, OrderRow[]>();
+  let left = 0;
+  for (const owner of formerOwners) {
+    for (const row of await deps.orders.openOfOwner(owner)) {
+      if (!wallets.has(row.funder)) continue;
+      if (isInDoubt(row.status)) left += 1;
+      else if (isOpen(row.status)) byFunder.set(row.funder, [...(byFunder.get(row.funder) ?? []), row]);
+    }
+  }
+  const orders: string[] = [];
+  for (const [funder, rows] of byFunder) {
+    const ids = rows.map((row) => row.orderId);
+    const answer = await deps.venueA.cancel(funder, ids).catch(() => ({ kind: 'unknown' as const }));
+    if (answer.kind === 'answered') orders.push(...answer.canceled);
+    left += ids.length - (answer.kind === 'answered' ? answer.canceled.length : 0);
+  }
+  return { orders, left };
+}
+
+export async function unlinkWallet(deps: Deps, caller: Caller, asked: string): Promise<UnlinkResult> {
+  const wallet = walletOf(asked, 'address');
+  const gone = await deps.walletLinks.unlink(caller, wallet.address);
+  if (gone.length === 0)
+    throw refusal('wallet_not_found', 'The owner of this agent has no such wallet.', { path: 'address' });
+  const wallets = new Set(gone);
+  const open = (await deps.orders.openOfOwner(caller.userId)).filter(
+    (row) => wallets.has(row.walletAddress) || wallets.has(row.funder),
+  );
+  return {
+    success: true,
+    message: `Unlinked, with stored credentials deleted: ${gone.join(', ')}.${
+      open.length === 0 ? '' : ` Orders still open, to be canceled as before: ${open.length}.`
+    }`,
+  };
+}
+
+export async function updateSolAddress(deps: Deps, caller: Caller, asked: string): Promise<SolAddressResult> {
+  const wallet = walletOf(asked, 'solAddress');
+  await deps.walletLinks.setSolAddress(caller.agentId, wallet.address);
+  return {
+    success: true,
+    solAddress: wallet.address,
+    message: 'Quotes of venue B are made for this wallet from now on.',
+  };
+}
