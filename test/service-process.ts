@@ -1,0 +1,198 @@
+/**
+ * The service as a process of its own, started as a person starts it. Whatever was started here, and the PostgreSQL
+ * of its data folder, is gone after the file, whether its tests passed or not.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const MAIN = join(ROOT, 'packages', 'server', 'src', 'main.ts');
+const READY = /is ready \((\d+\.\d) s\)/;
+const READY_TIMEOUT_MS = 30_000;
+const EXIT_TIMEOUT_MS = 30_000;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ServiceProcess {
+  readonly url: string;
+  readonly port: number;
+  /** The process that was started: npm, or node itself. */
+  readonly child: ChildProcess;
+  /** Everything it has printed so far, both streams. */
+  output(): string;
+  /** From the start of the process to the banner. */
+  readonly readyMs: number;
+  exit(): Promise<Exit>;
+}
+
+export interface ProcessOptions {
+  readonly dataDir?: string;
+  readonly via?: 'npm' | 'node';
+  readonly env?: Readonly<Record<string, string>>;
+  readonly port?: number;
+}
+
+const children: ChildProcess[] = [];
+const folders: string[] = [];
+
+/** A folder with a short path: the socket's has to fit into a hundred bytes. */
+export function dataFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'bw-'));
+  folders.push(folder);
+  return folder;
+}
+
+afterAll(async () => {
+  for (const child of children) signalGroup(child, 'SIGKILL');
+  for (const folder of folders) {
+    for (const pid of postgresOf(folder)) kill(pid, 'SIGKILL');
+    await waitFor(() => postgresOf(folder).length === 0, 5_000);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** A free port, at the moment of asking. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Starts it, ready or not. In a process group of its own, as a terminal does. */
+export function launch(options: ProcessOptions & { readonly port: number }): {
+  child: ChildProcess;
+  output: () => string;
+  exit: () => Promise<Exit>;
+} {
+  const { dataDir, via = 'node', env = {}, port } = options;
+  const [file, args] = via === 'npm' ? ['npm', ['start']] : [process.execPath, [MAIN]];
+  const child = spawn(file as string, args as string[], {
+    cwd: ROOT,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      // Nothing else of the test's own environment: a setting there must not reach the service.
+      PATH: `${join(ROOT, 'node_modules', '.bin')}:${process.env.PATH}`,
+      HOME: process.env.HOME,
+      npm_config_update_notifier: 'false',
+      PORT: String(port),
+      ...(dataDir === undefined ? {} : { DATA_DIR: dataDir }),
+      ...env,
+    },
+  });
+  children.push(child);
+  let text = '';
+  child.stdout?.on('data', (chunk) => (text += chunk));
+  child.stderr?.on('data', (chunk) => (text += chunk));
+  const ended = new Promise<Exit>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal })),
+  );
+  const exit = async () => {
+    const outcome = await Promise.race([ended, sleep(EXIT_TIMEOUT_MS, null, { ref: false })]);
+    if (outcome === null) throw new Error(`it did not end within ${EXIT_TIMEOUT_MS} ms:\n${text}`);
+    return outcome;
+  };
+  return { child, output: () => text, exit };
+}
+
+/** Starts it and waits for its banner. */
+export async function startProcess(options: ProcessOptions = {}): Promise<ServiceProcess> {
+  const port = options.port ?? (await freePort());
+  const startedAt = performance.now();
+  const { child, output, exit } = launch({ ...options, port });
+  const ready = await waitFor(() => READY.test(output()) || child.exitCode !== null, READY_TIMEOUT_MS, 5);
+  if (!ready || !READY.test(output())) throw new Error(`the service did not start:\n${output()}`);
+  const readyMs = performance.now() - startedAt;
+  return { url: `http://127.0.0.1:${port}`, port, child, output, readyMs, exit };
+}
+
+/** Starts it where it must refuse to. */
+export async function startRefused(
+  options: ProcessOptions = {},
+): Promise<{ readonly exit: Exit; readonly output: string }> {
+  const started = launch({ ...options, port: options.port ?? (await freePort()) });
+  return { exit: await started.exit(), output: started.output() };
+}
+
+export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid !== undefined) kill(-child.pid, signal);
+}
+
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** Polls until it holds. @returns whether it came to hold */
+export async function waitFor(holds: () => boolean, timeoutMs: number, everyMs = 20): Promise<boolean> {
+  const end = performance.now() + timeoutMs;
+  while (!holds()) {
+    if (performance.now() > end) return false;
+    await sleep(everyMs);
+  }
+  return true;
+}
+
+interface Listed {
+  readonly pid: number;
+  readonly parent: number;
+  readonly args: string;
+}
+
+function processes(): Listed[] {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' });
+  return stdout
+    .split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line))
+    .filter((match) => match !== null)
+    .filter(([, , , stat]) => !stat?.startsWith('Z'))
+    .map(([, pid, parent, , args]) => ({ pid: Number(pid), parent: Number(parent), args: args ?? '' }));
+}
+
+/** The postmaster of a data folder and its children; empty when no PostgreSQL runs on it. */
+export function postgresOf(dataDir: string): number[] {
+  const all = processes();
+  const masters = all.filter(
+    ({ args }) => args.includes('postgres -D') && args.includes(`${dataDir}/postgres`),
+  );
+  const pids = new Set(masters.map(({ pid }) => pid));
+  return all.filter(({ pid, parent }) => pids.has(pid) || pids.has(parent)).map(({ pid }) => pid);
+}
+
+/** The first lines of postmaster.pid: its process, and the folder of its socket. */
+export function postmasterOf(dataDir: string): { readonly pid: number; readonly socketDir: string } {
+  const lines = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
+  return { pid: Number(lines[0]), socketDir: lines[4] ?? '' };
+}
+
+/** The descendant of `child` that is the service: npm's own process is not. */
+export function serviceOf(child: ChildProcess): number {
+  const all = processes();
+  const found = all.find(
+    ({ pid, args }) => args.includes('packages/server/src/main.ts') && isBelow(all, pid, child.pid ?? -1),
+  );
+  if (found === undefined) throw new Error('the service is not among the descendants of what was started');
+  return found.pid;
+}
+
+function isBelow(all: readonly Listed[], pid: number, ancestor: number): boolean {
+  for (let at: number | undefined = pid; at !== undefined && at > 1; ) {
+    if (at === ancestor) return true;
+    const here: number = at;
+    at = all.find((one) => one.pid === here)?.parent;
+  }
+  return false;
+}
