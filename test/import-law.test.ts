@@ -76,6 +76,10 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['server/adapters/postgres', 'server/domain', 'protocol', 'postgres', NODE],
     types: ['server/ports', 'contract'],
   },
+  'server/adapters/webauthn': {
+    may: ['server/adapters/webauthn', '@simplewebauthn/server'],
+    types: ['server/ports'],
+  },
   'server/adapters/system': {
     may: ['server/adapters/system', 'server/domain', 'protocol', NODE],
     types: ['server/ports'],
@@ -180,6 +184,7 @@ describe('the import law', () => {
     ['server/app/deps', "import { readConfig } from '../config.ts';"],
     ['server/service', "import { readConfig } from './config.ts';"],
     ['server/jobs/jobs', "import { startService } from '../service.ts';"],
+    ['server/app/owners', "import { verifyRegistrationResponse } from '@simplewebauthn/server';"],
     ['exchange/engine/book', "import { randomInt } from 'crypto';"],
     ['exchange/world/world', "import { keccak_256 } from '@noble/hashes/sha3.js';"],
     ['sdk/client', "import { Engine } from '@bellwether/exchange';"],

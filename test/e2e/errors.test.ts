@@ -134,6 +134,18 @@ const CASES: readonly Case[] = [
     'another scheme',
     () => call(service, 'GET', '/agents/me', { headers: { authorization: `Basic ${trader.apiKey}` } }),
   ],
+  ['owner_session_required', 'no session', () => call(service, 'GET', '/owner/agents')],
+  [
+    'owner_session_required',
+    'a session that nobody has',
+    () => call(service, 'GET', '/owner/agents', { headers: { cookie: `bw_owner=${'A'.repeat(43)}` } }),
+  ],
+  ['origin_not_allowed', 'no origin', () => call(service, 'POST', '/owner/sign-out')],
+  [
+    'origin_not_allowed',
+    'another site',
+    () => call(service, 'POST', '/owner/sign-out', { headers: { origin: 'https://evil.example' } }),
+  ],
   [
     'unauthorized',
     'a revoked key',
@@ -484,6 +496,14 @@ const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   order_outcome_unknown: 'doubt.test.ts',
   market_not_active: 'coherence.test.ts',
   claim_required: 'safeguards.test.ts: live venues only',
+  locked_by_owner: 'owners.test.ts',
+  passkey_challenge_expired: 'owners.test.ts',
+  passkey_rejected: 'owners.test.ts',
+  agent_already_claimed: 'owners.test.ts',
+  agent_not_found: 'owners.test.ts',
+  operator_disabled: 'skills.test.ts',
+  skill_not_found: 'skills.test.ts',
+  skill_queue_full: 'skills.test.ts',
   paper_only: 'live venues only',
 };
 

@@ -10,7 +10,10 @@ export const ERRORS = {
   },
   invalid_json: { title: 'Invalid JSON', fix: 'Send one well-formed JSON value, encoded as UTF-8.' },
   body_required: { title: 'Body required', fix: 'Send a JSON object as the body.' },
-  body_too_large: { title: 'Body too large', fix: 'Send at most 64 KiB; 256 KiB to POST /markets/batch-trade.' },
+  body_too_large: {
+    title: 'Body too large',
+    fix: 'Send at most 64 KiB; 256 KiB to POST /markets/batch-trade.',
+  },
   unsupported_media_type: {
     title: 'Unsupported media type',
     fix: 'Send the body with Content-Type: application/json.',
@@ -155,7 +158,10 @@ export const ERRORS = {
   unknown_market: { title: 'Unknown market', fix: 'Use the conditionId of a market from GET /markets.' },
   market_not_active: { title: 'Market not active', fix: 'Choose a market that is active and not resolved.' },
   contradictory_filter: { title: 'Contradictory filter', fix: 'Leave one of the two parameters out.' },
-  history_too_fine: { title: 'History too fine', fix: 'Ask for the fidelity named in the detail, or for less time.' },
+  history_too_fine: {
+    title: 'History too fine',
+    fix: 'Ask for the fidelity named in the detail, or for less time.',
+  },
   unknown_sort_field: { title: 'Unknown sort field', fix: 'Use one of the fields listed in the detail.' },
 
   // Orders: coherence

@@ -9,7 +9,11 @@ export type Permission =
   /** No key needed. */
   | 'public'
   /** An agent's active API key. */
-  | 'agent';
+  | 'agent'
+  /** A person's session on the service's own pages. */
+  | 'owner'
+  /** The operator's key. */
+  | 'operator';
 
 /** Which token bucket a call draws from. */
 export type RateClass = 'register' | 'claim' | 'trade' | 'exit' | 'search' | 'read' | 'none';
@@ -21,13 +25,24 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: 'agents' | 'wallet' | 'markets' | 'trading' | 'positions' | 'paper';
+  readonly tag:
+    | 'agents'
+    | 'wallet'
+    | 'markets'
+    | 'trading'
+    | 'positions'
+    | 'paper'
+    | 'owners'
+    | 'skills'
+    | 'operator';
   readonly permission: Permission;
   readonly rateClass: RateClass;
   /** Takes an Idempotency-Key: it changes something. */
   readonly idempotent?: boolean;
   /** The answer holds a secret, which is left out of what is stored for replays. */
   readonly secretAnswer?: boolean;
+  /** Taken from the service's own pages only. */
+  readonly sameOrigin?: boolean;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;

@@ -35,6 +35,7 @@ export const ENVIRONMENT = Type.Object({
   RATE_LIMIT_REGISTER_PER_HOUR: int(1, 1_000_000, 10),
   RATE_LIMIT_CLAIM_PER_MINUTE: int(1, 1_000_000, 30),
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: int(1, 1_000_000, 60),
+  RATE_LIMIT_FAILED_OPERATOR_PER_MINUTE: int(1, 1_000_000, 10),
   RATE_LIMIT_TRADE_PER_SECOND: int(1, 1_000_000, 20),
   RATE_LIMIT_TRADE_BURST: int(1, 1_000_000, 40),
   RATE_LIMIT_EXIT_PER_SECOND: int(1, 1_000_000, 40),
@@ -51,7 +52,7 @@ export const ENVIRONMENT = Type.Object({
   VENUE_B_NAME: venueName('kalshi'),
   PAPER_DOORS: flag(true),
   PAPER_SEED: int(0, 4_294_967_295, 1),
-  PAPER_SPEED: Type.Number({ exclusiveMinimum: 0, maximum: 100_000, default: 1 }),
+  PAPER_SPEED: Type.Number({ minimum: 0.001, maximum: 100_000, default: 1 }),
   PAPER_WORLD: flag(true),
   PAPER_GTD_MIN_LEAD_S: int(0, 86_400, 180),
   PAPER_FAUCET_PER_DAY: int(0, 1_000_000_000, 10_000),
@@ -69,6 +70,7 @@ export interface Config {
   readonly databasePool: number;
   readonly dataDir: string;
   readonly masterKey: string | null;
+  readonly operatorKey: string | null;
   readonly trustProxy: boolean;
   /** Where other replicas reach this one; its own listening address when not given. */
   readonly replicaUrl: string | null;
@@ -101,12 +103,14 @@ export class ConfigError extends Error {
 
 /** Names that this service understands begin so; a typing error in one of them must not pass in silence. */
 const OURS =
-  /^(VENUE_[AB]_|PAPER_|RATE_LIMIT|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+  /^(VENUE_[AB]_|PAPER_|REPLICA_|WEBHOOKS?_|RATE_LIMIT|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
 /** First path segments that a venue's name must not hide. */
 const RESERVED = new Set([
   'agents',
   'agent',
+  'owner',
+  'operator',
   'markets',
   'wallet',
   'webhooks',
@@ -185,6 +189,7 @@ function assemble(env: Environment): Config {
     databasePool: env.DATABASE_POOL,
     dataDir: env.DATA_DIR,
     masterKey: env.MASTER_KEY ?? null,
+    operatorKey: env.OPERATOR_KEY ?? null,
     trustProxy: env.TRUST_PROXY === 'on',
     replicaUrl: env.REPLICA_URL?.replace(/\/+$/, '') ?? null,
     logLevel: env.LOG_LEVEL,
@@ -207,6 +212,10 @@ function assemble(env: Environment): Config {
 const rateLimits = (env: Environment): RateLimits => ({
   register: { perSecond: env.RATE_LIMIT_REGISTER_PER_HOUR / 3600, burst: env.RATE_LIMIT_REGISTER_PER_HOUR },
   claim: { perSecond: env.RATE_LIMIT_CLAIM_PER_MINUTE / 60, burst: env.RATE_LIMIT_CLAIM_PER_MINUTE },
+  failed_operator: {
+    perSecond: env.RATE_LIMIT_FAILED_OPERATOR_PER_MINUTE / 60,
+    burst: env.RATE_LIMIT_FAILED_OPERATOR_PER_MINUTE,
+  },
   failed_auth: {
     perSecond: env.RATE_LIMIT_FAILED_AUTH_PER_MINUTE / 60,
     burst: env.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,

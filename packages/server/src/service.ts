@@ -25,6 +25,7 @@ import { createLeaderBoard } from './adapters/postgres/leader-board.ts';
 import { masterKeyFits } from './adapters/postgres/master-key-check.ts';
 import { migrate } from './adapters/postgres/migrate.ts';
 import { createOrderStore } from './adapters/postgres/order-store.ts';
+import { createOwnerStore } from './adapters/postgres/owner-store.ts';
 import { createPositionStore } from './adapters/postgres/position-store.ts';
 import { countOtherReplicas, replicaName, watchReplicas } from './adapters/postgres/replica-watch.ts';
 import { listenForRevocations } from './adapters/postgres/revocations.ts';
@@ -37,9 +38,11 @@ import { type LocalParts, startPaperBackend } from './adapters/venues/paper/pape
 import { createPaperMarketData } from './adapters/venues/paper/paper-market-data.ts';
 import { createPaperVenue } from './adapters/venues/paper/paper-venue.ts';
 import { toEvidence } from './adapters/venues/paper/translate.ts';
+import { createPasskeys } from './adapters/webauthn/passkeys.ts';
 import { CACHE_LEASE_MS, createAuthenticator } from './app/authenticate.ts';
 import type { Deps } from './app/deps.ts';
 import { createIdempotency } from './app/idempotency.ts';
+import { ownerOfSession } from './app/owners.ts';
 import { createRateLimits } from './app/rate-limits.ts';
 import { resolveDoubt } from './app/resolve-doubt.ts';
 import type { Config } from './config.ts';
@@ -201,6 +204,9 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   stops.push(() => paper.stop());
 
   const agents = createAgentStore(sql, clock.now);
+  const owners = createOwnerStore(sql);
+  // With PORT=0 the port is known only once the service listens.
+  let publicUrl = config.publicUrl;
   const deps: Deps = {
     clock,
     secrets,
@@ -210,6 +216,8 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     orders: createOrderStore(sql),
     positions: createPositionStore(sql),
     ledger: createTradeLedger(sql),
+    owners,
+    passkeys: createPasskeys(() => publicUrl),
     venueA: paper.venue,
     markets: paper.markets,
     venueBName: config.venueB.name,
@@ -220,7 +228,9 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       recover,
     },
     rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
-    publicUrl: config.publicUrl,
+    get publicUrl() {
+      return publicUrl;
+    },
     simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
     faucetPerDay: parseMicro(config.paper.faucetPerDay),
   };
@@ -245,6 +255,9 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     deps,
     gate: {
       authenticator,
+      ownerOf: (token) => ownerOfSession(deps, token),
+      operatorKey: config.operatorKey,
+      origin: () => new URL(publicUrl).origin,
       rateLimits,
       idempotency: createIdempotency({ store: idempotencyStore, clock }),
       paperOnly: config.venueA.backend === 'paper',
@@ -306,6 +319,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       { name: 'resolve doubt', everyMs: RESOLVE_EVERY_MS, run: () => resolveDoubt(deps, resolveAfterMs) },
       { name: 'rate limits', everyMs: RATE_SWEEP_EVERY_MS, run: rateLimits.sweep },
       { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: () => idempotencyStore.sweep(clock.now()) },
+      { name: 'sweep sessions', everyMs: SWEEP_EVERY_MS, run: () => owners.sweep(clock.now()) },
       { name: 'sweep links', everyMs: SWEEP_EVERY_MS, run: () => deps.walletLinks.sweep(clock.now()) },
     ],
     logger,
@@ -317,6 +331,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   });
 
   const address = await app.listen({ port: config.port, host: config.host });
+  publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);
   await paper.listening(config.replicaUrl ?? address + config.basePath);
   logger.debug({ recovery: how, replicaId }, 'listening');
   return {

@@ -30,7 +30,7 @@ const partsOf = (apiKey: string) => ({
   suffix: apiKey.slice(-SUFFIX_CHARS),
 });
 
-const onlineStatus = (lastCalledAt: number, now: number): number => {
+export const onlineStatus = (lastCalledAt: number, now: number): number => {
   const age = now - lastCalledAt;
   return age <= ACTIVE_WITHIN_MS ? 1 : age <= IDLE_WITHIN_MS ? 2 : 3;
 };
@@ -87,12 +87,18 @@ export async function register(
   };
 }
 
-export async function lookUpClaim(deps: Deps, claimCode: string | undefined): Promise<AgentRecord> {
+/** @throws Refusal claim_code_required, claim_code_not_found */
+export async function agentByClaimCode(deps: Deps, claimCode: string | undefined): Promise<AgentRow> {
   const code = claimCode?.trim().toUpperCase() ?? '';
   if (code === '') throw refusal('claim_code_required');
   // Control characters and the like are in no code, and must not reach the database.
   const row = /^[0-9A-Z-]{1,20}$/.test(code) ? await deps.agents.byClaimCode(code) : null;
   if (row === null) throw refusal('claim_code_not_found');
+  return row;
+}
+
+export async function lookUpClaim(deps: Deps, claimCode: string | undefined): Promise<AgentRecord> {
+  const row = await agentByClaimCode(deps, claimCode);
   return { ...agentRecord(row, deps.clock.now()), claimCode: row.claimCode };
 }
 

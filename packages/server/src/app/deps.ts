@@ -5,6 +5,8 @@ import type { ExchangeDomains, RecoverPublicKey } from '@bellwether/protocol';
 import type { VenueRules } from '../domain/orders/coherence.ts';
 import type { OrderProfile } from '../domain/signatures.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { OwnerStore } from '../ports/owners.ts';
+import type { Passkeys } from '../ports/passkeys.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
 import type { MarketData, Venue } from '../ports/venue.ts';
@@ -19,6 +21,8 @@ export interface Deps {
   readonly orders: OrderStore;
   readonly positions: PositionStore;
   readonly ledger: TradeLedger;
+  readonly owners: OwnerStore;
+  readonly passkeys: Passkeys;
   readonly venueA: Venue;
   readonly markets: MarketData;
   readonly venueBName: string;

@@ -19,7 +19,7 @@ import type { Deps } from './deps.ts';
 import { refusal } from './refusal.ts';
 
 /** Binds a sealed credential to its row. */
-const rowIdentity = (userId: bigint, walletAddress: Address): string =>
+export const credentialIdentity = (userId: bigint, walletAddress: string): string =>
   `credentials/${userId}/${walletAddress}`;
 
 /** The account that pays when `eoa` signs with this type. */
@@ -47,7 +47,7 @@ export async function registerCredentials(
   const funder = funderOf(eoa, walletAddress, type);
   const sealed = deps.secrets.seal(
     JSON.stringify({ apiKey: request.apiKey, secret: request.apiSecret, passphrase: request.apiPassphrase }),
-    rowIdentity(caller.userId, walletAddress),
+    credentialIdentity(caller.userId, walletAddress),
   );
   const registered = await deps.wallets.register(caller, {
     walletAddress,

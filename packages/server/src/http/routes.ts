@@ -8,8 +8,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Authenticator } from '../app/authenticate.ts';
 import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
+import type { Owner } from '../app/owners.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
 import { refusal } from '../app/refusal.ts';
+import { type Identities, identify, isSameOrigin } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { STATUS } from './status.ts';
 
@@ -33,12 +35,13 @@ export interface Input<O extends Operation> {
   readonly body: Part<O['body']>;
   /** Present on every route that needs a key. */
   readonly caller: O['permission'] extends 'agent' ? Caller : null;
+  /** Present on every route that needs an owner's session. */
+  readonly owner: O['permission'] extends 'owner' ? Owner : null;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-export interface Gate {
-  readonly authenticator: Authenticator;
+export interface Gate extends Identities {
   readonly rateLimits: RateLimits;
   readonly idempotency: Idempotency;
   /** Registration from this machine is not limited while every venue is paper. */
@@ -78,6 +81,7 @@ export function createBinder(
           query: request.query,
           body: request.body,
           caller: request.caller,
+          owner: request.owner,
           request,
           reply,
         } as never);
@@ -89,20 +93,31 @@ export function createBinder(
   return { bind, operations };
 }
 
+/** From this machine, and not merely through a proxy on it. */
+const isLocal = (request: FastifyRequest): boolean =>
+  LOOPBACK.test(request.ip) &&
+  request.headers['x-forwarded-for'] === undefined &&
+  request.headers.forwarded === undefined;
+
 /** Key, then rate limit. */
-function admit({ authenticator, rateLimits, paperOnly }: Gate, operation: Operation) {
+function admit(gate: Gate, operation: Operation) {
+  const { rateLimits, paperOnly } = gate;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    if (operation.permission === 'agent') {
-      request.caller = await authenticator.authenticate(request.headers.authorization);
-      if (request.caller === null) {
-        const failed = await rateLimits.draw('failed_auth', request.ip);
-        if (failed !== null && !failed.allowed) {
-          return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
-        }
-        return sendProblem(request, reply, 'unauthorized');
+    const unidentified = await identify(gate, operation, request);
+    if (unidentified !== null) {
+      const { code, detail, failures } = unidentified;
+      const failed = failures === null ? null : await rateLimits.draw(failures, request.ip);
+      if (failed !== null && !failed.allowed) {
+        return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
       }
+      return sendProblem(request, reply, code, detail === undefined ? {} : { detail });
     }
-    if (operation.rateClass === 'register' && paperOnly && LOOPBACK.test(request.ip)) return undefined;
+    if (operation.sameOrigin === true && !isSameOrigin(request, gate.origin())) {
+      return sendProblem(request, reply, 'origin_not_allowed', {
+        detail: `This route serves the pages under ${gate.origin()} only.`,
+      });
+    }
+    if (operation.rateClass === 'register' && paperOnly && isLocal(request)) return undefined;
     const who = request.caller === null ? request.ip : request.caller.keyId.toString();
     const draw = await rateLimits.draw(operation.rateClass, who);
     const policy = rateLimits.policy(operation.rateClass);
@@ -131,7 +146,7 @@ function replay({ idempotency }: Gate, operation: Operation) {
     if (key === undefined) return undefined;
     if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) throw refusal('idempotency_key_invalid');
     const keyed: KeyedRequest = {
-      scope: request.caller === null ? `address ${request.ip}` : request.caller.agentId,
+      scope: scopeOf(request, operation),
       route: operation.id,
       key,
       // Two calls that differ in path or query differ, too.
@@ -153,6 +168,12 @@ function replay({ idempotency }: Gate, operation: Operation) {
   };
 }
 
+function scopeOf({ caller, owner, ip }: FastifyRequest, { permission }: Operation): string {
+  if (caller !== null) return caller.agentId;
+  if (owner !== null) return `owner ${owner.userId}`;
+  return permission === 'operator' ? 'operator' : `address ${ip}`;
+}
+
 /** Keeps the answer before it leaves: whoever saw it can rely on its replay. */
 function remember({ idempotency }: Gate, operation: Operation) {
   return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
@@ -168,8 +189,11 @@ function remember({ idempotency }: Gate, operation: Operation) {
 /** What any route of its kind can answer, beyond the codes that the operation names. */
 export function errorCodes(operation: Operation): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...operation.errors, 'internal_error'];
-  if (operation.permission === 'agent') codes.push('unauthorized');
-  if (operation.rateClass !== 'none') codes.push('rate_limited');
+  if (operation.permission === 'agent' || operation.permission === 'operator') codes.push('unauthorized');
+  if (operation.permission === 'operator') codes.push('operator_disabled');
+  if (operation.permission === 'owner') codes.push('owner_session_required');
+  if (operation.sameOrigin === true) codes.push('origin_not_allowed');
+  if (operation.rateClass !== 'none') codes.push('rate_limited', 'service_unavailable');
   if (operation.params ?? operation.query ?? operation.body) codes.push('invalid_request');
   if (operation.body !== undefined)
     codes.push('body_required', 'invalid_json', 'body_too_large', 'unsupported_media_type');
@@ -197,7 +221,7 @@ function routeSchema(operation: Operation) {
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
     tags: [operation.tag],
-    security: operation.permission === 'public' ? [] : [{ apiKey: [] }],
+    security: SECURITY[operation.permission],
     ...(operation.params === undefined ? {} : { params: operation.params }),
     ...(operation.query === undefined ? {} : { querystring: operation.query }),
     ...(operation.body === undefined ? {} : { body: operation.body }),
@@ -208,6 +232,13 @@ function routeSchema(operation: Operation) {
     response: { [operation.status]: operation.response, ...problems },
   };
 }
+
+const SECURITY = {
+  public: [],
+  agent: [{ apiKey: [] }],
+  owner: [{ ownerSession: [] }],
+  operator: [{ operatorKey: [] }],
+};
 
 const REQUEST_ID = {
   'x-request-id': {

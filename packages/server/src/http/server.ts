@@ -14,7 +14,9 @@ import Fastify, {
 import { Type } from 'typebox';
 import type { Deps } from '../app/deps.ts';
 import { bindAgents } from './agents.ts';
+import { bindClaims } from './claims.ts';
 import { bindMarkets } from './markets.ts';
+import { bindOwners, createSite, servePages } from './owners.ts';
 import { handleError, sendProblem } from './problem.ts';
 import { bindReplicas, type ReplicaDoor } from './replicas.ts';
 import { createBinder, type Gate } from './routes.ts';
@@ -69,6 +71,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.addSchema({ $id: 'Problem', ...Problem });
   await app.register(swagger, openapi(options));
 
+  const siteOf = createSite(options.deps);
   const table = new MethodTable();
   refuseUnknown(app, table);
   await app.register(
@@ -76,11 +79,14 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       parseBodies(scope);
       const { bind, operations } = createBinder(scope, options.gate);
       bindAgents(bind, options.deps, options.forgetKey);
+      bindClaims(bind, options.deps, options.gate, siteOf);
+      bindOwners(bind, options.deps, options.forgetKey);
       bindWallet(bind, options.deps);
       bindWalletLink(bind, options.deps);
       bindMarkets(bind, options.deps);
       bindTrading(bind, options.deps);
-      for (const operation of operations) table.add(operation, options.basePath);
+      const pages = servePages(scope, options.deps, options.gate, siteOf);
+      for (const route of [...operations, ...pages]) table.add(route, options.basePath);
     },
     { prefix: options.basePath },
   );
@@ -94,6 +100,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
 function setUpRequests(app: FastifyInstance, { logger }: ServerOptions): void {
   app.decorateRequest('caller', null);
+  app.decorateRequest('owner', null);
   app.decorateRequest('rawBody', null);
   app.decorateRequest('keyed', null);
   app.setErrorHandler(handleError);
@@ -147,7 +154,13 @@ const openapi = ({ publicUrl, version }: ServerOptions) => ({
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
-    components: { securitySchemes: { apiKey: { type: 'http' as const, scheme: 'bearer' } } },
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http' as const, scheme: 'bearer' },
+        ownerSession: { type: 'apiKey' as const, in: 'cookie', name: 'bw_owner' },
+        operatorKey: { type: 'http' as const, scheme: 'bearer', description: 'OPERATOR_KEY' },
+      },
+    },
   },
   refResolver: {
     buildLocalReference: (schema: { $id?: unknown }, _base: unknown, _fragment: unknown, index: number) =>
@@ -201,7 +214,7 @@ class MethodTable {
     { readonly pattern: RegExp; readonly methods: Set<string>; readonly fixed: boolean }
   >();
 
-  add({ path, method }: Operation, basePath: string): void {
+  add({ path, method }: Pick<Operation, 'path' | 'method'>, basePath: string): void {
     const row = this.#rows.get(path) ?? {
       pattern: new RegExp(`^${basePath}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
       methods: new Set<string>(),

@@ -13,6 +13,8 @@ export interface Secrets {
   /** Keyed hash: what is stored of a key. */
   hash(secret: string): Uint8Array;
   newClaimCode(): string;
+  /** 32 random bytes as base64url. */
+  newToken(): string;
   /** UUID version 7. */
   newId(): string;
   /** @param row identity of the row, bound to the cipher text */

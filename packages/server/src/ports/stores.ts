@@ -33,6 +33,7 @@ export interface AgentRow {
   readonly description: string;
   readonly claimCode: string;
   readonly claimed: boolean;
+  readonly claimedAt: number | null;
   readonly walletAddress: Address | null;
   readonly solAddress: string | null;
   readonly createdAt: number;

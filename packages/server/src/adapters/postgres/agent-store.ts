@@ -54,6 +54,7 @@ function agentRow(row: Row): AgentRow {
     description: row.description,
     claimCode: row.claim_code,
     claimed: row.claimed_at !== null,
+    claimedAt: row.claimed_at?.getTime() ?? null,
     walletAddress: row.wallet_address,
     solAddress: row.sol_address,
     createdAt: row.agent_created_at.getTime(),

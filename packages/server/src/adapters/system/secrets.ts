@@ -24,6 +24,7 @@ const WELL_FORMED = /^bw_[0-9A-Za-z]{61}$/;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID = 1;
+const TOKEN_BYTES = 32;
 
 const pick = (alphabet: string, count: number): string =>
   Array.from({ length: count }, () => alphabet[randomInt(alphabet.length)]).join('');
@@ -68,6 +69,7 @@ export function createSecrets(masterKey: Uint8Array, now: () => number): Secrets
       checksum(apiKey.slice(0, -KEY_CHECK_CHARS)) === apiKey.slice(-KEY_CHECK_CHARS),
     hash: (secret) => createHmac('sha256', hashKey).update(secret).digest(),
     newClaimCode: () => `${pick(CROCKFORD, 5)}-${pick(CROCKFORD, 5)}`,
+    newToken: () => randomBytes(TOKEN_BYTES).toString('base64url'),
     newId: () => uuidV7(now()),
     seal(plain, row) {
       const nonce = randomBytes(NONCE_BYTES);

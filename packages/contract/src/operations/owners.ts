@@ -1,0 +1,237 @@
+/**
+ * Owners: the people answerable for agents. They sign in with a passkey on the service's own pages, and what they send
+ * is accepted from these pages only.
+ */
+import { type Static, Type } from 'typebox';
+import { EpochMs, LIMITS, Nullable, text } from '../fields.ts';
+import { operation } from '../operation.ts';
+import { Settings } from './agents.ts';
+
+const OWNER_NAME_CHARS = 100;
+/** Attestations with certificate chains are long; ours asks for none. */
+const PASSKEY_FIELD_CHARS = 16_384;
+const CREDENTIAL_ID_CHARS = 1400;
+
+const Base64Url = (maxLength: number) => Type.String({ pattern: '^[A-Za-z0-9_-]+={0,2}$', maxLength });
+
+const passkeyAnswer = <T extends Parameters<typeof Type.Object>[0]>(response: T) =>
+  Type.Object({
+    response: Type.Object({
+      id: Base64Url(CREDENTIAL_ID_CHARS),
+      rawId: Base64Url(CREDENTIAL_ID_CHARS),
+      type: Type.Literal('public-key'),
+      response: Type.Object(response),
+    }),
+  });
+
+/** What the browser's `navigator.credentials.create` gave, as JSON. */
+export const PasskeyRegistration = passkeyAnswer({
+  clientDataJSON: Base64Url(PASSKEY_FIELD_CHARS),
+  attestationObject: Base64Url(PASSKEY_FIELD_CHARS),
+  transports: Type.Optional(Type.Array(text(32), { maxItems: 10 })),
+});
+
+/** What the browser's `navigator.credentials.get` gave, as JSON. */
+export const PasskeySignIn = passkeyAnswer({
+  clientDataJSON: Base64Url(PASSKEY_FIELD_CHARS),
+  authenticatorData: Base64Url(PASSKEY_FIELD_CHARS),
+  signature: Base64Url(PASSKEY_FIELD_CHARS),
+  userHandle: Type.Optional(Nullable(Base64Url(CREDENTIAL_ID_CHARS))),
+});
+
+/** Handed to the browser as it is; the challenge in it is good for one answer within five minutes. */
+const PasskeyOptions = Type.Object({ challenge: Type.String() }, { additionalProperties: true });
+
+export const OwnerSession = Type.Object({
+  signedIn: Type.Boolean(),
+  userId: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+});
+
+export const OwnerAgent = Type.Object({
+  agentId: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  onlineStatus: Type.Integer({ description: '1 called within 5 minutes, 2 within 24 hours, 3 offline' }),
+  walletAddress: Nullable(Type.String()),
+  claimedAt: Nullable(EpochMs),
+  tradesToday: Type.Integer(),
+  tradeAmountToday: Type.Number({ description: 'collateral reserved or spent on this UTC day' }),
+  settings: Settings,
+});
+
+const ceiling = <T extends Parameters<typeof Type.Optional>[0]>(limit: T) =>
+  Type.Optional(
+    Type.Object(
+      {
+        limit,
+        locked: Type.Boolean({ description: "true: the agent's key may lower it, never raise it above" }),
+      },
+      { additionalProperties: false },
+    ),
+  );
+const money = (maximum: number) => Type.Number({ exclusiveMinimum: 0, maximum });
+const moneyOrNone = Type.Union([money(LIMITS.dailyTradeAmount), Type.Null()]);
+
+/** Only the named safeguards change. "None" cannot be locked. */
+export const OwnerSafeguards = Type.Object(
+  {
+    maxTradesPerDay: ceiling(Type.Integer({ minimum: 0, maximum: LIMITS.tradesPerDay })),
+    maxTradeAmount: ceiling(money(LIMITS.tradeAmount)),
+    dailyTradeAmountLimit: ceiling(money(LIMITS.dailyTradeAmount)),
+    maxPositionValue: ceiling(moneyOrNone),
+    dailyLossLimit: ceiling(moneyOrNone),
+    tradeLimitEnabled: ceiling(Type.Boolean({ description: 'false lifts the caps, never the pause' })),
+  },
+  { additionalProperties: false },
+);
+
+const AgentParams = Type.Object({
+  agentId: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
+});
+
+const page = { tag: 'owners', status: 200, sameOrigin: true } as const;
+
+export const getOwnerSession = operation({
+  ...page,
+  id: 'getOwnerSession',
+  method: 'GET',
+  path: '/owner/session',
+  summary: 'Who is signed in on this browser',
+  sameOrigin: false,
+  permission: 'public',
+  rateClass: 'read',
+  response: OwnerSession,
+  errors: [],
+});
+
+export const passkeyRegistrationOptions = operation({
+  ...page,
+  id: 'passkeyRegistrationOptions',
+  method: 'POST',
+  path: '/owner/passkey/register-options',
+  summary: 'Begin a new owner account: what the browser needs to make its passkey',
+  permission: 'public',
+  rateClass: 'claim',
+  body: Type.Object({ name: text(OWNER_NAME_CHARS, { minLength: 1 }) }),
+  response: PasskeyOptions,
+  errors: [],
+});
+
+export const registerPasskey = operation({
+  ...page,
+  id: 'registerPasskey',
+  method: 'POST',
+  path: '/owner/passkey/register',
+  summary: 'Finish a new owner account; the answer sets the session cookie',
+  permission: 'public',
+  rateClass: 'claim',
+  body: PasskeyRegistration,
+  response: OwnerSession,
+  errors: ['passkey_challenge_expired', 'passkey_rejected'],
+});
+
+export const passkeySignInOptions = operation({
+  ...page,
+  id: 'passkeySignInOptions',
+  method: 'POST',
+  path: '/owner/passkey/sign-in-options',
+  summary: 'Begin a sign-in with a passkey',
+  permission: 'public',
+  rateClass: 'claim',
+  response: PasskeyOptions,
+  errors: [],
+});
+
+export const signInWithPasskey = operation({
+  ...page,
+  id: 'signInWithPasskey',
+  method: 'POST',
+  path: '/owner/passkey/sign-in',
+  summary: 'Finish a sign-in; the answer sets the session cookie',
+  permission: 'public',
+  rateClass: 'claim',
+  body: PasskeySignIn,
+  response: OwnerSession,
+  errors: ['passkey_challenge_expired', 'passkey_rejected'],
+});
+
+export const signOutOwner = operation({
+  ...page,
+  id: 'signOutOwner',
+  method: 'POST',
+  path: '/owner/sign-out',
+  summary: 'End the session of this browser',
+  permission: 'public',
+  rateClass: 'read',
+  response: OwnerSession,
+  errors: [],
+});
+
+export const claimAgent = operation({
+  ...page,
+  id: 'claimAgent',
+  method: 'POST',
+  path: '/owner/claim',
+  summary: 'Bind an agent to the signed-in owner by its claim code',
+  description:
+    "The agent's wallets, credentials and orders move to the owner, and are shared with the owner's other agents from then on. An agent is claimed once.",
+  idempotent: true,
+  permission: 'owner',
+  rateClass: 'claim',
+  body: Type.Object({ claimCode: text(40, { minLength: 1 }) }),
+  response: OwnerAgent,
+  errors: ['claim_code_required', 'claim_code_not_found', 'agent_already_claimed', 'service_unavailable'],
+});
+
+export const listOwnerAgents = operation({
+  ...page,
+  id: 'listOwnerAgents',
+  method: 'GET',
+  path: '/owner/agents',
+  summary: "The signed-in owner's agents, with their safeguards",
+  sameOrigin: false,
+  permission: 'owner',
+  rateClass: 'read',
+  response: Type.Array(OwnerAgent),
+  errors: [],
+});
+
+export const updateOwnerSafeguards = operation({
+  ...page,
+  id: 'updateOwnerSafeguards',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/safeguards',
+  summary: "Set and lock an agent's safeguards; they hold for its next trade",
+  description:
+    'A locked safeguard is a ceiling: the agent may go below it, never above. While a cap is locked, the caps cannot be switched off.',
+  idempotent: true,
+  permission: 'owner',
+  rateClass: 'exit',
+  params: AgentParams,
+  body: OwnerSafeguards,
+  response: OwnerAgent,
+  errors: ['agent_not_found'],
+});
+
+export const pauseOwnerAgent = operation({
+  ...page,
+  id: 'pauseOwnerAgent',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/pause',
+  summary: "Pause an agent, or resume it; the agent's key cannot resume what its owner paused",
+  description: 'Holds from the next trade on. Cancels and redeems always go through.',
+  idempotent: true,
+  permission: 'owner',
+  rateClass: 'exit',
+  params: AgentParams,
+  body: Type.Object({ paused: Type.Boolean() }),
+  response: OwnerAgent,
+  errors: ['agent_not_found'],
+});
+
+export type PasskeyRegistration = Static<typeof PasskeyRegistration>;
+export type PasskeySignIn = Static<typeof PasskeySignIn>;
+export type OwnerSession = Static<typeof OwnerSession>;
+export type OwnerAgent = Static<typeof OwnerAgent>;
+export type OwnerSafeguards = Static<typeof OwnerSafeguards>;

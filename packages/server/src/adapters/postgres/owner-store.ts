@@ -1,0 +1,146 @@
+/** Owners' accounts, passkeys, challenges and sessions; and the claim, which moves an agent between owners. */
+import type { OwnerStore, PasskeyRow, Reseal } from '../../ports/owners.ts';
+import type { Sql } from './connection.ts';
+import type { Row } from './rows.ts';
+
+/**
+ * The exchange writes outcomes to orders that a claim moves. Should the two ever wait for each other, it must be the
+ * claim that gives way: it gives up long before the database would look for a deadlock (1 s) and pick a victim.
+ */
+const LOCK_TIMEOUT = '250ms';
+const CLAIM_ATTEMPTS = 5;
+const GAVE_WAY = new Set(['55P03', '40P01']);
+
+type Transaction = Parameters<Parameters<Sql['begin']>[1]>[0];
+
+const passkeyRow = (row: Row): PasskeyRow => ({
+  userId: row.user_id,
+  ownerName: row.name,
+  credentialId: row.credential_id,
+  publicKey: row.public_key,
+  counter: Number(row.counter),
+  transports: row.transports,
+  backedUp: row.backed_up,
+});
+
+/** Everything that names `from`; credentials are sealed for their owner, so each is sealed anew. */
+async function moveRows(
+  tx: Transaction,
+  agentId: string,
+  from: bigint,
+  to: bigint,
+  reseal: Reseal,
+): Promise<void> {
+  const credentials =
+    await tx`select wallet_address, key_id, sealed from credentials where user_id = ${from} for update`;
+  for (const row of credentials) {
+    const sealed = reseal(row.wallet_address, { keyId: row.key_id, bytes: row.sealed }, from, to);
+    await tx`update credentials set user_id = ${to}, key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer}
+      where wallet_address = ${row.wallet_address}`;
+  }
+  await tx`select merge_owner(${agentId}, ${from}, ${to})`;
+}
+
+export function createOwnerStore(sql: Sql): OwnerStore {
+  const claimOnce: OwnerStore['claim'] = (agentId, to, at, reseal) =>
+    sql.begin(async (tx) => {
+      // The lock of the agent's trades, taken first as they take it: none is half placed while its owner changes.
+      await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
+      await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+      const [agent] = await tx`select user_id, claimed_at from agents where agent_id = ${agentId} for update`;
+      if (agent === undefined || agent.claimed_at !== null) return 'taken' as const;
+      const from: bigint = agent.user_id;
+      await moveRows(tx, agentId, from, to, reseal);
+      await tx`update agents set user_id = ${to}, claimed_at = ${new Date(at)} where agent_id = ${agentId}`;
+      await tx`update owners set merged_into = ${to} where user_id = ${from}`;
+      return { from };
+    });
+
+  return {
+    async addChallenge({ challenge, purpose, handle, name }, expiresAt) {
+      await sql`insert into passkey_challenges (challenge, purpose, passkey_handle, owner_name, expires_at)
+        values (${challenge}, ${purpose}, ${handle}, ${name}, ${new Date(expiresAt)})`;
+    },
+
+    async takeChallenge(challenge, purpose, at) {
+      const [row] = await sql`delete from passkey_challenges where challenge = ${challenge} returning *`;
+      if (row === undefined || row.purpose !== purpose || row.expires_at.getTime() <= at) return null;
+      return { challenge, purpose, handle: row.passkey_handle, name: row.owner_name };
+    },
+
+    register: ({ name, handle, passkey }, session) =>
+      sql.begin(async (tx) => {
+        const at = new Date(session.at);
+        const [known] = await tx`select 1 from passkeys where credential_id = ${passkey.credentialId}`;
+        if (known !== undefined) return null;
+        const [owner] = await tx`insert into owners (created_at, name, passkey_handle)
+          values (${at}, ${name}, ${handle}) returning user_id`;
+        const userId: bigint = owner?.user_id;
+        await tx`insert into passkeys
+          (credential_id, user_id, public_key, counter, transports, backed_up, created_at, last_used_at)
+          values (${passkey.credentialId}, ${userId}, ${passkey.publicKey as Buffer}, ${passkey.counter},
+            ${[...passkey.transports]}::text[], ${passkey.backedUp}, ${at}, ${at})`;
+        await tx`insert into owner_sessions (token_hash, user_id, created_at, expires_at)
+          values (${session.tokenHash as Buffer}, ${userId}, ${at}, ${new Date(session.expiresAt)})`;
+        return { userId, name };
+      }),
+
+    async passkey(credentialId) {
+      const [row] = await sql`select p.*, o.name from passkeys p join owners o using (user_id)
+        where p.credential_id = ${credentialId}`;
+      return row === undefined ? null : passkeyRow(row);
+    },
+
+    async signIn({ credentialId, userId }, counter, session) {
+      const at = new Date(session.at);
+      await sql`
+        with used as (
+          update passkeys set counter = greatest(counter, ${counter}::bigint), last_used_at = ${at}
+          where credential_id = ${credentialId} returning user_id
+        )
+        insert into owner_sessions (token_hash, user_id, created_at, expires_at)
+        values (${session.tokenHash as Buffer}, ${userId}, ${at}, ${new Date(session.expiresAt)})`;
+    },
+
+    async sessionOwner(tokenHash, at) {
+      const [row] = await sql`select o.user_id, o.name from owner_sessions s join owners o using (user_id)
+        where s.token_hash = ${tokenHash as Buffer} and s.expires_at > ${new Date(at)}`;
+      return row === undefined ? null : { userId: row.user_id, name: row.name };
+    },
+
+    async endSession(tokenHash) {
+      await sql`delete from owner_sessions where token_hash = ${tokenHash as Buffer}`;
+    },
+
+    async agentIds(userId) {
+      const rows = await sql`select agent_id from agents where user_id = ${userId} and claimed_at is not null
+        order by claimed_at desc, agent_id`;
+      return rows.map((row) => row.agent_id as string);
+    },
+
+    async claim(agentId, to, at, reseal) {
+      for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
+        try {
+          return await claimOnce(agentId, to, at, reseal);
+        } catch (error) {
+          if (!GAVE_WAY.has((error as { code?: string }).code ?? '')) throw error;
+        }
+      }
+      return 'busy';
+    },
+
+    async adopt(agentId, from, to, reseal) {
+      await sql.begin(async (tx) => {
+        await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
+        await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+        await moveRows(tx, agentId, from, to, reseal);
+      });
+    },
+
+    async sweep(at) {
+      const now = new Date(at);
+      await sql`delete from passkey_challenges where expires_at <= ${now}`;
+      await sql`delete from owner_sessions where expires_at <= ${now}`;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * Passkeys through SimpleWebAuthn. The site is the public URL: its host is the relying party, its origin the only one
+ * that answers are taken from. User verification is required: a passkey stands for a person, not for a device.
+ */
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import type { PasskeyAnswer, PasskeyOptions, Passkeys } from '../../ports/passkeys.ts';
+
+const SITE_NAME = 'Bellwether';
+/** As long as the challenge lives. */
+const TIMEOUT_MS = 300_000;
+
+/** @param publicUrl asked each time: it may be known only once the service listens */
+export function createPasskeys(publicUrl: () => string): Passkeys {
+  const site = () => {
+    const { hostname, origin } = new URL(publicUrl());
+    return { expectedRPID: hostname, expectedOrigin: origin };
+  };
+  return {
+    async registrationOptions({ handle, name }) {
+      const options = await generateRegistrationOptions({
+        rpName: SITE_NAME,
+        rpID: site().expectedRPID,
+        userName: name,
+        userDisplayName: name,
+        userID: new Uint8Array(Buffer.from(handle, 'base64url')),
+        timeout: TIMEOUT_MS,
+        attestationType: 'none',
+        // Discoverable: nobody has to type a name to sign in.
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      });
+      return options as unknown as PasskeyOptions;
+    },
+
+    async signInOptions() {
+      const options = await generateAuthenticationOptions({
+        rpID: site().expectedRPID,
+        timeout: TIMEOUT_MS,
+        userVerification: 'required',
+      });
+      return options as unknown as PasskeyOptions;
+    },
+
+    challengeOf(answer) {
+      try {
+        const clientData: unknown = JSON.parse(
+          Buffer.from(answer.response.clientDataJSON, 'base64url').toString('utf8'),
+        );
+        const { challenge } = clientData as { challenge?: unknown };
+        return typeof challenge === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(challenge) ? challenge : null;
+      } catch {
+        return null;
+      }
+    },
+
+    async verifyRegistration(answer, challenge) {
+      // The library throws for everything that is wrong with an answer, and has no codes to tell it by.
+      const result = await verifyRegistrationResponse({
+        response: withExtensions(answer) as unknown as RegistrationResponseJSON,
+        expectedChallenge: challenge,
+        ...site(),
+      }).catch(() => null);
+      if (result === null || !result.verified) return null;
+      const { credential, credentialBackedUp } = result.registrationInfo;
+      return {
+        credentialId: credential.id,
+        publicKey: credential.publicKey,
+        counter: credential.counter,
+        transports: credential.transports ?? [],
+        backedUp: credentialBackedUp,
+      };
+    },
+
+    async verifySignIn(answer, challenge, passkey) {
+      const result = await verifyAuthenticationResponse({
+        response: withExtensions(answer) as unknown as AuthenticationResponseJSON,
+        expectedChallenge: challenge,
+        ...site(),
+        credential: {
+          id: passkey.credentialId,
+          publicKey: new Uint8Array(passkey.publicKey),
+          counter: passkey.counter,
+        },
+      }).catch(() => null);
+      return result?.verified === true ? { counter: result.authenticationInfo.newCounter } : null;
+    },
+  };
+}
+
+/** We ask for no extensions, so none are read. */
+const withExtensions = (answer: PasskeyAnswer) => ({ ...answer, clientExtensionResults: {} });

@@ -1,0 +1,131 @@
+/** What an owner does with agents: claims them, sees them, lowers and locks their safeguards, pauses and resumes. */
+import type { OwnerAgent, OwnerSafeguards, SettingsUpdate } from '@bellwether/contract';
+import { microToNumber } from '@bellwether/contract/decimals';
+import type { Denial } from '../domain/denial.ts';
+import { CEILINGS } from '../domain/locks.ts';
+import { type Decided, decideOwnerChange, type OwnerChange } from '../domain/owner-change.ts';
+import type { Reseal } from '../ports/owners.ts';
+import type { AgentRow, SettingsChange, SettingsRow } from '../ports/stores.ts';
+import { agentByClaimCode, onlineStatus, parseSettings, settingsRecord } from './agents.ts';
+import type { Deps } from './deps.ts';
+import type { Owner } from './owners.ts';
+import { Refusal, refusal } from './refusal.ts';
+import { credentialIdentity } from './wallets.ts';
+
+const RETRY_S = 1;
+
+async function ownerAgent(deps: Deps, row: AgentRow): Promise<OwnerAgent> {
+  const settings = await deps.agents.settings(row.agentId);
+  return {
+    agentId: row.agentId,
+    name: row.name,
+    description: row.description,
+    onlineStatus: onlineStatus(row.lastCalledAt, deps.clock.now()),
+    walletAddress: row.walletAddress,
+    claimedAt: row.claimedAt === null ? null : String(row.claimedAt),
+    tradesToday: settings.usage.trades,
+    tradeAmountToday: microToNumber(settings.usage.amount),
+    settings: settingsRecord(settings),
+  };
+}
+
+/** For the claim page, which shows an agent to whoever has its code. */
+export async function claimPreview(
+  deps: Deps,
+  claimCode: string | undefined,
+): Promise<{ readonly agent: OwnerAgent; readonly ownerId: bigint | null }> {
+  const row = await agentByClaimCode(deps, claimCode);
+  return { agent: await ownerAgent(deps, row), ownerId: row.claimed ? row.userId : null };
+}
+
+export async function listAgents(deps: Deps, owner: Owner): Promise<OwnerAgent[]> {
+  const ids = await deps.owners.agentIds(owner.userId);
+  const rows = await Promise.all(ids.map((id) => deps.agents.byId(id)));
+  return Promise.all(rows.filter((row) => row !== null).map((row) => ownerAgent(deps, row)));
+}
+
+/** @param forget makes every replica drop what it remembers of a key, and with it the agent's former owner */
+export async function claim(
+  deps: Deps,
+  owner: Owner,
+  claimCode: string,
+  forget: (keyId: bigint) => Promise<void>,
+): Promise<OwnerAgent> {
+  const { agentId } = await agentByClaimCode(deps, claimCode);
+  const reseal: Reseal = (wallet, sealed, from, to) =>
+    deps.secrets.seal(
+      deps.secrets.open(sealed, credentialIdentity(from, wallet)),
+      credentialIdentity(to, wallet),
+    );
+  const outcome = await deps.owners.claim(agentId, owner.userId, deps.clock.now(), reseal);
+  if (outcome === 'busy')
+    throw refusal('service_unavailable', 'The agent is busy trading.', { retryAfterS: RETRY_S });
+  if (outcome !== 'taken') {
+    const keys = await deps.agents.keys(agentId);
+    await Promise.all(keys.map(({ id }) => forget(id)));
+    await deps.owners.adopt(agentId, outcome.from, owner.userId, reseal);
+  }
+  const row = await deps.agents.byId(agentId);
+  // Claimed by the same person before: the page was sent twice.
+  if (row?.userId !== owner.userId)
+    throw refusal('agent_already_claimed', 'Another owner has claimed this agent.');
+  return ownerAgent(deps, row);
+}
+
+/** @throws Refusal agent_not_found, for other people's agents too */
+async function ownedAgent(deps: Deps, owner: Owner, agentId: string): Promise<AgentRow> {
+  const row = await deps.agents.byId(agentId);
+  if (row === null || !row.claimed || row.userId !== owner.userId) throw refusal('agent_not_found');
+  return row;
+}
+
+async function change(
+  deps: Deps,
+  owner: Owner,
+  agentId: string,
+  decide: (current: SettingsRow) => SettingsChange,
+): Promise<OwnerAgent> {
+  const row = await ownedAgent(deps, owner, agentId);
+  await deps.agents.updateSettings(row.agentId, decide, deps.clock.now());
+  return ownerAgent(deps, row);
+}
+
+export async function setSafeguards(
+  deps: Deps,
+  owner: Owner,
+  agentId: string,
+  asked: OwnerSafeguards,
+): Promise<OwnerAgent> {
+  const parsed = parseChange(asked);
+  return change(deps, owner, agentId, (current) => {
+    const decided = decideOwnerChange(current.locks, parsed);
+    if (isDenied(decided)) throw refused(decided);
+    return { ...decided.limits, locks: decided.locks };
+  });
+}
+
+/** Both ways the owner's word goes over the agent's: a resume lifts the agent's own pause, too. */
+export const pause = (deps: Deps, owner: Owner, agentId: string, paused: boolean): Promise<OwnerAgent> =>
+  change(deps, owner, agentId, () =>
+    paused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false },
+  );
+
+/** Figures as the domain counts them, with the agent's own rules for what a figure may be. */
+function parseChange(asked: OwnerSafeguards): OwnerChange {
+  const limits = Object.fromEntries(
+    CEILINGS.filter((name) => asked[name] !== undefined).map((name) => [name, asked[name]?.limit]),
+  ) as SettingsUpdate;
+  const parsed: Record<string, unknown> = { ...parseSettings(limits) };
+  const entries = Object.entries(asked).map(([name, { limit, locked }]) => [
+    name,
+    { limit: name in parsed ? parsed[name] : limit, locked },
+  ]);
+  return Object.fromEntries(entries) as OwnerChange;
+}
+
+const isDenied = (decided: Decided | readonly Denial[]): decided is readonly Denial[] =>
+  Array.isArray(decided);
+
+function refused([first, ...rest]: readonly Denial[]): Error {
+  return first === undefined ? new Error('a refusal needs a reason') : new Refusal([first, ...rest]);
+}

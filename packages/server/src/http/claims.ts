@@ -1,0 +1,42 @@
+/** The claim look-up, for its two readers: a program gets the record, a person the page. */
+import { ERRORS, getClaim, getClaimByQuery } from '@bellwether/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { lookUpClaim } from '../app/agents.ts';
+import type { Deps } from '../app/deps.ts';
+import { claimPreview } from '../app/owned-agents.ts';
+import { Refusal } from '../app/refusal.ts';
+import { type Identities, sessionToken } from './identify.ts';
+import { claimPage } from './pages/claim-page.ts';
+import { elsewhere, errorPage, type Site, sendPage, wantsHtml } from './pages/layout.ts';
+import type { Bind } from './routes.ts';
+import { STATUS } from './status.ts';
+
+export function bindClaims(
+  bind: Bind,
+  deps: Deps,
+  { ownerOf }: Pick<Identities, 'ownerOf'>,
+  siteOf: () => Site,
+): void {
+  const showPage = async (code: string | undefined, request: FastifyRequest, reply: FastifyReply) => {
+    const site = siteOf();
+    const path = `/agents/claim${code === undefined ? '' : `/${encodeURIComponent(code)}`}`;
+    const there = elsewhere(request, site, path);
+    if (there !== null) return reply.redirect(there, 302);
+    try {
+      const [preview, owner] = await Promise.all([claimPreview(deps, code), ownerOf(sessionToken(request))]);
+      return sendPage(reply, 200, claimPage(site, { ...preview, owner, claimCode: code ?? '' }));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const [{ code: refused, detail }] = error.denials;
+      const text = `${detail} ${ERRORS[refused].fix}`;
+      return sendPage(reply, STATUS[refused], errorPage(site, ERRORS[refused].title, text));
+    }
+  };
+  const claim = async (code: string | undefined, request: FastifyRequest, reply: FastifyReply) => {
+    // One address, two readers: a shared cache must not mix them up.
+    reply.header('vary', 'accept').header('cache-control', 'no-store');
+    return wantsHtml(request) ? showPage(code, request, reply) : lookUpClaim(deps, code);
+  };
+  bind(getClaim, ({ params, request, reply }) => claim(params.claimCode, request, reply));
+  bind(getClaimByQuery, ({ query, request, reply }) => claim(query.claimCode, request, reply));
+}

@@ -1,0 +1,98 @@
+/**
+ * Who calls, by the operation's permission: an agent by its key, an owner by the session cookie of our own pages, the
+ * operator by theirs. Says nothing about why a key or a session does not hold.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { ErrorCode, Operation } from '@bellwether/contract';
+import type { FastifyRequest } from 'fastify';
+import type { Authenticator } from '../app/authenticate.ts';
+import type { Owner } from '../app/owners.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    owner: Owner | null;
+  }
+}
+
+export interface Identities {
+  readonly authenticator: Authenticator;
+  /** The owner of the session that a cookie names. */
+  readonly ownerOf: (token: string | undefined) => Promise<Owner | null>;
+  readonly operatorKey: string | null;
+  /** Scheme, host and port of our own pages. */
+  readonly origin: () => string;
+}
+
+export interface Unidentified {
+  readonly code: ErrorCode;
+  readonly detail?: string;
+  /** The bucket that failed attempts draw from; `null` where there is nothing to guess. */
+  readonly failures: 'failed_auth' | 'failed_operator' | null;
+}
+
+const COOKIE = 'bw_owner';
+
+/** The session cookie's value. */
+export const sessionToken = (request: FastifyRequest): string | undefined =>
+  request.headers.cookie
+    ?.split(';')
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${COOKIE}=`))
+    ?.slice(COOKIE.length + 1);
+
+/** @param token `null` takes the cookie away */
+export function sessionCookie(token: string | null, publicUrl: string, maxAgeS: number): string {
+  const { protocol, pathname } = new URL(publicUrl);
+  const parts = [
+    `${COOKIE}=${token ?? ''}`,
+    `Path=${pathname}`,
+    `Max-Age=${token === null ? 0 : maxAgeS}`,
+    'HttpOnly',
+    'SameSite=Strict',
+  ];
+  return [...parts, ...(protocol === 'https:' ? ['Secure'] : [])].join('; ');
+}
+
+/** Whether the request comes from a page of ours. Browsers say so on every POST; nothing else has a reason to. */
+export const isSameOrigin = (request: FastifyRequest, origin: string): boolean =>
+  request.headers.origin === origin;
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function operatorFault(authorization: string | undefined, operatorKey: string | null): Unidentified | null {
+  if (operatorKey === null) {
+    return {
+      code: 'operator_disabled',
+      detail: 'The operator’s routes are off: this service was started without OPERATOR_KEY.',
+      failures: null,
+    };
+  }
+  const given = /^Bearer +([^ ]+) *$/i.exec(authorization ?? '')?.[1] ?? '';
+  // Digests have one length, so the comparison says nothing about the key's.
+  if (timingSafeEqual(digest(given), digest(operatorKey))) return null;
+  return {
+    code: 'unauthorized',
+    detail: 'This route needs the operator’s key: "Authorization: Bearer <OPERATOR_KEY>".',
+    failures: 'failed_operator',
+  };
+}
+
+/** Fills in the request's caller or owner. @returns why it cannot */
+export async function identify(
+  identities: Identities,
+  operation: Operation,
+  request: FastifyRequest,
+): Promise<Unidentified | null> {
+  switch (operation.permission) {
+    case 'agent':
+      request.caller = await identities.authenticator.authenticate(request.headers.authorization);
+      return request.caller === null ? { code: 'unauthorized', failures: 'failed_auth' } : null;
+    case 'owner':
+      request.owner = await identities.ownerOf(sessionToken(request));
+      return request.owner === null ? { code: 'owner_session_required', failures: 'failed_auth' } : null;
+    case 'operator':
+      return operatorFault(request.headers.authorization, identities.operatorKey);
+    case 'public':
+      return null;
+  }
+}

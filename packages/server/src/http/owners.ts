@@ -1,0 +1,112 @@
+/** Owners: their accounts and their word over their agents, as the pages' script calls it; and the pages themselves. */
+import {
+  claimAgent,
+  getOwnerSession,
+  listOwnerAgents,
+  passkeyRegistrationOptions,
+  passkeySignInOptions,
+  pauseOwnerAgent,
+  registerPasskey,
+  signInWithPasskey,
+  signOutOwner,
+  updateOwnerSafeguards,
+} from '@bellwether/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../app/deps.ts';
+import * as agents from '../app/owned-agents.ts';
+import * as owners from '../app/owners.ts';
+import { sessionCookie, sessionToken } from './identify.ts';
+import { assetPaths, readAssets } from './pages/assets.ts';
+import { elsewhere, errorPage, type Site, sendPage } from './pages/layout.ts';
+import { ownerPage, signInPage } from './pages/owner-page.ts';
+import { sendProblem } from './problem.ts';
+import type { Bind, Gate } from './routes.ts';
+
+const SESSION_S = owners.SESSION_MS / 1000;
+const A_YEAR_S = 365 * 24 * 3600;
+
+export function bindOwners(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) => Promise<void>): void {
+  const session = (reply: FastifyReply, token: string | null) =>
+    reply
+      .header('set-cookie', sessionCookie(token, deps.publicUrl, SESSION_S))
+      .header('cache-control', 'no-store');
+  const welcome = async ({ owner, token }: owners.SignedIn, request: FastifyRequest, reply: FastifyReply) => {
+    await owners.signOut(deps, sessionToken(request));
+    session(reply, token);
+    return owners.sessionRecord(owner);
+  };
+
+  bind(getOwnerSession, async ({ request, reply }) => {
+    reply.header('cache-control', 'no-store');
+    return owners.sessionRecord(await owners.ownerOfSession(deps, sessionToken(request)));
+  });
+  bind(passkeyRegistrationOptions, ({ body }) => owners.beginRegistration(deps, body.name));
+  bind(passkeySignInOptions, () => owners.beginSignIn(deps));
+  bind(registerPasskey, async ({ body, request, reply }) =>
+    welcome(await owners.finishRegistration(deps, body), request, reply),
+  );
+  bind(signInWithPasskey, async ({ body, request, reply }) =>
+    welcome(await owners.finishSignIn(deps, body), request, reply),
+  );
+  bind(signOutOwner, async ({ request, reply }) => {
+    await owners.signOut(deps, sessionToken(request));
+    session(reply, null);
+    return owners.SIGNED_OUT;
+  });
+
+  bind(claimAgent, ({ owner, body }) => agents.claim(deps, owner, body.claimCode, forgetKey));
+  bind(listOwnerAgents, ({ owner, reply }) => {
+    reply.header('cache-control', 'no-store');
+    return agents.listAgents(deps, owner);
+  });
+  bind(updateOwnerSafeguards, ({ owner, params, body }) =>
+    agents.setSafeguards(deps, owner, params.agentId, body),
+  );
+  bind(pauseOwnerAgent, ({ owner, params, body }) => agents.pause(deps, owner, params.agentId, body.paused));
+}
+
+/** What pages are made with; the public URL may be known only once the service listens. */
+export function createSite(deps: Deps): () => Site {
+  const assets = assetPaths(readAssets());
+  return () => ({ publicUrl: deps.publicUrl, assets, venues: [deps.venueA] });
+}
+
+/** @returns the paths, for the table of methods */
+export function servePages(
+  app: FastifyInstance,
+  deps: Deps,
+  gate: Gate,
+  siteOf: () => Site,
+): readonly { readonly path: string; readonly method: 'GET' }[] {
+  const hidden = { schema: { hide: true } };
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    const draw = await gate.rateLimits.draw('read', request.ip);
+    if (draw === null || draw.allowed) return undefined;
+    return sendProblem(request, reply, 'rate_limited', { retryAfterS: draw.retryAfterS });
+  };
+  app.get('/owner', { ...hidden, onRequest }, async (request, reply) => {
+    const site = siteOf();
+    const there = elsewhere(request, site, '/owner');
+    if (there !== null) return reply.redirect(there, 302);
+    const owner = await gate.ownerOf(sessionToken(request));
+    if (owner === null) return sendPage(reply, 200, signInPage(site));
+    return sendPage(reply, 200, ownerPage(site, owner, await agents.listAgents(deps, owner)));
+  });
+
+  const assets = readAssets();
+  app.get<{ Params: { file: string } }>(
+    '/owner/assets/:file',
+    { ...hidden, onRequest },
+    async (request, reply) => {
+      const asset = assets.get(request.params.file);
+      if (asset === undefined)
+        return sendPage(reply, 404, errorPage(siteOf(), 'Not found', 'There is no such file.'));
+      return reply
+        .type(asset.type)
+        .header('cache-control', `public, max-age=${A_YEAR_S}, immutable`)
+        .header('x-content-type-options', 'nosniff')
+        .send(asset.content);
+    },
+  );
+  return ['/owner', '/owner/assets/{file}'].map((path) => ({ path, method: 'GET' as const }));
+}

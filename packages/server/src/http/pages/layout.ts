@@ -1,0 +1,102 @@
+/** What every page has around its content. No inline script or style: the policy that pages are sent with forbids it. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Owner } from '../../app/owners.ts';
+import { html, type Markup } from './html.ts';
+
+/** What pages need to know of the service. */
+export interface Site {
+  readonly publicUrl: string;
+  /** Asset addresses by name. */
+  readonly assets: ReadonlyMap<string, string>;
+  readonly venues: readonly { readonly name: string; readonly backend: string }[];
+}
+
+/** Path prefix of the public URL, without a slash at its end. */
+export const basePathOf = ({ publicUrl }: Pick<Site, 'publicUrl'>): string =>
+  new URL(publicUrl).pathname.replace(/\/+$/, '');
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export const wantsHtml = (request: FastifyRequest): boolean =>
+  /\btext\/html\b/.test(request.headers.accept ?? '');
+
+export function sendPage(reply: FastifyReply, status: number, page: Markup): FastifyReply {
+  return (
+    reply
+      .code(status)
+      .type('text/html; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header('content-security-policy', POLICY)
+      .header('x-content-type-options', 'nosniff')
+      // The address of a claim page holds the claim code.
+      .header('referrer-policy', 'same-origin')
+      .serializer((text: string) => text)
+      .send(page.markup)
+  );
+}
+
+const MOVED = 'moved';
+
+/**
+ * Passkeys belong to one host, so pages are shown under the public URL alone. Where to go instead; `null` when the
+ * visitor is there, or was sent here before: a proxy that hides the host must not make a circle.
+ */
+export function elsewhere(request: FastifyRequest, site: Site, path: string): string | null {
+  const { host } = new URL(site.publicUrl);
+  if (request.host === host || (request.query as Record<string, unknown>)[MOVED] !== undefined) return null;
+  return `${site.publicUrl}${path}?${MOVED}=1`;
+}
+
+export function layout(
+  site: Site,
+  options: { readonly title: string; readonly owner: Owner | null; readonly content: Markup },
+): Markup {
+  const base = basePathOf(site);
+  const asset = (name: string): string => `${base}${site.assets.get(name) ?? ''}`;
+  const { title, owner, content } = options;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Bellwether</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${asset('owner.css')}">
+<script src="${asset('passkeys.js')}" defer></script>
+<script src="${asset('owner.js')}" defer></script>
+</head>
+<body data-base="${base}" data-signed-in="${owner === null ? 'no' : 'yes'}">
+<a class="skip" href="#content">Skip to content</a>
+<header class="top">
+<a class="brand" href="${base}/owner">Bellwether</a>
+${
+  owner !== null &&
+  html`<p class="who">Signed in as <strong>${owner.name}</strong> <button type="button" class="quiet" data-action="sign-out">Sign out</button></p>`
+}
+</header>
+<main id="content">
+<p id="message" class="message" role="status" aria-live="polite" tabindex="-1" hidden></p>
+<noscript><p class="message error">Passkeys need JavaScript. Please allow it for this page.</p></noscript>
+${content}
+</main>
+</body>
+</html>
+`;
+}
+
+export const errorPage = (site: Site, title: string, text: string): Markup =>
+  layout(site, {
+    title,
+    owner: null,
+    content: html`<section class="card"><h1>${title}</h1><p>${text}</p></section>`,
+  });
