@@ -243,6 +243,26 @@ const CASES: readonly Case[] = [
     async () => post('/wallet/credentials', await credentialBody(stranger)),
   ],
   [
+    'invalid_solana_address',
+    'base58 of 31 bytes',
+    () => post('/wallet/update-sol-address', { solAddress: `2${'z'.repeat(41)}` }),
+  ],
+  [
+    'link_challenge_invalid',
+    'a nonce that nobody made',
+    () =>
+      post('/wallet/link', { address: trader.funder, nonce: 'a'.repeat(76), signature: `0x${'1'.repeat(130)}` }),
+  ],
+  [
+    'link_signature_invalid',
+    'a challenge that another key signed',
+    async () => {
+      const { nonce, message } = await trader.client.getLinkChallenge(trader.signer.address);
+      const signature = await stranger.signer.signMessage(message);
+      return post('/wallet/link', { address: trader.signer.address, nonce, signature });
+    },
+  ],
+  [
     'wallet_not_found',
     "positions of somebody else's wallet",
     () => get(`/markets/current-positions?user=${stranger.signer.address}`),

@@ -1,0 +1,298 @@
+/** Wallets: linked by proof of the key, moved between owners, detected, unlinked. */
+
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { bytesToHex, toBase58, utf8 } from '@bellwether/protocol';
+import {
+  BellwetherApiError,
+  createVenueCredentials,
+  credentialRequest,
+  linkSignersWallet,
+  type SignatureType,
+  Signer,
+} from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import {
+  aMarket,
+  call,
+  newAgent,
+  newTrader,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+
+let service: TestService;
+let now = Date.now();
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock: { now: () => now } });
+});
+
+const agent = () => newAgent(service);
+const credentials = (signer: Signer) =>
+  createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer });
+const refused = async (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'nothing',
+    (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
+  );
+/** Signed by Node, which knows nothing of our verifier. */
+const solanaKey = () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+  return {
+    address: toBase58(raw),
+    sign: (message: string) => new Uint8Array(sign(null, utf8(message), privateKey)),
+  };
+};
+
+describe('linking an EVM wallet', () => {
+  test('the challenge names service, agent, address and purpose; its signature links', async () => {
+    const { client, signer, agentId } = await agent();
+    const challenge = await client.getLinkChallenge(signer.address);
+    expect(challenge.message).toContain(new URL(service.deps.publicUrl).host);
+    expect(challenge.message).toContain(agentId);
+    expect(challenge.message).toContain(challenge.address);
+    expect(challenge.message).toContain(challenge.nonce);
+    expect(challenge.address.toLowerCase()).toBe(signer.address);
+    expect(Date.parse(challenge.expiresAt)).toBe(now + 300_000);
+    const linked = await client.linkWallet({
+      address: signer.address,
+      nonce: challenge.nonce,
+      signature: await signer.signMessage(challenge.message),
+    });
+    expect(linked).toMatchObject({
+      success: true,
+      walletAddress: signer.address,
+      walletOwnership: 'external',
+      moved: [],
+      canceledOrders: [],
+    });
+    expect((await client.getMe()).walletAddress).toBe(signer.address);
+  });
+
+  test('a challenge is good once', async () => {
+    const { client, signer } = await agent();
+    const { nonce, message } = await client.getLinkChallenge(signer.address);
+    const request = { address: signer.address, nonce, signature: await signer.signMessage(message) };
+    const answers = await Promise.all(Array.from({ length: 4 }, () => refused(client.linkWallet(request))));
+    expect(answers.sort()).toEqual([
+      'link_challenge_invalid',
+      'link_challenge_invalid',
+      'link_challenge_invalid',
+      'nothing',
+    ]);
+  });
+
+  test('a challenge is good for five minutes', async () => {
+    const { client, signer } = await agent();
+    const { nonce, message } = await client.getLinkChallenge(signer.address);
+    const request = { address: signer.address, nonce, signature: await signer.signMessage(message) };
+    now += 300_000;
+    expect(await refused(client.linkWallet(request))).toBe('link_challenge_invalid');
+  });
+
+  test('a challenge is good for its agent and its address alone', async () => {
+    const [one, two] = [await agent(), await agent()];
+    const { nonce, message } = await one.client.getLinkChallenge(one.signer.address);
+    const signature = await one.signer.signMessage(message);
+    expect(await refused(two.client.linkWallet({ address: one.signer.address, nonce, signature }))).toBe(
+      'link_challenge_invalid',
+    );
+    expect(await refused(one.client.linkWallet({ address: two.signer.address, nonce, signature }))).toBe(
+      'link_challenge_invalid',
+    );
+    const later = `${(now + 900_000).toString(16).padStart(12, '0')}${nonce.slice(12)}`;
+    expect(
+      await refused(one.client.linkWallet({ address: one.signer.address, nonce: later, signature })),
+    ).toBe('link_challenge_invalid');
+    // None of that used it up.
+    expect(await refused(one.client.linkWallet({ address: one.signer.address, nonce, signature }))).toBe(
+      'nothing',
+    );
+  });
+
+  test("another key's signature is refused with what was recovered", async () => {
+    const { client, signer, apiKey } = await agent();
+    const thief = Signer.generate();
+    const { nonce, message } = await client.getLinkChallenge(signer.address);
+    const body = { address: signer.address, nonce, signature: await thief.signMessage(message) };
+    const answer = await call(service, 'POST', '/wallet/link', { key: apiKey, body });
+    expect(answer.body).toMatchObject({
+      status: 400,
+      code: 'link_signature_invalid',
+      diagnosis: { check: 'signer', recovered: thief.address },
+    });
+    expect((await client.getMe()).walletAddress).toBeNull();
+  });
+});
+
+describe('a wallet of another owner', () => {
+  test('409, then the link moves wallet and credential, then registering works', async () => {
+    const lost = await newTrader(service, 2);
+    const market = await aMarket(lost.client);
+    const { orderId } = await lost.client.placeTrade(await restingOrder(lost, market));
+    const fresh = { ...(await agent()), signer: lost.signer };
+    const request = credentialRequest(lost.signer, await credentials(lost.signer), 2);
+    expect(await refused(fresh.client.registerCredentials(request))).toBe('wallet_already_registered');
+
+    const linked = await linkSignersWallet({ client: fresh.client, signer: lost.signer, signatureType: 2 });
+    expect(linked).toMatchObject({ moved: [lost.funder], canceledOrders: [orderId] });
+    expect(await fresh.client.checkCredentials(lost.funder)).toMatchObject({
+      hasCredentials: true,
+      signatureType: 2,
+    });
+    expect((await fresh.client.getMe()).walletAddress).toBe(lost.funder);
+    expect((await lost.client.checkCredentials(lost.funder)).hasCredentials).toBe(false);
+    expect((await lost.client.getMe()).walletAddress).toBeNull();
+    expect((await lost.client.getOrder(orderId)).status).toBe('canceled');
+
+    // The moved credential works as it is, and the former owner's does no more.
+    const trader: Trader = { ...lost, client: fresh.client, apiKey: fresh.apiKey, agentId: fresh.agentId };
+    expect(await fresh.client.placeTrade(await restingOrder(trader, market))).toMatchObject({
+      success: true,
+    });
+    expect(await refused(lost.client.placeTrade(await restingOrder(lost, market)))).toBe(
+      'credentials_not_registered',
+    );
+    expect(await fresh.client.registerCredentials(request)).toMatchObject({ success: true });
+    expect(await refused(lost.client.registerCredentials(request))).toBe('wallet_already_registered');
+  });
+
+  test('every wallet of the key moves, and its sealed text can be opened for the new owner', async () => {
+    const first = await newTrader(service, 1);
+    const keys = await credentials(first.signer);
+    for (const [type, deposit] of [
+      [0, 'beacon'],
+      [2, 'beacon'],
+      [3, 'beacon'],
+      [3, 'uups'],
+    ] as const)
+      await first.client.registerCredentials(credentialRequest(first.signer, keys, type, deposit));
+    const second = await agent();
+    const { moved } = await linkSignersWallet({ client: second.client, signer: first.signer });
+    const { signer } = first;
+    expect([...moved].sort()).toEqual(
+      [0, 1, 2, 3]
+        .map((type) => signer.wallet(type as SignatureType))
+        .concat(signer.wallet(3, 'uups'))
+        .sort(),
+    );
+    const sql = openPool(service.databaseUrl, { max: 1 });
+    try {
+      const rows = await sql`select * from credentials where eoa = ${signer.address}`;
+      expect(rows).toHaveLength(5);
+      for (const row of rows) {
+        const opened = service.deps.secrets.open(
+          { keyId: row.key_id, bytes: row.sealed },
+          `credentials/${row.user_id}/${row.wallet_address}`,
+        );
+        expect(JSON.parse(opened).secret).toBe(keys.apiSecret);
+      }
+    } finally {
+      await sql.end();
+    }
+    // And back again: the key decides, not who came first.
+    expect((await linkSignersWallet({ client: first.client, signer })).moved).toHaveLength(5);
+    expect((await second.client.checkCredentials(signer.wallet(1))).hasCredentials).toBe(false);
+  });
+
+  test('a linked key cannot be registered by another owner who has its venue secrets', async () => {
+    const owner = await agent();
+    const other = await agent();
+    await linkSignersWallet({ client: owner.client, signer: owner.signer });
+    const request = credentialRequest(owner.signer, await credentials(owner.signer), 1);
+    expect(await refused(other.client.registerCredentials(request))).toBe('wallet_already_registered');
+    expect(await owner.client.registerCredentials(request)).toMatchObject({ signatureType: 1 });
+  });
+});
+
+describe('the signature type, when left out, is detected', () => {
+  test.each([
+    ['the EOA', 0, 'beacon'],
+    ['its proxy wallet', 1, 'beacon'],
+    ['its Safe', 2, 'beacon'],
+    ['its deposit wallet', 3, 'beacon'],
+    ['its older deposit wallet', 3, 'uups'],
+  ] as const)('%s is type %i', async (_what, type, deposit) => {
+    const { client, signer } = await agent();
+    const { signatureType: _left, ...request } = credentialRequest(
+      signer,
+      await credentials(signer),
+      type,
+      deposit,
+    );
+    const registered = await client.registerCredentials(request);
+    expect(registered).toMatchObject({ signatureType: type, walletAddress: signer.wallet(type, deposit) });
+    expect(await client.checkCredentials()).toEqual({
+      hasCredentials: true,
+      walletAddress: signer.wallet(type, deposit),
+      signatureType: type,
+    });
+  });
+});
+
+describe('Solana', () => {
+  test('a linked address is proved, and taken from those who only named it', async () => {
+    const key = solanaKey();
+    const squatter = await agent();
+    await squatter.client.updateSolAddress(key.address);
+    expect((await squatter.client.getMe()).solAddress).toBe(key.address);
+    const { client } = await agent();
+    const { nonce, message, address } = await client.getLinkChallenge(key.address);
+    expect(address).toBe(key.address);
+    const wrong = bytesToHex(key.sign(`${message} `));
+    expect(await refused(client.linkWallet({ address, nonce, signature: wrong }))).toBe(
+      'link_signature_invalid',
+    );
+    await client.linkWallet({ address, nonce, signature: toBase58(key.sign(message)) });
+    const me = await client.getMe();
+    expect(me).toMatchObject({ solAddress: key.address, walletAddress: null });
+    expect((await client.getClaim(me.claimCode ?? '')).solAddress).toBe(key.address);
+    expect((await squatter.client.getMe()).solAddress).toBeNull();
+  });
+
+  test('an address that is none is refused with its own code', async () => {
+    const { client } = await agent();
+    // Base58, but of 31 bytes.
+    const short = toBase58(new Uint8Array(31).fill(255));
+    expect(await refused(client.updateSolAddress(short))).toBe('invalid_solana_address');
+    expect(await refused(client.getLinkChallenge(short))).toBe('invalid_solana_address');
+    expect(await refused(client.updateSolAddress('0OIl'))).toBe('invalid_request');
+  });
+});
+
+describe('unlinking', () => {
+  test('forgets the credentials of the key’s wallets; open orders can still be canceled', async () => {
+    const trader = await newTrader(service, 1);
+    const market = await aMarket(trader.client);
+    const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
+    const { message } = await trader.client.unlinkWallet(trader.signer.address);
+    expect(message).toContain(trader.funder);
+    expect(message).toContain('1');
+    expect((await trader.client.getMe()).walletAddress).toBeNull();
+    expect(await trader.client.checkCredentials(trader.funder)).toMatchObject({ hasCredentials: false });
+    expect(await refused(trader.client.placeTrade(await restingOrder(trader, market)))).toBe(
+      'credentials_not_registered',
+    );
+    expect((await trader.client.cancelOrder(orderId)).canceled).toEqual([orderId]);
+    expect(await refused(trader.client.unlinkWallet(trader.signer.address))).toBe('wallet_not_found');
+  });
+
+  test("another owner's wallet is not there", async () => {
+    const trader = await newTrader(service);
+    const { client } = await agent();
+    expect(await refused(client.unlinkWallet(trader.funder))).toBe('wallet_not_found');
+    expect((await trader.client.checkCredentials(trader.funder)).hasCredentials).toBe(true);
+  });
+
+  test('a Solana address', async () => {
+    const { client } = await agent();
+    const { address } = solanaKey();
+    await client.updateSolAddress(address);
+    await client.unlinkWallet(address);
+    expect((await client.getMe()).solAddress).toBeNull();
+  });
+});
