@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
 import {
   EXCHANGE_SCHEMA,
@@ -29,6 +30,9 @@ import { createOwnerStore } from './adapters/postgres/owner-store.ts';
 import { createPositionStore } from './adapters/postgres/position-store.ts';
 import { countOtherReplicas, replicaName, watchReplicas } from './adapters/postgres/replica-watch.ts';
 import { listenForRevocations } from './adapters/postgres/revocations.ts';
+import { createRedemptionStore } from './adapters/postgres/redemption-store.ts';
+import { createRefusalLog } from './adapters/postgres/refusal-log.ts';
+import { createResultStore } from './adapters/postgres/result-store.ts';
 import { createTradeLedger } from './adapters/postgres/trade-ledger.ts';
 import { createWalletLinkStore } from './adapters/postgres/wallet-link-store.ts';
 import { createWalletStore } from './adapters/postgres/wallet-store.ts';
@@ -40,6 +44,7 @@ import { createPaperVenue } from './adapters/venues/paper/paper-venue.ts';
 import { toEvidence } from './adapters/venues/paper/translate.ts';
 import { createPasskeys } from './adapters/webauthn/passkeys.ts';
 import { CACHE_LEASE_MS, createAuthenticator } from './app/authenticate.ts';
+import { autoRedeem } from './app/auto-redeem.ts';
 import type { Deps } from './app/deps.ts';
 import { createIdempotency } from './app/idempotency.ts';
 import { ownerOfSession } from './app/owners.ts';
@@ -60,6 +65,8 @@ const RESOLVE_EVERY_MS = 1_000;
 const RESOLVE_AFTER_MS = 5_000;
 const RESOLVE_AFTER_SHARED_MS = 12_000;
 const SWEEP_EVERY_MS = 3_600_000;
+const AUTO_REDEEM_EVERY_MS = 1_000;
+const LEADERBOARD_FRESH_MS = 2_000;
 const RATE_SWEEP_EVERY_MS = 1_000;
 
 /** What was started, to be stopped in the reverse order. */
@@ -204,6 +211,8 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   stops.push(() => paper.stop());
 
   const agents = createAgentStore(sql, clock.now);
+  const refusals = createRefusalLog({ sql, ring: LIMITS.refusalsKept, log: logger });
+  stops.push(() => refusals.flush());
   const owners = createOwnerStore(sql);
   // With PORT=0 the port is known only once the service listens.
   let publicUrl = config.publicUrl;
@@ -216,6 +225,9 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     orders: createOrderStore(sql),
     positions: createPositionStore(sql),
     ledger: createTradeLedger(sql),
+    redemptions: createRedemptionStore(sql),
+    refusals,
+    results: createResultStore(sql, { entries: LIMITS.leaderboardEntries, freshMs: LEADERBOARD_FRESH_MS }),
     owners,
     passkeys: createPasskeys(() => publicUrl),
     venueA: paper.venue,
@@ -316,6 +328,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   const jobs = startJobs(
     [
       { name: 'touch', everyMs: TOUCH_EVERY_MS, run: touch },
+      { name: 'redeem', everyMs: AUTO_REDEEM_EVERY_MS, run: () => autoRedeem(deps) },
       { name: 'resolve doubt', everyMs: RESOLVE_EVERY_MS, run: () => resolveDoubt(deps, resolveAfterMs) },
       { name: 'rate limits', everyMs: RATE_SWEEP_EVERY_MS, run: rateLimits.sweep },
       { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: () => idempotencyStore.sweep(clock.now()) },

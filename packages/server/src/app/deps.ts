@@ -7,6 +7,8 @@ import type { OrderProfile } from '../domain/signatures.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { OwnerStore } from '../ports/owners.ts';
 import type { Passkeys } from '../ports/passkeys.ts';
+import type { RedemptionStore } from '../ports/redemptions.ts';
+import type { RefusalLog, ResultStore } from '../ports/results.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
 import type { MarketData, Venue } from '../ports/venue.ts';
@@ -21,6 +23,9 @@ export interface Deps {
   readonly orders: OrderStore;
   readonly positions: PositionStore;
   readonly ledger: TradeLedger;
+  readonly redemptions: RedemptionStore;
+  readonly refusals: RefusalLog;
+  readonly results: ResultStore;
   readonly owners: OwnerStore;
   readonly passkeys: Passkeys;
   readonly venueA: Venue;

@@ -23,6 +23,7 @@ import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../domain/si
 import type { Caller, CredentialRow, FirstAnswer, NewOrder, OrderRow, TradeScope } from '../ports/stores.ts';
 import type { VenueAnswer } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
+import { noteRefusal } from './refused-attempts.ts';
 import { Refusal, refusal } from './refusal.ts';
 import { settleWithoutFill } from './resolve-doubt.ts';
 import { requireVenueA } from './venues.ts';
@@ -39,6 +40,15 @@ export interface TradeCall {
 }
 
 export async function placeTrade(deps: Deps, call: TradeCall): Promise<TradeResponse> {
+  try {
+    return await place(deps, call);
+  } catch (error) {
+    if (error instanceof Refusal) noteRefusal(deps, call, error);
+    throw error;
+  }
+}
+
+async function place(deps: Deps, call: TradeCall): Promise<TradeResponse> {
   requireVenueA(deps, call.request.venue);
   const draft = readDraft(call.request);
   if (isFaults(draft)) throw asRefusal(draft);
@@ -96,7 +106,7 @@ interface Sound {
 }
 
 async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<TradeResponse> {
-  const { draft, verified } = sound;
+  const { draft, market, verified } = sound;
   const { maker, signer } = draft.fields;
   const scope = await deps.ledger.open({
     caller: call.caller,
@@ -104,6 +114,7 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
     wallets: [...new Set(draft.walletAddress === null ? [maker, signer] : [draft.walletAddress])],
     funder: maker,
     conditionId: draft.conditionId,
+    tokenIds: market.tokenIds,
     at: deps.clock.now(),
   });
   let order: NewOrder;

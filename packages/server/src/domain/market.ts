@@ -57,6 +57,12 @@ export const termsOf = (market: MarketRecord): MarketTerms => ({
 const HALF = 5_000;
 const WHOLE = 10_000;
 
+/** What a share of an outcome pays once the market is resolved, in pips. */
+export function payoutPrice(payout: 'YES' | 'NO' | 'HALF', outcome: 'YES' | 'NO'): Pips {
+  if (payout === 'HALF') return HALF;
+  return payout === outcome ? WHOLE : 0;
+}
+
 /**
  * What a share of an outcome is worth now, in pips: the payout once resolved, else the middle of the book, else the
  * one side there is, else the last trade. Halves of a pip are cut.
@@ -67,8 +73,7 @@ export function markPrice(market: MarketRecord, outcome: 'YES' | 'NO'): Pips {
 }
 
 function yesPrice(market: MarketRecord): Pips {
-  if (market.payout !== undefined)
-    return market.payout === 'HALF' ? HALF : market.payout === 'YES' ? WHOLE : 0;
+  if (market.payout !== undefined) return payoutPrice(market.payout, 'YES');
   const { bestBid, bestAsk } = market;
   if (bestBid !== undefined && bestAsk !== undefined) return Math.floor((bestBid + bestAsk) / 2);
   return market.lastTrade ?? bestBid ?? bestAsk ?? HALF;

@@ -22,19 +22,13 @@ interface Details {
 /** RFC 9110 asks every 401 for a challenge. */
 const CHALLENGE = 'Bearer realm="bellwether"';
 
-export function sendProblem(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  code: ErrorCode,
-  details: Details = {},
-): FastifyReply {
+export function problemOf(request: FastifyRequest, code: ErrorCode, details: Details = {}): ProblemBody {
   const { title, fix } = ERRORS[code];
-  const status = STATUS[code];
   const detail = details.detail ?? `${title}.`;
-  const body: ProblemBody = {
+  return {
     type: `urn:bellwether:error:${code}`,
     title,
-    status,
+    status: STATUS[code],
     detail,
     instance: request.url.split('?')[0] ?? '/',
     code,
@@ -46,17 +40,30 @@ export function sendProblem(
     ...(details.context === undefined ? {} : { context: details.context }),
     ...(details.orderId === undefined ? {} : { orderId: details.orderId }),
   };
-  if (status === 401) reply.header('www-authenticate', CHALLENGE);
-  if (typeof details.retryAfterS === 'number') reply.header('retry-after', details.retryAfterS);
-  return reply.code(status).type('application/problem+json').serializer(JSON.stringify).send(body);
 }
 
-function sendRefusal(request: FastifyRequest, reply: FastifyReply, refused: Refusal): FastifyReply {
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  code: ErrorCode,
+  details: Details = {},
+): FastifyReply {
+  const status = STATUS[code];
+  if (status === 401) reply.header('www-authenticate', CHALLENGE);
+  if (typeof details.retryAfterS === 'number') reply.header('retry-after', details.retryAfterS);
+  return reply
+    .code(status)
+    .type('application/problem+json')
+    .serializer(JSON.stringify)
+    .send(problemOf(request, code, details));
+}
+
+function refusalDetails(refused: Refusal): Details {
   const [first] = refused.denials;
   const fields = refused.denials
     .filter((denial) => denial.path !== undefined)
     .map(({ path, code, detail }) => ({ path: path as string, code, message: detail }));
-  return sendProblem(request, reply, first.code, {
+  return {
     detail: first.detail,
     retryAfterS: refused.retryAfterS,
     ...(fields.length === 0 ? {} : { errors: fields }),
@@ -64,7 +71,7 @@ function sendRefusal(request: FastifyRequest, reply: FastifyReply, refused: Refu
     ...(first.diagnosis === undefined ? {} : { diagnosis: first.diagnosis }),
     ...(first.context === undefined ? {} : { context: first.context }),
     ...(refused.orderId === null ? {} : { orderId: refused.orderId }),
-  });
+  };
 }
 
 /** The framework's refusals by its own codes. */
@@ -94,33 +101,31 @@ const DATABASE_GONE = new Set([
 const VENUE_GONE = new Set(['ExchangeUnavailable', 'VenueUnavailable']);
 
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error instanceof Refusal) return sendRefusal(request, reply, error);
+  const [code, details] = describeFault(error, request);
+  return sendProblem(request, reply, code, details);
+}
+
+/** What the caller is told of a fault; those that are the service's own are logged. */
+export function describeFault(
+  error: unknown,
+  request: FastifyRequest,
+): readonly [code: ErrorCode, details: Details] {
+  if (error instanceof Refusal) return [error.denials[0].code, refusalDetails(error)];
   const fault = error as FastifyError & { validationContext?: string };
   if (fault.validation !== undefined) {
     const errors = fieldErrors(fault.validation, fault.validationContext ?? 'body');
     const count = errors.length === 1 ? 'One field is' : `${errors.length} fields are`;
-    return sendProblem(request, reply, 'invalid_request', {
-      detail: `${count} invalid: ${errors.map(({ message }) => message).join('; ')}.`,
-      errors,
-    });
+    const detail = `${count} invalid: ${errors.map(({ message }) => message).join('; ')}.`;
+    return ['invalid_request', { detail, errors }];
   }
   const known = FRAMEWORK[fault.code];
-  if (known !== undefined) return sendProblem(request, reply, known);
-  if (fault instanceof SyntaxError) return sendProblem(request, reply, 'invalid_json');
-  if (typeof fault.statusCode === 'number' && fault.statusCode < 500)
-    return sendProblem(request, reply, 'invalid_request');
+  if (known !== undefined) return [known, {}];
+  if (fault instanceof SyntaxError) return ['invalid_json', {}];
+  if (typeof fault.statusCode === 'number' && fault.statusCode < 500) return ['invalid_request', {}];
   request.log.error({ err: error }, 'a request failed');
-  if (VENUE_GONE.has(fault.name)) {
-    return sendProblem(request, reply, 'service_unavailable', {
-      detail: 'The venue is not reachable.',
-      retryAfterS: 1,
-    });
-  }
-  if (DATABASE_GONE.has(fault.code)) {
-    return sendProblem(request, reply, 'service_unavailable', {
-      detail: 'The database is not reachable.',
-      retryAfterS: 1,
-    });
-  }
-  return sendProblem(request, reply, 'internal_error');
+  if (VENUE_GONE.has(fault.name))
+    return ['service_unavailable', { detail: 'The venue is not reachable.', retryAfterS: 1 }];
+  if (DATABASE_GONE.has(fault.code))
+    return ['service_unavailable', { detail: 'The database is not reachable.', retryAfterS: 1 }];
+  return ['internal_error', {}];
 }

@@ -24,6 +24,8 @@ declare module 'fastify' {
     /** The body as it came, kept only for requests with an Idempotency-Key. */
     rawBody: string | null;
     keyed: KeyedRequest | null;
+    /** Set by a handler whose answer tells of no effect: it is not kept for replays, whatever its status. */
+    hadNoEffect: boolean;
   }
 }
 
@@ -70,6 +72,7 @@ export function createBinder(
       method: operation.method,
       url: frameworkPath(operation.path),
       schema: routeSchema(operation),
+      ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
       onRequest: admit(gate, operation),
       ...(operation.body === undefined ? {} : { preValidation: requireBody }),
       ...(operation.idempotent === true
@@ -181,7 +184,7 @@ function remember({ idempotency }: Gate, operation: Operation) {
     if (keyed === null) return payload;
     request.keyed = null;
     const body = typeof payload === 'string' ? payload : '';
-    await idempotency.finish(keyed, { status: reply.statusCode, body }, operation.secretAnswer === true);
+    await idempotency.finish(keyed, { status: request.hadNoEffect ? 0 : reply.statusCode, body }, operation.secretAnswer === true);
     return payload;
   };
 }

@@ -14,9 +14,12 @@ import Fastify, {
 import { Type } from 'typebox';
 import type { Deps } from '../app/deps.ts';
 import { bindAgents } from './agents.ts';
+import { bindBatchTrade } from './batch-trade.ts';
+import { bindJournal } from './journal.ts';
 import { bindClaims } from './claims.ts';
 import { bindMarkets } from './markets.ts';
 import { bindOwners, createSite, servePages } from './owners.ts';
+import { bindPositions } from './positions.ts';
 import { handleError, sendProblem } from './problem.ts';
 import { bindReplicas, type ReplicaDoor } from './replicas.ts';
 import { createBinder, type Gate } from './routes.ts';
@@ -85,6 +88,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       bindWalletLink(bind, options.deps);
       bindMarkets(bind, options.deps);
       bindTrading(bind, options.deps);
+      bindBatchTrade(bind, options.deps);
+      bindPositions(bind, options.deps);
+      bindJournal(bind, options.deps);
       const pages = servePages(scope, options.deps, options.gate, siteOf);
       for (const route of [...operations, ...pages]) table.add(route, options.basePath);
     },
@@ -103,6 +109,7 @@ function setUpRequests(app: FastifyInstance, { logger }: ServerOptions): void {
   app.decorateRequest('owner', null);
   app.decorateRequest('rawBody', null);
   app.decorateRequest('keyed', null);
+  app.decorateRequest('hadNoEffect', false);
   app.setErrorHandler(handleError);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

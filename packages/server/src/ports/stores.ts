@@ -204,7 +204,10 @@ export interface TradeScope {
   readonly safeguards: Safeguards;
   readonly usage: Usage;
   readonly realizedToday: Micro;
-  /** Cost of the funder's net position and of its open BUYs in the market. */
+  /**
+   * In the market: cost of what the funder holds and of what this agent bought last on other accounts, and what the
+   * agent's open BUYs can still cost.
+   */
   readonly positionValue: Micro;
   readonly credentials: readonly CredentialRow[];
   /** Orders that have one of the ids asked for, whoever placed them. */
@@ -221,6 +224,8 @@ export interface TradeLedger {
     readonly orderIds: readonly string[];
     readonly wallets: readonly Address[];
     readonly funder: Address;
+    /** [YES, NO] of the order's market. */
+    readonly tokenIds: readonly [string, string];
     readonly conditionId: string;
     readonly at: number;
   }): Promise<TradeScope>;
@@ -230,6 +235,8 @@ export interface OrderFilter {
   readonly venue?: string;
   readonly conditionId?: string;
   readonly orderStatus?: number;
+  /** Only orders that come after this one in the list, newest first. */
+  readonly after?: { readonly createdAt: number; readonly orderId: string };
   readonly limit: number;
   readonly offset: number;
 }
@@ -265,11 +272,30 @@ export interface PositionRow {
   readonly cost: Micro;
   readonly realized: Micro;
   readonly fees: Micro;
+  /** Everything ever bought of it, and what that cost, fees apart. */
+  readonly boughtSize: Micro;
+  readonly boughtCost: Micro;
+  /** When the size last came to zero; `null` while something is held. */
+  readonly closedAt: number | null;
+  /** What the desk keeps of the market, for when the venue has forgotten it; `null` before its first fill here. */
+  readonly market: {
+    readonly marketId: string;
+    readonly question: string;
+    readonly endDate: number;
+    readonly payout: 'YES' | 'NO' | 'HALF' | null;
+  } | null;
 }
 
 export interface PositionStore {
   /** Held now, by any of the wallets. */
   held(wallets: readonly Address[]): Promise<readonly PositionRow[]>;
+  /** Sold or redeemed to the last share, latest first. */
+  closed(
+    wallets: readonly Address[],
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly rows: readonly PositionRow[]; readonly total: number }>;
+  /** Realised P&L after fees of the fills since then. */
+  realizedSince(wallets: readonly Address[], at: number): Promise<Micro>;
   /** Realised P&L before fees, fees, closed positions and those of them that gained. */
   results(
     wallets: readonly Address[],

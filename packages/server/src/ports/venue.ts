@@ -50,6 +50,22 @@ export type CancelAnswer =
     }
   | { readonly kind: 'unknown' };
 
+/** `yes` and `no` are the tokens burnt, both 0n when nothing was held; `payout` the collateral received. */
+export type RedeemAnswer =
+  | { readonly kind: 'redeemed'; readonly yes: Micro; readonly no: Micro; readonly payout: Micro }
+  | { readonly kind: 'not_resolved' }
+  /** Live venues: calls for the owner of the wallet to sign. */
+  | { readonly kind: 'unsigned'; readonly transactions: readonly UnsignedCall[] }
+  | { readonly kind: 'unknown' };
+
+export interface UnsignedCall {
+  readonly to: Address;
+  readonly data: string;
+  readonly value: string;
+  readonly chainId: number;
+  readonly description: string;
+}
+
 export interface VenueSecrets {
   readonly apiKey: string;
   readonly secret: string;
@@ -67,6 +83,8 @@ export interface Venue {
   /** Resolves when the outcome is recorded too, so that the desk's books are never behind the venue's word. */
   submit(order: VenueOrder): Promise<VenueAnswer>;
   cancel(funder: Address, orderIds: readonly string[]): Promise<CancelAnswer>;
+  /** Exchanges all tokens of a resolved market that an account holds. Never paid twice. */
+  redeem(funder: Address, conditionId: string): Promise<RedeemAnswer>;
   /** Free collateral and free tokens of an account. */
   balance(funder: Address): Promise<Balance>;
   /** Brings an order in doubt to its end, or leaves it. `never_received` is proof that nothing happened. */

@@ -1,23 +1,27 @@
-/** Positions as the fills made them. */
-import type { PositionStore } from '../../ports/stores.ts';
+/** Positions as the fills made them, with what the desk knows of their markets. */
+import type { PositionRow, PositionStore } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
 import type { Row } from './rows.ts';
 
 export function createPositionStore(sql: Sql): PositionStore {
+  const columns = sql`p.*, m.market_id, m.question, m.end_date, m.payout`;
   return {
     async held(wallets) {
       const rows = await sql`
-        select * from positions where wallet = any(${[...wallets]}::text[]) and size > 0 order by updated_at desc, token_id`;
-      return rows.map((row: Row) => ({
-        wallet: row.wallet,
-        conditionId: row.condition_id,
-        tokenId: row.token_id,
-        outcome: row.outcome,
-        size: row.size,
-        cost: row.cost,
-        realized: row.realized,
-        fees: row.fees,
-      }));
+        select ${columns} from positions p left join traded_markets m using (condition_id)
+        where wallet = any(${[...wallets]}::text[]) and is_held order by updated_at desc, token_id`;
+      return rows.map(positionRow);
+    },
+
+    async closed(wallets, { limit, offset }) {
+      const [rows, [count]] = await Promise.all([
+        sql`select ${columns} from positions p left join traded_markets m using (condition_id)
+          where wallet = any(${[...wallets]}::text[]) and not is_held
+          order by closed_at desc, token_id limit ${limit} offset ${offset}`,
+        sql`select count(*)::int as total from positions
+          where wallet = any(${[...wallets]}::text[]) and not is_held`,
+      ]);
+      return { rows: rows.map(positionRow), total: count?.total as number };
     },
 
     async results(wallets) {
@@ -28,5 +32,35 @@ export function createPositionStore(sql: Sql): PositionStore {
         from positions where wallet = any(${[...wallets]}::text[])`;
       return { realized: row?.realized, fees: row?.fees, closed: row?.closed, won: row?.won };
     },
+
+    async realizedSince(wallets, at) {
+      const [row] = await sql`
+        select coalesce(sum(realized - fee), 0)::bigint as net from fills
+        where wallet = any(${[...wallets]}::text[]) and filled_at >= ${new Date(at)}`;
+      return row?.net;
+    },
   };
 }
+
+const positionRow = (row: Row): PositionRow => ({
+  wallet: row.wallet,
+  conditionId: row.condition_id,
+  tokenId: row.token_id,
+  outcome: row.outcome,
+  size: row.size,
+  cost: row.cost,
+  realized: row.realized,
+  fees: row.fees,
+  boughtSize: row.bought_size,
+  boughtCost: row.bought_cost,
+  closedAt: row.closed_at === null ? null : row.closed_at.getTime(),
+  market:
+    row.market_id === null
+      ? null
+      : {
+          marketId: row.market_id,
+          question: row.question,
+          endDate: row.end_date.getTime(),
+          payout: row.payout,
+        },
+});

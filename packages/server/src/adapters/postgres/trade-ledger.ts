@@ -27,25 +27,37 @@ export function createTradeLedger(sql: Sql): TradeLedger {
 
 type Question = Parameters<TradeLedger['open']>[0];
 
-function lockAndRead(tx: Tx, { caller, orderIds, wallets, funder, conditionId, at }: Question) {
+/**
+ * The trade's UTC day. A trade that waited for the lock across midnight finds the next day begun, and counts there: the
+ * budget of a day that is over is not written again.
+ */
+const theDay = (tx: Tx, { caller, at }: Question) =>
+  tx`(select greatest(usage_day, ${dayOf(at)}::date) from safeguards where agent_id = ${caller.agentId})`;
+
+function lockAndRead(tx: Tx, question: Question) {
+  const { caller, orderIds, wallets, funder, conditionId, tokenIds } = question;
   return [
     tx`begin`,
     tx`select * from safeguards where agent_id = ${caller.agentId} for no key update`,
     tx`with back as (delete from budget_returns where agent_id = ${caller.agentId} returning day, trades, amount)
        select coalesce(sum(trades), 0)::int as trades, coalesce(sum(amount), 0)::bigint as amount
-       from back where day = ${dayOf(at)}::date`,
+       from back where day = ${theDay(tx, question)}`,
     tx`select k.status, a.claimed_at, a.user_id from api_keys k join agents a using (agent_id) where k.id = ${caller.keyId}`,
     tx`select * from credentials where wallet_address = any(${[...wallets]}::text[]) and user_id = (select user_id from agents where agent_id = ${caller.agentId})`,
     tx`select * from orders where order_id = any(${[...orderIds]}::text[])`,
+    // One statement, so one snapshot: a fill moves cost from an open BUY to the position, and is seen in one of them.
+    // What an open BUY can still cost is its amount's part for the shares that are not filled, rounded up.
     tx`select
          (select coalesce(sum(cost), 0) from positions
-           where wallet = ${funder} and condition_id = ${conditionId} and size > 0)::bigint
-         + (select coalesce(sum(money - cost), 0) from orders
+           where wallet = ${funder} and token_id = any(${[...tokenIds]}::text[]))::bigint
+         + (select coalesce(sum(cost), 0) from positions
+           where agent_id = ${caller.agentId} and condition_id = ${conditionId} and wallet <> ${funder})::bigint
+         + (select coalesce(sum(ceil(money::numeric * greatest(shares - filled, 0) / shares)), 0) from orders
              where agent_id = ${caller.agentId} and condition_id = ${conditionId} and side = 'BUY'
                and status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled'))::bigint
          as position_value,
          coalesce((select realized - fees from daily_results
-           where agent_id = ${caller.agentId} and day = ${dayOf(at)}::date), 0)::bigint as realized_today`,
+           where agent_id = ${caller.agentId} and day = ${theDay(tx, question)}), 0)::bigint as realized_today`,
   ];
 }
 
@@ -53,14 +65,16 @@ function scope(tx: Tx, question: Question, answers: Row[][]): TradeScope {
   const [, [locked] = [], [returned] = [], [key] = [], credentials, existing, [facts] = []] = answers;
   if (locked === undefined || returned === undefined || facts === undefined)
     throw new Error('the agent has no safeguards row');
-  const today = dayOf(question.at);
-  const isToday = locked.usage_day.toISOString().slice(0, 10) === today;
-  const usage: Usage = isToday
-    ? {
-        trades: locked.used_trades - returned.trades,
-        amount: (locked.used_amount as bigint) - (returned.amount as bigint),
-      }
-    : { trades: 0, amount: 0n };
+  const usageDay: string = locked.usage_day.toISOString().slice(0, 10);
+  const asked = dayOf(question.at);
+  const day = usageDay > asked ? usageDay : asked;
+  const usage: Usage =
+    usageDay === day
+      ? {
+          trades: locked.used_trades - returned.trades,
+          amount: (locked.used_amount as bigint) - (returned.amount as bigint),
+        }
+      : { trades: 0, amount: 0n };
   return {
     keyActive: key?.status === 1,
     claimed: key?.claimed_at !== null,
@@ -75,9 +89,9 @@ function scope(tx: Tx, question: Question, answers: Row[][]): TradeScope {
     async commit(order, amount) {
       // The budget moves by what was really written, and takes in what `lockAndRead` deleted from the returns.
       const written = tx`with placed as (
-          insert into orders ${tx(orderColumns(order, today, amount))} on conflict (order_id) do nothing returning 1
+          insert into orders ${tx(orderColumns(order, day, amount))} on conflict (order_id) do nothing returning 1
         )
-        update safeguards set usage_day = ${today}::date,
+        update safeguards set usage_day = ${day}::date,
           used_trades = ${usage.trades} + (select count(*) from placed),
           used_amount = ${usage.amount.toString()}::bigint + ${amount.toString()}::bigint * (select count(*) from placed)
         where agent_id = ${order.agentId} returning (select count(*)::int from placed) as placed`;

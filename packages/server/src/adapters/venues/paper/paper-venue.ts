@@ -1,7 +1,7 @@
 /** The embedded paper exchange as a venue. It speaks through the same port as a live one. */
 import type { JournalledExchange, NewOrder } from '@bellwether/exchange';
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import type { Venue, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
+import type { RedeemAnswer, Venue, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
 import { answerOf } from './translate.ts';
 
 const DEFAULT_EARLY_MS = 60_000;
@@ -70,6 +70,22 @@ export function createPaperVenue({ name, exchange, keys, gtdMinLeadS, now, log }
         return { kind: 'answered', canceled, notCanceled };
       } catch (error) {
         log.warn({ err: error }, 'the paper exchange gave no answer to a cancel');
+        return { kind: 'unknown' };
+      }
+    },
+    async redeem(funder, conditionId): Promise<RedeemAnswer> {
+      try {
+        const events = await exchange.execute({ kind: 'redeem', account: funder, conditionId });
+        for (const event of events) {
+          if (event.kind === 'redeemed')
+            return { kind: 'redeemed', yes: event.yes, no: event.no, payout: event.payout };
+          if (event.kind === 'refused' && event.reason === 'market_not_resolved')
+            return { kind: 'not_resolved' };
+        }
+        // The exchange forgets a market when nobody holds anything of it any more.
+        return { kind: 'redeemed', yes: 0n, no: 0n, payout: 0n };
+      } catch (error) {
+        log.warn({ err: error, conditionId }, 'the paper exchange gave no answer to a redemption');
         return { kind: 'unknown' };
       }
     },

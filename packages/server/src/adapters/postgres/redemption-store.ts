@@ -1,0 +1,80 @@
+/** Resolved markets, who holds what of them, and who asked for the redemption. */
+import type { Address } from '@bellwether/protocol';
+import type { RedemptionStore } from '../../ports/redemptions.ts';
+import type { Sql } from './connection.ts';
+
+export function createRedemptionStore(sql: Sql): RedemptionStore {
+  return {
+    async market(id) {
+      const [row] = await sql`
+        select condition_id, market_id, payout from traded_markets where condition_id = ${id}
+        union all
+        select condition_id, market_id, payout from traded_markets where market_id = ${id}
+        limit 1`;
+      if (row === undefined) return null;
+      return { conditionId: row.condition_id, marketId: row.market_id, resolved: row.payout !== null };
+    },
+
+    async holders(caller, conditionId, { wallets, outcome }) {
+      const among =
+        wallets === null
+          ? sql`(p.agent_id = ${caller.agentId} or p.wallet in (
+              select unnest(array[c.wallet_address, c.funder]) from agents a
+              join credentials c on c.wallet_address = a.wallet_address and c.user_id = a.user_id
+              where a.agent_id = ${caller.agentId}))`
+          : sql`p.wallet = any(${[...wallets]}::text[])`;
+      const rows = await sql`
+        select distinct p.wallet from positions p
+        where p.condition_id = ${conditionId} and p.is_held and ${among}
+          ${outcome === null ? sql`` : sql`and p.outcome = ${outcome}`}
+          and p.wallet in (select wallet_address from credentials where user_id = ${caller.userId}
+                           union select funder from credentials where user_id = ${caller.userId})
+        order by p.wallet`;
+      return rows.map((row) => row.wallet as Address);
+    },
+
+    async request(holdings, automatic, at) {
+      const batch = holdings.map(({ wallet, conditionId, agentId }) => ({
+        wallet,
+        condition_id: conditionId,
+        agent_id: agentId,
+      }));
+      await sql`
+        insert into redemption_requests (wallet, condition_id, agent_id, automatic, requested_at)
+        select wallet, condition_id, agent_id, ${automatic}, ${new Date(at)}
+        from jsonb_to_recordset(${sql.json(batch)}) as t(wallet text, condition_id text, agent_id uuid)
+        order by wallet, condition_id
+        on conflict (wallet, condition_id) do update set
+          agent_id = excluded.agent_id, automatic = excluded.automatic, requested_at = excluded.requested_at`;
+    },
+
+    async due(limit) {
+      const rows = await sql`
+        select condition_id from traded_markets where payout is not null and swept_at is null
+        order by resolved_at limit ${limit}`;
+      return rows.map((row) => row.condition_id as string);
+    },
+
+    async automatic(conditionIds) {
+      // The agent that traded the token last comes before others that have the wallet.
+      const rows = await sql`
+        select distinct on (p.condition_id, p.wallet) p.wallet, p.condition_id, a.agent_id
+        from positions p
+        join credentials c on c.wallet_address = p.wallet or c.funder = p.wallet
+        join agents a on a.user_id = c.user_id and (a.agent_id = p.agent_id or a.wallet_address = c.wallet_address)
+        join safeguards s on s.agent_id = a.agent_id and s.auto_redeem_enabled
+        where p.condition_id = any(${[...conditionIds]}::text[]) and p.is_held
+        order by p.condition_id, p.wallet, (a.agent_id = p.agent_id) desc nulls last, a.agent_id`;
+      return rows.map((row) => ({
+        wallet: row.wallet as Address,
+        conditionId: row.condition_id as string,
+        agentId: row.agent_id as string,
+      }));
+    },
+
+    async swept(conditionIds, at) {
+      await sql`update traded_markets set swept_at = ${new Date(at)}
+        where condition_id = any(${[...conditionIds]}::text[])`;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/** The trades journal, results by strategy, and the leaderboard. */
+import type { Address } from '@bellwether/protocol';
+import type { AttemptRow, ResultStore, StandingRow, StrategyRow } from '../../ports/results.ts';
+import type { Sql } from './connection.ts';
+import type { Row } from './rows.ts';
+
+export interface ResultStoreOptions {
+  /** How many agents a leaderboard shows at most. */
+  readonly entries: number;
+  /** For how long a leaderboard is handed out again. */
+  readonly freshMs: number;
+}
+
+export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOptions): ResultStore {
+  const readStandings = async () => {
+    const [rows, [count]] = await Promise.all([
+      // One small row per agent and strategy is added up; orders and fills are not looked at.
+      sql`with sums as (
+            select agent_id, sum(realized - fees)::bigint as pnl, sum(trades)::int as trades, sum(wins)::int as wins,
+              sum(losses)::int as losses, max(last_trade_at) as last_trade_at
+            from agent_results group by agent_id having sum(trades) > 0
+            order by 2 desc, agent_id limit ${entries}
+          )
+          select s.*, a.name, a.description, a.claimed_at, a.wallet_address, a.created_at,
+            (select max(last_called_at) from api_keys k where k.agent_id = s.agent_id) as last_called_at
+          from sums s join agents a using (agent_id) order by s.pnl desc, s.agent_id`,
+      sql`select count(*)::int as total from agents`,
+    ]);
+    return { rows: rows.map(standingRow), totalAgents: count?.total as number };
+  };
+  let standings: { readonly at: number; readonly read: ReturnType<typeof readStandings> } | undefined;
+
+  return {
+    async attempts(agentId, { limit, offset }) {
+      const reach = limit + offset;
+      const [rows, [count]] = await Promise.all([
+        sql`
+          select t.*, (select k.skill_code from skills k where k.slug = t.skill_slug and k.review_status = 2
+                       order by k.created_at limit 1) as skill_code
+          from (
+            (select created_at as at, order_id, condition_id, question, skill_slug, source, reasoning, venue, side,
+                outcome, shares, money, wallet_address, status, error_code, null as detail, 0 as slot
+              from orders where agent_id = ${agentId} order by created_at desc, order_id desc limit ${reach})
+            union all
+            (select refused_at, null, condition_id, question, skill_slug, source, reasoning, venue, side, outcome,
+                shares, money, wallet_address, 'denied', code, detail, slot
+              from refusals where agent_id = ${agentId} order by refused_at desc, slot desc limit ${reach})
+          ) t order by at desc, order_id desc nulls last, slot desc limit ${limit} offset ${offset}`,
+        sql`select (select count(*) from orders where agent_id = ${agentId})::int
+              + (select count(*) from refusals where agent_id = ${agentId})::int as total`,
+      ]);
+      return { attempts: rows.map(attemptRow), total: count?.total as number };
+    },
+
+    async byStrategy(agentId) {
+      const rows = await sql`
+        select * from agent_results where agent_id = ${agentId} order by volume desc, trades desc, source, skill_slug`;
+      return rows.map(strategyRow);
+    },
+
+    standings() {
+      const now = performance.now();
+      if (standings === undefined || now - standings.at > freshMs) {
+        const read = readStandings();
+        standings = { at: now, read };
+        // A failure is told to those who asked meanwhile, and forgotten.
+        read.catch(() => {
+          if (standings?.read === read) standings = undefined;
+        });
+      }
+      return standings.read;
+    },
+  };
+}
+
+const attemptRow = (row: Row): AttemptRow => ({
+  at: row.at.getTime(),
+  conditionId: row.condition_id,
+  question: row.question,
+  skillCode: row.skill_code,
+  skillSlug: row.skill_slug,
+  source: row.source,
+  reasoning: row.reasoning,
+  venue: row.venue,
+  side: row.side,
+  outcome: row.outcome,
+  shares: row.shares,
+  money: row.money,
+  walletAddress: row.wallet_address,
+  orderId: row.order_id,
+  status: row.status,
+  errorCode: row.error_code,
+  detail: row.detail,
+});
+
+const strategyRow = (row: Row): StrategyRow => ({
+  source: row.source === '' ? null : row.source,
+  skillSlug: row.skill_slug === '' ? null : row.skill_slug,
+  trades: Number(row.trades),
+  volume: row.volume,
+  fees: row.fees,
+  realized: row.realized,
+});
+
+const standingRow = (row: Row): StandingRow => ({
+  agentId: row.agent_id,
+  name: row.name,
+  description: row.description,
+  claimed: row.claimed_at !== null,
+  walletAddress: row.wallet_address as Address | null,
+  createdAt: row.created_at.getTime(),
+  lastCalledAt: row.last_called_at.getTime(),
+  lastTradeAt: row.last_trade_at === null ? null : row.last_trade_at.getTime(),
+  pnl: row.pnl,
+  trades: row.trades,
+  wins: row.wins,
+  losses: row.losses,
+});

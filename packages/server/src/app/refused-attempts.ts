@@ -1,0 +1,43 @@
+/** Notes what the desk refused, behind the answer, so that an agent can read later what it tried. */
+import type { ErrorCode } from '@bellwether/contract';
+import { notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
+import type { Deps } from './deps.ts';
+import type { TradeCall } from './place-trade.ts';
+import type { Refusal } from './refusal.ts';
+
+/** They say something about the request or the service, not about the trade; or it is in the journal already. */
+const NO_ATTEMPT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'unauthorized',
+  'unknown_venue',
+  'wrong_venue_route',
+  'idempotency_in_flight',
+  'order_already_placed',
+  'order_outcome_unknown',
+  'service_unavailable',
+]);
+
+export function noteRefusal(deps: Deps, { caller, request, requestId }: TradeCall, refused: Refusal): void {
+  const [{ code, detail }] = refused.denials;
+  if (NO_ATTEMPT.has(code)) return;
+  const { order } = request;
+  const shares = parseMicro(request.orderSize, 'floor');
+  deps.refusals.add({
+    agentId: caller.agentId,
+    at: deps.clock.now(),
+    code,
+    detail,
+    venue: deps.venueA.name,
+    conditionId: request.marketConditionId,
+    question: request.marketQuestion,
+    outcome: request.outcome,
+    side: order.side === 'BUY' || order.side === 0 ? 'BUY' : 'SELL',
+    shares,
+    // The signed amounts may not fit the column; what was asked for in the request's own fields does.
+    money: notional(shares, parsePips(request.price, 'floor'), 'floor'),
+    walletAddress: (request.walletAddress ?? order.maker).toLowerCase(),
+    reasoning: request.reasoning ?? null,
+    source: request.source ?? null,
+    skillSlug: request.skillSlug ?? null,
+    requestId,
+  });
+}

@@ -1,0 +1,100 @@
+/** What agents tried, what became of it, and who did best. */
+import {
+  type AgentTrade,
+  type AgentTrades,
+  type Leaderboard,
+  type LeaderboardEntry,
+  type StrategyResult,
+  VENUE_REFUSALS,
+  type VenueRefusal,
+} from '@bellwether/contract';
+import { microToNumber } from '@bellwether/contract/decimals';
+import type { AttemptRow, StandingRow } from '../ports/results.ts';
+import type { Caller } from '../ports/stores.ts';
+import { onlineStatus } from './agents.ts';
+import type { Deps } from './deps.ts';
+import { isVenueA } from './venues.ts';
+
+export interface JournalPage {
+  readonly venue?: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export async function agentTrades(deps: Deps, caller: Caller, query: JournalPage): Promise<AgentTrades> {
+  const { limit, offset, venue = deps.venueA.name } = query;
+  if (!isVenueA(deps, query.venue)) return { total: 0, limit, offset, venue, trades: [] };
+  // What this replica refused a moment ago is in the answer.
+  await deps.refusals.flush();
+  const { attempts, total } = await deps.results.attempts(caller.agentId, { limit, offset });
+  return { total, limit, offset, venue, trades: attempts.map(tradeRecord) };
+}
+
+const tradeRecord = (row: AttemptRow): AgentTrade => ({
+  createdAt: new Date(row.at).toISOString(),
+  marketConditionId: row.conditionId,
+  marketConditionName: row.question,
+  skillCode: row.skillCode,
+  skillSlug: row.skillSlug,
+  sourceTag: row.source,
+  reasoning: row.reasoning,
+  platform: row.venue,
+  actionType: row.side,
+  direction: row.outcome,
+  orderSize: microToNumber(row.shares),
+  amount: microToNumber(row.money),
+  walletAddress: row.walletAddress,
+  orderId: row.orderId,
+  status: row.status,
+  errorCode: row.errorCode,
+  errorMessage: row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal]),
+});
+
+export async function tradesByStrategy(deps: Deps, caller: Caller): Promise<StrategyResult[]> {
+  const rows = await deps.results.byStrategy(caller.agentId);
+  return rows.map((row) => ({
+    source: row.source,
+    skillSlug: row.skillSlug,
+    trades: row.trades,
+    volume: microToNumber(row.volume),
+    fees: microToNumber(row.fees),
+    realizedPnl: microToNumber(row.realized),
+  }));
+}
+
+const STATUS_WORDS = { 1: 'active', 2: 'idle', 3: 'offline' } as const;
+const HEAD_CHARS = 6;
+const TAIL_CHARS = 4;
+const PERCENT = 100;
+
+/** 0x1234…abcd */
+export const maskWallet = (address: string): string =>
+  `${address.slice(0, HEAD_CHARS)}…${address.slice(-TAIL_CHARS)}`;
+
+const share = (part: number, whole: number): number => Math.round((part / whole) * 1e6) / 1e6;
+
+export async function leaderboard(deps: Deps, limit: number): Promise<Leaderboard> {
+  const { rows, totalAgents } = await deps.results.standings();
+  return { entries: rows.slice(0, limit).map((row) => entry(deps, row)), totalAgents };
+}
+
+function entry(deps: Deps, row: StandingRow): LeaderboardEntry {
+  const decided = row.wins + row.losses;
+  const base = deps.simulationBalance;
+  return {
+    id: row.agentId,
+    name: row.name,
+    status: STATUS_WORDS[onlineStatus(row.lastCalledAt, deps.clock.now()) as 1 | 2 | 3],
+    totalPnl: microToNumber(row.pnl),
+    pnlPercent: base === 0n ? 0 : share(Number(row.pnl) * PERCENT, Number(base)),
+    tradesCount: row.trades,
+    winCount: row.wins,
+    lossCount: row.losses,
+    winRate: decided === 0 ? null : share(row.wins, decided),
+    description: row.description,
+    ownerWalletAddress: row.walletAddress === null ? null : maskWallet(row.walletAddress),
+    isClaimed: row.claimed,
+    createdAt: new Date(row.createdAt).toISOString(),
+    lastTradeAt: row.lastTradeAt === null ? null : new Date(row.lastTradeAt).toISOString(),
+  };
+}

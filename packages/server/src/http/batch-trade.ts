@@ -1,0 +1,28 @@
+import { type BatchTradeResult, batchTrade } from '@bellwether/contract';
+import type { FastifyRequest } from 'fastify';
+import { type BatchOutcome, placeBatch } from '../app/batch-trade.ts';
+import type { Deps } from '../app/deps.ts';
+import { describeFault, problemOf } from './problem.ts';
+import type { Bind } from './routes.ts';
+
+const PLACED = 201;
+
+function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index: number): BatchTradeResult {
+  if (trade !== null)
+    return { index, success: trade.success, status: PLACED, orderId: trade.orderId, trade, problem: null };
+  const problem = problemOf(request, ...describeFault(fault, request));
+  const { status, orderId = null } = problem;
+  return { index, success: false, status, orderId, trade: null, problem };
+}
+
+export function bindBatchTrade(bind: Bind, deps: Deps): void {
+  bind(batchTrade, async ({ caller, body, request }) => {
+    const outcomes = await placeBatch(deps, caller, body.orders, request.id);
+    const results = outcomes.map((outcome, index) => resultOf(request, outcome, index));
+    // Where nothing came of any order, or one is in doubt, sending the same batch again has to find out anew.
+    const isSettled = results.every(({ status }) => status < 500 && status !== 409);
+    request.hadNoEffect = !isSettled || results.every(({ trade }) => trade === null);
+    const succeeded = results.filter(({ success }) => success).length;
+    return { total: results.length, succeeded, failed: results.length - succeeded, results };
+  });
+}

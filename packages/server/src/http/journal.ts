@@ -1,0 +1,36 @@
+import {
+  getLeaderboard,
+  getRiskSettings,
+  listAgentTrades,
+  listTradesByStrategy,
+  resetRiskSettings,
+  updateRiskSettings,
+} from '@bellwether/contract';
+import { readSettings, updateSettings } from '../app/agents.ts';
+import type { Deps } from '../app/deps.ts';
+import { resetSettings } from '../app/reset-settings.ts';
+import * as journal from '../app/trades-journal.ts';
+import { paginate } from './pagination.ts';
+import type { Bind } from './routes.ts';
+
+const DEFAULT_TRADES = 50;
+const DEFAULT_ENTRIES = 20;
+
+export function bindJournal(bind: Bind, deps: Deps): void {
+  bind(listAgentTrades, async ({ caller, query, request, reply }) => {
+    const { limit = DEFAULT_TRADES, offset = 0, ...rest } = query;
+    const page = await journal.agentTrades(deps, caller, { ...rest, limit, offset });
+    paginate(request, reply, page.total, {
+      name: 'offset',
+      previous: offset > 0 ? Math.max(0, offset - limit) : null,
+      next: offset + limit < page.total ? offset + limit : null,
+    });
+    return page;
+  });
+  bind(listTradesByStrategy, ({ caller }) => journal.tradesByStrategy(deps, caller));
+  bind(getLeaderboard, ({ query }) => journal.leaderboard(deps, query.limit ?? DEFAULT_ENTRIES));
+
+  bind(getRiskSettings, ({ caller }) => readSettings(deps, caller));
+  bind(updateRiskSettings, ({ caller, body }) => updateSettings(deps, caller, body));
+  bind(resetRiskSettings, ({ caller }) => resetSettings(deps, caller));
+}

@@ -1,0 +1,32 @@
+/** What the desk knows of resolved markets and of who asked for their redemption. */
+import type { Address } from '@bellwether/protocol';
+import type { Caller } from './stores.ts';
+
+export interface Holding {
+  readonly wallet: Address;
+  readonly conditionId: string;
+  readonly agentId: string;
+}
+
+export interface RedemptionStore {
+  /** A market that was traded here, by market id, condition id or slug; also one that its venue has forgotten. */
+  market(
+    id: string,
+  ): Promise<{ readonly conditionId: string; readonly marketId: string; readonly resolved: boolean } | null>;
+  /**
+   * Accounts of the caller's owner that hold tokens of a market (of one outcome, when named): among `wallets` when
+   * given, else the agent's own and those in which it traded the market last.
+   */
+  holders(
+    caller: Caller,
+    conditionId: string,
+    where: { readonly wallets: readonly Address[] | null; readonly outcome: 'YES' | 'NO' | null },
+  ): Promise<readonly Address[]>;
+  /** Says beforehand whose redemption the venue's evidence will tell of. */
+  request(holdings: readonly Holding[], automatic: boolean, at: number): Promise<void>;
+  /** Resolved markets through which the automatic redemption has still to go, longest waiting first. */
+  due(limit: number): Promise<readonly string[]>;
+  /** What agents with autoRedeemEnabled hold in these markets. */
+  automatic(conditionIds: readonly string[]): Promise<readonly Holding[]>;
+  swept(conditionIds: readonly string[], at: number): Promise<void>;
+}

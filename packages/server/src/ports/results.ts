@@ -1,0 +1,86 @@
+/** Reads over what agents and their positions have made, and the attempts that were refused. */
+import type { Micro } from '@bellwether/contract/decimals';
+import type { Address } from '@bellwether/protocol';
+
+/** An attempt to trade that the desk refused. */
+export interface RefusedAttempt {
+  readonly agentId: string;
+  readonly at: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly venue: string;
+  readonly conditionId: string;
+  readonly question: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly shares: Micro;
+  readonly money: Micro;
+  readonly walletAddress: string;
+  readonly reasoning: string | null;
+  readonly source: string | null;
+  readonly skillSlug: string | null;
+  readonly requestId: string;
+}
+
+export interface RefusalLog {
+  /** Returns at once; the row is written shortly after, in nobody's way. */
+  add(attempt: RefusedAttempt): void;
+  /** Resolves when everything added so far is written. */
+  flush(): Promise<void>;
+}
+
+/** An order, or a refused attempt: then `orderId` is null and `status` is `denied`. */
+export interface AttemptRow {
+  readonly at: number;
+  readonly conditionId: string;
+  readonly question: string;
+  readonly skillCode: string | null;
+  readonly skillSlug: string | null;
+  readonly source: string | null;
+  readonly reasoning: string | null;
+  readonly venue: string;
+  readonly side: string;
+  readonly outcome: string;
+  readonly shares: Micro;
+  readonly money: Micro;
+  readonly walletAddress: string;
+  readonly orderId: string | null;
+  readonly status: string;
+  readonly errorCode: string | null;
+  readonly detail: string | null;
+}
+
+export interface StrategyRow {
+  readonly source: string | null;
+  readonly skillSlug: string | null;
+  readonly trades: number;
+  readonly volume: Micro;
+  readonly fees: Micro;
+  readonly realized: Micro;
+}
+
+export interface StandingRow {
+  readonly agentId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly claimed: boolean;
+  readonly walletAddress: Address | null;
+  readonly createdAt: number;
+  readonly lastCalledAt: number;
+  readonly lastTradeAt: number | null;
+  /** Realised, after fees. */
+  readonly pnl: Micro;
+  readonly trades: number;
+  readonly wins: number;
+  readonly losses: number;
+}
+
+export interface ResultStore {
+  attempts(
+    agentId: string,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly attempts: readonly AttemptRow[]; readonly total: number }>;
+  byStrategy(agentId: string): Promise<readonly StrategyRow[]>;
+  /** Agents that have traded, best first; at most as many as a leaderboard shows. A few seconds old at most. */
+  standings(): Promise<{ readonly rows: readonly StandingRow[]; readonly totalAgents: number }>;
+}
