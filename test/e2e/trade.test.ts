@@ -158,7 +158,9 @@ describe('one effect', () => {
  * Round trips among the statements: a transaction is opened by a trip of its own, which carries all its reads, and
  * closed by one that carries its writes and the commit; the journal's goes out as one. Anything else counts for itself.
  */
-function tripsOf(seen: typeof statements): string[] {
+function tripsOf(all: typeof statements): string[] {
+  // Refused attempts are written behind the answer: nobody waits for them.
+  const seen = all.filter(({ statement }) => !statement.includes('record_refusals'));
   const trips: string[] = [];
   const open = new Map<number, string[]>();
   for (const { connection, statement } of seen) {
@@ -332,7 +334,7 @@ describe('after the trade', () => {
     const page = await call(service, 'GET', '/markets/orders?limit=2', { key: agent.apiKey });
     expect(page.body.map(({ orderId }: { orderId: string }) => orderId)).toEqual([ids[2], ids[1]]);
     expect(page.headers.get('x-total-count')).toBe('3');
-    expect(page.headers.get('link')).toContain('offset=2');
+    expect(page.headers.get('link')).toMatch(/cursor=[\w-]+>; rel="next"$/);
     expect((await agent.client.listOpenOrders()).map(({ orderId }) => orderId)).toEqual([ids[2], ids[1]]);
     expect((await agent.client.listOrders({ orderStatus: 3 })).map(({ orderId }) => orderId)).toEqual([
       ids[0],

@@ -260,6 +260,14 @@ export const listOrders = operation({
     ...page,
     orderStatus: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: '^[A-Za-z0-9_-]+$',
+        description: 'opaque, from the Link header: the next page without gaps or repeats while orders come in',
+      }),
+    ),
   }),
   status: 200,
   response: Type.Array(Order),

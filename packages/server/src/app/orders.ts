@@ -14,6 +14,7 @@ import type { Address } from '@bellwether/protocol';
 import { isOpen, isTerminal, orderStatusNumber } from '../domain/orders/lifecycle.ts';
 import type { Caller, FillRow, OrderFilter, OrderRow } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
+import { cursorOf, placeOf } from './order-cursor.ts';
 import { refusal } from './refusal.ts';
 import { isVenueA } from './venues.ts';
 
@@ -70,23 +71,34 @@ const fillRecord = (fill: FillRow): Fill => ({
 
 export interface OrderPage {
   readonly orders: Order[];
+  /** Of all pages. */
   readonly total: number;
+  /** Where the next page begins; `null` on the last. */
+  readonly cursor: string | null;
 }
 
-export interface OrderQuery extends Omit<OrderFilter, 'offset'> {
+export interface OrderQuery extends Omit<OrderFilter, 'offset' | 'after'> {
   readonly offset?: number;
+  readonly cursor?: string;
 }
 
 export async function listOpenOrders(deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> {
-  if (!isVenueA(deps, query.venue)) return { orders: [], total: 0 };
+  if (!isVenueA(deps, query.venue)) return { orders: [], total: 0, cursor: null };
   const { orders, total } = await deps.orders.open(caller.agentId, { offset: 0, ...query });
-  return { orders: orders.map(orderRecord), total };
+  return { orders: orders.map(orderRecord), total, cursor: null };
 }
 
 export async function listOrders(deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> {
-  if (!isVenueA(deps, query.venue)) return { orders: [], total: 0 };
-  const { orders, total } = await deps.orders.history(caller.agentId, { offset: 0, ...query });
-  return { orders: orders.map(orderRecord), total };
+  if (!isVenueA(deps, query.venue)) return { orders: [], total: 0, cursor: null };
+  const { cursor, limit, ...rest } = query;
+  const after = cursor === undefined ? {} : { after: placeOf(cursor) };
+  // One more than asked for says whether there is a next page.
+  const page = { offset: 0, ...rest, ...after, limit: limit + 1 };
+  const { orders, total } = await deps.orders.history(caller.agentId, page);
+  const shown = orders.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = orders.length > limit && last !== undefined;
+  return { orders: shown.map(orderRecord), total, cursor: hasMore ? cursorOf(last) : null };
 }
 
 async function ownOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderRow> {

@@ -6,6 +6,8 @@ export interface Neighbours {
   readonly name: string;
   readonly previous: number | null;
   readonly next: number | null;
+  /** Takes the place of `next`: where the next page begins, whatever comes in before. */
+  readonly cursor?: string | null;
 }
 
 export function paginate(
@@ -24,5 +26,11 @@ export function paginate(
     return [`<${path}?${query}>; rel="${rel}"`];
   };
   const links = [...link(pages.previous, 'prev'), ...link(pages.next, 'next')];
+  if (typeof pages.cursor === 'string') {
+    const query = new URLSearchParams(search);
+    query.delete(pages.name);
+    query.set('cursor', pages.cursor);
+    links.push(`<${path}?${query}>; rel="next"`);
+  }
   if (links.length > 0) reply.header('link', links.join(', '));
 }

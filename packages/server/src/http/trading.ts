@@ -22,6 +22,7 @@ interface OrdersQuery {
   readonly orderStatus?: number;
   readonly limit?: number;
   readonly offset?: number;
+  readonly cursor?: string;
 }
 
 const filterOf = ({
@@ -30,12 +31,14 @@ const filterOf = ({
   orderStatus,
   limit,
   offset,
+  cursor,
 }: OrdersQuery): orders.OrderQuery => ({
   limit: limit ?? DEFAULT_PAGE,
   offset: offset ?? 0,
   ...(venue === undefined ? {} : { venue }),
   ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
   ...(orderStatus === undefined ? {} : { orderStatus }),
+  ...(cursor === undefined ? {} : { cursor }),
 });
 
 function send(
@@ -47,8 +50,10 @@ function send(
   const { limit = DEFAULT_PAGE, offset = 0 } = query;
   paginate(request, reply, page.total, {
     name: 'offset',
-    previous: offset > 0 ? Math.max(0, offset - limit) : null,
-    next: offset + limit < page.total ? offset + limit : null,
+    previous: query.cursor === undefined && offset > 0 ? Math.max(0, offset - limit) : null,
+    // By cursor, because orders that come in meanwhile would shift an offset.
+    next: null,
+    cursor: page.cursor,
   });
   return page.orders;
 }

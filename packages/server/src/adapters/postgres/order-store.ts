@@ -20,8 +20,13 @@ export function createOrderStore(sql: Sql): OrderStore {
     const where = sql`agent_id = ${agentId} and ${condition}
       ${filter.venue === undefined ? sql`` : sql`and venue = ${filter.venue}`}
       ${filter.conditionId === undefined ? sql`` : sql`and condition_id = ${filter.conditionId}`}`;
+    const { after } = filter;
+    const beyond =
+      after === undefined
+        ? sql``
+        : sql`and (created_at, order_id) < (${new Date(after.createdAt)}, ${after.orderId})`;
     const [rows, [count]] = await Promise.all([
-      sql`select * from orders where ${where} order by created_at desc, order_id desc limit ${filter.limit} offset ${filter.offset}`,
+      sql`select * from orders where ${where} ${beyond} order by created_at desc, order_id desc limit ${filter.limit} offset ${filter.offset}`,
       sql`select count(*)::int as total from orders where ${where}`,
     ]);
     return { orders: rows.map(orderRow), total: count?.total as number };
