@@ -15,6 +15,8 @@ import type { PasskeyAnswer, PasskeyOptions, Passkeys } from '../../ports/passke
 const SITE_NAME = 'Bellwether';
 /** As long as the challenge lives. */
 const TIMEOUT_MS = 300_000;
+/** Ed25519, ES256 and RS256 (COSE). Named, or the library tries what the runtime calls experimental. */
+const ALGORITHMS = [-8, -7, -257];
 
 /** @param publicUrl asked each time: it may be known only once the service listens */
 export function createPasskeys(publicUrl: () => string): Passkeys {
@@ -32,6 +34,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
         userID: new Uint8Array(Buffer.from(handle, 'base64url')),
         timeout: TIMEOUT_MS,
         attestationType: 'none',
+        supportedAlgorithmIDs: ALGORITHMS,
         // Discoverable: nobody has to type a name to sign in.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
@@ -64,6 +67,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
       const result = await verifyRegistrationResponse({
         response: withExtensions(answer) as unknown as RegistrationResponseJSON,
         expectedChallenge: challenge,
+        supportedAlgorithmIDs: ALGORITHMS,
         ...site(),
       }).catch(() => null);
       if (result === null || !result.verified) return null;
