@@ -300,6 +300,25 @@ export const ERRORS = {
     fix: 'Send the same signed order again after Retry-After seconds: it is never executed twice, and the answer is the truth.',
   },
 
+  // Webhooks
+  webhook_not_found: { title: 'Webhook not found', fix: "List this agent's webhooks with GET /webhooks." },
+  webhook_url_refused: {
+    title: 'Webhook URL refused',
+    fix: 'Use an https URL without user name, on port 443 of a public host.',
+  },
+  webhook_limit_reached: {
+    title: 'Too many webhooks',
+    fix: 'Delete one that is no longer needed with DELETE /webhooks/{id}.',
+  },
+  webhook_disabled: {
+    title: 'Webhook switched off',
+    fix: 'Switch it on again with POST /webhooks/{id}/enable.',
+  },
+  webhook_signature_invalid: {
+    title: 'Callback not accepted',
+    fix: 'Send x-signature: the hex HMAC-SHA256 of the raw body with the secret agreed for this source.',
+  },
+
   // Paper
   faucet_allowance_exceeded: {
     title: 'Faucet allowance used up',

@@ -15,3 +15,5 @@ export * from './operations/risk-settings.ts';
 export * from './operations/trading.ts';
 export * from './operations/wallet.ts';
 export * from './operations/wallet-link.ts';
+export * from './operations/webhooks.ts';
+export * from './webhook-events.ts';

@@ -34,6 +34,7 @@ export interface Operation {
     | 'paper'
     | 'owners'
     | 'skills'
+    | 'webhooks'
     | 'operator';
   readonly permission: Permission;
   readonly rateClass: RateClass;

@@ -11,3 +11,4 @@ export * from './personal-message.ts';
 export * from './signature.ts';
 export * from './solana.ts';
 export * from './wallets.ts';
+export * from './webhook-signature.ts';

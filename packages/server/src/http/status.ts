@@ -85,6 +85,11 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   order_not_found: 404,
   order_already_placed: 409,
   order_outcome_unknown: 500,
+  webhook_not_found: 404,
+  webhook_url_refused: 400,
+  webhook_limit_reached: 409,
+  webhook_disabled: 409,
+  webhook_signature_invalid: 401,
   faucet_allowance_exceeded: 400,
   paper_only: 400,
 };

@@ -1,0 +1,132 @@
+/**
+ * What webhooks tell of: every type of event with its meaning and the schema of its `data`. Amounts are JSON numbers,
+ * times ISO 8601. New types and fields may be added; a receiver ignores what it does not know.
+ */
+import { type Static, type TSchema, Type } from 'typebox';
+import { Iso, Nullable, Outcome, Side } from './fields.ts';
+
+export const WEBHOOK_ORDER_STATUSES = [
+  'live',
+  'delayed',
+  'unmatched',
+  'partially_filled',
+  'matched',
+  'filled',
+  'canceled',
+  'expired',
+  'rejected',
+  'market_resolved',
+  'unknown',
+] as const;
+
+export const OrderEventData = Type.Object({
+  orderId: Type.String(),
+  status: Type.String({ description: 'the word after "order." in the type' }),
+  venue: Type.String(),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  tokenId: Type.String(),
+  outcome: Outcome,
+  side: Side,
+  orderType: Type.String(),
+  price: Type.Number(),
+  orderSize: Type.Number(),
+  filledSize: Type.Number({ description: 'over all its fills' }),
+  filledAmount: Type.Number({ description: 'collateral over all its fills, fees apart' }),
+  feePaid: Type.Number({ description: 'over all its fills' }),
+  errorCode: Nullable(Type.String({ description: 'why the venue refused' })),
+  source: Nullable(Type.String()),
+  skillSlug: Nullable(Type.String()),
+});
+
+export const FillEventData = Type.Object({
+  orderId: Type.String(),
+  tradeId: Type.String(),
+  venue: Type.String(),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  tokenId: Type.String(),
+  outcome: Outcome,
+  side: Side,
+  price: Type.Number(),
+  size: Type.Number(),
+  cost: Type.Number({ description: 'collateral, fee apart' }),
+  fee: Type.Number(),
+  liquidity: Type.String({ description: 'maker or taker' }),
+  walletAddress: Type.String({ description: 'the account that traded' }),
+});
+
+export const MarketResolvedEventData = Type.Object({
+  marketId: Nullable(Type.String()),
+  marketConditionId: Type.String(),
+  marketQuestion: Nullable(Type.String({ description: 'written by strangers' })),
+  payout: Type.Union([Type.Literal('YES'), Type.Literal('NO'), Type.Literal('HALF')], {
+    description: 'which outcome pays 1; HALF: both pay 0.5',
+  }),
+});
+
+export const RiskEventData = Type.Object({
+  code: Type.String({ description: 'as in riskAlerts of GET /markets/briefing' }),
+  severity: Type.String(),
+  message: Type.String(),
+  marketId: Type.Optional(Type.String()),
+});
+
+export const FeeEventData = Type.Object({
+  venue: Type.String(),
+  orderId: Nullable(Type.String()),
+  tradeId: Nullable(Type.String({ description: 'the fill that the fee belongs to' })),
+  amount: Type.Number({ description: 'collateral' }),
+});
+
+export const TestEventData = Type.Object({ webhookId: Type.String(), message: Type.String() });
+
+interface EventKind {
+  readonly description: string;
+  readonly data: TSchema;
+}
+
+const orderKind = (status: string): EventKind => ({
+  description: `An order of the agent became \`${status}\`. What happened to it in one moment is told as one event.`,
+  data: OrderEventData,
+});
+
+export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
+  ...Object.fromEntries(WEBHOOK_ORDER_STATUSES.map((status) => [`order.${status}`, orderKind(status)])),
+  fill: { description: "A part of one of the agent's orders was executed.", data: FillEventData },
+  'market.resolved': {
+    description: "A market was decided in which the agent's owner holds a position or had an open order.",
+    data: MarketResolvedEventData,
+  },
+  risk: { description: 'A risk alert of the briefing was raised.', data: RiskEventData },
+  fee: { description: 'A fee was charged.', data: FeeEventData },
+  'webhook.test': {
+    description: 'Asked for with POST /webhooks/{id}/test; sent whatever the endpoint subscribes to.',
+    data: TestEventData,
+  },
+};
+
+/** What an endpoint can subscribe to. */
+export const WEBHOOK_SUBSCRIPTIONS = [
+  '*',
+  'order.*',
+  ...WEBHOOK_ORDER_STATUSES.map((status) => `order.${status}` as const),
+  'fill',
+  'market.resolved',
+  'risk',
+  'fee',
+] as const;
+
+/** The body that is sent, with its data as described for its type. */
+export const WebhookEvent = Type.Object({
+  id: Type.String({
+    format: 'uuid',
+    description: 'the same in every attempt: an event that was seen before is to be ignored',
+  }),
+  type: Type.String({ examples: ['order.filled'] }),
+  createdAt: Iso,
+  agentId: Type.String(),
+  data: Type.Object({}, { additionalProperties: true }),
+});
+
+export type WebhookEvent = Static<typeof WebhookEvent>;
