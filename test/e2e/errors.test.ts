@@ -278,6 +278,16 @@ const CASES: readonly Case[] = [
   ['market_not_found', 'a market that does not exist', () => get('/markets/nothing-like-this')],
   ['market_not_found', 'the book of an unknown token', () => get('/markets/orderbook/123')],
   ['contradictory_filter', 'closed and active', () => get('/markets?q=will&closed=true&eventsStatus=active')],
+  [
+    'contradictory_filter',
+    'an interval and a range',
+    () => get(`/markets/prices-history?market=${market.clobTokenIds[0]}&interval=1d&startTs=1`),
+  ],
+  [
+    'market_not_found',
+    'the history of an unknown token',
+    () => get('/markets/prices-history?market=1&interval=1d'),
+  ],
   ['unknown_sort_field', 'a sort field that does not exist', () => get('/markets?q=will&order=colour')],
 
   [
@@ -512,6 +522,7 @@ const CASES: readonly Case[] = [
 const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   internal_error: 'unit test of the error handler',
   service_unavailable: 'crash tests',
+  history_too_fine: 'history.test.ts',
   idempotency_in_flight: 'trade.test.ts, concurrent twins',
   order_outcome_unknown: 'doubt.test.ts',
   market_not_active: 'coherence.test.ts',

@@ -7,6 +7,7 @@ import {
   type AgentTrades,
   type ApiKeyRecord,
   type BatchTradeResponse,
+  type Briefing,
   batchTrade,
   type CancelAllResponse,
   type CancelMarketResponse,
@@ -19,33 +20,36 @@ import {
   cancelMarket,
   cancelOrder,
   checkCredentials,
+  checkMarket,
   createApiKey,
   type ExpiringPositions,
   type FaucetRequest,
   type FaucetResponse,
   faucet,
+  getBriefing,
   getClaim,
   getClosedPositions,
   getCurrentPositions,
   getExpiringPositions,
   getHealth,
-  getLinkChallenge,
   getLeaderboard,
+  getLinkChallenge,
   getMarket,
   getMarketContext,
   getMe,
   getOrder,
   getOrderBook,
   getPortfolio,
+  getPricesHistory,
   getRiskSettings,
   getSettings,
   getWalletPositions,
   type Leaderboard,
-  listAgentTrades,
   type LinkChallenge,
   type LinkRequest,
   type LinkResult,
   linkWallet,
+  listAgentTrades,
   listApiKeys,
   listMarkets,
   listOpenOrders,
@@ -60,13 +64,14 @@ import {
   type OrderDetail,
   type Portfolio,
   type Position,
+  type PricesHistory,
   placeTrade,
   type RedeemRequest,
   type RedeemResponse,
   type RegisterRequest,
   type RegisterResponse,
-  registerAgent,
   redeemPosition,
+  registerAgent,
   registerCredentials,
   resetRiskSettings,
   revokeApiKey,
@@ -175,10 +180,7 @@ export class BellwetherClient {
     return this.#call(resetRiskSettings, { options });
   }
   /** The decision journal: orders and refused attempts, newest first. */
-  listAgentTrades(
-    query: QueryOf<typeof listAgentTrades> = {},
-    options?: CallOptions,
-  ): Promise<AgentTrades> {
+  listAgentTrades(query: QueryOf<typeof listAgentTrades> = {}, options?: CallOptions): Promise<AgentTrades> {
     return this.#call(listAgentTrades, { query, options });
   }
   listTradesByStrategy(options?: CallOptions): Promise<StrategyResult[]> {
@@ -222,6 +224,21 @@ export class BellwetherClient {
   /** @param id market id, condition id, slug or token id */
   getMarket(id: string, query: QueryOf<typeof getMarket> = {}, options?: CallOptions): Promise<Market> {
     return this.#call(getMarket, { params: { id }, query, options });
+  }
+  checkMarket(
+    marketId: string,
+    query: Omit<QueryOf<typeof checkMarket>, 'marketId'> = {},
+    options?: CallOptions,
+  ): Promise<{ exists: boolean }> {
+    return this.#call(checkMarket, { query: { marketId, ...query }, options });
+  }
+  /** Either `interval`, or `startTs` and `endTs` in epoch seconds; `fidelity` in minutes. */
+  getPricesHistory(query: QueryOf<typeof getPricesHistory>, options?: CallOptions): Promise<PricesHistory> {
+    return this.#call(getPricesHistory, { query, options });
+  }
+  /** The heartbeat. Send the last `nextCursor` as `since`, and it tells what changed in between. */
+  getBriefing(query: QueryOf<typeof getBriefing> = {}, options?: CallOptions): Promise<Briefing> {
+    return this.#call(getBriefing, { query, options });
   }
   getMarketContext(
     marketId: string,

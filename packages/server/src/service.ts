@@ -17,6 +17,7 @@ import {
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains } from '@bellwether/protocol';
 import { type Logger, pino } from 'pino';
+import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
 import { createAgentStore } from './adapters/postgres/agent-store.ts';
 import { openPool, type PoolOptions, type Sql, socketUrl } from './adapters/postgres/connection.ts';
 import { startEmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
@@ -28,6 +29,7 @@ import { migrate } from './adapters/postgres/migrate.ts';
 import { createOrderStore } from './adapters/postgres/order-store.ts';
 import { createOwnerStore } from './adapters/postgres/owner-store.ts';
 import { createPositionStore } from './adapters/postgres/position-store.ts';
+import { createPriceHistory } from './adapters/postgres/price-history.ts';
 import { countOtherReplicas, replicaName, watchReplicas } from './adapters/postgres/replica-watch.ts';
 import { listenForRevocations } from './adapters/postgres/revocations.ts';
 import { createRedemptionStore } from './adapters/postgres/redemption-store.ts';
@@ -232,6 +234,9 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     passkeys: createPasskeys(() => publicUrl),
     venueA: paper.venue,
     markets: paper.markets,
+    priceHistory: createPriceHistory(sql),
+    facts: createAgentFacts(sql),
+    recommendedSkills: async () => [],
     venueBName: config.venueB.name,
     signatures: {
       domains: exchangeDomains(config.chainId),

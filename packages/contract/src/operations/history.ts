@@ -4,8 +4,7 @@ import { PRINTABLE, VenueQuery } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 /** `1m` is one month of 30 days; `max` and `all` are everything there is. */
-export const HISTORY_INTERVALS = ['max', 'all', '1m', '1w', '1d', '6h', '1h'] as const;
-export type HistoryInterval = (typeof HISTORY_INTERVALS)[number];
+export type HistoryInterval = 'max' | 'all' | '1m' | '1w' | '1d' | '6h' | '1h';
 
 /** More points than this are refused with a coarser fidelity that fits. */
 export const MAX_HISTORY_POINTS = 10_000;
@@ -25,7 +24,15 @@ export const PricesHistoryQuery = Type.Object({
   }),
   interval: Type.Optional(
     Type.Union(
-      HISTORY_INTERVALS.map((interval) => Type.Literal(interval)),
+      [
+        Type.Literal('max'),
+        Type.Literal('all'),
+        Type.Literal('1m'),
+        Type.Literal('1w'),
+        Type.Literal('1d'),
+        Type.Literal('6h'),
+        Type.Literal('1h'),
+      ],
       {
         description:
           'back from now: 1m is one month, max and all are everything; instead of startTs and endTs',

@@ -4,12 +4,15 @@ import type { Micro } from '@bellwether/contract/decimals';
 import type { ExchangeDomains, RecoverPublicKey } from '@bellwether/protocol';
 import type { VenueRules } from '../domain/orders/coherence.ts';
 import type { OrderProfile } from '../domain/signatures.ts';
+import type { AgentFacts } from '../ports/agent-facts.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { OwnerStore } from '../ports/owners.ts';
 import type { Passkeys } from '../ports/passkeys.ts';
+import type { PriceHistory } from '../ports/price-history.ts';
 import type { RedemptionStore } from '../ports/redemptions.ts';
 import type { RefusalLog, ResultStore } from '../ports/results.ts';
 import type { Secrets } from '../ports/secrets.ts';
+import type { RecommendedSkills } from '../ports/skills.ts';
 import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
 import type { MarketData, Venue } from '../ports/venue.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
@@ -30,6 +33,9 @@ export interface Deps {
   readonly passkeys: Passkeys;
   readonly venueA: Venue;
   readonly markets: MarketData;
+  readonly priceHistory: PriceHistory;
+  readonly facts: AgentFacts;
+  readonly recommendedSkills: RecommendedSkills;
   readonly venueBName: string;
   readonly signatures: {
     readonly domains: ExchangeDomains;

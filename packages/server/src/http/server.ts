@@ -15,8 +15,9 @@ import { Type } from 'typebox';
 import type { Deps } from '../app/deps.ts';
 import { bindAgents } from './agents.ts';
 import { bindBatchTrade } from './batch-trade.ts';
-import { bindJournal } from './journal.ts';
+import { bindBriefing } from './briefing.ts';
 import { bindClaims } from './claims.ts';
+import { bindJournal } from './journal.ts';
 import { bindMarkets } from './markets.ts';
 import { bindOwners, createSite, servePages } from './owners.ts';
 import { bindPositions } from './positions.ts';
@@ -86,6 +87,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       bindOwners(bind, options.deps, options.forgetKey);
       bindWallet(bind, options.deps);
       bindWalletLink(bind, options.deps);
+      bindBriefing(bind, options.deps);
       bindMarkets(bind, options.deps);
       bindTrading(bind, options.deps);
       bindBatchTrade(bind, options.deps);

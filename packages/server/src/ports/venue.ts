@@ -103,6 +103,16 @@ export interface Balance {
 export interface MarketData {
   /** By market id, condition id, slug or token id. */
   find(id: string): Promise<MarketRecord | null>;
+  /** Those of the ids (condition ids) that the venue still knows, in any order. */
+  findAll(conditionIds: readonly string[]): Promise<readonly MarketRecord[]>;
+  /**
+   * What was listed after a time and is still open, newest first.
+   * `latest`: when the venue's newest market was listed; it is what to ask after next time.
+   */
+  listedAfter(
+    after: number,
+    limit: number,
+  ): Promise<{ readonly markets: readonly MarketRecord[]; readonly latest: number }>;
   byToken(tokenId: string): Promise<{ readonly market: MarketRecord; readonly outcome: 'YES' | 'NO' } | null>;
   /** Markets that match the words, best first. */
   search(words: string): Promise<readonly MarketRecord[]>;

@@ -25,6 +25,19 @@ export function createPaperMarketData(exchange: PaperExchange): MarketData {
     async find(id) {
       return exchange.market(id) ?? exchange.marketByToken(id)?.market ?? byAlias(id) ?? null;
     },
+    async findAll(conditionIds) {
+      return conditionIds.map((id) => exchange.market(id)).filter((market) => market !== undefined);
+    },
+    async listedAfter(after, limit) {
+      const found: MarketView[] = [];
+      let latest = 0;
+      for (const market of exchange.markets()) {
+        latest = Math.max(latest, market.createdAt);
+        if (market.createdAt > after && market.status === 'open') found.push(market);
+      }
+      found.sort((a, b) => b.createdAt - a.createdAt || Number(b.id) - Number(a.id));
+      return { markets: found.slice(0, limit), latest };
+    },
     async byToken(tokenId) {
       return exchange.marketByToken(tokenId) ?? null;
     },

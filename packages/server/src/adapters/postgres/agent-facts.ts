@@ -1,0 +1,208 @@
+/**
+ * One statement for a heartbeat, one for the look before a trade.
+ *
+ * "What changed since" has to be exact: an order's row carries the time of its change, but it is committed a moment
+ * later, and a reader in between must neither miss it next time nor be told twice. So a cursor holds the snapshot in
+ * which the reader looked, and the next look takes the rows whose last writer that snapshot could not see. Times only
+ * bound how far back the index is read: `CHANGE_MARGIN_MS` covers a slow commit and replicas' clocks.
+ */
+import type { Address } from '@bellwether/protocol';
+import type {
+  AgentFacts,
+  BriefingFacts,
+  BriefingQuestion,
+  ContextFacts,
+  Limits,
+  OpenOrders,
+} from '../../ports/agent-facts.ts';
+import type { PositionRow } from '../../ports/stores.ts';
+import type { Sql } from './connection.ts';
+import { orderRow, type Row, settingsRow } from './rows.ts';
+
+const CHANGE_MARGIN_MS = 60_000;
+/** Orders named in an alert; the count says how many there are. */
+const NAMED_ORDERS = 5;
+/** Transaction ids come round after so many. */
+const XIDS = (2n ** 32n).toString();
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+export function createAgentFacts(sql: Sql): AgentFacts {
+  const open = sql`status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')`;
+
+  /** Agent, safeguards and today's use of them. Wants the day; names the tables a, s, b and d. */
+  const limits = (agentId: string, day: string) => sql`
+    agents a join safeguards s on s.agent_id = a.agent_id
+    left join lateral (select sum(trades) as trades, sum(amount) as amount from budget_returns
+      where agent_id = ${agentId} and day = ${day}::date) b on true
+    left join daily_results d on d.agent_id = ${agentId} and d.day = ${day}::date`;
+
+  const limitColumns = (day: string) => sql`
+    s.*, a.claimed_at as agent_claimed_at, (s.usage_day = ${day}::date) as is_today,
+    coalesce(b.trades, 0)::int as back_trades, coalesce(b.amount, 0)::bigint as back_amount,
+    coalesce(d.realized - d.fees, 0)::bigint as realized_today`;
+
+  /** The wallet asked for, or the agent's own, each with the account that pays for it. */
+  const wallets = (userId: bigint, user: Address | null) => sql`
+    select array_agg(distinct x.address) as wallets, (array_agg(c.funder))[1] as funder
+    from credentials c cross join lateral (values (c.wallet_address), (c.funder)) x(address)
+    where c.user_id = ${userId} and ${
+      user === null
+        ? sql`c.wallet_address = a.wallet_address`
+        : sql`(c.wallet_address = ${user} or (c.funder = ${user} and x.address = ${user}))`
+    }`;
+
+  const positionColumns = sql`jsonb_agg(jsonb_build_object('wallet', p.wallet, 'condition_id', p.condition_id,
+    'token_id', p.token_id, 'outcome', p.outcome, 'size', p.size::text, 'cost', p.cost::text,
+    'realized', p.realized::text, 'fees', p.fees::text, 'bought_size', p.bought_size::text,
+    'bought_cost', p.bought_cost::text))`;
+
+  /** Money as text: JSON numbers cannot hold it. */
+  const changeColumns = sql`jsonb_agg((to_jsonb(o) - 'journal') || jsonb_build_object('user_id', o.user_id::text,
+    'shares', o.shares::text, 'money', o.money::text, 'filled', o.filled::text, 'cost', o.cost::text,
+    'fees', o.fees::text, 'fee_amount', o.fee_amount::text) order by o.updated_at desc, o.order_id)`;
+
+  return {
+    async briefing(question) {
+      const { caller, user, at } = question;
+      const day = dayOf(at);
+      const [row] = await sql`
+        select ${limitColumns(day)}, a.name as agent_name, a.wallet_address as agent_wallet,
+          a.sol_address as agent_sol, w.wallets, p.positions, g.groups, c.changed,
+          pg_current_snapshot()::text as snapshot
+        from ${limits(caller.agentId, day)}
+        left join lateral (${wallets(caller.userId, user)}) w on true
+        left join lateral (select ${positionColumns} as positions from positions p
+          where p.is_held and p.wallet = any(w.wallets)) p on true
+        left join lateral (select jsonb_agg(to_jsonb(m)) as groups from (
+          select condition_id, min(market_id) as market_id, count(*)::int as count,
+            (array_agg(order_id order by created_at) filter (where status not in ('submitting', 'unknown')
+              and created_at < ${new Date(question.staleBefore)}))[1:${NAMED_ORDERS}::int] as stale,
+            count(*) filter (where status not in ('submitting', 'unknown')
+              and created_at < ${new Date(question.staleBefore)})::int as stale_count,
+            (array_agg(order_id) filter (where status = 'unknown'
+              or (status = 'submitting' and created_at < ${new Date(question.doubtBefore)})))[1:${NAMED_ORDERS}::int] as in_doubt,
+            count(*) filter (where status = 'unknown'
+              or (status = 'submitting' and created_at < ${new Date(question.doubtBefore)}))::int as in_doubt_count
+          from orders where agent_id = ${caller.agentId} and ${open} group by condition_id) m) g on true
+        left join lateral (select ${changeColumns} as changed from (${changes(question)}) o) c on true
+        where a.agent_id = ${caller.agentId}`;
+      if (row === undefined) throw new Error('the calling agent has no row');
+      return briefingFacts(row, user);
+    },
+
+    async context({ caller, user, conditionId, at, doubtBefore }) {
+      const day = dayOf(at);
+      const [row] = await sql`
+        select ${limitColumns(day)}, w.wallets, w.funder, p.positions, g.count, g.in_doubt, g.market_id,
+          ((select coalesce(sum(cost), 0) from positions where is_held and wallet = w.funder
+              and condition_id = ${conditionId}) + coalesce(g.bought, 0))::bigint as position_value
+        from ${limits(caller.agentId, day)}
+        left join lateral (${wallets(caller.userId, user)}) w on true
+        left join lateral (select ${positionColumns} as positions from positions p
+          where p.is_held and p.wallet = any(w.wallets) and p.condition_id = ${conditionId}) p on true
+        left join lateral (
+          select count(*)::int as count, min(market_id) as market_id,
+            sum(money - cost) filter (where side = 'BUY') as bought,
+            (array_agg(order_id) filter (where status = 'unknown'
+              or (status = 'submitting' and created_at < ${new Date(doubtBefore)}))) as in_doubt
+          from orders where agent_id = ${caller.agentId} and condition_id = ${conditionId} and ${open}) g on true
+        where a.agent_id = ${caller.agentId}`;
+      if (row === undefined) throw new Error('the calling agent has no row');
+      return contextFacts(row, conditionId);
+    },
+  };
+
+  /** The newest changes after a time, without those that an earlier snapshot has seen. */
+  function changes({ caller, changedAfter, notIn, changesLimit }: BriefingQuestion) {
+    const after = changedAfter === null ? null : changedAfter - (notIn === null ? 0 : CHANGE_MARGIN_MS);
+    // A row names its last writer (xmin) by 32 bits; the rest follows from the next transaction id there is. A cursor
+    // from the future belongs to another life of this database, and its times alone are believed.
+    const nextId = sql`pg_snapshot_xmax(pg_current_snapshot())::text::bigint`;
+    const writer = sql`${nextId} - 1 - (${nextId} - 1 - orders.xmin::text::bigint) % ${XIDS}::bigint`;
+    const unseen =
+      notIn === null
+        ? sql``
+        : sql`and (pg_snapshot_xmax(${notIn}::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+            or not pg_visible_in_snapshot((${writer})::text::xid8, ${notIn}::pg_snapshot))`;
+    return sql`
+      select * from orders where agent_id = ${caller.agentId}
+        ${after === null ? sql`` : sql`and updated_at > ${new Date(after)}`} ${unseen}
+      order by updated_at desc, order_id limit ${changesLimit + 1}::int`;
+  }
+}
+
+const limitsOf = (row: Row): Limits => ({
+  ...settingsRow(row),
+  usage: {
+    trades: row.is_today ? row.used_trades - row.back_trades : 0,
+    amount: row.is_today ? (row.used_amount as bigint) - (row.back_amount as bigint) : 0n,
+  },
+  realizedToday: row.realized_today,
+});
+
+const positionsOf = (rows: readonly Row[] | null): PositionRow[] =>
+  (rows ?? []).map((row) => ({
+    wallet: row.wallet,
+    conditionId: row.condition_id,
+    tokenId: row.token_id,
+    outcome: row.outcome,
+    size: BigInt(row.size),
+    cost: BigInt(row.cost),
+    realized: BigInt(row.realized),
+    fees: BigInt(row.fees),
+    boughtSize: BigInt(row.bought_size),
+    boughtCost: BigInt(row.bought_cost),
+    closedAt: null,
+    // The venue knows every market that somebody holds.
+    market: null,
+  }));
+
+const openOrders = (row: Row): OpenOrders => ({
+  conditionId: row.condition_id,
+  marketId: row.market_id,
+  count: row.count,
+  stale: row.stale ?? [],
+  staleCount: row.stale_count ?? 0,
+  inDoubt: row.in_doubt ?? [],
+  inDoubtCount: row.in_doubt_count ?? (row.in_doubt ?? []).length,
+});
+
+/** JSON has neither dates nor money: back to what the driver gives for the columns. */
+const changedOrder = (row: Row): Row => ({
+  ...row,
+  user_id: BigInt(row.user_id),
+  shares: BigInt(row.shares),
+  money: BigInt(row.money),
+  filled: BigInt(row.filled),
+  cost: BigInt(row.cost),
+  fees: BigInt(row.fees),
+  fee_amount: BigInt(row.fee_amount),
+  expiration: row.expiration === null ? null : new Date(row.expiration),
+  created_at: new Date(row.created_at),
+  updated_at: new Date(row.updated_at),
+  journal: [],
+});
+
+const briefingFacts = (row: Row, user: Address | null): BriefingFacts => ({
+  name: row.agent_name,
+  claimed: row.agent_claimed_at !== null,
+  walletAddress: user ?? row.agent_wallet,
+  solAddress: row.agent_sol,
+  wallets: row.wallets ?? [],
+  limits: limitsOf(row),
+  positions: positionsOf(row.positions),
+  openOrders: ((row.groups ?? []) as Row[]).map(openOrders),
+  changed: ((row.changed ?? []) as Row[]).map((order) => orderRow(changedOrder(order))),
+  snapshot: row.snapshot,
+});
+
+const contextFacts = (row: Row, conditionId: string): ContextFacts => ({
+  wallets: row.wallets ?? [],
+  funder: row.funder,
+  claimed: row.agent_claimed_at !== null,
+  limits: limitsOf(row),
+  positions: positionsOf(row.positions),
+  openOrders: row.count === 0 ? null : openOrders({ ...row, condition_id: conditionId }),
+  positionValue: row.position_value,
+});

@@ -1,0 +1,82 @@
+/**
+ * What an agent's heartbeat and its look before a trade need from the desk's books, each in one trip to the database
+ * and bounded by what the agent holds and has open, not by its past.
+ */
+import type { Micro } from '@bellwether/contract/decimals';
+import type { Address } from '@bellwether/protocol';
+import type { Usage } from '../domain/safeguards.ts';
+import type { Caller, OrderRow, PositionRow, SettingsRow } from './stores.ts';
+
+/** The safeguards, and what today has taken of them. */
+export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };
+
+/** The agent's own open orders in one market. */
+export interface OpenOrders {
+  readonly conditionId: string;
+  readonly marketId: string;
+  readonly count: number;
+  /** Open for longer than asked about, oldest first; at most a few. */
+  readonly stale: readonly string[];
+  readonly staleCount: number;
+  /** Nobody knows yet what became of them; at most a few. */
+  readonly inDoubt: readonly string[];
+  readonly inDoubtCount: number;
+}
+
+export interface BriefingFacts {
+  readonly name: string;
+  readonly claimed: boolean;
+  /** The wallet asked for, else the one that the agent registered last. */
+  readonly walletAddress: Address | null;
+  readonly solAddress: string | null;
+  /** The wallet and the account that pays for it; empty when nothing is registered or the wallet is not the owner's. */
+  readonly wallets: readonly Address[];
+  readonly limits: Limits;
+  /** What the wallets hold. */
+  readonly positions: readonly PositionRow[];
+  readonly openOrders: readonly OpenOrders[];
+  /** Changed since, latest change first; one more than asked for when there are more. */
+  readonly changed: readonly OrderRow[];
+  /** What this answer has seen of the database. */
+  readonly snapshot: string;
+}
+
+export interface BriefingQuestion {
+  readonly caller: Caller;
+  readonly user: Address | null;
+  readonly at: number;
+  /** Open orders from before are stale. */
+  readonly staleBefore: number;
+  /** Orders submitted before and without an answer are in doubt. */
+  readonly doubtBefore: number;
+  /** `null`: the latest changes, whenever they were. */
+  readonly changedAfter: number | null;
+  /** Leaves out what an earlier answer has seen. */
+  readonly notIn: string | null;
+  readonly changesLimit: number;
+}
+
+export interface ContextFacts {
+  readonly wallets: readonly Address[];
+  /** The account that pays. */
+  readonly funder: Address | null;
+  readonly claimed: boolean;
+  readonly limits: Limits;
+  /** What the wallets hold in the market. */
+  readonly positions: readonly PositionRow[];
+  /** The agent's own in the market. */
+  readonly openOrders: OpenOrders | null;
+  /** As the safeguard counts it: cost of what the funder holds, and of the agent's open BUYs. */
+  readonly positionValue: Micro;
+}
+
+export interface AgentFacts {
+  briefing(question: BriefingQuestion): Promise<BriefingFacts>;
+  context(question: {
+    readonly caller: Caller;
+    readonly user: Address | null;
+    readonly conditionId: string;
+    readonly at: number;
+    readonly doubtBefore: number;
+  }): Promise<ContextFacts>;
+}
