@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { LIMITS, type Operation, Problem, VenueInfo } from '@bellwether/contract';
 import swagger from '@fastify/swagger';
-import scalar from '@scalar/fastify-api-reference';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import Fastify, {
@@ -15,8 +14,8 @@ import { Type } from 'typebox';
 import type { Deps } from '../app/deps.ts';
 import { bindAgents } from './agents.ts';
 import { bindBatchTrade } from './batch-trade.ts';
-import { bindBriefing } from './briefing.ts';
 import { bindClaims } from './claims.ts';
+import { bindDocs } from './docs-page.ts';
 import { bindJournal } from './journal.ts';
 import { bindMarkets } from './markets.ts';
 import { bindOwners, createSite, servePages } from './owners.ts';
@@ -210,10 +209,7 @@ async function bindService(app: FastifyInstance, { basePath, readiness }: Server
     });
   }
   app.get(`${basePath}/openapi.json`, { schema: { hide: true } }, async () => app.swagger());
-  await app.register(scalar, {
-    routePrefix: `/${basePath.slice(1)}${basePath === '' ? '' : '/'}docs`,
-    configuration: { url: `${basePath}/openapi.json`, title: 'Bellwether API' },
-  });
+  bindDocs(app, basePath);
 }
 
 /** The routes' own table: the framework says 404 for a wrong method. */
