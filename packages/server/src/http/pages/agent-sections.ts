@@ -138,12 +138,13 @@ function figureRow(agent: OwnerAgent, figure: (typeof FIGURES)[number]): Markup 
 </div>`;
 }
 
-export function controls(agent: OwnerAgent): Markup {
+/** @param heading its level on the page */
+export function controls(agent: OwnerAgent, heading: 'h2' | 'h3' = 'h2'): Markup {
   const { settings, agentId } = agent;
   const paused = settings.tradingPaused;
   const id = `caps-${agentId}`;
   return html`<section class="card controls" aria-labelledby="control-${agentId}" data-agent="${agentId}">
-<h2 id="control-${agentId}">Your controls<span class="hidden"> of ${agent.name}</span></h2>
+<${heading} id="control-${agentId}">Your controls<span class="hidden"> of ${agent.name}</span></${heading}>
 <div class="switch">
 <p>${
     paused

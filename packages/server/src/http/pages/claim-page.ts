@@ -20,7 +20,7 @@ const consequences = html`<ul>
 </ul>`;
 
 export const accountForms = (purpose: string): Markup => html`<div class="ways">
-<form data-action="register" class="way">
+<form data-action="register" class="way" novalidate>
 <h3>New here?</h3>
 <p>Your device makes a passkey: no password, nothing to remember.</p>
 <label for="owner-name">Your name</label>

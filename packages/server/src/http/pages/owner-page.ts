@@ -29,7 +29,7 @@ ${agents.map(
 ${stateBadges(agent, true)}
 ${selfDescription(agent)}
 <p class="note">Today: ${agent.tradesToday} trades, ${agent.tradeAmountToday} collateral.</p>
-${controls(agent)}
+${controls(agent, 'h3')}
 </article>`,
 )}`,
   });

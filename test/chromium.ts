@@ -1,0 +1,28 @@
+/** Finds a Chromium for the tests of pages; they are skipped, and say so, where there is none. */
+import { existsSync } from 'node:fs';
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+/** `CHROMIUM_PATH` when set, else the first that is there; `null` without any. */
+export function findChromium(): string | null {
+  const named = process.env.CHROMIUM_PATH;
+  if (named !== undefined && named !== '') return existsSync(named) ? named : null;
+  return PLACES.find((path) => existsSync(path)) ?? null;
+}
+
+/** It asks nothing of the network but the page. */
+export const CHROMIUM_ARGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];

@@ -1,0 +1,270 @@
+/**
+ * The claim page as a person uses it: a browser, an authenticator, an agent whose key is held to what its owner says.
+ * With SCREENSHOTS=<folder> it leaves pictures of every state.
+ */
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
+import {
+  aMarket,
+  call,
+  newAgent,
+  newTrader,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+
+const executablePath = findChromium();
+if (executablePath === null)
+  console.log('claim-page.test.ts is skipped: no Chromium found (set CHROMIUM_PATH, or install one).');
+
+const HOSTILE = '<script>window.hacked = 1</script><img src=x onerror="window.hacked=1">';
+const PHONE = { width: 375, height: 740 };
+
+interface Visitor {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the browser complained about; a page must give it no cause. */
+  readonly complaints: string[];
+  credentials(): Promise<readonly unknown[]>;
+}
+
+let service: TestService;
+let browser: Browser;
+
+/** A fresh browser context with an authenticator of its own, which may know passkeys of an earlier one. */
+async function newVisitor(
+  passkeys: readonly unknown[] = [],
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (line) => {
+    // The browser notes every answer above 399; those are told to the person in words.
+    if (line.type() === 'error' && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
+  });
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  for (const credential of passkeys)
+    await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: credential as never });
+  return {
+    page,
+    context,
+    complaints,
+    credentials: async () => (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+  };
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+const said = (page: Page): Promise<string> => page.locator('#message:visible').innerText();
+
+const claimUrl = async (agent: Pick<Trader, 'client'>): Promise<string> => {
+  const { claimCode } = await agent.client.getMe();
+  return `${service.deps.publicUrl}/agents/claim/${claimCode}`;
+};
+
+async function register({ page }: Visitor, name: string): Promise<void> {
+  await page.getByLabel('Your name').fill(name);
+  await page.getByRole('button', { name: 'Create account with a passkey' }).click();
+  await page.getByText('Your account is ready.').waitFor();
+}
+
+const row = (page: Page, safeguard: string) => page.locator(`[data-safeguard="${safeguard}"]`);
+
+describe.skipIf(executablePath === null)('the claim page', () => {
+  beforeAll(async () => {
+    service = await startTestService({ PAPER_WORLD: 'off' });
+    browser = await chromium.launch({ executablePath: executablePath as string, args: CHROMIUM_ARGS });
+  });
+  afterAll(() => browser?.close());
+
+  test('register, claim, lower and lock, pause, resume; a second visitor cannot claim', async () => {
+    const agent = await newTrader(service);
+    await agent.client.updateSettings({ maxTradeAmount: 100, maxTradesPerDay: 50 });
+    const market = await aMarket(agent.client);
+    const url = await claimUrl(agent);
+    const ada = await newVisitor();
+    const { page } = ada;
+
+    await page.goto(url);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Test agent');
+    await page.getByText('simulated money').waitFor();
+    await picture(page, '1-unclaimed');
+
+    await register(ada, 'Ada Lovelace');
+    await page.getByText('Signed in as Ada Lovelace').waitFor();
+    await picture(page, '2-signed-in');
+    const second = await newVisitor();
+    await second.page.goto(url);
+    await register(second, 'Eve');
+
+    await page.getByRole('button', { name: 'Claim as Ada Lovelace' }).click();
+    await page.getByText('This agent is yours now.').waitFor();
+    await picture(page, '3-claimed');
+    expect(await agent.client.getMe()).toMatchObject({ claimed: true, claimCode: null });
+
+    // Eve still has the form before her; the press comes too late.
+    await second.page.getByRole('button', { name: 'Claim as Eve' }).click();
+    await expect.poll(() => said(second.page)).toContain('Another owner has claimed this agent');
+    await picture(second.page, '4-second-visitor-refused');
+    await second.page.reload();
+    await second.page.getByRole('heading', { name: 'This agent has an owner' }).waitFor();
+    expect(await second.page.locator('[data-action="pause"], [data-action="claim"]').count()).toBe(0);
+
+    // Lower and lock.
+    const amount = row(page, 'maxTradeAmount');
+    await amount.getByLabel('Amount per trade', { exact: true }).fill('20');
+    await amount.getByLabel('Lock Amount per trade').check();
+    await row(page, 'dailyLossLimit').getByLabel('Lock Loss per day').check();
+    await page.getByRole('button', { name: 'Save limits' }).click();
+    await expect.poll(() => said(page)).toContain('enter a limit before you lock it');
+    await picture(page, '5-error');
+    await row(page, 'dailyLossLimit').getByLabel('Lock Loss per day').uncheck();
+    await page.getByRole('button', { name: 'Save limits' }).click();
+    await page.getByText('The limits are saved.').waitFor();
+    await picture(page, '6-locked');
+    expect(await agent.client.getSettings()).toMatchObject({
+      maxTradeAmount: 20,
+      maxTradesPerDay: 50,
+      lockedByOwner: { maxTradeAmount: 20 },
+    });
+    await expect(agent.client.updateSettings({ maxTradeAmount: 21 })).rejects.toMatchObject({
+      status: 403,
+      code: 'locked_by_owner',
+    });
+    await agent.client.updateSettings({ maxTradeAmount: 15 });
+    await page.reload();
+    await page.getByText('The agent has lowered it to 15.').waitFor();
+
+    // Pause and resume.
+    await page.getByRole('button', { name: 'Pause trading' }).click();
+    await page.getByText('Trading is paused.').waitFor();
+    await picture(page, '7-paused');
+    await expect(agent.client.placeTrade(await restingOrder(agent, market))).rejects.toMatchObject({
+      code: 'trading_paused',
+    });
+    await expect(agent.client.updateSettings({ tradingPaused: false })).rejects.toMatchObject({
+      code: 'locked_by_owner',
+    });
+    await page.getByRole('button', { name: 'Resume trading' }).click();
+    await page.getByText('Trading is allowed again.').waitFor();
+    expect((await agent.client.placeTrade(await restingOrder(agent, market))).success).toBe(true);
+    expect([...ada.complaints, ...second.complaints]).toEqual([]);
+
+    // The same passkey from a fresh browser.
+    const again = await newVisitor(await ada.credentials());
+    await again.page.goto(`${service.deps.publicUrl}/owner`);
+    await picture(again.page, '8-owner-signed-out');
+    await again.page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await again.page.getByText('You are signed in.').waitFor();
+    await again.page.getByRole('heading', { name: 'Test agent', exact: true }).waitFor();
+    await picture(again.page, '9-owner-page');
+    await again.page.getByRole('button', { name: 'Sign out' }).click();
+    await again.page.getByText('You are signed out.').waitFor();
+    expect(again.complaints).toEqual([]);
+  });
+
+  test('at a phone’s width nothing is wider than the screen, and what is pressed is large enough', async () => {
+    const agent = await newAgent(service, `An agent with a name as long as names may be ${'x'.repeat(50)}`);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const visitor = await newVisitor([], { viewport: PHONE, colorScheme, isMobile: true, hasTouch: true });
+      const { page } = visitor;
+      const fits = async () => {
+        const { wide, small } = await page.evaluate(() => ({
+          wide: document.documentElement.scrollWidth > innerWidth,
+          small: [...document.querySelectorAll('main button, main input:not([type=checkbox])')]
+            .filter((element) => element.getBoundingClientRect().height < 40)
+            .map((element) => element.outerHTML),
+        }));
+        expect({ wide, small }).toEqual({ wide: false, small: [] });
+      };
+      await page.goto(colorScheme === 'light' ? await claimUrl(agent) : `${service.deps.publicUrl}/owner`);
+      await fits();
+      await picture(page, `phone-${colorScheme}-1`);
+      await register(visitor, 'Ada');
+      if (colorScheme === 'light') {
+        await page.getByRole('button', { name: 'Claim as Ada' }).click();
+        await page.getByText('This agent is yours now.').waitFor();
+        await fits();
+      }
+      await picture(page, `phone-${colorScheme}-2`);
+      expect(visitor.complaints).toEqual([]);
+    }
+  });
+
+  test('what strangers write is shown, never run; nothing inline runs either', async () => {
+    const registered = await call(service, 'POST', '/agents/register', {
+      body: { name: HOSTILE, description: HOSTILE },
+    });
+    const { page, complaints } = await newVisitor();
+    await page.goto(`${service.deps.publicUrl}/agents/claim/${registered.body.claimCode}`);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(HOSTILE);
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    const answer = await page.goto(`${service.deps.publicUrl}/agents/claim/${registered.body.claimCode}`);
+    expect(answer?.headers()['content-security-policy']).toMatch(/default-src 'none'; script-src 'self';/);
+    expect(answer?.headers()['content-security-policy']).not.toMatch(/unsafe/);
+    expect(complaints).toEqual([]);
+  });
+
+  test('asked for by address, the page moves to the public URL', async () => {
+    const agent = await newAgent(service);
+    const url = await claimUrl(agent);
+    const { page } = await newVisitor();
+    await page.goto(url.replace('localhost', '127.0.0.1'));
+    expect(new URL(page.url()).host).toBe(new URL(service.deps.publicUrl).host);
+    await page.getByRole('heading', { name: 'Claim this agent' }).waitFor();
+  });
+
+  test('a link from elsewhere finds the session, which browsers keep back at first', async () => {
+    const agent = await newAgent(service);
+    const visitor = await newVisitor();
+    await visitor.page.goto(await claimUrl(agent));
+    await register(visitor, 'Ada');
+    const other = await visitor.context.newPage();
+    await other.route('http://elsewhere.example/', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        body: `<a href="${service.deps.publicUrl}/owner">agents</a>`,
+      }),
+    );
+    await other.goto('http://elsewhere.example/');
+    await other.getByRole('link').click();
+    await other.getByText('Signed in as Ada').waitFor();
+  });
+
+  test('an unknown code and a closed prompt are told in words', async () => {
+    const { page, context } = await newVisitor();
+    const answer = await page.goto(`${service.deps.publicUrl}/agents/claim/AAAAA-AAAAA`);
+    expect(answer?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'Claim code not found' }).waitFor();
+
+    await page.goto(`${service.deps.publicUrl}/owner`);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await expect.poll(() => said(page)).toBe('Please enter your name.');
+    // No authenticator knows a passkey of this site.
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await expect.poll(() => said(page), { timeout: 20_000 }).toMatch(/Nothing has changed; try again/);
+    await context.setOffline(true);
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await expect.poll(() => said(page)).toMatch(/did not answer/);
+  });
+});
