@@ -2,14 +2,7 @@
  * Passkeys through SimpleWebAuthn. The site is the public URL: its host is the relying party, its origin the only one
  * that answers are taken from. User verification is required: a passkey stands for a person, not for a device.
  */
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { PasskeyAnswer, PasskeyOptions, Passkeys } from '../../ports/passkeys.ts';
 
 const SITE_NAME = 'Bellwether';
@@ -17,6 +10,9 @@ const SITE_NAME = 'Bellwether';
 const TIMEOUT_MS = 300_000;
 /** Ed25519, ES256 and RS256 (COSE). Named, or the library tries what the runtime calls experimental. */
 const ALGORITHMS = [-8, -7, -257];
+
+/** A third of a second to load, and most starts never need it. */
+const library = () => import('@simplewebauthn/server');
 
 /** @param publicUrl asked each time: it may be known only once the service listens */
 export function createPasskeys(publicUrl: () => string): Passkeys {
@@ -26,6 +22,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
   };
   return {
     async registrationOptions({ handle, name }) {
+      const { generateRegistrationOptions } = await library();
       const options = await generateRegistrationOptions({
         rpName: SITE_NAME,
         rpID: site().expectedRPID,
@@ -42,6 +39,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
     },
 
     async signInOptions() {
+      const { generateAuthenticationOptions } = await library();
       const options = await generateAuthenticationOptions({
         rpID: site().expectedRPID,
         timeout: TIMEOUT_MS,
@@ -63,6 +61,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
     },
 
     async verifyRegistration(answer, challenge) {
+      const { verifyRegistrationResponse } = await library();
       // The library throws for everything that is wrong with an answer, and has no codes to tell it by.
       const result = await verifyRegistrationResponse({
         response: withExtensions(answer) as unknown as RegistrationResponseJSON,
@@ -82,6 +81,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
     },
 
     async verifySignIn(answer, challenge, passkey) {
+      const { verifyAuthenticationResponse } = await library();
       const result = await verifyAuthenticationResponse({
         response: withExtensions(answer) as unknown as AuthenticationResponseJSON,
         expectedChallenge: challenge,
