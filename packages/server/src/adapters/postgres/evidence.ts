@@ -4,6 +4,7 @@
  */
 import type { Evidence } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
+import { tellOrders, tellResolutions } from './webhook-events.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();
@@ -11,6 +12,7 @@ const text = (value: bigint): string => value.toString();
 /** Bigints travel as text inside JSON; the record's column types turn them back. */
 export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unknown>[] {
   const statements: PromiseLike<unknown>[] = [];
+  if (evidence.resolutions.length > 0) statements.push(tellResolutions(tx, evidence.resolutions));
   if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence));
   if (evidence.markets.length > 0) statements.push(writeMarkets(tx, evidence));
   if (evidence.fills.length > 0) {
@@ -30,7 +32,8 @@ export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unk
       match_kind: fill.matchKind,
       at: iso(fill.at),
     }));
-    statements.push(tx`select apply_fills(${tx.json(batch)})`);
+    statements.push(tx`with given as materialized (select ${tx.json(batch)}::jsonb as batch)
+      select apply_fills(batch), tell_fills(batch) from given`);
   }
   if (evidence.resolutions.length > 0) {
     const batch = evidence.resolutions.map(({ conditionId, payout, at }) => ({
@@ -107,7 +110,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
       from e where o.order_id = e.order_id
         and o.status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
       returning o.agent_id, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
-        o.status, o.source, o.skill_slug, o.updated_at, e.terminal,
+        o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, e.terminal,
         (e.first_answer ->> 'success')::boolean as taken
     ), counted as (
       insert into agent_results as r (agent_id, source, skill_slug, trades, last_trade_at)
@@ -115,7 +118,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
       from moved where taken group by 1, 2, 3
       on conflict (agent_id, source, skill_slug) do update
         set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
-    )
+    ), ${tellOrders(tx)}
     insert into budget_returns (agent_id, order_id, day, trades, amount)
     select agent_id, order_id, reserved_day, trades, amount from (
       select *, (status = 'rejected')::int as trades,

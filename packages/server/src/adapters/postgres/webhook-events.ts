@@ -1,0 +1,62 @@
+/**
+ * What evidence tells to webhooks, written with it: parts of its statements, so that no round trip is added and an
+ * event is in the outbox exactly when what it tells of is recorded. While nobody subscribes, each costs a look at an
+ * index of an empty table. An order's events come before those of its fills of the same moment.
+ */
+import type { ResolutionEvidence } from '../../ports/evidence.ts';
+import type { Fragment, Sql, Tx } from './connection.ts';
+
+/**
+ * Two common table expressions that tell of the orders in `moved` (agent_id, order_id, status, filled, cost, fees,
+ * error_code, updated_at). What never changes about an order is read from its row as it was before the statement.
+ */
+export const tellOrders = (tx: Tx | Sql): Fragment =>
+  tx`
+  news as materialized (
+    select m.* from moved m where exists (
+      select 1 from webhook_endpoints e where e.agent_id = m.agent_id and e.enabled
+        and e.events && array['*', 'order.*', 'order.' || m.status])
+  ), told as (
+    insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
+    select e.id, n.agent_id, event_id('order' || n.order_id || n.status || n.filled), 'order.' || n.status,
+      jsonb_build_object(
+        'orderId', n.order_id, 'status', n.status, 'venue', o.venue, 'marketId', o.market_id,
+        'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
+        'orderType', o.time_in_force, 'price', trim_scale(o.price / 10000.0), 'orderSize', micro_number(o.shares),
+        'filledSize', micro_number(n.filled), 'filledAmount', micro_number(n.cost), 'feePaid', micro_number(n.fees),
+        'errorCode', n.error_code, 'source', o.source, 'skillSlug', o.skill_slug),
+      n.updated_at
+    from news n join orders o on o.order_id = n.order_id
+    join webhook_endpoints e on e.agent_id = n.agent_id and e.enabled
+      and e.events && array['*', 'order.*', 'order.' || n.status]
+  )` as unknown as Fragment;
+
+/**
+ * Tells the agents of every owner who holds the market or has an open order in it. To be issued before the outcomes of
+ * the same evidence, which close those orders.
+ */
+export function tellResolutions(
+  tx: Tx | Sql,
+  resolutions: readonly ResolutionEvidence[],
+): PromiseLike<unknown> {
+  const batch = resolutions.map(({ conditionId, payout, at }) => ({
+    condition_id: conditionId,
+    payout,
+    at: new Date(at).toISOString(),
+  }));
+  return tx`
+    insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
+    select e.id, e.agent_id, event_id('resolved' || e.agent_id || r.condition_id), 'market.resolved',
+      jsonb_build_object('marketId', coalesce(m.market_id, o.market_id), 'marketConditionId', r.condition_id,
+        'marketQuestion', coalesce(m.question, o.question), 'payout', r.payout), r.at
+    from webhook_endpoints e join agents a using (agent_id)
+    cross join jsonb_to_recordset(${tx.json(batch)}) as r(condition_id text, payout text, at timestamptz)
+    left join traded_markets m on m.condition_id = r.condition_id
+    left join lateral (select market_id, question from orders where user_id = a.user_id
+      and condition_id = r.condition_id
+      and status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled') limit 1) o on true
+    where e.enabled and e.events && array['*', 'market.resolved'] and (o.market_id is not null or exists (
+      select 1 from positions p where p.condition_id = r.condition_id and p.size > 0 and exists (
+        select 1 from credentials c
+        where c.user_id = a.user_id and (c.wallet_address = p.wallet or c.funder = p.wallet))))`;
+}

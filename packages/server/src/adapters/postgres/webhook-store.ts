@@ -1,0 +1,225 @@
+/** Webhook endpoints, their outbox and log, and callbacks that came in. */
+import type { DeliveryRow, EndpointRow, WebhookStore } from '../../ports/webhooks.ts';
+import type { Sql } from './connection.ts';
+import type { Row } from './rows.ts';
+
+/** The database's -infinity, "at once", is no date to the driver. */
+const ms = (value: Date | null): number | null =>
+  value === null || Number.isNaN(value.getTime()) ? null : value.getTime();
+
+const endpointRow = (row: Row): EndpointRow => ({
+  id: row.id,
+  agentId: row.agent_id,
+  url: row.url,
+  events: row.events,
+  description: row.description,
+  secret: { keyId: row.key_id, bytes: row.sealed_secret },
+  createdAt: row.created_at.getTime(),
+  enabled: row.enabled,
+  disabledAt: ms(row.disabled_at),
+  failures: row.failures,
+  failingSince: ms(row.failing_since),
+  lastSuccessAt: ms(row.last_success_at),
+  pending: row.pending ?? 0,
+});
+
+const deliveryRow = (row: Row): DeliveryRow => ({
+  id: row.id,
+  endpointId: row.endpoint_id,
+  agentId: row.agent_id,
+  eventId: row.event_id,
+  type: row.type,
+  data: row.data,
+  createdAt: row.created_at.getTime(),
+  status: row.status,
+  attempts: row.attempts,
+  lastAttemptAt: ms(row.last_attempt_at),
+  nextAttemptAt: row.status === 'pending' ? (ms(row.next_attempt_at) ?? row.created_at.getTime()) : null,
+  responseStatus: row.response_status,
+  error: row.error,
+});
+
+export function createWebhookStore(sql: Sql): WebhookStore {
+  return { ...endpoints(sql), ...events(sql), ...outbox(sql) };
+}
+
+type Endpoints = Pick<WebhookStore, 'add' | 'list' | 'byId' | 'remove' | 'enable' | 'deliveries'>;
+
+function endpoints(sql: Sql): Endpoints {
+  const withPending = sql`select e.*, (select count(*) from webhook_deliveries d
+    where d.endpoint_id = e.id and d.status = 'pending')::int as pending from webhook_endpoints e`;
+  return {
+    async add(endpoint, limit) {
+      // The agent's row makes twins take turns, so that they cannot both be the last one allowed.
+      const [row] = await sql`
+        with agent as (select agent_id from agents where agent_id = ${endpoint.agentId} for no key update)
+        insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
+        select ${endpoint.id}, agent_id, ${endpoint.url}, ${[...endpoint.events]}::text[], ${endpoint.description},
+          ${endpoint.secret.keyId}, ${endpoint.secret.bytes as Buffer}, ${new Date(endpoint.createdAt)}
+        from agent where (select count(*) from webhook_endpoints where agent_id = agent.agent_id) < ${limit}
+        returning 1`;
+      return row !== undefined;
+    },
+
+    async list(agentId) {
+      return (await sql`${withPending} where e.agent_id = ${agentId} order by e.created_at, e.id`).map(
+        endpointRow,
+      );
+    },
+
+    async byId(agentId, id) {
+      const [row] = await sql`${withPending} where e.agent_id = ${agentId} and e.id = ${id}`;
+      return row === undefined ? null : endpointRow(row);
+    },
+
+    async remove(agentId, id) {
+      const [row] = await sql`
+        with gone as (delete from webhook_endpoints where agent_id = ${agentId} and id = ${id} returning id),
+        log as (delete from webhook_deliveries where endpoint_id in (select id from gone))
+        select 1 from gone`;
+      return row !== undefined;
+    },
+
+    async enable(agentId, id, at) {
+      const [row] = await sql`
+        with found as (
+          update webhook_endpoints set enabled = true, disabled_at = null, failures = 0, failing_since = null,
+            hold_until = '-infinity' where agent_id = ${agentId} and id = ${id} returning id
+        ), again as (
+          update webhook_deliveries set next_attempt_at = ${new Date(at)}
+          where endpoint_id in (select id from found) and status = 'pending' and next_attempt_at > ${new Date(at)}
+        )
+        select 1 from found`;
+      return row !== undefined;
+    },
+
+    async deliveries(agentId, endpointId, { status, before, limit }) {
+      const where = sql`endpoint_id = ${endpointId} and agent_id = ${agentId}
+        ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+      const [rows, [count]] = await Promise.all([
+        sql`select * from webhook_deliveries where ${where}
+          ${before === undefined ? sql`` : sql`and id < ${before.toString()}::bigint`}
+          order by id desc limit ${limit}`,
+        sql`select count(*)::int as total from webhook_deliveries where ${where}`,
+      ]);
+      return { rows: rows.map(deliveryRow), total: count?.total as number };
+    },
+  };
+}
+
+type Events = Pick<WebhookStore, 'tellEndpoint' | 'listeners' | 'raise' | 'receive'>;
+
+function events(sql: Sql): Events {
+  return {
+    async tellEndpoint(endpointId, eventId, event) {
+      const [row] = await sql`
+        insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
+        values (${endpointId}, ${event.agentId}, ${eventId}, ${event.type}, ${sql.json(event.data as never)},
+          ${new Date(event.at)}) returning *`;
+      return deliveryRow(row as Row);
+    },
+
+    async listeners(type) {
+      const rows = await sql`select distinct agent_id from webhook_endpoints
+        where enabled and events && array['*', ${type}::text]`;
+      return rows.map((row) => row.agent_id as string);
+    },
+
+    async raise(agentId, alerts, at) {
+      const batch = [...alerts].map(([alert, data]) => ({ alert, data }));
+      await sql`
+        with standing as (
+          select alert, data from jsonb_to_recordset(${sql.json(batch as never)}) as t(alert text, data jsonb)
+        ), gone as (
+          delete from raised_alerts where agent_id = ${agentId} and alert not in (select alert from standing)
+        ), fresh as (
+          insert into raised_alerts (agent_id, alert, raised_at)
+          select ${agentId}, alert, ${new Date(at)} from standing on conflict do nothing returning alert
+        )
+        insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
+        select e.id, e.agent_id, event_id('risk' || e.agent_id || alert || ${at}::text), 'risk', s.data, ${new Date(at)}
+        from fresh join standing s using (alert)
+        join webhook_endpoints e on e.agent_id = ${agentId} and e.enabled and e.events && array['*', 'risk']`;
+    },
+
+    async receive({ source, signature, bodyHash, body, at }) {
+      await sql`insert into inbound_webhooks (source, signature, body_hash, body, received_at)
+        values (${source}, ${signature as Buffer}, ${bodyHash as Buffer}, ${body as Buffer}, ${new Date(at)})
+        on conflict do nothing`;
+    },
+  };
+}
+
+type Outbox = Pick<WebhookStore, 'claim' | 'due' | 'delivered' | 'failed' | 'release' | 'sweep'>;
+
+function outbox(sql: Sql): Outbox {
+  return {
+    async claim(at, leaseMs, limit) {
+      const now = new Date(at);
+      const rows = await sql`
+        update webhook_endpoints set lease_until = ${new Date(at + leaseMs)} where id in (
+          select e.id from webhook_endpoints e
+          where e.enabled and e.hold_until <= ${now} and e.lease_until <= ${now} and exists (
+            select 1 from webhook_deliveries d
+            where d.endpoint_id = e.id and d.status = 'pending' and d.next_attempt_at <= ${now})
+          order by e.hold_until, e.id limit ${limit} for update skip locked)
+        returning *`;
+      return rows.map(endpointRow);
+    },
+
+    async due(endpointId, at, limit) {
+      const rows = await sql`select * from webhook_deliveries
+        where endpoint_id = ${endpointId} and status = 'pending' and next_attempt_at <= ${new Date(at)}
+        order by id limit ${limit}`;
+      return rows.map(deliveryRow);
+    },
+
+    async delivered(delivery, responseStatus, at) {
+      const now = new Date(at);
+      await sql`
+        with endpoint as (
+          update webhook_endpoints set failures = 0, failing_since = null, last_success_at = ${now}
+          where id = ${delivery.endpointId}
+        )
+        update webhook_deliveries set status = 'delivered', attempts = attempts + 1, last_attempt_at = ${now},
+          finished_at = ${now}, response_status = ${responseStatus}, error = null
+        where id = ${delivery.id.toString()}::bigint and status = 'pending'`;
+    },
+
+    async failed(delivery, setback) {
+      const at = new Date(setback.at);
+      const next = setback.nextAttemptAt === null ? null : new Date(setback.nextAttemptAt);
+      const hold = setback.holdUntil === null ? null : new Date(setback.holdUntil);
+      await sql`
+        with endpoint as (
+          update webhook_endpoints set failures = failures + 1, failing_since = coalesce(failing_since, ${at}),
+            hold_until = coalesce(${hold}::timestamptz, hold_until), enabled = enabled and not ${setback.switchOff},
+            disabled_at = case when ${setback.switchOff} then ${at} else disabled_at end
+          where id = ${delivery.endpointId}
+        )
+        update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${at},
+          status = case when ${next}::timestamptz is null then 'failed' else status end,
+          finished_at = case when ${next}::timestamptz is null then ${at}::timestamptz end,
+          next_attempt_at = coalesce(${next}::timestamptz, next_attempt_at),
+          response_status = ${setback.responseStatus}, error = ${setback.error}
+        where id = ${delivery.id.toString()}::bigint and status = 'pending'`;
+    },
+
+    async release(endpointId) {
+      await sql`update webhook_endpoints set lease_until = '-infinity' where id = ${endpointId}`;
+    },
+
+    async sweep(at, giveUpBefore, keepAfter) {
+      const old = new Date(keepAfter);
+      await sql`update webhook_deliveries set status = 'failed', finished_at = ${new Date(at)},
+        error = coalesce(error, 'not delivered within 24 hours')
+        where status = 'pending' and created_at < ${new Date(giveUpBefore)}`;
+      await sql`delete from webhook_deliveries where status <> 'pending' and finished_at < ${old}`;
+      await sql`delete from webhook_deliveries d where status = 'pending'
+        and not exists (select 1 from webhook_endpoints e where e.id = d.endpoint_id)`;
+      await sql`delete from inbound_webhooks where received_at < ${old}`;
+      await sql`delete from raised_alerts r where not exists (
+        select 1 from webhook_endpoints e where e.agent_id = r.agent_id and e.events && array['*', 'risk'])`;
+    },
+  };
+}
