@@ -14,6 +14,7 @@ import { Type } from 'typebox';
 import type { Deps } from '../app/deps.ts';
 import { bindAgents } from './agents.ts';
 import { bindBatchTrade } from './batch-trade.ts';
+import { bindBriefing } from './briefing.ts';
 import { bindClaims } from './claims.ts';
 import { bindDocs } from './docs-page.ts';
 import { bindJournal } from './journal.ts';
