@@ -265,7 +265,8 @@ export const listOrders = operation({
         minLength: 1,
         maxLength: 200,
         pattern: '^[A-Za-z0-9_-]+$',
-        description: 'opaque, from the Link header: the next page without gaps or repeats while orders come in',
+        description:
+          'opaque, from the Link header: the next page without gaps or repeats while orders come in',
       }),
     ),
   }),

@@ -1,0 +1,179 @@
+/** Redemption: pays exactly once, losers nothing, nobody is kept from it, and it may happen by itself. */
+import { buildMarketOrder, type Market } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } from '../world.ts';
+
+let service: TestService;
+let clock: ManualClock;
+let markets: Market[];
+/** Registered before time moves: the venue wants fresh time stamps. */
+let traders: Trader[];
+
+beforeAll(async () => {
+  clock = manualClock();
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
+  traders = [];
+  for (let i = 0; i < 10; i += 1) traders.push(await newTrader(service, (i % 4) as 0 | 1 | 2 | 3));
+  markets = await endingMarkets(traders[0] as Trader);
+});
+
+const next = (): Trader => traders.pop() as Trader;
+/** Still open, whatever time it has become. */
+const nextMarket = (): Market => {
+  for (;;) {
+    const market = markets.shift();
+    if (market === undefined) throw new Error('no market is left');
+    if (service.exchange.market(market.conditionId)?.status === 'open') return market;
+  }
+};
+const buy = async (trader: Trader, market: Market, outcome: 'YES' | 'NO', amount = 20): Promise<number> => {
+  const { signer, signatureType } = trader;
+  const request = await buildMarketOrder({
+    ...{ signer, signatureType, market, outcome, amount },
+    side: 'BUY',
+    worstPrice: 0.99,
+  });
+  const { success, filledSize } = await trader.client.placeTrade({ ...request, source: `test:${outcome}` });
+  expect(success).toBe(true);
+  return filledSize;
+};
+const other = (outcome: string) => (outcome === 'YES' ? 'NO' : 'YES');
+const cash = (trader: Trader): bigint => service.exchange.account(trader.funder).available;
+
+describe('by hand', () => {
+  test('fifty concurrent calls pay once', async () => {
+    const trader = next();
+    const market = nextMarket();
+    const shares = { YES: await buy(trader, market, 'YES'), NO: await buy(trader, market, 'NO') };
+    await expect(trader.client.redeemPosition({ marketId: market.id })).rejects.toMatchObject({
+      code: 'market_not_resolved',
+      status: 400,
+    });
+    const payout = (await resolveMarket(service, clock, market.conditionId)) as 'YES' | 'NO';
+    const before = cash(trader);
+    const ids = [market.id, market.conditionId, market.slug, market.clobTokenIds[0] as string];
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        trader.client.redeemPosition({ marketId: ids[i % ids.length] as string }),
+      ),
+    );
+    const paid = answers.filter(({ status }) => status === 'redeemed');
+    expect(paid.length).toBe(1);
+    expect(paid[0]).toMatchObject({
+      success: true,
+      redeemedAmount: shares[payout],
+      txHash: null,
+      wallets: [{ walletAddress: trader.funder, yes: shares.YES, no: shares.NO }],
+    });
+    for (const answer of answers.filter(({ status }) => status !== 'redeemed'))
+      expect(answer).toMatchObject({ status: 'nothing_to_redeem', redeemedAmount: 0, success: true });
+    expect(cash(trader) - before).toBe(micro(shares[payout]));
+  });
+
+  test('a loser is burnt for nothing: the position is closed and its loss is today’s', async () => {
+    const trader = next();
+    const market = nextMarket();
+    const shares = { YES: await buy(trader, market, 'YES'), NO: await buy(trader, market, 'NO') };
+    const lost = other(await resolveMarket(service, clock, market.conditionId));
+    // Only what is held counts: nothing happens for a side that is not.
+    const stranger = next();
+    await expect(stranger.client.redeemPosition({ marketId: market.id, side: 'YES' })).resolves.toMatchObject(
+      { status: 'nothing_to_redeem' },
+    );
+    const answer = await trader.client.redeemPosition({ marketId: market.id, side: lost as 'YES' | 'NO' });
+    expect(answer).toMatchObject({ status: 'redeemed', redeemedAmount: shares[other(lost) as 'YES' | 'NO'] });
+    const closed = (await trader.client.getClosedPositions()).filter(
+      ({ conditionId }) => conditionId === market.conditionId,
+    );
+    const loser = closed.find(({ outcome }) => outcome === lost);
+    expect(loser).toMatchObject({ size: 0, currentPrice: 0, percentPnl: -100, realizedPnl: -20 });
+    const winner = closed.find(({ outcome }) => outcome !== lost);
+    expect(winner?.realizedPnl).toBeCloseTo((winner?.initialValue ?? 0) * 0 + answer.redeemedAmount - 20, 6);
+    const strategies = await trader.client.listTradesByStrategy();
+    expect(strategies.find(({ source }) => source === `test:${lost}`)).toMatchObject({ realizedPnl: -20 });
+  });
+
+  test('no safeguard is in the way; the loss reaches the daily loss limit', async () => {
+    const trader = next();
+    const market = nextMarket();
+    const outcome = 'YES';
+    await buy(trader, market, outcome);
+    await buy(trader, market, other(outcome) as 'NO');
+    await resolveMarket(service, clock, market.conditionId);
+    const fees = (await trader.client.getPortfolio()).fees;
+    await trader.client.updateSettings({ tradingPaused: true, maxTradesPerDay: 0, dailyLossLimit: 0.01 });
+    const { redeemedAmount, status } = await trader.client.redeemPosition({ marketId: market.id });
+    expect(status).toBe('redeemed');
+    const result = redeemedAmount - 40;
+    const { safeguards } = await trader.client.getMarketContext(nextMarket().id);
+    // Time may have passed midnight since the purchases: then their fees are another day's.
+    expect([Math.max(0, -result).toFixed(6), Math.max(0, -(result - fees)).toFixed(6)]).toContain(
+      safeguards.dailyLoss.used.toFixed(6),
+    );
+  });
+
+  test('an unknown market, and one of nobody’s', async () => {
+    const trader = next();
+    await expect(trader.client.redeemPosition({ marketId: 'nothing-like-this' })).rejects.toMatchObject({
+      code: 'market_not_found',
+      status: 404,
+    });
+    expect(
+      await call(service, 'POST', '/markets/redeem', {
+        key: trader.apiKey,
+        body: { marketId: '1', walletAddress: '0x12' },
+      }),
+    ).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  });
+});
+
+describe('by itself', () => {
+  test('for those who switched it on, wallet by wallet, and credited to the agent that traded', async () => {
+    const [on, off] = [next(), next()];
+    const market = nextMarket();
+    await on.client.updateSettings({ autoRedeemEnabled: true });
+    const shares = { YES: await buy(on, market, 'YES'), NO: await buy(on, market, 'NO') };
+    await buy(off, market, 'YES');
+    const before = cash(on);
+    const payout = (await resolveMarket(service, clock, market.conditionId)) as 'YES' | 'NO';
+    await expect.poll(() => cash(on) - before, { timeout: 10_000 }).toBe(micro(shares[payout]));
+    await expect.poll(async () => (await on.client.getCurrentPositions()).length).toBe(0);
+    const strategies = await on.client.listTradesByStrategy();
+    expect(strategies.find(({ source }) => source === `test:${other(payout)}`)?.realizedPnl).toBe(-20);
+    // Whoever did not ask for it keeps the tokens, until the day it is switched on.
+    expect(await off.client.getCurrentPositions()).toMatchObject([{ redeemable: true }]);
+    await off.client.updateSettings({ autoRedeemEnabled: true });
+    await expect
+      .poll(async () => (await off.client.getCurrentPositions()).length, { timeout: 10_000 })
+      .toBe(0);
+  });
+});
+
+test('at a high PAPER_SPEED the world resolves markets by itself, in seconds', async () => {
+  const fast = await startTestService({ PAPER_SPEED: '2000' });
+  const trader = await newTrader(fast);
+  await trader.client.updateSettings({ autoRedeemEnabled: true });
+  const listed = await trader.client.listMarkets({ q: '*', limit: 500 });
+  const soon = listed
+    .filter((market) => {
+      const left = Date.parse(market.endDate) - Date.now();
+      return left > 1_500 && left < 60_000 && Number(market.bestBid) > 0.1 && Number(market.bestAsk) < 0.9;
+    })
+    .sort((a, b) => Date.parse(a.endDate) - Date.parse(b.endDate));
+  let bought: Market | undefined;
+  for (const market of soon.filter(({ tickSize }) => tickSize === '0.01').slice(0, 5)) {
+    const { signer, signatureType } = trader;
+    const terms = { signer, signatureType, market, outcome: 'YES', side: 'BUY', amount: 20 } as const;
+    const answer = await trader.client
+      .placeTrade(await buildMarketOrder({ ...terms, worstPrice: 0.99 }))
+      .catch(() => null);
+    if (answer?.success === true) bought = market;
+    if (bought !== undefined) break;
+  }
+  const conditionId = bought?.conditionId;
+  expect(conditionId).toBeDefined();
+  const closed = async () =>
+    (await trader.client.getClosedPositions()).some((position) => position.conditionId === conditionId);
+  await expect.poll(closed, { timeout: 50_000, interval: 500 }).toBe(true);
+});

@@ -1,0 +1,64 @@
+/** Time and fate in the hands of a test: a clock that stands still, and markets that are brought to their end. */
+import type { Market } from '@bellwether/sdk';
+import { openMarkets, type TestService, type Trader } from './harness.ts';
+
+export interface ManualClock {
+  now(): number;
+  advance(ms: number): void;
+  /** Forward only. */
+  moveTo(at: number): void;
+}
+
+export function manualClock(start = Date.now()): ManualClock {
+  let time = start;
+  return {
+    now: () => time,
+    advance: (ms) => {
+      time += ms;
+    },
+    moveTo: (at) => {
+      time = Math.max(time, at);
+    },
+  };
+}
+
+const RESOLVE_AFTER_MS = 61_000;
+const ARCHIVE_AFTER_MS = 24 * 3_600_000 + 1_000;
+const PATIENCE_STEPS = 60;
+
+/** Moves the clock to the market's end and the world past it, until the outcome is final. */
+export async function resolveMarket(
+  service: TestService,
+  clock: ManualClock,
+  conditionId: string,
+): Promise<'YES' | 'NO' | 'HALF'> {
+  for (let i = 0; i < PATIENCE_STEPS; i += 1) {
+    const market = service.exchange.market(conditionId);
+    if (market === undefined) throw new Error('the market is archived');
+    if (market.payout !== undefined) return market.payout;
+    if (market.status === 'open') clock.moveTo(market.endDate + 1);
+    else clock.advance(RESOLVE_AFTER_MS);
+    await service.exchange.step();
+  }
+  throw new Error('the market was not resolved');
+}
+
+/** Steps the world until it has forgotten the market; somebody who holds tokens of it prevents that. */
+export async function archiveMarket(
+  service: TestService,
+  clock: ManualClock,
+  conditionId: string,
+): Promise<void> {
+  for (let i = 0; i < PATIENCE_STEPS && service.exchange.market(conditionId) !== undefined; i += 1) {
+    clock.advance(ARCHIVE_AFTER_MS);
+    await service.exchange.step();
+  }
+  if (service.exchange.market(conditionId) !== undefined) throw new Error('the market was not archived');
+}
+
+/** Open markets with cents as ticks, the first to end first. */
+export const endingMarkets = async (trader: Pick<Trader, 'client'>): Promise<Market[]> =>
+  (await openMarkets(trader.client)).sort((a, b) => Date.parse(a.endDate) - Date.parse(b.endDate));
+
+/** A JSON amount as exact micro-units. */
+export const micro = (value: number): bigint => BigInt(Math.round(value * 1e6));
