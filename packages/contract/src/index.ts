@@ -12,6 +12,7 @@ export * from './operations/owners.ts';
 export * from './operations/positions.ts';
 export * from './operations/redeem.ts';
 export * from './operations/risk-settings.ts';
+export * from './operations/skills.ts';
 export * from './operations/trading.ts';
 export * from './operations/wallet.ts';
 export * from './operations/wallet-link.ts';

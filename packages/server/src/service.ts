@@ -26,6 +26,7 @@ import { createIdempotencyStore } from './adapters/postgres/idempotency-store.ts
 import { createLeaderBoard } from './adapters/postgres/leader-board.ts';
 import { masterKeyFits } from './adapters/postgres/master-key-check.ts';
 import { migrate } from './adapters/postgres/migrate.ts';
+import { readOfficialSkills, writeOfficialSkills } from './adapters/postgres/official-skills.ts';
 import { createOrderStore } from './adapters/postgres/order-store.ts';
 import { createOwnerStore } from './adapters/postgres/owner-store.ts';
 import { createPositionStore } from './adapters/postgres/position-store.ts';
@@ -35,6 +36,7 @@ import { listenForRevocations } from './adapters/postgres/revocations.ts';
 import { createRedemptionStore } from './adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from './adapters/postgres/refusal-log.ts';
 import { createResultStore } from './adapters/postgres/result-store.ts';
+import { createSkillStore } from './adapters/postgres/skill-store.ts';
 import { createTradeLedger } from './adapters/postgres/trade-ledger.ts';
 import { createWalletLinkStore } from './adapters/postgres/wallet-link-store.ts';
 import { createWalletStore } from './adapters/postgres/wallet-store.ts';
@@ -52,6 +54,7 @@ import { createIdempotency } from './app/idempotency.ts';
 import { ownerOfSession } from './app/owners.ts';
 import { createRateLimits } from './app/rate-limits.ts';
 import { resolveDoubt } from './app/resolve-doubt.ts';
+import { createRecommendedSkills } from './app/skills.ts';
 import type { Config } from './config.ts';
 import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
@@ -216,6 +219,8 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   const refusals = createRefusalLog({ sql, ring: LIMITS.refusalsKept, log: logger });
   stops.push(() => refusals.flush());
   const owners = createOwnerStore(sql);
+  const skills = createSkillStore(sql);
+  await writeOfficialSkills(sql, readOfficialSkills(clock.now()));
   // With PORT=0 the port is known only once the service listens.
   let publicUrl = config.publicUrl;
   const deps: Deps = {
@@ -236,7 +241,8 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     markets: paper.markets,
     priceHistory: createPriceHistory(sql),
     facts: createAgentFacts(sql),
-    recommendedSkills: async () => [],
+    skills,
+    recommendedSkills: createRecommendedSkills(skills, clock),
     venueBName: config.venueB.name,
     signatures: {
       domains: exchangeDomains(config.chainId),

@@ -12,7 +12,7 @@ import type { PriceHistory } from '../ports/price-history.ts';
 import type { RedemptionStore } from '../ports/redemptions.ts';
 import type { RefusalLog, ResultStore } from '../ports/results.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { RecommendedSkills } from '../ports/skills.ts';
+import type { RecommendedSkills, SkillStore } from '../ports/skills.ts';
 import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
 import type { MarketData, Venue } from '../ports/venue.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
@@ -35,6 +35,7 @@ export interface Deps {
   readonly markets: MarketData;
   readonly priceHistory: PriceHistory;
   readonly facts: AgentFacts;
+  readonly skills: SkillStore;
   readonly recommendedSkills: RecommendedSkills;
   readonly venueBName: string;
   readonly signatures: {

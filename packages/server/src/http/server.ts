@@ -24,6 +24,7 @@ import { bindPositions } from './positions.ts';
 import { handleError, sendProblem } from './problem.ts';
 import { bindReplicas, type ReplicaDoor } from './replicas.ts';
 import { createBinder, type Gate } from './routes.ts';
+import { bindSkills } from './skills.ts';
 import { bindTrading } from './trading.ts';
 import { bindWallet } from './wallet.ts';
 import { bindWalletLink } from './wallet-link.ts';
@@ -85,6 +86,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       bindAgents(bind, options.deps, options.forgetKey);
       bindClaims(bind, options.deps, options.gate, siteOf);
       bindOwners(bind, options.deps, options.forgetKey);
+      bindSkills(bind, options.deps);
       bindWallet(bind, options.deps);
       bindWalletLink(bind, options.deps);
       bindBriefing(bind, options.deps);

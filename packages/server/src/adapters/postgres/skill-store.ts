@@ -1,0 +1,110 @@
+/** The registry of skills. */
+import type { SkillRow, SkillStore } from '../../ports/skills.ts';
+import type { Fragment, Sql } from './connection.ts';
+import type { Row } from './rows.ts';
+
+const skillRow = (row: Row): SkillRow => ({
+  skillCode: row.skill_code,
+  slug: row.slug,
+  skillName: row.skill_name,
+  userId: row.user_id,
+  agentId: row.agent_id,
+  category: row.category,
+  version: row.version,
+  author: row.author,
+  description: row.description,
+  difficultyLevel: row.difficulty_level,
+  installCount: row.install_count,
+  howItWorks: row.how_it_works,
+  hubUrl: row.hub_url,
+  githubUrl: row.github_url,
+  createSource: row.create_source,
+  reviewStatus: row.review_status,
+  reviewRemark: row.review_remark,
+  isVisible: row.is_visible,
+  createdAt: row.created_at.getTime(),
+  updatedAt: row.updated_at.getTime(),
+});
+
+export const skillColumns = (skill: SkillRow): Row => ({
+  skill_code: skill.skillCode,
+  slug: skill.slug,
+  skill_name: skill.skillName,
+  user_id: skill.userId,
+  agent_id: skill.agentId,
+  category: skill.category,
+  version: skill.version,
+  author: skill.author,
+  description: skill.description,
+  difficulty_level: skill.difficultyLevel,
+  install_count: skill.installCount,
+  how_it_works: skill.howItWorks,
+  hub_url: skill.hubUrl,
+  github_url: skill.githubUrl,
+  create_source: skill.createSource,
+  review_status: skill.reviewStatus,
+  review_remark: skill.reviewRemark,
+  is_visible: skill.isVisible,
+  created_at: new Date(skill.createdAt),
+  updated_at: new Date(skill.updatedAt),
+});
+
+const REVIEW_COLUMNS = {
+  reviewStatus: 'review_status',
+  reviewRemark: 'review_remark',
+  isVisible: 'is_visible',
+  category: 'category',
+  difficultyLevel: 'difficulty_level',
+} as const;
+
+export function createSkillStore(sql: Sql): SkillStore {
+  const page = async (
+    where: Fragment,
+    order: Fragment,
+    { limit, offset }: { limit: number; offset: number },
+  ) => {
+    const [rows, [count]] = await Promise.all([
+      sql`select * from skills where ${where} order by ${order} limit ${limit} offset ${offset}`,
+      sql`select count(*)::int as total from skills where ${where}`,
+    ]);
+    return { rows: rows.map(skillRow), total: count?.total as number };
+  };
+
+  return {
+    listed: ({ category, userId, ...rest }) =>
+      page(
+        sql`review_status = 2 and is_visible
+          ${category === undefined ? sql`` : sql`and category = ${category}`}
+          ${userId === undefined ? sql`` : sql`and user_id = ${userId}`}`,
+        sql`category, created_at, skill_code`,
+        rest,
+      ),
+
+    async byCode(skillCode) {
+      const [row] = await sql`select * from skills where skill_code = ${skillCode}`;
+      return row === undefined ? null : skillRow(row);
+    },
+
+    submit: (skill, maxPending) =>
+      sql.begin(async (tx) => {
+        // The owner's row makes submissions queue up, so that none slips past the count.
+        await tx`select 1 from owners where user_id = ${skill.userId} for no key update`;
+        const [waiting] = await tx`select count(*)::int as count from skills
+          where user_id = ${skill.userId} and review_status = 1`;
+        if (waiting?.count >= maxPending) return false;
+        await tx`insert into skills ${tx(skillColumns(skill))}`;
+        return true;
+      }),
+
+    byReviewStatus: (status, range) =>
+      page(sql`review_status = ${status}`, sql`created_at, skill_code`, range),
+
+    async review(skillCode, change, at) {
+      const columns: Row = { updated_at: new Date(at) };
+      for (const [name, value] of Object.entries(change))
+        if (value !== undefined) columns[REVIEW_COLUMNS[name as keyof typeof REVIEW_COLUMNS]] = value;
+      const [row] = await sql`update skills set ${sql(columns)} where skill_code = ${skillCode} returning *`;
+      return row === undefined ? null : skillRow(row);
+    },
+  };
+}

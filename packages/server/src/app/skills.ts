@@ -1,0 +1,189 @@
+/** Skills: listed when approved and visible, submitted by agents, reviewed by the operator. */
+import {
+  type OperatorSkill,
+  type OperatorSkillList,
+  SKILL_LIMITS,
+  type Skill,
+  type SkillList,
+  type SkillPage as SkillQuery,
+  type SubmitSkill,
+} from '@bellwether/contract';
+import type { Clock } from '../ports/clock.ts';
+import type { RecommendedSkills, ReviewStatus, SkillRow, SkillStore } from '../ports/skills.ts';
+import type { Caller } from '../ports/stores.ts';
+import type { Deps } from './deps.ts';
+import { refusal } from './refusal.ts';
+
+const PENDING = 1;
+const APPROVED = 2;
+const REFUSED = 3;
+const PARTNER = 2;
+const MEDIUM = 2;
+const SUBMITTED = 2;
+
+const RECOMMENDED = 5;
+/** Every heartbeat asks; a new approval shows within this time. */
+const RECOMMENDED_FOR_MS = 60_000;
+
+const record = (row: SkillRow): Skill => ({
+  skillCode: row.skillCode,
+  skillSlug: row.slug,
+  skillName: row.skillName,
+  uploadUserId: Number(row.userId),
+  category: row.category,
+  version: row.version,
+  author: row.author,
+  description: row.description,
+  difficultyLevel: row.difficultyLevel,
+  installCount: row.installCount,
+  howItWorks: row.howItWorks,
+  how_it_works: row.howItWorks,
+  hubUrl: row.hubUrl,
+  githubUrl: row.githubUrl,
+  createSource: row.createSource,
+  reviewStatus: row.reviewStatus,
+  reviewRemark: row.reviewRemark,
+  createdAt: String(row.createdAt),
+  updatedAt: String(row.updatedAt),
+});
+
+const operatorRecord = (row: SkillRow): OperatorSkill => ({ ...record(row), isVisible: row.isVisible });
+
+const pageOf = ({ limit = SKILL_LIMITS.pageSize, offset = 0 }: SkillQuery) => ({ limit, offset });
+const categoryOf = ({ category }: SkillQuery) => (category === undefined ? {} : { category });
+
+export async function listSkills(deps: Deps, query: SkillQuery): Promise<SkillList> {
+  const { rows, total } = await deps.skills.listed({ ...categoryOf(query), ...pageOf(query) });
+  return { list: rows.map(record), total };
+}
+
+export async function listMySkills(deps: Deps, caller: Caller, query: SkillQuery): Promise<SkillList> {
+  const { rows, total } = await deps.skills.listed({
+    ...categoryOf(query),
+    ...pageOf(query),
+    userId: caller.userId,
+  });
+  return { list: rows.map(record), total };
+}
+
+/** @throws Refusal skill_not_found, also for what others have not had approved */
+export async function getSkill(deps: Deps, caller: Caller, skillCode: string): Promise<Skill> {
+  const row = await deps.skills.byCode(skillCode);
+  const isListed = row?.reviewStatus === APPROVED && row.isVisible;
+  if (row === null || !(isListed || row.userId === caller.userId)) throw refusal('skill_not_found');
+  return record(row);
+}
+
+/** A link that people will follow: https, a host, no credentials hidden in it. */
+function requireLink(path: 'hubUrl' | 'githubUrl', value: string | undefined): string {
+  if (value === undefined) return '';
+  const url = URL.parse(value);
+  if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') {
+    throw refusal('invalid_request', `${path} must be a https address without credentials.`, { path });
+  }
+  return value;
+}
+
+/** `Fade the open` → `fade-the-open-01a1fd`: the code's own characters keep names apart. */
+function slugOf(name: string, skillCode: string): string {
+  const words = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 60);
+  return `${words === '' ? 'skill' : words}-${skillCode.slice(-6)}`;
+}
+
+export async function submitSkill(deps: Deps, caller: Caller, request: SubmitSkill): Promise<Skill> {
+  const agent = await deps.agents.byId(caller.agentId);
+  const skillCode = deps.secrets.newId();
+  const at = deps.clock.now();
+  const row: SkillRow = {
+    skillCode,
+    slug: slugOf(request.skillName, skillCode),
+    skillName: request.skillName,
+    userId: caller.userId,
+    agentId: caller.agentId,
+    category: PARTNER,
+    version: request.version,
+    author: agent?.name ?? '',
+    description: request.description,
+    difficultyLevel: MEDIUM,
+    installCount: 0,
+    howItWorks: request.howItWorks,
+    hubUrl: requireLink('hubUrl', request.hubUrl),
+    githubUrl: requireLink('githubUrl', request.githubUrl),
+    createSource: SUBMITTED,
+    reviewStatus: PENDING,
+    reviewRemark: '',
+    isVisible: false,
+    createdAt: at,
+    updatedAt: at,
+  };
+  if (!(await deps.skills.submit(row, SKILL_LIMITS.pendingPerOwner))) {
+    throw refusal(
+      'skill_queue_full',
+      `${SKILL_LIMITS.pendingPerOwner} skills of this owner wait for review already.`,
+    );
+  }
+  return record(row);
+}
+
+export async function listForReview(
+  deps: Deps,
+  query: { reviewStatus?: ReviewStatus; limit?: number; offset?: number },
+): Promise<OperatorSkillList> {
+  const { rows, total } = await deps.skills.byReviewStatus(query.reviewStatus ?? PENDING, pageOf(query));
+  return { list: rows.map(operatorRecord), total };
+}
+
+async function review(
+  deps: Deps,
+  skillCode: string,
+  change: Parameters<SkillStore['review']>[1],
+): Promise<OperatorSkill> {
+  const row = await deps.skills.review(skillCode, change, deps.clock.now());
+  if (row === null) throw refusal('skill_not_found');
+  return operatorRecord(row);
+}
+
+export const approveSkill = (
+  deps: Deps,
+  skillCode: string,
+  {
+    visible,
+    ...rest
+  }: { visible?: boolean; reviewRemark?: string; category?: 1 | 2; difficultyLevel?: number },
+): Promise<OperatorSkill> =>
+  review(deps, skillCode, { ...rest, reviewStatus: APPROVED, isVisible: visible ?? true });
+
+export const refuseSkill = (deps: Deps, skillCode: string, reviewRemark: string): Promise<OperatorSkill> =>
+  review(deps, skillCode, { reviewStatus: REFUSED, reviewRemark, isVisible: false });
+
+export const setVisibility = (deps: Deps, skillCode: string, isVisible: boolean): Promise<OperatorSkill> =>
+  review(deps, skillCode, { isVisible });
+
+/** The first listed skills, asked of the database at most once a minute whatever the number of heartbeats. */
+export function createRecommendedSkills(skills: SkillStore, clock: Clock): RecommendedSkills {
+  let known: ReturnType<RecommendedSkills> | undefined;
+  let until = 0;
+  return () => {
+    const now = clock.now();
+    if (known === undefined || now >= until) {
+      until = now + RECOMMENDED_FOR_MS;
+      known = skills.listed({ limit: RECOMMENDED, offset: 0 }).then(({ rows }) =>
+        rows.map(({ skillCode, slug, skillName, description }) => ({
+          skillCode,
+          skillSlug: slug,
+          skillName,
+          description,
+        })),
+      );
+      // A failure is not remembered: the next heartbeat asks again.
+      known.catch(() => {
+        known = undefined;
+      });
+    }
+    return known;
+  };
+}
