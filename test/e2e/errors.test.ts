@@ -251,7 +251,11 @@ const CASES: readonly Case[] = [
     'link_challenge_invalid',
     'a nonce that nobody made',
     () =>
-      post('/wallet/link', { address: trader.funder, nonce: 'a'.repeat(76), signature: `0x${'1'.repeat(130)}` }),
+      post('/wallet/link', {
+        address: trader.funder,
+        nonce: 'a'.repeat(76),
+        signature: `0x${'1'.repeat(130)}`,
+      }),
   ],
   [
     'link_signature_invalid',

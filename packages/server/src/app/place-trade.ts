@@ -23,8 +23,8 @@ import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../domain/si
 import type { Caller, CredentialRow, FirstAnswer, NewOrder, OrderRow, TradeScope } from '../ports/stores.ts';
 import type { VenueAnswer } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
-import { noteRefusal } from './refused-attempts.ts';
 import { Refusal, refusal } from './refusal.ts';
+import { noteRefusal } from './refused-attempts.ts';
 import { settleWithoutFill } from './resolve-doubt.ts';
 import { requireVenueA } from './venues.ts';
 

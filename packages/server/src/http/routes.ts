@@ -184,7 +184,11 @@ function remember({ idempotency }: Gate, operation: Operation) {
     if (keyed === null) return payload;
     request.keyed = null;
     const body = typeof payload === 'string' ? payload : '';
-    await idempotency.finish(keyed, { status: request.hadNoEffect ? 0 : reply.statusCode, body }, operation.secretAnswer === true);
+    await idempotency.finish(
+      keyed,
+      { status: request.hadNoEffect ? 0 : reply.statusCode, body },
+      operation.secretAnswer === true,
+    );
     return payload;
   };
 }

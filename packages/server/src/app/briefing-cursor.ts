@@ -1,0 +1,63 @@
+/**
+ * `since`: a time, or the cursor of the last briefing. A cursor says what the last answer has seen: until when markets
+ * were listed, and the database's snapshot for everything that is written.
+ */
+import { refusal } from './refusal.ts';
+
+export interface Since {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** Markets listed later are new. */
+  readonly listedAfter: number;
+  /** `null` for a plain time. */
+  readonly snapshot: string | null;
+}
+
+const CURSOR = /^b1\.(\d{1,13})\.(\d{1,13})\.(\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/;
+const SECONDS = /^\d{9,10}$/;
+const MILLISECONDS = /^\d{12,13}$/;
+const ISO_WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/i;
+const LOW_32_BITS = 0xffffffffn;
+
+export const encodeCursor = (since: { at: number; listedAfter: number; snapshot: string }): string =>
+  `b1.${since.at}.${since.listedAfter}.${since.snapshot}`;
+
+/** @throws Refusal invalid_request */
+export function parseSince(text: string): Since {
+  const cursor = CURSOR.exec(text);
+  if (cursor !== null && isSnapshot(cursor[3] as string))
+    return { at: Number(cursor[1]), listedAfter: Number(cursor[2]), snapshot: cursor[3] as string };
+  const at = parseTime(text);
+  if (at === null || Number.isNaN(at)) {
+    throw refusal(
+      'invalid_request',
+      'since takes the last nextCursor unchanged, an ISO 8601 time with zone, or epoch seconds or milliseconds.',
+      { path: 'since' },
+    );
+  }
+  return { at, listedAfter: at, snapshot: null };
+}
+
+function parseTime(text: string): number | null {
+  if (SECONDS.test(text)) return Number(text) * 1000;
+  if (MILLISECONDS.test(text)) return Number(text);
+  // A plus sign that was not escaped arrives as a space.
+  const iso = text.replace(/ (?=\d\d:?\d\d$)/, '+');
+  return ISO_WITH_ZONE.test(iso) ? Date.parse(iso) : null;
+}
+
+/** What the database takes as a snapshot: it must never be handed one that it chokes on. */
+function isSnapshot(text: string): boolean {
+  const [from = '', to = '', running = ''] = text.split(':');
+  const oldest = BigInt(from);
+  const next = BigInt(to);
+  const isId = (id: bigint) => (id & LOW_32_BITS) !== 0n;
+  if (!isId(oldest) || !isId(next) || next < oldest) return false;
+  let before = 0n;
+  for (const part of running === '' ? [] : running.split(',')) {
+    const id = BigInt(part);
+    if (!isId(id) || id < oldest || id >= next || id <= before) return false;
+    before = id;
+  }
+  return true;
+}

@@ -1,0 +1,225 @@
+/**
+ * What an agent should worry about now, from what it holds, has open and has used up. Pure and in integers; every
+ * threshold is named here. Messages name markets by id: titles come from strangers and stay out of sentences.
+ */
+import { divide, formatMicro, type Micro } from '@bellwether/contract/decimals';
+import type { MarketRecord } from './market.ts';
+import type { Safeguards, Usage } from './safeguards.ts';
+
+const HOUR_MS = 3_600_000;
+const PERCENT = 100n;
+
+/** Share of a daily budget from which an alert is raised, in percent. */
+export const NEARLY_USED_PERCENT = 80n;
+/** An open order that is older is stale. */
+export const STALE_ORDER_MS = 24 * HOUR_MS;
+/** A submitted order without an answer for longer is in doubt. */
+export const IN_DOUBT_AFTER_MS = 5_000;
+/** Share of the account in one market from which it is concentrated, in percent. */
+export const CONCENTRATED_PERCENT = 40n;
+/** Time to a market's end from which a position in it is near resolution: to know of, and to act on. */
+export const NEAR_RESOLUTION_MS = 24 * HOUR_MS;
+export const VERY_NEAR_RESOLUTION_MS = 2 * HOUR_MS;
+/** Time to a market's end from which its open orders are about to be taken off. */
+export const MARKET_CLOSING_MS = HOUR_MS;
+/** Loss of the day, unrealised ones included, as a share of the account, in percent. */
+export const DRAWDOWN_PERCENT = 10n;
+export const DEEP_DRAWDOWN_PERCENT = 25n;
+/** The most severe are kept. */
+export const MAX_ALERTS = 100;
+
+export type Severity = 'critical' | 'warning' | 'info';
+const SEVERITIES: readonly Severity[] = ['critical', 'warning', 'info'];
+
+export interface Alert {
+  readonly code: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly marketId?: string;
+}
+
+export interface HeldInMarket {
+  readonly market: MarketRecord;
+  readonly outcome: 'YES' | 'NO';
+  readonly cost: Micro;
+  /** At the current price; what it pays, once the market is resolved. */
+  readonly value: Micro;
+}
+
+export interface OpenInMarket {
+  /** `null` once the venue has forgotten the market. */
+  readonly market: MarketRecord | null;
+  readonly marketId: string;
+  readonly count: number;
+  readonly staleCount: number;
+  readonly inDoubtCount: number;
+}
+
+export interface RiskFacts {
+  readonly now: number;
+  readonly safeguards: Safeguards & {
+    readonly riskControlEnabled: boolean;
+    readonly takeProfitPercent: number | null;
+    readonly stopLossPercent: number | null;
+  };
+  readonly usage: Usage;
+  readonly realizedToday: Micro;
+  /** Collateral of the account, what open orders hold included. */
+  readonly balance: Micro;
+  readonly positions: readonly HeldInMarket[];
+  readonly openOrders: readonly OpenInMarket[];
+}
+
+type Raise = (severity: Severity, code: string, message: string, marketId?: string) => void;
+
+/** @returns the alerts of this moment, most severe first */
+export function riskAlerts(facts: RiskFacts): Alert[] {
+  const alerts: Alert[] = [];
+  const raise: Raise = (severity, code, message, marketId) =>
+    alerts.push({ code, severity, message, ...(marketId === undefined ? {} : { marketId }) });
+  if (facts.safeguards.tradingPaused) {
+    const who = facts.safeguards.ownerPaused ? ' by its owner' : '';
+    raise(
+      'critical',
+      'trading_paused',
+      `Trading is paused for this agent${who}; cancels and redeems go through.`,
+    );
+  }
+  quotaAlerts(facts, raise);
+  for (const orders of facts.openOrders) orderAlerts(orders, facts.now, raise);
+  for (const position of facts.positions) positionAlerts(position, facts, raise);
+  accountAlerts(facts, raise);
+  return SEVERITIES.flatMap((severity) => alerts.filter((alert) => alert.severity === severity)).slice(
+    0,
+    MAX_ALERTS,
+  );
+}
+
+/** Whole percent of `part` in `whole`, cut. */
+const percent = (part: Micro, whole: Micro): bigint => (part * PERCENT) / whole;
+
+function quotaAlerts({ safeguards, usage, realizedToday }: RiskFacts, raise: Raise): void {
+  if (!safeguards.tradeLimitEnabled) return;
+  const check = (code: string, name: string, used: Micro, limit: Micro, text: (value: Micro) => string) => {
+    if (used < limit && percent(used, limit) < NEARLY_USED_PERCENT) return;
+    const isUp = used >= limit;
+    raise(
+      isUp ? 'critical' : 'warning',
+      code,
+      `${name}: ${text(used)} of ${text(limit)} ${isUp ? 'is used up' : 'is used'} until the next UTC day.`,
+    );
+  };
+  const { maxTradesPerDay, dailyTradeAmountLimit, dailyLossLimit } = safeguards;
+  check('quota_nearly_used', 'Trades today', BigInt(usage.trades), BigInt(maxTradesPerDay), String);
+  check('daily_amount_nearly_used', 'Collateral today', usage.amount, dailyTradeAmountLimit, formatMicro);
+  if (dailyLossLimit !== null && realizedToday < 0n)
+    check('daily_loss_nearly_reached', 'Realised loss today', -realizedToday, dailyLossLimit, formatMicro);
+}
+
+const hours = (ms: number): string => String(Math.max(0, Math.round((ms / HOUR_MS) * 10) / 10));
+const several = (count: number, one: string, many: string): string =>
+  count === 1 ? `1 ${one}` : `${count} ${many}`;
+
+function orderAlerts(orders: OpenInMarket, now: number, raise: Raise): void {
+  const { market, marketId, count, staleCount, inDoubtCount } = orders;
+  if (inDoubtCount > 0) {
+    raise(
+      'critical',
+      'order_in_doubt',
+      `${several(inDoubtCount, 'order has', 'orders have')} no answer from the venue yet; the desk is asking. Do not send a replacement.`,
+      marketId,
+    );
+  }
+  if (staleCount > 0) {
+    raise(
+      'warning',
+      'stale_open_order',
+      `${several(staleCount, 'order has', 'orders have')} been open for more than ${hours(STALE_ORDER_MS)} hours.`,
+      marketId,
+    );
+  }
+  if (market?.status === 'open' && market.endDate - now <= MARKET_CLOSING_MS) {
+    raise(
+      'warning',
+      'market_closing_soon',
+      `The market stops trading in ${hours(market.endDate - now)} hours; ${several(count, 'open order', 'open orders')} will be canceled.`,
+      marketId,
+    );
+  }
+}
+
+function positionAlerts(position: HeldInMarket, { now, safeguards }: RiskFacts, raise: Raise): void {
+  const { market, outcome, cost, value } = position;
+  const { id } = market;
+  if (market.status === 'resolved') {
+    if (value > 0n)
+      raise('info', 'redeemable_winnings', `${outcome} won: ${formatMicro(value)} can be redeemed.`, id);
+    return;
+  }
+  const left = market.endDate - now;
+  if (market.status === 'closed') {
+    raise(
+      'info',
+      'position_near_resolution',
+      `Trading has ended; the outcome of your ${outcome} is due.`,
+      id,
+    );
+  } else if (left <= NEAR_RESOLUTION_MS) {
+    raise(
+      left <= VERY_NEAR_RESOLUTION_MS ? 'warning' : 'info',
+      'position_near_resolution',
+      `You hold ${outcome}, and the market ends in ${hours(left)} hours.`,
+      id,
+    );
+  }
+  if (!safeguards.riskControlEnabled || cost === 0n || market.status !== 'open') return;
+  const gain = Number(value - cost) / Number(cost);
+  const { takeProfitPercent, stopLossPercent } = safeguards;
+  const told = `${outcome} cost ${formatMicro(cost)} and is worth ${formatMicro(value)}`;
+  if (stopLossPercent !== null && -gain * 100 >= stopLossPercent) {
+    raise(
+      'critical',
+      'stop_loss_reached',
+      `${told}: a loss of ${stopLossPercent} % or more. Sign an exit.`,
+      id,
+    );
+  }
+  if (takeProfitPercent !== null && gain * 100 >= takeProfitPercent) {
+    raise(
+      'warning',
+      'take_profit_reached',
+      `${told}: a gain of ${takeProfitPercent} % or more. Sign an exit.`,
+      id,
+    );
+  }
+}
+
+function accountAlerts({ positions, balance, realizedToday }: RiskFacts, raise: Raise): void {
+  const byMarket = new Map<string, Micro>();
+  let value = 0n;
+  let unrealized = 0n;
+  for (const { market, value: worth, cost } of positions) {
+    value += worth;
+    // Resolved: it is over, and no risk any more.
+    if (market.status === 'resolved') continue;
+    unrealized += worth - cost;
+    byMarket.set(market.id, (byMarket.get(market.id) ?? 0n) + worth);
+  }
+  const equity = balance + value;
+  if (equity > 0n) {
+    for (const [marketId, worth] of byMarket) {
+      const share = percent(worth, equity);
+      if (share < CONCENTRATED_PERCENT) continue;
+      raise('warning', 'position_concentrated', `${share} % of the account is in this market.`, marketId);
+    }
+  }
+  const loss = -(realizedToday + unrealized);
+  if (loss <= 0n || equity + loss <= 0n) return;
+  const share = divide(loss * PERCENT, equity + loss, 'floor');
+  if (share < DRAWDOWN_PERCENT) return;
+  raise(
+    share >= DEEP_DRAWDOWN_PERCENT ? 'critical' : 'warning',
+    'drawdown',
+    `Today's realised result and what open positions have lost come to ${formatMicro(-loss)}: ${share} % of the account.`,
+  );
+}
