@@ -95,7 +95,8 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
   }));
   // A finished order gives back what it did not use: for a BUY the collateral it did not spend, for a SELL the part
   // of its amount that did not trade; a rejected one gives back the trade itself too. An order that the venue took
-  // counts among its agent's trades, once: with the evidence that answers the submission.
+  // counts among its agent's trades, once: with the evidence that answers the submission. Silence says nothing of an
+  // order that evidence has reached already, whichever of the two is written last.
   return tx`
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
@@ -109,6 +110,8 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
         journal = o.journal || e.journal, updated_at = e.at
       from e where o.order_id = e.order_id
         and o.status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+        and (e.status <> 'unknown' or o.status in ('submitting', 'unknown'))
+        and (e.status <> 'rejected' or o.status in ('submitting', 'unknown', 'delayed'))
       returning o.agent_id, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
         o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, e.terminal,
         (e.first_answer ->> 'success')::boolean as taken
