@@ -1,0 +1,232 @@
+/** The venue gave no answer: the desk says so, keeps the budget, and finds out. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  buildMarketOrder,
+  type Market,
+  type OrderDetail,
+  orderIdOf,
+  type TradeRequest,
+} from '@bellwether/sdk';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  isInDoubt,
+  ORDER_STATUSES,
+  type OrderStatus,
+  transition,
+} from '../../packages/server/src/domain/orders/lifecycle.ts';
+import type { Venue } from '../../packages/server/src/ports/venue.ts';
+import {
+  aMarket,
+  call,
+  newTrader,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+
+/** The resolver leaves an order alone for twelve seconds on a shared database, then comes every second. */
+const RESOLVED_WITHIN_MS = 25_000;
+
+let service: TestService;
+let trader: Trader;
+let market: Market;
+let real: Venue;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' });
+  real = service.deps.venueA;
+  market = await aMarket((await newTrader(service)).client);
+});
+
+/** Replaces methods of the venue; the others stay the real ones. */
+function wrapVenue(replaced: Partial<Venue>): void {
+  const venueA = new Proxy(real, {
+    get: (_, name) => (replaced as Record<string | symbol, unknown>)[name] ?? Reflect.get(real, name),
+  });
+  Object.assign(service.deps, { venueA });
+}
+const unwrapVenue = () => Object.assign(service.deps, { venueA: real });
+afterEach(unwrapVenue);
+
+const UNKNOWN = { kind: 'unknown' } as const;
+const send = (request: TradeRequest) =>
+  call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: request });
+const marketBuy = () =>
+  buildMarketOrder({
+    signer: trader.signer,
+    market,
+    outcome: 'YES',
+    side: 'BUY',
+    amount: 20,
+    worstPrice: 0.95,
+  });
+const usage = async () => {
+  const { safeguards } = await trader.client.getMarketContext(market.id);
+  return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
+};
+const balance = async () => (await trader.client.getMe()).simulationBalance;
+const eventsOf = (order: OrderDetail) => order.journal.map(({ event, status }) => `${event} → ${status}`);
+
+/** Sends it to a venue that gives no answer, and looks at what the agent is told. */
+async function sendUnanswered(request: TradeRequest) {
+  const { status, body, headers } = await send(request);
+  expect({ status, code: body.code, orderId: body.orderId }).toEqual({
+    status: 500,
+    code: 'order_outcome_unknown',
+    orderId: orderIdOf(request),
+  });
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+}
+
+const resolved = (orderId: string, wanted: readonly OrderStatus[]) =>
+  expect
+    .poll(async () => (await trader.client.getOrder(orderId)).status, {
+      timeout: RESOLVED_WITHIN_MS,
+      interval: 250,
+    })
+    .toSatisfy((status: OrderStatus) => wanted.includes(status));
+
+describe('an order whose outcome is unknown', () => {
+  test('it was executed and the answer is lost: the evidence stands, whatever was not heard', async () => {
+    trader = await newTrader(service);
+    const before = await balance();
+    for (const request of [await marketBuy(), await restingOrder(trader, market)]) {
+      wrapVenue({
+        submit: async (order) => {
+          expect((await real.submit(order)).kind).toBe('accepted');
+          return UNKNOWN;
+        },
+      });
+      await sendUnanswered(request);
+      unwrapVenue();
+      // The venue's evidence was there before the silence was noted, and must not be overwritten by it.
+      const order = await trader.client.getOrder(orderIdOf(request));
+      expect(isInDoubt(order.status as OrderStatus)).toBe(false);
+      expect(eventsOf(order)).not.toContain('no_answer → unknown');
+      const again = await send(request);
+      expect(again).toMatchObject({
+        status: 201,
+        body: { success: true, filledSize: order.filledSize, feePaid: order.feePaid },
+      });
+      expect((await send(request)).body).toEqual(again.body);
+    }
+    const [resting, bought] = await trader.client.listOrders();
+    expect(resting).toMatchObject({ status: 'live', filledSize: 0 });
+    expect(['matched', 'filled']).toContain(bought?.status);
+    const spent = (bought?.filledAmount as number) + (bought?.feePaid as number);
+    expect(before - (await balance())).toBeCloseTo(spent, 6);
+    expect((await usage()).trades).toBe(2);
+  });
+
+  test('it is executed after a while: in doubt until then, and the budget with it', async () => {
+    trader = await newTrader(service);
+    const request = await marketBuy();
+    let execute: () => Promise<unknown> = async () => {};
+    wrapVenue({
+      submit: async (order) => {
+        execute = () => real.submit(order);
+        return UNKNOWN;
+      },
+    });
+    await sendUnanswered(request);
+    unwrapVenue();
+    const orderId = orderIdOf(request);
+    expect(await trader.client.getOrder(orderId)).toMatchObject({
+      status: 'unknown',
+      orderStatus: 1,
+      filledSize: 0,
+    });
+    expect((await trader.client.listOpenOrders()).map((order) => order.orderId)).toEqual([orderId]);
+    expect(await usage()).toEqual({ trades: 1, amount: 20 });
+    await sendUnanswered(request);
+    // Nobody can cancel what may not be there.
+    expect((await trader.client.cancelOrder(orderId)).notCanceled).toHaveProperty(orderId);
+
+    await execute();
+    const order = await trader.client.getOrder(orderId);
+    expect(eventsOf(order).slice(0, 3)).toEqual([
+      'recorded → submitting',
+      'no_answer → unknown',
+      'accepted → live',
+    ]);
+    expect(order.filledSize).toBeGreaterThan(0);
+    expect(await send(request)).toMatchObject({
+      status: 201,
+      body: { success: true, status: 'matched', filledSize: order.filledSize },
+    });
+    expect((await usage()).trades).toBe(1);
+  });
+
+  test('it never arrived: in doubt until that is proved, then rejected, and the budget is back', async () => {
+    trader = await newTrader(service);
+    const request = await restingOrder(trader, market, 100);
+    const orderId = orderIdOf(request);
+    const money = await balance();
+    let late: () => Promise<unknown> = async () => {};
+    let asked = 0;
+    wrapVenue({
+      submit: async (order) => {
+        late = () => real.submit(order);
+        return UNKNOWN;
+      },
+      // The venue is unreachable for a while longer: no proof either way.
+      resolve: async (id) => {
+        if (id === orderId) asked += 1;
+        return id === orderId && asked === 1 ? UNKNOWN : real.resolve(id);
+      },
+    });
+    await sendUnanswered(request);
+    expect(await usage()).toEqual({ trades: 1, amount: 1 });
+    expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'unknown', errorCode: null });
+    await expect.poll(() => asked, { timeout: RESOLVED_WITHIN_MS, interval: 50 }).toBe(1);
+    expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'unknown' });
+    expect(await usage()).toEqual({ trades: 1, amount: 1 });
+
+    await resolved(orderId, ['rejected']);
+    expect(await trader.client.getOrder(orderId)).toMatchObject({
+      orderStatus: 5,
+      errorCode: 'not_received',
+      filledSize: 0,
+    });
+    expect(await usage()).toEqual({ trades: 0, amount: 0 });
+    const again = await send(request);
+    expect(again).toMatchObject({
+      status: 201,
+      body: {
+        success: false,
+        status: 'rejected',
+        errorCode: 'not_received',
+        errorMessage: expect.any(String),
+      },
+    });
+
+    // A message that was only slow finds the door closed: what was proved stays true.
+    await late();
+    await sleep(200);
+    expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'rejected', fills: [] });
+    expect((await real.resolve(orderId)).kind).toBe('never_received');
+    expect(await balance()).toBe(money);
+    expect(await usage()).toEqual({ trades: 0, amount: 0 });
+  });
+
+  test('while it is in doubt its budget counts against the caps', async () => {
+    trader = await newTrader(service);
+    await trader.client.updateSettings({ maxTradesPerDay: 1 });
+    wrapVenue({ submit: async () => UNKNOWN });
+    await sendUnanswered(await restingOrder(trader, market));
+    unwrapVenue();
+    expect((await send(await restingOrder(trader, market))).body.code).toBe('max_trades_per_day_exceeded');
+  });
+});
+
+test('the table of transitions lets evidence move an order in doubt, and nothing move it back', () => {
+  for (const status of ['submitting', 'unknown'] as const) {
+    expect(transition(status, 'accepted')).toBe('live');
+    expect(transition(status, 'rejected')).toBe('rejected');
+    expect(transition(status, 'no_answer')).toBe('unknown');
+  }
+  for (const status of ORDER_STATUSES.filter((one) => !isInDoubt(one)))
+    expect(transition(status, 'no_answer')).toBeNull();
+});
