@@ -63,10 +63,10 @@ export const readOfficialSkills = (at: number): SkillRow[] =>
 /** Of two versions of the service on one database the newer text stays, whichever starts last. */
 export async function writeOfficialSkills(sql: Sql, skills: readonly SkillRow[]): Promise<void> {
   await sql`
-    insert into skills as s ${sql(skills.map(skillColumns))}
+    insert into skills ${sql(skills.map(skillColumns))}
     on conflict (skill_code) do update set
       slug = excluded.slug, skill_name = excluded.skill_name, version = excluded.version, author = excluded.author,
       description = excluded.description, difficulty_level = excluded.difficulty_level,
       how_it_works = excluded.how_it_works, updated_at = excluded.updated_at
-    where string_to_array(s.version, '.')::int[] < string_to_array(excluded.version, '.')::int[]`;
+    where string_to_array(skills.version, '.')::int[] < string_to_array(excluded.version, '.')::int[]`;
 }
