@@ -1,0 +1,301 @@
+/** Budgets under load and across midnight: 1,000 trades from 50 connections, and not one trade or micro-unit too many. */
+import { Agent, request as httpRequest } from 'node:http';
+import { buildLimitOrder, buildMarketOrder, type Market, type TradeRequest } from '@bellwether/sdk';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  aMarket,
+  newTrader,
+  openMarkets,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+import { type ManualClock, manualClock, micro } from '../world.ts';
+
+const CONNECTIONS = 50;
+const TRADES = 1_000;
+
+let service: TestService;
+let market: Market;
+const sockets = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+afterAll(() => sockets.destroy());
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' });
+  market = await aMarket((await newTrader(service)).client);
+});
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: problem documents and answers alike
+  readonly body: any;
+}
+
+const post = (trader: Trader, body: unknown): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const payload = JSON.stringify(body);
+    const sent = httpRequest(
+      `${service.url}/markets/trade`,
+      {
+        method: 'POST',
+        agent: sockets,
+        headers: {
+          authorization: `Bearer ${trader.apiKey}`,
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(payload),
+        },
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
+      },
+    );
+    sent.on('error', reject);
+    sent.end(payload);
+  });
+
+/** As many requests at once as there are sockets, until all are answered. */
+async function flood(trader: Trader, requests: readonly TradeRequest[]): Promise<Answer[]> {
+  const answers = await Promise.all(requests.map((request) => post(trader, request)));
+  expect(Object.keys(sockets.sockets).length + Object.keys(sockets.freeSockets).length).toBeGreaterThan(0);
+  return answers;
+}
+
+const resting = (trader: Trader, size: number, on = market, price = 0.01) =>
+  buildLimitOrder({
+    signer: trader.signer,
+    signatureType: trader.signatureType,
+    market: on,
+    outcome: 'YES',
+    side: 'BUY',
+    price: price.toFixed(2),
+    size,
+  });
+const marketBuy = (trader: Trader, amount: number, on = market) =>
+  buildMarketOrder({
+    signer: trader.signer,
+    market: on,
+    outcome: 'YES',
+    side: 'BUY',
+    amount,
+    worstPrice: 0.99,
+  });
+const make = (build: () => Promise<TradeRequest>, count = TRADES) =>
+  Promise.all(Array.from({ length: count }, build));
+const codes = (answers: readonly Answer[]) => [
+  ...new Set(answers.filter(({ status }) => status !== 201).map(({ body }) => body.code)),
+];
+const usage = async (agent: Trader) => {
+  const { safeguards } = await agent.client.getMarketContext(market.id);
+  return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
+};
+
+describe('1,000 concurrent trades from 50 connections', () => {
+  test('maxTradesPerDay', async () => {
+    const agent = await newTrader(service);
+    await agent.client.updateSettings({ maxTradesPerDay: 137 });
+    const answers = await flood(agent, await make(() => resting(agent, 5)));
+    expect(answers.filter(({ status }) => status === 201).length).toBe(137);
+    expect(codes(answers)).toEqual(['max_trades_per_day_exceeded']);
+    expect((await usage(agent)).trades).toBe(137);
+    expect(service.exchange.openOrders(agent.funder).length).toBe(137);
+    const { total } = await agent.client.listAgentTrades({ limit: 1 });
+    expect(total).toBe(137 + Math.min(1_000, TRADES - 137));
+  });
+
+  test('dailyTradeAmountLimit', async () => {
+    const agent = await newTrader(service);
+    // 0.07 collateral each: 142 fit under 9.999999, and 0.059999 is left.
+    await agent.client.updateSettings({ dailyTradeAmountLimit: 9.999999 });
+    const answers = await flood(agent, await make(() => resting(agent, 7)));
+    expect(answers.filter(({ status }) => status === 201).length).toBe(142);
+    expect(codes(answers)).toEqual(['daily_trade_amount_exceeded']);
+    expect(micro((await usage(agent)).amount)).toBe(142n * 70_000n);
+  });
+
+  test('maxPositionValue, with fills that arrive meanwhile', async () => {
+    const agent = await newTrader(service);
+    const cap = 30_000_000n;
+    await agent.client.updateSettings({ maxPositionValue: 30 });
+    const [, second] = (await openMarkets(agent.client)) as [Market, Market];
+    const bid = Number(second.bestBid);
+    // Some rest at the best bid and are met by another agent's sales, some are filled at once, some rest far below.
+    const kinds = [
+      () => resting(agent, 5, second, bid),
+      () => marketBuy(agent, 1, second),
+      () => resting(agent, 20, second, 0.01),
+    ];
+    const requests = await Promise.all(
+      Array.from({ length: TRADES }, (_, i) => (kinds[i % kinds.length] as (typeof kinds)[number])()),
+    );
+    const seller = await newTrader(service);
+    await seller.client.placeTrade(await marketBuy(seller, 300, second));
+    let stop = false;
+    const selling = (async () => {
+      while (!stop) {
+        const request = await buildLimitOrder({
+          signer: seller.signer,
+          market: second,
+          outcome: 'YES',
+          side: 'SELL',
+          price: bid.toFixed(2),
+          size: 5,
+          type: 'FAK',
+        });
+        await seller.client.placeTrade(request).catch(() => {});
+      }
+    })();
+    const answers = await flood(agent, requests);
+    stop = true;
+    await selling;
+    expect(codes(answers)).toEqual(['max_position_value_exceeded']);
+    const [position] = await agent.client.getCurrentPositions();
+    const open = await agent.client.listOpenOrders({ limit: 100 });
+    const atStake =
+      micro(position?.initialValue ?? 0) +
+      open.reduce(
+        (sum, { price, remainingSize }) =>
+          sum + (micro(remainingSize) * BigInt(Math.round(price * 100))) / 100n,
+        0n,
+      );
+    expect(atStake).toBeLessThanOrEqual(cap);
+    // Not merely below: nothing of what was asked would still have fitted, give or take price improvement.
+    expect(atStake).toBeGreaterThan(cap - 3_000_000n);
+    for (const { body } of answers.filter(({ status }) => status === 403)) {
+      expect(body.context.limit).toBe(30);
+      expect(micro(body.context.used) + micro(body.context.asked)).toBeGreaterThan(cap);
+    }
+  });
+
+  test('dailyLossLimit: from the moment the loss is realised, no order that adds exposure', async () => {
+    const agent = await newTrader(service);
+    await agent.client.updateSettings({ dailyLossLimit: 1 });
+    const { filledSize } = await agent.client.placeTrade(await marketBuy(agent, 200));
+    const sell = await buildMarketOrder({
+      signer: agent.signer,
+      market,
+      outcome: 'YES',
+      side: 'SELL',
+      shares: Math.floor(filledSize),
+      worstPrice: 0.01,
+    });
+    const buys = await make(() => resting(agent, 5), 200);
+    const [sold, ...answers] = await Promise.all([post(agent, sell), ...buys.map((buy) => post(agent, buy))]);
+    expect(sold?.body.success).toBe(true);
+    expect(codes(answers).filter((code) => code !== 'daily_loss_limit_reached')).toEqual([]);
+    const after = await post(agent, await resting(agent, 5));
+    expect(after).toMatchObject({ status: 403, body: { code: 'daily_loss_limit_reached' } });
+    // What reduces exposure still goes through.
+    const rest = await agent.client.getCurrentPositions();
+    if ((rest[0]?.size ?? 0) >= 0.01) {
+      const out = await buildMarketOrder({
+        signer: agent.signer,
+        market,
+        outcome: 'YES',
+        side: 'SELL',
+        shares: 0.01 * Math.floor((rest[0]?.size ?? 0) * 100),
+        worstPrice: 0.01,
+      });
+      expect((await post(agent, out)).status).toBe(201);
+    }
+  });
+});
+
+describe('UTC days', () => {
+  let clock: ManualClock;
+  let timed: TestService;
+  let agent: Trader;
+  let on: Market;
+  const MIDNIGHT = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400_000;
+  const used = async () => {
+    const { safeguards } = await agent.client.getMarketContext(on.id);
+    return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
+  };
+
+  beforeAll(async () => {
+    clock = manualClock();
+    timed = await startTestService({ PAPER_WORLD: 'off', PAPER_GTD_MIN_LEAD_S: '3' }, { clock });
+    agent = await newTrader(timed);
+    const markets = await openMarkets(agent.client);
+    on = markets.find(({ endDate }) => Date.parse(endDate) > MIDNIGHT + 3 * 86_400_000) as Market;
+    clock.moveTo(MIDNIGHT - 10_000);
+  });
+
+  test('a new day has a new budget; a return goes to the day of its reservation', async () => {
+    await agent.client.updateSettings({ maxTradesPerDay: 3 });
+    const place = async () => (await agent.client.placeTrade(await resting(agent, 100, on))).orderId;
+    const [yesterday] = [await place(), await place(), await place()];
+    await expect(place()).rejects.toMatchObject({ code: 'max_trades_per_day_exceeded' });
+    expect(await used()).toEqual({ trades: 3, amount: 3 });
+    clock.moveTo(MIDNIGHT + 1_000);
+    expect(await used()).toEqual({ trades: 0, amount: 0 });
+    await place();
+    // Yesterday's order is canceled today: today's budget is not richer for it.
+    await agent.client.cancelOrder(yesterday as string);
+    expect(await used()).toEqual({ trades: 1, amount: 1 });
+    await place();
+    expect(await used()).toEqual({ trades: 2, amount: 2 });
+    await place();
+    await expect(place()).rejects.toMatchObject({ code: 'max_trades_per_day_exceeded' });
+  });
+
+  test('a trade that waited for the lock across midnight cannot bring the old day back', async () => {
+    const { caller } = await (async () => {
+      const { agentId } = agent;
+      const row = await timed.deps.agents.byId(agentId);
+      return { caller: { agentId, userId: row?.userId as bigint, keyId: row?.key.id as bigint } };
+    })();
+    const question = (at: number) => ({
+      caller,
+      orderIds: [],
+      wallets: [],
+      funder: agent.funder as never,
+      conditionId: on.conditionId,
+      tokenIds: on.clobTokenIds as [string, string],
+      at,
+    });
+    const late = await timed.deps.ledger.open(question(MIDNIGHT - 1));
+    late.abort();
+    // It asks with yesterday's time, and is judged by the day that has begun.
+    expect(late.usage.trades).toBe(3);
+  });
+
+  test('GTD: expires at the exchange by wall time, says so, and gives the budget back', async () => {
+    await agent.client.updateSettings({ maxTradesPerDay: 100 });
+    const before = await used();
+    const expiration = Math.floor(clock.now() / 1000) + 30;
+    const { orderId } = await agent.client.placeTrade(
+      await buildLimitOrder({
+        signer: agent.signer,
+        market: on,
+        outcome: 'YES',
+        side: 'BUY',
+        price: 0.01,
+        size: 100,
+        type: 'GTD',
+        expiration,
+      }),
+    );
+    expect(await used()).toEqual({ trades: before.trades + 1, amount: before.amount + 1 });
+    await timed.exchange.step();
+    expect((await agent.client.getOrder(orderId)).status).toBe('live');
+    clock.moveTo(expiration * 1000 + 1);
+    await timed.exchange.step();
+    const order = await agent.client.getOrder(orderId);
+    expect(order).toMatchObject({ status: 'expired', orderStatus: 3, remainingSize: 0 });
+    expect(order.journal.map(({ event }) => event)).toEqual(['recorded', 'accepted', 'expired']);
+    expect(await used()).toEqual({ trades: before.trades + 1, amount: before.amount });
+    expect(timed.exchange.account(agent.funder).held).toBe(
+      timed.exchange
+        .openOrders(agent.funder)
+        .reduce((sum, { size, limit }) => sum + (size * BigInt(limit)) / 10_000n, 0n),
+    );
+    expect(await agent.client.cancelOrder(orderId)).toMatchObject({
+      canceled: [],
+      notCanceled: { [orderId]: 'already expired' },
+    });
+  });
+});
