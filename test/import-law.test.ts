@@ -76,6 +76,7 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['server/adapters/postgres', 'server/domain', 'protocol', 'postgres', NODE],
     types: ['server/ports', 'contract'],
   },
+  'server/adapters/webhooks': { may: ['server/adapters/webhooks', NODE], types: ['server/ports'] },
   'server/adapters/webauthn': {
     may: ['server/adapters/webauthn', '@simplewebauthn/server'],
     types: ['server/ports'],

@@ -22,6 +22,9 @@ import {
   checkCredentials,
   checkMarket,
   createApiKey,
+  createWebhook,
+  deleteWebhook,
+  enableWebhook,
   type ExpiringPositions,
   type FaucetRequest,
   type FaucetResponse,
@@ -55,9 +58,12 @@ import {
   listOpenOrders,
   listOrders,
   listTradesByStrategy,
+  listWebhookDeliveries,
+  listWebhooks,
   type Market,
   type MarketContext,
   type Me,
+  type NewWebhook,
   type Operation,
   type Order,
   type OrderBook,
@@ -79,6 +85,7 @@ import {
   type SettingsUpdate,
   type SolAddressResult,
   type StrategyResult,
+  testWebhook,
   type TradeRequest,
   type TradeResponse,
   type UnlinkResult,
@@ -87,6 +94,9 @@ import {
   updateSettings,
   updateSolAddress,
   type WalletPositions,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookRequest,
 } from '@bellwether/contract';
 import type { Static, TSchema } from 'typebox';
 import { INSPECT } from './inspect.ts';
@@ -324,6 +334,33 @@ export class BellwetherClient {
   /** Cancels every open order of the owner, on every wallet. */
   cancelAll(options?: CallOptions): Promise<CancelAllResponse> {
     return this.#call(cancelAll, { options });
+  }
+
+  // Webhooks
+
+  /** The answer's `secret` is shown once: keep it for `verifyWebhook`. */
+  createWebhook(body: WebhookRequest, options?: CallOptions): Promise<NewWebhook> {
+    return this.#call(createWebhook, { body, options });
+  }
+  listWebhooks(options?: CallOptions): Promise<Webhook[]> {
+    return this.#call(listWebhooks, { options });
+  }
+  deleteWebhook(id: string, options?: CallOptions): Promise<{ success: true; id: string }> {
+    return this.#call(deleteWebhook, { params: { id }, options });
+  }
+  /** Switches it on again after repeated failure. */
+  enableWebhook(id: string, options?: CallOptions): Promise<Webhook> {
+    return this.#call(enableWebhook, { params: { id }, options });
+  }
+  testWebhook(id: string, options?: CallOptions): Promise<WebhookDelivery> {
+    return this.#call(testWebhook, { params: { id }, options });
+  }
+  listWebhookDeliveries(
+    id: string,
+    query: QueryOf<typeof listWebhookDeliveries> = {},
+    options?: CallOptions,
+  ): Promise<WebhookDelivery[]> {
+    return this.#call(listWebhookDeliveries, { params: { id }, query, options });
   }
 
   // Paper

@@ -33,6 +33,10 @@ export type {
   TradeRequest,
   TradeResponse,
   UnlinkResult,
+  Webhook,
+  WebhookDelivery,
+  WebhookEvent,
+  WebhookRequest,
 } from '@bellwether/contract';
 export type { Address, ExchangeContracts, OrderVersion, SignatureType } from '@bellwether/protocol';
 export { BellwetherApiError, BellwetherConnectionError, type FieldError } from './api-error.ts';
@@ -61,3 +65,4 @@ export {
   VenueCredentialsError,
   type VenueCredentialsOptions,
 } from './venue-credentials.ts';
+export { type ReceivedWebhook, verifyWebhook, WebhookSignatureError } from './verify-webhook.ts';

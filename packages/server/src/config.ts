@@ -56,6 +56,13 @@ export const ENVIRONMENT = Type.Object({
   PAPER_WORLD: flag(true),
   PAPER_GTD_MIN_LEAD_S: int(0, 86_400, 180),
   PAPER_FAUCET_PER_DAY: int(0, 1_000_000_000, 10_000),
+  WEBHOOKS_ALLOW_LOOPBACK: flag(false),
+  WEBHOOK_INBOUND_SECRETS: Type.Optional(
+    Type.String({
+      pattern: '^[a-z0-9][a-z0-9-]{0,49}=[!-+\\--~]{16,256}(,[a-z0-9][a-z0-9-]{0,49}=[!-+\\--~]{16,256})*$',
+      description: 'source=secret pairs, comma-separated; secrets of 16 or more printable characters',
+    }),
+  ),
   SIMULATION_BALANCE: Type.Number({ minimum: 0, maximum: 1e9, default: 10_000 }),
 });
 
@@ -83,6 +90,11 @@ export interface Config {
     readonly profile: 'interface' | 'polymarket';
   };
   readonly venueB: { readonly name: string };
+  readonly webhooks: {
+    readonly allowLoopback: boolean;
+    /** By source. */
+    readonly inboundSecrets: ReadonlyMap<string, string>;
+  };
   readonly paper: {
     readonly doors: boolean;
     readonly seed: number;
@@ -197,6 +209,10 @@ function assemble(env: Environment): Config {
     rateLimits: env.RATE_LIMITS === 'off' ? null : rateLimits(env),
     venueA: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
     venueB: { name: env.VENUE_B_NAME },
+    webhooks: {
+      allowLoopback: env.WEBHOOKS_ALLOW_LOOPBACK === 'on',
+      inboundSecrets: inboundSecrets(env.WEBHOOK_INBOUND_SECRETS),
+    },
     paper: {
       doors: env.PAPER_DOORS === 'on',
       seed: env.PAPER_SEED,
@@ -207,6 +223,17 @@ function assemble(env: Environment): Config {
       simulationBalance: env.SIMULATION_BALANCE,
     },
   };
+}
+
+/** The secrets are quoted nowhere, least of all in what is wrong with them. */
+function inboundSecrets(text = ''): ReadonlyMap<string, string> {
+  const secrets = new Map<string, string>();
+  for (const pair of text === '' ? [] : text.split(',')) {
+    const [source = '', ...secret] = pair.split('=');
+    if (secrets.has(source)) throw new ConfigError(`WEBHOOK_INBOUND_SECRETS names ${source} twice.`);
+    secrets.set(source, secret.join('='));
+  }
+  return secrets;
 }
 
 const rateLimits = (env: Environment): RateLimits => ({

@@ -40,6 +40,7 @@ import { createSkillStore } from './adapters/postgres/skill-store.ts';
 import { createTradeLedger } from './adapters/postgres/trade-ledger.ts';
 import { createWalletLinkStore } from './adapters/postgres/wallet-link-store.ts';
 import { createWalletStore } from './adapters/postgres/wallet-store.ts';
+import { createWebhookStore } from './adapters/postgres/webhook-store.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createSecrets, deriveSecret, readMasterKeyFile } from './adapters/system/secrets.ts';
 import { type LocalParts, startPaperBackend } from './adapters/venues/paper/paper-backend.ts';
@@ -47,7 +48,9 @@ import { createPaperMarketData } from './adapters/venues/paper/paper-market-data
 import { createPaperVenue } from './adapters/venues/paper/paper-venue.ts';
 import { toEvidence } from './adapters/venues/paper/translate.ts';
 import { createPasskeys } from './adapters/webauthn/passkeys.ts';
+import { createWebhookSender } from './adapters/webhooks/sender.ts';
 import { CACHE_LEASE_MS, createAuthenticator } from './app/authenticate.ts';
+import { createWebhookCourier } from './app/deliver-webhooks.ts';
 import { autoRedeem } from './app/auto-redeem.ts';
 import type { Deps } from './app/deps.ts';
 import { createIdempotency } from './app/idempotency.ts';
@@ -70,6 +73,7 @@ const RESOLVE_EVERY_MS = 1_000;
 const RESOLVE_AFTER_MS = 5_000;
 const RESOLVE_AFTER_SHARED_MS = 12_000;
 const SWEEP_EVERY_MS = 3_600_000;
+const WEBHOOKS_EVERY_MS = 500;
 const AUTO_REDEEM_EVERY_MS = 1_000;
 const LEADERBOARD_FRESH_MS = 2_000;
 const RATE_SWEEP_EVERY_MS = 1_000;
@@ -229,6 +233,12 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     agents,
     wallets: createWalletStore(sql),
     walletLinks: createWalletLinkStore(sql),
+    webhooks: createWebhookStore(sql),
+    webhookSender: createWebhookSender({
+      allowLoopback: config.webhooks.allowLoopback,
+      userAgent: `Bellwether-Webhooks/${VERSION}`,
+    }),
+    inboundSources: { secretOf: (source) => config.webhooks.inboundSecrets.get(source) ?? null },
     orders: createOrderStore(sql),
     positions: createPositionStore(sql),
     ledger: createTradeLedger(sql),
@@ -336,6 +346,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     const calls = authenticator.drainCalls();
     if (calls.size > 0) await agents.touch(calls);
   };
+  const courier = createWebhookCourier(deps, logger);
   const jobs = startJobs(
     [
       { name: 'touch', everyMs: TOUCH_EVERY_MS, run: touch },
@@ -345,11 +356,14 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: () => idempotencyStore.sweep(clock.now()) },
       { name: 'sweep sessions', everyMs: SWEEP_EVERY_MS, run: () => owners.sweep(clock.now()) },
       { name: 'sweep links', everyMs: SWEEP_EVERY_MS, run: () => deps.walletLinks.sweep(clock.now()) },
+      { name: 'webhooks', everyMs: WEBHOOKS_EVERY_MS, run: courier.tick },
+      { name: 'sweep webhooks', everyMs: SWEEP_EVERY_MS, run: courier.sweep },
     ],
     logger,
   );
   stops.push(async () => {
     await jobs.stop();
+    await courier.stop();
     await touch();
     await revocations.stop();
   });

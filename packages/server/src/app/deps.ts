@@ -16,6 +16,7 @@ import type { RecommendedSkills, SkillStore } from '../ports/skills.ts';
 import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
 import type { MarketData, Venue } from '../ports/venue.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
+import type { InboundSources, WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 
 export interface Deps {
   readonly clock: Clock;
@@ -31,6 +32,9 @@ export interface Deps {
   readonly results: ResultStore;
   readonly owners: OwnerStore;
   readonly passkeys: Passkeys;
+  readonly webhooks: WebhookStore;
+  readonly webhookSender: WebhookSender;
+  readonly inboundSources: InboundSources;
   readonly venueA: Venue;
   readonly markets: MarketData;
   readonly priceHistory: PriceHistory;

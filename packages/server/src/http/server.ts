@@ -28,6 +28,8 @@ import { bindSkills } from './skills.ts';
 import { bindTrading } from './trading.ts';
 import { bindWallet } from './wallet.ts';
 import { bindWalletLink } from './wallet-link.ts';
+import { openapiWebhooks } from './webhook-docs.ts';
+import { bindInbound, bindWebhooks, takeRawBodies } from './webhooks.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -89,12 +91,19 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       bindSkills(bind, options.deps);
       bindWallet(bind, options.deps);
       bindWalletLink(bind, options.deps);
+      bindWebhooks(bind, options.deps);
       bindBriefing(bind, options.deps);
       bindMarkets(bind, options.deps);
       bindTrading(bind, options.deps);
       bindBatchTrade(bind, options.deps);
       bindPositions(bind, options.deps);
       bindJournal(bind, options.deps);
+      await scope.register(async (raw) => {
+        takeRawBodies(raw);
+        const inbound = createBinder(raw, options.gate);
+        bindInbound(inbound.bind, options.deps);
+        for (const route of inbound.operations) table.add(route, options.basePath);
+      });
       const pages = servePages(scope, options.deps, options.gate, siteOf);
       for (const route of [...operations, ...pages]) table.add(route, options.basePath);
     },
@@ -165,6 +174,7 @@ const openapi = ({ publicUrl, version }: ServerOptions) => ({
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
+    webhooks: openapiWebhooks(),
     components: {
       securitySchemes: {
         apiKey: { type: 'http' as const, scheme: 'bearer' },

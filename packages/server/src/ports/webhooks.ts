@@ -102,7 +102,6 @@ export interface WebhookStore {
   receive(callback: {
     readonly source: string;
     readonly signature: Uint8Array;
-    readonly bodyHash: Uint8Array;
     readonly body: Uint8Array;
     readonly at: number;
   }): Promise<void>;

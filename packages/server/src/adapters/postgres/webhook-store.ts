@@ -142,10 +142,10 @@ function events(sql: Sql): Events {
         join webhook_endpoints e on e.agent_id = ${agentId} and e.enabled and e.events && array['*', 'risk']`;
     },
 
-    async receive({ source, signature, bodyHash, body, at }) {
+    async receive({ source, signature, body, at }) {
       await sql`insert into inbound_webhooks (source, signature, body_hash, body, received_at)
-        values (${source}, ${signature as Buffer}, ${bodyHash as Buffer}, ${body as Buffer}, ${new Date(at)})
-        on conflict do nothing`;
+        select ${source}, ${signature as Buffer}, sha256(t.body), t.body, ${new Date(at)}
+        from (select ${body as Buffer}::bytea as body) t on conflict do nothing`;
     },
   };
 }

@@ -1,0 +1,204 @@
+/**
+ * Sends one webhook, to an address that was checked. The name is resolved here, once, at the moment of sending; every
+ * address that it has must be allowed, and the connection goes to one of those: what a name server says a moment later
+ * does not matter. No proxy, no redirect, no kept connection; a few kilobytes of the answer are read and dropped.
+ */
+import { lookup } from 'node:dns/promises';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import type { SendResult, WebhookSender } from '../../ports/webhooks.ts';
+import { reachOf } from './addresses.ts';
+
+export const SEND_TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 16_384;
+const MAX_ADDRESSES = 16;
+const HTTPS_PORT = '443';
+
+export interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+export interface SenderOptions {
+  /** Development: http and https to this machine, on any port. */
+  readonly allowLoopback: boolean;
+  readonly userAgent: string;
+  readonly resolve?: (host: string) => Promise<readonly Address[]>;
+  readonly timeoutMs?: number;
+  /** Certificates trusted beyond the usual ones. */
+  readonly ca?: string;
+}
+
+type Request = Parameters<WebhookSender['send']>[0];
+
+/** A reason that may be shown to the agent. */
+class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+export function createWebhookSender(options: SenderOptions): WebhookSender {
+  const { allowLoopback, timeoutMs = SEND_TIMEOUT_MS } = options;
+  const resolve = options.resolve ?? (async (host: string) => lookup(host, { all: true, verbatim: true }));
+  return {
+    refuse(url) {
+      try {
+        parse(url, allowLoopback);
+        return null;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    },
+    async send(request, signal) {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const either = AbortSignal.any([signal, timeout]);
+      try {
+        const url = parse(request.url, allowLoopback);
+        const addresses = await raced(addressesOf(url, resolve, allowLoopback), either);
+        return await post(url, addresses, request, { ...options, signal: either });
+      } catch (error) {
+        if (signal.aborted) return { kind: 'aborted' };
+        if (timeout.aborted) return { kind: 'failed', reason: `no answer within ${timeoutMs / 1000} s` };
+        return { kind: 'failed', reason: reasonOf(error) };
+      }
+    },
+  };
+}
+
+/** Whatever the protocol handler and libraries say may name addresses inside; only known words leave. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Refused) return error.message;
+  const code = (error as { code?: unknown }).code;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'ENODATA')
+    return 'the host name could not be resolved';
+  if (code === 'ECONNREFUSED') return 'the connection was refused';
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection was cut';
+  if (typeof code === 'string' && /CERT|TLS|SSL|SIGNATURE|ALTNAME|VERIFY/.test(code))
+    return 'the TLS certificate was not accepted';
+  return 'the request failed';
+}
+
+/** The host without brackets. */
+const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
+
+const namesThisMachine = (host: string): boolean =>
+  reachOf(host) === 'loopback' || /^(?:.+\.)?localhost\.?$/.test(host);
+
+/** @throws Refused */
+function parse(text: string, allowLoopback: boolean): URL {
+  if (!URL.canParse(text)) throw new Refused('url is not a URL.');
+  const url = new URL(text);
+  const host = hostOf(url);
+  if (url.username !== '' || url.password !== '')
+    throw new Refused('url must not carry a user name or password.');
+  if (namesThisMachine(host)) {
+    if (allowLoopback && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+    throw new Refused('url must not point to this machine.');
+  }
+  if (isIP(host) !== 0 && reachOf(host) !== 'public')
+    throw new Refused('url must point to a public address.');
+  if (url.protocol !== 'https:' && !allowLoopback) throw new Refused('url must begin with https://.');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new Refused('url must begin with https://.');
+  if (!allowLoopback && (url.port || HTTPS_PORT) !== HTTPS_PORT) throw new Refused('url must use port 443.');
+  return url;
+}
+
+/** @throws Refused when one of them is not allowed: a name that is half inside is not one of an honest receiver. */
+async function addressesOf(
+  url: URL,
+  resolve: NonNullable<SenderOptions['resolve']>,
+  allowLoopback: boolean,
+): Promise<readonly Address[]> {
+  const host = hostOf(url);
+  const family = isIP(host);
+  const found = family === 0 ? await resolve(host) : [{ address: host, family }];
+  const reaches = new Set(found.map(({ address }) => reachOf(address)));
+  if (found.length === 0) throw new Refused('the host name has no address');
+  if (allowLoopback && reaches.size === 1 && reaches.has('loopback')) return found;
+  if (reaches.has('loopback') || reaches.has('forbidden'))
+    throw new Refused('the host name does not lead to a public address');
+  // With the development switch URLs of other forms are registered; they still reach this machine alone.
+  if (url.protocol !== 'https:' || (url.port || HTTPS_PORT) !== HTTPS_PORT)
+    throw new Refused('only https on port 443 is sent to other machines');
+  return found.slice(0, MAX_ADDRESSES);
+}
+
+function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+type LookupDone = (error: null, address: string | readonly Address[], family?: number) => void;
+
+function post(
+  url: URL,
+  addresses: readonly Address[],
+  { body, headers }: Request,
+  { signal, userAgent, ca }: SenderOptions & { readonly signal: AbortSignal },
+): Promise<SendResult> {
+  return new Promise((resolve, reject) => {
+    const isTls = url.protocol === 'https:';
+    const host = hostOf(url);
+    const [first] = addresses as readonly [Address, ...Address[]];
+    const sent: ClientRequest = (isTls ? httpsRequest : httpRequest)({
+      method: 'POST',
+      host,
+      port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
+      path: url.pathname + url.search,
+      headers: {
+        ...headers,
+        host: url.host,
+        'user-agent': userAgent,
+        'content-length': body.length,
+        connection: 'close',
+      },
+      // Node's own agent would keep connections; and this one asks nobody for an address.
+      agent: false,
+      lookup: ((_host: string, wanted: { all?: boolean }, done: LookupDone) =>
+        wanted.all === true ? done(null, addresses) : done(null, first.address, first.family)) as never,
+      ...(isTls && isIP(host) === 0 ? { servername: host } : {}),
+      ...(ca === undefined ? {} : { ca }),
+      signal,
+    });
+    sent.on('socket', (socket) => {
+      socket.on('connect', () => {
+        // The last word: what the socket is really connected to.
+        if (!addresses.some(({ address }) => sameAddress(address, socket.remoteAddress)))
+          sent.destroy(new Refused('the connection went elsewhere'));
+      });
+    });
+    sent.on('error', reject);
+    sent.on('response', (answer) => drain(answer, resolve));
+    sent.end(body);
+  });
+}
+
+const sameAddress = (a: string, b: string | undefined): boolean =>
+  b !== undefined &&
+  new URL(`http://${isIP(a) === 6 ? `[${a}]` : a}`).host ===
+    new URL(`http://${isIP(b) === 6 ? `[${b}]` : b}`).host;
+
+/** The status is all that counts; the rest is read so far that an honest receiver sees its answer taken. */
+function drain(answer: IncomingMessage, resolve: (result: SendResult) => void): void {
+  let bytes = 0;
+  answer.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) answer.destroy();
+  });
+  answer.on('error', () => {});
+  answer.on('close', () =>
+    resolve({
+      kind: 'answered',
+      status: answer.statusCode ?? 0,
+      retryAfterMs: retryAfterMs(answer.headers['retry-after']),
+    }),
+  );
+}
+
+/** Seconds only: a date would need the receiver's clock to be right. */
+const retryAfterMs = (value: string | undefined): number | null =>
+  value !== undefined && /^[0-9]{1,5}$/.test(value) ? Number(value) * 1000 : null;

@@ -1,0 +1,116 @@
+/**
+ * Empties the webhooks' outbox. Any replica may: an endpoint is leased to one of them at a time, which sends what is
+ * due one event after another. A process that dies between sending and noting it sends again: at least once.
+ */
+import { utf8, WEBHOOK_SIGNATURE_HEADER, webhookSignature } from '@bellwether/protocol';
+import { afterFailure, GIVE_UP_AFTER_MS } from '../domain/webhooks.ts';
+import type { DeliveryRow, EndpointRow, SendResult } from '../ports/webhooks.ts';
+import type { Deps } from './deps.ts';
+import { webhookEvent, webhookSecretIdentity } from './webhooks.ts';
+
+/** Endpoints that one process sends to at the same time; each takes a database connection now and then. */
+const ENDPOINTS_AT_ONCE = 16;
+const DELIVERIES_PER_TURN = 20;
+const LEASE_MS = 60_000;
+/** No attempt begins later in a lease than this: it must end, and be noted, within it. */
+const SEND_WITHIN_MS = 30_000;
+/** How long the log, and callbacks that came in, are kept. */
+const KEEP_MS = 7 * 24 * 3_600_000;
+
+export interface WebhookCourier {
+  /** Starts sending to whatever is due, up to the limit; does not wait for it. */
+  tick(): Promise<void>;
+  /** Breaks off what is under way, which is sent again later, and waits until nothing is. */
+  stop(): Promise<void>;
+  sweep(): Promise<void>;
+}
+
+interface Log {
+  warn(context: object, message: string): void;
+}
+
+export function createWebhookCourier(deps: Deps, log: Log): WebhookCourier {
+  const underWay = new Set<Promise<void>>();
+  const ending = new AbortController();
+  return {
+    async tick() {
+      const free = ENDPOINTS_AT_ONCE - underWay.size;
+      if (free <= 0 || ending.signal.aborted) return;
+      for (const endpoint of await deps.webhooks.claim(deps.clock.now(), LEASE_MS, free)) {
+        const turn = serve(deps, endpoint, ending.signal)
+          .catch((error: unknown) =>
+            log.warn({ err: error, webhook: endpoint.id }, 'a webhook was not served'),
+          )
+          .finally(() => underWay.delete(turn));
+        underWay.add(turn);
+      }
+    },
+    async stop() {
+      ending.abort();
+      await Promise.all(underWay);
+    },
+    async sweep() {
+      const now = deps.clock.now();
+      await deps.webhooks.sweep(now, now - GIVE_UP_AFTER_MS, now - KEEP_MS);
+    },
+  };
+}
+
+async function serve(deps: Deps, endpoint: EndpointRow, signal: AbortSignal): Promise<void> {
+  const secret = deps.secrets.open(endpoint.secret, webhookSecretIdentity(endpoint.agentId, endpoint.id));
+  const until = deps.clock.now() + SEND_WITHIN_MS;
+  let run = { failures: endpoint.failures, failingSince: endpoint.failingSince };
+  for (const delivery of await deps.webhooks.due(endpoint.id, deps.clock.now(), DELIVERIES_PER_TURN)) {
+    if (signal.aborted || deps.clock.now() >= until) break;
+    const result = await deps.webhookSender.send(requestFor(deps, endpoint, secret, delivery), signal);
+    if (result.kind === 'aborted') break;
+    const at = deps.clock.now();
+    if (result.kind === 'answered' && result.status >= 200 && result.status < 300) {
+      await deps.webhooks.delivered(delivery, result.status, at);
+      run = { failures: 0, failingSince: null };
+      continue;
+    }
+    run = { failures: run.failures + 1, failingSince: run.failingSince ?? at };
+    const next = afterFailure({
+      at,
+      attempts: delivery.attempts + 1,
+      createdAt: delivery.createdAt,
+      failures: run.failures,
+      failingSince: run.failingSince ?? at,
+      retryAfterMs: result.kind === 'answered' ? result.retryAfterMs : null,
+      chance: Math.random(),
+    });
+    await deps.webhooks.failed(delivery, {
+      at,
+      ...next,
+      responseStatus: result.kind === 'answered' ? result.status : null,
+      error: reasonOf(result),
+    });
+    if (next.holdUntil !== null || next.switchOff) break;
+  }
+  await deps.webhooks.release(endpoint.id);
+}
+
+const reasonOf = (result: Exclude<SendResult, { kind: 'aborted' }>): string =>
+  result.kind === 'failed'
+    ? result.reason
+    : result.status >= 300 && result.status < 400
+      ? `answered ${result.status}; redirects are not followed`
+      : `answered ${result.status}`;
+
+function requestFor(deps: Deps, endpoint: EndpointRow, secret: string, delivery: DeliveryRow) {
+  const body = utf8(JSON.stringify(webhookEvent(delivery)));
+  return {
+    url: endpoint.url,
+    body,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      [WEBHOOK_SIGNATURE_HEADER]: webhookSignature(secret, body),
+      'x-event-id': delivery.eventId,
+      'x-event-type': delivery.type,
+      'x-timestamp': String(deps.clock.now()),
+      'x-delivery-id': delivery.id.toString(),
+      'x-delivery-attempt': String(delivery.attempts + 1),
+    },
+  };
+}

@@ -1,0 +1,170 @@
+/** Webhook endpoints of an agent, their log, and callbacks that come in. Sending is another file's work. */
+import {
+  type NewWebhook,
+  WEBHOOK_LIMITS,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookEvent,
+  type WebhookRequest,
+} from '@bellwether/contract';
+import { hexToBytes, verifyWebhookSignature } from '@bellwether/protocol';
+import type { Caller } from '../ports/stores.ts';
+import type { DeliveryRow, EndpointRow } from '../ports/webhooks.ts';
+import type { Deps } from './deps.ts';
+import { refusal } from './refusal.ts';
+
+/** Binds a sealed secret to its row. */
+export const webhookSecretIdentity = (agentId: string, id: string): string => `webhooks/${agentId}/${id}`;
+
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+function webhookRecord(row: EndpointRow): Webhook {
+  return {
+    id: row.id,
+    url: row.url,
+    events: [...row.events],
+    description: row.description,
+    status: row.enabled ? 'enabled' : 'disabled',
+    consecutiveFailures: row.failures,
+    failingSince: iso(row.failingSince),
+    lastSuccessAt: iso(row.lastSuccessAt),
+    disabledAt: iso(row.disabledAt),
+    pendingDeliveries: row.pending,
+    createdAt: new Date(row.createdAt).toISOString(),
+  };
+}
+
+/** What is sent: made from the row alone, so that every attempt has the same bytes. */
+export const webhookEvent = (row: DeliveryRow): WebhookEvent => ({
+  id: row.eventId,
+  type: row.type,
+  createdAt: new Date(row.createdAt).toISOString(),
+  agentId: row.agentId,
+  data: { ...row.data },
+});
+
+const deliveryRecord = (row: DeliveryRow): WebhookDelivery => ({
+  id: row.id.toString(),
+  webhookId: row.endpointId,
+  event: webhookEvent(row),
+  status: row.status,
+  attempts: row.attempts,
+  lastAttemptAt: iso(row.lastAttemptAt),
+  nextAttemptAt: iso(row.nextAttemptAt),
+  responseStatus: row.responseStatus,
+  error: row.error,
+});
+
+export async function createWebhook(
+  deps: Deps,
+  caller: Caller,
+  request: WebhookRequest,
+): Promise<NewWebhook> {
+  const fault = deps.webhookSender.refuse(request.url);
+  if (fault !== null) throw refusal('webhook_url_refused', fault, { path: 'url' });
+  const id = deps.secrets.newId();
+  const secret = `whsec_${deps.secrets.newToken()}`;
+  const endpoint = {
+    id,
+    agentId: caller.agentId,
+    url: request.url,
+    events: request.events,
+    description: request.description ?? '',
+    secret: deps.secrets.seal(secret, webhookSecretIdentity(caller.agentId, id)),
+    createdAt: deps.clock.now(),
+  };
+  if (!(await deps.webhooks.add(endpoint, WEBHOOK_LIMITS.endpointsPerAgent))) {
+    throw refusal(
+      'webhook_limit_reached',
+      `An agent has at most ${WEBHOOK_LIMITS.endpointsPerAgent} webhooks.`,
+    );
+  }
+  return { ...webhookRecord(await requireWebhook(deps, caller, id)), secret };
+}
+
+export const listWebhooks = async (deps: Deps, caller: Caller): Promise<Webhook[]> =>
+  (await deps.webhooks.list(caller.agentId)).map(webhookRecord);
+
+async function requireWebhook(deps: Deps, caller: Caller, id: string): Promise<EndpointRow> {
+  const row = await deps.webhooks.byId(caller.agentId, id);
+  if (row === null) throw refusal('webhook_not_found');
+  return row;
+}
+
+export async function deleteWebhook(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+): Promise<{ success: true; id: string }> {
+  if (!(await deps.webhooks.remove(caller.agentId, id))) throw refusal('webhook_not_found');
+  return { success: true, id };
+}
+
+export async function enableWebhook(deps: Deps, caller: Caller, id: string): Promise<Webhook> {
+  await deps.webhooks.enable(caller.agentId, id, deps.clock.now());
+  return webhookRecord(await requireWebhook(deps, caller, id));
+}
+
+export async function testWebhook(deps: Deps, caller: Caller, id: string): Promise<WebhookDelivery> {
+  const endpoint = await requireWebhook(deps, caller, id);
+  if (!endpoint.enabled)
+    throw refusal('webhook_disabled', 'The webhook was switched off after repeated failure.');
+  const row = await deps.webhooks.tellEndpoint(id, deps.secrets.newId(), {
+    agentId: caller.agentId,
+    type: 'webhook.test',
+    data: { webhookId: id, message: 'A test, asked for with POST /webhooks/{id}/test.' },
+    at: deps.clock.now(),
+  });
+  return deliveryRecord(row);
+}
+
+export interface DeliveriesQuery {
+  readonly status?: DeliveryRow['status'];
+  readonly limit?: number;
+  readonly before?: string;
+}
+
+const DELIVERIES_PER_PAGE = 20;
+
+export async function listWebhookDeliveries(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { status, limit = DELIVERIES_PER_PAGE, before }: DeliveriesQuery,
+): Promise<{ deliveries: WebhookDelivery[]; total: number }> {
+  await requireWebhook(deps, caller, id);
+  const { rows, total } = await deps.webhooks.deliveries(caller.agentId, id, {
+    limit,
+    ...(status === undefined ? {} : { status }),
+    ...(before === undefined ? {} : { before: BigInt(before) }),
+  });
+  return { deliveries: rows.map(deliveryRecord), total };
+}
+
+export interface Callback {
+  readonly source: string;
+  readonly signature: string | undefined;
+  /** The bytes as they came. */
+  readonly body: Uint8Array;
+}
+
+/** Checked in place of the secret of a source that is not configured, so that both take the same time. */
+const NO_SECRET = 'no such source, and nobody has this secret';
+
+/** @throws Refusal webhook_signature_invalid: the same for a wrong signature and for a source that nobody configured */
+export async function receiveWebhook(
+  deps: Deps,
+  { source, signature, body }: Callback,
+): Promise<{ received: true }> {
+  const secret = deps.inboundSources.secretOf(source);
+  const signed = verifyWebhookSignature(secret ?? NO_SECRET, body, signature);
+  if (secret === null || !signed || signature === undefined)
+    throw refusal('webhook_signature_invalid', 'The signature does not fit the body and the source.');
+  await deps.webhooks.receive({
+    source,
+    signature: hexToBytes(signature),
+    body,
+    at: deps.clock.now(),
+  });
+  return { received: true };
+}

@@ -1,0 +1,48 @@
+import {
+  createWebhook,
+  deleteWebhook,
+  enableWebhook,
+  listWebhookDeliveries,
+  listWebhooks,
+  receiveWebhook,
+  testWebhook,
+} from '@bellwether/contract';
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../app/deps.ts';
+import * as webhooks from '../app/webhooks.ts';
+import { paginate } from './pagination.ts';
+import type { Bind } from './routes.ts';
+
+export function bindWebhooks(bind: Bind, deps: Deps): void {
+  bind(createWebhook, ({ caller, body }) => webhooks.createWebhook(deps, caller, body));
+  bind(listWebhooks, ({ caller }) => webhooks.listWebhooks(deps, caller));
+  bind(deleteWebhook, ({ caller, params }) => webhooks.deleteWebhook(deps, caller, params.id));
+  bind(enableWebhook, ({ caller, params }) => webhooks.enableWebhook(deps, caller, params.id));
+  bind(testWebhook, ({ caller, params }) => webhooks.testWebhook(deps, caller, params.id));
+  bind(listWebhookDeliveries, async ({ caller, params, query, request, reply }) => {
+    const { deliveries, total } = await webhooks.listWebhookDeliveries(deps, caller, params.id, query);
+    paginate(request, reply, total);
+    return deliveries;
+  });
+}
+
+/** Takes bodies of any media type as the bytes that they are: a signature fits nothing else. */
+export function takeRawBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    if (request.headers['idempotency-key'] !== undefined) request.rawBody = body.toString('latin1');
+    done(null, body);
+  });
+}
+
+/** Bound in a scope of its own, which takes raw bodies. */
+export function bindInbound(bind: Bind, deps: Deps): void {
+  bind(receiveWebhook, ({ params, body, request }) => {
+    const signature = request.headers['x-signature'];
+    return webhooks.receiveWebhook(deps, {
+      source: params.source,
+      signature: typeof signature === 'string' ? signature : undefined,
+      body: body as Uint8Array,
+    });
+  });
+}
