@@ -162,6 +162,7 @@ describe('a random session', () => {
     for (const market of [first, second]) await resolveMarket(service, clock, market.conditionId);
     for (const trader of traders) await compare(trader);
     const [zero, one] = traders as [Trader, Trader];
+    let resolvedOrders = 0;
     for (const trader of [zero, one]) {
       const before = service.exchange.account(trader.funder).available;
       const answer = await trader.client.redeemPosition({ marketId: first.id });
@@ -173,10 +174,21 @@ describe('a random session', () => {
       expect(rest).toEqual([]);
     }
     for (const trader of traders) await compare(trader);
-    const resolved = (await zero.client.listOrders({ orderStatus: 4 })).concat(
-      await one.client.listOrders({ orderStatus: 4 }),
-    );
-    for (const order of resolved) expect(order.status).toBe('market_resolved');
+    for (const { client, funder } of traders) {
+      const ended = await client.listOrders({ marketConditionId: first.conditionId, limit: 100 });
+      expect(ended.filter(({ remainingSize }) => remainingSize > 0)).toEqual([]);
+      for (const order of await client.listOrders({ orderStatus: 4, limit: 100 })) {
+        resolvedOrders += 1;
+        expect([first.conditionId, second.conditionId]).toContain(order.marketConditionId);
+        expect(order.status).toBe('market_resolved');
+        const { journal } = await client.getOrder(order.orderId);
+        expect(journal.at(-1)).toMatchObject({ event: 'market_resolved', status: 'market_resolved' });
+      }
+      const { held } = service.exchange.account(funder);
+      const open = service.exchange.openOrders(funder);
+      if (open.length === 0) expect(held).toBe(0n);
+    }
+    expect(resolvedOrders).toBeGreaterThan(0);
   });
 
   test('a market that the exchange has forgotten stays in closed positions and history', async () => {

@@ -33,7 +33,8 @@ const ENDS: Readonly<Record<DoneReason, OrderEventKind>> = {
   killed: 'rest_killed',
   canceled: 'canceled',
   self_trade: 'canceled',
-  market_closed: 'canceled',
+  // A market stops trading because it has come to its end: the outcome follows within minutes.
+  market_closed: 'market_resolved',
   expired: 'expired',
   market_resolved: 'market_resolved',
 };
@@ -41,7 +42,7 @@ const ENDS: Readonly<Record<DoneReason, OrderEventKind>> = {
 /** Two ends need a word more than the status says. */
 const DETAILS: Partial<Record<DoneReason, string>> = {
   self_trade: 'canceled because an order of the same account would have matched it',
-  market_closed: 'the market stopped trading',
+  market_closed: 'the market stopped trading; its outcome follows',
 };
 
 type Markets = Entry['markets'];
