@@ -24,6 +24,14 @@ if (executablePath === null)
 const HOSTILE = '<script>window.hacked = 1</script><img src=x onerror="window.hacked=1">';
 const PHONE = { width: 375, height: 740 };
 
+/** Runs in the page. */
+const MEASURE = `({
+  wide: document.documentElement.scrollWidth > innerWidth,
+  small: [...document.querySelectorAll('main button, main input:not([type=checkbox])')]
+    .filter((element) => element.getBoundingClientRect().height < 40)
+    .map((element) => element.outerHTML),
+})`;
+
 interface Visitor {
   readonly page: Page;
   readonly context: BrowserContext;
@@ -189,12 +197,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
       const visitor = await newVisitor([], { viewport: PHONE, colorScheme, isMobile: true, hasTouch: true });
       const { page } = visitor;
       const fits = async () => {
-        const { wide, small } = await page.evaluate(() => ({
-          wide: document.documentElement.scrollWidth > innerWidth,
-          small: [...document.querySelectorAll('main button, main input:not([type=checkbox])')]
-            .filter((element) => element.getBoundingClientRect().height < 40)
-            .map((element) => element.outerHTML),
-        }));
+        const { wide, small } = await page.evaluate<{ wide: boolean; small: string[] }>(MEASURE);
         expect({ wide, small }).toEqual({ wide: false, small: [] });
       };
       await page.goto(colorScheme === 'light' ? await claimUrl(agent) : `${service.deps.publicUrl}/owner`);
@@ -218,7 +221,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     const { page, complaints } = await newVisitor();
     await page.goto(`${service.deps.publicUrl}/agents/claim/${registered.body.claimCode}`);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(HOSTILE);
-    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await page.evaluate<boolean>(`'hacked' in window`)).toBe(false);
     const answer = await page.goto(`${service.deps.publicUrl}/agents/claim/${registered.body.claimCode}`);
     expect(answer?.headers()['content-security-policy']).toMatch(/default-src 'none'; script-src 'self';/);
     expect(answer?.headers()['content-security-policy']).not.toMatch(/unsafe/);

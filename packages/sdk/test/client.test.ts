@@ -79,7 +79,7 @@ const caught = async (promise: Promise<unknown>): Promise<unknown> =>
 
 test('there is a method for every operation', () => {
   // Second spellings of another operation.
-  const aliases = ['getClaimByQuery', 'revokeApiKeyByPost'];
+  const aliases = ['getClaimByQuery', 'revokeApiKeyByPost', 'listSkillsAlias'];
   const ids = (Object.values(contract) as readonly unknown[])
     .filter((value) => typeof value === 'object' && value !== null && 'rateClass' in value)
     .map((value) => value as contract.Operation)
