@@ -280,7 +280,11 @@ const CASES: readonly Case[] = [
   ['unknown_venue', 'a venue that is not enabled', () => withFields({ venue: 'nasdaq' })],
   ['wrong_venue_route', 'venue B on the route of venue A', () => withFields({ venue: 'kalshi' })],
   ['market_not_found', 'a market that does not exist', () => get('/markets/nothing-like-this')],
-  ['market_not_resolved', 'redeeming before the outcome', () => post('/markets/redeem', { marketId: market.id })],
+  [
+    'market_not_resolved',
+    'redeeming before the outcome',
+    () => post('/markets/redeem', { marketId: market.id }),
+  ],
   ['market_not_found', 'the book of an unknown token', () => get('/markets/orderbook/123')],
   ['contradictory_filter', 'closed and active', () => get('/markets?q=will&closed=true&eventsStatus=active')],
   [

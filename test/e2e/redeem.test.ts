@@ -1,7 +1,8 @@
 /** Redemption: pays exactly once, losers nothing, nobody is kept from it, and it may happen by itself. */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { call, newAgent, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } from '../world.ts';
 
 let service: TestService;
@@ -14,7 +15,7 @@ beforeAll(async () => {
   clock = manualClock();
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   traders = [];
-  for (let i = 0; i < 10; i += 1) traders.push(await newTrader(service, (i % 4) as 0 | 1 | 2 | 3));
+  for (let i = 0; i < 11; i += 1) traders.push(await newTrader(service, (i % 4) as 0 | 1 | 2 | 3));
   markets = await endingMarkets(traders[0] as Trader);
 });
 
@@ -111,6 +112,31 @@ describe('by hand', () => {
     expect([Math.max(0, -result).toFixed(6), Math.max(0, -(result - fees)).toFixed(6)]).toContain(
       safeguards.dailyLoss.used.toFixed(6),
     );
+  });
+
+  test('the result belongs to the agent that asked for the redemption', async () => {
+    const trader = next();
+    const market = nextMarket();
+    await buy(trader, market, 'YES');
+    await buy(trader, market, 'NO');
+    const helper = await newAgent(service, 'Helper');
+    // Two agents of one owner, as after a claim; before the helper's first call, so that nothing remembers otherwise.
+    const sql = openPool(service.databaseUrl, { max: 1 });
+    await sql`update agents set user_id = (select user_id from agents where agent_id = ${trader.agentId})
+      where agent_id = ${helper.agentId}`;
+    await sql.end();
+    await resolveMarket(service, clock, market.conditionId);
+    const before = await trader.client.listTradesByStrategy();
+    // The helper has no wallet of its own and never traded this market: it has to name the wallet.
+    expect(await helper.client.redeemPosition({ marketId: market.id })).toMatchObject({
+      status: 'nothing_to_redeem',
+    });
+    const answer = await helper.client.redeemPosition({ marketId: market.id, walletAddress: trader.funder });
+    expect(answer.status).toBe('redeemed');
+    expect(await trader.client.listTradesByStrategy()).toEqual(before);
+    const [only] = await helper.client.listTradesByStrategy();
+    expect(only).toMatchObject({ source: null, skillSlug: null, trades: 0, volume: 0, fees: 0 });
+    expect(micro(only?.realizedPnl ?? 0)).toBe(micro(answer.redeemedAmount) - 40_000_000n);
   });
 
   test('an unknown market, and one of nobody’s', async () => {

@@ -1,0 +1,120 @@
+import type { EngineEvent, Entry, MarketFacts } from '@bellwether/exchange';
+import { describe, expect, test } from 'vitest';
+import { toEvidence } from './translate.ts';
+
+const CONDITION = '0xc';
+const WALLET = '0xa';
+
+const facts = (payout?: MarketFacts['payout']): MarketFacts => ({
+  id: '7',
+  conditionId: CONDITION,
+  tokenIds: ['11', '22'],
+  slug: 'will-it',
+  question: 'Will it?',
+  endDate: 5_000,
+  ...(payout === undefined ? {} : { payout }),
+});
+
+const entry = (events: readonly EngineEvent[], market = facts()): Entry => ({
+  seq: 3,
+  at: 9_000,
+  command: { kind: 'step' },
+  events,
+  markets: new Map([[CONDITION, market]]),
+});
+
+const redeemed = (yes: bigint, no: bigint, payout: bigint): EngineEvent => ({
+  kind: 'redeemed',
+  account: WALLET,
+  conditionId: CONDITION,
+  yes,
+  no,
+  payout,
+});
+const legs = (event: EngineEvent, market: MarketFacts) =>
+  toEvidence([entry([event], market)]).fills.map(({ tokenId, side, size, cost }) => ({
+    tokenId,
+    side,
+    size,
+    cost,
+  }));
+
+describe('redemption', () => {
+  test('pays the winner and burns the loser, also when both are held alike', () => {
+    expect(legs(redeemed(8n, 8n, 8n), facts('NO'))).toEqual([
+      { tokenId: '11', side: 'SELL', size: 8n, cost: 0n },
+      { tokenId: '22', side: 'SELL', size: 8n, cost: 8n },
+    ]);
+    expect(legs(redeemed(8n, 0n, 8n), facts('YES'))).toEqual([
+      { tokenId: '11', side: 'SELL', size: 8n, cost: 8n },
+    ]);
+    expect(legs(redeemed(0n, 5n, 0n), facts('YES'))).toEqual([
+      { tokenId: '22', side: 'SELL', size: 5n, cost: 0n },
+    ]);
+  });
+
+  test('HALF rounds each outcome by itself, and nothing is lost between them', () => {
+    for (const [yes, no] of [
+      [7n, 5n],
+      [6n, 6n],
+      [1n, 1n],
+      [3n, 0n],
+      [0n, 9n],
+      [2n, 1_000_001n],
+    ] as const) {
+      const made = legs(redeemed(yes, no, yes / 2n + no / 2n), facts('HALF'));
+      expect(made.find(({ tokenId }) => tokenId === '11')?.cost ?? 0n).toBe(yes / 2n);
+      expect(made.find(({ tokenId }) => tokenId === '22')?.cost ?? 0n).toBe(no / 2n);
+    }
+  });
+
+  test('of nothing is no evidence', () => {
+    expect(toEvidence([entry([redeemed(0n, 0n, 0n)], facts('YES'))])).toMatchObject({
+      fills: [],
+      markets: [],
+    });
+  });
+});
+
+describe('markets', () => {
+  test('are named once with their first fill, from the entry alone', () => {
+    const split = { kind: 'split', account: WALLET, conditionId: CONDITION, amount: 5n } as const;
+    expect(toEvidence([entry([split]), entry([split])]).markets).toEqual([
+      { conditionId: CONDITION, marketId: '7', slug: 'will-it', question: 'Will it?', endDate: 5_000 },
+    ]);
+  });
+
+  test('are not named when only the house moved', () => {
+    const split = { kind: 'split', account: 'house:x', conditionId: CONDITION, amount: 5n } as const;
+    expect(toEvidence([entry([split])])).toMatchObject({ fills: [], markets: [] });
+  });
+
+  test('tell their resolution, whoever traded them', () => {
+    const event = { kind: 'market_resolved', conditionId: CONDITION, payout: 'HALF' } as const;
+    expect(toEvidence([entry([event])]).resolutions).toEqual([
+      { conditionId: CONDITION, payout: 'HALF', at: 9_000 },
+    ]);
+  });
+});
+
+describe('ends of orders', () => {
+  const done = (reason: Extract<EngineEvent, { kind: 'order_done' }>['reason']) =>
+    toEvidence([
+      entry([
+        {
+          ...{ kind: 'order_done', reason, orderId: '0x1', account: WALLET, conditionId: CONDITION },
+          ...{ filled: 0n, remaining: 5n, cost: 0n, fees: 0n },
+        } as EngineEvent,
+      ]),
+    ]).outcomes[0];
+
+  test.each([
+    ['expired', 'expired'],
+    ['canceled', 'canceled'],
+    ['self_trade', 'canceled'],
+    ['market_closed', 'market_resolved'],
+    ['market_resolved', 'market_resolved'],
+  ] as const)('%s becomes %s', (reason, status) => {
+    expect(done(reason)).toMatchObject({ status, terminal: true });
+  });
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import type { Holding } from '../ports/redemptions.ts';
+import type { RedeemAnswer } from '../ports/venue.ts';
+import { autoRedeem } from './auto-redeem.ts';
+import type { Deps } from './deps.ts';
+
+const holding = (wallet: string, conditionId: string) =>
+  ({ wallet, conditionId, agentId: 'agent' }) as Holding;
+const PAID: RedeemAnswer = { kind: 'redeemed', yes: 1n, no: 0n, payout: 1n };
+
+function desk(holdings: readonly Holding[], redeem: (wallet: string) => RedeemAnswer | Error) {
+  const due = new Set(holdings.map(({ conditionId }) => conditionId));
+  const requested: Holding[] = [];
+  const deps = {
+    clock: { now: () => 0 },
+    venueA: {
+      backend: 'paper',
+      redeem: async (wallet: string) => {
+        const answer = redeem(wallet);
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    },
+    redemptions: {
+      due: async () => [...due],
+      automatic: async (ids: readonly string[]) =>
+        holdings.filter(({ conditionId }) => ids.includes(conditionId)),
+      request: async (some: readonly Holding[]) => {
+        requested.push(...some);
+      },
+      swept: async (ids: readonly string[]) => {
+        for (const id of ids) due.delete(id);
+      },
+    },
+  } as unknown as Deps;
+  return { deps, due, requested };
+}
+
+test('a market is done when every redemption in it was answered', async () => {
+  const { deps, due, requested } = desk(
+    [holding('a', '1'), holding('b', '1'), holding('a', '2')],
+    () => PAID,
+  );
+  expect(await autoRedeem(deps)).toBe(3);
+  expect(due.size).toBe(0);
+  expect(requested.length).toBe(3);
+  expect(await autoRedeem(deps)).toBe(0);
+});
+
+test('one that got no answer stays due, and the others do not wait for it', async () => {
+  let isDown = true;
+  const { deps, due } = desk([holding('a', '1'), holding('b', '2'), holding('c', '3')], (wallet) => {
+    if (!isDown || wallet === 'a') return PAID;
+    return wallet === 'b' ? { kind: 'unknown' } : new Error('the venue is gone');
+  });
+  expect(await autoRedeem(deps)).toBe(1);
+  expect([...due]).toEqual(['2', '3']);
+  isDown = false;
+  expect(await autoRedeem(deps)).toBe(2);
+  expect(due.size).toBe(0);
+});
+
+test('a market that nobody holds with the switch on is passed over once', async () => {
+  const { deps, due } = desk([], () => PAID);
+  due.add('1');
+  expect(await autoRedeem(deps)).toBe(0);
+  expect(due.size).toBe(0);
+});
