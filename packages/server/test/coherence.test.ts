@@ -1,0 +1,133 @@
+import type { TradeRequest } from '@bellwether/contract';
+import { beforeAll, expect, test } from 'vitest';
+import { incoherences, type MarketTerms } from '../src/domain/orders/coherence.ts';
+import { readDraft } from '../src/domain/orders/draft.ts';
+import { draftOf, MARKET, SIGNER, signedRequest } from './drafts.ts';
+
+const NOW = Date.UTC(2026, 0, 2);
+const RULES = { gtdMinLeadS: 180 };
+const STRANGER = '0x00000000000000000000000000000000000000aa';
+const inSeconds = (ahead: number): string => String(NOW / 1000 + ahead);
+
+let sound: TradeRequest;
+beforeAll(async () => {
+  sound = await signedRequest();
+});
+
+type Bend = (request: TradeRequest) => Record<string, unknown>;
+const fields =
+  (change: Record<string, unknown>): Bend =>
+  () =>
+    change;
+const order =
+  (change: Record<string, unknown>, rest: Record<string, unknown> = {}): Bend =>
+  (request) => ({ ...rest, order: { ...request.order, ...change } });
+
+const faultsOf = (bend: Bend = fields({}), market: Partial<MarketTerms> = {}): string[] =>
+  incoherences(
+    draftOf({ ...sound, ...bend(sound) } as TradeRequest),
+    { ...MARKET, ...market },
+    RULES,
+    NOW,
+  ).map(({ code, path }) => `${code} ${path}`);
+
+test('a sound order has no fault', () => {
+  expect(faultsOf()).toEqual([]);
+});
+
+const BUY_NOW = { isLimitOrder: false, orderType: 'FAK' };
+const GTD = { orderType: 'GTD' };
+
+const ROWS: readonly (readonly [string, Bend, Partial<MarketTerms>?])[] = [
+  ['market_not_active marketConditionId', fields({}), { tradable: false }],
+  ['token_market_mismatch order.tokenId', order({ tokenId: '9' })],
+  ['outcome_token_mismatch outcome', fields({ outcome: 'NO' })],
+  ['outcome_token_mismatch outcome', order({ tokenId: '1002' })],
+  ['order_type_mismatch orderType', fields({ isLimitOrder: false, orderType: 'GTC' })],
+  ['post_only_mismatch postOnly', fields({ orderType: 'FOK', postOnly: true })],
+  ['taker_not_supported order.taker', order({ taker: STRANGER })],
+  ['salt_out_of_range order.salt', order({ salt: '9007199254740992' })],
+  ['fee_rate_out_of_range order.feeRateBps', order({ feeRateBps: '1001' })],
+  ['amount_out_of_range order.makerAmount', order({ makerAmount: '0' })],
+  ['amount_out_of_range order.takerAmount', order({ takerAmount: '0' })],
+  ['order_size_mismatch orderSize', fields({ orderSize: 10.01 })],
+  ['order_size_mismatch orderSize', fields({ orderSize: 9.99 })],
+  ['price_off_tick_grid price', fields({ price: 0.405 })],
+  ['price_off_tick_grid price', fields({ price: 0.40001 })],
+  ['price_mismatch price', fields({ price: 0.41 })],
+  ['price_out_of_range price', order({ makerAmount: '10000000' })],
+  ['price_out_of_range price', order({ makerAmount: '1' })],
+  [
+    'immediate_buy_precision order.makerAmount',
+    order({ makerAmount: '4001000', takerAmount: '10000000' }, BUY_NOW),
+  ],
+  ['immediate_buy_precision order.takerAmount', order({ takerAmount: '10000050' }, BUY_NOW)],
+  [
+    'amount_below_minimum order.makerAmount',
+    order({ makerAmount: '990000', takerAmount: '2475000' }, { ...BUY_NOW, orderSize: 2.475 }),
+  ],
+  [
+    'size_below_minimum orderSize',
+    order({ makerAmount: '1996000', takerAmount: '4990000' }, { orderSize: 4.99 }),
+  ],
+  ['expiration_not_allowed order.expiration', order({ expiration: inSeconds(600) })],
+  ['expiration_not_allowed expirationTime', fields({ expirationTime: NOW + 600_000 })],
+  ['expiration_required order.expiration', fields(GTD)],
+  ['expiration_too_soon order.expiration', order({ expiration: inSeconds(179) }, GTD)],
+  [
+    'expiration_mismatch expirationTime',
+    order({ expiration: inSeconds(600) }, { ...GTD, expirationTime: NOW + 601_000 }),
+  ],
+  ['amount_out_of_range order.expiration', order({ expiration: '9007199254741' }, GTD)],
+  ['wallet_address_mismatch walletAddress', fields({ walletAddress: STRANGER })],
+  ['funder_address_mismatch funderAddress', fields({ funderAddress: STRANGER })],
+  ['tick_size_mismatch tickSize', fields({ tickSize: '0.001' })],
+  ['neg_risk_mismatch negRisk', fields({ negRisk: true })],
+];
+
+test.for(ROWS)('%s', ([fault, bend, market]) => {
+  expect(faultsOf(bend, market)).toEqual([fault]);
+});
+
+test('exactly on the boundary is inside it', () => {
+  expect(faultsOf(fields({ orderSize: 10.009999 }))).toEqual([]);
+  expect(faultsOf(order({ salt: '9007199254740991' }))).toEqual([]);
+  expect(faultsOf(order({ feeRateBps: '1000' }))).toEqual([]);
+  expect(faultsOf(order({ expiration: inSeconds(180) }, GTD))).toEqual([]);
+  expect(faultsOf(order({ expiration: inSeconds(600) }, { ...GTD, expirationTime: NOW + 600_999 }))).toEqual(
+    [],
+  );
+  expect(faultsOf(order({ makerAmount: '2000000', takerAmount: '5000000' }, { orderSize: 5 }))).toEqual([]);
+  expect(faultsOf(fields({ walletAddress: SIGNER.address.toUpperCase().replace('0X', '0x') }))).toEqual([]);
+});
+
+test('a market that takes no orders is told first, whatever else is wrong', () => {
+  const all = faultsOf(order({ tokenId: '9', salt: '9007199254740992' }, { orderSize: 11, negRisk: true }), {
+    tradable: false,
+  });
+  expect(all).toEqual([
+    'market_not_active marketConditionId',
+    'token_market_mismatch order.tokenId',
+    'salt_out_of_range order.salt',
+    'order_size_mismatch orderSize',
+    'neg_risk_mismatch negRisk',
+  ]);
+});
+
+test('a SELL limit is the signed ratio rounded up, a BUY limit rounded down', async () => {
+  const sell = await signedRequest({ side: 'SELL' });
+  // One micro-unit more than 0.40 asks for 0.41; one less offers 0.40 still.
+  const ask = { ...sell, order: { ...sell.order, takerAmount: '4000001' } };
+  expect(incoherences(draftOf({ ...ask, price: 0.41 }), MARKET, RULES, NOW)).toEqual([]);
+  expect(incoherences(draftOf(ask), MARKET, RULES, NOW).map(({ code }) => code)).toEqual(['price_mismatch']);
+  expect(faultsOf(order({ makerAmount: '4000001' }))).toEqual([]);
+});
+
+test('numbers beyond 256 bits are named with their paths, all at once', () => {
+  const huge = '9'.repeat(78);
+  const faults = readDraft({ ...sound, order: { ...sound.order, tokenId: huge, nonce: huge } });
+  expect(faults).toMatchObject([
+    { code: 'amount_out_of_range', path: 'order.tokenId' },
+    { code: 'amount_out_of_range', path: 'order.nonce' },
+  ]);
+});

@@ -1,0 +1,45 @@
+/** A sound order, signed for real, to be bent by the tests. */
+import type { TradeRequest } from '@bellwether/contract';
+import { buildLimitOrder, type LimitOrder, Signer } from '@bellwether/sdk';
+import type { MarketTerms } from '../src/domain/orders/coherence.ts';
+import { type Draft, readDraft } from '../src/domain/orders/draft.ts';
+
+/** The well-known first account of Hardhat's test mnemonic. It never holds anything of value. */
+export const SIGNER = Signer.fromPrivateKey(
+  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+);
+
+export const MARKET: MarketTerms = {
+  conditionId: `0x${'ab'.repeat(32)}`,
+  tokenIds: ['1001', '1002'],
+  tickSize: 100,
+  minOrderSize: 5_000_000n,
+  negRisk: false,
+  tradable: true,
+};
+
+const LISTED = {
+  conditionId: MARKET.conditionId,
+  question: 'Will it hold?',
+  clobTokenIds: MARKET.tokenIds,
+  tickSize: '0.01',
+  negRisk: false,
+};
+
+export const signedRequest = (change: Partial<LimitOrder> = {}): Promise<TradeRequest> =>
+  buildLimitOrder({
+    signer: SIGNER,
+    market: LISTED,
+    outcome: 'YES',
+    side: 'BUY',
+    price: '0.40',
+    size: 10,
+    ...change,
+  });
+
+/** @throws when the request cannot be read at all */
+export function draftOf(request: TradeRequest): Draft {
+  const draft = readDraft(request);
+  if (Array.isArray(draft)) throw new Error(JSON.stringify(draft));
+  return draft as Draft;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { assess, DEFAULT_SAFEGUARDS, type Safeguards, type TradeFacts } from '../src/domain/safeguards.ts';
+
+const FACTS: TradeFacts = {
+  hasCredentials: true,
+  claimMissing: false,
+  addsExposure: true,
+  amount: 50_000_000n,
+  usage: { trades: 3, amount: 100_000_000n },
+  positionValue: 20_000_000n,
+  realizedToday: -5_000_000n,
+};
+const STRICT: Safeguards = {
+  ...DEFAULT_SAFEGUARDS,
+  maxPositionValue: 70_000_000n,
+  dailyLossLimit: 6_000_000n,
+};
+
+const codeOf = (safeguards: Partial<Safeguards>, facts: Partial<TradeFacts> = {}) =>
+  assess({ ...STRICT, ...safeguards }, { ...FACTS, ...facts })?.code ?? null;
+
+test('what keeps every limit is allowed', () => {
+  expect(assess(STRICT, FACTS)).toBeNull();
+});
+
+/** In the documented order of refusal. Each row breaks one thing, and nothing else. */
+const DENIALS = [
+  ['trading_paused', { tradingPaused: true }, {}],
+  ['credentials_not_registered', {}, { hasCredentials: false }],
+  ['claim_required', {}, { claimMissing: true }],
+  ['max_trade_amount_exceeded', { maxTradeAmount: 49_999_999n }, {}],
+  ['max_trades_per_day_exceeded', { maxTradesPerDay: 3 }, {}],
+  ['daily_trade_amount_exceeded', { dailyTradeAmountLimit: 149_999_999n }, {}],
+  ['max_position_value_exceeded', { maxPositionValue: 69_999_999n }, {}],
+  ['daily_loss_limit_reached', { dailyLossLimit: 5_000_000n }, {}],
+] as const satisfies readonly (readonly [string, Partial<Safeguards>, Partial<TradeFacts>])[];
+
+test.for(DENIALS)('%s', ([code, safeguards, facts]) => {
+  expect(codeOf(safeguards, facts)).toBe(code);
+});
+
+test('of any two faults the one that is documented first is told', () => {
+  for (const [index, [first, ...a]] of DENIALS.entries())
+    for (const [, ...b] of DENIALS.slice(index + 1))
+      expect(codeOf({ ...a[0], ...b[0] }, { ...a[1], ...b[1] })).toBe(first);
+});
+
+test("the owner's pause is a pause too, and comes first", () => {
+  expect(assess({ ...STRICT, ownerPaused: true }, { ...FACTS, hasCredentials: false })).toMatchObject({
+    code: 'trading_paused',
+    fix: expect.stringContaining('owner'),
+  });
+});
+
+describe('boundaries, to the micro-unit', () => {
+  const rows = [
+    ['the amount of a trade', { maxTradeAmount: 50_000_000n }, {}, 'amount'],
+    ['the amount of a day', { dailyTradeAmountLimit: 150_000_000n }, {}, 'amount'],
+    ['the value of a position', { maxPositionValue: 70_000_000n }, {}, 'amount'],
+  ] as const;
+  test.for(rows)('%s may be reached, not passed', ([, safeguards]) => {
+    expect(codeOf(safeguards)).toBeNull();
+    expect(codeOf(safeguards, { amount: FACTS.amount + 1n })).not.toBeNull();
+  });
+
+  test('the last trade of the day is allowed', () => {
+    expect(codeOf({ maxTradesPerDay: 4 })).toBeNull();
+    expect(codeOf({ maxTradesPerDay: 3 })).toBe('max_trades_per_day_exceeded');
+    expect(codeOf({ maxTradesPerDay: 0 }, { usage: { trades: 0, amount: 0n } })).toBe(
+      'max_trades_per_day_exceeded',
+    );
+  });
+
+  test('a loss that reaches its limit stops, one micro-unit less does not; a gain never does', () => {
+    expect(codeOf({ dailyLossLimit: 5_000_001n })).toBeNull();
+    expect(codeOf({ dailyLossLimit: 5_000_000n })).toBe('daily_loss_limit_reached');
+    expect(codeOf({ dailyLossLimit: 1n }, { realizedToday: 10_000_000n })).toBeNull();
+  });
+});
+
+describe('tradeLimitEnabled off', () => {
+  const rows = DENIALS.map(
+    ([code, safeguards, facts], index) => [code, index < 3, safeguards, facts] as const,
+  );
+  test.for(rows)('%s still denies: %s', ([code, stays, safeguards, facts]) => {
+    expect(codeOf({ ...safeguards, tradeLimitEnabled: false }, facts)).toBe(stays ? code : null);
+  });
+});
+
+describe('a SELL of what is held', () => {
+  const rows = DENIALS.map(
+    ([code, safeguards, facts], index) => [code, index < 5, safeguards, facts] as const,
+  );
+  test.for(rows)('%s still denies: %s', ([code, stays, safeguards, facts]) => {
+    expect(codeOf(safeguards, { ...facts, addsExposure: false })).toBe(stays ? code : null);
+  });
+});
+
+test('a denial says the limit, what was used and what was asked', () => {
+  expect(assess({ ...STRICT, dailyTradeAmountLimit: 120_000_000n }, FACTS)).toMatchObject({
+    context: { limit: 120, used: 100, asked: 50 },
+    detail: expect.stringContaining('120'),
+  });
+});
