@@ -84,7 +84,6 @@ describe('the state', () => {
       riskAlerts: [],
       recentTrades: [],
       recentTradesTruncated: false,
-      opportunities: { recommendedSkills: [] },
     });
     expect(brief(briefing)).toMatchObject({
       walletAddress: null,
@@ -93,6 +92,7 @@ describe('the state', () => {
       balance: 0,
       actions: [{ code: 'register_credentials', method: 'POST', path: '/wallet/credentials' }],
     });
+    expect(briefing.opportunities.recommendedSkills[0]).toMatchObject({ skillSlug: 'market-making' });
     const found = briefing.opportunities.newMarkets;
     expect(found.length).toBe(10);
     const times = found.map(({ createdAt }) => createdAt);

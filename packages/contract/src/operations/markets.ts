@@ -85,12 +85,23 @@ const Slippage = Type.Object({
   side: Type.String(),
   outcome: Type.String(),
   amount: Type.Number({ description: 'collateral spent (BUY) or shares sold (SELL)' }),
+  price: Nullable(Type.Number({ description: 'of the best order on the book' })),
   averagePrice: Nullable(Type.Number()),
-  worstPrice: Nullable(Type.Number()),
+  worstPrice: Nullable(Type.Number({ description: 'the limit that a market order of this size needs' })),
+  priceImpact: Nullable(Type.Number({ description: 'how much worse than the best price the average is' })),
   filledShares: Type.Number(),
   cost: Type.Number({ description: 'collateral, before the fee' }),
   fee: Type.Number(),
   complete: Type.Boolean({ description: 'false: the book is too thin for the whole amount' }),
+});
+
+const SizedEdge = Type.Object({
+  side: Type.String(),
+  outcome: Type.String(),
+  amount: Type.Number({ description: 'collateral spent (BUY) or shares sold (SELL)' }),
+  shares: Type.Number({ description: 'what the book gives for it' }),
+  expectedProfit: Type.Number({ description: 'over all shares, after fees; a SELL against keeping them' }),
+  perShare: Nullable(Type.Number()),
 });
 
 const Remaining = Type.Object({
@@ -136,8 +147,18 @@ export const MarketContext = Type.Object({
     rate: Type.Number({ description: 'taker fee = shares × rate × (p(1−p))^exponent; makers pay nothing' }),
     exponent: Type.Number(),
   }),
+  account: Nullable(
+    Type.Object({
+      walletAddress: Type.String({ description: 'the account that pays' }),
+      available: Type.Number({ description: 'collateral that a new order can use' }),
+      yesShares: Type.Number({ description: 'free to sell' }),
+      noShares: Type.Number({ description: 'free to sell' }),
+    }),
+  ),
   positions: Type.Array(Position),
-  warnings: Type.Array(Notice),
+  warnings: Type.Array(Notice, {
+    description: 'a trade that would be refused has the code of that refusal',
+  }),
   safeguards: Type.Object({
     tradingPaused: Type.Boolean(),
     maxTradeAmount: Nullable(Type.Number()),
@@ -154,12 +175,22 @@ export const MarketContext = Type.Object({
         Type.Number({ description: 'expected gain per share bought at the best ask, after the fee' }),
       ),
       buyNo: Nullable(Type.Number()),
-      best: Nullable(Type.String()),
+      sellYes: Nullable(
+        Type.Number({
+          description: 'expected gain per share sold at the best bid instead of kept, after the fee',
+        }),
+      ),
+      sellNo: Nullable(Type.Number()),
+      best: Nullable(Type.String({ description: 'YES or NO: the better buy, null when neither gains' })),
+      sized: Type.Array(SizedEdge, { description: 'for `size`, on the side asked for or on both' }),
     }),
   ),
-  recommendation: Type.Optional(Type.String()),
+  recommendation: Type.Optional(
+    Type.String({ description: 'with myProbability, or when a trade would be refused' }),
+  ),
   untrustedText: Type.Object({
     notice: Type.String(),
+    event: Type.String(),
     title: Type.String(),
     rules: Type.String(),
   }),
@@ -220,7 +251,13 @@ export const getMarketContext = operation({
   }),
   status: 200,
   response: MarketContext,
-  errors: ['unknown_venue', 'wrong_venue_route', 'market_not_found', 'wallet_not_found', 'service_unavailable'],
+  errors: [
+    'unknown_venue',
+    'wrong_venue_route',
+    'market_not_found',
+    'wallet_not_found',
+    'service_unavailable',
+  ],
 });
 
 export const getOrderBook = operation({

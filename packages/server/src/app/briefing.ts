@@ -2,7 +2,7 @@
  * The heartbeat. Ten thousand agents ask every half minute, so: one trip to the database, market facts from the
  * venue's memory, and nothing that grows with an agent's past.
  */
-import type { Briefing, BriefingAction, Market, RiskAlert, VenueBrief } from '@bellwether/contract';
+import type { Briefing, BriefingAction, RiskAlert, VenueBrief } from '@bellwether/contract';
 import { type Micro, microToNumber, notional } from '@bellwether/contract/decimals';
 import { asAddress } from '@bellwether/protocol';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
@@ -21,9 +21,9 @@ import type { Caller } from '../ports/stores.ts';
 import { settingsRecord } from './agents.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import type { Deps } from './deps.ts';
-import { marketItem } from './markets.ts';
 import { orderRecord } from './orders.ts';
 import { refusal } from './refusal.ts';
+import { plainMarket } from './untrusted-market.ts';
 import { isVenueA } from './venues.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -33,8 +33,6 @@ const CHANGED_ORDERS = 100;
 /** New markets in one answer. */
 const LATEST_MARKETS = 10;
 const LISTED_MARKETS = 50;
-const TITLE_CHARS = 300;
-const RULES_CHARS = 2_000;
 const SKILL_TEXT_CHARS = 300;
 
 export interface BriefingQuery {
@@ -80,7 +78,7 @@ export async function briefing(deps: Deps, caller: Caller, query: BriefingQuery)
     riskAlerts: alerts as RiskAlert[],
     venues: isOurs ? { [deps.venueA.name]: venueBrief(deps, facts, state, alerts) } : {},
     opportunities: {
-      newMarkets: (listed?.markets ?? []).map((market) => newMarket(deps, market)),
+      newMarkets: (listed?.markets ?? []).map((market) => plainMarket(deps.venueA.name, market)),
       recommendedSkills: skills.map((skill) => ({
         ...skill,
         description: plainText(skill.description, SKILL_TEXT_CHARS),
@@ -212,16 +210,5 @@ function venueBrief(
         EXITS.has(code) && marketId !== undefined ? [marketId] : [],
       ),
     }) as BriefingAction[],
-  };
-}
-
-/** Titles and rules are written by strangers. */
-function newMarket(deps: Deps, market: MarketRecord): Market {
-  const item = marketItem(deps.venueA.name, market);
-  return {
-    ...item,
-    title: plainText(item.title, TITLE_CHARS),
-    question: plainText(item.question, TITLE_CHARS),
-    description: plainText(item.description, RULES_CHARS),
   };
 }

@@ -33,14 +33,17 @@ async function marketsOf(
   return new Map(await Promise.all(ids.map(async (id) => [id, await deps.markets.find(id)] as const)));
 }
 
+export const valued = (row: PositionRow, market: MarketRecord | null): Valued => ({
+  row,
+  market,
+  value: notional(row.size, priceOf(row, market), 'floor'),
+});
+
 export async function valuedPositions(deps: Deps, wallets: readonly Address[]): Promise<readonly Valued[]> {
   if (wallets.length === 0) return [];
   const rows = await deps.positions.held(wallets);
   const markets = await marketsOf(deps, rows);
-  return rows.map((row) => {
-    const market = markets.get(row.conditionId) ?? null;
-    return { row, market, value: notional(row.size, priceOf(row, market), 'floor') };
-  });
+  return rows.map((row) => valued(row, markets.get(row.conditionId) ?? null));
 }
 
 const isResolved = ({ row, market }: Pick<Valued, 'row' | 'market'>): boolean =>

@@ -1,0 +1,110 @@
+/**
+ * What a market order would get from a book as it stands, and what that is worth to somebody. Pure integers. The venue
+ * rounds per resting order and this per price, so they agree to within a micro-unit per fill.
+ */
+import { divide, MICRO, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
+import { takerFee } from './fees.ts';
+import type { Book, MarketRecord } from './market.ts';
+
+export interface Sweep {
+  readonly side: 'BUY' | 'SELL';
+  readonly outcome: 'YES' | 'NO';
+  /** Collateral to spend (BUY) or shares to sell (SELL). */
+  readonly amount: Micro;
+  readonly best: Pips | null;
+  readonly worst: Pips | null;
+  readonly shares: Micro;
+  /** Collateral paid or received, before the fee. */
+  readonly cost: Micro;
+  readonly fee: Micro;
+  /** False: the book is too thin for the whole amount. */
+  readonly complete: boolean;
+}
+
+type FeeTerms = Pick<MarketRecord, 'feeRate' | 'feeExponent'>;
+
+export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'outcome' | 'amount'>): Sweep {
+  const buying = ask.side === 'BUY';
+  const levels = buying ? book.asks : book.bids;
+  let left = ask.amount;
+  let shares = 0n;
+  let cost = 0n;
+  let fee = 0n;
+  let worst: Pips | null = null;
+  for (const [price, size] of levels) {
+    if (left <= 0n) break;
+    const affordable = buying ? divide(left * BigInt(PIPS), BigInt(price), 'floor') : left;
+    const taken = affordable < size ? affordable : size;
+    if (taken === 0n) {
+      // Less is left than a micro-share costs.
+      left = 0n;
+      break;
+    }
+    const paid = notional(taken, price, 'floor');
+    const charged = takerFee(terms, taken, price);
+    shares += taken;
+    cost += paid;
+    // A venue takes no more of the proceeds than there is.
+    fee += !buying && charged > paid ? paid : charged;
+    worst = price;
+    left = taken < size ? 0n : left - (buying ? paid : taken);
+  }
+  return {
+    ...ask,
+    best: levels[0]?.[0] ?? null,
+    worst,
+    shares,
+    cost,
+    fee,
+    complete: left <= 0n && shares > 0n,
+  };
+}
+
+/** Expected gain of a sweep, after fees, when a share pays one collateral with this probability (in millionths). */
+export function expectedProfit({ side, shares, cost, fee }: Sweep, probability: Micro): Micro {
+  const worth = (shares * probability) / MICRO;
+  return side === 'BUY' ? worth - cost - fee : cost - fee - worth;
+}
+
+/** The same for one share at the best price; `null` for an empty side. */
+export function edgeAtBest(
+  terms: FeeTerms,
+  book: Book,
+  side: 'BUY' | 'SELL',
+  probability: Micro,
+): Micro | null {
+  const price = (side === 'BUY' ? book.asks : book.bids)[0]?.[0];
+  if (price === undefined) return null;
+  const cost = notional(MICRO, price, 'floor');
+  return expectedProfit(
+    {
+      side,
+      outcome: book.outcome,
+      amount: 0n,
+      best: price,
+      worst: price,
+      shares: MICRO,
+      cost,
+      fee: takerFee(terms, MICRO, price),
+      complete: true,
+    },
+    probability,
+  );
+}
+
+/** The highest price on the tick grid at which a share is still worth buying, after the fee; 0 when there is none. */
+export function highestWorthwhile(
+  terms: FeeTerms & Pick<MarketRecord, 'tickSize'>,
+  probability: Micro,
+): Pips {
+  let low = 0;
+  let high = PIPS / terms.tickSize - 1;
+  // Price and fee together rise with the price.
+  while (low < high) {
+    const ticks = Math.ceil((low + high) / 2);
+    const price = ticks * terms.tickSize;
+    if (notional(MICRO, price, 'floor') + takerFee(terms, MICRO, price) <= probability) low = ticks;
+    else high = ticks - 1;
+  }
+  return low * terms.tickSize;
+}

@@ -1,0 +1,171 @@
+/**
+ * What speaks against a trade in a market. Where a trade would be refused, the warning has the refusal's own code.
+ * Pure; every threshold is named here. No text of strangers gets into a message.
+ */
+import { formatMicro, type Micro, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
+import type { Sweep } from './book-sweep.ts';
+import type { Book, MarketRecord } from './market.ts';
+import { assess, type Safeguards, type Usage } from './safeguards.ts';
+
+const HOUR_MS = 3_600_000;
+export const CLOSING_SOON_MS = 24 * HOUR_MS;
+export const WIDE_SPREAD_PIPS: Pips = 500;
+/** Average price worse than the best by so much: crossing the book with this size is dear. */
+export const HIGH_IMPACT_PIPS: Pips = 200;
+/** The venue's smallest immediate BUY, in collateral. */
+const LEAST_IMMEDIATE_BUY: Micro = 1_000_000n;
+
+export interface Warning {
+  readonly code: string;
+  readonly severity: 'critical' | 'warning' | 'info';
+  readonly message: string;
+}
+
+export interface WarningFacts {
+  readonly now: number;
+  readonly market: MarketRecord;
+  readonly yes: Book;
+  readonly safeguards: Safeguards;
+  readonly usage: Usage;
+  readonly realizedToday: Micro;
+  readonly positionValue: Micro;
+  readonly hasCredentials: boolean;
+  readonly claimMissing: boolean;
+  /** Free collateral; free shares by outcome. */
+  readonly available: Micro;
+  readonly free: Readonly<Record<'YES' | 'NO', Micro>>;
+  /** Shares held, whether free or not. */
+  readonly held: Readonly<Record<'YES' | 'NO', Micro>>;
+  readonly openOrders: number;
+  readonly ordersInDoubt: number;
+  /** What was asked about: a side, or a side and a size on each outcome. */
+  readonly side: 'BUY' | 'SELL' | null;
+  readonly asked: readonly Sweep[];
+}
+
+type Warn = (severity: Warning['severity'], code: string, message: string) => void;
+
+export function tradeWarnings(facts: WarningFacts): Warning[] {
+  const found: Warning[] = [];
+  const warn: Warn = (severity, code, message) => {
+    if (!found.some((warning) => warning.code === code)) found.push({ code, severity, message });
+  };
+  marketWarnings(facts, warn);
+  refusals(facts, warn);
+  for (const sweep of facts.asked) sizeWarnings(facts, sweep, warn);
+  ownWarnings(facts, warn);
+  bookWarnings(facts.yes, warn);
+  if (facts.market.negRisk) {
+    warn(
+      'info',
+      'negative_risk',
+      'Exactly one market of this event resolves YES; sign for the neg-risk contract.',
+    );
+  }
+  const order = ['critical', 'warning', 'info'];
+  return found.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
+}
+
+function marketWarnings({ market, now }: WarningFacts, warn: Warn): void {
+  if (market.status !== 'open') {
+    warn('critical', 'market_not_active', `The market is ${market.status} and takes no orders.`);
+    return;
+  }
+  const left = market.endDate - now;
+  if (left >= CLOSING_SOON_MS) return;
+  const hours = Math.max(0, Math.round((left / HOUR_MS) * 10) / 10);
+  warn('warning', 'market_closing_soon', `The market ends in ${hours} hours.`);
+}
+
+/** Asks the safeguards as the trade itself would, with the size asked about; without one, with none. */
+function refusals(facts: WarningFacts, warn: Warn): void {
+  const sides = facts.side === null ? (['BUY', 'SELL'] as const) : [facts.side];
+  for (const side of sides) {
+    const amounts = facts.asked
+      .filter((sweep) => sweep.side === side)
+      .map((sweep) => (side === 'BUY' ? sweep.amount : sweep.cost));
+    const amount = amounts.reduce((most, one) => (one > most ? one : most), 0n);
+    const denial = assess(facts.safeguards, {
+      hasCredentials: facts.hasCredentials,
+      claimMissing: facts.claimMissing,
+      addsExposure: side === 'BUY',
+      amount,
+      usage: facts.usage,
+      positionValue: facts.positionValue,
+      realizedToday: facts.realizedToday,
+    });
+    if (denial !== null) warn('critical', denial.code, denial.detail);
+  }
+}
+
+function sizeWarnings(facts: WarningFacts, sweep: Sweep, warn: Warn): void {
+  const { side, outcome, amount, best, shares, cost, fee } = sweep;
+  // The whole of what is signed has to be there, whatever the book takes of it.
+  if (side === 'BUY' && facts.hasCredentials && amount + fee > facts.available) {
+    warn(
+      'critical',
+      'insufficient_balance',
+      `This size needs ${formatMicro(amount + fee)} collateral with its fee; ${formatMicro(facts.available)} is available.`,
+    );
+  }
+  if (side === 'SELL' && facts.side === 'SELL' && amount > facts.free.YES && amount > facts.free.NO) {
+    warn(
+      'critical',
+      'insufficient_balance',
+      `${formatMicro(facts.free.YES)} YES and ${formatMicro(facts.free.NO)} NO shares are free to sell.`,
+    );
+  }
+  if (side === 'BUY' && amount < LEAST_IMMEDIATE_BUY) {
+    warn('warning', 'amount_below_minimum', 'A BUY that executes at once spends at least 1 collateral.');
+  }
+  if (!sweep.complete) {
+    warn(
+      'warning',
+      'thin_book',
+      `The book does not take all of this size: ${side} ${outcome} gets ${formatMicro(shares)} shares.`,
+    );
+  }
+  if (best === null || shares === 0n) return;
+  const average = Number((cost * 10_000n) / shares);
+  const impact = side === 'BUY' ? average - best : best - average;
+  if (impact < HIGH_IMPACT_PIPS) return;
+  warn(
+    'warning',
+    'high_price_impact',
+    `${side} ${outcome} of this size averages ${pipsToNumber(average)} against a best price of ${pipsToNumber(best)}.`,
+  );
+}
+
+function ownWarnings(facts: WarningFacts, warn: Warn): void {
+  const { held, openOrders, ordersInDoubt } = facts;
+  if (ordersInDoubt > 0) {
+    warn(
+      'warning',
+      'order_in_doubt',
+      'An order of yours in this market has no answer from the venue yet: a further one may come on top.',
+    );
+  }
+  if (openOrders > 0) {
+    warn(
+      'info',
+      'own_open_orders',
+      `${openOrders} of your orders rest in this market; one that your trade would match is canceled instead.`,
+    );
+  }
+  if (held.YES > 0n && held.NO > 0n)
+    warn('info', 'both_outcomes_held', 'You hold YES and NO: a pair of them is worth 1 whatever happens.');
+}
+
+function bookWarnings(yes: Book, warn: Warn): void {
+  const bid = yes.bids[0]?.[0];
+  const ask = yes.asks[0]?.[0];
+  if (bid === undefined || ask === undefined) {
+    warn('warning', 'one_sided_book', 'One side of the book is empty.');
+  } else if (ask - bid >= WIDE_SPREAD_PIPS) {
+    warn(
+      'warning',
+      'wide_spread',
+      `The spread is ${pipsToNumber(ask - bid)}: crossing it costs that much a share.`,
+    );
+  }
+}
