@@ -57,7 +57,13 @@ const sameSet = (a: readonly Operation[], b: readonly Operation[]): boolean =>
 /** Sets of operations that have a name, widest first. */
 const KINDS: readonly (readonly [string, (operation: Operation) => boolean])[] = [
   ['every operation', () => true],
-  ['every operation that needs a key', ({ permission }) => permission === 'agent'],
+  [
+    'every operation that needs a key',
+    ({ permission }) => permission === 'agent' || permission === 'operator',
+  ],
+  ['every operation of the operator', ({ permission }) => permission === 'operator'],
+  ['every operation of a signed-in owner', ({ permission }) => permission === 'owner'],
+  ['every operation that the pages alone may call', ({ sameOrigin }) => sameOrigin === true],
   ['every rate-limited operation', ({ rateClass }) => rateClass !== 'none'],
   [
     'every operation with parameters or a body',
@@ -127,12 +133,13 @@ ${table(
 const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   PORT: 'Port to listen on; 0 takes a free one.',
   HOST: 'Address to listen on. The default answers this machine only; `0.0.0.0` answers everybody.',
-  PUBLIC_URL: 'How others reach the service: claim links and the API reference use it.',
+  PUBLIC_URL:
+    'How others reach the service: claim links, the API reference and the pages. Passkeys are bound to its host, which cannot be an IP address.',
   BASE_PATH: 'Prefix of every route, such as `/api`; `/healthz` and `/readyz` stay at the root too.',
   DATABASE_URL: 'A PostgreSQL 15 or later of your own. Without it an embedded one is started.',
   DATA_DIR: 'Folder of the embedded database and the generated master key.',
   MASTER_KEY: 'Key that seals venue credentials and hashes API keys. Required with `DATABASE_URL`.',
-  OPERATOR_KEY: 'Accepted, and not used by this version.',
+  OPERATOR_KEY: 'Opens the routes under `/operator`, as a bearer key. Without it they answer 403.',
   REPLICA_URL: 'Where other replicas on the same database reach this one.',
   TRUST_PROXY: 'Whether `X-Forwarded-For` says whose address counts. Switch on only behind a proxy of yours.',
   LOG_LEVEL: 'Least serious level that is logged, as JSON lines on standard error.',
@@ -140,6 +147,7 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   RATE_LIMIT_REGISTER_PER_HOUR: 'Registrations and faucet draws per address and hour; also the burst.',
   RATE_LIMIT_CLAIM_PER_MINUTE: 'Claim look-ups per address and minute; also the burst.',
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: 'Wrong API keys per address and minute; also the burst.',
+  RATE_LIMIT_FAILED_OPERATOR_PER_MINUTE: 'Wrong operator keys per address and minute; also the burst.',
   RATE_LIMIT_TRADE_PER_SECOND: 'Trades per API key and second.',
   RATE_LIMIT_TRADE_BURST: 'Trades at once.',
   RATE_LIMIT_EXIT_PER_SECOND: 'Cancels and changes of settings per API key and second.',
