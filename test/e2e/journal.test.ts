@@ -126,7 +126,7 @@ describe('results', () => {
       const { entries } = await agent.client.getLeaderboard({ limit: 100 });
       return entries.find(({ id }) => id === agent.agentId);
     };
-    await expect.poll(async () => (await find())?.tradesCount, { timeout: 5_000 }).toBe(2);
+    await expect.poll(async () => (await find())?.tradesCount, { timeout: 15_000 }).toBe(2);
     const { fees, realizedPnl } = await agent.client.getPortfolio();
     const mine = await find();
     expect(mine).toMatchObject({

@@ -75,7 +75,7 @@ const RESOLVE_AFTER_SHARED_MS = 12_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const WEBHOOKS_EVERY_MS = 500;
 const AUTO_REDEEM_EVERY_MS = 1_000;
-const LEADERBOARD_FRESH_MS = 2_000;
+const LEADERBOARD_FRESH_MS = 5_000;
 const RATE_SWEEP_EVERY_MS = 1_000;
 
 /** What was started, to be stopped in the reverse order. */
