@@ -271,6 +271,27 @@ const CASES: readonly Case[] = [
     "positions of somebody else's wallet",
     () => get(`/markets/current-positions?user=${stranger.signer.address}`),
   ],
+  ['webhook_not_found', 'a webhook that nobody has', () => post(`/webhooks/${trader.agentId}/test`, undefined)],
+  [
+    'webhook_url_refused',
+    'a private address',
+    () => post('/webhooks', { url: 'https://10.0.0.1/', events: ['fill'] }),
+  ],
+  [
+    'webhook_limit_reached',
+    'an eleventh webhook',
+    async () => {
+      const agent = await newAgent(service);
+      const body = { url: 'https://hooks.example.com/', events: ['fill'] };
+      for (let i = 0; i < 10; i++) await post('/webhooks', body, agent.apiKey);
+      return post('/webhooks', body, agent.apiKey);
+    },
+  ],
+  [
+    'webhook_signature_invalid',
+    'a callback that nobody signed',
+    () => call(service, 'POST', '/webhooks/inbound/venue', { body: { id: 1 } }),
+  ],
   [
     'faucet_allowance_exceeded',
     'too much paper money',
@@ -545,6 +566,7 @@ const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   skill_not_found: 'skills.test.ts',
   skill_queue_full: 'skills.test.ts',
   paper_only: 'live venues only',
+  webhook_disabled: 'webhooks.test.ts, an endpoint that failed for long',
 };
 
 describe('bad input', () => {

@@ -95,7 +95,8 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
   ...Object.fromEntries(WEBHOOK_ORDER_STATUSES.map((status) => [`order.${status}`, orderKind(status)])),
   fill: { description: "A part of one of the agent's orders was executed.", data: FillEventData },
   'market.resolved': {
-    description: "A market was decided in which the agent's owner holds a position or had an open order.",
+    description:
+      "A market was decided in which the agent's owner holds a position, or has an order open at that moment.",
     data: MarketResolvedEventData,
   },
   risk: { description: 'A risk alert of the briefing was raised.', data: RiskEventData },
@@ -126,7 +127,7 @@ export const WebhookEvent = Type.Object({
   type: Type.String({ examples: ['order.filled'] }),
   createdAt: Iso,
   agentId: Type.String(),
-  data: Type.Object({}, { additionalProperties: true }),
+  data: Type.Record(Type.String(), Type.Unknown(), { description: 'as described for its type' }),
 });
 
 export type WebhookEvent = Static<typeof WebhookEvent>;

@@ -58,6 +58,7 @@ import { ownerOfSession } from './app/owners.ts';
 import { createRateLimits } from './app/rate-limits.ts';
 import { resolveDoubt } from './app/resolve-doubt.ts';
 import { createRecommendedSkills } from './app/skills.ts';
+import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
 import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
@@ -74,6 +75,7 @@ const RESOLVE_AFTER_MS = 5_000;
 const RESOLVE_AFTER_SHARED_MS = 12_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const WEBHOOKS_EVERY_MS = 500;
+const RISKS_EVERY_MS = 30_000;
 const AUTO_REDEEM_EVERY_MS = 1_000;
 const LEADERBOARD_FRESH_MS = 5_000;
 const RATE_SWEEP_EVERY_MS = 1_000;
@@ -357,6 +359,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       { name: 'sweep sessions', everyMs: SWEEP_EVERY_MS, run: () => owners.sweep(clock.now()) },
       { name: 'sweep links', everyMs: SWEEP_EVERY_MS, run: () => deps.walletLinks.sweep(clock.now()) },
       { name: 'webhooks', everyMs: WEBHOOKS_EVERY_MS, run: courier.tick },
+      { name: 'watch risks', everyMs: RISKS_EVERY_MS, run: () => watchRisks(deps) },
       { name: 'sweep webhooks', everyMs: SWEEP_EVERY_MS, run: courier.sweep },
     ],
     logger,

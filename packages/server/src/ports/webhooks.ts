@@ -79,7 +79,7 @@ export interface WebhookStore {
   /** Puts an event into the outbox of one endpoint, whatever it subscribes to. */
   tellEndpoint(endpointId: string, eventId: string, event: NewEvent): Promise<DeliveryRow>;
   /** Agents with an endpoint that wants to hear of this type. */
-  listeners(type: string): Promise<readonly string[]>;
+  listeners(type: string): Promise<readonly { readonly agentId: string; readonly userId: bigint }[]>;
   /**
    * Compares an agent's alerts with those that stand: tells its endpoints of the new ones, forgets those that are gone.
    * @param alerts by a name that stays the same while the alert stands

@@ -49,17 +49,19 @@ function endpoints(sql: Sql): Endpoints {
   const withPending = sql`select e.*, (select count(*) from webhook_deliveries d
     where d.endpoint_id = e.id and d.status = 'pending')::int as pending from webhook_endpoints e`;
   return {
-    async add(endpoint, limit) {
-      // The agent's row makes twins take turns, so that they cannot both be the last one allowed.
-      const [row] = await sql`
-        with agent as (select agent_id from agents where agent_id = ${endpoint.agentId} for no key update)
-        insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
-        select ${endpoint.id}, agent_id, ${endpoint.url}, ${[...endpoint.events]}::text[], ${endpoint.description},
-          ${endpoint.secret.keyId}, ${endpoint.secret.bytes as Buffer}, ${new Date(endpoint.createdAt)}
-        from agent where (select count(*) from webhook_endpoints where agent_id = agent.agent_id) < ${limit}
-        returning 1`;
-      return row !== undefined;
-    },
+    add: (endpoint, limit) =>
+      sql.begin(async (tx) => {
+        // Twins take turns on the agent's row, so that they cannot both be the last one allowed.
+        await tx`select 1 from agents where agent_id = ${endpoint.agentId} for no key update`;
+        const rows = await tx`
+          insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
+          select ${endpoint.id}::uuid, ${endpoint.agentId}::uuid, ${endpoint.url}, ${[...endpoint.events]}::text[],
+            ${endpoint.description}, ${endpoint.secret.keyId}::integer, ${endpoint.secret.bytes as Buffer}::bytea,
+            ${new Date(endpoint.createdAt)}::timestamptz
+          where (select count(*) from webhook_endpoints where agent_id = ${endpoint.agentId}) < ${limit}
+          returning 1`;
+        return rows.length === 1;
+      }),
 
     async list(agentId) {
       return (await sql`${withPending} where e.agent_id = ${agentId} order by e.created_at, e.id`).map(
@@ -120,9 +122,9 @@ function events(sql: Sql): Events {
     },
 
     async listeners(type) {
-      const rows = await sql`select distinct agent_id from webhook_endpoints
-        where enabled and events && array['*', ${type}::text]`;
-      return rows.map((row) => row.agent_id as string);
+      const rows = await sql`select agent_id, user_id from agents where agent_id in (
+        select agent_id from webhook_endpoints where enabled and events && array['*', ${type}::text])`;
+      return rows.map((row) => ({ agentId: row.agent_id as string, userId: row.user_id as bigint }));
     },
 
     async raise(agentId, alerts, at) {

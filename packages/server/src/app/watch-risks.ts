@@ -1,0 +1,27 @@
+/**
+ * Tells endpoints that subscribe to `risk` when an alert of the briefing is raised: once while it stands, again when it
+ * comes back. Agents that nobody listens for cost nothing.
+ */
+import type { RiskAlert } from '@bellwether/contract';
+import type { Caller } from '../ports/stores.ts';
+import { briefing } from './briefing.ts';
+import type { Deps } from './deps.ts';
+
+const AGENTS_AT_ONCE = 4;
+
+/** What keeps its name while an alert stands: its figures may change. */
+const nameOf = (alert: RiskAlert): string => `${alert.code} ${alert.marketId ?? ''}`;
+
+async function watch(deps: Deps, agent: Omit<Caller, 'keyId'>): Promise<void> {
+  const { riskAlerts } = await briefing(deps, { ...agent, keyId: 0n }, { includeMarkets: false });
+  const alerts = new Map(riskAlerts.map((alert) => [nameOf(alert), { ...alert }]));
+  await deps.webhooks.raise(agent.agentId, alerts, deps.clock.now());
+}
+
+export async function watchRisks(deps: Deps): Promise<void> {
+  const listeners = [...(await deps.webhooks.listeners('risk'))];
+  const work = async () => {
+    for (let agent = listeners.pop(); agent !== undefined; agent = listeners.pop()) await watch(deps, agent);
+  };
+  await Promise.all(Array.from({ length: AGENTS_AT_ONCE }, work));
+}
