@@ -46,6 +46,8 @@ interface Bucket {
 }
 
 const MS = 1000;
+/** Refilled in many small steps a token is a little less than one; who waited as long as told must not be refused. */
+const ALMOST_ONE = 1 - 1e-9;
 const SLICE_LAPSES_MS = 1_000;
 /** A slice is a small part of a bucket, so that little lies idle at a replica that is not asked. */
 const SLICES_PER_BURST = 8;
@@ -108,8 +110,8 @@ function drawAlone(bucket: Bucket, clock: Clock): Draw {
   bucket.leased = false;
   bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / MS) * perSecond);
   bucket.at = now;
-  const allowed = bucket.tokens >= 1;
-  if (allowed) bucket.tokens -= 1;
+  const allowed = bucket.tokens >= ALMOST_ONE;
+  if (allowed) bucket.tokens = Math.max(0, bucket.tokens - 1);
   return answer(bucket, allowed, bucket.tokens);
 }
 
