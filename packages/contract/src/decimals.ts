@@ -79,7 +79,7 @@ export const parseMicro = (value: string | number, rounding?: Rounding): Micro =
 
 export const formatMicro = (value: Micro): string => formatDecimal(value, MICRO_DECIMALS);
 
-/** A micro amount as a JSON number. Exact up to 2^53 micro-units (nine billion collateral). */
+/** A micro amount as a JSON number. Exact up to 2^33 collateral (8.5 billion): beyond, doubles are further apart. */
 export const microToNumber = (value: Micro): number => Number(formatMicro(value));
 
 /** @throws DecimalError when the price is finer than a ten-thousandth and no rounding was named. */
