@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  DecimalError,
+  divide,
+  formatDecimal,
+  formatMicro,
+  microToNumber,
+  notional,
+  parseDecimal,
+  parseMicro,
+  parsePips,
+  pipsToNumber,
+} from '../src/decimals.ts';
+
+const anyInteger = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
+const decimals = fc.integer({ min: 1, max: 18 });
+const positive = fc.bigInt({ min: 1n, max: 10n ** 30n });
+
+describe('parse and format', () => {
+  test('what was formatted is parsed to the same', () => {
+    fc.assert(
+      fc.property(anyInteger, decimals, (value, places) => {
+        const text = formatDecimal(value, places);
+        expect(parseDecimal(text, places)).toBe(value);
+        expect(text).toMatch(/^-?(0|[1-9]\d*)(\.\d*[1-9])?$/);
+      }),
+    );
+  });
+
+  test('a JSON number is read by its shortest spelling, and comes back as the same number', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 33 * 1_000_000 }), (micro) => {
+        const value = microToNumber(BigInt(micro));
+        expect(parseMicro(value)).toBe(BigInt(micro));
+      }),
+    );
+    expect(parseMicro(0.1)).toBe(100_000n);
+    expect(parseMicro(1e-6)).toBe(1n);
+    expect(parseMicro(1e21)).toBe(10n ** 27n);
+  });
+
+  test('an exponent moves the point and changes nothing else', () => {
+    fc.assert(
+      fc.property(anyInteger, fc.integer({ min: -20, max: 20 }), (value, exponent) => {
+        const moved = parseDecimal(`${value}e${exponent}`, 30);
+        expect(moved).toBe(value * 10n ** BigInt(30 + exponent));
+      }),
+    );
+  });
+
+  test('finer than asked: refused, unless a direction is named', () => {
+    expect(() => parseMicro('0.0000001')).toThrow(DecimalError);
+    fc.assert(
+      fc.property(anyInteger, (value) => {
+        const text = formatDecimal(value, 9);
+        const floor = parseMicro(text, 'floor');
+        const ceil = parseMicro(text, 'ceil');
+        expect(floor * 1000n).toBeLessThanOrEqual(value);
+        expect((floor + 1n) * 1000n).toBeGreaterThan(value);
+        expect(ceil - floor).toBe(value % 1000n === 0n ? 0n : 1n);
+        if (value % 1000n === 0n) expect(parseMicro(text)).toBe(floor);
+        else expect(() => parseMicro(text)).toThrow(/too many decimals/);
+      }),
+    );
+  });
+
+  test.for([
+    '',
+    ' 1',
+    '1 ',
+    '1.',
+    '.5',
+    '+1',
+    '0x10',
+    '1_000',
+    '1,5',
+    'NaN',
+    'Infinity',
+    '--1',
+    '1e',
+    '1e1000',
+    '١',
+  ])('"%s" is no decimal', (text) => {
+    expect(() => parseMicro(text)).toThrow(DecimalError);
+  });
+
+  test('numbers that are none are refused, and a long text is cut in the message', () => {
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => parseMicro(value)).toThrow(DecimalError);
+    expect(() => parseMicro('x'.repeat(10_000))).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^.{1,100}$/) }),
+    );
+  });
+
+  test('zero has no sign', () => {
+    expect(formatMicro(parseMicro('-0.000000'))).toBe('0');
+    expect(parseMicro(-0)).toBe(0n);
+  });
+});
+
+describe('prices', () => {
+  test('every pip survives the way through a JSON number', () => {
+    for (let pips = 0; pips <= 10_000; pips++) expect(parsePips(pipsToNumber(pips))).toBe(pips);
+  });
+
+  test('what shares cost, rounded as named', () => {
+    fc.assert(
+      fc.property(positive, fc.integer({ min: 0, max: 10_000 }), (shares, price) => {
+        const floor = notional(shares, price, 'floor');
+        expect(floor).toBe((shares * BigInt(price)) / 10_000n);
+        // Both outcomes of a share cost one together, to the micro-unit that rounding takes.
+        expect(floor + notional(shares, 10_000 - price, 'ceil')).toBe(shares);
+      }),
+    );
+  });
+});
+
+describe('divide', () => {
+  test('floor and ceil enclose the quotient', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 40n }), positive, (numerator, denominator) => {
+        const floor = divide(numerator, denominator, 'floor');
+        const ceil = divide(numerator, denominator, 'ceil');
+        expect(floor * denominator).toBeLessThanOrEqual(numerator);
+        expect(ceil * denominator).toBeGreaterThanOrEqual(numerator);
+        expect(ceil - floor).toBe(numerator % denominator === 0n ? 0n : 1n);
+      }),
+    );
+  });
+
+  test('signs and zero denominators are refused', () => {
+    expect(() => divide(-1n, 2n, 'floor')).toThrow(RangeError);
+    expect(() => divide(1n, 0n, 'floor')).toThrow(RangeError);
+    expect(() => divide(1n, -2n, 'ceil')).toThrow(RangeError);
+  });
+});

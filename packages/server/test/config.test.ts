@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, ENVIRONMENT, readConfig } from '../src/config.ts';
+
+const KEY = 'ab'.repeat(32);
+
+function refusalOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  throw new Error(`${JSON.stringify(environment)} was accepted`);
+}
+
+test('an empty environment is a paper service on this machine', () => {
+  expect(readConfig({ PATH: '/bin', HOME: '/root' })).toMatchObject({
+    port: 8080,
+    host: '127.0.0.1',
+    publicUrl: 'http://localhost:8080',
+    basePath: '',
+    databaseUrl: null,
+    dataDir: './data',
+    venueA: { name: 'polymarket', backend: 'paper', profile: 'interface' },
+    paper: { gtdMinLeadS: 180, simulationBalance: 10_000 },
+  });
+});
+
+/** One wrong value for every setting that can have one. */
+const WRONG: Readonly<Record<string, readonly string[]>> = {
+  PORT: ['x', '70000', '-1', '80.5', '8080 ', '1e3'],
+  PUBLIC_URL: ['ftp://x', 'example.com'],
+  BASE_PATH: ['x', '/x/'],
+  DATABASE_URL: ['mysql://x'],
+  MASTER_KEY: ['secret', KEY.slice(1)],
+  OPERATOR_KEY: ['short'],
+  TRUST_PROXY: ['yes', 'ON'],
+  LOG_LEVEL: ['loud'],
+  RATE_LIMITS: ['maybe'],
+  RATE_LIMIT_REGISTER_PER_HOUR: ['0'],
+  RATE_LIMIT_TRADE_BURST: ['0', '1.5'],
+  DATABASE_POOL: ['3', '91'],
+  CHAIN_ID: ['0'],
+  VENUE_A_NAME: ['A B', ''.padEnd(51, 'a')],
+  VENUE_A_BACKEND: ['real'],
+  VENUE_A_ORDER_PROFILE: ['both'],
+  VENUE_B_NAME: ['-x'],
+  PAPER_DOORS: ['open'],
+  PAPER_SEED: ['-1', '4294967296'],
+  PAPER_SPEED: ['0', '100001', 'fast'],
+  PAPER_WORLD: ['flat'],
+  PAPER_GTD_MIN_LEAD_S: ['86401'],
+  PAPER_FAUCET_PER_DAY: ['-1'],
+  SIMULATION_BALANCE: ['-1', 'NaN', 'Infinity'],
+};
+
+test.for(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+  '%s=%s is refused by name',
+  ([name, value]) => {
+    const said = refusalOf({ [name]: value, ...(name === 'MASTER_KEY' ? {} : { MASTER_KEY: KEY }) });
+    expect(said).toContain(`${name} `);
+    expect(said).toMatch(/\.$/);
+  },
+);
+
+test('a secret that is wrong is not quoted', () => {
+  expect(refusalOf({ MASTER_KEY: 'hunter2' })).not.toContain('hunter2');
+  expect(refusalOf({ OPERATOR_KEY: 'hunter2' })).not.toContain('hunter2');
+});
+
+test('several wrong values are told at once', () => {
+  const said = refusalOf({ PORT: 'x', LOG_LEVEL: 'loud' });
+  expect(said).toContain('PORT');
+  expect(said).toContain('LOG_LEVEL must be one of fatal');
+});
+
+describe('what one setting means for another', () => {
+  test.for([
+    ['DATABASE_URL needs MASTER_KEY', { DATABASE_URL: 'postgres://x/y' }, 'MASTER_KEY'],
+    ['live needs a profile', { VENUE_A_BACKEND: 'live' }, 'VENUE_A_ORDER_PROFILE'],
+    [
+      'live is not built',
+      { VENUE_A_BACKEND: 'live', VENUE_A_ORDER_PROFILE: 'polymarket' },
+      'VENUE_A_BACKEND',
+    ],
+    ['two venues of one name', { VENUE_A_NAME: 'kalshi' }, 'VENUE_B_NAME'],
+    ['a venue named like a route', { VENUE_B_NAME: 'agents' }, 'VENUE_B_NAME=agents'],
+    ['an unknown setting', { PAPER_SEEDS: '1' }, 'PAPER_SEEDS'],
+    ['and the nearest one', { PAPER_SEEDS: '1' }, 'Did you mean PAPER_SEED?'],
+    ['an unknown limit', { RATE_LIMIT_TRADES: '1' }, 'RATE_LIMIT_TRADES'],
+  ] as const)('%s', ([, environment, named]) => {
+    expect(refusalOf(environment)).toContain(named);
+  });
+});
+
+test('an empty value is no value, and names of others pass', () => {
+  expect(readConfig({ PORT: '', PGHOST: 'x', NODE_ENV: 'test' }).port).toBe(8080);
+});
+
+test('every setting has a default or may be left out, and the defaults pass their own check', () => {
+  const defaults = Object.fromEntries(
+    Object.entries(ENVIRONMENT.properties)
+      .map(([name, schema]) => [name, (schema as { default?: unknown }).default])
+      .filter(([, value]) => value !== undefined && value !== '')
+      .map(([name, value]) => [name, String(value)]),
+  );
+  expect(readConfig(defaults)).toEqual(readConfig({}));
+});

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { createRateLimits, type Draw } from '../src/app/rate-limits.ts';
+import type { TokenBank } from '../src/ports/token-bank.ts';
+
+const POLICIES = { trade: { perSecond: 2, burst: 4 }, slow: { perSecond: 0.01, burst: 1 } };
+
+/** A clock that stands until it is moved, and a bank that nobody shares. */
+function alone(policies: typeof POLICIES | null = POLICIES) {
+  let now = 1_000_000;
+  const bank: TokenBank = {
+    isShared: () => false,
+    lease: () => Promise.reject(new Error('a process that is alone asks nobody')),
+  };
+  const limits = createRateLimits({ policies, clock: { now: () => now }, bank });
+  return {
+    limits,
+    pass: (ms: number) => (now += ms),
+    draw: (who = 'a', name = 'trade') => limits.draw(name, who) as Draw,
+  };
+}
+
+describe('a process alone', () => {
+  test('gives the burst at once, then refuses and says how long to wait', () => {
+    const { draw } = alone();
+    expect([draw(), draw(), draw(), draw()].map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+      [true, 3],
+      [true, 2],
+      [true, 1],
+      [true, 0],
+    ]);
+    expect(draw()).toEqual({ allowed: false, remaining: 0, resetS: 2, retryAfterS: 1 });
+    expect(alone().draw('a', 'slow')).toMatchObject({ allowed: true });
+  });
+
+  test('refills at its rate, to the millisecond, and never beyond the burst', () => {
+    const { draw, pass } = alone();
+    for (let i = 0; i < 4; i++) draw();
+    pass(499);
+    expect(draw().allowed).toBe(false);
+    pass(1);
+    expect(draw().allowed).toBe(true);
+    expect(draw().allowed).toBe(false);
+    pass(3_600_000);
+    expect(draw()).toMatchObject({ allowed: true, remaining: 3 });
+  });
+
+  test('waits as long as it says', () => {
+    const { draw, pass } = alone();
+    draw('a', 'slow');
+    const { retryAfterS } = draw('a', 'slow');
+    expect(retryAfterS).toBe(100);
+    pass(retryAfterS * 1000 - 1);
+    expect(draw('a', 'slow').allowed).toBe(false);
+    pass(1);
+    expect(draw('a', 'slow').allowed).toBe(true);
+  });
+
+  test('callers and classes have buckets of their own', () => {
+    const { draw } = alone();
+    for (let i = 0; i < 4; i++) draw('a');
+    expect(draw('a').allowed).toBe(false);
+    expect(draw('b').allowed).toBe(true);
+    expect(draw('a', 'slow').allowed).toBe(true);
+  });
+
+  test('sweeping forgets full buckets only', async () => {
+    const { limits, draw, pass } = alone();
+    for (let i = 0; i < 4; i++) draw('a');
+    await limits.sweep();
+    expect(draw('a').allowed).toBe(false);
+    pass(2_000);
+    await limits.sweep();
+    expect(draw('a')).toMatchObject({ allowed: true, remaining: 3 });
+  });
+
+  test('a class without a policy, or no policies at all, are not limited', () => {
+    expect(alone().limits.draw('none', 'a')).toBeNull();
+    expect(alone(null).limits.draw('trade', 'a')).toBeNull();
+  });
+
+  test('a clock that steps back takes nothing away', () => {
+    const { draw, pass } = alone();
+    draw();
+    pass(-60_000);
+    expect(draw()).toMatchObject({ allowed: true, remaining: 2 });
+  });
+});
+
+test('replicas together give out what one bucket holds', async () => {
+  let left = POLICIES.trade.burst;
+  const bank: TokenBank = {
+    isShared: () => true,
+    async lease(_bucket, _policy, want) {
+      await Promise.resolve();
+      const granted = Math.min(want, left);
+      left -= granted;
+      return { granted, remaining: left };
+    },
+  };
+  const clock = { now: () => 0 };
+  const replicas = [1, 2, 3].map(() => createRateLimits({ policies: POLICIES, clock, bank }));
+  const draws = await Promise.all(
+    Array.from({ length: 30 }, (_, i) => replicas[i % 3]?.draw('trade', 'a') as Promise<Draw>),
+  );
+  expect(draws.filter(({ allowed }) => allowed)).toHaveLength(POLICIES.trade.burst);
+});
