@@ -52,6 +52,8 @@ const COMPARE: Record<(typeof MARKET_SORT_FIELDS)[number], (a: MarketRecord, b: 
   createdAt: (a, b) => a.createdAt - b.createdAt,
 };
 
+const compareIds = (a: MarketRecord, b: MarketRecord): number =>
+  a.id.length - b.id.length || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 const compareMicro = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Closed = no longer trading (resolved ones too); resolved = outcome final. */
@@ -83,7 +85,8 @@ export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<Ma
   const found = (await deps.markets.search(query.q)).filter(wanted);
   if (sort !== null) {
     const direction = query.ascending === true ? 1 : -1;
-    found.sort((a, b) => direction * COMPARE[sort](a, b));
+    // Equal ones stay in one order, so that no page repeats or skips any.
+    found.sort((a, b) => direction * COMPARE[sort](a, b) || compareIds(a, b));
   } else if (query.ascending === true) {
     found.reverse();
   }

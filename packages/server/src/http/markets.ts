@@ -19,7 +19,8 @@ export function bindMarkets(bind: Bind, deps: Deps): void {
     const pageCount = limit === 0 ? 0 : Math.ceil(total / limit);
     paginate(request, reply, total, {
       name: 'page',
-      previous: page > 1 ? page - 1 : null,
+      // From beyond the end, back to the last page that there is.
+      previous: page > 1 && pageCount > 0 ? Math.min(page - 1, pageCount) : null,
       next: page < pageCount ? page + 1 : null,
     });
     return items;

@@ -1,0 +1,277 @@
+/** GET /markets with every parameter, and GET /markets/{id} by every name of a market. */
+import type { Market } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { call, newAgent, type RawAnswer, startTestService, type TestService } from '../harness.ts';
+
+let service: TestService;
+let key: string;
+let all: Market[];
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' });
+  key = (await newAgent(service)).apiKey;
+  all = (await search({ q: '*', limit: 500 })).body;
+});
+
+const search = (query: Record<string, string | number | boolean>): Promise<RawAnswer> =>
+  call(service, 'GET', `/markets?${new URLSearchParams(query as never)}`, { key });
+const found = async (q: string): Promise<Market[]> => (await search({ q, limit: 500 })).body;
+const ids = (markets: readonly Market[]) => markets.map(({ id }) => id);
+const wordsOf = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** One typing error at a place inside the word. */
+const TYPOS: readonly (readonly [string, (word: string, at: number) => string])[] = [
+  ['a letter left out', (word, at) => word.slice(0, at) + word.slice(at + 1)],
+  ['a letter too many', (word, at) => `${word.slice(0, at)}x${word.slice(at)}`],
+  ['a wrong letter', (word, at) => `${word.slice(0, at)}x${word.slice(at + 1)}`],
+  ['two letters swapped', (word, at) => word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2)],
+];
+
+describe('search', () => {
+  test('the world has enough markets for this to mean something', () => {
+    expect(all.length).toBeGreaterThan(100);
+  });
+
+  test('a question finds its own market first', async () => {
+    let first = 0;
+    for (const market of all.slice(0, 60)) {
+      const hits = await found(market.question.slice(0, 100));
+      expect(ids(hits).slice(0, 3)).toContain(market.id);
+      if (hits[0]?.question === market.question) first += 1;
+    }
+    expect(first).toBeGreaterThanOrEqual(58);
+  });
+
+  test('a category finds all of it, before markets that only mention it', async () => {
+    for (const category of new Set(all.map((market) => market.category))) {
+      const size = all.filter((market) => market.category === category).length;
+      const hits = await found(category);
+      expect(hits.filter((market) => market.category === category).length).toBe(size);
+      expect(
+        hits.slice(0, Math.min(size, 5)).every((market) => market.category === category),
+        category,
+      ).toBe(true);
+    }
+  });
+
+  test('the rules are searched, and count least', async () => {
+    // Every description says so, no question does.
+    expect((await found('fictional')).length).toBe(all.length);
+    const [market] = all;
+    const word = wordsOf(market?.question ?? '').toSorted((a, b) => b.length - a.length)[0] as string;
+    expect((await found(`fictional ${word}`))[0]?.question).toContain(word);
+  });
+
+  test.each(TYPOS)('finds the market in spite of %s', async (_kind, typo) => {
+    let tried = 0;
+    let right = 0;
+    for (const market of all.slice(0, 40)) {
+      const word = wordsOf(market.question).toSorted((a, b) => b.length - a.length)[0] as string;
+      if (word.length < 6) continue;
+      const exact = await found(word);
+      const hits = await found(typo(word.toLowerCase(), Math.floor(word.length / 2)));
+      tried += 1;
+      if (ids(hits.slice(0, exact.length + 3)).includes(market.id)) right += 1;
+    }
+    expect(tried).toBeGreaterThan(25);
+    expect(right / tried).toBeGreaterThanOrEqual(0.95);
+  });
+
+  test('a beginning of a word, other case, accents and punctuation do not matter', async () => {
+    const word = wordsOf(all[0]?.question ?? '').toSorted((a, b) => b.length - a.length)[0] as string;
+    const exact = ids(await found(word));
+    expect(ids(await found(word.toUpperCase()))).toEqual(exact);
+    expect(ids(await found(`  ${word}?! `))).toEqual(exact);
+    expect(ids(await found(word.replace(/[aeiou]/, (vowel) => `${vowel}\u0301`)))).toEqual(exact);
+    expect(ids(await found(word.slice(0, -2)))).toEqual(expect.arrayContaining(exact));
+  });
+
+  test('more words narrow it down; nonsense finds nothing and costs nothing', async () => {
+    const [market] = all;
+    const [one, two] = wordsOf(market?.question ?? '').toSorted((a, b) => b.length - a.length);
+    const both = await found(`${one} ${two}`);
+    expect(both.length).toBeLessThanOrEqual((await found(one as string)).length);
+    expect(ids(both)).toContain(market?.id);
+    for (const q of ['qqqqzzzzxxxx', '???', '%%%', "' or 1=1 --", '\u{1f642}']) {
+      const { status, headers } = await search({ q });
+      expect(status, q).toBe(200);
+      expect(Number(headers.get('x-total-count')), q).toBeLessThan(all.length);
+    }
+  });
+
+  test.each([[''], ['x'.repeat(101)], ['a\u0007b']])('q %j is refused', async (q) => {
+    const { status, body } = await search({ q });
+    expect({ status, code: body.code, path: body.errors[0].path }).toEqual({
+      status: 400,
+      code: 'invalid_request',
+      path: 'q',
+    });
+  });
+
+  test('q is required', async () => {
+    expect((await call(service, 'GET', '/markets', { key })).body).toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe('order', () => {
+  const VALUES: Record<string, (market: Market) => number> = {
+    volume24hr: (market) => Number(market.volume24hr),
+    liquidity: (market) => Number(market.liquidity),
+    volume: (market) => market.volume,
+    endDate: (market) => Date.parse(market.endDate),
+    createdAt: (market) => Date.parse(market.createdAt),
+  };
+
+  test.each(Object.keys(VALUES))('by %s, both ways', async (order) => {
+    const value = VALUES[order] as (market: Market) => number;
+    for (const ascending of [false, true]) {
+      const { body } = await search({ q: '*', limit: 500, order, ascending });
+      const values = body.map(value);
+      expect(values).toEqual(values.toSorted((a: number, b: number) => (ascending ? a - b : b - a)));
+      expect(ids(body).toSorted()).toEqual(ids(all).toSorted());
+    }
+  });
+
+  test('relevance is the default, and can be turned round', async () => {
+    const best = await found('poll');
+    expect(best.length).toBeGreaterThan(1);
+    const worst: Market[] = (await search({ q: 'poll', limit: 500, ascending: true })).body;
+    expect(ids(worst)).toEqual(ids(best).toReversed());
+  });
+
+  test('an unknown field lists the fields', async () => {
+    const { status, body } = await search({ q: '*', order: 'colour' });
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'unknown_sort_field' });
+    for (const field of Object.keys(VALUES)) expect(body.detail).toContain(field);
+  });
+});
+
+describe('pages', () => {
+  test.each([
+    [{ q: '*' }, 7],
+    [{ q: '*', order: 'volume24hr' }, 13],
+    [{ q: 'will', order: 'createdAt', ascending: true }, 10],
+    [{ q: 'the market' }, 9],
+  ])('%j by %i: no overlap and no gap, by following the links', async (query, limit) => {
+    const whole: Market[] = (await search({ ...query, limit: 500 })).body;
+    const seen: string[] = [];
+    let path: string | undefined = `/markets?${new URLSearchParams({ ...query, limit } as never)}`;
+    for (let page = 1; path !== undefined; page += 1) {
+      const { body, headers }: RawAnswer = await call(service, 'GET', path, { key });
+      expect(headers.get('x-total-count')).toBe(String(whole.length));
+      expect(body.length).toBe(Math.min(limit, whole.length - seen.length));
+      seen.push(...ids(body));
+      const link = headers.get('link') ?? '';
+      expect(link.includes('rel="prev"')).toBe(page > 1);
+      path = /<([^>]+)>; rel="next"/.exec(link)?.[1];
+    }
+    expect(seen).toEqual(ids(whole));
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  test('the default is 20, above 500 is 500, 0 only counts', async () => {
+    expect((await search({ q: '*' })).body.length).toBe(20);
+    const large = await search({ q: '*', limit: 100_000 });
+    expect(large.status).toBe(200);
+    expect(ids(large.body)).toEqual(ids(all));
+    const none = await search({ q: '*', limit: 0 });
+    expect(none.body).toEqual([]);
+    expect(none.headers.get('x-total-count')).toBe(String(all.length));
+    expect(none.headers.get('link')).toBeNull();
+  });
+
+  test('beyond the end is empty, and points back to the last page', async () => {
+    const { status, body, headers } = await search({ q: '*', limit: 50, page: 999 });
+    expect({ status, body }).toEqual({ status: 200, body: [] });
+    expect(headers.get('x-total-count')).toBe(String(all.length));
+    const last = Math.ceil(all.length / 50);
+    expect(headers.get('link')).toMatch(new RegExp(`page=${last}>; rel="prev"$`));
+  });
+
+  test.each([{ limit: -1 }, { limit: 1.5 }, { limit: 'many' }, { page: 0 }, { page: 'last' }])(
+    '%j is refused',
+    async (query) => {
+      const { status, body } = await search({ q: '*', ...query } as never);
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+    },
+  );
+});
+
+describe('venue and status', () => {
+  test('venue A by name; venue B lists nothing yet; an unknown venue lists those enabled', async () => {
+    expect((await search({ q: '*', venue: 'polymarket', limit: 500 })).body.length).toBe(all.length);
+    const other = await search({ q: '*', venue: 'kalshi' });
+    expect(other).toMatchObject({ status: 200, body: [] });
+    expect(other.headers.get('x-total-count')).toBe('0');
+    const unknown = await search({ q: '*', venue: 'nasdaq' });
+    expect(unknown).toMatchObject({ status: 400, body: { code: 'unknown_venue' } });
+    expect(unknown.body.detail).toContain('polymarket');
+  });
+
+  test('closed and active contradict each other; what does not is taken', async () => {
+    const answer = await search({ q: '*', closed: true, eventsStatus: 'active' });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'contradictory_filter' } });
+    for (const eventsStatus of ['closed', 'resolved'])
+      for (const closed of [true, false])
+        expect((await search({ q: '*', closed, eventsStatus })).status).toBe(200);
+    expect((await search({ q: '*', closed: false, limit: 500 })).body.length).toBe(all.length);
+    expect((await search({ q: '*', eventsStatus: 'sleeping' })).body.code).toBe('invalid_request');
+  });
+
+  test('active, closed and resolved while the world moves', async () => {
+    // A world whose minute from end to outcome is not over at once.
+    const moving = await startTestService({ PAPER_WORLD: 'off', PAPER_SPEED: '20000' });
+    const agent = await newAgent(moving);
+    const list = async (query: string): Promise<Market[]> =>
+      (await call(moving, 'GET', `/markets?q=*&limit=500&${query}`, { key: agent.apiKey })).body;
+    let resolved: Market[] = [];
+    for (let i = 0; i < 200 && resolved.length < 3; i += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await moving.exchange.step();
+      resolved = await list('eventsStatus=resolved');
+    }
+    expect(resolved.length).toBeGreaterThan(2);
+    for (const market of resolved) {
+      expect(market).toMatchObject({ active: false, resolved: true, status: 'resolved' });
+      expect([0, 1]).toContain(market.yesPrice);
+      expect(market.yesPrice + market.noPrice).toBe(1);
+    }
+    const closed = await list('closed=true');
+    expect(ids(await list('eventsStatus=closed'))).toEqual(ids(closed));
+    expect(ids(closed)).toEqual(expect.arrayContaining(ids(resolved)));
+    for (const market of closed) expect(market.active).toBe(false);
+    const active = await list('eventsStatus=active');
+    expect(active.every((market) => market.active && !market.resolved)).toBe(true);
+    expect(ids(active).filter((id) => ids(closed).includes(id))).toEqual([]);
+    // Search finds what was listed since, and resolved markets are still found by every name.
+    const newest = active.toSorted((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt))[0] as Market;
+    const hits = await call(
+      moving,
+      'GET',
+      `/markets?${new URLSearchParams({ q: newest.question.slice(0, 100) })}`,
+      {
+        key: agent.apiKey,
+      },
+    );
+    expect(hits.body.map(({ question }: Market) => question)).toContain(newest.question);
+    const [over] = resolved as [Market];
+    for (const name of [over.id, over.conditionId, over.slug, ...over.clobTokenIds])
+      expect((await agent.client.getMarket(name)).id).toBe(over.id);
+  });
+});
+
+describe('one market', () => {
+  test('by id, condition id, slug and token id, with every field of the list', async () => {
+    const [market] = all as [Market];
+    for (const name of [market.id, market.conditionId, market.slug, ...market.clobTokenIds]) {
+      const { status, body } = await call(service, 'GET', `/markets/${encodeURIComponent(name)}`, { key });
+      expect(status).toBe(200);
+      expect(body).toEqual(market);
+    }
+  });
+
+  test.each(['0', 'nope', '../agents/me', '%00', 'x'.repeat(200)])('%s is none', async (name) => {
+    const { status, body } = await call(service, 'GET', `/markets/${encodeURIComponent(name)}`, { key });
+    expect({ status, code: body.code }).toEqual({ status: 404, code: 'market_not_found' });
+  });
+});
