@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { edgeAtBest, expectedProfit, highestWorthwhile, sweep } from './book-sweep.ts';
+import { takerFee } from './fees.ts';
+import type { Book, Level } from './market.ts';
+
+const M = 1_000_000n;
+const FREE = { feeRate: 0n, feeExponent: 1 };
+const FEES = { feeRate: 70_000n, feeExponent: 1 };
+const book = (asks: readonly Level[], bids: readonly Level[] = []): Book => ({
+  conditionId: '0x1',
+  outcome: 'YES',
+  asks,
+  bids,
+  sequence: 1,
+  changedAt: 0,
+});
+const buy = (amount: bigint) => ({ side: 'BUY', outcome: 'YES', amount }) as const;
+const sell = (amount: bigint) => ({ side: 'SELL', outcome: 'YES', amount }) as const;
+
+describe('sweep', () => {
+  test('a BUY spends its collateral level by level', () => {
+    const found = sweep(
+      FREE,
+      book([
+        [4_000, 10n * M],
+        [5_000, 100n * M],
+      ]),
+      buy(14n * M),
+    );
+    // 10 at 0.4 cost 4; the other 10 collateral buy 20 at 0.5.
+    expect(found).toMatchObject({
+      shares: 30n * M,
+      cost: 14n * M,
+      fee: 0n,
+      best: 4_000,
+      worst: 5_000,
+      complete: true,
+    });
+  });
+
+  test('a SELL gives its shares level by level, fees apart', () => {
+    const found = sweep(
+      FEES,
+      book(
+        [],
+        [
+          [6_000, 10n * M],
+          [5_000, 5n * M],
+        ],
+      ),
+      sell(12n * M),
+    );
+    expect(found).toMatchObject({ shares: 12n * M, cost: 7n * M, best: 6_000, worst: 5_000, complete: true });
+    expect(found.fee).toBe(takerFee(FEES, 10n * M, 6_000) + takerFee(FEES, 2n * M, 5_000));
+  });
+
+  test('a thin book is incomplete, an empty one gives nothing', () => {
+    expect(sweep(FREE, book([[4_000, 10n * M]]), buy(14n * M))).toMatchObject({
+      shares: 10n * M,
+      complete: false,
+    });
+    expect(sweep(FREE, book([]), buy(M))).toMatchObject({
+      shares: 0n,
+      best: null,
+      worst: null,
+      complete: false,
+    });
+  });
+
+  test('never spends or sells more than asked, whatever the book', () => {
+    const levels = fc.array(
+      fc.tuple(fc.integer({ min: 1, max: 9_999 }), fc.bigInt({ min: 1n, max: 10n ** 9n })),
+      {
+        maxLength: 8,
+      },
+    );
+    fc.assert(
+      fc.property(levels, fc.bigInt({ min: 1n, max: 10n ** 10n }), (given, amount) => {
+        const up = given.toSorted((a, b) => a[0] - b[0]);
+        const bought = sweep(FEES, book(up), buy(amount));
+        expect(bought.cost).toBeLessThanOrEqual(amount);
+        const sold = sweep(FEES, book([], up.toReversed()), sell(amount));
+        expect(sold.shares).toBeLessThanOrEqual(amount);
+        expect(sold.fee).toBeLessThanOrEqual(sold.cost);
+      }),
+    );
+  });
+});
+
+describe('edge', () => {
+  test('a BUY gains probability less price and fee; a SELL the other way round', () => {
+    const one = book([[4_000, M]], [[3_500, M]]);
+    const fee = takerFee(FEES, M, 4_000);
+    expect(edgeAtBest(FEES, one, 'BUY', 600_000n)).toBe(200_000n - fee);
+    expect(edgeAtBest(FEES, one, 'SELL', 600_000n)).toBe(-250_000n - takerFee(FEES, M, 3_500));
+    expect(edgeAtBest(FEES, book([]), 'BUY', 600_000n)).toBeNull();
+    expect(expectedProfit(sweep(FREE, one, buy(400_000n)), 600_000n)).toBe(200_000n);
+  });
+
+  test('the highest worthwhile price is the last one that does not lose', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(1, 10, 100, 1_000),
+        fc.bigInt({ min: 0n, max: M }),
+        fc.bigInt({ min: 0n, max: 100_000n }),
+        (tickSize, probability, feeRate) => {
+          const terms = { feeRate, feeExponent: 1, tickSize };
+          const worth = (price: number) => BigInt(price) * 100n + takerFee(terms, M, price) <= probability;
+          const best = highestWorthwhile(terms, probability);
+          expect(best % tickSize).toBe(0);
+          if (best > 0) expect(worth(best)).toBe(true);
+          if (best + tickSize < 10_000) expect(worth(best + tickSize)).toBe(false);
+        },
+      ),
+    );
+  });
+});
