@@ -271,7 +271,11 @@ const CASES: readonly Case[] = [
     "positions of somebody else's wallet",
     () => get(`/markets/current-positions?user=${stranger.signer.address}`),
   ],
-  ['webhook_not_found', 'a webhook that nobody has', () => post(`/webhooks/${trader.agentId}/test`, undefined)],
+  [
+    'webhook_not_found',
+    'a webhook that nobody has',
+    () => post(`/webhooks/${trader.agentId}/test`, undefined),
+  ],
   [
     'webhook_url_refused',
     'a private address',

