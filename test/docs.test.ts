@@ -51,7 +51,7 @@ describe('the documentation', () => {
     expect(OPERATIONS.length).toBeGreaterThan(20);
     expect(isServed('POST /markets/trade')).toBe(true);
     expect(isServed('GET /markets/orders/0x00')).toBe(true);
-    expect(isServed('POST /markets/redeem')).toBe(false);
+    expect(isServed('POST /markets/borrow')).toBe(false);
   });
 
   test('the README names no route that does not exist', () => {
