@@ -17,4 +17,5 @@ export * from './operations/trading.ts';
 export * from './operations/wallet.ts';
 export * from './operations/wallet-link.ts';
 export * from './operations/webhooks.ts';
+export * from './service.ts';
 export * from './webhook-events.ts';

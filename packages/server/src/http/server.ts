@@ -1,6 +1,6 @@
 /** The door: one Fastify, every operation bound, everything else refused in the documented way. */
 import { randomUUID } from 'node:crypto';
-import { LIMITS, type Operation, Problem, VenueInfo } from '@bellwether/contract';
+import { LIMITS, Liveness, type Operation, Problem, Readiness } from '@bellwether/contract';
 import swagger from '@fastify/swagger';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
@@ -10,7 +10,6 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { Type } from 'typebox';
 import type { Deps } from '../app/deps.ts';
 import { bindAgents } from './agents.ts';
 import { bindBatchTrade } from './batch-trade.ts';
@@ -31,7 +30,7 @@ import { bindWalletLink } from './wallet-link.ts';
 import { openapiWebhooks } from './webhook-docs.ts';
 import { bindInbound, bindWebhooks, takeRawBodies } from './webhooks.ts';
 
-export interface Readiness {
+export interface ReadyState {
   readonly ready: boolean;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -45,7 +44,7 @@ export interface ServerOptions {
   readonly trustProxy: boolean;
   readonly version: string;
   readonly publicUrl: string;
-  readonly readiness: () => Promise<Readiness>;
+  readonly readiness: () => Promise<ReadyState>;
   readonly replicas: ReplicaDoor;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
@@ -194,15 +193,8 @@ const LIVENESS = {
   summary: 'Does the process run?',
   tags: ['service'],
   security: [],
-  response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+  response: { 200: Liveness },
 };
-
-const Readiness = Type.Object({
-  status: Type.String({ description: 'ready, or not ready' }),
-  version: Type.String(),
-  venues: Type.Array(VenueInfo),
-  database: Type.String({ description: 'ready or unreachable' }),
-});
 
 const READINESS = {
   operationId: 'getReadiness',
