@@ -56,11 +56,15 @@ export const ENVIRONMENT = Type.Object({
   PAPER_WORLD: flag(true),
   PAPER_GTD_MIN_LEAD_S: int(0, 86_400, 180),
   PAPER_FAUCET_PER_DAY: int(0, 1_000_000_000, 10_000),
-  WEBHOOKS_ALLOW_LOOPBACK: flag(false),
+  WEBHOOKS_ALLOW_LOOPBACK: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+    default: 'off',
+    description: 'Development: agents may register webhooks on this machine, over http and on any port.',
+  }),
   WEBHOOK_INBOUND_SECRETS: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9][a-z0-9-]{0,49}=[!-+\\--~]{16,256}(,[a-z0-9][a-z0-9-]{0,49}=[!-+\\--~]{16,256})*$',
-      description: 'source=secret pairs, comma-separated; secrets of 16 or more printable characters',
+      description:
+        'Who may call `/webhooks/inbound/{source}`, with the secret that signs: `source=secret` pairs, comma-separated; secrets of 16 to 256 printable characters.',
     }),
   ),
   SIMULATION_BALANCE: Type.Number({ minimum: 0, maximum: 1e9, default: 10_000 }),
