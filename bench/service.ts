@@ -1,0 +1,117 @@
+/** The service as a process of its own, in a folder of its own, for as long as a measurement takes. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const MAIN = join(ROOT, 'packages', 'server', 'src', 'main.ts');
+const PROBE = join(import.meta.dirname, 'probe.ts');
+const READY = /is ready \(/;
+const READY_TIMEOUT_MS = 60_000;
+
+export interface Memory {
+  readonly rss: number;
+  readonly heapUsed: number;
+}
+
+export interface BenchService {
+  readonly url: string;
+  readonly port: number;
+  /** From the start of the process to the banner. */
+  readonly readyMs: number;
+  memory(): Promise<Memory>;
+  /** Milliseconds of processor time that the service's process has used, both of its own and of the system's. */
+  cpuMs(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Nothing outlives the benchmark, however it ends. */
+process.on('exit', () => {
+  for (const child of running) if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+export const newDataFolder = (): string => mkdtempSync(join(tmpdir(), 'bw-'));
+export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export async function startService(options: {
+  readonly dataDir: string;
+  readonly via?: 'npm' | 'node';
+  readonly env?: Readonly<Record<string, string>>;
+  readonly nodeArgs?: readonly string[];
+}): Promise<BenchService> {
+  const { dataDir, via = 'node', env = {}, nodeArgs = [] } = options;
+  const port = await freePort();
+  const [file, args] =
+    via === 'npm' ? ['npm', ['start']] : [process.execPath, [...nodeArgs, '--import', PROBE, MAIN]];
+  const startedAt = performance.now();
+  const child = spawn(file, args, {
+    cwd: ROOT,
+    detached: true,
+    stdio: via === 'npm' ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: {
+      PATH: `${join(ROOT, 'node_modules', '.bin')}:${process.env.PATH}`,
+      HOME: process.env.HOME,
+      npm_config_update_notifier: 'false',
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      ...env,
+    },
+  });
+  running.add(child);
+  const ended = new Promise<void>((resolve) =>
+    child.once('exit', () => {
+      running.delete(child);
+      resolve();
+    }),
+  );
+  await banner(child);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    readyMs: performance.now() - startedAt,
+    memory: () => ask(child, 'memory') as Promise<Memory>,
+    cpuMs: () => ask(child, 'cpu') as Promise<number>,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+function banner(child: ChildProcess): Promise<void> {
+  let output = '';
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`the service did not start:\n${output}`)),
+      READY_TIMEOUT_MS,
+    );
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      if (!READY.test(output)) return;
+      clearTimeout(timer);
+      resolve();
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.once('exit', () => reject(new Error(`the service did not start:\n${output}`)));
+  });
+}
+
+const ask = (child: ChildProcess, what: 'memory' | 'cpu'): Promise<unknown> =>
+  new Promise((resolve) => {
+    child.once('message', resolve);
+    child.send(what);
+  });

@@ -1,0 +1,127 @@
+/** Agents with money and shares, and the orders that they signed before anybody looked at a clock. */
+import { createRequire } from 'node:module';
+import {
+  BellwetherClient,
+  buildLimitOrder,
+  buildMarketOrder,
+  createVenueCredentials,
+  credentialRequest,
+  type Market,
+  Signer,
+  type TradeRequest,
+} from '@bellwether/sdk';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+
+/** Collateral for each agent, so that no order is refused for want of it. */
+const PAPER_MONEY = 1_000_000;
+/** Collateral spent on each market beforehand: what the SELL orders sell. */
+const STAKE = 30;
+const HOURS_AHEAD = 12;
+const REST_SHARES = 5;
+const BUY_COLLATERAL = 1;
+const SELL_SHARES = 1;
+
+export interface BenchAgent {
+  readonly apiKey: string;
+  readonly signer: Signer;
+  readonly client: BellwetherClient;
+}
+
+interface NativeSecp256k1 {
+  ecdsaSign(digest: Uint8Array, key: Uint8Array): { signature: Uint8Array; recid: number };
+}
+
+/** Signs natively: tens of thousands of orders are signed before a run, and in JavaScript that takes a minute. */
+function fastSigner(): Signer {
+  const native: NativeSecp256k1 = createRequire(import.meta.url)('secp256k1/bindings');
+  const key = generatePrivateKey();
+  const secret = Buffer.from(key.slice(2), 'hex');
+  return Signer.fromAccount({
+    ...privateKeyToAccount(key),
+    sign: async ({ hash }) => {
+      const { signature, recid } = native.ecdsaSign(Buffer.from(hash.slice(2), 'hex'), secret);
+      return `0x${Buffer.from(signature).toString('hex')}${(27 + recid).toString(16)}`;
+    },
+  });
+}
+
+/** Registered, with a wallet, money and daily caps out of the way; the checks themselves are all made. */
+export async function newAgents(
+  url: string,
+  count: number,
+  markets: readonly Market[],
+): Promise<BenchAgent[]> {
+  const agents: BenchAgent[] = [];
+  for (let index = 0; index < count; index++) agents.push(await newAgent(url, index, markets));
+  return agents;
+}
+
+async function newAgent(url: string, index: number, markets: readonly Market[]): Promise<BenchAgent> {
+  const { apiKeyCode } = await new BellwetherClient({ baseUrl: url }).registerAgent({
+    name: `Bench ${index}`,
+  });
+  const client = new BellwetherClient({ baseUrl: url, apiKey: apiKeyCode });
+  const signer = fastSigner();
+  const credentials = await createVenueCredentials({ clobUrl: `${url}/paper/clob`, signer });
+  await client.registerCredentials(credentialRequest(signer, credentials, 0));
+  await client.faucet({ address: signer.address, amount: PAPER_MONEY });
+  await client.updateSettings({
+    tradeLimitEnabled: false,
+    maxTradesPerDay: 5_000,
+    maxTradeAmount: 1_000_000,
+    dailyTradeAmountLimit: 10_000_000,
+  });
+  const agent = { apiKey: apiKeyCode, signer, client };
+  await Promise.all(markets.map(async (market) => client.placeTrade(await buy(agent, market, STAKE))));
+  return agent;
+}
+
+/** Open for hours, with a book well inside the price range. */
+export async function liquidMarkets(client: BellwetherClient): Promise<Market[]> {
+  const markets = await client.listMarkets({ q: '*', limit: 500 });
+  return markets.filter(
+    ({ tickSize, bestBid, bestAsk, endDate }) =>
+      tickSize === '0.01' &&
+      Number(bestBid) >= 0.2 &&
+      Number(bestAsk) <= 0.8 &&
+      Date.parse(endDate) > Date.now() + HOURS_AHEAD * 3_600_000,
+  );
+}
+
+const buy = ({ signer }: BenchAgent, market: Market, amount: number) =>
+  buildMarketOrder({ signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.98 });
+
+/** Two that rest far from the market, one that buys from the house and one that sells to it. */
+function orderOf(turn: number, agent: BenchAgent, market: Market): Promise<TradeRequest> {
+  const common = { signer: agent.signer, market, outcome: 'YES' } as const;
+  switch (turn % 4) {
+    case 0:
+      return buy(agent, market, BUY_COLLATERAL);
+    case 1:
+      return buildMarketOrder({ ...common, side: 'SELL', shares: SELL_SHARES, worstPrice: 0.02 });
+    default:
+      return buildLimitOrder({ ...common, side: 'BUY', price: '0.01', size: REST_SHARES, postOnly: true });
+  }
+}
+
+export interface Prepared {
+  readonly apiKey: string;
+  readonly body: string;
+}
+
+/** Signs orders of all kinds in turn, one after the other through the agents, spread over the markets. */
+export async function prepareOrders(
+  agents: readonly BenchAgent[],
+  markets: readonly Market[],
+  count: number,
+): Promise<Prepared[]> {
+  const prepared: Prepared[] = [];
+  for (let index = 0; index < count; index++) {
+    const agent = agents[index % agents.length] as BenchAgent;
+    const turn = Math.floor(index / agents.length);
+    // A turn of four stays on one market, so that what is sold there was bought there.
+    const market = markets[(Math.floor(turn / 4) + (index % agents.length)) % markets.length] as Market;
+    prepared.push({ apiKey: agent.apiKey, body: JSON.stringify(await orderOf(turn, agent, market)) });
+  }
+  return prepared;
+}
