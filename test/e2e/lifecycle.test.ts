@@ -120,14 +120,17 @@ function tcpSocketsOf(pid: number): string[] {
         .map((line) => line.trim().split(/\s+/)[9] ?? ''),
     ),
   );
-  return readdirSync(`/proc/${pid}/fd`)
-    .map((fd) => {
-      try {
-        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
-      } catch {
-        return undefined;
-      }
-    })
+  // A worker may have ended since it was listed, and a file may have been closed.
+  const orNothing = <T>(read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch {
+      return undefined;
+    }
+  };
+  return (orNothing(() => readdirSync(`/proc/${pid}/fd`)) ?? [])
+    .map((fd) => orNothing(() => readlinkSync(`/proc/${pid}/fd/${fd}`)))
+    .map((target) => /^socket:\[(\d+)\]$/.exec(target ?? '')?.[1])
     .filter((inode) => inode !== undefined)
     .filter((inode) => inodes.has(inode));
 }
