@@ -9,7 +9,16 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 const NOBODY = 65534;
@@ -66,6 +75,24 @@ const runs = (
   options: { uid?: number; gid?: number } = {},
 ): boolean => spawnSync(command, args, { stdio: 'ignore', cwd: '/', ...options }).status === 0;
 
+/** A copy per version, whole or not there at all: a start that was cut short must not leave half of one. */
+function copyOnce(native: string): string {
+  const { version } = JSON.parse(readFileSync(join(dirname(native), 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const copied = join(PUBLIC_PLACE, `postgres-${version}`);
+  if (existsSync(copied)) return copied;
+  const unfinished = `${copied}.${process.pid}`;
+  cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true });
+  try {
+    renameSync(unfinished, copied);
+  } catch {
+    // Another start was first; its copy is as good.
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  return copied;
+}
+
 /**
  * @param dataDir the service's data folder; must exist
  * @param allowNamespace switched off only by the test of the third way
@@ -92,10 +119,7 @@ export async function findPostgres(dataDir: string, allowNamespace = true): Prom
   const home = join(PUBLIC_PLACE, createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 12));
   try {
     mkdirSync(home, { recursive: true, mode: 0o755 });
-    const copied = join(PUBLIC_PLACE, 'postgres');
-    if (!existsSync(join(copied, 'bin', 'postgres'))) {
-      cpSync(native, copied, { recursive: true, verbatimSymlinks: true });
-    }
+    const copied = copyOnce(native);
     chownSync(home, NOBODY, NOBODY);
     if (runs(join(copied, 'bin', 'postgres'), ['--version'], { uid: NOBODY, gid: NOBODY })) {
       return binaries('unprivileged copy', home, (program) => [join(copied, 'bin', program), []], {

@@ -7,18 +7,23 @@ import type { Usage } from '../../domain/safeguards.ts';
 import type { NewOrder, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { Sql, Tx } from './connection.ts';
 import { credentialRow, orderRow, type Row, settingsRow } from './rows.ts';
+import { createTurns } from './turns.ts';
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export function createTradeLedger(sql: Sql): TradeLedger {
+  const turns = createTurns();
   return {
     async open(question) {
-      const tx = await sql.reserve();
+      const leave = await turns.take(question.caller.agentId);
+      let tx: Tx | undefined;
       try {
+        tx = await sql.reserve();
         const answers = await Promise.all(lockAndRead(tx, question));
-        return scope(tx, question, answers as unknown as Row[][]);
+        return scope({ tx, question, leave }, answers as unknown as Row[][]);
       } catch (error) {
-        abort(tx);
+        leave();
+        if (tx !== undefined) abort(tx);
         throw error;
       }
     },
@@ -61,7 +66,15 @@ function lockAndRead(tx: Tx, question: Question) {
   ];
 }
 
-function scope(tx: Tx, question: Question, answers: Row[][]): TradeScope {
+/** A trade that holds its agent's lock. */
+interface Held {
+  readonly tx: Tx;
+  readonly question: Question;
+  /** Lets the agent's next trade begin. */
+  readonly leave: () => void;
+}
+
+function scope({ tx, question, leave }: Held, answers: Row[][]): TradeScope {
   const [, [locked] = [], [returned] = [], [key] = [], credentials, existing, [facts] = []] = answers;
   if (locked === undefined || returned === undefined || facts === undefined)
     throw new Error('the agent has no safeguards row');
@@ -103,9 +116,13 @@ function scope(tx: Tx, question: Question, answers: Row[][]): TradeScope {
         return row?.placed === 1;
       } finally {
         tx.release();
+        leave();
       }
     },
-    abort: () => abort(tx),
+    abort() {
+      abort(tx);
+      leave();
+    },
   };
 }
 
