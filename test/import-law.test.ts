@@ -61,6 +61,7 @@ const LAW: Readonly<Record<string, Rule>> = {
       '@scalar',
       'ajv',
       'ajv-formats',
+      'prom-client',
       NODE,
     ],
     types: ['server/domain', 'typebox'],

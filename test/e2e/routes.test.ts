@@ -114,6 +114,34 @@ describe('around them', () => {
     expect(await given('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test('llms.txt names every operation that needs no page', async () => {
+    const { status, body, headers } = await call(service, 'GET', '/llms.txt');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toContain('text/markdown');
+    for (const { method, path, summary } of OPERATIONS) {
+      if (path.includes('/inbound/')) continue;
+      expect(body).toContain(`- \`${method} ${path}\``);
+      expect(body).toContain(summary);
+    }
+  });
+
+  test('metrics name routes by their pattern, and are for this machine or the operator', async () => {
+    await call(service, 'GET', `/markets/orders/0x${'ab'.repeat(32)}`, { key });
+    const { status, body } = await call(service, 'GET', '/metrics');
+    expect(status).toBe(200);
+    expect(body).toMatch(
+      /bellwether_http_request_duration_seconds_count\{method="GET",route="\/desk\/markets\/orders\/:orderId",status="404"\} 1/,
+    );
+    expect(body).toMatch(/bellwether_venue_ready 1\n/);
+    expect(body).toMatch(/bellwether_orders_in_doubt 0\n/);
+    expect(body).not.toContain('abab');
+    const elsewhere = { headers: { 'x-forwarded-for': '203.0.113.9' } };
+    expect(await call(service, 'GET', '/metrics', elsewhere)).toMatchObject({
+      status: 403,
+      body: { code: 'operator_disabled' },
+    });
+  });
+
   test('the document, its page and the probes lie under the base path, the probes at the root too', async () => {
     const root = { url: service.address };
     expect(document.openapi).toBe('3.1.0');

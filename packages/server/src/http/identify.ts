@@ -57,9 +57,21 @@ export function sessionCookie(token: string | null, publicUrl: string, maxAgeS: 
 export const isSameOrigin = (request: FastifyRequest, origin: string): boolean =>
   request.headers.origin === origin;
 
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+
+/** From this machine, and not merely through a proxy on it. */
+export const isLocal = (request: FastifyRequest): boolean =>
+  LOOPBACK.test(request.ip) &&
+  request.headers['x-forwarded-for'] === undefined &&
+  request.headers.forwarded === undefined;
+
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-function operatorFault(authorization: string | undefined, operatorKey: string | null): Unidentified | null {
+/** @returns why the request is not the operator's */
+export function operatorFault(
+  authorization: string | undefined,
+  operatorKey: string | null,
+): Unidentified | null {
   if (operatorKey === null) {
     return {
       code: 'operator_disabled',

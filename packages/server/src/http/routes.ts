@@ -11,7 +11,7 @@ import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
 import type { Owner } from '../app/owners.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
 import { refusal } from '../app/refusal.ts';
-import { type Identities, identify, isSameOrigin } from './identify.ts';
+import { type Identities, identify, isLocal, isSameOrigin } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { STATUS } from './status.ts';
 
@@ -56,7 +56,6 @@ export type Bind = <const O extends Operation>(
 ) => void;
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
-const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
 /** `/markets/{id}` as the framework spells it. */
 const frameworkPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -95,12 +94,6 @@ export function createBinder(
   };
   return { bind, operations };
 }
-
-/** From this machine, and not merely through a proxy on it. */
-const isLocal = (request: FastifyRequest): boolean =>
-  LOOPBACK.test(request.ip) &&
-  request.headers['x-forwarded-for'] === undefined &&
-  request.headers.forwarded === undefined;
 
 /** Key, then rate limit. */
 function admit(gate: Gate, operation: Operation) {

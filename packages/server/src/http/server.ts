@@ -17,7 +17,9 @@ import { bindBriefing } from './briefing.ts';
 import { bindClaims } from './claims.ts';
 import { bindDocs } from './docs-page.ts';
 import { bindJournal } from './journal.ts';
+import { bindLlmsText, llmsText } from './llms-text.ts';
 import { bindMarkets } from './markets.ts';
+import { bindMetrics } from './metrics.ts';
 import { bindOwners, createSite, servePages } from './owners.ts';
 import { bindPositions } from './positions.ts';
 import { handleError, sendProblem } from './problem.ts';
@@ -73,12 +75,18 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     forceCloseConnections: 'idle',
   });
   setUpRequests(app, options);
+  bindMetrics(app, options.basePath, {
+    gate: options.gate,
+    isVenueReady: () => options.deps.venueA.status() === 'ready',
+    ordersInDoubt: async () => (await options.deps.orders.inDoubt(options.deps.clock.now())).length,
+  });
   validateByPart(app);
   app.addSchema({ $id: 'Problem', ...Problem });
   await app.register(swagger, openapi(options));
 
   const siteOf = createSite(options.deps);
   const table = new MethodTable();
+  const documented: Operation[] = [];
   refuseUnknown(app, table);
   await app.register(
     async (scope) => {
@@ -105,6 +113,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       });
       const pages = servePages(scope, options.deps, options.gate, siteOf);
       for (const route of [...operations, ...pages]) table.add(route, options.basePath);
+      documented.push(...operations);
     },
     { prefix: options.basePath },
   );
@@ -112,6 +121,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     await app.register(door.register, { prefix: `${options.basePath}${door.prefix}` });
   }
   await bindReplicas(app, options.basePath, options.replicas);
+  bindLlmsText(app, options.basePath, () => llmsText(documented, options.publicUrl));
   await bindService(app, options);
   return app;
 }
@@ -219,29 +229,37 @@ async function bindService(app: FastifyInstance, { basePath, readiness }: Server
 
 /** The routes' own table: the framework says 404 for a wrong method. */
 class MethodTable {
-  readonly #rows = new Map<
-    string,
-    { readonly pattern: RegExp; readonly methods: Set<string>; readonly fixed: boolean }
-  >();
+  /** Paths without parameters; asked for every request. */
+  readonly #fixed = new Map<string, Set<string>>();
+  readonly #patterns = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
 
   add({ path, method }: Pick<Operation, 'path' | 'method'>, basePath: string): void {
-    const row = this.#rows.get(path) ?? {
-      pattern: new RegExp(`^${basePath}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-      methods: new Set<string>(),
-      fixed: !path.includes('{'),
-    };
-    row.methods.add(method);
-    if (method === 'GET') row.methods.add('HEAD');
-    this.#rows.set(path, row);
+    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
+    let known: Set<string>;
+    if (path.includes('{')) {
+      const pattern = new RegExp(`^${basePath}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+      const row = this.#patterns.get(path) ?? { pattern, methods: new Set<string>() };
+      this.#patterns.set(path, row);
+      known = row.methods;
+    } else {
+      known = this.#fixed.get(basePath + path) ?? new Set<string>();
+      this.#fixed.set(basePath + path, known);
+    }
+    for (const each of methods) known.add(each);
   }
 
-  /** Methods that the path takes; `null` when there is no such path. */
-  allowed(url: string, which: 'fixed' | 'all'): readonly string[] | null {
+  /** Methods that a path without parameters takes; `null` when there is no such path. */
+  ofFixed(url: string): ReadonlySet<string> | null {
+    const query = url.indexOf('?');
+    return this.#fixed.get(query < 0 ? url : url.slice(0, query)) ?? null;
+  }
+
+  /** Methods that any path takes; `null` when there is no such path. */
+  ofAny(url: string): readonly string[] | null {
     const path = url.split('?')[0] ?? '';
-    const rows = [...this.#rows.values()].filter(
-      ({ fixed, pattern }) => (fixed || which === 'all') && pattern.test(path),
-    );
-    return rows.length === 0 ? null : [...new Set(rows.flatMap(({ methods }) => [...methods]))];
+    const fitting = [...this.#patterns.values()].filter(({ pattern }) => pattern.test(path));
+    const found = [...(this.#fixed.get(path) ?? []), ...fitting.flatMap(({ methods }) => [...methods])];
+    return found.length === 0 ? null : [...new Set(found)];
   }
 }
 
@@ -249,12 +267,12 @@ class MethodTable {
 function refuseUnknown(app: FastifyInstance, table: MethodTable): void {
   // A fixed path wins over a pattern that happens to fit it, whatever the method: GET /markets/trade is no market.
   app.addHook('onRequest', async (request, reply) => {
-    const methods = table.allowed(request.url, 'fixed');
-    if (methods === null || methods.includes(request.method)) return undefined;
-    return sendProblem(request, reply.header('allow', methods.join(', ')), 'method_not_allowed');
+    const methods = table.ofFixed(request.url);
+    if (methods === null || methods.has(request.method)) return undefined;
+    return sendProblem(request, reply.header('allow', [...methods].join(', ')), 'method_not_allowed');
   });
   app.setNotFoundHandler((request, reply) => {
-    const methods = table.allowed(request.url, 'all');
+    const methods = table.ofAny(request.url);
     if (methods === null) return sendProblem(request, reply, 'route_not_found');
     return sendProblem(request, reply.header('allow', methods.join(', ')), 'method_not_allowed');
   });
