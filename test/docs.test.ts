@@ -21,7 +21,7 @@ const PAGES = [
 ];
 
 /** Answered by the service itself, apart from its operations. */
-const OF_THE_SERVICE = /^GET \/(healthz|readyz|openapi\.json|docs)$|\/paper\/clob(\/|$)/;
+const OF_THE_SERVICE = /^GET \/(healthz|readyz|openapi\.json|docs|metrics|llms\.txt)$|\/paper\/clob(\/|$)/;
 const PATTERNS = OPERATIONS.map(
   ({ method, path }) => new RegExp(`^${method} ${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 );
