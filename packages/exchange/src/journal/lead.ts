@@ -67,10 +67,22 @@ export async function endStaleLead(database: Database, backendPid: number): Prom
       and (classid::bigint << 32) | objid::bigint = ${LOCK_KEY}::bigint`;
 }
 
+/**
+ * Everything written here goes to a few rows by their keys. The planner cannot know how few a batch holds, or how large
+ * a table has grown since it planned: left alone, it reads all of it for every batch.
+ */
+const PLANNING = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
+
 /** One connection with the options of the caller's pool, watched for its end. */
 function ownPool(database: Sql, onclose: () => void): Sql {
   const own = {
     ...database.options,
+    connection: { ...database.options.connection, ...PLANNING },
     max: 1,
     idle_timeout: null,
     max_lifetime: null,

@@ -96,7 +96,8 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
   // A finished order gives back what it did not use: for a BUY the collateral it did not spend, for a SELL the part
   // of its amount that did not trade; a rejected one gives back the trade itself too. An order that the venue took
   // counts among its agent's trades, once: with the evidence that answers the submission. Silence says nothing of an
-  // order that evidence has reached already, whichever of the two is written last.
+  // order that evidence has reached already, whichever of the two is written last. The status is read through an
+  // expression so that the planner takes the order's key, not the index of everybody's open orders.
   return tx`
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
@@ -109,7 +110,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
         first_answer = coalesce(o.first_answer, nullif(e.first_answer, 'null'::jsonb)),
         journal = o.journal || e.journal, updated_at = e.at
       from e where o.order_id = e.order_id
-        and o.status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+        and o.status || '' in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
         and (e.status <> 'unknown' or o.status in ('submitting', 'unknown'))
         and (e.status <> 'rejected' or o.status in ('submitting', 'unknown', 'delayed'))
       returning o.agent_id, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
