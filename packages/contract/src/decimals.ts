@@ -4,8 +4,6 @@
  * Nothing here rounds unless the caller names the direction.
  */
 
-declare const brand: unique symbol;
-
 /** Collateral or shares in millionths. */
 export type Micro = bigint;
 
@@ -101,6 +99,3 @@ export function divide(numerator: bigint, denominator: bigint, rounding: Roundin
 /** What `shares` cost at `price`, in micro collateral. */
 export const notional = (shares: Micro, price: Pips, rounding: Rounding): Micro =>
   divide(shares * BigInt(price), BigInt(PIPS), rounding);
-
-/** Branded ids: never interchangeable, always strings. */
-export type Branded<Name extends string> = string & { readonly [brand]: Name };

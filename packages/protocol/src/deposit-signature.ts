@@ -19,9 +19,6 @@ const WALLET_DOMAIN_NAME = 'DepositWallet';
 const WALLET_DOMAIN_VERSION = '1';
 const FIXED_BYTES = SIGNATURE_BYTES + 32 + 32 + 2;
 
-/** The type texts of the orders that a deposit wallet may sign. */
-export type DepositOrderType = typeof ORDER_TYPE | typeof POLYMARKET_ORDER_TYPE;
-
 export interface WrappedSignature {
   readonly ok: true;
   /** The owner's signature of the `TypedDataSign` digest. Not judged yet: see `parseSignature`. */

@@ -16,9 +16,6 @@ import { domainSeparator, StructEncoder, typedDataDigest } from './eip712.ts';
 export type SignatureType = 0 | 1 | 2 | 3;
 export type OrderVersion = 1 | 2;
 
-export const SIDE_BUY = 0;
-export const SIDE_SELL = 1;
-
 /** The interface's struct. Amounts in millionths, expiration in epoch seconds. */
 export interface OrderFields {
   readonly salt: bigint;

@@ -64,6 +64,7 @@ import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
+import type { Venue } from './ports/venue.ts';
 
 const VERSION: string = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
@@ -184,6 +185,8 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
 
   const { recover, how } = loadRecover();
   const keys = new VenueKeys({ sql, secret: deriveSecret(masterKey, 'paper venue keys v1') });
+  const verifyCredentials: Venue['verifyCredentials'] = async (given) =>
+    (await keys.verify(given))?.address ?? null;
   const openPaper = async (leadWaitMs: number): Promise<LocalParts | null> => {
     try {
       const exchange = await openExchange({
@@ -199,7 +202,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       const venue = createPaperVenue({
         name: config.venueA.name,
         exchange,
-        keys,
+        verifyCredentials,
         gtdMinLeadS: config.paper.gtdMinLeadS,
         now: clock.now,
         log: logger,
@@ -216,7 +219,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     open: openPaper,
     leaders: createLeaderBoard(sql, replicaId),
     token: replicaToken,
-    verifyCredentials: async (venueSecrets) => (await keys.verify(venueSecrets))?.address ?? null,
+    verifyCredentials,
     log: logger,
   });
   stops.push(() => paper.stop());

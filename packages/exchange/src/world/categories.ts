@@ -16,6 +16,4 @@ export const CATEGORY_FEE_RATES = {
 
 export type Category = keyof typeof CATEGORY_FEE_RATES;
 
-export const CATEGORIES = Object.keys(CATEGORY_FEE_RATES) as readonly Category[];
-
 export const FEE_EXPONENT = 1;

@@ -17,6 +17,7 @@ import type {
 } from '../../ports/agent-facts.ts';
 import type { PositionRow } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
+import { openStatuses } from './open-statuses.ts';
 import { orderRow, type Row, settingsRow } from './rows.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
@@ -28,7 +29,7 @@ const XIDS = (2n ** 32n).toString();
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export function createAgentFacts(sql: Sql): AgentFacts {
-  const open = sql`status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')`;
+  const open = sql`status in ${openStatuses(sql)}`;
 
   /** Agent, safeguards and today's use of them. Wants the day; names the tables a, s, b and d. */
   const limits = (agentId: string, day: string) => sql`

@@ -4,6 +4,7 @@
  */
 import type { Evidence } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
+import { openStatuses } from './open-statuses.ts';
 import { tellOrders, tellResolutions } from './webhook-events.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -110,7 +111,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
         first_answer = coalesce(o.first_answer, nullif(e.first_answer, 'null'::jsonb)),
         journal = o.journal || e.journal, updated_at = e.at
       from e where o.order_id = e.order_id
-        and o.status || '' in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+        and o.status || '' in ${openStatuses(tx)}
         and (e.status <> 'unknown' or o.status in ('submitting', 'unknown'))
         and (e.status <> 'rejected' or o.status in ('submitting', 'unknown', 'delayed'))
       returning o.agent_id, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,

@@ -2,11 +2,12 @@
 import type { OrderFilter, OrderStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
+import { OPEN_STATUSES, openStatuses } from './open-statuses.ts';
 import { orderRow, type Row } from './rows.ts';
 
 /** The statuses behind each integer of the interface's records. */
 const STATUSES_BY_NUMBER: Readonly<Record<number, readonly string[]>> = {
-  1: ['submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled'],
+  1: OPEN_STATUSES,
   2: ['matched', 'filled'],
   3: ['canceled', 'expired'],
   4: ['market_resolved'],
@@ -14,7 +15,7 @@ const STATUSES_BY_NUMBER: Readonly<Record<number, readonly string[]>> = {
 };
 
 export function createOrderStore(sql: Sql): OrderStore {
-  const open = sql`status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')`;
+  const open = sql`status in ${openStatuses(sql)}`;
 
   const page = async (agentId: string, filter: OrderFilter, condition: Fragment) => {
     const where = sql`agent_id = ${agentId} and ${condition}

@@ -6,6 +6,7 @@
 import type { Usage } from '../../domain/safeguards.ts';
 import type { NewOrder, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { Sql, Tx } from './connection.ts';
+import { openStatuses } from './open-statuses.ts';
 import { credentialRow, orderRow, type Row, settingsRow } from './rows.ts';
 import { createTurns } from './turns.ts';
 
@@ -59,7 +60,7 @@ function lockAndRead(tx: Tx, question: Question) {
            where agent_id = ${caller.agentId} and condition_id = ${conditionId} and wallet <> ${funder})::bigint
          + (select coalesce(sum(ceil(money::numeric * greatest(shares - filled, 0) / shares)), 0) from orders
              where agent_id = ${caller.agentId} and condition_id = ${conditionId} and side = 'BUY'
-               and status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled'))::bigint
+               and status in ${openStatuses(tx)})::bigint
          as position_value,
          coalesce((select realized - fees from daily_results
            where agent_id = ${caller.agentId} and day = ${theDay(tx, question)}), 0)::bigint as realized_today`,

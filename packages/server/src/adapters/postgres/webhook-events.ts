@@ -7,6 +7,7 @@
  */
 import type { ResolutionEvidence } from '../../ports/evidence.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
+import { openStatuses } from './open-statuses.ts';
 
 /**
  * Two common table expressions that tell of the orders in `moved` (agent_id, order_id, status, filled, cost, fees,
@@ -56,7 +57,7 @@ export function tellResolutions(
     left join traded_markets m on m.condition_id = r.condition_id
     left join lateral (select market_id, question from orders where user_id = a.user_id
       and condition_id = r.condition_id
-      and status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled') limit 1) o on true
+      and status in ${openStatuses(tx)} limit 1) o on true
     where e.enabled and e.events && array['*', 'market.resolved'] and (o.market_id is not null or exists (
       select 1 from positions p where p.condition_id = r.condition_id and p.size > 0 and exists (
         select 1 from credentials c

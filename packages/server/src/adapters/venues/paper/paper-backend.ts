@@ -8,7 +8,8 @@
  */
 import type { JournalledExchange } from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
-import type { Balance, MarketData, Venue, VenueAnswer } from '../../../ports/venue.ts';
+import type { MarketData, Venue, VenueAnswer } from '../../../ports/venue.ts';
+import { balanceOf, type PlainBalance } from './balance.ts';
 import { decode, encode } from './wire.ts';
 
 /** Where the leader is found, and told. */
@@ -73,19 +74,6 @@ interface Call {
   readonly method: string;
   readonly args: readonly unknown[];
 }
-
-type PlainBalance = Pick<Balance, 'available' | 'held'> & {
-  readonly tokens: ReadonlyMap<string, { readonly yes: bigint; readonly no: bigint }>;
-};
-
-export const balanceOf = (plain: PlainBalance): Balance => ({
-  available: plain.available,
-  held: plain.held,
-  shares: (conditionId, outcome) => {
-    const tokens = plain.tokens.get(conditionId);
-    return (outcome === 'YES' ? tokens?.yes : tokens?.no) ?? 0n;
-  },
-});
 
 export async function startPaperBackend(options: PaperBackendOptions): Promise<PaperBackend> {
   const { open, leaders, log } = options;

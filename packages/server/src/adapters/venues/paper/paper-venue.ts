@@ -1,7 +1,7 @@
 /** The embedded paper exchange as a venue. It speaks through the same port as a live one. */
 import type { JournalledExchange, NewOrder } from '@bellwether/exchange';
-import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { RedeemAnswer, Venue, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
+import { balanceOf } from './balance.ts';
 import { answerOf } from './translate.ts';
 
 const DEFAULT_EARLY_MS = 60_000;
@@ -9,7 +9,7 @@ const DEFAULT_EARLY_MS = 60_000;
 export interface PaperVenueOptions {
   readonly name: string;
   readonly exchange: JournalledExchange;
-  readonly keys: VenueKeys;
+  readonly verifyCredentials: Venue['verifyCredentials'];
   /** Seconds that a GTD order must be ahead; its expiry acts a third of that early, at most 60 s. */
   readonly gtdMinLeadS: number;
   /** Epoch milliseconds. */
@@ -17,7 +17,14 @@ export interface PaperVenueOptions {
   readonly log: { warn(context: object, message: string): void };
 }
 
-export function createPaperVenue({ name, exchange, keys, gtdMinLeadS, now, log }: PaperVenueOptions): Venue {
+export function createPaperVenue({
+  name,
+  exchange,
+  verifyCredentials,
+  gtdMinLeadS,
+  now,
+  log,
+}: PaperVenueOptions): Venue {
   const earlyMs = Math.min(DEFAULT_EARLY_MS, Math.floor((gtdMinLeadS * 1000) / 3));
 
   const toEngine = (order: VenueOrder): NewOrder => ({
@@ -39,9 +46,7 @@ export function createPaperVenue({ name, exchange, keys, gtdMinLeadS, now, log }
     kind: 'A',
     backend: 'paper',
     status: () => (exchange.status === 'open' ? 'ready' : `the paper exchange is ${exchange.status}`),
-    async verifyCredentials(secrets) {
-      return (await keys.verify(secrets))?.address ?? null;
-    },
+    verifyCredentials,
     async submit(order): Promise<VenueAnswer> {
       if (now() > order.deadline) {
         log.warn({ orderId: order.orderId }, 'an order came to the paper exchange too late');
@@ -90,15 +95,7 @@ export function createPaperVenue({ name, exchange, keys, gtdMinLeadS, now, log }
       }
     },
     async balance(funder) {
-      const view = exchange.account(funder);
-      return {
-        available: view.available,
-        held: view.held,
-        shares(conditionId, outcome) {
-          const tokens = view.tokens.get(conditionId);
-          return (outcome === 'YES' ? tokens?.yes : tokens?.no) ?? 0n;
-        },
-      };
+      return balanceOf(exchange.account(funder));
     },
     async resolve(orderId) {
       try {
