@@ -18,6 +18,7 @@ interface Rule {
 
 const NODE = 'node:';
 const HASHES = ['@noble/curves', '@noble/hashes'];
+const SOLANA = ['@solana', '@solana-program'];
 
 const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
@@ -37,13 +38,15 @@ const LAW: Readonly<Record<string, Rule>> = {
       'protocol',
       'fastify',
       'postgres',
+      'litesvm',
+      ...SOLANA,
       NODE,
     ],
     types: ['exchange/index'],
   },
   // The package's own edge: opens the exchange and runs it by itself.
   exchange: { may: ['exchange', 'contract', 'protocol', 'postgres', 'fastify', NODE] },
-  sdk: { may: ['sdk', 'contract', 'protocol', 'viem', NODE], types: ['typebox'] },
+  sdk: { may: ['sdk', 'contract', 'protocol', 'viem', ...SOLANA, NODE], types: ['typebox'] },
   // Wires, and is imported by main alone.
   'server/service': {
     may: ['server', 'contract', 'protocol', 'exchange', 'pino', NODE],
@@ -84,6 +87,26 @@ const LAW: Readonly<Record<string, Rule>> = {
   },
   'server/adapters/system': {
     may: ['server/adapters/system', 'server/domain', 'protocol', NODE],
+    types: ['server/ports'],
+  },
+  'server/adapters/solana': {
+    may: [
+      'server/adapters/solana',
+      'server/domain',
+      'protocol',
+      'contract/decimals',
+      'typebox',
+      ...SOLANA,
+      NODE,
+    ],
+    types: ['server/ports'],
+  },
+  'server/adapters/signing': {
+    may: ['server/adapters/signing', 'protocol', 'typebox', NODE],
+    types: ['server/ports'],
+  },
+  'server/adapters/venues/dflow': {
+    may: ['server/adapters/venues/dflow', 'server/domain', 'protocol', 'contract', 'typebox', NODE],
     types: ['server/ports'],
   },
   'server/adapters/venues/paper': {

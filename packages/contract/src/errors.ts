@@ -300,6 +300,107 @@ export const ERRORS = {
     fix: 'Send the same signed order again after Retry-After seconds: it is never executed twice, and the answer is the truth.',
   },
 
+  // Venue B: quotes
+  amount_required: { title: 'amount required', fix: 'A BUY names amount: the collateral to spend at most.' },
+  shares_required: { title: 'shares required', fix: 'A SELL names shares: the contracts to sell.' },
+  amount_not_allowed: { title: 'amount on a SELL', fix: 'A SELL takes shares; leave amount out.' },
+  shares_not_allowed: { title: 'shares on a BUY', fix: 'A BUY takes amount; leave shares out.' },
+  too_many_decimals: { title: 'Too many decimals', fix: 'Send at most 6 decimals.' },
+  quote_not_found: {
+    title: 'Quote not found',
+    fix: 'Submit the quoteId of a quote that this agent asked for; ask for a new one otherwise.',
+  },
+  quote_not_executable: {
+    title: 'Quote holds no transaction',
+    fix: 'Ask for a new quote: this one was a preview, or says why in its quoteErrorCode.',
+  },
+  quote_expired: {
+    title: 'Quote expired',
+    fix: 'Ask for a new quote, sign and submit it within 120 seconds.',
+  },
+  quote_already_used: {
+    title: 'Quote already used',
+    fix: 'A quote is good for one signed transaction. Look its order up, or ask for a new quote.',
+  },
+  quote_mismatch: {
+    title: 'Not what was quoted',
+    fix: 'Leave the field out, or send what the quote says.',
+  },
+
+  // Venue B: the signed transaction
+  transaction_malformed: {
+    title: 'Malformed transaction',
+    fix: 'Send the base64 of the whole signed transaction, as your signer returned it.',
+  },
+  transaction_version_not_supported: {
+    title: 'Transaction version not supported',
+    fix: 'Sign the transaction of the quote as it is: legacy or version 0.',
+  },
+  transaction_mismatch: {
+    title: 'Not the transaction that was quoted',
+    fix: 'Sign the message of unsignedTransaction byte for byte, and change nothing in it.',
+  },
+  transaction_not_signed: {
+    title: 'Signature missing',
+    fix: 'Sign with every key that the message requires; see "diagnosis".',
+  },
+  transaction_signature_invalid: {
+    title: 'Signature invalid',
+    fix: 'Sign the message bytes with the key of the wallet that was quoted for; see "diagnosis".',
+  },
+  transaction_would_fail: {
+    title: 'The transaction would fail',
+    fix: 'See the detail; put right what is missing and ask for a new quote.',
+  },
+  order_id_required: { title: 'Order id required', fix: 'Name orderId or venueOrderId.' },
+
+  // Venue B: the fee
+  fee_amount_required: {
+    title: 'Fee amount required',
+    fix: 'Send amount as a decimal text, such as "0.25".',
+  },
+  invalid_fee_amount: {
+    title: 'Invalid fee amount',
+    fix: 'Send a positive decimal text with at most 6 decimals.',
+  },
+  fee_amount_too_large: { title: 'Fee amount too large', fix: 'Charge no more than the detail says.' },
+  from_address_required: {
+    title: 'Wallet address required',
+    fix: 'Name the wallet that owns the collateral account.',
+  },
+  delegate_equals_owner: {
+    title: 'The delegate is the owner',
+    fix: "Charge the user's wallet, not the platform's own.",
+  },
+  token_account_not_found: {
+    title: 'No collateral account',
+    fix: 'The wallet has no associated token account for the collateral; receive some of it first.',
+  },
+  delegation_insufficient: {
+    title: 'Delegation insufficient',
+    fix: 'Approve the delegate that GET /venueb/agent/delegation names for at least the fee.',
+  },
+  blocked_by_policy: {
+    title: "Blocked by the signing provider's policy",
+    fix: "Configure the provider's authorization policy to allow raw signing for the platform's vault.",
+  },
+  wallet_not_yours: {
+    title: "Not a wallet of the caller's owner",
+    fix: 'Link the wallet with POST /wallet/link, or charge one that an order of yours was submitted with.',
+  },
+  signing_failed: {
+    title: 'The signing provider did not sign',
+    fix: 'Nothing was charged. Try again; the detail says what the provider said.',
+  },
+  broadcast_failed: {
+    title: 'The fee was not broadcast',
+    fix: 'Nothing was charged. Try again in a moment.',
+  },
+  fee_outcome_unknown: {
+    title: 'Fee outcome unknown',
+    fix: 'Send the same request with the same Idempotency-Key after Retry-After seconds: it is charged once.',
+  },
+
   // Webhooks
   webhook_not_found: { title: 'Webhook not found', fix: "List this agent's webhooks with GET /webhooks." },
   webhook_url_refused: {
@@ -346,6 +447,10 @@ export const VENUE_REFUSALS = {
   post_only_needs_gtc_or_gtd: 'Post-only goes with GTC and GTD only.',
   venue_unavailable: 'The venue was not reachable, and the order provably never reached it.',
   not_received: 'The service stopped before the order reached the venue; nothing was executed.',
+  reverted: 'The venue did not fill the order and sent everything back.',
+  not_landed: 'The transaction did not reach the chain before its blockhash expired; nothing was executed.',
+  transaction_failed: 'The transaction failed on the chain; nothing was executed.',
+  refused_by_chain: 'The chain refused the transaction before it was broadcast; nothing was executed.',
 } as const;
 
 export type VenueRefusal = keyof typeof VENUE_REFUSALS;

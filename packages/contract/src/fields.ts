@@ -11,6 +11,8 @@ export const LIMITS = {
   reasoningChars: 1000,
   sourceChars: 100,
   skillSlugChars: 100,
+  marketTickerChars: 120,
+  solanaAddressChars: 128,
   searchChars: 100,
   sortChars: 200,
   marketsPerPage: 500,

@@ -14,6 +14,7 @@ export * from './operations/redeem.ts';
 export * from './operations/risk-settings.ts';
 export * from './operations/skills.ts';
 export * from './operations/trading.ts';
+export * from './operations/venue-b.ts';
 export * from './operations/wallet.ts';
 export * from './operations/wallet-link.ts';
 export * from './operations/webhooks.ts';

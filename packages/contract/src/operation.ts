@@ -32,6 +32,7 @@ export interface Operation {
     | 'trading'
     | 'positions'
     | 'paper'
+    | 'venue-b'
     | 'owners'
     | 'skills'
     | 'webhooks'

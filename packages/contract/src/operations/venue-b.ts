@@ -1,0 +1,445 @@
+/**
+ * Venue B: markets that are Solana tokens. Quote → signed on the agent's machine → submitted; then the fee. Interface
+ * 2.9–2.11, 4.12 and 4.13.
+ */
+import { type Static, Type } from 'typebox';
+import { Iso, LIMITS, label, Nullable, PRINTABLE, text } from '../fields.ts';
+import { operation } from '../operation.ts';
+import { Position } from './markets.ts';
+import { JournalEntry } from './trading.ts';
+
+/** Why a quote holds no transaction. */
+export const QUOTE_ERRORS = {
+  route_not_found: 'The venue finds no way to fill this order now; try another amount or a little later.',
+  market_not_found: 'The venue lists no market with this ticker; find tickers with GET /markets?venue=….',
+  market_closed: 'The market does not trade any more, or this outcome has lost.',
+  amount_too_small: 'Contracts are whole: the amount must pay for at least one, fees included.',
+  insufficient_balance: 'The wallet does not hold what the order needs, network fees included.',
+  kyc_required: 'The receiving wallet must be verified by a person before it can buy.',
+  geoblocked: 'The venue is not offered where this request comes from.',
+  venue_maintenance: 'The venue is closed for maintenance; ask again when it is over.',
+  price_impact_too_high: 'The order would move the price too far; order less.',
+  venue_unavailable: 'The venue did not answer; ask again in a moment.',
+} as const;
+
+export type QuoteErrorCode = keyof typeof QUOTE_ERRORS;
+
+const Base58Address = (description: string) =>
+  Type.String({ minLength: 1, maxLength: LIMITS.solanaAddressChars, pattern: PRINTABLE, description });
+
+const Atoms = (description: string) => Type.String({ description: `${description}, in millionths` });
+
+/** Interface 2.9. Six decimals at most. */
+export const QuoteRequest = Type.Object({
+  marketTicker: text(LIMITS.marketTickerChars, { minLength: 1 }),
+  side: Type.Union(['YES', 'NO', 'yes', 'no'].map((side) => Type.Literal(side))),
+  action: Type.Union(['BUY', 'SELL', 'buy', 'sell'].map((action) => Type.Literal(action))),
+  amount: Type.Optional(
+    Type.Number({
+      minimum: 0.000001,
+      maximum: 1e12,
+      description: 'BUY: collateral to spend at most, fees included',
+    }),
+  ),
+  shares: Type.Optional(Type.Number({ minimum: 0.000001, maximum: 1e12, description: 'SELL: contracts' })),
+  userPublicKey: Type.Optional(
+    Base58Address("the wallet that pays and signs; the agent's solAddress when left out"),
+  ),
+  destinationWallet: Type.Optional(Base58Address('who receives; the paying wallet when left out')),
+});
+
+/** Interface 2.10. */
+export const Quote = Type.Object({
+  quoteId: Type.String({ description: 'valid for 120 seconds, for this agent, once' }),
+  venue: Type.String(),
+  marketTicker: Type.String(),
+  marketId: Type.String(),
+  title: Type.String({ description: 'written by strangers' }),
+  status: Type.String({ description: 'active, inactive, closed or settled' }),
+  side: Type.String(),
+  action: Type.String(),
+  amount: Type.Optional(Type.String()),
+  shares: Type.Optional(Type.String()),
+  yesPrice: Type.String(),
+  noPrice: Type.String(),
+  yesMint: Type.String(),
+  noMint: Type.String(),
+  inputMint: Type.String(),
+  outputMint: Type.String(),
+  scaledAmount: Atoms('what was asked for'),
+  inAmount: Type.Optional(Atoms('the most that is taken')),
+  outAmount: Type.Optional(Atoms('expected, after fees')),
+  minOutAmount: Type.Optional(Atoms('less than this reverts')),
+  unsignedTransaction: Type.Optional(
+    Type.String({ description: 'base64; absent from previews and where quoteErrorCode is present' }),
+  ),
+  expiresAt: Type.Number({ description: 'epoch milliseconds' }),
+  previewOnly: Type.Boolean({ description: 'true: no wallet is known, so there is nothing to sign' }),
+  isRedemption: Type.Boolean({ description: 'true: the market is settled and the tokens are paid out' }),
+  kycRequired: Type.Boolean(),
+  geoblocked: Type.Boolean(),
+  quoteErrorCode: Type.Optional(Type.String({ description: Object.keys(QUOTE_ERRORS).join(', ') })),
+  quoteErrorMessage: Type.Optional(Type.String()),
+});
+
+const shared = { tag: 'venue-b', permission: 'agent' } as const;
+
+export const quoteVenueB = operation({
+  ...shared,
+  id: 'quoteVenueB',
+  method: 'POST',
+  path: '/venueb/agent/quote',
+  summary: 'Ask for a price and the transaction that would trade at it',
+  description:
+    'BUY takes amount (collateral), SELL takes shares. Nothing is promised by a quote: the fill comes later, by the venue, at no less than minOutAmount or not at all. A SELL of the winning outcome of a settled market redeems it.',
+  rateClass: 'search',
+  idempotent: true,
+  body: QuoteRequest,
+  status: 200,
+  response: Quote,
+  errors: [
+    'amount_required',
+    'shares_required',
+    'amount_not_allowed',
+    'shares_not_allowed',
+    'too_many_decimals',
+    'invalid_solana_address',
+  ],
+});
+
+export const SubmitRequest = Type.Object({
+  quoteId: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }),
+  signedTransaction: Type.String({
+    minLength: 1,
+    maxLength: 4096,
+    pattern: PRINTABLE,
+    description: 'base64',
+  }),
+  marketTicker: Type.Optional(text(LIMITS.marketTickerChars)),
+  side: Type.Optional(QuoteRequest.properties.side),
+  action: Type.Optional(QuoteRequest.properties.action),
+  amount: Type.Optional(QuoteRequest.properties.amount),
+  shares: Type.Optional(QuoteRequest.properties.shares),
+  userPublicKey: QuoteRequest.properties.userPublicKey,
+  reasoning: label(LIMITS.reasoningChars),
+  source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
+  skillSlug: label(LIMITS.skillSlugChars),
+});
+
+export const SubmitResponse = Type.Object({
+  success: Type.Boolean({ description: 'false: it was proved at once that nothing will be executed' }),
+  orderId: Type.String(),
+  venueOrderId: Type.String({ description: 'the signature of the transaction' }),
+  status: Type.String({ description: 'submitted: on its way; a landed transaction is not a fill yet' }),
+  orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
+  txSignature: Type.String(),
+  txHash: Type.String({ description: 'the same as txSignature' }),
+  filledSize: Type.Number(),
+  avgPrice: Nullable(Type.Number()),
+  syncedToMkOrder: Type.Boolean(),
+  syncedToStrategyLog: Type.Boolean(),
+  venue: Type.String(),
+  aiAgentId: Type.String(),
+  userId: Type.String(),
+  submittedAt: Iso,
+  errorCode: Type.Optional(Type.String()),
+  errorMessage: Type.Optional(Type.String()),
+});
+
+export const submitVenueB = operation({
+  ...shared,
+  id: 'submitVenueB',
+  method: 'POST',
+  path: '/venueb/agent/submit',
+  summary: 'Hand in the signed transaction of a quote',
+  description:
+    'It is broadcast only if its message is, byte for byte, the one that was quoted, and every signature is there and right. The same signed transaction again has the same answer. What becomes of it: GET /venueb/agent/orders/{orderId}.',
+  rateClass: 'trade',
+  idempotent: true,
+  body: SubmitRequest,
+  status: 200,
+  response: SubmitResponse,
+  errors: [
+    'quote_not_found',
+    'quote_not_executable',
+    'quote_expired',
+    'quote_already_used',
+    'quote_mismatch',
+    'transaction_malformed',
+    'transaction_version_not_supported',
+    'transaction_mismatch',
+    'transaction_not_signed',
+    'transaction_signature_invalid',
+    'transaction_would_fail',
+    'trading_paused',
+    'claim_required',
+    'max_trade_amount_exceeded',
+    'max_trades_per_day_exceeded',
+    'daily_trade_amount_exceeded',
+    'max_position_value_exceeded',
+    'daily_loss_limit_reached',
+    'idempotency_in_flight',
+  ],
+});
+
+export const VenueBOrder = Type.Object({
+  orderId: Type.String(),
+  venueOrderId: Type.String(),
+  quoteId: Type.String(),
+  venue: Type.String(),
+  status: Type.String({
+    description: 'submitted, open, filled, partially_filled, reverted, expired, failed or canceled',
+  }),
+  orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
+  marketTicker: Type.String(),
+  title: Type.String(),
+  side: Type.String({ description: 'YES or NO' }),
+  action: Type.String({ description: 'BUY or SELL' }),
+  isRedemption: Type.Boolean(),
+  inputMint: Type.String(),
+  outputMint: Type.String(),
+  inAmount: Atoms('the most that is taken'),
+  outAmount: Atoms('quoted'),
+  minOutAmount: Atoms('less than this reverts'),
+  filledSize: Type.Number({ description: 'contracts' }),
+  filledAmount: Type.Number({ description: 'collateral paid or received for them, fees apart' }),
+  avgPrice: Nullable(Type.Number()),
+  feePaid: Type.Number({ description: "the venue's; the platform's fee is charged apart" }),
+  walletAddress: Type.String(),
+  txSignature: Type.String(),
+  txHash: Type.String(),
+  lastValidBlockHeight: Type.Integer(),
+  reasoning: Nullable(Type.String()),
+  source: Nullable(Type.String()),
+  skillSlug: Nullable(Type.String()),
+  errorCode: Nullable(Type.String()),
+  errorMessage: Nullable(Type.String()),
+  createdAt: Iso,
+  updatedAt: Iso,
+});
+
+export const VenueBOrderDetail = Type.Object({
+  ...VenueBOrder.properties,
+  fills: Type.Array(
+    Type.Object({
+      txSignature: Type.String(),
+      price: Type.Number(),
+      size: Type.Number(),
+      cost: Type.Number({ description: 'collateral, before the fee' }),
+      fee: Type.Number(),
+      filledAt: Iso,
+    }),
+  ),
+  reverts: Type.Array(
+    Type.Object({ txSignature: Type.String(), mint: Type.String(), amount: Atoms('what came back') }),
+  ),
+  journal: Type.Array(JournalEntry),
+});
+
+export const listVenueBOrders = operation({
+  ...shared,
+  id: 'listVenueBOrders',
+  method: 'GET',
+  path: '/venueb/agent/orders',
+  summary: "The agent's orders on venue B, newest first",
+  rateClass: 'read',
+  query: Type.Object({
+    marketTicker: Type.Optional(text(LIMITS.marketTickerChars, { minLength: 1 })),
+    orderStatus: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.ordersPerPage, default: 50 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+  }),
+  status: 200,
+  response: Type.Array(VenueBOrder),
+  errors: [],
+});
+
+export const getVenueBOrder = operation({
+  ...shared,
+  id: 'getVenueBOrder',
+  method: 'GET',
+  path: '/venueb/agent/orders/{orderId}',
+  summary: 'One order with its fills, what came back, and the journal of what happened',
+  rateClass: 'read',
+  params: Type.Object({
+    orderId: Type.String({ minLength: 1, maxLength: 128, description: 'orderId or venueOrderId' }),
+  }),
+  status: 200,
+  response: VenueBOrderDetail,
+  errors: ['order_not_found'],
+});
+
+export const VenueBCancelRequest = Type.Object({
+  orderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE })),
+  venueOrderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE })),
+});
+
+export const VenueBCancelResponse = Type.Object({
+  canceled: Type.Array(Type.String()),
+  notCanceled: Type.Record(Type.String(), Type.String(), { description: 'order id → reason' }),
+  syncedToMkOrder: Type.Boolean(),
+});
+
+export const cancelVenueBOrder = operation({
+  ...shared,
+  id: 'cancelVenueBOrder',
+  method: 'POST',
+  path: '/venueb/agent/cancel',
+  summary: 'Take back what has not reached the chain',
+  description:
+    'A quote that was not submitted is withdrawn. A transaction that may have been broadcast cannot be called back: it lands, or dies with its blockhash within about a minute. Never blocked by a safeguard.',
+  rateClass: 'exit',
+  idempotent: true,
+  body: VenueBCancelRequest,
+  status: 200,
+  response: VenueBCancelResponse,
+  errors: ['order_not_found', 'order_id_required'],
+});
+
+export const VenueBPosition = Type.Object({
+  ...Position.properties,
+  marketTicker: Type.String(),
+  mint: Type.String({ description: 'the outcome token; the same as tokenId' }),
+  marketStatus: Type.String({ description: 'active, inactive, closed or settled' }),
+});
+
+const positionsResponse = {
+  rateClass: 'read',
+  status: 200,
+  response: Type.Array(VenueBPosition),
+  errors: ['wallet_not_found', 'invalid_solana_address', 'service_unavailable'],
+} as const;
+const userPublicKey = Type.Optional(
+  Base58Address("a wallet of the agent's owner; the agent's solAddress when left out"),
+);
+
+export const listVenueBPositions = operation({
+  ...shared,
+  ...positionsResponse,
+  id: 'listVenueBPositions',
+  method: 'GET',
+  path: '/venueb/agent/positions',
+  summary: 'What a wallet holds on venue B, as the chain says it',
+  description:
+    'size is what the wallet holds on chain now, however it came there; cost and P&L are of what this desk traded.',
+  query: Type.Object({ userPublicKey }),
+});
+
+export const listVenueBPositionsByPost = operation({
+  ...shared,
+  ...positionsResponse,
+  id: 'listVenueBPositionsByPost',
+  method: 'POST',
+  path: '/venueb/agent/positions',
+  summary: 'The same by POST, for clients of this field',
+  body: Type.Object({ userPublicKey }),
+});
+
+/** Interface 2.11. Any value is taken by the schema, so that each fault is answered with a code of its own. */
+export const FeeChargeRequest = Type.Object({
+  amount: Type.Optional(Type.Unknown({ description: 'collateral as a decimal text, at most 6 decimals' })),
+  fromAddress: Type.Optional(
+    Type.Unknown({ description: "the user's wallet: owner of the collateral account" }),
+  ),
+});
+
+export const FeeChargeResponse = Type.Object({
+  id: Type.String({ description: "the signing provider's id of the transaction" }),
+  status: Type.String({ description: 'BROADCASTED' }),
+  txSignature: Type.String(),
+  fromAddress: Type.String(),
+  toAddress: Type.String({ description: "the platform's wallet" }),
+  amount: Type.String(),
+});
+
+const feeCharge = {
+  ...shared,
+  method: 'POST',
+  rateClass: 'trade',
+  idempotent: true,
+  body: FeeChargeRequest,
+  status: 200,
+  response: FeeChargeResponse,
+  errors: [
+    'fee_amount_required',
+    'invalid_fee_amount',
+    'fee_amount_too_large',
+    'from_address_required',
+    'invalid_solana_address',
+    'delegate_equals_owner',
+    'token_account_not_found',
+    'delegation_insufficient',
+    'insufficient_balance',
+    'blocked_by_policy',
+    'wallet_not_yours',
+    'signing_failed',
+    'broadcast_failed',
+    'fee_outcome_unknown',
+    'service_unavailable',
+  ],
+} as const;
+
+export const chargeFee = operation({
+  ...feeCharge,
+  id: 'chargeFee',
+  path: '/venueb/charge-fee',
+  summary: 'Charge the platform fee of a venue B order by the delegation that the wallet granted',
+  description:
+    'The caller says how much; nothing is recomputed. Without an Idempotency-Key every call charges; with one, the same charge happens once, whatever fails in between.',
+});
+
+export const chargeFeeByAgent = operation({
+  ...feeCharge,
+  id: 'chargeFeeByAgent',
+  path: '/venueb/agent/charge-fee',
+  summary: 'The same for agents',
+});
+
+export const Delegation = Type.Object({
+  walletAddress: Type.String(),
+  delegate: Type.String({ description: 'the platform key that charges the fee: what to approve' }),
+  feeWallet: Type.String({ description: 'where fees go' }),
+  mint: Type.String({ description: 'collateral' }),
+  tokenProgram: Type.String(),
+  decimals: Type.Integer(),
+  tokenAccount: Type.String({ description: "the wallet's associated token account" }),
+  exists: Type.Boolean(),
+  balance: Type.String({ description: 'collateral in the account' }),
+  delegatedAmount: Type.String({
+    description: 'what the platform may still take; 0 when another delegate is set',
+  }),
+  maxFeeCharge: Type.String(),
+  rpcUrl: Nullable(
+    Type.String({
+      description: 'the JSON-RPC of the paper chain; null on a live one, where you bring your own',
+    }),
+  ),
+});
+
+export const getDelegation = operation({
+  ...shared,
+  id: 'getDelegation',
+  method: 'GET',
+  path: '/venueb/agent/delegation',
+  summary: 'What a wallet has delegated to the platform, and to whom to delegate',
+  rateClass: 'read',
+  query: Type.Object({
+    walletAddress: Type.Optional(Base58Address("the agent's solAddress when left out")),
+  }),
+  status: 200,
+  response: Delegation,
+  errors: ['from_address_required', 'invalid_solana_address', 'service_unavailable'],
+});
+
+export type QuoteRequest = Static<typeof QuoteRequest>;
+export type Quote = Static<typeof Quote>;
+export type SubmitRequest = Static<typeof SubmitRequest>;
+export type SubmitResponse = Static<typeof SubmitResponse>;
+export type VenueBOrder = Static<typeof VenueBOrder>;
+export type VenueBOrderDetail = Static<typeof VenueBOrderDetail>;
+export type VenueBCancelRequest = Static<typeof VenueBCancelRequest>;
+export type VenueBCancelResponse = Static<typeof VenueBCancelResponse>;
+export type VenueBPosition = Static<typeof VenueBPosition>;
+export type FeeChargeRequest = Static<typeof FeeChargeRequest>;
+export type FeeChargeResponse = Static<typeof FeeChargeResponse>;
+export type Delegation = Static<typeof Delegation>;
