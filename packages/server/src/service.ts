@@ -65,6 +65,7 @@ import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Venue } from './ports/venue.ts';
+import type { VenueB } from './ports/venue-b.ts';
 
 const VERSION: string = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
@@ -136,6 +137,8 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly onStatement?: PoolOptions['onStatement'];
   readonly logger?: Logger;
+  /** Instead of the one that the configuration names. */
+  readonly venueB?: VenueB;
 }
 
 /**
@@ -258,6 +261,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     facts: createAgentFacts(sql),
     skills,
     recommendedSkills: createRecommendedSkills(skills, clock),
+    venueB: overrides.venueB ?? absentVenueB(config.venueB.name),
     venueBName: config.venueB.name,
     signatures: {
       domains: exchangeDomains(config.chainId),
@@ -383,5 +387,42 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     exchange: paper.local()?.exchange ?? null,
     deps,
     facts: { version: VERSION, database: where, recovery: how },
+  };
+}
+
+/** Stands in until the adapter is there: every call says that the venue is not available. */
+function absentVenueB(name: string): VenueB {
+  const absent = () => Promise.reject(new Error('venue B is not available'));
+  return {
+    name,
+    kind: 'B',
+    backend: 'paper',
+    collateralMint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as never,
+    status: () => 'venue B is not available',
+    markets: {
+      find: async () => null,
+      findAll: async () => [],
+      listedAfter: async () => ({ markets: [], latest: 0 }),
+      byToken: async () => null,
+      search: async () => [],
+      book: async () => null,
+    },
+    chain: {
+      status: () => 'venue B is not available',
+      blockHeight: absent,
+      send: async () => ({ kind: 'unknown' }),
+      landings: absent,
+      simulate: async () => ({ kind: 'unknown' }),
+      lamports: absent,
+      tokenAccount: absent,
+      outcomeAccounts: absent,
+      tokenAddress: absent,
+      buildDelegatedTransfer: absent,
+    },
+    market: absent,
+    marketsByMint: absent,
+    quote: async () => ({ kind: 'degraded', code: 'venue_unavailable', message: null, market: null }),
+    progress: async () => ({ kind: 'unknown' }),
+    credit: null,
   };
 }

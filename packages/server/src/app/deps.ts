@@ -15,6 +15,7 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { RecommendedSkills, SkillStore } from '../ports/skills.ts';
 import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
 import type { MarketData, Venue } from '../ports/venue.ts';
+import type { VenueB } from '../ports/venue-b.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
 import type { InboundSources, WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 
@@ -41,6 +42,7 @@ export interface Deps {
   readonly facts: AgentFacts;
   readonly skills: SkillStore;
   readonly recommendedSkills: RecommendedSkills;
+  readonly venueB: VenueB;
   readonly venueBName: string;
   readonly signatures: {
     readonly domains: ExchangeDomains;
