@@ -162,12 +162,39 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   VENUE_A_BACKEND: 'What stands behind venue A. `live` refuses to start in this version.',
   VENUE_A_ORDER_PROFILE:
     'Which struct version 2 orders sign: 12 fields (`interface`) or the venue’s own 11 (`polymarket`).',
-  VENUE_B_NAME: 'Name of venue B, whose routes do not exist yet: trades that name it are refused.',
-  PAPER_DOORS: 'Whether the paper exchange’s own wire protocol is served under `/paper/clob`.',
+  VENUE_B_NAME: 'Name of venue B; its routes answer under `/venueb` and under this name.',
+  VENUE_B_BACKEND:
+    'What stands behind venue B: the embedded sandbox (`paper`), or DFlow and Solana themselves (`live`).',
+  VENUE_B_SLIPPAGE_BPS: 'How much less than quoted a fill on venue B may give, in hundredths of a percent.',
+  VENUE_B_COUNTRY_HEADER:
+    'Header in which a proxy of yours names the caller’s country (ISO 3166, such as `CF-IPCountry`): quotes are refused where venue B must not be offered. Needs `TRUST_PROXY`.',
+  DFLOW_METADATA_URL: 'DFlow’s metadata API.',
+  DFLOW_TRADE_URL: 'DFlow’s trade API.',
+  DFLOW_API_KEY: 'Key of both DFlow APIs.',
+  SOLANA_RPC_URL: 'Solana JSON-RPC. Required with `VENUE_B_BACKEND=live`.',
+  SIGNING_PROVIDER:
+    'Who signs fee charges: a key of the service’s own (`local`, sandbox only) or `fireblocks`.',
+  FIREBLOCKS_URL: 'Fireblocks’ REST API, without `/v1`.',
+  FIREBLOCKS_API_KEY: 'The API user’s id.',
+  FIREBLOCKS_KEY_FILE: 'PEM file of the API user’s RSA key.',
+  FIREBLOCKS_VAULT_ID: 'Vault account that signs.',
+  FIREBLOCKS_ASSET_ID: 'Asset that selects the vault’s Solana key: `SOL`, or `SOL_TEST` on devnet.',
+  FIREBLOCKS_MODE: 'Sign the message as `raw`, or as a sign-only `program_call`.',
+  FIREBLOCKS_ADDRESS: 'The vault’s Solana address; the start is refused when Fireblocks names another.',
+  FEE_WALLET: 'Solana wallet that receives the fees.',
+  MAX_FEE_CHARGE: 'Most that one call may charge as a fee, in collateral.',
+  PAPER_DOORS:
+    'Whether the wire protocols of the paper venues are served under `/paper`: the CLOB, DFlow’s APIs and Solana’s JSON-RPC.',
   PAPER_SEED: 'Seed of the simulated world. Read once, when the database is new.',
   PAPER_SPEED: 'World time per wall time.',
   PAPER_WORLD: 'Off stops the simulated world: house quotes stand still and no market ends by itself.',
   PAPER_GTD_MIN_LEAD_S: 'Seconds that a GTD order’s expiration must lie ahead.',
+  PAPER_B_FILL: 'What the sandbox of venue B does with orders.',
+  PAPER_B_FILL_DELAY_MS: 'Milliseconds from an order on the sandbox chain to its fill.',
+  PAPER_B_MAINTENANCE:
+    'Whether the sandbox is closed for maintenance; `schedule` is Kalshi’s own window, Thursday 3 to 5 in New York.',
+  PAPER_B_KYC: 'Whether buyers on the sandbox must be verified; nobody is.',
+  PAPER_B_GEOBLOCK: 'Whether the sandbox is not offered where its callers are.',
   PAPER_FAUCET_PER_DAY: 'Collateral that the faucet gives an address per UTC day.',
   SIMULATION_BALANCE: 'Collateral that a wallet is credited when it is first registered.',
 };
@@ -191,6 +218,14 @@ const FORMS: Readonly<Record<string, string>> = {
   BASE_PATH: 'path without a last slash',
   DATABASE_URL: '`postgres://` URL',
   MASTER_KEY: '64 hex digits',
+  DFLOW_METADATA_URL: 'http or https URL',
+  DFLOW_TRADE_URL: 'http or https URL',
+  SOLANA_RPC_URL: 'http or https URL',
+  FIREBLOCKS_URL: 'http or https URL',
+  FIREBLOCKS_ADDRESS: 'base58 address',
+  FEE_WALLET: 'base58 address',
+  FIREBLOCKS_VAULT_ID: 'number',
+  VENUE_B_COUNTRY_HEADER: 'header name',
   VENUE_A_NAME: 'lower-case name',
   VENUE_B_NAME: 'lower-case name',
 };
@@ -217,6 +252,10 @@ const COMPUTED_DEFAULTS: Readonly<Record<string, string>> = {
   MASTER_KEY: 'made on the first start, in `DATA_DIR`',
   REPLICA_URL: 'the address that it listens on',
   VENUE_A_ORDER_PROFILE: '`interface`',
+  DFLOW_METADATA_URL: '`https://prediction-markets-api.dflow.net`',
+  DFLOW_TRADE_URL: '`https://quote-api.dflow.net`',
+  FIREBLOCKS_URL: '`https://api.fireblocks.io`',
+  FEE_WALLET: 'the signing key’s own address',
 };
 
 function meaningOf(name: string, schema: Schema): string {

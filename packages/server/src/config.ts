@@ -10,6 +10,14 @@ const flag = (fallback: boolean) =>
 const int = (minimum: number, maximum: number, fallback: number) =>
   Type.Integer({ minimum, maximum, default: fallback });
 const url = () => Type.String({ pattern: '^https?://[^\\s]+$' });
+const choice = <const T extends string>(options: readonly T[], fallback: NoInfer<T>) =>
+  Type.Unsafe<T>(
+    Type.Union(
+      options.map((option) => Type.Literal(option)),
+      { default: fallback },
+    ),
+  );
+const solanaAddress = () => Type.String({ pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' });
 const venueName = (fallback: string) =>
   Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,49}$', default: fallback });
 
@@ -50,11 +58,33 @@ export const ENVIRONMENT = Type.Object({
   VENUE_A_BACKEND: Type.Union([Type.Literal('paper'), Type.Literal('live')], { default: 'paper' }),
   VENUE_A_ORDER_PROFILE: Type.Optional(Type.Union([Type.Literal('interface'), Type.Literal('polymarket')])),
   VENUE_B_NAME: venueName('kalshi'),
+  VENUE_B_BACKEND: choice(['paper', 'live'], 'paper'),
+  VENUE_B_SLIPPAGE_BPS: int(1, 10_000, 200),
+  VENUE_B_COUNTRY_HEADER: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' })),
+  DFLOW_METADATA_URL: Type.Optional(url()),
+  DFLOW_TRADE_URL: Type.Optional(url()),
+  DFLOW_API_KEY: Type.Optional(Type.String({ minLength: 1 })),
+  SOLANA_RPC_URL: Type.Optional(url()),
+  SIGNING_PROVIDER: choice(['local', 'fireblocks'], 'local'),
+  FIREBLOCKS_URL: Type.Optional(url()),
+  FIREBLOCKS_API_KEY: Type.Optional(Type.String({ minLength: 1 })),
+  FIREBLOCKS_KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
+  FIREBLOCKS_VAULT_ID: Type.Optional(Type.String({ pattern: '^[0-9]+$' })),
+  FIREBLOCKS_ASSET_ID: Type.String({ minLength: 1, default: 'SOL' }),
+  FIREBLOCKS_MODE: choice(['raw', 'program_call'], 'raw'),
+  FIREBLOCKS_ADDRESS: Type.Optional(solanaAddress()),
+  FEE_WALLET: Type.Optional(solanaAddress()),
+  MAX_FEE_CHARGE: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000, default: 100 }),
   PAPER_DOORS: flag(true),
   PAPER_SEED: int(0, 4_294_967_295, 1),
   PAPER_SPEED: Type.Number({ minimum: 0.001, maximum: 100_000, default: 1 }),
   PAPER_WORLD: flag(true),
   PAPER_GTD_MIN_LEAD_S: int(0, 86_400, 180),
+  PAPER_B_FILL: choice(['auto', 'partial', 'revert', 'never'], 'auto'),
+  PAPER_B_FILL_DELAY_MS: int(0, 600_000, 600),
+  PAPER_B_MAINTENANCE: choice(['off', 'on', 'schedule'], 'off'),
+  PAPER_B_KYC: choice(['off', 'required'], 'off'),
+  PAPER_B_GEOBLOCK: choice(['off', 'on'], 'off'),
   PAPER_FAUCET_PER_DAY: int(0, 1_000_000_000, 10_000),
   WEBHOOKS_ALLOW_LOOPBACK: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'off',
@@ -93,7 +123,21 @@ export interface Config {
     readonly backend: 'paper';
     readonly profile: 'interface' | 'polymarket';
   };
-  readonly venueB: { readonly name: string };
+  readonly venueB: {
+    readonly name: string;
+    /** `null`: the embedded sandbox. */
+    readonly live: LiveVenueB | null;
+    readonly slippageBps: number;
+    /** The header in which a trusted proxy names the caller's country, lower case. */
+    readonly countryHeader: string | null;
+  };
+  readonly fees: {
+    /** `null`: a key of the service's own, for the sandbox chain. */
+    readonly fireblocks: FireblocksSettings | null;
+    /** The signing key's own address when not given. */
+    readonly wallet: string | null;
+    readonly maxCharge: number;
+  };
   readonly webhooks: {
     readonly allowLoopback: boolean;
     /** By source. */
@@ -106,8 +150,33 @@ export interface Config {
     readonly world: boolean;
     readonly gtdMinLeadS: number;
     readonly faucetPerDay: number;
+    readonly venueB: {
+      readonly fill: Environment['PAPER_B_FILL'];
+      readonly fillDelayMs: number;
+      readonly maintenance: Environment['PAPER_B_MAINTENANCE'];
+      readonly kyc: Environment['PAPER_B_KYC'];
+      readonly geoblock: Environment['PAPER_B_GEOBLOCK'];
+    };
     readonly simulationBalance: number;
   };
+}
+
+export interface LiveVenueB {
+  readonly metadataUrl: string;
+  readonly tradeUrl: string;
+  readonly apiKey: string | null;
+  readonly rpcUrl: string;
+}
+
+export interface FireblocksSettings {
+  readonly url: string;
+  readonly apiKey: string;
+  /** Path of the PEM file. */
+  readonly keyFile: string;
+  readonly vaultId: string;
+  readonly assetId: string;
+  readonly mode: 'raw' | 'program_call';
+  readonly address: string;
 }
 
 /** Tokens a second and the largest burst, by class of route. */
@@ -119,7 +188,7 @@ export class ConfigError extends Error {
 
 /** Names that this service understands begin so; a typing error in one of them must not pass in silence. */
 const OURS =
-  /^(VENUE_[AB]_|PAPER_|REPLICA_|WEBHOOKS?_|RATE_LIMIT|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+  /^(VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|WEBHOOKS?_|RATE_LIMIT|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
 /** First path segments that a venue's name must not hide. */
 const RESERVED = new Set([
@@ -212,7 +281,17 @@ function assemble(env: Environment): Config {
     chainId: env.CHAIN_ID,
     rateLimits: env.RATE_LIMITS === 'off' ? null : rateLimits(env),
     venueA: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
-    venueB: { name: env.VENUE_B_NAME },
+    venueB: {
+      name: env.VENUE_B_NAME,
+      live: env.VENUE_B_BACKEND === 'live' ? liveVenueB(env) : null,
+      slippageBps: env.VENUE_B_SLIPPAGE_BPS,
+      countryHeader: env.VENUE_B_COUNTRY_HEADER?.toLowerCase() ?? null,
+    },
+    fees: {
+      fireblocks: env.SIGNING_PROVIDER === 'fireblocks' ? fireblocks(env) : null,
+      wallet: env.FEE_WALLET ?? null,
+      maxCharge: env.MAX_FEE_CHARGE,
+    },
     webhooks: {
       allowLoopback: env.WEBHOOKS_ALLOW_LOOPBACK === 'on',
       inboundSecrets: inboundSecrets(env.WEBHOOK_INBOUND_SECRETS),
@@ -224,8 +303,64 @@ function assemble(env: Environment): Config {
       world: env.PAPER_WORLD === 'on',
       gtdMinLeadS: env.PAPER_GTD_MIN_LEAD_S,
       faucetPerDay: env.PAPER_FAUCET_PER_DAY,
+      venueB: {
+        fill: env.PAPER_B_FILL,
+        fillDelayMs: env.PAPER_B_FILL_DELAY_MS,
+        maintenance: env.PAPER_B_MAINTENANCE,
+        kyc: env.PAPER_B_KYC,
+        geoblock: env.PAPER_B_GEOBLOCK,
+      },
       simulationBalance: env.SIMULATION_BALANCE,
     },
+  };
+}
+
+const DFLOW_METADATA = 'https://prediction-markets-api.dflow.net';
+const DFLOW_TRADE = 'https://quote-api.dflow.net';
+const FIREBLOCKS = 'https://api.fireblocks.io';
+
+const trimmed = (address: string): string => address.replace(/\/+$/, '');
+
+/** Those of the settings that are missing stop the start, all of them named. */
+function required<const Name extends Setting>(
+  env: Environment,
+  because: string,
+  names: readonly Name[],
+): { readonly [N in Name]: NonNullable<Environment[N]> } {
+  const missing = names.filter((name) => env[name] === undefined);
+  if (missing.length > 0) throw new ConfigError(`${because} needs ${missing.join(', ')}.`);
+  return env as never;
+}
+
+function liveVenueB(env: Environment): LiveVenueB {
+  if (env.SIGNING_PROVIDER === 'local')
+    throw new ConfigError(
+      'VENUE_B_BACKEND=live needs SIGNING_PROVIDER=fireblocks: the local key signs for the sandbox chain only.',
+    );
+  const { SOLANA_RPC_URL } = required(env, 'VENUE_B_BACKEND=live', ['SOLANA_RPC_URL']);
+  return {
+    metadataUrl: trimmed(env.DFLOW_METADATA_URL ?? DFLOW_METADATA),
+    tradeUrl: trimmed(env.DFLOW_TRADE_URL ?? DFLOW_TRADE),
+    apiKey: env.DFLOW_API_KEY ?? null,
+    rpcUrl: SOLANA_RPC_URL,
+  };
+}
+
+function fireblocks(env: Environment): FireblocksSettings {
+  const given = required(env, 'SIGNING_PROVIDER=fireblocks', [
+    'FIREBLOCKS_API_KEY',
+    'FIREBLOCKS_KEY_FILE',
+    'FIREBLOCKS_VAULT_ID',
+    'FIREBLOCKS_ADDRESS',
+  ]);
+  return {
+    url: trimmed(env.FIREBLOCKS_URL ?? FIREBLOCKS),
+    apiKey: given.FIREBLOCKS_API_KEY,
+    keyFile: given.FIREBLOCKS_KEY_FILE,
+    vaultId: given.FIREBLOCKS_VAULT_ID,
+    assetId: env.FIREBLOCKS_ASSET_ID,
+    mode: env.FIREBLOCKS_MODE,
+    address: given.FIREBLOCKS_ADDRESS,
   };
 }
 

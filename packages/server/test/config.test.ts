@@ -45,6 +45,24 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   VENUE_A_BACKEND: ['real'],
   VENUE_A_ORDER_PROFILE: ['both'],
   VENUE_B_NAME: ['-x'],
+  VENUE_B_BACKEND: ['sandbox'],
+  VENUE_B_SLIPPAGE_BPS: ['0', '10001'],
+  VENUE_B_COUNTRY_HEADER: ['cf ipcountry'],
+  DFLOW_METADATA_URL: ['dflow.net'],
+  DFLOW_TRADE_URL: ['ftp://dflow.net'],
+  SOLANA_RPC_URL: ['wss://rpc'],
+  SIGNING_PROVIDER: ['remote'],
+  FIREBLOCKS_URL: ['fireblocks.io'],
+  FIREBLOCKS_VAULT_ID: ['main'],
+  FIREBLOCKS_MODE: ['blind'],
+  FIREBLOCKS_ADDRESS: ['0x00'],
+  FEE_WALLET: ['0OIl', 'abc'],
+  MAX_FEE_CHARGE: ['0', '-1', '1000001'],
+  PAPER_B_FILL: ['always'],
+  PAPER_B_FILL_DELAY_MS: ['-1'],
+  PAPER_B_MAINTENANCE: ['thursday'],
+  PAPER_B_KYC: ['on'],
+  PAPER_B_GEOBLOCK: ['US'],
   PAPER_DOORS: ['open'],
   PAPER_SEED: ['-1', '4294967296'],
   PAPER_SPEED: ['0', '100001', 'fast'],
@@ -74,6 +92,29 @@ test('several wrong values are told at once', () => {
   expect(said).toContain('LOG_LEVEL must be one of fatal');
 });
 
+const CUSTODY = {
+  SIGNING_PROVIDER: 'fireblocks',
+  FIREBLOCKS_API_KEY: 'user',
+  FIREBLOCKS_KEY_FILE: './key.pem',
+  FIREBLOCKS_VAULT_ID: '7',
+  FIREBLOCKS_ADDRESS: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+};
+
+test('a live venue B takes the real services where no others are named', () => {
+  const config = readConfig({ VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example', ...CUSTODY });
+  expect(config.venueB.live).toEqual({
+    metadataUrl: 'https://prediction-markets-api.dflow.net',
+    tradeUrl: 'https://quote-api.dflow.net',
+    apiKey: null,
+    rpcUrl: 'https://rpc.example',
+  });
+  expect(config.fees.fireblocks).toMatchObject({
+    url: 'https://api.fireblocks.io',
+    vaultId: '7',
+    mode: 'raw',
+  });
+});
+
 describe('what one setting means for another', () => {
   test.for([
     ['DATABASE_URL needs MASTER_KEY', { DATABASE_URL: 'postgres://x/y' }, 'MASTER_KEY'],
@@ -83,6 +124,17 @@ describe('what one setting means for another', () => {
       { VENUE_A_BACKEND: 'live', VENUE_A_ORDER_PROFILE: 'polymarket' },
       'VENUE_A_BACKEND',
     ],
+    [
+      'a live venue B needs a custodian',
+      { VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example' },
+      'SIGNING_PROVIDER=fireblocks',
+    ],
+    [
+      'fireblocks names all it lacks',
+      { SIGNING_PROVIDER: 'fireblocks' },
+      'FIREBLOCKS_VAULT_ID, FIREBLOCKS_ADDRESS',
+    ],
+    ['a live venue B needs a chain', { VENUE_B_BACKEND: 'live', ...CUSTODY }, 'SOLANA_RPC_URL'],
     ['two venues of one name', { VENUE_A_NAME: 'kalshi' }, 'VENUE_B_NAME'],
     ['a venue named like a route', { VENUE_B_NAME: 'agents' }, 'VENUE_B_NAME=agents'],
     ['an unknown setting', { PAPER_SEEDS: '1' }, 'PAPER_SEEDS'],
