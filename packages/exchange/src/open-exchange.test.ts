@@ -96,7 +96,7 @@ describe('opening', () => {
     const begun = performance.now();
     const exchange = await open();
     expect(performance.now() - begun).toBeLessThan(1_000);
-    expect([...exchange.markets()]).toHaveLength(120);
+    expect([...exchange.markets()]).toHaveLength(121);
     await exchange.close();
     const [row] = await sql`select count(*)::int as count from exchange_snapshots`;
     expect(row?.count).toBe(1);

@@ -34,6 +34,7 @@ import type { Database } from './journal/schema.ts';
 import { hashOf, writeSnapshot } from './journal/snapshots.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
 import { isHouse } from './world/house.ts';
+import { SLOTS } from './world/slots.ts';
 import type { MarketFacts, MarketView } from './world/types.ts';
 import { SPEED_UNIT, World } from './world/world.ts';
 
@@ -110,6 +111,7 @@ export class JournalledExchange implements PaperExchange {
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   #status: Status = 'opening';
   #term: Term | undefined;
+  #terms = 0;
   #world!: World;
   #prices = new PriceTicks();
   #seq = 0;
@@ -165,6 +167,11 @@ export class JournalledExchange implements PaperExchange {
   get status(): 'open' | 'reopening' | 'closed' {
     if (this.#status === 'open') return 'open';
     return this.#status === 'reopening' || this.#status === 'opening' ? 'reopening' : 'closed';
+  }
+
+  /** Counts the times that the lead was won. Whatever was derived from an earlier term's state may be stale. */
+  get term(): number {
+    return this.#terms;
   }
 
   markets(): Iterable<MarketView> {
@@ -305,6 +312,7 @@ export class JournalledExchange implements PaperExchange {
     // Also when nothing is under way: whoever comes next then gets a plain "no" instead of an "unknown".
     lead.lost.catch((cause: unknown) => queue.fail(cause));
     this.#term = { lead, queue, orderIds };
+    this.#terms += 1;
     this.#prices = new PriceTicks();
     if (recovered === undefined) await this.#found(queue, speed);
     else this.#resume(recovered);
@@ -322,7 +330,13 @@ export class JournalledExchange implements PaperExchange {
     this.#seq = 0;
     this.#snapshotAt = at;
     const prices = this.#prices.collect(world, at);
-    const durable = this.#journal(queue, { kind: 'begin', seed, speed }, at, publicEvents(events), prices);
+    const durable = this.#journal(
+      queue,
+      { kind: 'begin', seed, speed, slots: SLOTS.length },
+      at,
+      publicEvents(events),
+      prices,
+    );
     this.#takeSnapshot(durable);
     await durable;
   }

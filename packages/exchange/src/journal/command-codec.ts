@@ -2,10 +2,13 @@
 import type { EngineEvent } from '../engine/types.ts';
 import type { PublicCommand } from '../world/types.ts';
 
-/** What the journal holds. `speed` in thousandths; only with a step that changes it. */
+/**
+ * What the journal holds. `speed` in thousandths; with a step only when it changes. `slots`: of the plan that the
+ * world was founded with; absent for the first plan.
+ */
 export type JournalCommand =
   | PublicCommand
-  | { readonly kind: 'begin'; readonly seed: string; readonly speed: number }
+  | { readonly kind: 'begin'; readonly seed: string; readonly speed: number; readonly slots?: number }
   | { readonly kind: 'step'; readonly speed?: number };
 
 const AMOUNTS: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 /** Brings the state back: the newest whole snapshot, then every command behind it, in order and without a gap. */
 import type { Sql } from 'postgres';
+import { FIRST_SLOTS } from '../world/slots.ts';
 import { World } from '../world/world.ts';
 import { decodeCommand, type JournalCommand } from './command-codec.ts';
 import { readSnapshot } from './snapshots.ts';
@@ -43,7 +44,7 @@ export async function recover(database: Sql, log: (message: string) => void): Pr
 function replay(world: World | undefined, command: JournalCommand, at: number): World {
   if (command.kind === 'begin') {
     if (world !== undefined) throw new Error('the journal of the paper exchange begins twice');
-    return World.begin(command.seed, command.speed, at).world;
+    return World.begin(command.seed, command.speed, at, command.slots ?? FIRST_SLOTS).world;
   }
   if (world === undefined) throw new Error('the journal of the paper exchange does not begin');
   if (command.kind === 'step') world.step(at, command.speed);

@@ -9,8 +9,8 @@ export interface Template {
   readonly title: string;
   /** What has to be true at the end date for YES. */
   readonly rules: string;
-  /** `fast` suits markets that end within hours, `slow` longer ones; neither: both. */
-  readonly pace?: 'fast' | 'slow';
+  /** `fast` suits markets that end within hours, `slow` longer ones; neither: both. `blitz`: minutes, and nothing else. */
+  readonly pace?: 'blitz' | 'fast' | 'slow';
 }
 
 export interface ContestTemplate {
@@ -172,6 +172,13 @@ const sports: readonly Template[] = [
 ];
 
 const crypto: readonly Template[] = [
+  {
+    question: 'Will {token} end minute {1000-9999} above where it stands now?',
+    title: '{token} in two minutes',
+    rules:
+      'the reference price of {token} at the end date, two minutes after listing, is above the one at listing',
+    pace: 'blitz',
+  },
   {
     question: '{token} up or down: will it close this session (no. {1000-9999}) higher?',
     title: '{token} up or down',

@@ -49,9 +49,13 @@ const describe = (rules: string): string =>
   `This market resolves YES if ${rules}, and NO otherwise. Trading ends at the end date; the outcome is final ` +
   `shortly after. A paper market: all names are fictional and the outcome is drawn by the paper exchange.`;
 
-function plainOnce(category: Category, fast: boolean, random: Random): EventText {
-  const unsuited: Template['pace'] = fast ? 'slow' : 'fast';
-  const template = random.pick(TEMPLATES[category].filter((one) => one.pace !== unsuited));
+export type Pace = NonNullable<Template['pace']>;
+
+const suits = (template: Template, pace: Pace): boolean =>
+  template.pace === pace || (template.pace === undefined && pace !== 'blitz');
+
+function plainOnce(category: Category, pace: Pace, random: Random): EventText {
+  const template = random.pick(TEMPLATES[category].filter((one) => suits(one, pace)));
   const fill = filler(random);
   const question = fill(template.question);
   return {
@@ -60,19 +64,19 @@ function plainOnce(category: Category, fast: boolean, random: Random): EventText
   };
 }
 
-/** A question of its own that no open market asks (`taken`). `fast` for markets that end within hours. */
+/** A question of its own that no open market asks (`taken`). The pace follows from how soon the market ends. */
 export function plainEvent(
   category: Category,
-  fast: boolean,
+  pace: Pace,
   random: Random,
   taken: (question: string) => boolean,
   number: number,
 ): EventText {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const text = plainOnce(category, fast, random);
+    const text = plainOnce(category, pace, random);
     if (!taken(text.markets[0]!.question)) return text;
   }
-  const text = plainOnce(category, fast, random);
+  const text = plainOnce(category, pace, random);
   const [market] = text.markets;
   return { ...text, markets: [{ ...market!, question: `${market!.question} (No. ${number})` }] };
 }

@@ -3,11 +3,11 @@
  * chance, so that nothing anybody trades changes what is listed next.
  */
 import type { ConditionId, TokenId } from '../engine/types.ts';
-import { contestEvent, contestFor, plainEvent, slugOf } from './catalogue.ts';
+import { contestEvent, contestFor, type Pace, plainEvent, slugOf } from './catalogue.ts';
 import { firstContestProbabilities, firstProbability, moveSizeFor } from './latent.ts';
 import type { Random } from './random.ts';
 import type { Millionths, WorldEvent, WorldMarket } from './records.ts';
-import { HORIZON_MS, SLOTS } from './slots.ts';
+import { HORIZON_MS, type Horizon, SLOTS } from './slots.ts';
 
 /** How long a market waits between two visits of the maker, in wall milliseconds. */
 export const QUOTE_EVERY_MS = 10_000;
@@ -15,6 +15,15 @@ export const QUOTE_EVERY_MS = 10_000;
 const SECOND_MS = 1_000;
 const FIRST_MARKET_ID = 510_001;
 const FIRST_EVENT_ID = 30_001;
+
+const PACES: Readonly<Record<Horizon, Pace>> = {
+  blitz: 'blitz',
+  flash: 'fast',
+  short: 'fast',
+  days: 'slow',
+  weeks: 'slow',
+  months: 'slow',
+};
 
 export interface ListingRequest {
   readonly slot: number;
@@ -44,10 +53,9 @@ export class Listing {
     const random = this.#random;
     const { at, speed } = request;
     const slot = SLOTS[request.slot]!;
-    const fast = slot.horizon === 'flash' || slot.horizon === 'short';
     const text =
       slot.markets === 1
-        ? plainEvent(slot.category, fast, random, taken, this.#listedMarkets + 1)
+        ? plainEvent(slot.category, PACES[slot.horizon], random, taken, this.#listedMarkets + 1)
         : contestEvent(contestFor(slot.category), slot.markets, random);
     const probabilities =
       slot.markets === 1

@@ -1,11 +1,12 @@
 /**
  * The plan of the world: how many markets of which kind are open at any time. A slot is a place for one event; when
- * its event ends, another of the same kind is listed in it, so the mixture never drifts.
+ * its event ends, another of the same kind is listed in it, so the mixture never drifts. A world keeps the number of
+ * slots that it was founded with: new ones go to the end of the plan, and no old one may change.
  */
 import type { Pips } from '@bellwether/contract/decimals';
 import type { Category } from './categories.ts';
 
-export type Horizon = 'flash' | 'short' | 'days' | 'weeks' | 'months';
+export type Horizon = 'blitz' | 'flash' | 'short' | 'days' | 'weeks' | 'months';
 
 export interface Slot {
   readonly category: Category;
@@ -21,6 +22,7 @@ const DAY = 24 * HOUR;
 
 /** Shortest and longest life of an event, in milliseconds at speed 1. */
 export const HORIZON_MS: Readonly<Record<Horizon, readonly [number, number]>> = {
+  blitz: [2 * MINUTE, 2 * MINUTE],
   flash: [15 * MINUTE, HOUR],
   short: [2 * HOUR, 12 * HOUR],
   days: [DAY, 4 * DAY],
@@ -73,8 +75,12 @@ function plan(): Slot[] {
   }
   slots.push({ category: 'Sports', horizon: 'weeks', tickSize: 10, markets: 8 });
   slots.push({ category: 'Politics', horizon: 'months', tickSize: 100, markets: 5 });
+  // One that is over in minutes, so that an agent can see a whole life through to the payout.
+  slots.push({ category: 'Crypto', horizon: 'blitz', tickSize: 100, markets: 1 });
   return slots;
 }
 
 export const SLOTS: readonly Slot[] = plan();
+/** How many slots the plan had before worlds noted that down. */
+export const FIRST_SLOTS = 109;
 export const OPEN_MARKETS = SLOTS.reduce((sum, slot) => sum + slot.markets, 0);

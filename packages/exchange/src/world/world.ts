@@ -48,6 +48,8 @@ const HOUR_MS = 3_600_000;
 /** World time from the end of trading to the outcome, and from the outcome to the archive. */
 const RESOLVE_AFTER_MS = 60_000;
 const ARCHIVE_AFTER_MS = 24 * HOUR_MS;
+/** Of one that lived for minutes: a day of those would be most of what readers see. */
+const ARCHIVE_BLITZ_AFTER_MS = HOUR_MS;
 /** Bounds of one step: events ended, events resolved, markets quoted, events tried for the archive. */
 const ENDS_PER_STEP = 4;
 const RESOLUTIONS_PER_STEP = 4;
@@ -93,8 +95,14 @@ export class World {
   /**
    * A world at its beginning, with every slot listed and quoted, and the events of that.
    * @param speed in thousandths
+   * @param slots how many of the plan's slots the world has, for good
    */
-  static begin(seed: string, speed: number, at: number): { world: World; events: EngineEvent[] } {
+  static begin(
+    seed: string,
+    speed: number,
+    at: number,
+    slots = SLOTS.length,
+  ): { world: World; events: EngineEvent[] } {
     const state: WorldState = {
       seed,
       speed,
@@ -111,7 +119,7 @@ export class World {
     const listed = { markets: 0, events: 0 };
     const world = new World({ engine: new Engine(), state, random, listed, nextOrder: 1 });
     const events = world.#during(at, () => {
-      for (const slot of SLOTS.keys()) {
+      for (let slot = 0; slot < slots; slot += 1) {
         world.#list(slot, true);
         for (const market of state.open[slot]!.markets) world.#crowdTrade(market);
       }
@@ -299,15 +307,24 @@ export class World {
   }
 
   #resolveDue(): void {
-    const { closed, resolved, speed } = this.#state;
+    const { closed } = this.#state;
     for (let i = 0; i < RESOLUTIONS_PER_STEP; i += 1) {
       const event = closed[0];
       if (event === undefined || event.dueAt > this.#at) return;
       closed.shift();
       this.#resolve(event);
-      event.dueAt = this.#at + scaled(ARCHIVE_AFTER_MS, speed);
-      resolved.push(event);
+      this.#awaitArchive(event);
     }
+  }
+
+  /** In the order in which they fall due; of the same time, the later comer last. */
+  #awaitArchive(event: WorldEvent): void {
+    const { resolved, speed } = this.#state;
+    const isBlitz = SLOTS[event.slot]!.horizon === 'blitz';
+    event.dueAt = this.#at + scaled(isBlitz ? ARCHIVE_BLITZ_AFTER_MS : ARCHIVE_AFTER_MS, speed);
+    let place = resolved.length;
+    while (isBlitz && place > 0 && resolved[place - 1]!.dueAt > event.dueAt) place -= 1;
+    resolved.splice(place, 0, event);
   }
 
   #resolve(event: WorldEvent): void {
@@ -377,7 +394,7 @@ export class World {
   }
 
   #archiveDue(): void {
-    const { resolved, speed } = this.#state;
+    const { resolved } = this.#state;
     for (let i = 0; i < ARCHIVES_PER_STEP; i += 1) {
       const event = resolved[0];
       if (event === undefined || event.dueAt > this.#at) return;
@@ -387,9 +404,7 @@ export class World {
         if (gone) this.#views.remove(market);
         return !gone;
       });
-      if (event.markets.length === 0) continue;
-      event.dueAt = this.#at + scaled(ARCHIVE_AFTER_MS, speed);
-      resolved.push(event);
+      if (event.markets.length > 0) this.#awaitArchive(event);
     }
   }
 }

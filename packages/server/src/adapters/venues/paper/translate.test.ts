@@ -84,10 +84,25 @@ describe('markets', () => {
     ]);
   });
 
-  test('are not named when only the house moved', () => {
-    const split = { kind: 'split', account: 'house:x', conditionId: CONDITION, amount: 5n } as const;
-    expect(toEvidence([entry([split])])).toMatchObject({ fills: [], markets: [] });
-  });
+  test.each(['house:x', 'dflow:lp'])(
+    'are not named when only %s moved, an account of the exchange itself',
+    (account) => {
+      const split = { kind: 'split', account, conditionId: CONDITION, amount: 5n } as const;
+      const done = {
+        kind: 'order_done',
+        reason: 'filled',
+        orderId: 'dflow:1',
+        account,
+        conditionId: CONDITION,
+      } as const;
+      const amounts = { filled: 5n, remaining: 0n, cost: 2n, fees: 0n };
+      expect(toEvidence([entry([split, { ...done, ...amounts }])])).toMatchObject({
+        fills: [],
+        markets: [],
+        outcomes: [],
+      });
+    },
+  );
 
   test('tell their resolution, whoever traded them', () => {
     const event = { kind: 'market_resolved', conditionId: CONDITION, payout: 'HALF' } as const;

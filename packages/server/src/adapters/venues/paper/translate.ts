@@ -24,7 +24,8 @@ interface Draft extends Mutable<Omit<OutcomeEvidence, 'journal'>> {
   journal: OutcomeEvidence['journal'][number][];
 }
 
-const HOUSE = 'house:';
+/** Every wallet of this venue is an EVM address; other accounts are the exchange's own and no evidence of the desk's. */
+const WALLET = '0x';
 const HALF_PIPS = 5_000;
 const WHOLE_PIPS = 10_000;
 
@@ -72,7 +73,7 @@ export function toEvidence(entries: readonly Entry[]): Evidence {
   };
   for (const entry of entries) {
     for (const event of entry.events) {
-      if ('account' in event && event.account.startsWith(HOUSE)) continue;
+      if ('account' in event && !event.account.startsWith(WALLET)) continue;
       switch (event.kind) {
         case 'order_accepted':
         case 'order_rejected':
