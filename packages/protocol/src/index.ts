@@ -1,6 +1,7 @@
 /** The venue's language: what is signed, who signed it, which wallets follow. Pure; curve arithmetic can be handed in. */
 export * from './address.ts';
 export * from './base58.ts';
+export * from './base64.ts';
 export * from './bytes.ts';
 export * from './clob-auth.ts';
 export * from './deposit-signature.ts';
@@ -10,5 +11,9 @@ export * from './order.ts';
 export * from './personal-message.ts';
 export * from './signature.ts';
 export * from './solana.ts';
+export * from './solana-accounts.ts';
+export * from './solana-effects.ts';
+export * from './solana-overreach.ts';
+export * from './solana-transaction.ts';
 export * from './wallets.ts';
 export * from './webhook-signature.ts';

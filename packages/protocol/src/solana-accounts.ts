@@ -1,0 +1,70 @@
+/** The programs and mints that venue B's transactions name, and where a wallet's tokens lie. */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { parseBase58, toBase58 } from './base58.ts';
+import { concatBytes, utf8 } from './bytes.ts';
+import { parseSolanaAddress, type SolanaAddress } from './solana.ts';
+
+/** @throws RangeError when the text is no address. For constants; what comes from outside is parsed. */
+export function asSolanaAddress(text: string): SolanaAddress {
+  const address = parseSolanaAddress(text);
+  if (address === null) throw new RangeError('a Solana address is base58 of 32 bytes');
+  return address;
+}
+
+const program = (id: string): SolanaAddress => id as SolanaAddress;
+
+export const SOLANA_PROGRAMS = {
+  computeBudget: program('ComputeBudget111111111111111111111111111111'),
+  system: program('11111111111111111111111111111111'),
+  token: program('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'),
+  token2022: program('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'),
+  associatedToken: program('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'),
+  memo: program('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'),
+  /** DFlow's aggregator: opaque, only a simulation says what it moves. */
+  dflowAggregator: program('DF1ow4tspfHX9JwWJsAb9epbkA8hmpSEAtxXy1V27QBH'),
+  /** DFlow's prediction markets: orders are opened in it. */
+  dflowMarkets: program('pReDicTmksnPfkfiz33ndSdbe2dY43KYPg4U2dbvHvb'),
+} as const;
+
+/** USDC on mainnet, and on the paper chain: classic token program, six decimals. */
+export const USDC_MINT = program('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
+
+const PDA_MARKER = utf8('ProgramDerivedAddress');
+
+function isOnCurve(bytes: Uint8Array): boolean {
+  try {
+    // As leniently as the chain decompresses points.
+    ed25519.Point.fromBytes(bytes, true);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The address that a program has for these seeds: the first, counting the bump down from 255, that is no public key.
+ * @throws RangeError when no bump gives one, which does not happen in practice
+ */
+export function programDerivedAddress(owner: SolanaAddress, seeds: readonly Uint8Array[]): SolanaAddress {
+  const tail = concatBytes(parseBase58(owner)!, PDA_MARKER);
+  for (let bump = 255; bump >= 0; bump--) {
+    const hash = sha256(concatBytes(...seeds, Uint8Array.of(bump), tail));
+    if (!isOnCurve(hash)) return toBase58(hash) as SolanaAddress;
+  }
+  throw new RangeError('these seeds have no program derived address');
+}
+
+/**
+ * Where a wallet keeps its tokens of a mint. The mint's token program is part of the address: never assume it.
+ * About half a millisecond.
+ */
+export const associatedTokenAddress = (
+  owner: SolanaAddress,
+  mint: SolanaAddress,
+  tokenProgram: SolanaAddress,
+): SolanaAddress =>
+  programDerivedAddress(
+    SOLANA_PROGRAMS.associatedToken,
+    [owner, tokenProgram, mint].map((key) => parseBase58(key)!),
+  );

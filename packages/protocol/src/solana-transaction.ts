@@ -1,0 +1,296 @@
+/**
+ * Solana transactions as bytes: legacy and version 0, nothing else. A strict reader: one transaction has one spelling,
+ * and what the chain's own sanitising would refuse is refused here. It never decides what a transaction *does*; that
+ * is `solana-effects.ts`.
+ */
+import { parseBase58, toBase58 } from './base58.ts';
+import { parseBase64Strict } from './base64.ts';
+import { ED25519_SIGNATURE_BYTES, type SolanaAddress, type VerifyEd25519, verifyEd25519 } from './solana.ts';
+
+/** What fits into one packet of the network; both versions read here are held to it. */
+export const MAX_TRANSACTION_BYTES = 1232;
+/** Base64 of the largest version 1, which is refused by its name and not as garbage. */
+const MAX_BASE64_CHARS = 5464;
+const MAX_ACCOUNTS = 256;
+const KEY_BYTES = 32;
+const VERSION_FLAG = 0x80;
+/** Version 1 puts its message first, signatures last. No count of signatures that fits begins so. */
+const FIRST_BYTE_OF_VERSION_1 = 0x81;
+
+export interface SolanaInstruction {
+  readonly program: SolanaAddress;
+  /** Indices into `accountKeys`, and beyond them into the lookups: all writable ones first, then all read-only. */
+  readonly accounts: readonly number[];
+  readonly data: Uint8Array;
+}
+
+export interface SolanaLookup {
+  readonly table: SolanaAddress;
+  readonly writable: readonly number[];
+  readonly readonly: readonly number[];
+}
+
+export interface SolanaTransaction {
+  readonly version: 'legacy' | 0;
+  /** 64 bytes each, in the order of the signing keys; all zero where one is missing. */
+  readonly signatures: readonly Uint8Array[];
+  /** The exact bytes that are signed. */
+  readonly message: Uint8Array;
+  readonly requiredSignatures: number;
+  /** The last so many of the signing keys are read-only. */
+  readonly readonlySigners: number;
+  /** The last so many of `accountKeys` are read-only. */
+  readonly readonlyOthers: number;
+  /** Those named in the message itself; the first pays the fee, the first `requiredSignatures` sign. */
+  readonly accountKeys: readonly SolanaAddress[];
+  readonly recentBlockhash: string;
+  readonly instructions: readonly SolanaInstruction[];
+  readonly lookups: readonly SolanaLookup[];
+}
+
+export type TransactionFault =
+  /** Not base64, or not in its canonical spelling. */
+  | 'not_base64'
+  | 'too_long'
+  | 'truncated'
+  | 'trailing_bytes'
+  /** A length that is not in its shortest form, or beyond 65535. */
+  | 'bad_length_prefix'
+  /** Counts of signers and keys that contradict each other, or a key that is named twice. */
+  | 'bad_header'
+  /** An instruction points at an account or program that is not there. */
+  | 'bad_index'
+  | 'version_not_supported';
+
+const SENTENCES: Readonly<Record<TransactionFault, string>> = {
+  not_base64: 'the transaction is not canonical base64',
+  too_long: `a transaction has at most ${MAX_TRANSACTION_BYTES} bytes`,
+  truncated: 'the transaction ends too early',
+  trailing_bytes: 'bytes follow the end of the transaction',
+  bad_length_prefix: 'a length in the transaction is not in its shortest form',
+  bad_header: "the transaction's header contradicts its keys or signatures",
+  bad_index: 'an instruction points at an account that is not there',
+  version_not_supported: 'only legacy and version 0 transactions are supported',
+};
+
+export class MalformedTransaction extends Error {
+  override readonly name = 'MalformedTransaction';
+  readonly fault: TransactionFault;
+
+  constructor(fault: TransactionFault) {
+    super(SENTENCES[fault]);
+    this.fault = fault;
+  }
+}
+
+class Reader {
+  readonly bytes: Uint8Array;
+  offset = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  take(count: number): Uint8Array {
+    const end = this.offset + count;
+    if (end > this.bytes.length) throw new MalformedTransaction('truncated');
+    const part = this.bytes.slice(this.offset, end);
+    this.offset = end;
+    return part;
+  }
+
+  byte(): number {
+    return this.take(1)[0]!;
+  }
+
+  /** compact-u16: seven bits a byte, the lowest first, in the fewest bytes. */
+  length(): number {
+    let value = 0;
+    for (let i = 0; i < 3; i++) {
+      const byte = this.byte();
+      value |= (byte & 0x7f) << (7 * i);
+      if (byte < 0x80) {
+        const padded = i > 0 && byte === 0;
+        if (padded || value > 0xffff) throw new MalformedTransaction('bad_length_prefix');
+        return value;
+      }
+    }
+    throw new MalformedTransaction('bad_length_prefix');
+  }
+
+  key(): SolanaAddress {
+    return toBase58(this.take(KEY_BYTES)) as SolanaAddress;
+  }
+
+  indices(): number[] {
+    return [...this.take(this.length())];
+  }
+
+  end(): void {
+    if (this.offset !== this.bytes.length) throw new MalformedTransaction('trailing_bytes');
+  }
+}
+
+function listOf<T>(reader: Reader, read: () => T): T[] {
+  // Grows with what is really there: a length that lies ends as `truncated`, not as a large allocation.
+  const count = reader.length();
+  const items: T[] = [];
+  while (items.length < count) items.push(read());
+  return items;
+}
+
+interface Header {
+  readonly required: number;
+  readonly readonlySigners: number;
+  readonly readonlyOthers: number;
+}
+
+function judgeHeader({ required, readonlySigners, readonlyOthers }: Header, keys: readonly SolanaAddress[]) {
+  const sane =
+    required > 0 &&
+    // The fee payer is writable.
+    readonlySigners < required &&
+    required + readonlyOthers <= keys.length &&
+    new Set(keys).size === keys.length;
+  if (!sane) throw new MalformedTransaction('bad_header');
+}
+
+function judgeIndices(
+  instructions: readonly { readonly program: number; readonly accounts: readonly number[] }[],
+  keys: number,
+  lookups: readonly SolanaLookup[],
+): void {
+  const lookedUp = lookups.map(({ writable, readonly }) => writable.length + readonly.length);
+  const total = lookedUp.reduce((sum, count) => sum + count, keys);
+  const sane =
+    total <= MAX_ACCOUNTS &&
+    // A table that gives nothing is a second spelling of its absence; the chain refuses it too.
+    lookedUp.every((count) => count > 0) &&
+    instructions.every(
+      ({ program, accounts }) => program > 0 && program < keys && accounts.every((index) => index < total),
+    );
+  if (!sane) throw new MalformedTransaction('bad_index');
+}
+
+/** @param message its bytes alone, without signatures */
+function readMessage(message: Uint8Array): Omit<SolanaTransaction, 'signatures'> {
+  const reader = new Reader(message);
+  let required = reader.byte();
+  const version = required >= VERSION_FLAG ? 0 : 'legacy';
+  if (version === 0) {
+    if (required !== VERSION_FLAG) throw new MalformedTransaction('version_not_supported');
+    required = reader.byte();
+  }
+  const header = { required, readonlySigners: reader.byte(), readonlyOthers: reader.byte() };
+  const accountKeys = listOf(reader, () => reader.key());
+  judgeHeader(header, accountKeys);
+  const recentBlockhash = toBase58(reader.take(KEY_BYTES));
+  const raw = listOf(reader, () => ({
+    program: reader.byte(),
+    accounts: reader.indices(),
+    data: reader.take(reader.length()),
+  }));
+  const lookups =
+    version === 'legacy'
+      ? []
+      : listOf(reader, () => ({
+          table: reader.key(),
+          writable: reader.indices(),
+          readonly: reader.indices(),
+        }));
+  reader.end();
+  judgeIndices(raw, accountKeys.length, lookups);
+  return {
+    version,
+    message,
+    requiredSignatures: required,
+    readonlySigners: header.readonlySigners,
+    readonlyOthers: header.readonlyOthers,
+    accountKeys,
+    recentBlockhash,
+    instructions: raw.map(({ program, accounts, data }) => ({
+      program: accountKeys[program]!,
+      accounts,
+      data,
+    })),
+    lookups,
+  };
+}
+
+/** Reads a whole transaction, signatures first. @throws MalformedTransaction */
+export function readTransaction(wire: Uint8Array): SolanaTransaction {
+  if (wire[0] === FIRST_BYTE_OF_VERSION_1) throw new MalformedTransaction('version_not_supported');
+  if (wire.length > MAX_TRANSACTION_BYTES) throw new MalformedTransaction('too_long');
+  const reader = new Reader(wire);
+  const signatures = listOf(reader, () => reader.take(ED25519_SIGNATURE_BYTES));
+  const transaction = readMessage(wire.slice(reader.offset));
+  if (signatures.length !== transaction.requiredSignatures) throw new MalformedTransaction('bad_header');
+  return { ...transaction, signatures };
+}
+
+/** @param base64 canonical, of at most 1232 bytes. @throws MalformedTransaction */
+export function parseTransaction(base64: string): SolanaTransaction {
+  return readTransaction(parseTransactionBytes(base64));
+}
+
+/** The bytes of a transaction's canonical base64, not looked at any further. @throws MalformedTransaction */
+export function parseTransactionBytes(base64: string): Uint8Array {
+  if (base64.length > MAX_BASE64_CHARS) throw new MalformedTransaction('too_long');
+  const wire = parseBase64Strict(base64);
+  if (wire === null) throw new MalformedTransaction('not_base64');
+  return wire;
+}
+
+type Accounts = Pick<
+  SolanaTransaction,
+  'accountKeys' | 'requiredSignatures' | 'readonlySigners' | 'readonlyOthers'
+>;
+
+/** Whether the account must sign. Accounts from lookup tables never do. */
+export const isSigner = (tx: Accounts, index: number): boolean => index >= 0 && index < tx.requiredSignatures;
+
+/** Whether the account may be changed; of those named in the message itself. */
+export function isWritable(tx: Accounts, index: number): boolean {
+  if (isSigner(tx, index)) return index < tx.requiredSignatures - tx.readonlySigners;
+  return index >= 0 && index < tx.accountKeys.length - tx.readonlyOthers;
+}
+
+export interface SolanaSignatureFault {
+  readonly kind: 'missing' | 'invalid';
+  readonly signer: SolanaAddress;
+}
+
+/**
+ * The required signatures that are not there (all zero) or not right; none when the transaction is fully signed.
+ * @param verify strict; the default is plain JavaScript, about a millisecond and a half a signature
+ */
+export function signatureFaults(
+  tx: SolanaTransaction,
+  verify: VerifyEd25519 = verifyEd25519,
+): readonly SolanaSignatureFault[] {
+  const faults: SolanaSignatureFault[] = [];
+  for (const [index, signature] of tx.signatures.entries()) {
+    const signer = tx.accountKeys[index]!;
+    if (signature.every((byte) => byte === 0)) faults.push({ kind: 'missing', signer });
+    else if (!verify(parseBase58(signer)!, tx.message, signature)) faults.push({ kind: 'invalid', signer });
+  }
+  return faults;
+}
+
+/** The transaction's id: its first signature in base58. Known before anything is sent, once the fee payer has signed. */
+export const transactionId = (tx: SolanaTransaction): string => toBase58(tx.signatures[0]!);
+
+/**
+ * The same transaction with one signature put in its place.
+ * @throws MalformedTransaction, RangeError when `signer` has nothing to sign in it
+ */
+export function withSignature(wire: Uint8Array, signer: SolanaAddress, signature: Uint8Array): Uint8Array {
+  const tx = readTransaction(wire);
+  const index = tx.accountKeys.indexOf(signer);
+  if (!isSigner(tx, index)) throw new RangeError(`${signer} is no signer of this transaction`);
+  if (signature.length !== ED25519_SIGNATURE_BYTES) throw new RangeError('a signature has 64 bytes');
+  const signed = wire.slice();
+  // Fewer than 128 signatures fit, so that their count is one byte.
+  signed.set(signature, 1 + index * ED25519_SIGNATURE_BYTES);
+  return signed;
+}
