@@ -1,11 +1,18 @@
 /** What the desk keeps, as the use cases need it. Times are epoch milliseconds, money micro-units. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { Address, OrderVersion, SignatureType } from '@bellwether/protocol';
+import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
 import type { Safeguards, Usage } from '../domain/safeguards.ts';
 import type { Sealed } from './secrets.ts';
+import type { NewChainOrder } from './venue-b-stores.ts';
+
+/** Of either venue: an EVM wallet trades on venue A, a Solana wallet on venue B. */
+export type WalletAddress = Address | SolanaAddress;
+
+/** A wallet of either venue. An EVM address is lower-case; in a Solana one case matters. */
+export type WalletAddress = Address | SolanaAddress;
 
 /** Who is calling: resolved from the API key. */
 export interface Caller {
@@ -152,12 +159,15 @@ export interface NewOrder {
   readonly limit: Pips;
   readonly shares: Micro;
   readonly money: Micro;
-  /** The order's maker. */
-  readonly funder: Address;
-  /** The wallet whose credential the trade used. */
-  readonly walletAddress: Address;
-  readonly signatureType: SignatureType;
-  readonly version: OrderVersion;
+  /** The order's maker; on venue B the wallet that pays. */
+  readonly funder: WalletAddress;
+  /** The wallet whose credential the trade used; on venue B the same as `funder`. */
+  readonly walletAddress: WalletAddress;
+  /** `null`: an order of venue B, which is a Solana transaction. So is `version`. */
+  readonly signatureType: SignatureType | null;
+  readonly version: OrderVersion | null;
+  /** Venue B only: a settled market is paid out. It is no trade: no budget is reserved, and none comes back. */
+  readonly isRedemption: boolean;
   readonly expiration: number | null;
   readonly feeAmount: Micro;
   readonly reasoning: string | null;
@@ -212,8 +222,13 @@ export interface TradeScope {
   readonly credentials: readonly CredentialRow[];
   /** Orders that have one of the ids asked for, whoever placed them. */
   readonly existing: readonly OrderRow[];
-  /** Reserves the budget and writes the order, in one trip. @returns false when the order id is taken. */
-  commit(order: NewOrder, amount: Micro): Promise<boolean>;
+  /** The quote asked about was taken back. */
+  readonly quoteWithdrawn: boolean;
+  /**
+   * Reserves the budget and writes the order, in one trip; for venue B also the transaction that is to be sent.
+   * A redemption reserves nothing. @returns false when the order id is taken.
+   */
+  commit(order: NewOrder, amount: Micro, chain?: NewChainOrder): Promise<boolean>;
   abort(): void;
 }
 
@@ -223,10 +238,12 @@ export interface TradeLedger {
     readonly caller: Caller;
     readonly orderIds: readonly string[];
     readonly wallets: readonly Address[];
-    readonly funder: Address;
+    readonly funder: WalletAddress;
     /** [YES, NO] of the order's market. */
     readonly tokenIds: readonly [string, string];
     readonly conditionId: string;
+    /** Venue B only. */
+    readonly quoteId?: string;
     readonly at: number;
   }): Promise<TradeScope>;
 }
@@ -244,7 +261,8 @@ export interface OrderFilter {
 export interface OrderStore {
   byIds(orderIds: readonly string[]): Promise<readonly OrderRow[]>;
   byId(agentId: string, orderId: string): Promise<OrderRow | null>;
-  fills(funder: Address, orderId: string): Promise<readonly FillRow[]>;
+  /** @param wallet the account whose position they moved */
+  fills(wallet: WalletAddress, orderId: string): Promise<readonly FillRow[]>;
   open(
     agentId: string,
     filter: OrderFilter,
@@ -254,6 +272,7 @@ export interface OrderStore {
     filter: OrderFilter,
   ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
   openOfOwner(userId: bigint): Promise<readonly OrderRow[]>;
+  /** Of venue A alone: venue B's are followed by their signatures. */
   inDoubt(olderThan: number): Promise<readonly OrderRow[]>;
   /** Records what became of an order when the venue's own evidence does not do it. */
   settle(
@@ -264,7 +283,7 @@ export interface OrderStore {
 }
 
 export interface PositionRow {
-  readonly wallet: Address;
+  readonly wallet: WalletAddress;
   readonly conditionId: string;
   readonly tokenId: string;
   readonly outcome: 'YES' | 'NO';
@@ -288,17 +307,17 @@ export interface PositionRow {
 
 export interface PositionStore {
   /** Held now, by any of the wallets. */
-  held(wallets: readonly Address[]): Promise<readonly PositionRow[]>;
+  held(wallets: readonly WalletAddress[]): Promise<readonly PositionRow[]>;
   /** Sold or redeemed to the last share, latest first. */
   closed(
-    wallets: readonly Address[],
+    wallets: readonly WalletAddress[],
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly PositionRow[]; readonly total: number }>;
   /** Realised P&L after fees of the fills since then. */
-  realizedSince(wallets: readonly Address[], at: number): Promise<Micro>;
+  realizedSince(wallets: readonly WalletAddress[], at: number): Promise<Micro>;
   /** Realised P&L before fees, fees, closed positions and those of them that gained. */
   results(
-    wallets: readonly Address[],
+    wallets: readonly WalletAddress[],
   ): Promise<{ realized: Micro; fees: Micro; closed: number; won: number }>;
 }
 
