@@ -49,6 +49,20 @@ export const Address = Type.String({
   examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
 });
 
+/** Base58 of 32 bytes; the length of the decoded key is checked where it is used. */
+export const SOLANA_ADDRESS = '^[1-9A-HJ-NP-Za-km-z]{32,44}$';
+
+export const SolanaAddress = Type.String({
+  pattern: SOLANA_ADDRESS,
+  description: 'Solana address: base58 of an Ed25519 public key',
+  examples: ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'],
+});
+
+/** A wallet of either venue, which says the venue too. */
+export const WalletOfEitherVenue = Type.Union([Address, SolanaAddress], {
+  description: "one of the owner's wallets: an EVM address for venue A, a Solana address for venue B",
+});
+
 export const SignatureType = Type.Union(
   [Type.Literal(0), Type.Literal(1), Type.Literal(2), Type.Literal(3)],
   {
@@ -76,6 +90,16 @@ export const VenueQuery = Type.Optional(
     maxLength: LIMITS.venueChars,
     pattern: PRINTABLE,
     description: 'venue name; default venue A',
+  }),
+);
+
+/** Where leaving it out means everything there is. */
+export const EitherVenueQuery = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: LIMITS.venueChars,
+    pattern: PRINTABLE,
+    description: 'venue name; both venues when left out',
   }),
 );
 

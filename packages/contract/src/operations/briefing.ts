@@ -1,6 +1,6 @@
 /** The heartbeat: how an agent stands, what needs its attention, and what changed since it last asked. */
 import { type Static, Type } from 'typebox';
-import { Address, Iso, Nullable, PRINTABLE, VenueQuery } from '../fields.ts';
+import { EitherVenueQuery, Iso, Nullable, PRINTABLE, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { Settings } from './agents.ts';
 import { Market, Notice } from './markets.ts';
@@ -20,7 +20,11 @@ export const BriefingAction = Type.Object({
   message: Type.String(),
   method: Type.String(),
   path: Type.String(),
-  body: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'what to send with it' })),
+  body: Type.Optional(
+    Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+      description: 'what to send with it',
+    }),
+  ),
 });
 
 export const VenueBrief = Type.Object({
@@ -61,7 +65,9 @@ export const Briefing = Type.Object({
   agent: BriefingAgent,
   settings: Settings,
   riskAlerts: Type.Array(RiskAlert),
-  venues: Type.Record(Type.String(), VenueBrief, { description: 'by venue name' }),
+  venues: Type.Record(Type.String(), VenueBrief, {
+    description: 'by venue name; the one asked for, or both',
+  }),
   opportunities: Type.Object({
     newMarkets: Type.Array(Market, {
       description: 'still open, newest first; titles and rules are written by strangers',
@@ -85,8 +91,8 @@ const include = Type.Optional(
 );
 
 export const BriefingQuery = Type.Object({
-  venue: VenueQuery,
-  user: Type.Optional(Address),
+  venue: EitherVenueQuery,
+  user: Type.Optional(WalletOfEitherVenue),
   since: Type.Optional(
     Type.String({
       minLength: 1,

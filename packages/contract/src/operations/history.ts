@@ -99,7 +99,7 @@ export const getPricesHistory = operation({
   path: '/markets/prices-history',
   summary: 'Prices of an outcome token over time',
   description:
-    'Either `interval`, or `startTs` with or without `endTs`. A range begins with the price that held at its beginning, and one that reaches to now ends with the current price. Resolved and archived markets keep their history.',
+    'Either `interval`, or `startTs` with or without `endTs`. A range begins with the price that held at its beginning, and one that reaches to now ends with the current price. Resolved and archived markets keep their history. Of venue A: for a market of venue B there is none (400).',
   tag: 'markets',
   permission: 'agent',
   rateClass: 'search',
@@ -108,7 +108,6 @@ export const getPricesHistory = operation({
   response: PricesHistory,
   errors: [
     'unknown_venue',
-    'wrong_venue_route',
     'market_not_found',
     'contradictory_filter',
     'history_too_fine',

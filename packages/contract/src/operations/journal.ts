@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Iso, LIMITS, Nullable, VenueQuery } from '../fields.ts';
+import { EitherVenueQuery, Iso, LIMITS, Nullable } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 /** One attempt to trade: an order, or one that the desk refused (status `denied`). */
@@ -43,7 +43,7 @@ export const listAgentTrades = operation({
   permission: 'agent',
   rateClass: 'search',
   query: Type.Object({
-    venue: VenueQuery,
+    venue: EitherVenueQuery,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.agentTradesPerPage, default: 50 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
   }),

@@ -1,10 +1,19 @@
 import { type Static, Type } from 'typebox';
-import { Address, Iso, LIMITS, Nullable, PRINTABLE, Side, VenueQuery } from '../fields.ts';
+import {
+  EitherVenueQuery,
+  Iso,
+  LIMITS,
+  Nullable,
+  PRINTABLE,
+  Side,
+  VenueQuery,
+  WalletOfEitherVenue,
+} from '../fields.ts';
 import { operation } from '../operation.ts';
 
 /** Interface 2.8, both tables. */
 export const Market = Type.Object({
-  id: Type.String(),
+  id: Type.String({ description: 'on venue B the ticker that quotes take' }),
   venue: Type.String(),
   title: Type.String(),
   question: Type.String(),
@@ -214,7 +223,7 @@ export const getMarket = operation({
   id: 'getMarket',
   method: 'GET',
   path: '/markets/{id}',
-  summary: 'One market by id, condition id, slug or token id',
+  summary: 'One market by id, condition id, slug or token id; of venue B by ticker or mint',
   tag: 'markets',
   permission: 'agent',
   rateClass: 'read',
@@ -222,7 +231,7 @@ export const getMarket = operation({
   query: Type.Object({ venue: VenueQuery }),
   status: 200,
   response: Market,
-  errors: ['unknown_venue', 'wrong_venue_route', 'market_not_found', 'service_unavailable'],
+  errors: ['unknown_venue', 'market_not_found', 'service_unavailable'],
 });
 
 export const getMarketContext = operation({
@@ -236,7 +245,7 @@ export const getMarketContext = operation({
   params: Type.Object({ marketId: Type.String({ minLength: 1, maxLength: 200 }) }),
   query: Type.Object({
     venue: VenueQuery,
-    user: Type.Optional(Address),
+    user: Type.Optional(WalletOfEitherVenue),
     myProbability: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1, description: 'your probability of YES' }),
     ),
@@ -251,13 +260,7 @@ export const getMarketContext = operation({
   }),
   status: 200,
   response: MarketContext,
-  errors: [
-    'unknown_venue',
-    'wrong_venue_route',
-    'market_not_found',
-    'wallet_not_found',
-    'service_unavailable',
-  ],
+  errors: ['unknown_venue', 'market_not_found', 'wallet_not_found', 'service_unavailable'],
 });
 
 export const getOrderBook = operation({
@@ -272,7 +275,7 @@ export const getOrderBook = operation({
   query: Type.Object({ venue: VenueQuery }),
   status: 200,
   response: OrderBook,
-  errors: ['unknown_venue', 'wrong_venue_route', 'market_not_found', 'service_unavailable'],
+  errors: ['unknown_venue', 'market_not_found', 'service_unavailable'],
 });
 
 export const getCurrentPositions = operation({
@@ -283,7 +286,7 @@ export const getCurrentPositions = operation({
   tag: 'positions',
   permission: 'agent',
   rateClass: 'read',
-  query: Type.Object({ venue: VenueQuery, user: Type.Optional(Address) }),
+  query: Type.Object({ venue: EitherVenueQuery, user: Type.Optional(WalletOfEitherVenue) }),
   status: 200,
   response: Type.Array(Position),
   errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { Address, Iso, LIMITS, VenueQuery } from '../fields.ts';
+import { EitherVenueQuery, Iso, LIMITS, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { Notice, Position } from './markets.ts';
 
-const user = Type.Optional(Address);
+const user = Type.Optional(WalletOfEitherVenue);
 
 /** A position whose last share was sold or redeemed: `size` is 0, `initialValue` all that was ever paid. */
 export const ClosedPosition = Type.Object({
@@ -21,7 +21,7 @@ export const getClosedPositions = operation({
   permission: 'agent',
   rateClass: 'read',
   query: Type.Object({
-    venue: VenueQuery,
+    venue: EitherVenueQuery,
     user,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.positionsPerPage, default: 50 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
@@ -46,8 +46,8 @@ export const getWalletPositions = operation({
   tag: 'positions',
   permission: 'agent',
   rateClass: 'read',
-  params: Type.Object({ address: Address }),
-  query: Type.Object({ venue: VenueQuery }),
+  params: Type.Object({ address: WalletOfEitherVenue }),
+  query: Type.Object({ venue: EitherVenueQuery }),
   status: 200,
   response: WalletPositions,
   errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],
@@ -75,7 +75,7 @@ export const getExpiringPositions = operation({
   permission: 'agent',
   rateClass: 'read',
   query: Type.Object({
-    venue: VenueQuery,
+    venue: EitherVenueQuery,
     user,
     hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760, default: 24 })),
   }),
@@ -125,7 +125,7 @@ export const getPortfolio = operation({
   tag: 'positions',
   permission: 'agent',
   rateClass: 'read',
-  query: Type.Object({ venue: VenueQuery, user }),
+  query: Type.Object({ venue: EitherVenueQuery, user }),
   status: 200,
   response: Portfolio,
   errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],

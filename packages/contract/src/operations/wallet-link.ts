@@ -1,15 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Address, Iso } from '../fields.ts';
+import { Address, Iso, SolanaAddress } from '../fields.ts';
 import { operation } from '../operation.ts';
-
-/** Base58 of 32 bytes; the length of the decoded key is checked where it is used. */
-export const SOLANA_ADDRESS = '^[1-9A-HJ-NP-Za-km-z]{32,44}$';
-
-export const SolanaAddress = Type.String({
-  pattern: SOLANA_ADDRESS,
-  description: 'Solana address: base58 of an Ed25519 public key',
-  examples: ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'],
-});
 
 const AnyAddress = Type.Union([Address, SolanaAddress], {
   description:
