@@ -1,0 +1,29 @@
+/**
+ * A signing key of the service's own, for the sandbox chain. It lives in this process's memory; it must never be
+ * logged, answered or stored, and a live chain must not be trusted to it.
+ */
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { type SolanaAddress, toBase58 } from '@bellwether/protocol';
+import type { SigningProvider } from '../../ports/signing-provider.ts';
+
+const SECRET_BYTES = 32;
+/** PKCS #8 around an Ed25519 secret (RFC 8410). */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** @param secret 32 bytes @throws RangeError when it has another length */
+export function createLocalSigning(secret: Uint8Array): SigningProvider {
+  if (secret.length !== SECRET_BYTES) throw new RangeError('an Ed25519 secret has 32 bytes');
+  const key = createPrivateKey({
+    key: Buffer.concat([PKCS8_HEAD, secret]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const publicKey = Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x ?? '', 'base64url');
+  return {
+    kind: 'local',
+    address: toBase58(publicKey) as SolanaAddress,
+    async sign({ message, externalId }) {
+      return { kind: 'signed', id: externalId, signature: new Uint8Array(sign(null, message, key)) };
+    },
+  };
+}
