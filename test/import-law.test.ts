@@ -89,9 +89,11 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['server/adapters/system', 'server/domain', 'protocol', NODE],
     types: ['server/ports'],
   },
+  'server/adapters/outbound': { may: ['server/adapters/outbound', 'typebox', NODE], types: ['server/ports'] },
   'server/adapters/solana': {
     may: [
       'server/adapters/solana',
+      'server/adapters/outbound',
       'server/domain',
       'protocol',
       'contract/decimals',
@@ -106,7 +108,15 @@ const LAW: Readonly<Record<string, Rule>> = {
     types: ['server/ports'],
   },
   'server/adapters/venues/dflow': {
-    may: ['server/adapters/venues/dflow', 'server/domain', 'protocol', 'contract', 'typebox', NODE],
+    may: [
+      'server/adapters/venues/dflow',
+      'server/adapters/outbound',
+      'server/domain',
+      'protocol',
+      'contract',
+      'typebox',
+      NODE,
+    ],
     types: ['server/ports'],
   },
   'server/adapters/venues/paper': {

@@ -1,0 +1,209 @@
+/**
+ * Calls to one service elsewhere: a deadline for each, retries where a repeat can do no harm, and a circuit that stops
+ * asking whoever does not answer. A call that may have an effect is sent once and never again. URLs may carry keys, so
+ * none is ever logged or put into an error.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { HttpReply, HttpRequest, HttpSend } from '../../ports/outbound.ts';
+
+export const MAX_REPLY_CHARS = 8 * 1024 * 1024;
+const MAX_ATTEMPTS = 3;
+const FIRST_PAUSE_MS = 100;
+const FAILURES_THAT_OPEN = 5;
+const OPEN_MS = 5_000;
+const TOO_MANY_REQUESTS = 429;
+const SERVER_ERROR = 500;
+
+export type HttpFailure =
+  | 'timeout'
+  | 'network'
+  | 'circuit_open'
+  | 'rate_limited'
+  | 'server_error'
+  | 'too_large';
+
+export class HttpUnavailable extends Error {
+  override readonly name = 'HttpUnavailable';
+  readonly reason: HttpFailure;
+  /** The last answer, when there was one. */
+  readonly reply: HttpReply | null;
+
+  constructor(service: string, reason: HttpFailure, reply: HttpReply | null = null) {
+    super(`${service}: ${SENTENCES[reason]}${reply === null ? '' : ` (${reply.status})`}`);
+    this.reason = reason;
+    this.reply = reply;
+  }
+}
+
+const SENTENCES: Readonly<Record<HttpFailure, string>> = {
+  timeout: 'no answer in time',
+  network: 'no connection',
+  circuit_open: 'it has not answered for a while, so it is not asked for some seconds',
+  rate_limited: 'it asks for fewer requests',
+  server_error: 'it failed',
+  too_large: 'its answer is too large',
+};
+
+export interface OutboundLog {
+  warn(context: object, message: string): void;
+  info(context: object, message: string): void;
+}
+
+export interface HttpOptions {
+  /** What errors, logs and `status` call it. */
+  readonly service: string;
+  readonly send: HttpSend;
+  readonly clock: { now(): number };
+  readonly log: OutboundLog;
+  /** Between 0 and 1; spreads retries. */
+  readonly random?: () => number;
+}
+
+export interface Http {
+  /**
+   * Answers below 500 as they are, except 429.
+   * @param request `timeoutMs` is for all attempts together; `repeatable` when a second arrival changes nothing
+   * @throws HttpUnavailable
+   */
+  call(request: HttpRequest & { readonly repeatable: boolean }): Promise<HttpReply>;
+  /** `ready`, or a sentence that says what is wrong. */
+  status(): string;
+}
+
+export function createHttp(options: HttpOptions): Http {
+  const { service, send, clock } = options;
+  const random = options.random ?? Math.random;
+  const circuit = createCircuit(options);
+
+  const attempt = async (request: HttpRequest): Promise<HttpReply> => {
+    if (!circuit.enter()) throw new HttpUnavailable(service, 'circuit_open');
+    try {
+      const reply = await within(request.timeoutMs, service, send(request));
+      if (reply.body.length > MAX_REPLY_CHARS) throw new HttpUnavailable(service, 'too_large');
+      if (reply.status >= SERVER_ERROR) throw new HttpUnavailable(service, 'server_error', reply);
+      circuit.succeeded();
+      if (reply.status === TOO_MANY_REQUESTS) throw new HttpUnavailable(service, 'rate_limited', reply);
+      return reply;
+    } catch (error) {
+      const failure = error instanceof HttpUnavailable ? error : new HttpUnavailable(service, 'network');
+      if (failure.reason !== 'rate_limited') circuit.failed(failure.reason);
+      throw failure;
+    }
+  };
+
+  return {
+    async call({ repeatable, ...request }) {
+      const deadline = clock.now() + request.timeoutMs;
+      for (let tries = 1; ; tries++) {
+        try {
+          // A first try that hangs leaves time for another.
+          const most = repeatable && tries === 1 ? request.timeoutMs / 2 : request.timeoutMs;
+          return await attempt({
+            ...request,
+            timeoutMs: Math.max(1, Math.min(most, deadline - clock.now())),
+          });
+        } catch (error) {
+          const failure = error as HttpUnavailable;
+          const again = repeatable && tries < MAX_ATTEMPTS && RETRIED.has(failure.reason);
+          const wait = again ? pauseMs(failure, tries, random(), clock.now()) : 0;
+          if (!again || clock.now() + wait >= deadline) throw failure;
+          await pause(wait);
+        }
+      }
+    },
+    status: circuit.status,
+  };
+}
+
+const RETRIED: ReadonlySet<HttpFailure> = new Set(['timeout', 'network', 'rate_limited', 'server_error']);
+
+/** What the service asked for, else longer each time, and never the same for two callers. */
+function pauseMs(failure: HttpUnavailable, tries: number, random: number, now: number): number {
+  const asked = retryAfterMs(failure.reply?.headers['retry-after'], now);
+  return asked ?? FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + random / 2);
+}
+
+/** RFC 9110: seconds, or a date. */
+function retryAfterMs(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  if (/^\d{1,6}$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+/** An answer that comes too late counts as none, whatever the sender makes of its timeout. */
+async function within(timeoutMs: number, service: string, reply: Promise<HttpReply>): Promise<HttpReply> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new HttpUnavailable(service, 'timeout')), timeoutMs);
+  });
+  try {
+    return await Promise.race([reply, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Closed: everything passes. Open: nothing, for a while. Then one call passes and decides. */
+function createCircuit({ service, clock, log }: Pick<HttpOptions, 'service' | 'clock' | 'log'>) {
+  let failures = 0;
+  let openedAt: number | null = null;
+  let probing = false;
+
+  return {
+    enter(): boolean {
+      if (openedAt === null) return true;
+      if (probing || clock.now() - openedAt < OPEN_MS) return false;
+      probing = true;
+      return true;
+    },
+    succeeded(): void {
+      if (openedAt !== null) log.info({ service }, 'it answers again');
+      failures = 0;
+      openedAt = null;
+      probing = false;
+    },
+    failed(reason: HttpFailure): void {
+      probing = false;
+      failures += 1;
+      if (failures < FAILURES_THAT_OPEN) return;
+      if (openedAt === null)
+        log.warn({ service, reason }, 'it does not answer; asked again in a few seconds');
+      openedAt = clock.now();
+    },
+    status: (): string => (openedAt === null ? 'ready' : `${service} does not answer`),
+  };
+}
+
+/**
+ * Over the network. Follows no redirect, which could carry a key elsewhere, and stops reading at
+ * {@link MAX_REPLY_CHARS} bytes.
+ */
+export const fetchSend: HttpSend = async ({ method, url, headers, body, timeoutMs }) => {
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: await readBounded(response),
+  };
+};
+
+/** One byte beyond the bound is kept, so that the caller sees that there was more. */
+async function readBounded(response: Response): Promise<string> {
+  if (response.body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.length;
+    text += decoder.decode(chunk, { stream: true });
+    if (bytes > MAX_REPLY_CHARS) return text.padEnd(MAX_REPLY_CHARS + 1);
+  }
+  return text + decoder.decode();
+}
