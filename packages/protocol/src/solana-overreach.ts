@@ -169,7 +169,7 @@ class Judgement {
       (tokenProgram === SOLANA_PROGRAMS.token || tokenProgram === SOLANA_PROGRAMS.token2022) &&
       (owner === wallet || owner === destination) &&
       [inputMint, outputMint, collateralMint].includes(mint!) &&
-      account === associatedTokenAddress(owner, mint!, tokenProgram!);
+      account === associatedTokenAddress(owner!, mint!, tokenProgram!);
     if (!receives)
       this.#find('receives_elsewhere', `${where} lets the wallet pay for an account of ${owner}`);
   }
