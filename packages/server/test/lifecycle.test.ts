@@ -12,6 +12,7 @@ import {
 
 const EVENTS = [
   'accepted',
+  'landed',
   'rejected',
   'no_answer',
   'filled_partly',
@@ -27,6 +28,8 @@ const ALLOWED = `
 submitting accepted → live
 submitting rejected → rejected
 submitting no_answer → unknown
+submitting landed → delayed
+submitting canceled → canceled
 unknown accepted → live
 unknown rejected → rejected
 unknown no_answer → unknown

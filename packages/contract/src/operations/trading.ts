@@ -108,7 +108,7 @@ export const Fill = Type.Object({
   cost: Type.Number({ description: 'collateral, before the fee' }),
   fee: Type.Number(),
   liquidity: Type.String({ description: 'maker or taker' }),
-  matchKind: Type.String({ description: 'COMPLEMENTARY, MINT or MERGE' }),
+  matchKind: Type.String({ description: 'COMPLEMENTARY, MINT or MERGE; on venue B DFLOW or REDEEM' }),
   filledAt: Iso,
 });
 
@@ -124,7 +124,7 @@ export const Order = Type.Object({
   venue: Type.String(),
   status: Type.String({
     description:
-      'submitting, unknown, live, partially_filled, matched, filled, canceled, expired, rejected, market_resolved, delayed, unmatched',
+      'submitting, unknown, live, partially_filled, matched, filled, canceled, expired, rejected, market_resolved, delayed, unmatched; on venue B submitted, open, filled, partially_filled, reverted, expired, failed, canceled',
   }),
   orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
   marketId: Type.String(),
@@ -144,8 +144,8 @@ export const Order = Type.Object({
   filledAmount: Type.Number({ description: 'collateral paid or received, before fees' }),
   feePaid: Type.Number(),
   walletAddress: Type.String(),
-  signatureType: SignatureType,
-  orderVersion: Type.Integer(),
+  signatureType: Nullable(SignatureType),
+  orderVersion: Nullable(Type.Integer({ description: 'null on venue B, whose orders are transactions' })),
   expiration: Nullable(Iso),
   reasoning: Nullable(Type.String()),
   source: Nullable(Type.String()),
@@ -163,8 +163,8 @@ export const OrderDetail = Type.Object({
 });
 
 const OrderIdText = Type.String({
-  pattern: '^0x[a-fA-F0-9]{64}$',
-  description: 'order id: 0x and 64 hex digits',
+  pattern: '^(0x[a-fA-F0-9]{64}|[a-fA-F0-9]{8}(-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12})$',
+  description: "order id: 0x and 64 hex digits; on venue B the quote's id",
 });
 const NotCanceled = Type.Record(Type.String(), Type.String());
 
@@ -328,8 +328,12 @@ export const cancelMarket = operation({
   idempotent: true,
   body: Type.Object({
     marketConditionId: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE })),
-    tokenId: Type.Optional(UintText),
-    walletAddress: Type.Optional(Address),
+    tokenId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description: 'token id, or mint' }),
+    ),
+    walletAddress: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description: 'of either venue' }),
+    ),
   }),
   status: 200,
   response: CancelMarketResponse,

@@ -12,7 +12,7 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { formatMicro, microToNumber } from '@bellwether/contract/decimals';
-import type { Address } from '@bellwether/protocol';
+import type { Address, OrderVersion, SignatureType } from '@bellwether/protocol';
 import type { Denial } from '../domain/denial.ts';
 import { takerFee } from '../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../domain/market.ts';
@@ -99,6 +99,15 @@ function judge(deps: Deps, draft: Draft, market: MarketRecord | null): Judged {
   return verdict.ok ? { ok: true, market, verified: verdict } : { ok: false, faults: [verdict.denial] };
 }
 
+/** An order of this venue: an EVM wallet pays, and a message of a known form was signed. */
+type SignedOrder = NewOrder & {
+  readonly funder: Address;
+  readonly signatureType: SignatureType;
+  readonly version: OrderVersion;
+};
+
+const isSigned = <T extends NewOrder>(row: T): row is T & SignedOrder => row.signatureType !== null;
+
 interface Sound {
   readonly draft: Draft;
   readonly market: MarketRecord;
@@ -117,7 +126,7 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
     tokenIds: market.tokenIds,
     at: deps.clock.now(),
   });
-  let order: NewOrder;
+  let order: SignedOrder;
   try {
     const replayed = await replayOf(deps, call.caller, draft, scope.existing);
     if (replayed !== null) {
@@ -134,7 +143,7 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
 }
 
 /** Key, credential, safeguards, balance: what must hold while the agent's lock is held. */
-async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScope): Promise<NewOrder> {
+async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScope): Promise<SignedOrder> {
   const { draft, market, verified } = sound;
   if (!scope.keyActive) throw refusal('unauthorized');
   const status = deps.venueA.status();
@@ -180,6 +189,7 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
     walletAddress: credential?.walletAddress ?? draft.fields.maker,
     signatureType: draft.signatureType,
     version: verified.version,
+    isRedemption: false,
     expiration: draft.timeInForce === 'GTD' ? Number(draft.fields.expiration) * 1000 : null,
     feeAmount: draft.isLimitOrder ? 0n : draft.feeAmount,
     reasoning: draft.reasoning,
@@ -235,7 +245,7 @@ async function requireBalance(deps: Deps, draft: Draft, market: MarketRecord, li
   ]);
 }
 
-async function submit(deps: Deps, order: NewOrder, draft: Draft): Promise<TradeResponse> {
+async function submit(deps: Deps, order: SignedOrder, draft: Draft): Promise<TradeResponse> {
   const answer = await deps.venueA.submit({
     orderId: order.orderId,
     funder: order.funder,
@@ -312,7 +322,7 @@ async function replayOf(
   draft: Draft,
   rows: readonly OrderRow[],
 ): Promise<TradeResponse | null> {
-  const row = rows.find((candidate) => candidate.agentId === caller.agentId);
+  const row = rows.filter(isSigned).find((candidate) => candidate.agentId === caller.agentId);
   if (row === undefined) {
     // Another owner's order stays unmentioned until the caller has proved to own the wallet.
     const twin = rows.find((candidate) => candidate.userId === caller.userId);
@@ -332,7 +342,7 @@ async function replayOf(
 const COLLATERAL = { 1: 'USDC.e', 2: 'pUSD' } as const;
 const MICRO_PER_UNIT = 1_000_000n;
 
-function tradeResponse(order: NewOrder, first: FirstAnswer): TradeResponse {
+function tradeResponse(order: SignedOrder, first: FirstAnswer): TradeResponse {
   const refusedAs = first.errorCode as VenueRefusal | null;
   return {
     success: first.success,

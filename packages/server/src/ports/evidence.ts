@@ -47,6 +47,8 @@ export interface MarketEvidence {
   readonly slug: string;
   readonly question: string;
   readonly endDate: number;
+  /** Venue B's name; left out by venue A, which tells of resolutions by itself. */
+  readonly venue?: string;
 }
 
 export interface ResolutionEvidence {

@@ -11,9 +11,6 @@ import type { NewChainOrder } from './venue-b-stores.ts';
 /** Of either venue: an EVM wallet trades on venue A, a Solana wallet on venue B. */
 export type WalletAddress = Address | SolanaAddress;
 
-/** A wallet of either venue. An EVM address is lower-case; in a Solana one case matters. */
-export type WalletAddress = Address | SolanaAddress;
-
 /** Who is calling: resolved from the API key. */
 export interface Caller {
   readonly agentId: string;
@@ -111,6 +108,16 @@ export interface CredentialRow {
   readonly registeredAt: number;
 }
 
+/** Wallets of venue B. One is proved by its key's signature: over a link challenge, or under a submitted order. */
+export interface SolanaWallets {
+  /** The agent's solAddress, proved or not: what quotes are made for. */
+  readonly named: SolanaAddress | null;
+  /** Proved by the owner's agents, and linked by nobody else. */
+  readonly ofOwner: readonly SolanaAddress[];
+  /** Of these, what the agent traded with, and the one that it names. */
+  readonly ofAgent: readonly SolanaAddress[];
+}
+
 export interface WalletStore {
   /** @returns false when another owner has the wallet. */
   register(caller: Caller, credential: CredentialRow): Promise<boolean>;
@@ -119,6 +126,7 @@ export interface WalletStore {
   wallets(userId: bigint): Promise<readonly Address[]>;
   /** The wallet that the agent registered last, and the account that pays for it. */
   agentWallets(agentId: string): Promise<readonly Address[]>;
+  solanaWallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<SolanaWallets>;
   /** Whether the simulation balance was credited before. */
   isCredited(funder: Address): Promise<boolean>;
   /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and how much there was. */

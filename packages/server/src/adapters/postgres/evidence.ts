@@ -66,10 +66,11 @@ function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown>
     slug: market.slug,
     question: market.question,
     end_date: iso(market.endDate),
+    venue: market.venue ?? null,
   }));
-  return tx`insert into traded_markets (condition_id, market_id, slug, question, end_date)
-    select condition_id, market_id, slug, question, end_date from jsonb_to_recordset(${tx.json(batch)})
-      as t(condition_id text, market_id text, slug text, question text, end_date timestamptz)
+  return tx`insert into traded_markets (condition_id, market_id, slug, question, end_date, venue)
+    select condition_id, market_id, slug, question, end_date, venue from jsonb_to_recordset(${tx.json(batch)})
+      as t(condition_id text, market_id text, slug text, question text, end_date timestamptz, venue text)
     on conflict (condition_id) do nothing`;
 }
 
@@ -95,7 +96,8 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     at: iso(outcome.at),
   }));
   // A finished order gives back what it did not use: for a BUY the collateral it did not spend, for a SELL the part
-  // of its amount that did not trade; a rejected one gives back the trade itself too. An order that the venue took
+  // of its amount that did not trade; a rejected one gives back the trade itself too, and so does one that was canceled
+  // before its venue heard of it. A redemption was no trade. An order that the venue took
   // counts among its agent's trades, once: with the evidence that answers the submission. Silence says nothing of an
   // order that evidence has reached already, whichever of the two is written last. The status is read through an
   // expression so that the planner takes the order's key, not the index of everybody's open orders.
@@ -115,18 +117,19 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
         and (e.status <> 'unknown' or o.status in ('submitting', 'unknown'))
         and (e.status <> 'rejected' or o.status in ('submitting', 'unknown', 'delayed'))
       returning o.agent_id, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
-        o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, e.terminal,
+        o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption, e.terminal,
+        o.first_answer is null as unheard,
         (e.first_answer ->> 'success')::boolean as taken
     ), counted as (
       insert into agent_results as r (agent_id, source, skill_slug, trades, last_trade_at)
       select agent_id, coalesce(source, ''), coalesce(skill_slug, ''), count(*), max(updated_at)
-      from moved where taken group by 1, 2, 3
+      from moved where taken and not is_redemption group by 1, 2, 3
       on conflict (agent_id, source, skill_slug) do update
         set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
     ), ${tellOrders(tx)}
     insert into budget_returns (agent_id, order_id, day, trades, amount)
     select agent_id, order_id, reserved_day, trades, amount from (
-      select *, (status = 'rejected')::int as trades,
+      select *, (not is_redemption and (status = 'rejected' or (status = 'canceled' and unheard)))::int as trades,
         case when side = 'BUY' then greatest(reserved_amount - cost, 0)
              else floor(reserved_amount::numeric * greatest(shares - filled, 0) / shares)::bigint end as amount
       from moved where terminal

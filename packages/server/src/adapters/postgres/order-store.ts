@@ -5,17 +5,26 @@ import { writeEvidence } from './evidence.ts';
 import { OPEN_STATUSES, openStatuses } from './open-statuses.ts';
 import { orderRow, type Row } from './rows.ts';
 
-/** The statuses behind each integer of the interface's records. */
+/** What venue B's orders ended by when they are no fault of the order's. */
+const WITHOUT_EFFECT = ['reverted', 'not_landed'];
+
+/** The statuses behind each integer of the interface's records; of the rejected see `ofNumber`. */
 const STATUSES_BY_NUMBER: Readonly<Record<number, readonly string[]>> = {
   1: OPEN_STATUSES,
   2: ['matched', 'filled'],
   3: ['canceled', 'expired'],
   4: ['market_resolved'],
-  5: ['rejected'],
 };
 
 export function createOrderStore(sql: Sql): OrderStore {
   const open = sql`status in ${openStatuses(sql)}`;
+
+  const ofNumber = (number: number): Fragment => {
+    const without = sql`status = 'rejected' and coalesce(error_code, '') = any(${WITHOUT_EFFECT}::text[])`;
+    if (number === 5) return sql`(status = 'rejected' and not (${without}))`;
+    const named = sql`status = any(${[...(STATUSES_BY_NUMBER[number] ?? [])]}::text[])`;
+    return number === 3 ? sql`(${named} or (${without}))` : named;
+  };
 
   const page = async (agentId: string, filter: OrderFilter, condition: Fragment) => {
     const where = sql`agent_id = ${agentId} and ${condition}
@@ -43,9 +52,9 @@ export function createOrderStore(sql: Sql): OrderStore {
       return row === undefined ? null : orderRow(row);
     },
 
-    async fills(funder, orderId) {
+    async fills(wallet, orderId) {
       const rows =
-        await sql`select * from fills where wallet = ${funder} and order_id = ${orderId} order by trade_id`;
+        await sql`select * from fills where wallet = ${wallet} and order_id = ${orderId} order by trade_id`;
       return rows.map((row: Row) => ({
         tradeId: row.trade_id.toString(),
         price: row.price,
@@ -61,13 +70,7 @@ export function createOrderStore(sql: Sql): OrderStore {
     open: (agentId, filter) => page(agentId, filter, open),
 
     history: (agentId, filter) =>
-      page(
-        agentId,
-        filter,
-        filter.orderStatus === undefined
-          ? sql`true`
-          : sql`status = any(${[...(STATUSES_BY_NUMBER[filter.orderStatus] ?? [])]}::text[])`,
-      ),
+      page(agentId, filter, filter.orderStatus === undefined ? sql`true` : ofNumber(filter.orderStatus)),
 
     async openOfOwner(userId) {
       return (await sql`select * from orders where user_id = ${userId} and ${open} order by created_at`).map(
@@ -78,6 +81,7 @@ export function createOrderStore(sql: Sql): OrderStore {
     async inDoubt(olderThan) {
       const rows = await sql`
         select * from orders where status in ('submitting', 'unknown') and created_at < ${new Date(olderThan)}
+          and signature_type is not null
         order by created_at limit 1000`;
       return rows.map(orderRow);
     },

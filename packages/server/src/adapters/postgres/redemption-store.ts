@@ -50,7 +50,7 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
 
     async due(limit) {
       const rows = await sql`
-        select condition_id from traded_markets where payout is not null and swept_at is null
+        select condition_id from traded_markets where payout is not null and swept_at is null and venue is null
         order by resolved_at limit ${limit}`;
       return rows.map((row) => row.condition_id as string);
     },

@@ -76,6 +76,7 @@ export const orderRow = (row: Row): OrderRow => ({
   walletAddress: row.wallet_address,
   signatureType: row.signature_type,
   version: row.version,
+  isRedemption: row.is_redemption,
   expiration: row.expiration === null ? null : ms(row.expiration),
   feeAmount: row.fee_amount,
   reasoning: row.reasoning,

@@ -5,6 +5,7 @@
  */
 import type { Usage } from '../../domain/safeguards.ts';
 import type { NewOrder, TradeLedger, TradeScope } from '../../ports/stores.ts';
+import type { NewChainOrder } from '../../ports/venue-b-stores.ts';
 import type { Sql, Tx } from './connection.ts';
 import { openStatuses } from './open-statuses.ts';
 import { credentialRow, orderRow, type Row, settingsRow } from './rows.ts';
@@ -41,7 +42,7 @@ const theDay = (tx: Tx, { caller, at }: Question) =>
   tx`(select greatest(usage_day, ${dayOf(at)}::date) from safeguards where agent_id = ${caller.agentId})`;
 
 function lockAndRead(tx: Tx, question: Question) {
-  const { caller, orderIds, wallets, funder, conditionId, tokenIds } = question;
+  const { caller, orderIds, wallets, funder, conditionId, tokenIds, quoteId } = question;
   return [
     tx`begin`,
     tx`select * from safeguards where agent_id = ${caller.agentId} for no key update`,
@@ -64,6 +65,7 @@ function lockAndRead(tx: Tx, question: Question) {
          as position_value,
          coalesce((select realized - fees from daily_results
            where agent_id = ${caller.agentId} and day = ${theDay(tx, question)}), 0)::bigint as realized_today`,
+    ...(quoteId === undefined ? [] : [tx`select withdrawn_at from quotes where quote_id = ${quoteId}`]),
   ];
 }
 
@@ -76,7 +78,8 @@ interface Held {
 }
 
 function scope({ tx, question, leave }: Held, answers: Row[][]): TradeScope {
-  const [, [locked] = [], [returned] = [], [key] = [], credentials, existing, [facts] = []] = answers;
+  const [, [locked] = [], [returned] = [], [key] = [], credentials, existing, [facts] = [], [quote] = []] =
+    answers;
   if (locked === undefined || returned === undefined || facts === undefined)
     throw new Error('the agent has no safeguards row');
   const usageDay: string = locked.usage_day.toISOString().slice(0, 10);
@@ -100,14 +103,16 @@ function scope({ tx, question, leave }: Held, answers: Row[][]): TradeScope {
     positionValue: facts.position_value,
     credentials: (credentials ?? []).map(credentialRow),
     existing: (existing ?? []).map(orderRow),
-    async commit(order, amount) {
+    quoteWithdrawn: quote !== undefined && quote.withdrawn_at !== null,
+    async commit(order, amount, chain) {
       // The budget moves by what was really written, and takes in what `lockAndRead` deleted from the returns.
       const written = tx`with placed as (
-          insert into orders ${tx(orderColumns(order, day, amount))} on conflict (order_id) do nothing returning 1
-        )
+          insert into orders ${tx(orderColumns(order, day, amount))} on conflict (order_id) do nothing
+          returning not is_redemption as counts
+        )${chain === undefined ? tx`` : tx`, ${chainOrder(tx, order, chain)}`}
         update safeguards set usage_day = ${day}::date,
-          used_trades = ${usage.trades} + (select count(*) from placed),
-          used_amount = ${usage.amount.toString()}::bigint + ${amount.toString()}::bigint * (select count(*) from placed)
+          used_trades = ${usage.trades} + (select count(*) from placed where counts),
+          used_amount = ${usage.amount.toString()}::bigint + ${amount.toString()}::bigint * (select count(*) from placed where counts)
         where agent_id = ${order.agentId} returning (select count(*)::int from placed) as placed`;
       const committed = tx`commit`;
       try {
@@ -126,6 +131,15 @@ function scope({ tx, question, leave }: Held, answers: Row[][]): TradeScope {
     },
   };
 }
+
+/** The transaction of an order of venue B, written with it: before any node is given it. */
+const chainOrder = (tx: Tx, order: NewOrder, chain: NewChainOrder) => tx`
+  signed as (
+    insert into chain_orders (order_id, agent_id, signature, wire, stage, due_at)
+    select ${chain.orderId}, ${order.agentId}::uuid, ${chain.signature}, ${chain.wire as Buffer}::bytea, 'sending',
+      ${new Date(chain.dueAt)}::timestamptz
+    from placed
+  )`;
 
 /** Nobody waits for it: a denial is answered while the connection cleans itself up. */
 function abort(tx: Tx): void {
@@ -160,6 +174,7 @@ function orderColumns(order: NewOrder, day: string, amount: bigint): Row {
     wallet_address: order.walletAddress,
     signature_type: order.signatureType,
     version: order.version,
+    is_redemption: order.isRedemption,
     expiration: order.expiration === null ? null : new Date(order.expiration),
     fee_amount: order.feeAmount,
     reasoning: order.reasoning,

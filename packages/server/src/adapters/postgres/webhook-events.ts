@@ -61,5 +61,8 @@ export function tellResolutions(
     where e.enabled and e.events && array['*', 'market.resolved'] and (o.market_id is not null or exists (
       select 1 from positions p where p.condition_id = r.condition_id and p.size > 0 and exists (
         select 1 from credentials c
-        where c.user_id = a.user_id and (c.wallet_address = p.wallet or c.funder = p.wallet))))`;
+        where c.user_id = a.user_id and (c.wallet_address = p.wallet or c.funder = p.wallet)
+        union all
+        select 1 from orders b
+        where b.user_id = a.user_id and b.wallet_address = p.wallet and b.signature_type is null)))`;
 }

@@ -5,6 +5,9 @@
  * (`live`), took it at once (`filled`, or `matched` when the rest was killed), refused it (`rejected`), or gave no
  * answer (`unknown`), which stays until somebody proves what happened. From `live` and `partially_filled` fills,
  * cancels, expiry and resolution lead to an end, and an end is never left again.
+ *
+ * An order of venue B is a transaction of the agent's own: when it has landed it is `delayed`, for the venue fills or
+ * reverts it later, by a transaction of its own. What no node has been given yet can still be canceled.
  */
 export const ORDER_STATUSES = [
   'submitting',
@@ -25,6 +28,8 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 export type OrderEventKind =
   | 'accepted'
+  /** Venue B: on the chain, and not filled by that. */
+  | 'landed'
   | 'rejected'
   | 'no_answer'
   | 'filled_partly'
@@ -47,7 +52,13 @@ const OPEN = {
 type Row = Partial<Record<OrderEventKind, OrderStatus>>;
 
 const TABLE: Readonly<Record<OrderStatus, Row>> = {
-  submitting: { accepted: 'live', rejected: 'rejected', no_answer: 'unknown' },
+  submitting: {
+    accepted: 'live',
+    landed: 'delayed',
+    rejected: 'rejected',
+    no_answer: 'unknown',
+    canceled: 'canceled',
+  },
   unknown: { accepted: 'live', rejected: 'rejected', no_answer: 'unknown' },
   live: OPEN,
   delayed: { ...OPEN, rejected: 'rejected' },
