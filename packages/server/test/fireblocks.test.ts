@@ -8,6 +8,7 @@ import {
   withSignature,
 } from '@bellwether/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fetchSend } from '../src/adapters/outbound/http.ts';
 import { createFireblocksSigning, type FireblocksOptions } from '../src/adapters/signing/fireblocks.ts';
 import { createLocalSigning } from '../src/adapters/signing/local.ts';
 import type { SigningProvider } from '../src/ports/signing-provider.ts';
@@ -31,6 +32,7 @@ const options = (over: Partial<FireblocksOptions> = {}): FireblocksOptions => ({
   mode: 'raw',
   address: fireblocks.address,
   now: Date.now,
+  send: fetchSend,
   log: { warn: (context, message) => warnings.push({ context, message }) },
   pauseMs: 5,
   recoverMs: 150,

@@ -1,23 +1,26 @@
 /** What the use cases are given. One object, wired once. */
 
 import type { Micro } from '@bellwether/contract/decimals';
-import type { ExchangeDomains, RecoverPublicKey } from '@bellwether/protocol';
+import type { ExchangeDomains, RecoverPublicKey, SolanaAddress } from '@bellwether/protocol';
 import type { VenueRules } from '../domain/orders/coherence.ts';
 import type { OrderProfile } from '../domain/signatures.ts';
 import type { AgentFacts } from '../ports/agent-facts.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { FeeStore } from '../ports/fee-store.ts';
 import type { OwnerStore } from '../ports/owners.ts';
 import type { Passkeys } from '../ports/passkeys.ts';
 import type { PriceHistory } from '../ports/price-history.ts';
 import type { RedemptionStore } from '../ports/redemptions.ts';
 import type { RefusalLog, ResultStore } from '../ports/results.ts';
 import type { Secrets } from '../ports/secrets.ts';
+import type { SigningProvider } from '../ports/signing-provider.ts';
 import type { RecommendedSkills, SkillStore } from '../ports/skills.ts';
 import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
 import type { MarketData, Venue } from '../ports/venue.ts';
 import type { VenueB } from '../ports/venue-b.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
 import type { InboundSources, WebhookSender, WebhookStore } from '../ports/webhooks.ts';
+import type { Collateral } from './venue-b/collateral.ts';
 
 export interface Deps {
   readonly clock: Clock;
@@ -44,6 +47,14 @@ export interface Deps {
   readonly recommendedSkills: RecommendedSkills;
   readonly venueB: VenueB;
   readonly venueBName: string;
+  readonly fees: FeeStore;
+  readonly signing: SigningProvider;
+  /** Where fees go. */
+  readonly feeWallet: SolanaAddress;
+  readonly maxFeeCharge: Micro;
+  /** The JSON-RPC of the paper chain; `null` on a live one, or while its door is shut. */
+  readonly paperRpcUrl: string | null;
+  readonly venueBCollateral: Collateral;
   readonly signatures: {
     readonly domains: ExchangeDomains;
     readonly chainId: number;

@@ -98,7 +98,12 @@ const DATABASE_GONE = new Set([
   '53300',
 ]);
 
-const VENUE_GONE = new Set(['ExchangeUnavailable', 'VenueUnavailable']);
+const VENUE_GONE = new Set([
+  'ExchangeUnavailable',
+  'VenueUnavailable',
+  'VenueBUnavailable',
+  'ChainUnavailable',
+]);
 
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [code, details] = describeFault(error, request);

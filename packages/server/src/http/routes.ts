@@ -24,7 +24,10 @@ declare module 'fastify' {
     /** The body as it came, kept only for requests with an Idempotency-Key. */
     rawBody: string | null;
     keyed: KeyedRequest | null;
-    /** Set by a handler whose answer tells of no effect: it is not kept for replays, whatever its status. */
+    /**
+     * Set by a handler whose answer tells of no effect, or that looks the key up by itself: the answer is not kept for
+     * replays, whatever its status.
+     */
     hadNoEffect: boolean;
   }
 }

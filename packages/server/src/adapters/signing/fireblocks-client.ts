@@ -6,19 +6,7 @@
 import { createHash, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
-
-/** One HTTP exchange. Rejects when there was no answer, or none in time. */
-export type HttpSend = (request: {
-  readonly method: 'GET' | 'POST';
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly body?: string;
-  readonly timeoutMs: number;
-}) => Promise<{
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}>;
+import type { HttpReply, HttpSend } from '../../ports/outbound.ts';
 
 export type ApiAnswer<T> =
   | { readonly kind: 'ok'; readonly value: T }
@@ -82,7 +70,7 @@ export interface FireblocksClientOptions {
   /** The API user's RSA private key. */
   readonly privateKeyPem: string;
   readonly now: () => number;
-  readonly send?: HttpSend;
+  readonly send: HttpSend;
   readonly timeoutMs?: number;
 }
 
@@ -90,12 +78,11 @@ const TIMEOUT_MS = 10_000;
 /** The API wants less than 30. */
 const TOKEN_LIFE_S = 25;
 const ADDRESSES_PER_PAGE = 50;
-const MAX_ANSWER_BYTES = 1_048_576;
 const MAX_DETAIL_CHARS = 200;
 
 /** @throws Error when the key is no RSA private key; its text is not quoted */
 export function createFireblocksClient(options: FireblocksClientOptions): FireblocksClient {
-  const { apiKey, now, send = fetchSend, timeoutMs = TIMEOUT_MS } = options;
+  const { apiKey, now, send, timeoutMs = TIMEOUT_MS } = options;
   const key = rsaKey(options.privateKeyPem);
   const base = new URL(options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, ''));
   const prefix = `${base.pathname.replace(/\/$/, '')}/v1`;
@@ -109,7 +96,7 @@ export function createFireblocksClient(options: FireblocksClientOptions): Firebl
     const uri = prefix + path;
     const text = body === undefined ? undefined : JSON.stringify(body);
     const token = tokenOf(key, apiKey, uri, text ?? '', now());
-    let answer: Awaited<ReturnType<HttpSend>>;
+    let answer: HttpReply;
     try {
       answer = await send({
         method,
@@ -203,25 +190,3 @@ function parseJson(text: string): unknown {
     return null;
   }
 }
-
-const fetchSend: HttpSend = async ({ method, url, headers, body, timeoutMs }) => {
-  const response = await fetch(url, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error('the answer is too large');
-    parts.push(part);
-  }
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: Buffer.concat(parts).toString('utf8'),
-  };
-};

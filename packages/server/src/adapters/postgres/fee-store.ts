@@ -1,0 +1,114 @@
+/** Fee charges. Every step is one statement that says from which state it goes, so that two who race cannot both. */
+import type { SolanaAddress } from '@bellwether/protocol';
+import type { FeeCharge, FeeStatus, FeeStore } from '../../ports/fee-store.ts';
+import type { Sql } from './connection.ts';
+
+interface Row {
+  readonly id: string;
+  readonly amount: bigint;
+  readonly from_address: string;
+  readonly to_address: string;
+  readonly status: string;
+  readonly provider_id: string;
+  readonly signature: string | null;
+  readonly wire: Buffer;
+  readonly last_valid_block_height: bigint;
+}
+
+const chargeOf = (row: Row): FeeCharge => ({
+  id: row.id,
+  amount: row.amount,
+  fromAddress: row.from_address as SolanaAddress,
+  toAddress: row.to_address as SolanaAddress,
+  status: row.status as FeeStatus,
+  signed:
+    row.signature === null
+      ? null
+      : {
+          providerId: row.provider_id,
+          signature: row.signature,
+          wire: new Uint8Array(row.wire),
+          lastValidBlockHeight: Number(row.last_valid_block_height),
+        },
+});
+
+/** Which states each may follow. */
+const FOLLOWS: Readonly<Record<Parameters<FeeStore['settle']>[2], readonly FeeStatus[]>> = {
+  unknown: ['signed'],
+  refused: ['signed'],
+  broadcast: ['signed', 'unknown'],
+  landed: ['signed', 'unknown', 'broadcast'],
+  failed: ['signed', 'unknown', 'broadcast'],
+  dropped: ['signed', 'unknown', 'broadcast'],
+};
+
+export function createFeeStore(sql: Sql): FeeStore {
+  return {
+    async find(agentId, key) {
+      const [row] = await sql<Row[]>`
+        select * from fee_charges where agent_id = ${agentId} and idempotency_key = ${key}`;
+      return row === undefined ? null : chargeOf(row);
+    },
+
+    async begin(charge) {
+      const at = new Date(charge.at);
+      const [row] = await sql`
+        insert into fee_charges as f (id, agent_id, idempotency_key, venue, amount, from_address, to_address, request_id,
+          status, lease_until, created_at, updated_at)
+        values (${charge.id}, ${charge.agentId}, ${charge.key}, ${charge.venue}, ${charge.amount},
+          ${charge.fromAddress}, ${charge.toAddress}, ${charge.requestId}, 'signing', ${new Date(charge.leaseUntil)},
+          ${at}, ${at})
+        on conflict (agent_id, idempotency_key) where idempotency_key is not null do update set
+          status = 'signing', attempt = f.attempt + 1, lease_until = excluded.lease_until,
+          to_address = excluded.to_address, request_id = excluded.request_id, updated_at = excluded.updated_at,
+          dead_signatures = array_remove(f.dead_signatures || f.signature, null),
+          provider_id = null, signature = null, wire = null, last_valid_block_height = null
+        where f.amount = excluded.amount and f.from_address = excluded.from_address
+          and (f.status in ('unsigned', 'refused', 'failed', 'dropped')
+            or (f.status = 'signing' and f.lease_until <= ${at}))
+        returning id, attempt`;
+      return row === undefined ? null : { id: row.id, attempt: row.attempt };
+    },
+
+    async recordSigned({ id, attempt }, signed, at) {
+      const rows = await sql`
+        update fee_charges set status = 'signed', provider_id = ${signed.providerId}, signature = ${signed.signature},
+          wire = ${signed.wire as Buffer}, last_valid_block_height = ${signed.lastValidBlockHeight},
+          updated_at = ${new Date(at)}
+        where id = ${id} and attempt = ${attempt} and status = 'signing' returning 1`;
+      return rows.length > 0;
+    },
+
+    async abandon({ id, attempt }, at) {
+      const ours = sql`id = ${id} and attempt = ${attempt} and status = 'signing'`;
+      await sql`
+        with forgotten as (delete from fee_charges where ${ours} and dead_signatures = '{}' returning 1)
+        update fee_charges set status = 'unsigned', updated_at = ${new Date(at)}
+        where ${ours} and dead_signatures <> '{}'`;
+    },
+
+    async settle(id, signature, status, at) {
+      const [row] = await sql`
+        with settled as (
+          update fee_charges set status = ${status}, updated_at = ${new Date(at)}
+          where id = ${id} and signature = ${signature} and status = any(${FOLLOWS[status]}::text[])
+          returning agent_id, venue, amount, updated_at
+        ), told as (
+        insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
+        select e.id, s.agent_id, event_id('fee' || ${signature}::text), 'fee',
+          jsonb_build_object('venue', s.venue, 'orderId', null, 'tradeId', null, 'amount', micro_number(s.amount)),
+          s.updated_at
+        from settled s join webhook_endpoints e on e.agent_id = s.agent_id and e.enabled and e.events && array['*', 'fee']
+        where ${status === 'landed'}
+        )
+        select 1 from settled`;
+      return row !== undefined;
+    },
+
+    async unsettled(limit) {
+      const rows = await sql<Row[]>`
+        select * from fee_charges where status in ('signed', 'unknown', 'broadcast') order by created_at limit ${limit}`;
+      return rows.map(chargeOf);
+    },
+  };
+}
