@@ -1,6 +1,6 @@
 /** Solana addresses and messages signed with their keys (Ed25519), for wallets that are linked by a challenge. */
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { parseBase58 } from './base58.ts';
+import { parseBase58, toBase58 } from './base58.ts';
 import { parseBase64 } from './base64.ts';
 import { parseHex, utf8 } from './bytes.ts';
 
@@ -42,6 +42,18 @@ export const verifyEd25519: VerifyEd25519 = (publicKey, message, signature) => {
     return false;
   }
 };
+
+/** The public key of a 32-byte secret. @throws RangeError, which does not quote it */
+export function solanaAddressOf(secret: Uint8Array): SolanaAddress {
+  if (secret.length !== KEY_BYTES) throw new RangeError('an Ed25519 secret has 32 bytes');
+  return toBase58(ed25519.getPublicKey(secret)) as SolanaAddress;
+}
+
+/** The 64-byte signature of RFC 8032; the same for the same key and bytes. @throws RangeError, which quotes neither */
+export function signEd25519(secret: Uint8Array, message: Uint8Array): Uint8Array {
+  if (secret.length !== KEY_BYTES) throw new RangeError('an Ed25519 secret has 32 bytes');
+  return ed25519.sign(message, secret);
+}
 
 /** Whether the address's key signed the text. */
 export function verifySolanaMessage(address: SolanaAddress, message: string, signature: Uint8Array): boolean {

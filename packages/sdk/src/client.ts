@@ -19,20 +19,26 @@ import {
   cancelAll,
   cancelMarket,
   cancelOrder,
+  cancelVenueBOrder,
+  chargeFee,
+  chargeFeeByAgent,
   checkCredentials,
   checkMarket,
   createApiKey,
   createWebhook,
+  type Delegation,
   deleteWebhook,
   type ExpiringPositions,
   enableWebhook,
   type FaucetRequest,
   type FaucetResponse,
+  type FeeChargeResponse,
   faucet,
   getBriefing,
   getClaim,
   getClosedPositions,
   getCurrentPositions,
+  getDelegation,
   getExpiringPositions,
   getHealth,
   getLeaderboard,
@@ -47,6 +53,7 @@ import {
   getRiskSettings,
   getSettings,
   getSkill,
+  getVenueBOrder,
   getWalletPositions,
   type Leaderboard,
   type LinkChallenge,
@@ -61,6 +68,9 @@ import {
   listOrders,
   listSkills,
   listTradesByStrategy,
+  listVenueBOrders,
+  listVenueBPositions,
+  listVenueBPositionsByPost,
   listWebhookDeliveries,
   listWebhooks,
   type Market,
@@ -75,6 +85,9 @@ import {
   type Position,
   type PricesHistory,
   placeTrade,
+  type Quote,
+  type QuoteRequest,
+  quoteVenueB,
   type RedeemRequest,
   type RedeemResponse,
   type RegisterRequest,
@@ -90,8 +103,11 @@ import {
   type SkillList,
   type SolAddressResult,
   type StrategyResult,
+  type SubmitRequest,
+  type SubmitResponse,
   type SubmitSkill,
   submitSkill,
+  submitVenueB,
   type TradeRequest,
   type TradeResponse,
   testWebhook,
@@ -100,6 +116,11 @@ import {
   updateRiskSettings,
   updateSettings,
   updateSolAddress,
+  type VenueBCancelRequest,
+  type VenueBCancelResponse,
+  type VenueBOrder,
+  type VenueBOrderDetail,
+  type VenueBPosition,
   type WalletPositions,
   type Webhook,
   type WebhookDelivery,
@@ -108,10 +129,19 @@ import {
 import type { Static, TSchema } from 'typebox';
 import { INSPECT } from './inspect.ts';
 import { Transport, type TransportOptions } from './transport.ts';
+import { VenueB } from './venue-b.ts';
 
 export interface ClientOptions extends TransportOptions {
   /** `apiKeyCode` of the registration. Leave it out for the public operations. */
   readonly apiKey?: string;
+}
+
+/** A fee of venue B: the contract takes any value, so that each fault is answered by its own code. */
+export interface FeeCharge {
+  /** Collateral as a decimal text, at most 6 decimals. */
+  readonly amount: string;
+  /** The wallet that pays: owner of the collateral account. */
+  readonly fromAddress: string;
 }
 
 export interface CallOptions {
@@ -341,6 +371,51 @@ export class BellwetherClient {
   /** Cancels every open order of the owner, on every wallet. */
   cancelAll(options?: CallOptions): Promise<CancelAllResponse> {
     return this.#call(cancelAll, { options });
+  }
+
+  // Venue B
+
+  /** Quote → verify → sign → submit → wait, and the delegation of fees, with what is signed checked here. */
+  get venueB(): VenueB {
+    return new VenueB(this, this.#transport.options);
+  }
+
+  quoteVenueB(body: QuoteRequest, options?: CallOptions): Promise<Quote> {
+    return this.#call(quoteVenueB, { body, options });
+  }
+  /** A signed transaction has one effect: it is sent again after a broken connection. */
+  submitVenueB(body: SubmitRequest, options?: CallOptions): Promise<SubmitResponse> {
+    return this.#call(submitVenueB, { body, options, repeatable: true });
+  }
+  listVenueBOrders(
+    query: QueryOf<typeof listVenueBOrders> = {},
+    options?: CallOptions,
+  ): Promise<VenueBOrder[]> {
+    return this.#call(listVenueBOrders, { query, options });
+  }
+  /** @param orderId the quote's id, or the transaction's signature */
+  getVenueBOrder(orderId: string, options?: CallOptions): Promise<VenueBOrderDetail> {
+    return this.#call(getVenueBOrder, { params: { orderId }, options });
+  }
+  cancelVenueBOrder(body: VenueBCancelRequest, options?: CallOptions): Promise<VenueBCancelResponse> {
+    return this.#call(cancelVenueBOrder, { body, options });
+  }
+  listVenueBPositions(userPublicKey?: string, options?: CallOptions): Promise<VenueBPosition[]> {
+    return this.#call(listVenueBPositions, { query: { userPublicKey }, options });
+  }
+  listVenueBPositionsByPost(userPublicKey?: string, options?: CallOptions): Promise<VenueBPosition[]> {
+    return this.#call(listVenueBPositionsByPost, { body: { userPublicKey }, options, repeatable: true });
+  }
+  /** Without an idempotencyKey every call charges. */
+  chargeFee(body: FeeCharge, options?: CallOptions): Promise<FeeChargeResponse> {
+    return this.#call(chargeFee, { body, options });
+  }
+  /** Without an idempotencyKey every call charges. */
+  chargeFeeByAgent(body: FeeCharge, options?: CallOptions): Promise<FeeChargeResponse> {
+    return this.#call(chargeFeeByAgent, { body, options });
+  }
+  getDelegation(walletAddress?: string, options?: CallOptions): Promise<Delegation> {
+    return this.#call(getDelegation, { query: { walletAddress }, options });
   }
 
   // Webhooks

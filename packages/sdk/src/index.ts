@@ -9,8 +9,10 @@ export type {
   CredentialCheck,
   CredentialRequest,
   CredentialResult,
+  Delegation,
   FaucetRequest,
   FaucetResponse,
+  FeeChargeResponse,
   Fill,
   LinkChallenge,
   LinkRequest,
@@ -23,6 +25,7 @@ export type {
   OrderDetail,
   Position,
   PricesHistory,
+  Quote,
   RegisterRequest,
   RegisterResponse,
   RiskAlert,
@@ -30,15 +33,26 @@ export type {
   SettingsUpdate,
   SignedOrder,
   SolAddressResult,
+  SubmitResponse,
   TradeRequest,
   TradeResponse,
   UnlinkResult,
+  VenueBCancelResponse,
+  VenueBOrder,
+  VenueBOrderDetail,
+  VenueBPosition,
   Webhook,
   WebhookDelivery,
   WebhookEvent,
   WebhookRequest,
 } from '@bellwether/contract';
-export type { Address, ExchangeContracts, OrderVersion, SignatureType } from '@bellwether/protocol';
+export type {
+  Address,
+  ExchangeContracts,
+  OrderVersion,
+  SignatureType,
+  SolanaAddress,
+} from '@bellwether/protocol';
 export { BellwetherApiError, BellwetherConnectionError, type FieldError } from './api-error.ts';
 export { type BookLevels, priceToReach, type ReachedPrice } from './book-price.ts';
 export {
@@ -51,13 +65,17 @@ export {
   type MarketTerms,
   type TradeLabels,
 } from './build-order.ts';
-export { BellwetherClient, type CallOptions, type ClientOptions } from './client.ts';
-export { linkSignersWallet, type WalletToLink } from './link-wallet.ts';
+export { BellwetherClient, type CallOptions, type ClientOptions, type FeeCharge } from './client.ts';
+export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-wallet.ts';
 export type { OrderSide } from './order-amounts.ts';
 export { type OrderBuildCode, OrderBuildError } from './order-build-error.ts';
 export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';
 export { type ClobAuthHeaders, type DepositKind, InvalidPrivateKey, Signer } from './signer.ts';
+export { SolanaRpcError } from './solana-rpc.ts';
+export { InvalidSolanaKey, SolanaSigner } from './solana-signer.ts';
 export type { Fetch, TransportOptions } from './transport.ts';
+export { VenueB, type VenueBLabels, type WaitOptions } from './venue-b.ts';
+export { type UnsafeReason, UnsafeTransaction, type VenueBCode, VenueBError } from './venue-b-error.ts';
 export {
   createVenueCredentials,
   credentialRequest,
@@ -65,4 +83,5 @@ export {
   VenueCredentialsError,
   type VenueCredentialsOptions,
 } from './venue-credentials.ts';
+export type { VenueBAsk, VerifiedQuote, VerifyOptions } from './verify-quote.ts';
 export { type ReceivedWebhook, verifyWebhook, WebhookSignatureError } from './verify-webhook.ts';

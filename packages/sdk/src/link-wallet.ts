@@ -3,6 +3,7 @@ import type { LinkResult } from '@bellwether/contract';
 import type { SignatureType } from '@bellwether/protocol';
 import type { BellwetherClient, CallOptions } from './client.ts';
 import type { DepositKind, Signer } from './signer.ts';
+import type { SolanaSigner } from './solana-signer.ts';
 
 export interface WalletToLink {
   readonly client: BellwetherClient;
@@ -18,4 +19,17 @@ export async function linkSignersWallet(wallet: WalletToLink, options?: CallOpti
   const address = signer.wallet(signatureType, deposit);
   const { nonce, message } = await client.getLinkChallenge(address);
   return client.linkWallet({ address, nonce, signature: await signer.signMessage(message) }, options);
+}
+
+/** Proves a Solana wallet by its signature, which makes it the agent's. @throws BellwetherApiError */
+export async function linkSolanaWallet(
+  client: BellwetherClient,
+  signer: SolanaSigner,
+  options?: CallOptions,
+): Promise<LinkResult> {
+  const { nonce, message } = await client.getLinkChallenge(signer.address);
+  return client.linkWallet(
+    { address: signer.address, nonce, signature: signer.signMessage(message) },
+    options,
+  );
 }

@@ -29,11 +29,15 @@ const Base58Address = (description: string) =>
 
 const Atoms = (description: string) => Type.String({ description: `${description}, in millionths` });
 
+/** A union whose type knows the words, which one over a mapped array does not. */
+const oneOf = <const Word extends string>(...words: readonly Word[]) =>
+  Type.Unsafe<Word>(Type.Union(words.map((word) => Type.Literal(word))));
+
 /** Interface 2.9. Six decimals at most. */
 export const QuoteRequest = Type.Object({
   marketTicker: text(LIMITS.marketTickerChars, { minLength: 1 }),
-  side: Type.Union(['YES', 'NO', 'yes', 'no'].map((side) => Type.Literal(side))),
-  action: Type.Union(['BUY', 'SELL', 'buy', 'sell'].map((action) => Type.Literal(action))),
+  side: oneOf('YES', 'NO', 'yes', 'no'),
+  action: oneOf('BUY', 'SELL', 'buy', 'sell'),
   amount: Type.Optional(
     Type.Number({
       minimum: 0.000001,

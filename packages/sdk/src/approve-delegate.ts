@@ -1,0 +1,137 @@
+/**
+ * Lets the platform take fees out of a wallet's collateral, up to an amount: an SPL `approveChecked`, built and signed
+ * here and sent to a Solana node directly. It is never handed to the service. One delegate fits into an account: a
+ * later approval of another replaces this one.
+ */
+import type { Delegation } from '@bellwether/contract';
+import type { Micro } from '@bellwether/contract/decimals';
+import {
+  associatedTokenAddress,
+  readTransaction,
+  SOLANA_PROGRAMS,
+  type SolanaAddress,
+  toBase64,
+  transactionId,
+} from '@bellwether/protocol';
+import type { Blockhash } from '@solana/kit';
+import { SolanaRpc, SolanaRpcError } from './solana-rpc.ts';
+import type { SolanaSigner } from './solana-signer.ts';
+import type { Fetch } from './transport.ts';
+import { VenueBError } from './venue-b-error.ts';
+import { solanaAddress } from './verify-quote.ts';
+
+export interface Approval {
+  readonly signer: SolanaSigner;
+  readonly amount: Micro;
+  readonly delegation: Delegation;
+  readonly collateralMint: SolanaAddress;
+  /** A node of one's own; default the paper chain's. */
+  readonly rpcUrl: string | undefined;
+  readonly fetch: Fetch | undefined;
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+const RESEND_MS = 2_000;
+const POLL_MS = 500;
+/** A blockhash lives for 60 to 90 seconds; past this the node's block height does not move. */
+const GIVE_UP_MS = 150_000;
+
+/** The accounts are computed here: what the service says of them must agree. */
+function judge({ delegation, signer, collateralMint }: Approval): void {
+  const account = associatedTokenAddress(signer.address, collateralMint, SOLANA_PROGRAMS.token);
+  const agrees =
+    delegation.walletAddress === signer.address &&
+    delegation.mint === collateralMint &&
+    delegation.tokenProgram === SOLANA_PROGRAMS.token &&
+    delegation.decimals === 6 &&
+    delegation.tokenAccount === account &&
+    delegation.delegate !== signer.address;
+  if (!agrees)
+    throw new VenueBError(
+      'delegation_mismatch',
+      "The service's delegation record is not about this wallet's collateral: nothing was signed.",
+    );
+  if (!delegation.exists)
+    throw new VenueBError('token_account_not_found', `${signer.address} holds no collateral account yet.`);
+}
+
+async function build(
+  approval: Approval,
+  blockhash: string,
+  lastValidBlockHeight: number,
+): Promise<Uint8Array> {
+  const [kit, token] = await Promise.all([import('@solana/kit'), import('@solana-program/token')]);
+  const { signer, collateralMint, delegation, amount } = approval;
+  const owner = kit.createNoopSigner(kit.address(signer.address));
+  const approve = token.getApproveCheckedInstruction({
+    source: kit.address(associatedTokenAddress(signer.address, collateralMint, SOLANA_PROGRAMS.token)),
+    mint: kit.address(collateralMint),
+    delegate: kit.address(solanaAddress(delegation.delegate)),
+    owner,
+    amount,
+    decimals: 6,
+  });
+  const message = kit.pipe(
+    kit.createTransactionMessage({ version: 0 }),
+    (empty) => kit.setTransactionMessageFeePayer(owner.address, empty),
+    (paid) =>
+      kit.setTransactionMessageLifetimeUsingBlockhash(
+        { blockhash: blockhash as Blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight) },
+        paid,
+      ),
+    (dated) => kit.appendTransactionMessageInstruction(approve, dated),
+  );
+  const wire = kit.getTransactionEncoder().encode(kit.compileTransaction(message));
+  return signer.signTransaction(new Uint8Array(wire));
+}
+
+/** Sends the same bytes until they are confirmed, have failed, or their blockhash is dead. */
+async function land(
+  rpc: SolanaRpc,
+  wire: Uint8Array,
+  lastValid: number,
+  wait: Approval['wait'],
+): Promise<void> {
+  const base64 = toBase64(wire);
+  const signature = transactionId(readTransaction(wire));
+  for (let waited = 0; waited < GIVE_UP_MS; waited += POLL_MS) {
+    if (waited % RESEND_MS === 0) await sendOnce(rpc, base64, waited === 0);
+    const status = await rpc.status(signature);
+    if (status === 'confirmed') return;
+    if (status !== 'unseen')
+      throw new VenueBError(
+        'transaction_failed',
+        `The approval failed on chain: ${JSON.stringify(status.failed)}`,
+      );
+    // Only past the height, and still unseen, is it dead.
+    if ((await rpc.blockHeight()) > lastValid && (await rpc.status(signature)) === 'unseen') break;
+    await wait(POLL_MS);
+  }
+  throw new VenueBError(
+    'not_confirmed',
+    `The approval ${signature} was not seen to land; it may be tried again.`,
+  );
+}
+
+async function sendOnce(rpc: SolanaRpc, base64: string, first: boolean): Promise<void> {
+  try {
+    await rpc.send(base64);
+  } catch (error) {
+    // A repetition may be refused for having landed; silence is no refusal.
+    if (first && error instanceof SolanaRpcError && error.code !== 0)
+      throw new VenueBError('transaction_failed', `The node refused the approval: ${error.message}`);
+  }
+}
+
+/** @returns the transaction's signature, once it is confirmed. @throws VenueBError, SolanaRpcError */
+export async function approveDelegate(approval: Approval): Promise<string> {
+  judge(approval);
+  const url = approval.rpcUrl ?? approval.delegation.rpcUrl;
+  if (url === null || url === undefined)
+    throw new VenueBError('rpc_url_required', 'On a live chain bring a Solana node of your own: set rpcUrl.');
+  const rpc = new SolanaRpc(url, approval.fetch);
+  const { blockhash, lastValidBlockHeight } = await rpc.latestBlockhash();
+  const wire = await build(approval, blockhash, lastValidBlockHeight);
+  await land(rpc, wire, lastValidBlockHeight, approval.wait);
+  return transactionId(readTransaction(wire));
+}

@@ -1,0 +1,178 @@
+/**
+ * Whether a quote's transaction does what was asked for, and nothing else. The service is not believed: the bytes are
+ * decoded here, and held against what the agent asked, not against what the quote says of itself.
+ */
+import type { Quote } from '@bellwether/contract';
+import { DecimalError, type Micro, parseMicro } from '@bellwether/contract/decimals';
+import {
+  MalformedTransaction,
+  overreaches,
+  parseSolanaAddress,
+  parseTransaction,
+  parseTransactionBytes,
+  type SolanaAddress,
+  type SolanaTransaction,
+  USDC_MINT,
+} from '@bellwether/protocol';
+import { type UnsafeReason, UnsafeTransaction, VenueBError } from './venue-b-error.ts';
+
+/** What an agent wants to trade. */
+export type VenueBAsk = {
+  readonly ticker: string;
+  readonly side: 'YES' | 'NO';
+  /** Who receives, when that is not the wallet that pays. */
+  readonly destination?: string;
+} & (
+  | {
+      readonly action: 'BUY';
+      /** Collateral to spend at most, fees included; at most 6 decimals. */
+      readonly amount: number | string;
+    }
+  | {
+      readonly action: 'SELL';
+      /** Contracts; at most 6 decimals. */
+      readonly shares: number | string;
+    }
+);
+
+export interface VerifyOptions {
+  /** The wallet that pays and signs. */
+  readonly wallet: string;
+  /** Network fee, priority and rent together; default 15,000,000 (0.015 SOL). */
+  readonly maxLamports?: bigint;
+  /** Default USDC. */
+  readonly collateralMint?: string;
+  /** The market's [YES, NO] tokens, when you know them from elsewhere; else the quote's are believed. */
+  readonly mints?: readonly [yes: string, no: string];
+  /** Epoch milliseconds; default the clock. */
+  readonly now?: number;
+}
+
+declare const verified: unique symbol;
+
+/** Only `verifyQuote` makes it, and only this is signed. */
+export interface VerifiedQuote {
+  readonly quote: Quote;
+  readonly wallet: SolanaAddress;
+  /** The unsigned transaction. */
+  readonly wire: Uint8Array;
+  readonly [verified]: true;
+}
+
+/** A priority fee of at most 5,000,000, an order's account, and two token accounts. */
+const DEFAULT_MAX_LAMPORTS = 15_000_000n;
+
+/** Nothing is rounded. @throws VenueBError `invalid_amount` */
+export function exactMicro(value: number | string, need: string): Micro {
+  try {
+    const micro = parseMicro(value);
+    if (micro >= 0n) return micro;
+  } catch (error) {
+    if (!(error instanceof DecimalError)) throw error;
+  }
+  throw new VenueBError('invalid_amount', `${need} that is not negative and has at most 6 decimals`);
+}
+
+/** @throws VenueBError `invalid_amount` */
+export function askedAtoms(ask: VenueBAsk): Micro {
+  const [name, value] = ask.action === 'BUY' ? ['amount', ask.amount] : ['shares', ask.shares];
+  const need = `a ${ask.action} needs ${name}: a number`;
+  const atoms = exactMicro(value as number | string, need);
+  if (atoms > 0n) return atoms;
+  throw new VenueBError('invalid_amount', `${need} above 0`);
+}
+
+/** @throws VenueBError `invalid_solana_address` */
+export function solanaAddress(text: string): SolanaAddress {
+  const address = parseSolanaAddress(text);
+  if (address === null)
+    throw new VenueBError('invalid_solana_address', `"${text}" is not base58 of 32 bytes`);
+  return address;
+}
+
+const ATOMS = /^\d{1,20}$/;
+const atoms = (text: string | undefined): bigint =>
+  text !== undefined && ATOMS.test(text) ? BigInt(text) : -1n;
+
+interface Expected {
+  readonly input: string;
+  readonly output: string;
+  readonly collateral: SolanaAddress;
+  readonly asked: Micro;
+}
+
+function expectedOf(quote: Quote, ask: VenueBAsk, options: VerifyOptions): Expected {
+  const collateral = solanaAddress(options.collateralMint ?? USDC_MINT);
+  const [yes, no] = options.mints ?? [quote.yesMint, quote.noMint];
+  const outcome = ask.side === 'YES' ? yes : no;
+  const [input, output] = ask.action === 'BUY' ? [collateral, outcome] : [outcome, collateral];
+  return { input, output, collateral, asked: askedAtoms(ask) };
+}
+
+/** The quote's own figures against what was asked. */
+function* contradictions(quote: Quote, ask: VenueBAsk, expected: Expected): Generator<UnsafeReason> {
+  const other = (what: string): UnsafeReason => ({
+    code: 'other_order',
+    detail: `the quote has another ${what}`,
+  });
+  if (quote.marketTicker !== ask.ticker) yield other('market');
+  if (quote.side !== ask.side) yield other('outcome');
+  if (quote.action !== ask.action) yield other('action');
+  if (atoms(quote.scaledAmount) !== expected.asked) yield other('amount');
+  const mints = new Set([quote.yesMint, quote.noMint, expected.collateral]);
+  if (mints.size < 3 || quote.inputMint !== expected.input || quote.outputMint !== expected.output)
+    yield { code: 'wrong_mint', detail: 'the quote exchanges other tokens than those of the order' };
+  const [most, out, least] = [quote.inAmount, quote.outAmount, quote.minOutAmount].map(atoms);
+  if (most! <= 0n || most! > expected.asked)
+    yield { code: 'input_exceeded', detail: `the quote takes ${most} atoms, asked were ${expected.asked}` };
+  if (least! <= 0n || out! < least!)
+    yield { code: 'nothing_promised', detail: 'the quote promises no least amount in return' };
+}
+
+function parsed(base64: string): SolanaTransaction | UnsafeReason {
+  try {
+    return parseTransaction(base64);
+  } catch (error) {
+    if (error instanceof MalformedTransaction) return { code: 'malformed', detail: error.message };
+    throw error;
+  }
+}
+
+/**
+ * @throws VenueBError when there is nothing to sign (`quote_not_executable`, `quote_expired`) or the ask is invalid
+ * @throws UnsafeTransaction when signing would do anything but what was asked
+ */
+export function verifyQuote(quote: Quote, ask: VenueBAsk, options: VerifyOptions): VerifiedQuote {
+  const { unsignedTransaction, quoteErrorCode } = quote;
+  if (unsignedTransaction === undefined || quoteErrorCode !== undefined || quote.previewOnly)
+    throw new VenueBError(
+      'quote_not_executable',
+      quote.quoteErrorMessage ?? 'The quote is a preview: name a wallet to get a transaction.',
+      quoteErrorCode,
+    );
+  if (quote.expiresAt <= (options.now ?? Date.now()))
+    throw new VenueBError('quote_expired', 'The quote has expired: ask for a new one.');
+  const wallet = solanaAddress(options.wallet);
+  const expected = expectedOf(quote, ask, options);
+  const reasons = [...contradictions(quote, ask, expected)];
+  const tx = parsed(unsignedTransaction);
+  const [inputMint, outputMint] = [parseSolanaAddress(expected.input), parseSolanaAddress(expected.output)];
+  if ('code' in tx) reasons.push(tx);
+  else if (inputMint === null || outputMint === null)
+    reasons.push({ code: 'wrong_mint', detail: "the quote's mints are no addresses" });
+  else {
+    const quoted = atoms(quote.inAmount);
+    const found = overreaches(tx, {
+      wallet,
+      inputMint,
+      outputMint,
+      maxInput: quoted < expected.asked ? quoted : expected.asked,
+      destination: ask.destination === undefined ? null : solanaAddress(ask.destination),
+      maxLamports: options.maxLamports ?? DEFAULT_MAX_LAMPORTS,
+      collateralMint: expected.collateral,
+    });
+    reasons.push(...found);
+  }
+  if (reasons.length > 0) throw new UnsafeTransaction(reasons);
+  return { quote, wallet, wire: parseTransactionBytes(unsignedTransaction) } as VerifiedQuote;
+}
