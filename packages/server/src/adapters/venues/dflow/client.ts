@@ -1,0 +1,221 @@
+/**
+ * DFlow's verbs: metadata (markets, book, fills) and trade (orders and what became of them). Every answer is checked
+ * by its schema; what is no answer is a VenueBUnavailable. The API key is a header and appears nowhere else.
+ */
+import { plainText } from '../../../domain/untrusted-text.ts';
+import type { HttpReply, HttpSend } from '../../../ports/outbound.ts';
+import { createHttp, type Http, type HttpOptions } from '../../outbound/http.ts';
+import { tryJson } from '../../outbound/json.ts';
+import type { WireOrderbook, WireOrderStatus } from './wire.ts';
+import { READ, type WireEvent, type WireMarket, type WireOnchainTrade, type WireOrder } from './wire.ts';
+
+export const MAX_MARKETS_PER_PAGE = 255;
+export const MAX_IDS_PER_BATCH = 100;
+export const MAX_MINTS_PER_FILTER = 200;
+const MAX_ONCHAIN_TRADES = 200;
+const METADATA_TIMEOUT_MS = 6_000;
+const ORDER_TIMEOUT_MS = 10_000;
+const MESSAGE_CHARS = 300;
+const NOT_FOUND = 404;
+const BAD_REQUEST = 400;
+const FORBIDDEN = 403;
+
+/** The venue did not answer, or not in a shape that can be read. */
+export class VenueBUnavailable extends Error {
+  override readonly name = 'VenueBUnavailable';
+}
+
+/** Why DFlow builds no order, in its own words. */
+export interface OrderRefusal {
+  readonly code: string;
+  /** Text of a stranger, made plain and bounded. */
+  readonly message: string;
+  /** Where a person can be verified. */
+  readonly deepLink: string | null;
+}
+
+export type OrderAnswer =
+  | { readonly kind: 'order'; readonly order: WireOrder }
+  | { readonly kind: 'refused'; readonly refusal: OrderRefusal };
+
+export interface DflowClientOptions extends Pick<HttpOptions, 'clock' | 'log'> {
+  readonly metadataUrl: string;
+  readonly tradeUrl: string;
+  readonly apiKey: string | null;
+  /** Kalshi's public status; `null` when it is not asked. */
+  readonly exchangeStatusUrl: string | null;
+  readonly send: HttpSend;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | null>>;
+
+const queryOf = (query: Query): string => {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === null ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+};
+
+export type DflowClient = ReturnType<typeof createDflowClient>;
+
+export function createDflowClient(options: DflowClientOptions) {
+  const { metadataUrl, tradeUrl, apiKey, exchangeStatusUrl, send, clock, log } = options;
+  const metadata = createHttp({ service: 'the DFlow metadata API', send, clock, log });
+  const trade = createHttp({ service: 'the DFlow trade API', send, clock, log });
+  const key: Record<string, string> = apiKey === null ? {} : { 'x-api-key': apiKey };
+
+  const get = (http: Http, url: string, timeoutMs: number): Promise<HttpReply> =>
+    answered(
+      http.call({
+        method: 'GET',
+        url,
+        headers: { accept: 'application/json', ...key },
+        timeoutMs,
+        repeatable: true,
+      }),
+    );
+  const read = (path: string, query: Query = {}): Promise<HttpReply> =>
+    get(metadata, `${metadataUrl}/api/v1${path}${queryOf(query)}`, METADATA_TIMEOUT_MS);
+  /** Changes nothing there, whatever its method says. */
+  const ask = (path: string, body: unknown): Promise<HttpReply> =>
+    answered(
+      metadata.call({
+        method: 'POST',
+        url: `${metadataUrl}/api/v1${path}`,
+        headers: { accept: 'application/json', 'content-type': 'application/json', ...key },
+        body: JSON.stringify(body),
+        timeoutMs: METADATA_TIMEOUT_MS,
+        repeatable: true,
+      }),
+    );
+
+  return {
+    status(): string {
+      return [metadata, trade].map((http) => http.status()).find((text) => text !== 'ready') ?? 'ready';
+    },
+
+    async market(ticker: string): Promise<WireMarket | null> {
+      const reply = await read(`/market/${encodeURIComponent(ticker)}`);
+      return isMissing(reply) ? null : checked(reply, READ.market);
+    },
+
+    /** Those that the venue knows; the others are left out. */
+    async marketsBatch(ids: { readonly tickers: readonly string[]; readonly mints: readonly string[] }) {
+      return itemsOf(checked(await ask('/markets/batch', ids), READ.markets).markets, READ.market);
+    },
+
+    /** @param query `cursor` is the number of rows to skip */
+    async markets(query: Query): Promise<{ readonly markets: readonly WireMarket[]; readonly rows: number }> {
+      const { markets } = checked(await read('/markets', query), READ.markets);
+      return { markets: itemsOf(markets, READ.market), rows: markets.length };
+    },
+
+    /** Events whose words match, with their markets. */
+    async search(words: string, limit: number): Promise<readonly WireEvent[]> {
+      const reply = await read('/search', {
+        q: words,
+        limit,
+        withNestedMarkets: true,
+        withMarketAccounts: true,
+      });
+      return itemsOf(checked(reply, READ.events).events, READ.event);
+    },
+
+    /** `null`: the market has no book. */
+    async orderbook(ticker: string): Promise<WireOrderbook | null> {
+      const reply = await read(`/orderbook/${encodeURIComponent(ticker)}`);
+      return isMissing(reply) ? null : checked(reply, READ.orderbook);
+    },
+
+    /** Which of the mints are outcome tokens; at most 200 are asked for. */
+    async filterOutcomeMints(addresses: readonly string[]): Promise<readonly string[]> {
+      return checked(await ask('/filter_outcome_mints', { addresses }), READ.outcomeMints).outcomeMints;
+    },
+
+    /** The newest of a market. */
+    async onchainTrades(ticker: string): Promise<readonly WireOnchainTrade[]> {
+      const reply = await read(`/onchain-trades/by-market/${encodeURIComponent(ticker)}`, {
+        limit: MAX_ONCHAIN_TRADES,
+        sortBy: 'createdAt',
+        sortOrder: 'desc',
+      });
+      return itemsOf(checked(reply, READ.onchainTrades).trades, READ.onchainTrade);
+    },
+
+    async order(query: Query): Promise<OrderAnswer> {
+      const reply = await get(trade, `${tradeUrl}/order${queryOf(query)}`, ORDER_TIMEOUT_MS);
+      if (reply.status < BAD_REQUEST) return { kind: 'order', order: checked(reply, READ.order) };
+      return { kind: 'refused', refusal: refusalOf(reply) };
+    },
+
+    /** `null`: the venue does not know the signature, or not yet. */
+    async orderStatus(signature: string, lastValidBlockHeight: number): Promise<WireOrderStatus | null> {
+      const url = `${tradeUrl}/order-status${queryOf({ signature, lastValidBlockHeight })}`;
+      const reply = await get(trade, url, METADATA_TIMEOUT_MS);
+      return isMissing(reply) ? null : checked(reply, READ.orderStatus);
+    },
+
+    /** Whether Kalshi trades; `true` when nobody says that it does not. */
+    async exchangeTrades(): Promise<boolean> {
+      if (exchangeStatusUrl === null) return true;
+      try {
+        // Another service's: it is not given the key.
+        const reply = await send({
+          method: 'GET',
+          url: exchangeStatusUrl,
+          headers: { accept: 'application/json' },
+          timeoutMs: METADATA_TIMEOUT_MS,
+        });
+        const status = READ.exchangeStatus(tryJson(reply.body));
+        return status === null || (status.exchange_active && status.trading_active);
+      } catch {
+        return true;
+      }
+    },
+  };
+}
+
+const isMissing = ({ status }: HttpReply): boolean => status === NOT_FOUND;
+
+async function answered(reply: Promise<HttpReply>): Promise<HttpReply> {
+  try {
+    return await reply;
+  } catch (error) {
+    throw new VenueBUnavailable((error as Error).message);
+  }
+}
+
+/** @throws VenueBUnavailable */
+function checked<T>(reply: HttpReply, check: (value: unknown) => T | null): T {
+  if (reply.status >= BAD_REQUEST) throw new VenueBUnavailable(`DFlow refuses the request (${reply.status})`);
+  const value = check(tryJson(reply.body));
+  if (value === null) throw new VenueBUnavailable("DFlow's answer has another shape than is known");
+  return value;
+}
+
+const itemsOf = <T>(items: readonly unknown[], check: (value: unknown) => T | null): readonly T[] =>
+  items.map(check).filter((item) => item !== null);
+
+/** @throws VenueBUnavailable when the refusal is no answer to this order: no code, or our key is not taken */
+function refusalOf(reply: HttpReply): OrderRefusal {
+  const refusal = READ.refusal(tryJson(reply.body));
+  const concernsKey = reply.status === FORBIDDEN && !ABOUT_THE_CALLER.has(refusal?.code ?? '');
+  if (refusal === null || concernsKey || reply.status === 401)
+    throw new VenueBUnavailable(`DFlow refuses the request (${reply.status})`);
+  return {
+    code: refusal.code,
+    message: plainText(refusal.msg ?? '', MESSAGE_CHARS),
+    deepLink: deepLinkOf(refusal.details),
+  };
+}
+
+/** Any other 403 is about the API key. */
+const ABOUT_THE_CALLER = new Set(['geoblocked', 'wallet_restricted', 'unverified_wallet_not_allowed']);
+
+const MAX_LINK_CHARS = 500;
+
+function deepLinkOf(details: unknown): string | null {
+  const link = (details as { deepLink?: unknown } | null | undefined)?.deepLink;
+  const sane = typeof link === 'string' && link.length <= MAX_LINK_CHARS && /^https:\/\/[!-~]+$/.test(link);
+  return sane ? link : null;
+}

@@ -1,0 +1,166 @@
+/**
+ * The port `MarketData` over DFlow's metadata: by ticker where venue A has condition ids, by mint where it has token
+ * ids. What is read here informs; an order is judged by a market that was fetched for it.
+ */
+
+import type { MarketData } from '../../../ports/venue.ts';
+import type { TickerMarket } from '../../../ports/venue-b.ts';
+import { type DflowClient, MAX_IDS_PER_BATCH, MAX_MARKETS_PER_PAGE } from './client.ts';
+import { createMarketLoader } from './market-loader.ts';
+import { toBook } from './translate.ts';
+import { READ, type WireMarket } from './wire.ts';
+
+const MARKET_LIFE_MS = 2_000;
+const LISTING_LIFE_MS = 10_000;
+const MAX_SEARCHES_CACHED = 200;
+const EVENTS_PER_SEARCH = 50;
+const EVERYTHING = '*';
+
+/** The venue lists tens of thousands: what trades most, and the latest of the rest. Pages of 255. */
+const LISTED = [
+  { status: 'active', sort: 'volume24h', pages: 8 },
+  { status: 'closed', sort: 'volume24h', pages: 1 },
+  { status: 'determined', sort: 'volume24h', pages: 1 },
+  { status: 'finalized', sort: 'volume24h', pages: 2 },
+] as const;
+
+export interface MarketSource {
+  readonly data: MarketData;
+  /** Cached for a moment. @throws VenueBUnavailable */
+  byId(id: string): Promise<TickerMarket | null>;
+  /** As the venue has it now. @throws VenueBUnavailable */
+  fresh(ticker: string): Promise<TickerMarket | null>;
+}
+
+export interface MarketSourceOptions {
+  readonly client: DflowClient;
+  readonly clock: { now(): number };
+  /** `null`: not on our rail. */
+  readonly translate: (wire: WireMarket) => TickerMarket | null;
+}
+
+export function createMarketSource({ client, clock, translate }: MarketSourceOptions): MarketSource {
+  const translated = (wires: readonly WireMarket[]): TickerMarket[] =>
+    wires.map(translate).filter((market) => market !== null);
+  const byId = createMarketLoader({
+    load: async (ids) => translated(await client.marketsBatch(ids)),
+    maxIds: MAX_IDS_PER_BATCH,
+    lifeMs: MARKET_LIFE_MS,
+    clock,
+  });
+  const listing = remembered(clock, 1, async () => listAll(client, translated));
+  const searched = remembered(clock, MAX_SEARCHES_CACHED, async (words) =>
+    searchFor(client, words, translated),
+  );
+
+  return {
+    byId,
+
+    async fresh(ticker) {
+      const wire = await client.market(ticker);
+      return wire === null ? null : translate(wire);
+    },
+
+    data: {
+      find: byId,
+
+      async findAll(tickers) {
+        const found = await Promise.all(tickers.map(byId));
+        return found.filter((market) => market !== null);
+      },
+
+      async listedAfter(after, limit) {
+        const all = await listing('');
+        const open = all.filter(({ createdAt, status }) => createdAt > after && status === 'open');
+        const newest = open.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
+        return {
+          markets: newest.slice(0, limit),
+          latest: all.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0),
+        };
+      },
+
+      async byToken(mint) {
+        const market = await byId(mint);
+        if (market === null || !market.tokenIds.includes(mint)) return null;
+        return { market, outcome: market.tokenIds[0] === mint ? 'YES' : 'NO' };
+      },
+
+      async search(words) {
+        const asked = words.trim();
+        return [...(await (asked === EVERYTHING || asked === '' ? listing('') : searched(asked)))];
+      },
+
+      async book(ticker, outcome, depth) {
+        const wire = await client.orderbook(ticker);
+        return wire === null ? null : toBook(ticker, outcome, wire, { depth, now: clock.now() });
+      },
+    },
+  };
+}
+
+type Translated = (wires: readonly WireMarket[]) => TickerMarket[];
+
+async function listAll(client: DflowClient, translated: Translated): Promise<readonly TickerMarket[]> {
+  const parts = await Promise.all(
+    LISTED.map(async ({ status, sort, pages }) => {
+      const found: WireMarket[] = [];
+      for (let page = 0; page < pages; page++) {
+        const { markets, rows } = await client.markets({
+          limit: MAX_MARKETS_PER_PAGE,
+          cursor: page * MAX_MARKETS_PER_PAGE,
+          status,
+          sort,
+          isInitialized: true,
+        });
+        found.push(...markets);
+        if (rows < MAX_MARKETS_PER_PAGE) break;
+      }
+      return found;
+    }),
+  );
+  return once(translated(parts.flat()));
+}
+
+/** Offsets shift while pages are read, so a market may come twice. */
+const once = (markets: readonly TickerMarket[]): readonly TickerMarket[] => [
+  ...new Map(markets.map((market) => [market.id, market])).values(),
+];
+
+/** The venue matches events; of their markets those come first that have every word themselves. */
+async function searchFor(
+  client: DflowClient,
+  words: string,
+  translated: Translated,
+): Promise<readonly TickerMarket[]> {
+  const events = await client.search(words, EVENTS_PER_SEARCH);
+  const wires = events.flatMap(({ markets }) => markets ?? []).map(READ.market);
+  const found = once(translated(wires.filter((wire) => wire !== null)));
+  const wanted = words.toLowerCase().split(/\s+/);
+  const hasAll = ({ id, question }: TickerMarket): boolean => {
+    const text = `${id} ${question}`.toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  };
+  return [...found.filter(hasAll), ...found.filter((market) => !hasAll(market))];
+}
+
+/** Answers by key for {@link LISTING_LIFE_MS}; those who ask meanwhile wait for the same one. */
+function remembered<T>(
+  clock: { now(): number },
+  most: number,
+  ask: (key: string) => Promise<T>,
+): (key: string) => Promise<T> {
+  const kept = new Map<string, { readonly at: number; readonly answer: Promise<T> }>();
+  return (key) => {
+    const now = clock.now();
+    for (const [old, { at }] of kept) if (now - at >= LISTING_LIFE_MS) kept.delete(old);
+    const known = kept.get(key);
+    if (known !== undefined) return known.answer;
+    if (kept.size >= most) kept.delete(kept.keys().next().value!);
+    const answer = ask(key);
+    kept.set(key, { at: now, answer });
+    answer.catch(() => {
+      if (kept.get(key)?.answer === answer) kept.delete(key);
+    });
+    return answer;
+  };
+}
