@@ -1,0 +1,88 @@
+/** Play SOL for whoever asks: builds the faucet's transfers and keeps account of what an address got on a UTC day. */
+import { createHash, randomUUID } from 'node:crypto';
+import { SOLANA_PROGRAMS } from '@bellwether/protocol';
+import type { Address, Blockhash, KeyPairSigner } from '@solana/kit';
+
+/** Below 2^53, so that clients without exact integers read it right. */
+export const FAUCET_LAMPORTS = 5_000_000n * 1_000_000_000n;
+const SYSTEM_TRANSFER = 2;
+
+export interface Faucet {
+  readonly address: string;
+  /** A signed transfer; no two are alike. */
+  transfer(to: string, lamports: bigint, blockhash: string): Promise<Uint8Array>;
+}
+
+export async function openFaucet(seed: string): Promise<Faucet> {
+  const kit = await import('@solana/kit');
+  const secret = createHash('sha256').update(seed).update('\0faucet').digest();
+  const signer = await kit.createKeyPairSignerFromPrivateKeyBytes(secret);
+  const transfer = async (to: string, lamports: bigint, blockhash: string): Promise<Uint8Array> => {
+    const message = kit.pipe(
+      kit.createTransactionMessage({ version: 0 }),
+      (m) => kit.setTransactionMessageFeePayerSigner(signer, m),
+      (m) =>
+        kit.setTransactionMessageLifetimeUsingBlockhash(
+          { blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n },
+          m,
+        ),
+      (m) =>
+        kit.appendTransactionMessageInstructions(
+          [
+            {
+              programAddress: SOLANA_PROGRAMS.system as string as Address,
+              accounts: [
+                { address: signer.address, role: kit.AccountRole.WRITABLE_SIGNER, signer },
+                { address: to as Address, role: kit.AccountRole.WRITABLE },
+              ],
+              data: transferData(lamports),
+            },
+            // Two equal transfers under one blockhash would be one transaction.
+            {
+              programAddress: SOLANA_PROGRAMS.memo as string as Address,
+              data: new TextEncoder().encode(randomUUID()),
+            },
+          ],
+          m,
+        ),
+    );
+    const signed = await kit.signTransactionMessageWithSigners(message);
+    return new Uint8Array(kit.getTransactionEncoder().encode(signed));
+  };
+  return { address: (signer satisfies KeyPairSigner).address, transfer };
+}
+
+function transferData(lamports: bigint): Uint8Array {
+  const data = new Uint8Array(12);
+  const view = new DataView(data.buffer);
+  view.setUint32(0, SYSTEM_TRANSFER, true);
+  view.setBigUint64(4, lamports, true);
+  return data;
+}
+
+/** What was given on one day. A new day starts from nothing. */
+export class Allowances {
+  #day: string;
+  #given: Map<string, bigint>;
+
+  constructor(day: string, given: Map<string, bigint>) {
+    this.#day = day;
+    this.#given = given;
+  }
+
+  given(day: string, address: string): bigint {
+    return day === this.#day ? (this.#given.get(address) ?? 0n) : 0n;
+  }
+
+  /** @param lamports below zero: gives back */
+  add(day: string, address: string, lamports: bigint): void {
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#given = new Map();
+    }
+    this.#given.set(address, (this.#given.get(address) ?? 0n) + lamports);
+  }
+}
+
+/** `2026-11-21` */
+export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

@@ -1,0 +1,22 @@
+export { openChain } from './chain.ts';
+export { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
+export {
+  type AddressedAccount,
+  AirdropRefused,
+  type BalanceSheet,
+  type ChainAccount,
+  type ChainOptions,
+  type Executed,
+  type LandedTransaction,
+  type Refusal,
+  type SandboxChain,
+  SandboxChainUnavailable,
+  type SendOptions,
+  type SendOutcome,
+  type SignatureStatus,
+  type Simulated,
+  type SimulateOptions,
+  type SimulationOutcome,
+  type TokenFilter,
+  type Witness,
+} from './types.ts';

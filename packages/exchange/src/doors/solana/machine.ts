@@ -1,0 +1,249 @@
+/**
+ * The virtual machine: litesvm with the programs of the real network. It executes what it is given and knows neither
+ * blocks nor the database; whether a blockhash is good and a transaction new is judged in `chain.ts`.
+ *
+ * litesvm's own wrapper decodes and encodes every transaction and address anew through @solana/kit, which makes
+ * reading an account a hundred times as dear (measured: 36 µs against 0.3); so its binding is used directly. It is
+ * pinned to one version, and the tests meet every call that is used here.
+ */
+import { parseBase58, type SolanaTransaction, toBase58 } from '@bellwether/protocol';
+import type {
+  FailedTransactionMetadata,
+  LiteSvm,
+  SimulatedTransactionInfo,
+  TransactionMetadata,
+} from 'litesvm/dist/internal.js';
+import { readToken, TokenIndex } from './token-accounts.ts';
+import { toRpcError } from './transaction-errors.ts';
+import type {
+  AddressedAccount,
+  BalanceSheet,
+  ChainAccount,
+  LoadedAddresses,
+  ReturnData,
+  TokenBalance,
+  TokenFilter,
+} from './types.ts';
+
+type Binding = typeof import('litesvm/dist/internal.js');
+
+/** What became of a transaction in the machine. */
+export interface Run {
+  readonly err: unknown;
+  readonly logs: readonly string[];
+  readonly unitsConsumed: bigint;
+  readonly returnData: ReturnData | null;
+}
+
+/** A lookup table's addresses follow its header. */
+const TABLE_HEADER_BYTES = 56;
+const KEY_BYTES = 32;
+const ADDRESS_LOOKUP_TABLES = 'AddressLookupTab1e1111111111111111111111111';
+/** How many of the newest blocks the machine's sysvar of slots names; tables can be made with a slot of these. */
+const SLOT_HASHES = 64;
+const SLOTS_PER_EPOCH = 432_000n;
+
+export async function createMachine(): Promise<Machine> {
+  return new Machine(await import('litesvm/dist/internal.js'));
+}
+
+export class Machine {
+  readonly #binding: Binding;
+  readonly #vm: LiteSvm;
+  readonly #tokens = new TokenIndex();
+  /** Owners are few and spelled often. */
+  readonly #programs = new Map<string, string>();
+  #time = { slot: -1, second: -1 };
+
+  constructor(binding: Binding) {
+    this.#binding = binding;
+    this.#vm = new binding.LiteSvm();
+    this.#vm.setBlockhashCheck(false);
+    this.#vm.setTransactionHistory(0n);
+  }
+
+  /** The sysvars follow our clock. @param hashes of a slot */
+  setTime(slot: number, nowMs: number, hashes: (slot: number) => string): void {
+    const second = Math.floor(nowMs / 1000);
+    const previous = this.#time;
+    if (slot === previous.slot && second === previous.second) return;
+    this.#time = { slot, second };
+    const epoch = BigInt(slot) / SLOTS_PER_EPOCH;
+    this.#vm.setClock(new this.#binding.Clock(BigInt(slot), 0n, epoch, epoch + 1n, BigInt(second)));
+    if (slot === previous.slot) return;
+    const named: { slot: bigint; hash: string }[] = [];
+    for (let past = slot - 1; past >= 0 && named.length < SLOT_HASHES; past--)
+      named.push({ slot: BigInt(past), hash: hashes(past) });
+    this.#vm.setSlotHashes(named);
+  }
+
+  /** Checks signatures, executes, and keeps what came of it: the fee too of one that fails. */
+  execute(tx: SolanaTransaction, wire: Uint8Array): Run {
+    const result =
+      tx.version === 'legacy'
+        ? this.#vm.sendLegacyTransaction(wire)
+        : this.#vm.sendVersionedTransaction(wire);
+    return isFailed(result) ? failedRun(result) : runOf(null, result);
+  }
+
+  /** @returns besides, the accounts as they would be (`null`: gone), by address; none when it fails */
+  simulate(
+    tx: SolanaTransaction,
+    wire: Uint8Array,
+    checkSignatures: boolean,
+  ): { run: Run; after: ReadonlyMap<string, ChainAccount | null> } {
+    this.#vm.setSigverify(checkSignatures);
+    let result: SimulatedTransactionInfo | FailedTransactionMetadata;
+    try {
+      result =
+        tx.version === 'legacy'
+          ? this.#vm.simulateLegacyTransaction(wire)
+          : this.#vm.simulateVersionedTransaction(wire);
+    } finally {
+      this.#vm.setSigverify(true);
+    }
+    if (isFailed(result)) return { run: failedRun(result), after: new Map() };
+    const after = new Map(
+      result.postAccounts().map((one) => [toBase58(one.address), this.#present(one.account())] as const),
+    );
+    return { run: runOf(null, result.meta()), after };
+  }
+
+  account(address: string): ChainAccount | null {
+    const key = parseBase58(address);
+    if (key?.length !== KEY_BYTES) return null;
+    return this.#present(this.#vm.getAccount(key));
+  }
+
+  put({ address, account }: AddressedAccount): void {
+    const { Account } = this.#binding;
+    const { lamports, data, owner, executable } = account;
+    const [key, program] = [keyOf(address), keyOf(owner)];
+    // The program does not matter to an account that is not to be.
+    const value = lamports === 0n ? new Account(0n, new Uint8Array(), program, false, 0n) : null;
+    this.#vm.setAccount(key, value ?? new Account(lamports, data, program, executable, 0n));
+    this.#tokens.note(address, lamports === 0n ? null : account);
+  }
+
+  /** To be told of every account that an executed transaction could write to. */
+  noteWritten(address: string, account: ChainAccount | null): void {
+    this.#tokens.note(address, account);
+  }
+
+  ownedTokens(owner: string, filter: TokenFilter): AddressedAccount[] {
+    return this.#matching(this.#tokens.ofOwner(owner), filter);
+  }
+
+  delegatedTokens(delegate: string, filter: TokenFilter): AddressedAccount[] {
+    return this.#matching(this.#tokens.ofDelegate(delegate), filter);
+  }
+
+  minimumBalance(bytes: number): bigint {
+    return this.#vm.minimumBalanceForRentExemption(BigInt(bytes));
+  }
+
+  /** What the lookup tables hold at the indices; what is not there is left out, and the machine refuses it then. */
+  loadedAddresses(tx: SolanaTransaction): LoadedAddresses {
+    const writable: string[] = [];
+    const readonly: string[] = [];
+    for (const lookup of tx.lookups) {
+      const table = this.account(lookup.table);
+      if (table?.owner !== ADDRESS_LOOKUP_TABLES) continue;
+      const at = (index: number): string[] => {
+        const start = TABLE_HEADER_BYTES + index * KEY_BYTES;
+        return start + KEY_BYTES > table.data.length
+          ? []
+          : [toBase58(table.data.subarray(start, start + KEY_BYTES))];
+      };
+      writable.push(...lookup.writable.flatMap(at));
+      readonly.push(...lookup.readonly.flatMap(at));
+    }
+    return { writable, readonly };
+  }
+
+  /** @param read the accounts as they are to be looked at */
+  balances(addresses: readonly string[], read: (address: string) => ChainAccount | null): BalanceSheet {
+    const lamports: bigint[] = [];
+    const tokens: TokenBalance[] = [];
+    for (const [accountIndex, address] of addresses.entries()) {
+      const account = read(address);
+      lamports.push(account?.lamports ?? 0n);
+      const token = account === null ? null : readToken(account);
+      if (account === null || token?.kind !== 'account') continue;
+      const { mint, owner, amount } = token;
+      const minted = read(mint) ?? this.account(mint);
+      const mintState = minted === null ? null : readToken(minted);
+      const decimals = mintState?.kind === 'mint' ? mintState.decimals : 0;
+      tokens.push({ accountIndex, mint, owner, programId: account.owner, amount, decimals });
+    }
+    return { lamports, tokens };
+  }
+
+  #matching(addresses: readonly string[], { mint, programId }: TokenFilter): AddressedAccount[] {
+    const mintKey = mint === undefined ? null : keyOf(mint);
+    const found: AddressedAccount[] = [];
+    for (const address of addresses) {
+      const account = this.account(address);
+      if (account === null) continue;
+      if (programId !== undefined && account.owner !== programId) continue;
+      if (mintKey !== null && !Buffer.from(mintKey).equals(account.data.subarray(0, KEY_BYTES))) continue;
+      found.push({ address, account });
+    }
+    return found;
+  }
+
+  #present(account: InstanceType<Binding['Account']> | null): ChainAccount | null {
+    if (account === null || account.lamports() === 0n) return null;
+    return {
+      lamports: account.lamports(),
+      owner: this.#programOf(account.owner()),
+      data: account.data(),
+      executable: account.executable(),
+    };
+  }
+
+  #programOf(key: Uint8Array): string {
+    const hex = Buffer.from(key).toString('hex');
+    const known = this.#programs.get(hex);
+    if (known !== undefined) return known;
+    const spelled = toBase58(key);
+    // Anybody may assign an account to any program: what is remembered stays bounded.
+    if (this.#programs.size < 1_000) this.#programs.set(hex, spelled);
+    return spelled;
+  }
+}
+
+/** @throws RangeError for what is no address */
+function keyOf(address: string): Uint8Array {
+  const key = parseBase58(address);
+  if (key?.length !== KEY_BYTES) throw new RangeError(`${address} is no Solana address`);
+  return key;
+}
+
+const isFailed = (
+  result: TransactionMetadata | SimulatedTransactionInfo | FailedTransactionMetadata,
+): result is FailedTransactionMetadata => 'err' in result;
+
+const failedRun = (failed: FailedTransactionMetadata): Run => runOf(toRpcError(failed.err()), failed.meta());
+
+function runOf(err: unknown, meta: TransactionMetadata): Run {
+  const returned = meta.returnData();
+  const data = returned.data();
+  return {
+    err,
+    logs: meta.logs(),
+    unitsConsumed: meta.computeUnitsConsumed(),
+    returnData: data.length === 0 ? null : { programId: toBase58(returned.programId()), data },
+  };
+}
+
+/** Programs that nobody may call here: the sandbox has the programs it has. */
+const LOADERS: ReadonlySet<string> = new Set([
+  'BPFLoader1111111111111111111111111111111111',
+  'BPFLoader2111111111111111111111111111111111',
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+  'LoaderV411111111111111111111111111111111111',
+]);
+
+export const callsLoader = (tx: SolanaTransaction): boolean =>
+  tx.instructions.some(({ program }) => LOADERS.has(program));

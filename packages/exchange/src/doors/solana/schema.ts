@@ -1,0 +1,41 @@
+/**
+ * The sandbox chain's tables. Idempotent, so that whoever migrates the database may run it at every start.
+ *
+ * - sandbox_chain: one row. `genesis_ms` is slot 0; `seed_hash` keeps a database from being opened with the keys of
+ *   another sandbox; `holder` is the fence: who opens the chain writes a name of its own there, and a commit under
+ *   another is refused.
+ * - sandbox_accounts: every account that is not the virtual machine's own, as it is after the last commit.
+ * - sandbox_transactions: every transaction that landed, with what getTransaction tells of it. `err` and `meta` are
+ *   texts of JSON, because they hold integers beyond what a double carries.
+ * - sandbox_airdrops: what the faucet gave to an address on a UTC day.
+ */
+export const SANDBOX_CHAIN_SCHEMA = `
+create table if not exists sandbox_chain (
+  id smallint primary key check (id = 1),
+  genesis_ms bigint not null,
+  seed_hash text not null,
+  holder text not null
+);
+create table if not exists sandbox_accounts (
+  address text primary key,
+  lamports numeric(20) not null,
+  owner text not null,
+  executable boolean not null,
+  data bytea not null
+) with (fillfactor = 80);
+create table if not exists sandbox_transactions (
+  signature text primary key,
+  slot bigint not null,
+  at_ms bigint not null,
+  err text,
+  meta text not null,
+  wire bytea not null
+);
+create index if not exists sandbox_transactions_slot on sandbox_transactions (slot);
+create table if not exists sandbox_airdrops (
+  address text not null,
+  day text not null,
+  lamports bigint not null,
+  primary key (address, day)
+);
+`;
