@@ -89,9 +89,10 @@ export function toTickerMarket(
   };
 }
 
+/** The title is often the event's, and the same for all its markets: what YES stands for tells them apart. */
 function questionOf({ title, yesSubTitle }: WireMarket): string {
-  const detail = yesSubTitle?.trim() ?? '';
-  return detail === '' || title.includes(detail) ? title : `${title} (${detail})`;
+  const yes = yesSubTitle?.trim() ?? '';
+  return yes === '' || yes === title || yes.toLowerCase() === 'yes' ? title : `${title} (${yes})`;
 }
 
 /** What YES pays in pips; `null` while nobody has decided. */
