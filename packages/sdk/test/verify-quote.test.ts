@@ -1,0 +1,258 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { inspect } from 'node:util';
+import {
+  associatedTokenAddress,
+  parseBase58,
+  parseTransaction,
+  SOLANA_PROGRAMS,
+  signatureFaults,
+  toBase58,
+  toBase64,
+  USDC_MINT,
+  utf8,
+} from '@bellwether/protocol';
+import {
+  BellwetherClient,
+  InvalidSolanaKey,
+  type Quote,
+  SolanaSigner,
+  UnsafeTransaction,
+  type VenueBAsk,
+  VenueBError,
+  type VerifyOptions,
+} from '@bellwether/sdk';
+import { createNoopSigner, type Instruction } from '@solana/kit';
+import { getTransferSolInstruction } from '@solana-program/system';
+import {
+  AuthorityType,
+  getApproveInstruction,
+  getCloseAccountInstruction,
+  getSetAuthorityInstruction,
+} from '@solana-program/token';
+import { describe, expect, test } from 'vitest';
+import {
+  buyQuote,
+  ESCROW,
+  kitAddress,
+  NO_MINT,
+  STRANGER,
+  sellQuote,
+  transfer,
+  unsigned,
+  YES_MINT,
+} from './dishonest-desk.ts';
+
+const SECRET = new Uint8Array(32).fill(5);
+const signer = SolanaSigner.fromSecretKey(SECRET);
+const wallet = signer.address;
+const { venueB } = new BellwetherClient({ baseUrl: 'http://127.0.0.1:9' });
+
+const BUY: VenueBAsk = { ticker: 'KXTEST-1-1', side: 'YES', action: 'BUY', amount: 5 };
+const SELL: VenueBAsk = { ticker: 'KXTEST-1-1', side: 'YES', action: 'SELL', shares: '3' };
+
+function reasonsOf(quote: Quote, ask: VenueBAsk = BUY, options: Partial<VerifyOptions> = {}): string[] {
+  try {
+    venueB.verify(quote, ask, { wallet, ...options });
+    return [];
+  } catch (error) {
+    if (!(error instanceof UnsafeTransaction)) throw error;
+    expect(error.reasons.every(({ detail }) => error.message.includes(detail))).toBe(true);
+    return error.reasons.map(({ code }) => code);
+  }
+}
+
+const codeOf = (quote: Quote, ask: VenueBAsk = BUY): string => {
+  try {
+    venueB.verify(quote, ask, { wallet });
+  } catch (error) {
+    if (error instanceof VenueBError) return `${error.code} ${error.quoteErrorCode ?? ''}`.trim();
+    throw error;
+  }
+  return 'accepted';
+};
+
+describe('the Solana key', () => {
+  const keyFile = Uint8Array.of(...SECRET, ...parseBase58(wallet)!);
+
+  test('in any spelling', () => {
+    for (const key of [SECRET, toBase58(SECRET), keyFile, toBase58(keyFile), JSON.stringify([...keyFile])])
+      expect(SolanaSigner.fromSecretKey(key).address).toBe(wallet);
+  });
+
+  test.each([
+    ['too short', SECRET.subarray(1)],
+    ['of another address', keyFile.with(40, 1)],
+    ['no base58', '0OIl'],
+    ['no key', ''],
+    ['no bytes', JSON.stringify([...keyFile.slice(1), 256])],
+    ['broken JSON', '[1,2'],
+  ])('%s is refused without being quoted', (_, key) => {
+    expect(() => SolanaSigner.fromSecretKey(key)).toThrow(InvalidSolanaKey);
+    if (typeof key === 'string' && key.length > 1)
+      expect(() => SolanaSigner.fromSecretKey(key)).not.toThrow(key);
+  });
+
+  test('is in nothing that is printed', () => {
+    const shown = [inspect(signer, { depth: 9, showHidden: true }), String(signer), JSON.stringify(signer)];
+    for (const text of shown) {
+      expect(text).toContain(wallet);
+      expect(text).not.toContain(toBase58(SECRET));
+      expect(text).not.toMatch(/5,\s*5,\s*5/);
+    }
+    expect(SolanaSigner.generate().address).not.toBe(SolanaSigner.generate().address);
+  });
+
+  test("its signatures verify by Node's own Ed25519", () => {
+    const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), parseBase58(wallet)!]);
+    const publicKey = createPublicKey({ key: der, format: 'der', type: 'spki' });
+    const signature = parseBase58(signer.signMessage('challenge ü'))!;
+    expect(verify(null, utf8('challenge ü'), publicKey, signature)).toBe(true);
+    const other = SolanaSigner.generate();
+    const foreign = unsigned(other.address, [transfer(other.address, 1n)]);
+    expect(() => signer.signTransaction(Buffer.from(foreign, 'base64'))).toThrow(RangeError);
+  });
+});
+
+describe('an honest quote', () => {
+  test.each([
+    ['BUY', buyQuote(wallet), BUY],
+    ['SELL', sellQuote(wallet), SELL],
+    ['taking less than asked', buyQuote(wallet, { inAmount: '5000000' }), BUY],
+  ] as const)('%s passes, and its signature is right', (_, quote, ask) => {
+    const verified = venueB.verify(quote, ask, { wallet });
+    const signed = parseTransaction(venueB.sign(verified, signer));
+    expect(signatureFaults(signed)).toEqual([]);
+    expect(toBase64(signed.message)).toBe(toBase64(parseTransaction(quote.unsignedTransaction!).message));
+    expect(() => venueB.sign(verified, SolanaSigner.generate())).toThrow(RangeError);
+  });
+
+  test('with the mints known from elsewhere', () => {
+    expect(reasonsOf(buyQuote(wallet), BUY, { mints: [YES_MINT, NO_MINT] })).toEqual([]);
+    expect(reasonsOf(buyQuote(wallet), BUY, { mints: [NO_MINT, YES_MINT] })).toEqual(['wrong_mint']);
+  });
+});
+
+describe('a quote that is not what was asked', () => {
+  test.each<[string, Partial<Quote>, string[]]>([
+    ['another market', { marketTicker: 'KXTEST-1-2' }, ['other_order']],
+    ['another outcome', { side: 'NO' }, ['other_order']],
+    ['another action', { action: 'SELL' }, ['other_order']],
+    ['another amount', { scaledAmount: '5000001' }, ['other_order']],
+    ['more taken', { inAmount: '5000001' }, ['input_exceeded']],
+    ['nothing taken', { inAmount: '0' }, ['input_exceeded', 'input_exceeded']],
+    ['no figure', { inAmount: '5e6' }, ['input_exceeded', 'input_exceeded']],
+    ['no least return', { minOutAmount: '0' }, ['nothing_promised']],
+    ['a least return above the expected one', { minOutAmount: '9000001' }, ['nothing_promised']],
+    ['the other outcome for the money', { outputMint: NO_MINT }, ['wrong_mint']],
+    ['other money', { inputMint: STRANGER }, ['wrong_mint']],
+    ['one mint for both outcomes', { noMint: YES_MINT }, ['wrong_mint']],
+    ['collateral as outcome', { noMint: USDC_MINT }, ['wrong_mint']],
+  ])('%s', (_, changed, expected) => {
+    expect(reasonsOf(buyQuote(wallet, changed))).toEqual(expected);
+  });
+
+  test('mints that are none', () => {
+    const changed = { yesMint: 'x', outputMint: 'x' };
+    expect(reasonsOf(buyQuote(wallet, changed))).toEqual(['wrong_mint']);
+  });
+
+  test('everything that is wrong is listed', () => {
+    const drain = unsigned(wallet, [transfer(wallet, 99_000_000n), transfer(wallet, 1n, { mint: YES_MINT })]);
+    const changed = { marketTicker: 'other', minOutAmount: '0', unsignedTransaction: drain };
+    expect(reasonsOf(buyQuote(wallet, changed))).toEqual([
+      'other_order',
+      'nothing_promised',
+      'wrong_mint',
+      'input_exceeded',
+    ]);
+  });
+});
+
+describe('a transaction that does more', () => {
+  const usdc = kitAddress(associatedTokenAddress(wallet, USDC_MINT, SOLANA_PROGRAMS.token));
+  const owner = createNoopSigner(kitAddress(wallet));
+  const hidden: readonly [string, () => Instruction, string][] = [
+    ['takes one atom more', () => transfer(wallet, 1n), 'input_exceeded'],
+    ['takes outcome tokens too', () => transfer(wallet, 1n, { mint: YES_MINT }), 'wrong_mint'],
+    [
+      'lets a stranger spend',
+      () => getApproveInstruction({ source: usdc, delegate: kitAddress(STRANGER), owner, amount: 1n }),
+      'gives_rights_away',
+    ],
+    [
+      'gives the account away',
+      () =>
+        getSetAuthorityInstruction({
+          owned: usdc,
+          owner,
+          authorityType: AuthorityType.AccountOwner,
+          newAuthority: kitAddress(STRANGER),
+        }),
+      'gives_rights_away',
+    ],
+    [
+      'closes the account',
+      () => getCloseAccountInstruction({ account: usdc, destination: kitAddress(STRANGER), owner }),
+      'changes_account',
+    ],
+    [
+      'sends SOL',
+      () =>
+        getTransferSolInstruction({ source: owner, destination: kitAddress(ESCROW), amount: 15_000_000n }),
+      'lamports_exceeded',
+    ],
+    [
+      'calls an unknown program',
+      () => ({ programAddress: kitAddress(STRANGER), data: new Uint8Array(), accounts: [] }),
+      'instruction_not_known',
+    ],
+  ];
+  test.each(hidden)('%s', (_, extra, code) => {
+    const unsignedTransaction = unsigned(wallet, [transfer(wallet, 5_000_000n), extra()]);
+    expect(reasonsOf(buyQuote(wallet, { unsignedTransaction }))).toEqual([code]);
+  });
+
+  test('the bound is what the quote says when that is less than what was asked', () => {
+    expect(reasonsOf(buyQuote(wallet, { inAmount: '4999999' }))).toEqual(['input_exceeded']);
+  });
+
+  test("is somebody else's", () => {
+    const other = SolanaSigner.generate().address;
+    expect(reasonsOf(buyQuote(other))).toEqual(['wallet_does_not_sign']);
+  });
+
+  test('SOL may be bounded more narrowly', () => {
+    expect(reasonsOf(buyQuote(wallet), BUY, { maxLamports: 4_999n })).toEqual(['lamports_exceeded']);
+    expect(reasonsOf(buyQuote(wallet), BUY, { maxLamports: 5_000n })).toEqual([]);
+  });
+
+  test.each(['', 'AAAA', 'not base64', `${buyQuote(wallet).unsignedTransaction}AAAA`])(
+    'is none: %s',
+    (unsignedTransaction) => {
+      expect(reasonsOf(buyQuote(wallet, { unsignedTransaction }))).toEqual(['malformed']);
+    },
+  );
+});
+
+describe('nothing to sign', () => {
+  test('previews, degraded and expired quotes', () => {
+    const { unsignedTransaction, ...bare } = buyQuote(wallet);
+    expect(codeOf({ ...bare, previewOnly: true })).toBe('quote_not_executable');
+    const degraded = { ...bare, quoteErrorCode: 'market_closed', quoteErrorMessage: 'It is over.' };
+    expect(codeOf(degraded)).toBe('quote_not_executable market_closed');
+    expect(() => venueB.verify(degraded, BUY, { wallet })).toThrow('It is over.');
+    expect(codeOf(buyQuote(wallet, { quoteErrorCode: 'kyc_required' }))).toBe(
+      'quote_not_executable kyc_required',
+    );
+    expect(codeOf(buyQuote(wallet, { expiresAt: Date.now() - 1 }))).toBe('quote_expired');
+    expect(codeOf(buyQuote(wallet))).toBe('accepted');
+  });
+
+  test.each([0, -1, '0.0000001', 'much', Number.NaN, '1e-7'])('an amount of %s', (amount) => {
+    expect(codeOf(buyQuote(wallet), { ...BUY, amount } as VenueBAsk)).toBe('invalid_amount');
+  });
+
+  test('a wallet that is none', () => {
+    expect(() => venueB.verify(buyQuote(wallet), BUY, { wallet: 'abc' })).toThrow(VenueBError);
+  });
+});
