@@ -1,7 +1,7 @@
 /** What the use cases are given. One object, wired once. */
 
 import type { Micro } from '@bellwether/contract/decimals';
-import type { ExchangeDomains, RecoverPublicKey, SolanaAddress } from '@bellwether/protocol';
+import type { ExchangeDomains, RecoverPublicKey, SolanaAddress, VerifyEd25519 } from '@bellwether/protocol';
 import type { VenueRules } from '../domain/orders/coherence.ts';
 import type { OrderProfile } from '../domain/signatures.ts';
 import type { AgentFacts } from '../ports/agent-facts.ts';
@@ -18,6 +18,7 @@ import type { RecommendedSkills, SkillStore } from '../ports/skills.ts';
 import type { AgentStore, OrderStore, PositionStore, TradeLedger, WalletStore } from '../ports/stores.ts';
 import type { MarketData, Venue } from '../ports/venue.ts';
 import type { VenueB } from '../ports/venue-b.ts';
+import type { ChainOrderStore, QuoteStore } from '../ports/venue-b-stores.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
 import type { InboundSources, WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 import type { Collateral } from './venue-b/collateral.ts';
@@ -47,6 +48,8 @@ export interface Deps {
   readonly recommendedSkills: RecommendedSkills;
   readonly venueB: VenueB;
   readonly venueBName: string;
+  readonly quotes: QuoteStore;
+  readonly chainOrders: ChainOrderStore;
   readonly fees: FeeStore;
   readonly signing: SigningProvider;
   /** Where fees go. */
@@ -60,6 +63,8 @@ export interface Deps {
     readonly chainId: number;
     readonly profile: OrderProfile;
     readonly recover: RecoverPublicKey;
+    /** Faster than the one in plain JavaScript, where there is one. */
+    readonly verifyEd25519?: VerifyEd25519;
   };
   readonly rules: VenueRules;
   readonly publicUrl: string;

@@ -10,13 +10,15 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import type { Address } from '@bellwether/protocol';
-import { isOpen, isTerminal, orderStatusNumber } from '../domain/orders/lifecycle.ts';
-import type { Caller, FillRow, OrderFilter, OrderRow } from '../ports/stores.ts';
+import { type Address, isAddress } from '@bellwether/protocol';
+import { statusNumber, statusWord } from '../domain/chain-orders.ts';
+import { isOpen, isTerminal } from '../domain/orders/lifecycle.ts';
+import type { Caller, FillRow, OrderFilter, OrderRow, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { cursorOf, placeOf } from './order-cursor.ts';
 import { refusal } from './refusal.ts';
-import { isVenueA } from './venues.ts';
+import { cancelOnChain, fillsOnChain, journalOf } from './venue-b/orders.ts';
+import { parseWallet, venueKind } from './venues.ts';
 
 const MICRO_PER_UNIT = 1_000_000n;
 
@@ -24,8 +26,8 @@ export function orderRecord(row: OrderRow): Order {
   return {
     orderId: row.orderId,
     venue: row.venue,
-    status: row.status,
-    orderStatus: orderStatusNumber(row.status),
+    status: statusWord(row),
+    orderStatus: statusNumber(row),
     marketId: row.marketId,
     marketConditionId: row.conditionId,
     marketQuestion: row.question,
@@ -83,13 +85,13 @@ export interface OrderQuery extends Omit<OrderFilter, 'offset' | 'after'> {
 }
 
 export async function listOpenOrders(deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> {
-  if (!isVenueA(deps, query.venue)) return { orders: [], total: 0, cursor: null };
+  venueKind(deps, query.venue);
   const { orders, total } = await deps.orders.open(caller.agentId, { offset: 0, ...query });
   return { orders: orders.map(orderRecord), total, cursor: null };
 }
 
 export async function listOrders(deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> {
-  if (!isVenueA(deps, query.venue)) return { orders: [], total: 0, cursor: null };
+  venueKind(deps, query.venue);
   const { cursor, limit, ...rest } = query;
   const after = cursor === undefined ? {} : { after: placeOf(cursor) };
   // One more than asked for says whether there is a next page.
@@ -109,12 +111,11 @@ async function ownOrder(deps: Deps, caller: Caller, orderId: string): Promise<Or
 
 export async function getOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderDetail> {
   const row = await ownOrder(deps, caller, orderId);
-  const fills = await deps.orders.fills(row.funder, row.orderId);
-  return {
-    ...orderRecord(row),
-    fills: fills.map(fillRecord),
-    journal: row.journal.map((entry) => ({ ...entry })),
-  };
+  const fills =
+    row.signatureType === null
+      ? await fillsOnChain(deps, row)
+      : await deps.orders.fills(row.funder, row.orderId);
+  return { ...orderRecord(row), fills: fills.map(fillRecord), journal: journalOf(row) };
 }
 
 interface Outcome {
@@ -124,32 +125,34 @@ interface Outcome {
 }
 
 /** Cancels orders wallet by wallet; each order ends up in one of the two lists. */
-async function cancelRows(deps: Deps, rows: readonly OrderRow[]): Promise<Map<Address, Outcome>> {
-  const byWallet = new Map<Address, OrderRow[]>();
+async function cancelRows(deps: Deps, rows: readonly OrderRow[]): Promise<Map<WalletAddress, Outcome>> {
+  const byWallet = new Map<WalletAddress, OrderRow[]>();
   for (const row of rows) byWallet.set(row.funder, [...(byWallet.get(row.funder) ?? []), row]);
   const outcomes = await Promise.all(
-    [...byWallet].map(async ([funder, orders]): Promise<[Address, Outcome]> => {
-      const notCanceled: Record<string, string> = {};
-      for (const order of orders)
-        if (!isOpen(order.status)) notCanceled[order.orderId] = reasonNotOpen(order);
-      const open = orders.filter((order) => isOpen(order.status)).map((order) => order.orderId);
-      if (open.length === 0) return [funder, { canceled: [], notCanceled, known: true }];
-      const answer = await deps.venueA.cancel(funder, open);
-      if (answer.kind === 'unknown') {
-        for (const orderId of open) notCanceled[orderId] = 'the venue gave no answer; ask again';
-        return [funder, { canceled: [], notCanceled, known: false }];
-      }
-      return [
-        funder,
-        {
-          canceled: [...answer.canceled],
-          notCanceled: { ...notCanceled, ...answer.notCanceled },
-          known: true,
-        },
-      ];
+    [...byWallet].map(async ([funder, orders]): Promise<[WalletAddress, Outcome]> => {
+      // A wallet trades on one venue.
+      if (isAddress(funder)) return [funder, await cancelAtVenueA(deps, funder, orders)];
+      return [funder, { ...(await cancelOnChain(deps, orders)), known: true }];
     }),
   );
   return new Map(outcomes);
+}
+
+async function cancelAtVenueA(deps: Deps, funder: Address, orders: readonly OrderRow[]): Promise<Outcome> {
+  const notCanceled: Record<string, string> = {};
+  for (const order of orders) if (!isOpen(order.status)) notCanceled[order.orderId] = reasonNotOpen(order);
+  const open = orders.filter((order) => isOpen(order.status)).map((order) => order.orderId);
+  if (open.length === 0) return { canceled: [], notCanceled, known: true };
+  const answer = await deps.venueA.cancel(funder, open);
+  if (answer.kind === 'unknown') {
+    for (const orderId of open) notCanceled[orderId] = 'the venue gave no answer; ask again';
+    return { canceled: [], notCanceled, known: false };
+  }
+  return {
+    canceled: [...answer.canceled],
+    notCanceled: { ...notCanceled, ...answer.notCanceled },
+    known: true,
+  };
 }
 
 function reasonNotOpen(order: OrderRow): string {
@@ -185,7 +188,8 @@ export async function cancelMarket(
   caller: Caller,
   scope: CancelScope,
 ): Promise<CancelMarketResponse> {
-  const wallet = scope.walletAddress?.toLowerCase();
+  const named = scope.walletAddress;
+  const wallet = named === undefined ? undefined : (parseWallet(named) ?? named);
   const rows = (await deps.orders.openOfOwner(caller.userId)).filter(
     (row) =>
       row.agentId === caller.agentId &&

@@ -1,6 +1,8 @@
 /** Notes what the desk refused, behind the answer, so that an agent can read later what it tried. */
 import type { ErrorCode } from '@bellwether/contract';
 import { notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
+import { legsOf } from '../domain/chain-orders.ts';
+import type { QuoteRow } from '../ports/venue-b-stores.ts';
 import type { Deps } from './deps.ts';
 import type { TradeCall } from './place-trade.ts';
 import type { Refusal } from './refusal.ts';
@@ -14,6 +16,8 @@ const NO_ATTEMPT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'order_already_placed',
   'order_outcome_unknown',
   'service_unavailable',
+  'quote_not_found',
+  'quote_already_used',
 ]);
 
 export function noteRefusal(deps: Deps, { caller, request, requestId }: TradeCall, refused: Refusal): void {
@@ -35,6 +39,49 @@ export function noteRefusal(deps: Deps, { caller, request, requestId }: TradeCal
     // The signed amounts may not fit the column; what was asked for in the request's own fields does.
     money: notional(shares, parsePips(request.price, 'floor'), 'floor'),
     walletAddress: (request.walletAddress ?? order.maker).toLowerCase(),
+    reasoning: request.reasoning ?? null,
+    source: request.source ?? null,
+    skillSlug: request.skillSlug ?? null,
+    requestId,
+  });
+}
+
+interface SubmitAttempt {
+  readonly quote: QuoteRow;
+  readonly request: {
+    readonly reasoning?: string | null | undefined;
+    readonly source?: string | null | undefined;
+    readonly skillSlug?: string | null | undefined;
+  };
+  readonly requestId: string;
+}
+
+/** The same for a quote of venue B whose signed transaction was refused. */
+export function noteSubmitRefusal(
+  deps: Deps,
+  { quote, request, requestId }: SubmitAttempt,
+  refused: Refusal,
+): void {
+  const [{ code, detail }] = refused.denials;
+  if (NO_ATTEMPT.has(code)) return;
+  const isBuy = quote.side === 'BUY';
+  const { contracts, collateral } =
+    quote.amounts === null
+      ? { contracts: isBuy ? 0n : quote.asked, collateral: isBuy ? quote.asked : 0n }
+      : legsOf(quote.side, quote.amounts);
+  deps.refusals.add({
+    agentId: quote.agentId,
+    at: deps.clock.now(),
+    code,
+    detail,
+    venue: deps.venueB.name,
+    conditionId: quote.ticker,
+    question: quote.title,
+    outcome: quote.outcome,
+    side: quote.side,
+    shares: contracts,
+    money: collateral,
+    walletAddress: quote.wallet ?? '',
     reasoning: request.reasoning ?? null,
     source: request.source ?? null,
     skillSlug: request.skillSlug ?? null,

@@ -63,39 +63,61 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
 /** `/markets/{id}` as the framework spells it. */
 const frameworkPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
+/** Other paths of an operation: the same in everything, and not in the documents. */
+export type Aliases = (path: string) => readonly string[];
+
+export type Route = Pick<Operation, 'method' | 'path'>;
+
 export function createBinder(
   app: FastifyInstance,
   gate: Gate,
-): { bind: Bind; operations: readonly Operation[] } {
+  aliases: Aliases = () => [],
+): { bind: Bind; operations: readonly Operation[]; routes: readonly Route[] } {
   const operations: Operation[] = [];
+  const routes: Route[] = [];
   const bind: Bind = (operation, handler) => {
     operations.push(operation);
-    app.route({
-      method: operation.method,
-      url: frameworkPath(operation.path),
-      schema: routeSchema(operation),
-      ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
-      onRequest: admit(gate, operation),
-      ...(operation.body === undefined ? {} : { preValidation: requireBody }),
-      ...(operation.idempotent === true
-        ? { preHandler: replay(gate, operation), onSend: remember(gate, operation) }
-        : {}),
-      handler: async (request, reply) => {
-        const answer = await handler({
-          params: request.params,
-          query: request.query,
-          body: request.body,
-          caller: request.caller,
-          owner: request.owner,
-          request,
-          reply,
-        } as never);
-        if (!reply.sent && answer !== reply) reply.code(operation.status);
-        return answer;
-      },
-    });
+    for (const path of [operation.path, ...aliases(operation.path)]) {
+      routes.push({ method: operation.method, path });
+      bindRoute(app, gate, { operation, path }, handler);
+    }
   };
-  return { bind, operations };
+  return { bind, operations, routes };
+}
+
+type Handler = Parameters<Bind>[1];
+
+function bindRoute(
+  app: FastifyInstance,
+  gate: Gate,
+  { operation, path }: { readonly operation: Operation; readonly path: string },
+  handler: Handler,
+): void {
+  const isAlias = path !== operation.path;
+  app.route({
+    method: operation.method,
+    url: frameworkPath(path),
+    schema: isAlias ? { ...routeSchema(operation), hide: true } : routeSchema(operation),
+    ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
+    onRequest: admit(gate, operation),
+    ...(operation.body === undefined ? {} : { preValidation: requireBody }),
+    ...(operation.idempotent === true
+      ? { preHandler: replay(gate, operation, path), onSend: remember(gate, operation) }
+      : {}),
+    handler: async (request, reply) => {
+      const answer = await handler({
+        params: request.params,
+        query: request.query,
+        body: request.body,
+        caller: request.caller,
+        owner: request.owner,
+        request,
+        reply,
+      } as never);
+      if (!reply.sent && answer !== reply) reply.code(operation.status);
+      return answer;
+    },
+  });
 }
 
 /** Key, then rate limit. */
@@ -139,7 +161,7 @@ async function requireBody(request: FastifyRequest, reply: FastifyReply): Promis
 }
 
 /** Keys are scoped to the agent and route; on public routes to the address. */
-function replay({ idempotency }: Gate, operation: Operation) {
+function replay({ idempotency }: Gate, operation: Operation, path: string) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const key = request.headers['idempotency-key'];
     if (key === undefined) return undefined;
@@ -148,9 +170,9 @@ function replay({ idempotency }: Gate, operation: Operation) {
       scope: scopeOf(request, operation),
       route: operation.id,
       key,
-      // Two calls that differ in path or query differ, too.
+      // Two calls that differ in path or query differ, too; an alias is no other path.
       bodyHash: createHash('sha256')
-        .update(`${request.url}\n${request.rawBody ?? ''}`)
+        .update(`${request.url.replace(path, operation.path)}\n${request.rawBody ?? ''}`)
         .digest(),
     };
     const first = await idempotency.begin(keyed);

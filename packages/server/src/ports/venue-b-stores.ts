@@ -4,7 +4,7 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
-import type { Evidence } from './evidence.ts';
+import type { Evidence, ResolutionEvidence } from './evidence.ts';
 import type { QuotedAmounts } from './venue-b.ts';
 
 export interface QuoteRow {
@@ -95,10 +95,13 @@ export interface ChainOrderStore {
     readonly leaseMs: number;
     readonly limit: number;
   }): Promise<readonly ChainOrderRow[]>;
-  /** Notes that a send begins, before it does. @returns those that may be sent: not canceled, not seen on the chain. */
-  beginSend(orderIds: readonly string[], at: number): Promise<ReadonlySet<string>>;
+  /**
+   * Notes that a send begins, before it does, and until when nobody else need look.
+   * @returns those that may be sent: not canceled, not seen on the chain
+   */
+  beginSend(orderIds: readonly string[], at: number, dueAt: number): Promise<ReadonlySet<string>>;
   /** Sets when to look again. */
-  postpone(orderIds: readonly string[], dueAt: number): Promise<void>;
+  postpone(orders: readonly { readonly orderId: string; readonly dueAt: number }[]): Promise<void>;
   /**
    * Writes evidence and moves the row in one transaction, under a lock on the row, and only if it still is where the
    * caller saw it: so two replicas, or one that died half way, never record anything twice.
@@ -113,5 +116,6 @@ export interface ChainOrderStore {
   }): Promise<boolean>;
   /** Tickers of this venue that were traded here and whose outcome is not written yet. */
   unresolved(limit: number): Promise<readonly string[]>;
-  resolve(evidence: Evidence): Promise<void>;
+  /** Writes outcomes of markets; one that is there already is left as it is. */
+  resolve(resolutions: readonly ResolutionEvidence[]): Promise<void>;
 }

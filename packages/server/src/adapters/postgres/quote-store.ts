@@ -1,0 +1,106 @@
+/** Quotes of venue B: what was offered to which agent, and the exact bytes that were to be signed. */
+import type { SolanaAddress } from '@bellwether/protocol';
+import type { QuoteRow, QuoteStore } from '../../ports/venue-b-stores.ts';
+import type { Sql } from './connection.ts';
+import type { Row } from './rows.ts';
+
+export function createQuoteStore(sql: Sql): QuoteStore {
+  return {
+    async add(quote) {
+      await sql`insert into quotes ${sql(quoteColumns(quote))}`;
+    },
+
+    async byId(agentId, quoteId) {
+      const [row] = await sql`select * from quotes where quote_id = ${quoteId} and agent_id = ${agentId}`;
+      return row === undefined ? null : quoteRow(row);
+    },
+
+    async byIds(quoteIds) {
+      return (await sql`select * from quotes where quote_id = any(${[...quoteIds]}::text[])`).map(quoteRow);
+    },
+
+    withdraw: (agentId, quoteId, at) =>
+      sql.begin(async (tx) => {
+        await tx`select 1 from safeguards where agent_id = ${agentId} for no key update`;
+        const [quote] = await tx`
+          select withdrawn_at, exists (select 1 from orders where order_id = quote_id) as used
+          from quotes where quote_id = ${quoteId} and agent_id = ${agentId}`;
+        if (quote === undefined) throw new Error('there is no such quote');
+        if (quote.used) return 'used';
+        if (quote.withdrawn_at !== null) return 'already';
+        await tx`update quotes set withdrawn_at = ${new Date(at)} where quote_id = ${quoteId}`;
+        return 'withdrawn';
+      }) as Promise<'withdrawn' | 'already' | 'used'>,
+
+    async sweep(expiredBefore) {
+      await sql`delete from quotes q where expires_at < ${new Date(expiredBefore)}
+        and not exists (select 1 from orders o where o.order_id = q.quote_id)`;
+    },
+  };
+}
+
+function quoteColumns(quote: Parameters<QuoteStore['add']>[0]): Row {
+  const { amounts, transaction } = quote;
+  return {
+    quote_id: quote.quoteId,
+    agent_id: quote.agentId,
+    ticker: quote.ticker,
+    title: quote.title,
+    end_date: quote.endDate === null ? null : new Date(quote.endDate),
+    outcome: quote.outcome,
+    side: quote.side,
+    asked: quote.asked,
+    wallet: quote.wallet,
+    destination: quote.destination,
+    mints: quote.mints === null ? null : [...quote.mints],
+    input_mint: amounts?.inputMint ?? null,
+    output_mint: amounts?.outputMint ?? null,
+    in_amount: amounts?.inAmount ?? null,
+    out_amount: amounts?.outAmount ?? null,
+    min_out_amount: amounts?.minOutAmount ?? null,
+    is_redemption: amounts?.isRedemption ?? false,
+    message: transaction === null ? null : Buffer.from(transaction.message),
+    last_valid_block_height: transaction?.lastValidBlockHeight ?? null,
+    dead_at: transaction === null ? null : new Date(transaction.deadAt),
+    error_code: quote.errorCode,
+    created_at: new Date(quote.createdAt),
+    expires_at: new Date(quote.expiresAt),
+  };
+}
+
+const quoteRow = (row: Row): QuoteRow => ({
+  quoteId: row.quote_id,
+  agentId: row.agent_id,
+  ticker: row.ticker,
+  title: row.title,
+  endDate: row.end_date === null ? null : row.end_date.getTime(),
+  outcome: row.outcome,
+  side: row.side,
+  asked: row.asked,
+  wallet: row.wallet as SolanaAddress | null,
+  destination: row.destination as SolanaAddress | null,
+  mints: row.mints,
+  amounts:
+    row.input_mint === null
+      ? null
+      : {
+          inputMint: row.input_mint,
+          outputMint: row.output_mint,
+          inAmount: row.in_amount,
+          outAmount: row.out_amount,
+          minOutAmount: row.min_out_amount,
+          isRedemption: row.is_redemption,
+        },
+  transaction:
+    row.message === null
+      ? null
+      : {
+          message: row.message,
+          lastValidBlockHeight: Number(row.last_valid_block_height),
+          deadAt: row.dead_at.getTime(),
+        },
+  errorCode: row.error_code,
+  createdAt: row.created_at.getTime(),
+  expiresAt: row.expires_at.getTime(),
+  withdrawn: row.withdrawn_at !== null,
+});

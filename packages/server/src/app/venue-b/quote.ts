@@ -1,0 +1,195 @@
+/**
+ * A quote of venue B: what the market asks, and the transaction that would trade at it. Every quote is kept, also those
+ * that hold no transaction, so that submitting one can say why it cannot be. Nothing is promised and no budget is
+ * touched here.
+ */
+import { QUOTE_ERRORS, type Quote, type QuoteErrorCode, type QuoteRequest } from '@bellwether/contract';
+import { DecimalError, formatMicro, formatPips, type Micro, parseMicro } from '@bellwether/contract/decimals';
+import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/protocol';
+import type { Denial } from '../../domain/denial.ts';
+import { markPrice } from '../../domain/market.ts';
+import { plainText } from '../../domain/untrusted-text.ts';
+import type { Caller } from '../../ports/stores.ts';
+import type { QuoteQuestion, TickerMarket, VenueQuote } from '../../ports/venue-b.ts';
+import type { QuoteRow } from '../../ports/venue-b-stores.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../refusal.ts';
+import { TITLE_CHARS } from '../untrusted-market.ts';
+
+export const QUOTE_TTL_MS = 120_000;
+const MESSAGE_CHARS = 1_000;
+
+/** @throws Refusal with every fault of the request at once */
+export async function quote(deps: Deps, caller: Caller, request: QuoteRequest): Promise<Quote> {
+  const question = await questionOf(deps, caller, request);
+  const answer = await ask(deps, question);
+  const now = deps.clock.now();
+  const { market } = answer;
+  const row: Omit<QuoteRow, 'withdrawn'> = {
+    quoteId: deps.secrets.newId(),
+    agentId: caller.agentId,
+    ticker: question.ticker,
+    title: market === null ? '' : plainText(market.question, TITLE_CHARS),
+    endDate: market?.endDate ?? null,
+    outcome: question.outcome,
+    side: question.side,
+    asked: question.amount,
+    wallet: question.wallet,
+    destination: question.destination,
+    mints: market?.tokenIds ?? null,
+    amounts: answer.kind === 'degraded' ? null : answer.amounts,
+    transaction:
+      answer.kind === 'executable'
+        ? {
+            message: answer.message,
+            lastValidBlockHeight: answer.lastValidBlockHeight,
+            deadAt: answer.expectedEnd,
+          }
+        : null,
+    errorCode: answer.kind === 'degraded' ? answer.code : null,
+    createdAt: now,
+    expiresAt:
+      answer.kind === 'executable' ? Math.min(now + QUOTE_TTL_MS, answer.expectedEnd) : now + QUOTE_TTL_MS,
+  };
+  await deps.quotes.add(row);
+  return quoteRecord(deps, row, answer);
+}
+
+/** The venue's answer; what cannot be had is a degraded quote. */
+async function ask(deps: Deps, question: QuoteQuestion): Promise<VenueQuote> {
+  const { venueB } = deps;
+  if (question.wallet !== null && venueB.credit !== null) {
+    try {
+      await venueB.credit(question.wallet);
+    } catch {
+      const message = 'The paper venue could not credit the wallet; ask again in a moment.';
+      return { kind: 'degraded', code: 'venue_unavailable', message, market: null };
+    }
+  }
+  return venueB.quote(question);
+}
+
+const upper = <T extends string>(text: string): T => text.toUpperCase() as T;
+
+async function questionOf(deps: Deps, caller: Caller, request: QuoteRequest): Promise<QuoteQuestion> {
+  const faults: Denial[] = [];
+  const side = upper<'BUY' | 'SELL'>(request.action);
+  const amount = amountOf(side, request, faults);
+  const named = addressOf(request.userPublicKey, 'userPublicKey', faults);
+  const destination = addressOf(request.destinationWallet, 'destinationWallet', faults);
+  const [first, ...rest] = faults;
+  if (first !== undefined) throw new Refusal([first, ...rest]);
+  const wallet = named ?? (await ownWallet(deps, caller));
+  return {
+    ticker: request.marketTicker,
+    outcome: upper<'YES' | 'NO'>(request.side),
+    side,
+    amount,
+    wallet,
+    destination: destination === wallet ? null : destination,
+  };
+}
+
+/** BUY takes amount, SELL takes shares; each fault is noted. */
+function amountOf(
+  side: 'BUY' | 'SELL',
+  { amount, shares }: Pick<QuoteRequest, 'amount' | 'shares'>,
+  faults: Denial[],
+): Micro {
+  const [wanted, other, value, stray] =
+    side === 'BUY'
+      ? (['amount', 'shares', amount, shares] as const)
+      : (['shares', 'amount', shares, amount] as const);
+  if (stray !== undefined) {
+    faults.push({
+      code: `${other}_not_allowed`,
+      path: other,
+      detail: `A ${side} takes ${wanted}, not ${other}.`,
+    });
+  }
+  if (value === undefined) {
+    faults.push({ code: `${wanted}_required`, path: wanted, detail: `A ${side} needs ${wanted}.` });
+    return 0n;
+  }
+  try {
+    return parseMicro(value);
+  } catch (error) {
+    if (!(error instanceof DecimalError)) throw error;
+    faults.push({ code: 'too_many_decimals', path: wanted, detail: `${wanted} has more than 6 decimals.` });
+    return 0n;
+  }
+}
+
+function addressOf(text: string | undefined, path: string, faults: Denial[]): SolanaAddress | null {
+  if (text === undefined) return null;
+  const address = parseSolanaAddress(text);
+  if (address === null) {
+    faults.push({ code: 'invalid_solana_address', path, detail: `${path} is not base58 of 32 bytes.` });
+  }
+  return address;
+}
+
+async function ownWallet(deps: Deps, caller: Caller): Promise<SolanaAddress | null> {
+  const stored = (await deps.agents.byId(caller.agentId))?.solAddress ?? null;
+  return stored === null ? null : parseSolanaAddress(stored);
+}
+
+/** Of one contract: what a settled outcome pays, else what a buyer is asked, else what it is worth. */
+const priceOf = (market: TickerMarket, outcome: 'YES' | 'NO'): string =>
+  formatPips(market.pays[outcome] ?? market.asks[outcome] ?? markPrice(market, outcome));
+
+/** The mints of a quote without amounts: what would be given, and what received. */
+function mintsOf(deps: Deps, row: Omit<QuoteRow, 'withdrawn'>): { inputMint: string; outputMint: string } {
+  if (row.amounts !== null) return row.amounts;
+  const outcome = row.mints?.[row.outcome === 'YES' ? 0 : 1] ?? '';
+  const collateral = deps.venueB.collateralMint;
+  return row.side === 'BUY'
+    ? { inputMint: collateral, outputMint: outcome }
+    : { inputMint: outcome, outputMint: collateral };
+}
+
+function quoteRecord(deps: Deps, row: Omit<QuoteRow, 'withdrawn'>, answer: VenueQuote): Quote {
+  const { market } = answer;
+  const asked = formatMicro(row.asked);
+  return {
+    quoteId: row.quoteId,
+    venue: deps.venueB.name,
+    marketTicker: row.ticker,
+    marketId: row.ticker,
+    title: row.title,
+    status: market?.phase ?? '',
+    side: row.outcome,
+    action: row.side,
+    ...(row.side === 'BUY' ? { amount: asked } : { shares: asked }),
+    yesPrice: market === null ? '' : priceOf(market, 'YES'),
+    noPrice: market === null ? '' : priceOf(market, 'NO'),
+    yesMint: row.mints?.[0] ?? '',
+    noMint: row.mints?.[1] ?? '',
+    ...pick(mintsOf(deps, row)),
+    scaledAmount: row.asked.toString(),
+    ...(row.amounts === null
+      ? {}
+      : {
+          inAmount: row.amounts.inAmount.toString(),
+          outAmount: row.amounts.outAmount.toString(),
+          minOutAmount: row.amounts.minOutAmount.toString(),
+        }),
+    ...(answer.kind === 'executable' ? { unsignedTransaction: toBase64(answer.wire) } : {}),
+    expiresAt: row.expiresAt,
+    previewOnly: row.wallet === null,
+    isRedemption: row.amounts?.isRedemption ?? false,
+    kycRequired: row.errorCode === 'kyc_required',
+    geoblocked: row.errorCode === 'geoblocked',
+    ...(answer.kind === 'degraded' ? errorOf(answer) : {}),
+  };
+}
+
+const pick = ({ inputMint, outputMint }: { inputMint: string; outputMint: string }) => ({
+  inputMint,
+  outputMint,
+});
+
+const errorOf = ({ code, message }: { readonly code: QuoteErrorCode; readonly message: string | null }) => ({
+  quoteErrorCode: code,
+  quoteErrorMessage: message === null ? QUOTE_ERRORS[code] : plainText(message, MESSAGE_CHARS),
+});

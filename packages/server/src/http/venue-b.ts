@@ -1,0 +1,56 @@
+/** Venue B's own way of trading: quote, submit, and what becomes of it. Its other routes are bound by files of theirs. */
+import {
+  cancelVenueBOrder,
+  getVenueBOrder,
+  listVenueBOrders,
+  quoteVenueB,
+  submitVenueB,
+} from '@bellwether/contract';
+import type { Deps } from '../app/deps.ts';
+import * as orders from '../app/venue-b/orders.ts';
+import { quote } from '../app/venue-b/quote.ts';
+import { submit } from '../app/venue-b/submit.ts';
+import { paginate } from './pagination.ts';
+import type { Aliases, Bind } from './routes.ts';
+
+const DEFAULT_PAGE = 50;
+const NEUTRAL = '/venueb/';
+const CHARGE_BY_AGENT = '/venueb/agent/charge-fee';
+
+/** Everything of venue B also answers under the venue's name, and the fee's charge where clients of this field call it. */
+export const venueBAliases =
+  (name: string): Aliases =>
+  (path) => {
+    if (!path.startsWith(NEUTRAL)) return [];
+    const named = name === 'venueb' ? [] : [`/${name}/${path.slice(NEUTRAL.length)}`];
+    return path === CHARGE_BY_AGENT ? [...named, `/aiagent/charge-fee/${name}/trade-fee`] : named;
+  };
+
+export function bindVenueB(bind: Bind, deps: Deps): void {
+  bind(quoteVenueB, async ({ caller, body, request }) => {
+    const answer = await quote(deps, caller, body);
+    // What could not be had a moment ago is asked for anew.
+    request.hadNoEffect = answer.quoteErrorCode !== undefined;
+    return answer;
+  });
+  bind(submitVenueB, ({ caller, body, request }) =>
+    submit(deps, { caller, request: body, requestId: request.id }),
+  );
+  bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
+    const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;
+    const page = await orders.listVenueBOrders(deps, caller, {
+      limit,
+      offset,
+      ...(marketTicker === undefined ? {} : { conditionId: marketTicker }),
+      ...(orderStatus === undefined ? {} : { orderStatus }),
+    });
+    paginate(request, reply, page.total, {
+      name: 'offset',
+      previous: offset > 0 ? Math.max(0, offset - limit) : null,
+      next: offset + page.orders.length < page.total ? offset + limit : null,
+    });
+    return page.orders;
+  });
+  bind(getVenueBOrder, ({ caller, params }) => orders.getVenueBOrder(deps, caller, params.orderId));
+  bind(cancelVenueBOrder, ({ caller, body }) => orders.cancelVenueBOrder(deps, caller, body));
+}
