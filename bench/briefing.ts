@@ -160,7 +160,7 @@ async function measure(name: string, load: Load): Promise<void> {
 /** One agent at a time: the statement alone, there and back. */
 async function measureStatement(service: Service, keys: readonly string[], cursor: string): Promise<void> {
   const now = Date.now();
-  const [, time, , snapshot] = cursor.split('.');
+  const [, time, , , snapshot] = cursor.split('.');
   const times: number[] = [];
   for (let i = 0; i < SAMPLES; i += 1) {
     const caller = await service.deps.agents.callerByKeyHash(
@@ -174,6 +174,8 @@ async function measureStatement(service: Service, keys: readonly string[], curso
       at: now,
       staleBefore: now - 86_400_000,
       doubtBefore: now - 5_000,
+      chainDoubtBefore: now - 90_000,
+      venue: null,
       changedAfter: Number(time),
       notIn: snapshot ?? null,
       changesLimit: 100,

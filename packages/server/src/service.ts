@@ -58,6 +58,7 @@ import { ownerOfSession } from './app/owners.ts';
 import { createRateLimits } from './app/rate-limits.ts';
 import { resolveDoubt } from './app/resolve-doubt.ts';
 import { createRecommendedSkills } from './app/skills.ts';
+import { createCollateral } from './app/venue-b/collateral.ts';
 import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
 import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
@@ -235,6 +236,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   await writeOfficialSkills(sql, readOfficialSkills(clock.now()));
   // With PORT=0 the port is known only once the service listens.
   let publicUrl = config.publicUrl;
+  const venueB = overrides.venueB ?? absentVenueB(config.venueB.name);
   const deps: Deps = {
     clock,
     secrets,
@@ -261,8 +263,9 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     facts: createAgentFacts(sql),
     skills,
     recommendedSkills: createRecommendedSkills(skills, clock),
-    venueB: overrides.venueB ?? absentVenueB(config.venueB.name),
+    venueB,
     venueBName: config.venueB.name,
+    venueBCollateral: createCollateral(venueB),
     signatures: {
       domains: exchangeDomains(config.chainId),
       chainId: config.chainId,

@@ -11,7 +11,7 @@ import { DecimalError, microToNumber, parseMicro } from '@bellwether/contract/de
 import { lockedDenials } from '../domain/locks.ts';
 import type { AgentRow, Caller, KeyRow, SettingsChange, SettingsRow } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
-import { positionsOf } from './positions.ts';
+import { holdings, positionRecords } from './positions.ts';
 import { Refusal, refusal } from './refusal.ts';
 
 const ACTIVE_WITHIN_MS = 5 * 60_000;
@@ -136,18 +136,22 @@ export async function revokeApiKey(
 
 export async function me(deps: Deps, caller: Caller): Promise<Me> {
   const now = deps.clock.now();
-  const wallets = await deps.wallets.wallets(caller.userId);
-  const [row, settings, open, positions, results] = await Promise.all([
+  const [wallets, { ofOwner }] = await Promise.all([
+    deps.wallets.wallets(caller.userId),
+    deps.wallets.solanaWallets(caller),
+  ]);
+  const [row, settings, open, { held }, results] = await Promise.all([
     deps.agents.byId(caller.agentId),
     deps.agents.settings(caller.agentId),
     deps.orders.open(caller.agentId, { limit: 1, offset: 0 }),
-    positionsOf(deps, wallets),
-    deps.positions.results(wallets),
+    holdings(deps, [...wallets, ...ofOwner]),
+    deps.positions.results([...wallets, ...ofOwner]),
   ]);
   if (row === null) throw new Error('the calling agent has no row');
   const funders =
     wallets.length === 0 ? [] : await Promise.all(wallets.map((wallet) => deps.venueA.balance(wallet)));
   const balance = funders.reduce((sum, { available, held }) => sum + available + held, 0n);
+  const positions = positionRecords(deps, held);
   const unrealized = positions.reduce((sum, position) => sum + position.unrealizedPnl, 0);
   const resetsAt = new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS).toISOString();
   const record = agentRecord({ ...row, lastCalledAt: now }, now);
@@ -157,9 +161,12 @@ export async function me(deps: Deps, caller: Caller): Promise<Me> {
     name: row.name,
     description: row.description,
     claimed: row.claimed,
-    venues: [
-      { name: deps.venueA.name, kind: 'A', backend: deps.venueA.backend, status: deps.venueA.status() },
-    ],
+    venues: [deps.venueA, deps.venueB].map((venue) => ({
+      name: venue.name,
+      kind: venue.kind,
+      backend: venue.backend,
+      status: venue.status(),
+    })),
     simulationBalance: wallets.length === 0 ? microToNumber(deps.simulationBalance) : microToNumber(balance),
     tradesToday: settings.usage.trades,
     maxTradesPerDay: settings.maxTradesPerDay,

@@ -1,32 +1,40 @@
 /**
  * `since`: a time, or the cursor of the last briefing. A cursor says what the last answer has seen: until when markets
- * were listed, and the database's snapshot for everything that is written.
+ * were listed, on each venue, and the database's snapshot for everything that is written.
  */
 import { refusal } from './refusal.ts';
 
 export interface Since {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** Markets listed later are new. */
+  /** Markets listed later are new; venue B has its own clock, and may not have answered. */
   readonly listedAfter: number;
+  readonly listedAfterOnB: number;
   /** `null` for a plain time. */
   readonly snapshot: string | null;
 }
 
-const CURSOR = /^b1\.(\d{1,13})\.(\d{1,13})\.(\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/;
+const CURSOR =
+  /^b1\.(\d{1,13})\.(\d{1,13})(?:\.(\d{1,13}))?\.(\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/;
 const SECONDS = /^\d{9,10}$/;
 const MILLISECONDS = /^\d{12,13}$/;
 const ISO_WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/i;
 const LOW_32_BITS = 0xffffffffn;
 
-export const encodeCursor = (since: { at: number; listedAfter: number; snapshot: string }): string =>
-  `b1.${since.at}.${since.listedAfter}.${since.snapshot}`;
+export const encodeCursor = (since: Since & { readonly snapshot: string }): string =>
+  `b1.${since.at}.${since.listedAfter}.${since.listedAfterOnB}.${since.snapshot}`;
 
 /** @throws Refusal invalid_request */
 export function parseSince(text: string): Since {
   const cursor = CURSOR.exec(text);
-  if (cursor !== null && isSnapshot(cursor[3] as string))
-    return { at: Number(cursor[1]), listedAfter: Number(cursor[2]), snapshot: cursor[3] as string };
+  if (cursor !== null && isSnapshot(cursor[4] as string)) {
+    return {
+      at: Number(cursor[1]),
+      listedAfter: Number(cursor[2]),
+      listedAfterOnB: Number(cursor[3] ?? cursor[2]),
+      snapshot: cursor[4] as string,
+    };
+  }
   const at = parseTime(text);
   if (at === null || Number.isNaN(at)) {
     throw refusal(
@@ -35,7 +43,7 @@ export function parseSince(text: string): Since {
       { path: 'since' },
     );
   }
-  return { at, listedAfter: at, snapshot: null };
+  return { at, listedAfter: at, listedAfterOnB: at, snapshot: null };
 }
 
 function parseTime(text: string): number | null {

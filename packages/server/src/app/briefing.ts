@@ -1,39 +1,45 @@
 /**
  * The heartbeat. Ten thousand agents ask every half minute, so: one trip to the database, market facts from the
- * venue's memory, and nothing that grows with an agent's past.
+ * venues' memory, at most one call to venue B's chain for a wallet in several seconds, and nothing that grows with an
+ * agent's past. Nobody waits long for venue B: what it does not tell is told as it was, and said to be so.
  */
-import type { Briefing, BriefingAction, RiskAlert, VenueBrief } from '@bellwether/contract';
+import type { Briefing, RiskAlert } from '@bellwether/contract';
 import { type Micro, microToNumber, notional } from '@bellwether/contract/decimals';
-import { asAddress } from '@bellwether/protocol';
+import type { SolanaAddress } from '@bellwether/protocol';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
-import { nextSteps } from '../domain/next-steps.ts';
 import {
-  type Alert,
+  CHAIN_IN_DOUBT_AFTER_MS,
   type HeldInMarket,
   IN_DOUBT_AFTER_MS,
-  type OpenInMarket,
   riskAlerts,
   STALE_ORDER_MS,
 } from '../domain/risk-alerts.ts';
 import { plainText } from '../domain/untrusted-text.ts';
-import type { BriefingFacts } from '../ports/agent-facts.ts';
-import type { Caller } from '../ports/stores.ts';
+import type { BriefingFacts, OpenOrders } from '../ports/agent-facts.ts';
+import type { Caller, PositionRow } from '../ports/stores.ts';
 import { settingsRecord } from './agents.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import type { Deps } from './deps.ts';
 import { orderRecord } from './orders.ts';
+import { within } from './patience.ts';
 import { refusal } from './refusal.ts';
 import { plainMarket } from './untrusted-market.ts';
-import { isVenueA } from './venues.ts';
+import { venueBriefOfA, venueBriefOfB } from './venue-briefs.ts';
+import { kindOfWallet, type Scope, scopeOf, type VenueKind, venueName } from './venues.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Orders in one answer: without `since` the latest, with it what changed. */
 const LATEST_ORDERS = 20;
 const CHANGED_ORDERS = 100;
-/** New markets in one answer. */
+/** New markets in one answer; with `since`, of each venue. */
 const LATEST_MARKETS = 10;
 const LISTED_MARKETS = 50;
 const SKILL_TEXT_CHARS = 300;
+/** What a heartbeat waits for venue B, and how old a balance may be before the chain is asked again. */
+const PATIENCE_MS = 300;
+const BALANCE_FRESH_MS = 5_000;
+/** A balance that is older, when the chain was just asked, is told to be old. */
+const BALANCE_OLD_MS = 60_000;
 
 export interface BriefingQuery {
   readonly venue?: string;
@@ -47,52 +53,51 @@ export interface BriefingQuery {
 /** @throws Refusal unknown_venue, invalid_request, contradictory_filter, wallet_not_found */
 export async function briefing(deps: Deps, caller: Caller, query: BriefingQuery): Promise<Briefing> {
   const now = deps.clock.now();
-  const isOurs = isVenueA(deps, query.venue);
+  const scope = scopeOf(deps, query);
   const since = query.since === undefined ? null : parseSince(query.since);
-  const wantsMarkets = includesMarkets(query) && isOurs;
-  const facts = await readFacts(deps, caller, query, since, now);
-  const [markets, listed, balances, skills] = await Promise.all([
-    deps.markets.findAll([
-      ...new Set([...facts.positions, ...facts.openOrders].map(({ conditionId }) => conditionId)),
-    ]),
-    wantsMarkets
-      ? deps.markets.listedAfter(since?.listedAfter ?? 0, since === null ? LATEST_MARKETS : LISTED_MARKETS)
-      : null,
-    Promise.all(facts.wallets.map((wallet) => deps.venueA.balance(wallet))),
+  const facts = await readFacts(deps, { caller, query, scope, since, now });
+  const [onA, onB, listed, skills] = await Promise.all([
+    stateOfA(deps, facts),
+    stateOfB(deps, facts, scope),
+    includesMarkets(query) ? listings(deps, scope.kinds, since) : null,
     deps.recommendedSkills(),
   ]);
-  const state = stateOf(facts, markets, balances);
   const alerts = riskAlerts({
     now,
     safeguards: facts.limits,
     usage: facts.limits.usage,
     realizedToday: facts.limits.realizedToday,
-    ...state,
+    balance: onA.balance + onB.balance,
+    positions: [...onA.positions, ...onB.positions],
+    openOrders: [...onA.openOrders, ...onB.openOrders],
+    silentVenue: onB.isCurrent ? null : deps.venueBName,
   });
   const changes = since === null ? LATEST_ORDERS : CHANGED_ORDERS;
+  const briefs = {
+    A: () => venueBriefOfA(deps, { facts, user: scope.user, state: onA, alerts }),
+    B: () => venueBriefOfB(deps, { facts, user: scope.user, state: onB, alerts }),
+  };
   return {
     timestamp: new Date(now).toISOString(),
-    venue: query.venue ?? deps.venueA.name,
+    venue: query.venue ?? venueName(deps, scope.kinds[0] ?? 'A'),
     agent: agentOf(caller, facts, now),
     settings: settingsRecord(facts.limits),
     riskAlerts: alerts as RiskAlert[],
-    venues: isOurs ? { [deps.venueA.name]: venueBrief(deps, facts, state, alerts) } : {},
+    venues: Object.fromEntries(scope.kinds.map((kind) => [venueName(deps, kind), briefs[kind]()])),
     opportunities: {
-      newMarkets: (listed?.markets ?? []).map((market) => plainMarket(deps.venueA.name, market)),
+      newMarkets: newMarkets(deps, listed, since),
       recommendedSkills: skills.map((skill) => ({
         ...skill,
         description: plainText(skill.description, SKILL_TEXT_CHARS),
       })),
     },
-    recentTrades: facts.changed
-      .slice(0, changes)
-      .filter((row) => query.venue === undefined || row.venue === query.venue)
-      .map(orderRecord),
+    recentTrades: facts.changed.slice(0, changes).map(orderRecord),
     recentTradesTruncated: since !== null && facts.changed.length > changes,
     nextCursor: encodeCursor({
       at: now,
-      // Markets that were not asked for stay new.
-      listedAfter: listed?.latest ?? since?.listedAfter ?? now,
+      // Markets that were not asked for, or not told, stay new.
+      listedAfter: listed?.A?.latest ?? since?.listedAfter ?? now,
+      listedAfterOnB: listed?.B?.latest ?? since?.listedAfterOnB ?? now,
       snapshot: facts.snapshot,
     }),
   };
@@ -112,55 +117,140 @@ function includesMarkets(query: BriefingQuery): boolean {
   return !said.has(false);
 }
 
-async function readFacts(
-  deps: Deps,
-  caller: Caller,
-  query: BriefingQuery,
-  since: Since | null,
-  now: number,
-): Promise<BriefingFacts> {
+interface Asked {
+  readonly caller: Caller;
+  readonly query: BriefingQuery;
+  readonly scope: Scope;
+  readonly since: Since | null;
+  readonly now: number;
+}
+
+async function readFacts(deps: Deps, { caller, query, scope, since, now }: Asked): Promise<BriefingFacts> {
   const facts = await deps.facts.briefing({
     caller,
-    user: query.user === undefined ? null : asAddress(query.user),
+    user: scope.user,
     at: now,
     staleBefore: now - STALE_ORDER_MS,
     doubtBefore: now - IN_DOUBT_AFTER_MS,
+    chainDoubtBefore: now - CHAIN_IN_DOUBT_AFTER_MS,
+    venue: query.venue ?? null,
     changedAfter: since?.at ?? null,
     notIn: since?.snapshot ?? null,
     changesLimit: since === null ? LATEST_ORDERS : CHANGED_ORDERS,
   });
-  if (query.user !== undefined && facts.wallets.length === 0)
+  if (scope.user !== null && facts.wallets.length === 0 && facts.solanaWallets.length === 0)
     throw refusal('wallet_not_found', "This wallet is none of your owner's.", { path: 'user' });
   return facts;
 }
 
-interface State {
+/** What an agent has on one venue. */
+export interface VenueState {
   readonly balance: Micro;
   readonly available: Micro;
-  readonly positions: readonly HeldInMarket[];
-  readonly openOrders: readonly OpenInMarket[];
+  /** With their markets: those that the venue has told of. */
+  readonly positions: readonly (HeldInMarket & { readonly row: PositionRow })[];
+  readonly positionsCount: number;
+  /** What the positions are worth; what they cost where no price is known. */
+  readonly positionsValue: Micro;
+  readonly openOrders: readonly (OpenOrders & {
+    readonly kind: VenueKind;
+    readonly market: MarketRecord | null;
+  })[];
+  /** The venue has told all of it. */
+  readonly isCurrent: boolean;
 }
 
-function stateOf(
-  facts: BriefingFacts,
-  markets: readonly MarketRecord[],
-  balances: readonly { readonly available: Micro; readonly held: Micro }[],
-): State {
-  const known = new Map(markets.map((market) => [market.conditionId, market]));
+async function stateOfA(deps: Deps, facts: BriefingFacts): Promise<VenueState> {
+  const [markets, balances] = await Promise.all([
+    deps.markets.findAll(marketIds(deps, facts, 'A')),
+    Promise.all(facts.wallets.map((wallet) => deps.venueA.balance(wallet))),
+  ]);
   const available = balances.reduce((sum, one) => sum + one.available, 0n);
-  return {
-    available,
-    balance: balances.reduce((sum, one) => sum + one.held, available),
-    positions: facts.positions.flatMap(({ conditionId, outcome, size, cost }) => {
-      const market = known.get(conditionId);
-      if (market === undefined) return [];
-      return [{ market, outcome, cost, value: notional(size, markPrice(market, outcome), 'floor') }];
+  const balance = balances.reduce((sum, one) => sum + one.held, available);
+  return { ...stateOf(deps, facts, 'A', markets), balance, available, isCurrent: true };
+}
+
+async function stateOfB(deps: Deps, facts: BriefingFacts, { user }: Scope): Promise<VenueState> {
+  const tickers = marketIds(deps, facts, 'B');
+  // Without a wallet and without an order nobody is asked.
+  const [markets, collateral] = await Promise.all([
+    tickers.length === 0 ? [] : within(PATIENCE_MS, deps.venueB.markets.findAll(tickers)),
+    deps.venueBCollateral.of(walletsOfB(facts, user), {
+      freshMs: BALANCE_FRESH_MS,
+      patienceMs: PATIENCE_MS,
     }),
-    openOrders: facts.openOrders.map((orders) => ({
-      ...orders,
-      market: known.get(orders.conditionId) ?? null,
-    })),
+  ]);
+  const { amount, ageMs } = collateral;
+  const isCurrent = markets !== null && ageMs !== null && ageMs <= BALANCE_OLD_MS;
+  return { ...stateOf(deps, facts, 'B', markets ?? []), balance: amount, available: amount, isCurrent };
+}
+
+/** The wallet asked for, else what the agent names and what it traded with. What an address holds is no secret. */
+function walletsOfB(
+  { solAddress, solanaWallets }: BriefingFacts,
+  user: Scope['user'],
+): readonly SolanaAddress[] {
+  if (user !== null || solAddress === null) return solanaWallets;
+  return [...new Set([solAddress, ...solanaWallets])];
+}
+
+const kindOfOrders = (deps: Deps, { venue }: OpenOrders): VenueKind =>
+  venue === deps.venueBName ? 'B' : 'A';
+
+const marketIds = (deps: Deps, facts: BriefingFacts, kind: VenueKind): readonly string[] => [
+  ...new Set([
+    ...facts.positions.filter(({ wallet }) => kindOfWallet(wallet) === kind).map((row) => row.conditionId),
+    ...facts.openOrders
+      .filter((orders) => kindOfOrders(deps, orders) === kind)
+      .map((orders) => orders.conditionId),
+  ]),
+];
+
+function stateOf(deps: Deps, facts: BriefingFacts, kind: VenueKind, markets: readonly MarketRecord[]) {
+  const known = new Map(markets.map((market) => [market.conditionId, market]));
+  const rows = facts.positions.filter(({ wallet }) => kindOfWallet(wallet) === kind);
+  const positions = rows.flatMap((row) => {
+    const market = known.get(row.conditionId);
+    if (market === undefined) return [];
+    const value = notional(row.size, markPrice(market, row.outcome), 'floor');
+    return [{ kind, row, market, outcome: row.outcome, cost: row.cost, value }];
+  });
+  const unpriced = rows.filter(({ conditionId }) => !known.has(conditionId));
+  return {
+    positions,
+    positionsCount: rows.length,
+    positionsValue:
+      positions.reduce((sum, { value }) => sum + value, 0n) +
+      unpriced.reduce((sum, { cost }) => sum + cost, 0n),
+    openOrders: facts.openOrders
+      .filter((orders) => kindOfOrders(deps, orders) === kind)
+      .map((orders) => ({ ...orders, kind, market: known.get(orders.conditionId) ?? null })),
   };
+}
+
+type Listing = Awaited<ReturnType<Deps['markets']['listedAfter']>>;
+type Listings = Readonly<Partial<Record<VenueKind, Listing | null>>>;
+
+async function listings(deps: Deps, kinds: readonly VenueKind[], since: Since | null): Promise<Listings> {
+  const limit = since === null ? LATEST_MARKETS : LISTED_MARKETS;
+  const [A, B] = await Promise.all([
+    kinds.includes('A') ? deps.markets.listedAfter(since?.listedAfter ?? 0, limit) : null,
+    kinds.includes('B')
+      ? within(PATIENCE_MS, deps.venueB.markets.listedAfter(since?.listedAfterOnB ?? 0, limit))
+      : null,
+  ]);
+  return { A, B };
+}
+
+function newMarkets(deps: Deps, listed: Listings | null, since: Since | null) {
+  const found = (['A', 'B'] as const).flatMap((kind) =>
+    (listed?.[kind]?.markets ?? []).map((market) => ({ kind, market })),
+  );
+  found.sort((a, b) => b.market.createdAt - a.market.createdAt);
+  // What came since the last time is told in full; else the latest will do.
+  return (since === null ? found.slice(0, LATEST_MARKETS) : found).map(({ kind, market }) =>
+    plainMarket(venueName(deps, kind), market),
+  );
 }
 
 function agentOf(caller: Caller, { limits, ...facts }: BriefingFacts, now: number): Briefing['agent'] {
@@ -179,36 +269,5 @@ function agentOf(caller: Caller, { limits, ...facts }: BriefingFacts, now: numbe
     amountRemaining: limits.tradeLimitEnabled ? microToNumber(left) : null,
     realizedToday: microToNumber(limits.realizedToday),
     quotaResetsAt: new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS).toISOString(),
-  };
-}
-
-const EXITS = new Set(['stop_loss_reached', 'take_profit_reached']);
-
-function venueBrief(
-  deps: Deps,
-  facts: BriefingFacts,
-  { balance, available, positions }: State,
-  alerts: readonly Alert[],
-): VenueBrief {
-  return {
-    walletAddress: facts.walletAddress,
-    openOrdersCount: facts.openOrders.reduce((sum, { count }) => sum + count, 0),
-    currentPositionsCount: facts.positions.length,
-    balance: microToNumber(balance),
-    availableBalance: microToNumber(available),
-    positionsValue: microToNumber(positions.reduce((sum, { value }) => sum + value, 0n)),
-    actions: nextSteps({
-      hasCredentials: facts.wallets.length > 0,
-      isPaper: deps.venueA.backend === 'paper',
-      autoRedeem: facts.limits.autoRedeemEnabled,
-      balance,
-      account: facts.wallets.find((wallet) => wallet !== facts.walletAddress) ?? facts.walletAddress,
-      positions,
-      staleOrders: facts.openOrders.flatMap(({ stale }) => stale),
-      ordersInDoubt: facts.openOrders.flatMap(({ inDoubt }) => inDoubt),
-      exits: alerts.flatMap(({ code, marketId }) =>
-        EXITS.has(code) && marketId !== undefined ? [marketId] : [],
-      ),
-    }) as BriefingAction[],
   };
 }

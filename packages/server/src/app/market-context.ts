@@ -11,20 +11,28 @@ import {
   parseMicro,
   pipsToNumber,
 } from '@bellwether/contract/decimals';
-import { asAddress } from '@bellwether/protocol';
-import { edgeAtBest, expectedProfit, highestWorthwhile, type Sweep, sweep } from '../domain/book-sweep.ts';
+import type { Address, SolanaAddress } from '@bellwether/protocol';
+import {
+  edgeAtBest,
+  expectedProfit,
+  highestWorthwhile,
+  type Sweep,
+  sweep,
+  sweepContracts,
+} from '../domain/book-sweep.ts';
 import { type Book, type MarketRecord, markPrice } from '../domain/market.ts';
-import { IN_DOUBT_AFTER_MS } from '../domain/risk-alerts.ts';
+import { CHAIN_IN_DOUBT_AFTER_MS, IN_DOUBT_AFTER_MS } from '../domain/risk-alerts.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
 import { plainText } from '../domain/untrusted-text.ts';
 import type { ContextFacts, Limits } from '../ports/agent-facts.ts';
-import type { Caller } from '../ports/stores.ts';
-import type { Balance } from '../ports/venue.ts';
+import type { Caller, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
-import { levels, requireMarket } from './markets.ts';
+import { type Located, levels, requireMarket } from './markets.ts';
+import { READ_PATIENCE_MS, within } from './patience.ts';
 import { positionRecords, valued } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { plainMarket, RULES_CHARS, TITLE_CHARS } from './untrusted-market.ts';
+import { isSolana, marketDataOf, scopeOf, venueName } from './venues.ts';
 
 const DEPTH = 10;
 const SWEEP_DEPTH = 1_000;
@@ -43,47 +51,48 @@ export interface ContextQuery {
 
 type Books = Readonly<Record<'YES' | 'NO', Book>>;
 
-/** @throws Refusal unknown_venue, wrong_venue_route, market_not_found, wallet_not_found */
+/** @throws Refusal unknown_venue, market_not_found, wallet_not_found */
 export async function marketContext(
   deps: Deps,
   caller: Caller,
   id: string,
   query: ContextQuery,
 ): Promise<MarketContext> {
-  const market = await requireMarket(deps, id, query.venue);
+  const located = await requireMarket(deps, id, query.venue);
+  const { kind, market } = located;
   const now = deps.clock.now();
-  const [yes, no, facts] = await Promise.all([
-    deps.markets.book(market.conditionId, 'YES', SWEEP_DEPTH),
-    deps.markets.book(market.conditionId, 'NO', SWEEP_DEPTH),
+  const { user } = scopeOf(deps, { ...query, venue: venueName(deps, kind) });
+  const [books, facts] = await Promise.all([
+    booksOf(deps, located),
     deps.facts.context({
       caller,
-      user: query.user === undefined ? null : asAddress(query.user),
+      venue: kind,
+      user,
       conditionId: market.conditionId,
       at: now,
       doubtBefore: now - IN_DOUBT_AFTER_MS,
+      chainDoubtBefore: now - CHAIN_IN_DOUBT_AFTER_MS,
     }),
   ]);
-  if (yes === null || no === null) throw new Error('a listed market has no book');
-  if (query.user !== undefined && facts.wallets.length === 0)
+  if (user !== null && facts.wallets.length === 0)
     throw refusal('wallet_not_found', "This wallet is none of your owner's.", { path: 'user' });
-  const balance = facts.funder === null ? null : await deps.venueA.balance(facts.funder);
-  const books = { YES: yes, NO: no };
-  const asked = sweepsOf(market, books, query.side, ownSizes(query));
-  const warnings = warningsOf(deps, { market, books, facts, balance, query, asked });
+  const account = facts.funder === null ? null : await accountOf(deps, facts.funder, market);
+  const asked = sweepsOf(located, books, query.side, ownSizes(query));
+  const warnings = warningsOf(deps, { located, books, facts, account, query, asked });
   const edge = query.myProbability === undefined ? null : edgeOf(market, books, query.myProbability, asked);
   const advice = recommendation(market, warnings, edge);
   return {
-    market: plainMarket(deps.venueA.name, market),
-    orderbook: bookSummary(yes, no),
+    market: plainMarket(venueName(deps, kind), market),
+    orderbook: bookSummary(books.YES, books.NO),
     fees: { rate: microToNumber(market.feeRate), exponent: market.feeExponent },
-    account: accountOf(facts, balance, market.conditionId),
+    account: accountRecord(account),
     positions: positionRecords(
       deps,
       facts.positions.map((row) => valued(row, market)),
     ),
     warnings,
     safeguards: remaining(facts.limits, facts.positionValue),
-    slippage: [...sweepsOf(market, books, query.side, SIZES), ...asked].map(slippageRecord),
+    slippage: [...sweepsOf(located, books, query.side, SIZES), ...asked].map(slippageRecord),
     edge,
     ...(advice === null ? {} : { recommendation: advice }),
     untrustedText: {
@@ -95,17 +104,54 @@ export async function marketContext(
   };
 }
 
-function accountOf(
-  { funder }: ContextFacts,
-  balance: Balance | null,
-  conditionId: string,
-): MarketContext['account'] {
-  if (funder === null || balance === null) return null;
+async function booksOf(deps: Deps, { kind, market }: Located): Promise<Books> {
+  const book = async (outcome: 'YES' | 'NO'): Promise<Book> => {
+    const found = await marketDataOf(deps, kind).book(market.conditionId, outcome, SWEEP_DEPTH);
+    if (found !== null) return found;
+    if (kind === 'A') throw new Error('a listed market has no book');
+    // Venue B has none of a market that is over.
+    const { conditionId, updatedAt } = market;
+    return { conditionId, outcome, bids: [], asks: [], sequence: 0, changedAt: updatedAt };
+  };
+  const [YES, NO] = await Promise.all([book('YES'), book('NO')]);
+  return { YES, NO };
+}
+
+/** The account that pays. `null` for what the venue does not tell. */
+interface Account {
+  readonly wallet: WalletAddress;
+  readonly available: Micro | null;
+  readonly free: Readonly<Record<'YES' | 'NO', Micro>> | null;
+}
+
+async function accountOf(deps: Deps, wallet: WalletAddress, market: MarketRecord): Promise<Account> {
+  if (isSolana(wallet)) return accountOnChain(deps, wallet, market);
+  const balance = await deps.venueA.balance(wallet as Address);
+  const free = (outcome: 'YES' | 'NO') => balance.shares(market.conditionId, outcome);
+  return { wallet, available: balance.available, free: { YES: free('YES'), NO: free('NO') } };
+}
+
+async function accountOnChain(deps: Deps, wallet: SolanaAddress, market: MarketRecord): Promise<Account> {
+  const [collateral, tokens] = await Promise.all([
+    deps.venueBCollateral.of([wallet], { freshMs: 0, patienceMs: READ_PATIENCE_MS }),
+    within(READ_PATIENCE_MS, deps.venueB.chain.outcomeAccounts(wallet)),
+  ]);
+  const held = (mint: string) =>
+    (tokens ?? []).reduce((sum, account) => (account.mint === mint ? sum + account.amount : sum), 0n);
   return {
-    walletAddress: funder,
-    available: microToNumber(balance.available),
-    yesShares: microToNumber(balance.shares(conditionId, 'YES')),
-    noShares: microToNumber(balance.shares(conditionId, 'NO')),
+    wallet,
+    available: collateral.ageMs === null ? null : collateral.amount,
+    free: tokens === null ? null : { YES: held(market.tokenIds[0]), NO: held(market.tokenIds[1]) },
+  };
+}
+
+function accountRecord(account: Account | null): MarketContext['account'] {
+  if (account === null || account.available === null || account.free === null) return null;
+  return {
+    walletAddress: account.wallet,
+    available: microToNumber(account.available),
+    yesShares: microToNumber(account.free.YES),
+    noShares: microToNumber(account.free.NO),
   };
 }
 
@@ -130,30 +176,35 @@ function bookSummary(yes: Book, no: Book): MarketContext['orderbook'] {
 }
 
 interface WarningParts {
-  readonly market: MarketRecord;
+  readonly located: Located;
   readonly books: Books;
   readonly facts: ContextFacts;
-  readonly balance: Balance | null;
+  readonly account: Account | null;
   readonly query: ContextQuery;
   readonly asked: readonly Sweep[];
 }
 
-function warningsOf(deps: Deps, { market, books, facts, balance, query, asked }: WarningParts): Warning[] {
-  const free = (outcome: 'YES' | 'NO') => balance?.shares(market.conditionId, outcome) ?? 0n;
+function warningsOf(deps: Deps, parts: WarningParts): Warning[] {
+  const { located, books, facts, account, query, asked } = parts;
+  const { kind, market } = located;
   const held = (outcome: 'YES' | 'NO') =>
     facts.positions.reduce((sum, row) => (row.outcome === outcome ? sum + row.size : sum), 0n);
+  const { backend } = kind === 'A' ? deps.venueA : deps.venueB;
   return tradeWarnings({
     now: deps.clock.now(),
+    kind,
+    hasWallet: account !== null,
     market,
     yes: books.YES,
     safeguards: facts.limits,
     usage: facts.limits.usage,
     realizedToday: facts.limits.realizedToday,
     positionValue: facts.positionValue,
-    hasCredentials: facts.wallets.length > 0,
-    claimMissing: deps.venueA.backend === 'live' && !facts.claimed,
-    available: balance?.available ?? 0n,
-    free: { YES: free('YES'), NO: free('NO') },
+    // On venue B the signature under a transaction is all there is to show.
+    hasCredentials: kind === 'B' || facts.wallets.length > 0,
+    claimMissing: backend === 'live' && !facts.claimed,
+    available: account?.available ?? null,
+    free: account?.free ?? null,
     held: { YES: held('YES'), NO: held('NO') },
     openOrders: facts.openOrders?.count ?? 0,
     ordersInDoubt: facts.openOrders?.inDoubtCount ?? 0,
@@ -183,17 +234,19 @@ function remaining(limits: Limits, positionValue: Micro): MarketContext['safegua
 const ownSizes = ({ size }: ContextQuery): readonly Micro[] =>
   size === undefined ? [] : [parseMicro(size, 'floor')].filter((amount) => amount > 0n);
 
-const sweepsOf = (
-  market: MarketRecord,
+function sweepsOf(
+  { kind, market }: Located,
   books: Books,
   only: 'BUY' | 'SELL' | undefined,
   sizes: readonly Micro[],
-): Sweep[] =>
-  (only === undefined ? SIDES : [only]).flatMap((direction) =>
+): Sweep[] {
+  const take = kind === 'A' ? sweep : sweepContracts;
+  return (only === undefined ? SIDES : [only]).flatMap((direction) =>
     OUTCOMES.flatMap((outcome) =>
-      sizes.map((amount) => sweep(market, books[outcome], { side: direction, outcome, amount })),
+      sizes.map((amount) => take(market, books[outcome], { side: direction, outcome, amount })),
     ),
   );
+}
 
 const priceOf = (price: Pips | null): number | null => (price === null ? null : pipsToNumber(price));
 const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;

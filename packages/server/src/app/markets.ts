@@ -2,10 +2,11 @@
 import type { Market, MarketsQuery, OrderBook } from '@bellwether/contract';
 import { MARKET_SORT_FIELDS } from '@bellwether/contract';
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { parseSolanaAddress } from '@bellwether/protocol';
 import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
 import type { Deps } from './deps.ts';
 import { refusal } from './refusal.ts';
-import { isVenueA, requireVenueA } from './venues.ts';
+import { marketDataOf, type VenueKind, venueKind, venueName } from './venues.ts';
 
 const MAX_PAGE = 500;
 const BOOK_DEPTH = 100;
@@ -80,9 +81,9 @@ export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<Ma
       path: 'closed',
     });
   }
-  if (!isVenueA(deps, query.venue)) return { items: [], total: 0, limit, page };
+  const kind = venueKind(deps, query.venue) ?? 'A';
   const wanted = FILTERS[query.eventsStatus ?? (query.closed === true ? 'closed' : 'active')];
-  const found = (await deps.markets.search(query.q)).filter(wanted);
+  const found = (await marketDataOf(deps, kind).search(query.q)).filter(wanted);
   if (sort !== null) {
     const direction = query.ascending === true ? 1 : -1;
     // Equal ones stay in one order, so that no page repeats or skips any.
@@ -92,7 +93,7 @@ export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<Ma
   }
   const items = found
     .slice((page - 1) * limit, page * limit)
-    .map((market) => marketItem(deps.venueA.name, market));
+    .map((market) => marketItem(venueName(deps, kind), market));
   return { items, total: found.length, limit, page };
 }
 
@@ -109,19 +110,56 @@ function sortField(order: string | undefined): (typeof MARKET_SORT_FIELDS)[numbe
   return field;
 }
 
-export async function requireMarket(
-  deps: Deps,
-  id: string,
-  venue: string | undefined,
-): Promise<MarketRecord> {
-  requireVenueA(deps, venue);
-  const market = await deps.markets.find(id);
-  if (market === null) throw refusal('market_not_found');
-  return market;
+export interface Located {
+  readonly kind: VenueKind;
+  readonly market: MarketRecord;
 }
 
-export const getMarket = async (deps: Deps, id: string, venue: string | undefined): Promise<Market> =>
-  marketItem(deps.venueA.name, await requireMarket(deps, id, venue));
+/** What may name a market of venue B: a ticker, or a mint. Ids of venue A that nobody knows are not taken there. */
+const TICKER_OR_MINT = /^(?!0x|\d+$)[A-Za-z0-9._-]{1,120}$/;
+
+/**
+ * By an id of the venue that is named; where none is, by one of venue A's, else by a ticker or mint of venue B's.
+ * @throws Refusal unknown_venue
+ */
+export async function findMarket(deps: Deps, id: string, venue: string | undefined): Promise<Located | null> {
+  const asked = venueKind(deps, venue);
+  if (asked !== 'B') {
+    const market = await deps.markets.find(id);
+    if (market !== null) return { kind: 'A', market };
+    if (asked === 'A' || !TICKER_OR_MINT.test(id)) return null;
+  }
+  const market = await deps.venueB.markets.find(id);
+  return market === null ? null : { kind: 'B', market };
+}
+
+/** @throws Refusal unknown_venue, market_not_found */
+export async function requireMarket(deps: Deps, id: string, venue: string | undefined): Promise<Located> {
+  const located = await findMarket(deps, id, venue);
+  if (located === null) throw refusal('market_not_found');
+  return located;
+}
+
+export async function getMarket(deps: Deps, id: string, venue: string | undefined): Promise<Market> {
+  const { kind, market } = await requireMarket(deps, id, venue);
+  return marketItem(venueName(deps, kind), market);
+}
+
+/** The outcome that a token id of venue A, or a mint of venue B, stands for. @throws Refusal unknown_venue */
+export async function findToken(
+  deps: Deps,
+  tokenId: string,
+  venue: string | undefined,
+): Promise<(Located & { readonly outcome: 'YES' | 'NO' }) | null> {
+  const asked = venueKind(deps, venue);
+  if (asked !== 'B') {
+    const found = await deps.markets.byToken(tokenId);
+    if (found !== null) return { kind: 'A', ...found };
+    if (asked === 'A' || parseSolanaAddress(tokenId) === null) return null;
+  }
+  const found = await deps.venueB.markets.byToken(tokenId);
+  return found === null ? null : { kind: 'B', ...found };
+}
 
 export const levels = (side: readonly Level[]): { price: string; size: string }[] =>
   side.map(([price, size]) => ({ price: formatPips(price), size: formatMicro(size) }));
@@ -131,10 +169,11 @@ export async function getOrderBook(
   tokenId: string,
   venue: string | undefined,
 ): Promise<OrderBook> {
-  requireVenueA(deps, venue);
-  const found = await deps.markets.byToken(tokenId);
+  const found = await findToken(deps, tokenId, venue);
   const book =
-    found === null ? null : await deps.markets.book(found.market.conditionId, found.outcome, BOOK_DEPTH);
+    found === null
+      ? null
+      : await marketDataOf(deps, found.kind).book(found.market.conditionId, found.outcome, BOOK_DEPTH);
   if (found === null || book === null) throw refusal('market_not_found', 'No market has this token.');
   return {
     tokenId,

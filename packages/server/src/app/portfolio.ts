@@ -1,81 +1,179 @@
-/** A wallet at a glance: balance, exposure, P&L, concentration, and what to look at. */
+/** Wallets at a glance: balance, exposure, P&L, concentration, and what to look at; of each venue, and of both. */
 import type { Notice, Portfolio, Position } from '@bellwether/contract';
-import { microToNumber } from '@bellwether/contract/decimals';
+import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import type { Address } from '@bellwether/protocol';
 import { concentration, exposure } from '../domain/exposure.ts';
-import type { Caller } from '../ports/stores.ts';
+import type { Caller, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
-import { hoursUntil, type PositionQuery, positionRecords, valuedPositions, walletsOf } from './positions.ts';
-import { isVenueA } from './venues.ts';
+import { READ_PATIENCE_MS } from './patience.ts';
+import {
+  holdings,
+  hoursUntil,
+  isResolved,
+  type PositionQuery,
+  positionRecords,
+  type Valued,
+  walletsOf,
+} from './positions.ts';
+import { isSolana, scopeOf, type VenueKind, venueName } from './venues.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CONCENTRATED_PCT = 50;
 const CONCENTRATION_FROM_MARKETS = 2;
 const CLOSING_SOON_HOURS = 24;
 
+/** One venue's part. */
+interface Sheet {
+  readonly name: string;
+  readonly figures: Omit<Portfolio, 'venue' | 'warnings' | 'venues' | 'total'>;
+  readonly warnings: readonly Notice[];
+}
+
+/** @throws Refusal unknown_venue, wallet_not_found. Venue B may be silent: then its last known figures are told. */
 export async function portfolio(deps: Deps, caller: Caller, query: PositionQuery): Promise<Portfolio> {
-  const wallets = isVenueA(deps, query.venue) ? await walletsOf(deps, caller, query.user) : [];
-  const [held, balances, results, lastDay] = await Promise.all([
-    valuedPositions(deps, wallets),
-    Promise.all(wallets.map((wallet) => deps.venueA.balance(wallet))),
+  const scope = scopeOf(deps, query);
+  const wallets = await walletsOf(deps, caller, scope);
+  const sheets = await Promise.all(
+    scope.kinds.map((kind) =>
+      sheetOf(
+        deps,
+        kind,
+        wallets.filter((wallet) => isSolana(wallet) === (kind === 'B')),
+      ),
+    ),
+  );
+  const [first] = sheets as [Sheet];
+  const sum = (of: (sheet: Sheet) => number) => round6(sheets.reduce((total, sheet) => total + of(sheet), 0));
+  return {
+    venue: first.name,
+    ...first.figures,
+    warnings: sheets.flatMap(({ warnings }) => warnings),
+    venues: Object.fromEntries(
+      sheets.map(({ name, figures: { balance, pnlTotal, positionsCount, totalExposure } }) => [
+        name,
+        { balance, pnl: pnlTotal, positionsCount, totalExposure },
+      ]),
+    ),
+    total: {
+      positionsCount: sum(({ figures }) => figures.positionsCount),
+      totalExposure: sum(({ figures }) => figures.totalExposure),
+    },
+  };
+}
+
+/** Sums of exact micro amounts as JSON numbers: cuts the noise of the last binary digits. */
+const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
+
+async function sheetOf(deps: Deps, kind: VenueKind, wallets: readonly WalletAddress[]): Promise<Sheet> {
+  const [{ held, answered }, money, results, lastDay] = await Promise.all([
+    holdings(deps, wallets),
+    balanceOf(deps, wallets),
     deps.positions.results(wallets),
     deps.positions.realizedSince(wallets, deps.clock.now() - DAY_MS),
   ]);
   const positions = positionRecords(deps, held);
-  const byMarket = new Map<string, bigint>();
+  const byMarket = new Map<string, Micro>();
   for (const { row, value } of held)
     byMarket.set(row.conditionId, (byMarket.get(row.conditionId) ?? 0n) + value);
   const values = [...byMarket.values()];
   const unrealized = held.reduce((sum, { row, value }) => sum + value - row.cost, 0n);
-  const balance = microToNumber(balances.reduce((sum, { available, held: on }) => sum + available + on, 0n));
-  const pnlTotal = microToNumber(results.realized - results.fees + unrealized);
-  const totalExposure = microToNumber(exposure(held.map(({ row }) => row)));
   const shares = { topMarketPct: concentration(values, 1), top3MarketsPct: concentration(values, 3) };
-  const total = { positionsCount: positions.length, totalExposure };
-  const venue = query.venue ?? deps.venueA.name;
+  const name = venueName(deps, kind);
   return {
-    venue,
-    balance,
-    ...total,
-    redeemableCount: positions.filter(({ redeemable }) => redeemable).length,
-    pnl24h: microToNumber(lastDay),
-    pnlTotal,
-    realizedPnl: microToNumber(results.realized),
-    unrealizedPnl: microToNumber(unrealized),
-    fees: microToNumber(results.fees),
-    concentration: shares,
-    warnings: warnings(positions, shares.topMarketPct, byMarket.size, deps.clock.now()),
-    venues: { [venue]: { balance, pnl: pnlTotal, ...total } },
-    total,
+    name,
+    figures: {
+      balance: microToNumber(money.balance),
+      totalExposure: microToNumber(exposure(held.map(({ row }) => row))),
+      positionsCount: positions.length,
+      redeemableCount: positions.filter(({ redeemable }) => redeemable).length,
+      pnl24h: microToNumber(lastDay),
+      pnlTotal: microToNumber(results.realized - results.fees + unrealized),
+      realizedPnl: microToNumber(results.realized),
+      unrealizedPnl: microToNumber(unrealized),
+      fees: microToNumber(results.fees),
+      concentration: shares,
+    },
+    warnings: [
+      ...silence(name, money, answered),
+      ...redeemable(positions, kind),
+      ...concentrated(name, shares.topMarketPct, byMarket.size),
+      ...closing(
+        positions.filter((_, i) => !isResolved(held[i] as Valued)),
+        deps.clock.now(),
+      ),
+    ],
   };
 }
 
-function warnings(positions: readonly Position[], topPct: number, markets: number, now: number): Notice[] {
-  const found: Notice[] = [];
-  const redeemable = positions.filter(({ redeemable: isDue }) => isDue);
-  if (redeemable.length > 0) {
-    const worth = redeemable.reduce((sum, { currentValue }) => sum + Math.round(currentValue * 1e6), 0) / 1e6;
-    found.push({
+interface Money {
+  readonly balance: Micro;
+  /** The chain has told it for this answer, or a moment ago. */
+  readonly isCurrent: boolean;
+  readonly isKnown: boolean;
+}
+
+async function balanceOf(deps: Deps, wallets: readonly WalletAddress[]): Promise<Money> {
+  const onA = wallets.filter((wallet): wallet is Address => !isSolana(wallet));
+  const [balances, collateral] = await Promise.all([
+    Promise.all(onA.map((wallet) => deps.venueA.balance(wallet))),
+    deps.venueBCollateral.of(wallets.filter(isSolana), { freshMs: 0, patienceMs: READ_PATIENCE_MS }),
+  ]);
+  return {
+    balance: balances.reduce((sum, { available, held }) => sum + available + held, collateral.amount),
+    isCurrent: collateral.ageMs !== null && collateral.ageMs <= 2 * READ_PATIENCE_MS,
+    isKnown: collateral.ageMs !== null,
+  };
+}
+
+function silence(name: string, { isCurrent, isKnown }: Money, answered: boolean): Notice[] {
+  if (isCurrent && answered) return [];
+  const parts = [
+    ...(isCurrent ? [] : [isKnown ? 'the balance is the last known one' : 'the balance is not known']),
+    ...(answered ? [] : ['positions count what they cost']),
+  ];
+  return [
+    {
+      code: 'venue_not_answering',
+      severity: 'warning',
+      message: `${name} does not answer now: ${parts.join(', and ')}.`,
+    },
+  ];
+}
+
+function redeemable(positions: readonly Position[], kind: VenueKind): Notice[] {
+  const due = positions.filter(({ redeemable: isDue }) => isDue);
+  if (due.length === 0) return [];
+  const worth = due.reduce((sum, { currentValue }) => sum + Math.round(currentValue * 1e6), 0) / 1e6;
+  const how =
+    kind === 'A' ? 'POST /markets/redeem' : 'ask for a SELL quote of each, POST /venueb/agent/quote';
+  return [
+    {
       code: 'redeemable_positions',
       severity: 'info',
-      message: `${redeemable.length} positions are resolved and pay ${worth}: POST /markets/redeem.`,
-    });
-  }
-  if (markets >= CONCENTRATION_FROM_MARKETS && topPct > CONCENTRATED_PCT) {
-    found.push({
+      message: `${due.length} positions are resolved and pay ${worth}: ${how}.`,
+    },
+  ];
+}
+
+function concentrated(name: string, topPct: number, markets: number): Notice[] {
+  if (markets < CONCENTRATION_FROM_MARKETS || topPct <= CONCENTRATED_PCT) return [];
+  return [
+    {
       code: 'position_concentrated',
       severity: 'warning',
-      message: `One market holds ${topPct} % of the value of all positions.`,
-    });
-  }
-  const closing = positions.filter(
-    ({ redeemable: isDue, endDate }) => !isDue && hoursUntil(endDate, now) <= CLOSING_SOON_HOURS,
-  );
-  if (closing.length > 0) {
-    found.push({
+      message: `One market holds ${topPct} % of the value of all positions on ${name}.`,
+    },
+  ];
+}
+
+function closing(open: readonly Position[], now: number): Notice[] {
+  const soon = open.filter(({ endDate }) => hoursUntil(endDate, now) <= CLOSING_SOON_HOURS);
+  if (soon.length === 0) return [];
+  return [
+    {
       code: 'positions_closing_soon',
       severity: 'info',
-      message: `${closing.length} positions end within ${CLOSING_SOON_HOURS} hours: GET /markets/positions/expiring.`,
-    });
-  }
-  return found;
+      message: `${soon.length} positions end within ${CLOSING_SOON_HOURS} hours: GET /markets/positions/expiring.`,
+    },
+  ];
 }

@@ -1,37 +1,81 @@
-/** What is held or was, and what it is worth now. */
+/** What is held or was, and what it is worth now: as the desk's own books say it, on both venues. */
 import type { ClosedPosition, ExpiringPositions, Position, WalletPositions } from '@bellwether/contract';
-import { MICRO, type Micro, microToNumber, notional, pipsToNumber } from '@bellwether/contract/decimals';
+import {
+  divide,
+  MICRO,
+  type Micro,
+  microToNumber,
+  notional,
+  PIPS,
+  type Pips,
+  pipsToNumber,
+} from '@bellwether/contract/decimals';
 import { type Address, asAddress } from '@bellwether/protocol';
 import { type MarketRecord, markPrice, payoutPrice } from '../domain/market.ts';
-import type { Caller, PositionRow } from '../ports/stores.ts';
+import type { Caller, PositionRow, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
+import { READ_PATIENCE_MS, within } from './patience.ts';
 import { refusal } from './refusal.ts';
-import { isVenueA } from './venues.ts';
+import { isSolana, kindOfWallet, type Scope, scopeOf, venueKind, venueName } from './venues.ts';
 
 const PERCENT = 100;
 const HOUR_MS = 3_600_000;
+const RETRY_S = 1;
 
-/** A position with its market as the venue knows it now, `null` once it has forgotten it. */
+/** A position with its market as the venue knows it now, `null` once it has forgotten it or while it does not answer. */
 export interface Valued {
   readonly row: PositionRow;
   readonly market: MarketRecord | null;
   readonly value: Micro;
 }
 
-const percentOf = (gain: Micro, cost: Micro): number =>
+/** Positions, and whether venue B has told of its markets: without it they are worth what they cost. */
+export interface Holdings {
+  readonly held: readonly Valued[];
+  readonly answered: boolean;
+}
+
+export const percentOf = (gain: Micro, cost: Micro): number =>
   cost === 0n ? 0 : Math.round((Number(gain) / Number(cost)) * PERCENT * 1e4) / 1e4;
 
-const priceOf = (row: PositionRow, market: MarketRecord | null): number =>
-  market === null ? payoutPrice(row.market?.payout ?? 'HALF', row.outcome) : markPrice(market, row.outcome);
+/** What a share cost, for markets of which nothing else is known. */
+function paidPrice(row: PositionRow): Pips {
+  const [cost, size] = row.size === 0n ? [row.boughtCost, row.boughtSize] : [row.cost, row.size];
+  if (size === 0n) return 0;
+  const paid = divide(cost * BigInt(PIPS), size, 'floor');
+  return paid > BigInt(PIPS) ? PIPS : Number(paid);
+}
+
+function priceOf(row: PositionRow, market: MarketRecord | null): Pips {
+  if (market !== null) return markPrice(market, row.outcome);
+  const payout = row.market?.payout ?? null;
+  return payout === null ? paidPrice(row) : payoutPrice(payout, row.outcome);
+}
+
+interface KnownMarkets {
+  readonly byId: ReadonlyMap<string, MarketRecord>;
+  readonly answered: boolean;
+}
 
 /** The markets of the rows, each asked for once. */
-async function marketsOf(
-  deps: Deps,
-  rows: readonly PositionRow[],
-): Promise<ReadonlyMap<string, MarketRecord | null>> {
-  const ids = [...new Set(rows.map((row) => row.conditionId))];
-  return new Map(await Promise.all(ids.map(async (id) => [id, await deps.markets.find(id)] as const)));
+async function marketsOf(deps: Deps, rows: readonly PositionRow[]): Promise<KnownMarkets> {
+  const idsOf = (kind: 'A' | 'B') => [
+    ...new Set(rows.filter((row) => kindOfWallet(row.wallet) === kind).map((row) => row.conditionId)),
+  ];
+  const [onA, onB] = await Promise.all([
+    Promise.all(idsOf('A').map((id) => deps.markets.find(id))),
+    marketsOfB(deps, idsOf('B')),
+  ]);
+  const known = [...onA.filter((market) => market !== null), ...(onB ?? [])];
+  return { byId: new Map(known.map((market) => [market.conditionId, market])), answered: onB !== null };
 }
+
+/** @returns `null` when the venue does not answer in time */
+export const marketsOfB = async (
+  deps: Deps,
+  tickers: readonly string[],
+): Promise<readonly MarketRecord[] | null> =>
+  tickers.length === 0 ? [] : within(READ_PATIENCE_MS, deps.venueB.markets.findAll(tickers));
 
 export const valued = (row: PositionRow, market: MarketRecord | null): Valued => ({
   row,
@@ -39,18 +83,22 @@ export const valued = (row: PositionRow, market: MarketRecord | null): Valued =>
   value: notional(row.size, priceOf(row, market), 'floor'),
 });
 
-export async function valuedPositions(deps: Deps, wallets: readonly Address[]): Promise<readonly Valued[]> {
-  if (wallets.length === 0) return [];
+export async function holdings(deps: Deps, wallets: readonly WalletAddress[]): Promise<Holdings> {
+  if (wallets.length === 0) return { held: [], answered: true };
   const rows = await deps.positions.held(wallets);
-  const markets = await marketsOf(deps, rows);
-  return rows.map((row) => valued(row, markets.get(row.conditionId) ?? null));
+  const { byId, answered } = await marketsOf(deps, rows);
+  return { held: rows.map((row) => valued(row, byId.get(row.conditionId) ?? null)), answered };
 }
 
-const isResolved = ({ row, market }: Pick<Valued, 'row' | 'market'>): boolean =>
+export const isResolved = ({ row, market }: Pick<Valued, 'row' | 'market'>): boolean =>
   market === null ? row.market?.payout != null : market.status === 'resolved';
 
+/** Venue A burns losing tokens too; venue B takes back what it pays for. */
+const isRedeemable = ({ row, market }: Pick<Valued, 'row' | 'market'>): boolean =>
+  isResolved({ row, market }) && (!isSolana(row.wallet) || priceOf(row, market) > 0);
+
 const labels = (deps: Deps, { row, market }: Pick<Valued, 'row' | 'market'>) => ({
-  venue: deps.venueA.name,
+  venue: venueName(deps, kindOfWallet(row.wallet)),
   marketId: market?.id ?? row.market?.marketId ?? row.conditionId,
   conditionId: row.conditionId,
   tokenId: row.tokenId,
@@ -74,8 +122,8 @@ function positionRecord(deps: Deps, valued: Valued, hasTwin: boolean): Position 
     realizedPnl: microToNumber(row.realized),
     fees: microToNumber(row.fees),
     percentPnl: percentOf(gain, row.cost),
-    redeemable: isResolved(valued),
-    mergeable: hasTwin && !isResolved(valued),
+    redeemable: isRedeemable(valued),
+    mergeable: hasTwin && !isSolana(row.wallet) && !isResolved(valued),
   };
 }
 
@@ -87,14 +135,11 @@ export function positionRecords(deps: Deps, held: readonly Valued[]): Position[]
   return held.map((valued) => positionRecord(deps, valued, legs.get(key(valued)) === 2));
 }
 
-export const positionsOf = async (deps: Deps, wallets: readonly Address[]): Promise<Position[]> =>
-  positionRecords(deps, await valuedPositions(deps, wallets));
-
 /**
- * The wallet that `user` names with the account that pays for it, else the agent's own.
+ * On venue A: the wallet that `user` names with the account that pays for it, else the agent's own.
  * @throws Refusal wallet_not_found
  */
-export async function walletsOf(
+export async function walletsOfA(
   deps: Deps,
   caller: Caller,
   user: string | undefined,
@@ -102,22 +147,56 @@ export async function walletsOf(
 ): Promise<readonly Address[]> {
   if (user === undefined) return deps.wallets.agentWallets(caller.agentId);
   const wallet = asAddress(user);
-  if (!(await deps.wallets.wallets(caller.userId)).includes(wallet)) {
-    throw refusal('wallet_not_found', "This wallet is none of your owner's.", { path });
-  }
+  if (!(await deps.wallets.wallets(caller.userId)).includes(wallet)) throw notYours(path);
   const credential = await deps.wallets.credential(caller.userId, wallet);
   return credential === null ? [wallet] : [...new Set([wallet, credential.funder])];
 }
 
-export const currentPositions = async (
+const notYours = (path: string) =>
+  refusal('wallet_not_found', "This wallet is none of your owner's.", { path });
+
+/** The wallets of a scope, those of venue A first. @throws Refusal wallet_not_found */
+export async function walletsOf(
   deps: Deps,
   caller: Caller,
-  user: string | undefined,
-): Promise<Position[]> => positionsOf(deps, await walletsOf(deps, caller, user));
+  { kinds, user }: Scope,
+  path = 'user',
+): Promise<readonly WalletAddress[]> {
+  const onA = async () => (kinds.includes('A') ? walletsOfA(deps, caller, user ?? undefined, path) : []);
+  const onB = async () => {
+    if (!kinds.includes('B')) return [];
+    const { ofOwner, ofAgent } = await deps.wallets.solanaWallets(caller);
+    if (user === null) return ofAgent;
+    if (!ofOwner.some((wallet) => wallet === user)) throw notYours(path);
+    return ofOwner.filter((wallet) => wallet === user);
+  };
+  return (await Promise.all([onA(), onB()])).flat();
+}
 
 export interface PositionQuery {
   readonly venue?: string;
   readonly user?: string;
+}
+
+/**
+ * Asked for venue B alone, a read says that the venue does not answer; asked for both, it goes on with what positions
+ * cost.
+ */
+function requireAnswer(deps: Deps, venue: string | undefined, answered: boolean): void {
+  if (answered || venueKind(deps, venue) !== 'B') return;
+  throw refusal('service_unavailable', `${venue} does not answer.`, { retryAfterS: RETRY_S });
+}
+
+/** @throws Refusal unknown_venue, wallet_not_found, service_unavailable */
+export async function currentPositions(
+  deps: Deps,
+  caller: Caller,
+  query: PositionQuery,
+): Promise<Position[]> {
+  const wallets = await walletsOf(deps, caller, scopeOf(deps, query));
+  const { held, answered } = await holdings(deps, wallets);
+  requireAnswer(deps, query.venue, answered);
+  return positionRecords(deps, held);
 }
 
 function closedRecord(deps: Deps, row: PositionRow, market: MarketRecord | null): ClosedPosition {
@@ -143,12 +222,12 @@ export async function closedPositions(
   caller: Caller,
   query: PositionQuery & { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly positions: ClosedPosition[]; readonly total: number }> {
-  if (!isVenueA(deps, query.venue)) return { positions: [], total: 0 };
-  const wallets = await walletsOf(deps, caller, query.user);
+  const wallets = await walletsOf(deps, caller, scopeOf(deps, query));
   const { rows, total } = await deps.positions.closed(wallets, query);
-  const markets = await marketsOf(deps, rows);
+  const { byId, answered } = await marketsOf(deps, rows);
+  requireAnswer(deps, query.venue, answered);
   return {
-    positions: rows.map((row) => closedRecord(deps, row, markets.get(row.conditionId) ?? null)),
+    positions: rows.map((row) => closedRecord(deps, row, byId.get(row.conditionId) ?? null)),
     total,
   };
 }
@@ -159,10 +238,15 @@ export async function walletPositions(
   address: string,
   venue: string | undefined,
 ): Promise<WalletPositions> {
-  const wallets = await walletsOf(deps, caller, address, 'address');
-  const held = isVenueA(deps, venue) ? await valuedPositions(deps, wallets) : [];
+  // A wallet is of one venue; naming the other asks for nothing, which is no mistake.
+  const asked = venueKind(deps, venue);
+  const scope = scopeOf(deps, { user: address }, 'address');
+  const wallets = await walletsOf(deps, caller, scope, 'address');
+  const isAsked = asked === null || scope.kinds.includes(asked);
+  const { held, answered } = await holdings(deps, isAsked ? wallets : []);
+  requireAnswer(deps, venueName(deps, scope.kinds[0] ?? 'A'), answered);
   return {
-    walletAddress: asAddress(address),
+    walletAddress: scope.user ?? address,
     positionCount: held.length,
     positions: positionRecords(deps, held),
     totalValue: microToNumber(held.reduce((sum, { value }) => sum + value, 0n)),
@@ -175,11 +259,18 @@ export async function expiringPositions(
   caller: Caller,
   query: PositionQuery & { readonly hours: number },
 ): Promise<ExpiringPositions> {
-  const isOurs = isVenueA(deps, query.venue);
-  const positions = isOurs ? await currentPositions(deps, caller, query.user) : [];
+  const wallets = await walletsOf(deps, caller, scopeOf(deps, query));
+  const { held, answered } = await holdings(deps, wallets);
+  requireAnswer(deps, query.venue, answered);
   const now = deps.clock.now();
-  const expiring = positions
-    .filter(({ redeemable, endDate }) => !redeemable && Date.parse(endDate) <= now + query.hours * HOUR_MS)
+  const open = new Set(
+    held.filter((one) => !isResolved(one)).map(({ row }) => `${row.wallet} ${row.tokenId}`),
+  );
+  const expiring = positionRecords(deps, held)
+    .filter(
+      ({ walletAddress, tokenId, endDate }) =>
+        open.has(`${walletAddress} ${tokenId}`) && Date.parse(endDate) <= now + query.hours * HOUR_MS,
+    )
     .sort((a, b) => Date.parse(a.endDate) - Date.parse(b.endDate))
     .map((position) => ({
       ...position,

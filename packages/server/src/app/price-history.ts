@@ -3,8 +3,9 @@ import { type HistoryInterval, MAX_HISTORY_POINTS, type PricesHistory } from '@b
 import { PIPS, pipsToNumber } from '@bellwether/contract/decimals';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
 import type { Deps } from './deps.ts';
+import { findMarket, findToken } from './markets.ts';
 import { refusal } from './refusal.ts';
-import { requireVenueA } from './venues.ts';
+import { venueKind } from './venues.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -45,13 +46,12 @@ interface Span {
 }
 
 export async function marketExists(deps: Deps, id: string, venue: string | undefined): Promise<boolean> {
-  requireVenueA(deps, venue);
-  return (await deps.markets.find(id)) !== null;
+  return (await findMarket(deps, id, venue)) !== null;
 }
 
 /** @throws Refusal unknown_venue, invalid_request, contradictory_filter, market_not_found, history_too_fine */
 export async function pricesHistory(deps: Deps, query: HistoryQuery): Promise<PricesHistory> {
-  requireVenueA(deps, query.venue);
+  if (venueKind(deps, query.venue) === 'B') throw noHistory(query.venue as string);
   const now = deps.clock.now();
   const span = spanOf(query, now);
   const source = await locate(deps, query.market);
@@ -109,6 +109,13 @@ function spanOf({ interval, startTs, endTs }: HistoryQuery, now: number): Span {
   return { from: startTs === undefined ? null : startTs * SECOND_MS, to, fidelity: null };
 }
 
+const noHistory = (venue: string) =>
+  refusal(
+    'invalid_request',
+    `There are no past prices of ${venue} here. Prices of now: GET /markets/{ticker} and GET /markets/orderbook/{mint}.`,
+    { path: 'market' },
+  );
+
 interface Source {
   readonly yesTokenId: string;
   /** The token asked for is the NO token. */
@@ -125,6 +132,7 @@ async function locate(deps: Deps, tokenId: string): Promise<Source> {
   }
   const archived = await deps.priceHistory.locate(tokenId);
   if (archived !== null) return { ...archived, market: null };
+  if ((await findToken(deps, tokenId, undefined))?.kind === 'B') throw noHistory(deps.venueBName);
   const market = await deps.markets.find(tokenId);
   throw refusal(
     'market_not_found',

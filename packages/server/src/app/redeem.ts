@@ -5,11 +5,13 @@ import type { Address } from '@bellwether/protocol';
 import type { Caller } from '../ports/stores.ts';
 import type { RedeemAnswer } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
-import { walletsOf } from './positions.ts';
+import { walletsOfA } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { requireVenueA } from './venues.ts';
 
 const RETRY_S = 1;
+const REDEEM_ON_B =
+  'ask for a SELL quote of the winning outcome (POST /venueb/agent/quote), sign and submit it';
 
 interface ResolvedMarket {
   readonly conditionId: string;
@@ -17,12 +19,12 @@ interface ResolvedMarket {
 }
 
 export async function redeem(deps: Deps, caller: Caller, request: RedeemRequest): Promise<RedeemResponse> {
-  requireVenueA(deps, request.venue);
+  requireVenueA(deps, request.venue, REDEEM_ON_B);
   const market = await resolvedMarket(deps, request.marketId);
   const wallets =
     request.walletAddress === undefined
       ? null
-      : await walletsOf(deps, caller, request.walletAddress, 'walletAddress');
+      : await walletsOfA(deps, caller, request.walletAddress, 'walletAddress');
   const holders = await deps.redemptions.holders(caller, market.conditionId, {
     wallets,
     outcome: request.side ?? null,
@@ -51,6 +53,9 @@ async function resolvedMarket(deps: Deps, id: string): Promise<ResolvedMarket> {
   }
   // The venue forgets a market when nobody holds anything of it; here it was traded.
   const traded = await deps.redemptions.market(id);
+  // A condition id of venue A begins with 0x; what else was traded here is a ticker.
+  if (traded !== null && !traded.conditionId.startsWith('0x'))
+    requireVenueA(deps, deps.venueBName, REDEEM_ON_B);
   if (traded === null) throw refusal('market_not_found', undefined, { path: 'marketId' });
   return traded;
 }

@@ -9,11 +9,13 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
+import { chainWord } from '../domain/chain-orders.ts';
+import type { OrderStatus } from '../domain/orders/lifecycle.ts';
 import type { AttemptRow, StandingRow } from '../ports/results.ts';
 import type { Caller } from '../ports/stores.ts';
 import { onlineStatus } from './agents.ts';
 import type { Deps } from './deps.ts';
-import { isVenueA } from './venues.ts';
+import { venueKind } from './venues.ts';
 
 export interface JournalPage {
   readonly venue?: string;
@@ -22,12 +24,17 @@ export interface JournalPage {
 }
 
 export async function agentTrades(deps: Deps, caller: Caller, query: JournalPage): Promise<AgentTrades> {
-  const { limit, offset, venue = deps.venueA.name } = query;
-  if (!isVenueA(deps, query.venue)) return { total: 0, limit, offset, venue, trades: [] };
+  const { limit, offset, venue } = query;
+  // An unknown name is a mistake, not a filter that nothing fits.
+  venueKind(deps, venue);
   // What this replica refused a moment ago is in the answer.
   await deps.refusals.flush();
-  const { attempts, total } = await deps.results.attempts(caller.agentId, { limit, offset });
-  return { total, limit, offset, venue, trades: attempts.map(tradeRecord) };
+  const { attempts, total } = await deps.results.attempts(caller.agentId, {
+    limit,
+    offset,
+    venue: venue ?? null,
+  });
+  return { total, limit, offset, venue: venue ?? deps.venueA.name, trades: attempts.map(tradeRecord) };
 }
 
 const tradeRecord = (row: AttemptRow): AgentTrade => ({
@@ -45,7 +52,7 @@ const tradeRecord = (row: AttemptRow): AgentTrade => ({
   amount: microToNumber(row.money),
   walletAddress: row.walletAddress,
   orderId: row.orderId,
-  status: row.status,
+  status: row.onChain ? chainWord(row.status as OrderStatus, row.errorCode) : row.status,
   errorCode: row.errorCode,
   errorMessage: row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal]),
 });

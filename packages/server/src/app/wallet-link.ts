@@ -31,11 +31,14 @@ import type { Denial } from '../domain/denial.ts';
 import { isInDoubt, isOpen } from '../domain/orders/lifecycle.ts';
 import type { Caller, OrderRow } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
+import { within } from './patience.ts';
 import { Refusal, refusal } from './refusal.ts';
+import { isSolana } from './venues.ts';
 import { credentialIdentity } from './wallets.ts';
 
 export const CHALLENGE_TTL_MS = 5 * 60_000;
 
+const CREDIT_PATIENCE_MS = 2_000;
 const EXPIRY_DIGITS = 12;
 const ID_DIGITS = 32;
 const MAC_DIGITS = 32;
@@ -161,6 +164,7 @@ export async function linkWallet(deps: Deps, caller: Caller, request: LinkReques
   });
   if (outcome.kind === 'challenge_used')
     throw refusal('link_challenge_invalid', 'This challenge has been used.', { path: 'nonce' });
+  if (wallet.kind === 'solana') await credit(deps, wallet.address);
   const canceled =
     wallet.kind === 'evm' && outcome.formerOwners.length > 0
       ? await cancelFormerOrders(deps, outcome.formerOwners, signer as Address)
@@ -173,6 +177,11 @@ export async function linkWallet(deps: Deps, caller: Caller, request: LinkReques
     moved: [...outcome.moved],
     canceledOrders: canceled.orders,
   };
+}
+
+/** Paper money on venue B. Without it the link holds all the same: the first quote credits the wallet, too. */
+async function credit(deps: Deps, wallet: SolanaAddress): Promise<void> {
+  if (deps.venueB.credit !== null) await within(CREDIT_PATIENCE_MS, deps.venueB.credit(wallet));
 }
 
 function linkedMessage(moved: number, canceled: number, left: number): string {
@@ -200,7 +209,7 @@ async function cancelFormerOrders(
   let left = 0;
   for (const owner of formerOwners) {
     for (const row of await deps.orders.openOfOwner(owner)) {
-      if (!wallets.has(row.funder)) continue;
+      if (isSolana(row.funder) || !wallets.has(row.funder)) continue;
       if (isInDoubt(row.status)) left += 1;
       else if (isOpen(row.status)) byFunder.set(row.funder, [...(byFunder.get(row.funder) ?? []), row]);
     }
@@ -235,6 +244,7 @@ export async function unlinkWallet(deps: Deps, caller: Caller, asked: string): P
 export async function updateSolAddress(deps: Deps, caller: Caller, asked: string): Promise<SolAddressResult> {
   const wallet = walletOf(asked, 'solAddress');
   await deps.walletLinks.setSolAddress(caller.agentId, wallet.address);
+  if (wallet.kind === 'solana') await credit(deps, wallet.address);
   return {
     success: true,
     solAddress: wallet.address,

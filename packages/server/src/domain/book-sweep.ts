@@ -60,6 +60,46 @@ export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'ou
   };
 }
 
+/**
+ * The same where contracts are whole and what is spent holds the fee: as many contracts as the amount pays for, level by
+ * level. A rest that pays for no further one is not taken, and leaves the sweep complete.
+ */
+export function sweepContracts(
+  terms: FeeTerms,
+  book: Book,
+  ask: Pick<Sweep, 'side' | 'outcome' | 'amount'>,
+): Sweep {
+  const buying = ask.side === 'BUY';
+  const levels = buying ? book.asks : book.bids;
+  const priced = (contracts: Micro, price: Pips) => ({
+    paid: notional(contracts, price, 'floor'),
+    charged: takerFee(terms, contracts, price),
+  });
+  let left = buying ? ask.amount : ask.amount - (ask.amount % MICRO);
+  let shares = 0n;
+  let cost = 0n;
+  let fee = 0n;
+  let worst: Pips | null = null;
+  let isSated = left === 0n;
+  for (const [price, size] of levels) {
+    const one = priced(MICRO, price);
+    const affordable = buying ? (left / (one.paid + one.charged)) * MICRO : left;
+    const offered = size - (size % MICRO);
+    isSated = affordable <= offered;
+    const taken = isSated ? affordable : offered;
+    if (taken > 0n) {
+      const { paid, charged } = priced(taken, price);
+      shares += taken;
+      cost += paid;
+      fee += !buying && charged > paid ? paid : charged;
+      left -= buying ? paid + charged : taken;
+      worst = price;
+    }
+    if (isSated) break;
+  }
+  return { ...ask, best: levels[0]?.[0] ?? null, worst, shares, cost, fee, complete: isSated && shares > 0n };
+}
+
 /** Expected gain of a sweep, after fees, when a share pays one collateral with this probability (in millionths). */
 export function expectedProfit({ side, shares, cost, fee }: Sweep, probability: Micro): Micro {
   const worth = (shares * probability) / MICRO;

@@ -29,6 +29,7 @@ const market = (fields: Partial<MarketRecord> = {}): MarketRecord =>
     ...fields,
   }) as MarketRecord;
 const held = (fields: Partial<HeldInMarket> = {}): HeldInMarket => ({
+  kind: 'A',
   market: market(),
   outcome: 'YES',
   cost: 10n * M,
@@ -36,6 +37,7 @@ const held = (fields: Partial<HeldInMarket> = {}): HeldInMarket => ({
   ...fields,
 });
 const open = (fields: Partial<OpenInMarket> = {}): OpenInMarket => ({
+  kind: 'A',
   market: market(),
   marketId: '7',
   count: 1,
@@ -58,6 +60,7 @@ const facts = (fields: Partial<RiskFacts> = {}): RiskFacts => ({
   balance: 1_000n * M,
   positions: [],
   openOrders: [],
+  silentVenue: null,
   ...fields,
 });
 const said = (fields: Partial<RiskFacts>) =>

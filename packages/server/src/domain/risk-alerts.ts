@@ -15,6 +15,8 @@ export const NEARLY_USED_PERCENT = 80n;
 export const STALE_ORDER_MS = 24 * HOUR_MS;
 /** A submitted order without an answer for longer is in doubt. */
 export const IN_DOUBT_AFTER_MS = 5_000;
+/** On venue B a transaction lands, or dies with its blockhash, within about a minute. */
+export const CHAIN_IN_DOUBT_AFTER_MS = 90_000;
 /** Share of the account in one market from which it is concentrated, in percent. */
 export const CONCENTRATED_PERCENT = 40n;
 /** Time to a market's end from which a position in it is near resolution: to know of, and to act on. */
@@ -39,6 +41,8 @@ export interface Alert {
 }
 
 export interface HeldInMarket {
+  /** Of the venue. */
+  readonly kind: 'A' | 'B';
   readonly market: MarketRecord;
   readonly outcome: 'YES' | 'NO';
   readonly cost: Micro;
@@ -47,6 +51,7 @@ export interface HeldInMarket {
 }
 
 export interface OpenInMarket {
+  readonly kind: 'A' | 'B';
   /** `null` once the venue has forgotten the market. */
   readonly market: MarketRecord | null;
   readonly marketId: string;
@@ -68,6 +73,8 @@ export interface RiskFacts {
   readonly balance: Micro;
   readonly positions: readonly HeldInMarket[];
   readonly openOrders: readonly OpenInMarket[];
+  /** A venue that does not answer, so that some of this is what was known of it last. */
+  readonly silentVenue: string | null;
 }
 
 type Raise = (severity: Severity, code: string, message: string, marketId?: string) => void;
@@ -83,6 +90,13 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
       'critical',
       'trading_paused',
       `Trading is paused for this agent${who}; cancels and redeems go through.`,
+    );
+  }
+  if (facts.silentVenue !== null) {
+    raise(
+      'warning',
+      'venue_not_answering',
+      `${facts.silentVenue} does not answer now: its balance and prices are the last known ones.`,
     );
   }
   quotaAlerts(facts, raise);
@@ -121,7 +135,7 @@ const several = (count: number, one: string, many: string): string =>
   count === 1 ? `1 ${one}` : `${count} ${many}`;
 
 function orderAlerts(orders: OpenInMarket, now: number, raise: Raise): void {
-  const { market, marketId, count, staleCount, inDoubtCount } = orders;
+  const { kind, market, marketId, count, staleCount, inDoubtCount } = orders;
   if (inDoubtCount > 0) {
     raise(
       'critical',
@@ -142,18 +156,24 @@ function orderAlerts(orders: OpenInMarket, now: number, raise: Raise): void {
     raise(
       'warning',
       'market_closing_soon',
-      `The market stops trading in ${hours(market.endDate - now)} hours; ${several(count, 'open order', 'open orders')} will be canceled.`,
+      `The market stops trading in ${hours(market.endDate - now)} hours; ${several(count, 'open order', 'open orders')} will be ${kind === 'A' ? 'canceled' : 'filled or sent back'}.`,
       marketId,
     );
   }
 }
 
 function positionAlerts(position: HeldInMarket, { now, safeguards }: RiskFacts, raise: Raise): void {
-  const { market, outcome, cost, value } = position;
+  const { kind, market, outcome, cost, value } = position;
   const { id } = market;
   if (market.status === 'resolved') {
+    const how = kind === 'A' ? '' : ' by a SELL quote of it (POST /venueb/agent/quote)';
     if (value > 0n)
-      raise('info', 'redeemable_winnings', `${outcome} won: ${formatMicro(value)} can be redeemed.`, id);
+      raise(
+        'info',
+        'redeemable_winnings',
+        `${outcome} won: ${formatMicro(value)} can be redeemed${how}.`,
+        id,
+      );
     return;
   }
   const left = market.endDate - now;

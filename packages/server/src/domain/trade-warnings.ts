@@ -23,6 +23,10 @@ export interface Warning {
 
 export interface WarningFacts {
   readonly now: number;
+  /** Of the venue. */
+  readonly kind: 'A' | 'B';
+  /** Venue B: a wallet is known, so that a quote can be signed. */
+  readonly hasWallet: boolean;
   readonly market: MarketRecord;
   readonly yes: Book;
   readonly safeguards: Safeguards;
@@ -31,9 +35,9 @@ export interface WarningFacts {
   readonly positionValue: Micro;
   readonly hasCredentials: boolean;
   readonly claimMissing: boolean;
-  /** Free collateral; free shares by outcome. */
-  readonly available: Micro;
-  readonly free: Readonly<Record<'YES' | 'NO', Micro>>;
+  /** Free collateral; free shares by outcome. `null`: there is no account, or nobody tells. */
+  readonly available: Micro | null;
+  readonly free: Readonly<Record<'YES' | 'NO', Micro>> | null;
   /** Shares held, whether free or not. */
   readonly held: Readonly<Record<'YES' | 'NO', Micro>>;
   readonly openOrders: number;
@@ -55,6 +59,7 @@ export function tradeWarnings(facts: WarningFacts): Warning[] {
   for (const sweep of facts.asked) sizeWarnings(facts, sweep, warn);
   ownWarnings(facts, warn);
   bookWarnings(facts.yes, warn);
+  if (facts.kind === 'B') chainWarnings(facts, warn);
   if (facts.market.negRisk) {
     warn(
       'info',
@@ -66,9 +71,11 @@ export function tradeWarnings(facts: WarningFacts): Warning[] {
   return found.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
 }
 
-function marketWarnings({ market, now }: WarningFacts, warn: Warn): void {
+function marketWarnings({ kind, market, now }: WarningFacts, warn: Warn): void {
   if (market.status !== 'open') {
-    warn('critical', 'market_not_active', `The market is ${market.status} and takes no orders.`);
+    const rest =
+      kind === 'B' && market.status === 'resolved' ? '; a SELL quote of the winning outcome redeems it' : '';
+    warn('critical', 'market_not_active', `The market is ${market.status} and takes no orders${rest}.`);
     return;
   }
   const left = market.endDate - now;
@@ -100,22 +107,32 @@ function refusals(facts: WarningFacts, warn: Warn): void {
 
 function sizeWarnings(facts: WarningFacts, sweep: Sweep, warn: Warn): void {
   const { side, outcome, amount, best, shares, cost, fee } = sweep;
-  // The whole of what is signed has to be there, whatever the book takes of it.
-  if (side === 'BUY' && facts.hasCredentials && amount + fee > facts.available) {
+  const { kind, available, free } = facts;
+  // The whole of what is signed has to be there, whatever the book takes of it. On venue B it holds the fee.
+  const needed = kind === 'A' ? amount + fee : amount;
+  if (side === 'BUY' && available !== null && needed > available) {
     warn(
       'critical',
       'insufficient_balance',
-      `This size needs ${formatMicro(amount + fee)} collateral with its fee; ${formatMicro(facts.available)} is available.`,
+      `This size needs ${formatMicro(needed)} collateral with its fee; ${formatMicro(available)} is available.`,
     );
   }
-  if (side === 'SELL' && facts.side === 'SELL' && amount > facts.free.YES && amount > facts.free.NO) {
+  if (side === 'SELL' && facts.side === 'SELL' && free !== null && amount > free.YES && amount > free.NO) {
     warn(
       'critical',
       'insufficient_balance',
-      `${formatMicro(facts.free.YES)} YES and ${formatMicro(facts.free.NO)} NO shares are free to sell.`,
+      `${formatMicro(free.YES)} YES and ${formatMicro(free.NO)} NO shares are free to sell.`,
     );
   }
-  if (side === 'BUY' && amount < LEAST_IMMEDIATE_BUY) {
+  if (kind === 'B' && best !== null && shares === 0n) {
+    warn(
+      'warning',
+      'amount_too_small',
+      `${side} ${outcome}: this size is less than one contract and its fee.`,
+    );
+    return;
+  }
+  if (kind === 'A' && side === 'BUY' && amount < LEAST_IMMEDIATE_BUY) {
     warn('warning', 'amount_below_minimum', 'A BUY that executes at once spends at least 1 collateral.');
   }
   if (!sweep.complete) {
@@ -137,7 +154,7 @@ function sizeWarnings(facts: WarningFacts, sweep: Sweep, warn: Warn): void {
 }
 
 function ownWarnings(facts: WarningFacts, warn: Warn): void {
-  const { held, openOrders, ordersInDoubt } = facts;
+  const { kind, held, openOrders, ordersInDoubt } = facts;
   if (ordersInDoubt > 0) {
     warn(
       'warning',
@@ -149,11 +166,25 @@ function ownWarnings(facts: WarningFacts, warn: Warn): void {
     warn(
       'info',
       'own_open_orders',
-      `${openOrders} of your orders rest in this market; one that your trade would match is canceled instead.`,
+      kind === 'A'
+        ? `${openOrders} of your orders rest in this market; one that your trade would match is canceled instead.`
+        : `${openOrders} of your orders in this market are not filled yet: a further one comes on top.`,
     );
   }
   if (held.YES > 0n && held.NO > 0n)
     warn('info', 'both_outcomes_held', 'You hold YES and NO: a pair of them is worth 1 whatever happens.');
+}
+
+function chainWarnings({ market, hasWallet }: WarningFacts, warn: Warn): void {
+  if (!hasWallet)
+    warn('warning', 'wallet_missing', 'No Solana wallet is named: quotes are previews until there is one.');
+  if (market.status !== 'open') return;
+  warn('info', 'whole_contracts', 'Contracts are whole: what pays for no further one is not taken.');
+  warn(
+    'info',
+    'asynchronous_fill',
+    'A transaction that landed is no fill yet: the venue fills it a little later, or in part, or sends it back.',
+  );
 }
 
 function bookWarnings(yes: Book, warn: Warn): void {

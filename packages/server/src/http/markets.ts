@@ -9,7 +9,6 @@ import type { Deps } from '../app/deps.ts';
 import { marketContext } from '../app/market-context.ts';
 import * as markets from '../app/markets.ts';
 import { currentPositions } from '../app/positions.ts';
-import { isVenueA } from '../app/venues.ts';
 import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
@@ -28,7 +27,7 @@ export function bindMarkets(bind: Bind, deps: Deps): void {
   bind(getMarketContext, ({ caller, params, query }) => marketContext(deps, caller, params.marketId, query));
   bind(getOrderBook, ({ params, query }) => markets.getOrderBook(deps, params.tokenId, query.venue));
   bind(getCurrentPositions, async ({ caller, query, request, reply }) => {
-    const positions = isVenueA(deps, query.venue) ? await currentPositions(deps, caller, query.user) : [];
+    const positions = await currentPositions(deps, caller, query);
     paginate(request, reply, positions.length);
     return positions;
   });

@@ -3,15 +3,16 @@
  * and bounded by what the agent holds and has open, not by its past.
  */
 import type { Micro } from '@bellwether/contract/decimals';
-import type { Address } from '@bellwether/protocol';
+import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { Usage } from '../domain/safeguards.ts';
-import type { Caller, OrderRow, PositionRow, SettingsRow } from './stores.ts';
+import type { Caller, OrderRow, PositionRow, SettingsRow, WalletAddress } from './stores.ts';
 
 /** The safeguards, and what today has taken of them. */
 export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };
 
 /** The agent's own open orders in one market. */
 export interface OpenOrders {
+  readonly venue: string;
   readonly conditionId: string;
   readonly marketId: string;
   readonly count: number;
@@ -26,11 +27,16 @@ export interface OpenOrders {
 export interface BriefingFacts {
   readonly name: string;
   readonly claimed: boolean;
-  /** The wallet asked for, else the one that the agent registered last. */
+  /** The one that the agent registered last. */
   readonly walletAddress: Address | null;
-  readonly solAddress: string | null;
-  /** The wallet and the account that pays for it; empty when nothing is registered or the wallet is not the owner's. */
+  readonly solAddress: SolanaAddress | null;
+  /**
+   * Of venue A: the wallet asked for, else the agent's own, and the account that pays for it. Empty when nothing is
+   * registered or the wallet is not the owner's.
+   */
   readonly wallets: readonly Address[];
+  /** Of venue B: the wallet asked for, else the agent's own, as far as it is proved. */
+  readonly solanaWallets: readonly SolanaAddress[];
   readonly limits: Limits;
   /** What the wallets hold. */
   readonly positions: readonly PositionRow[];
@@ -41,14 +47,20 @@ export interface BriefingFacts {
   readonly snapshot: string;
 }
 
-export interface BriefingQuestion {
+/** Orders submitted before and without an answer are in doubt: on venue A, and on venue B, where a chain takes its time. */
+export interface DoubtTimes {
+  readonly doubtBefore: number;
+  readonly chainDoubtBefore: number;
+}
+
+export interface BriefingQuestion extends DoubtTimes {
   readonly caller: Caller;
-  readonly user: Address | null;
+  readonly user: WalletAddress | null;
   readonly at: number;
   /** Open orders from before are stale. */
   readonly staleBefore: number;
-  /** Orders submitted before and without an answer are in doubt. */
-  readonly doubtBefore: number;
+  /** Changes of this venue's orders alone. */
+  readonly venue: string | null;
   /** `null`: the latest changes, whenever they were. */
   readonly changedAfter: number | null;
   /** Leaves out what an earlier answer has seen. */
@@ -57,9 +69,10 @@ export interface BriefingQuestion {
 }
 
 export interface ContextFacts {
-  readonly wallets: readonly Address[];
-  /** The account that pays. */
-  readonly funder: Address | null;
+  /** The wallet asked for, else the agent's own; on venue B as far as it is proved. */
+  readonly wallets: readonly WalletAddress[];
+  /** The account that pays; on venue B also one that is named and not proved. */
+  readonly funder: WalletAddress | null;
   readonly claimed: boolean;
   readonly limits: Limits;
   /** What the wallets hold in the market. */
@@ -70,13 +83,16 @@ export interface ContextFacts {
   readonly positionValue: Micro;
 }
 
+export interface ContextQuestion extends DoubtTimes {
+  readonly caller: Caller;
+  /** Whose market it is. */
+  readonly venue: 'A' | 'B';
+  readonly user: WalletAddress | null;
+  readonly conditionId: string;
+  readonly at: number;
+}
+
 export interface AgentFacts {
   briefing(question: BriefingQuestion): Promise<BriefingFacts>;
-  context(question: {
-    readonly caller: Caller;
-    readonly user: Address | null;
-    readonly conditionId: string;
-    readonly at: number;
-    readonly doubtBefore: number;
-  }): Promise<ContextFacts>;
+  context(question: ContextQuestion): Promise<ContextFacts>;
 }

@@ -46,6 +46,8 @@ export interface AttemptRow {
   readonly walletAddress: string;
   readonly orderId: string | null;
   readonly status: string;
+  /** An order of venue B: its status reads in that venue's words. */
+  readonly onChain: boolean;
   readonly errorCode: string | null;
   readonly detail: string | null;
 }
@@ -78,7 +80,8 @@ export interface StandingRow {
 export interface ResultStore {
   attempts(
     agentId: string,
-    page: { readonly limit: number; readonly offset: number },
+    /** `venue: null`: of every venue. */
+    page: { readonly limit: number; readonly offset: number; readonly venue: string | null },
   ): Promise<{ readonly attempts: readonly AttemptRow[]; readonly total: number }>;
   byStrategy(agentId: string): Promise<readonly StrategyRow[]>;
   /** Agents that have traded, best first; at most as many as a leaderboard shows. A few seconds old at most. */

@@ -6,19 +6,21 @@
  * which the reader looked, and the next look takes the rows whose last writer that snapshot could not see. Times only
  * bound how far back the index is read: `CHANGE_MARGIN_MS` covers a slow commit and replicas' clocks.
  */
-import type { Address } from '@bellwether/protocol';
 import type {
   AgentFacts,
   BriefingFacts,
   BriefingQuestion,
   ContextFacts,
+  ContextQuestion,
+  DoubtTimes,
   Limits,
   OpenOrders,
 } from '../../ports/agent-facts.ts';
-import type { PositionRow } from '../../ports/stores.ts';
-import type { Sql } from './connection.ts';
+import type { PositionRow, WalletAddress } from '../../ports/stores.ts';
+import type { Fragment, Sql } from './connection.ts';
 import { openStatuses } from './open-statuses.ts';
 import { orderRow, type Row, settingsRow } from './rows.ts';
+import { agentsWallets, ownersWallets } from './solana-wallets.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; the count says how many there are. */
@@ -44,7 +46,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     coalesce(d.realized - d.fees, 0)::bigint as realized_today`;
 
   /** The wallet asked for, or the agent's own, each with the account that pays for it. */
-  const wallets = (userId: bigint, user: Address | null) => sql`
+  const wallets = (userId: bigint, user: WalletAddress | null) => sql`
     select array_agg(distinct x.address) as wallets, (array_agg(c.funder))[1] as funder
     from credentials c cross join lateral (values (c.wallet_address), (c.funder)) x(address)
     where c.user_id = ${userId} and ${
@@ -52,6 +54,18 @@ export function createAgentFacts(sql: Sql): AgentFacts {
         ? sql`c.wallet_address = a.wallet_address`
         : sql`(c.wallet_address = ${user} or (c.funder = ${user} and x.address = ${user}))`
     }`;
+
+  /** The same on venue B. */
+  const solanaWallets = (userId: bigint, user: WalletAddress | null) =>
+    user === null
+      ? sql`select array_agg(x.address order by x.address) as wallets from (${agentsWallets(sql, userId)}) x`
+      : sql`select array_agg(x.address) as wallets from (${ownersWallets(sql, userId)}) x where x.address = ${user}`;
+
+  /** What waits for its answer for longer than its venue takes. */
+  const inDoubt = ({ doubtBefore, chainDoubtBefore }: DoubtTimes): Fragment => sql`(case
+      when signature_type is null
+        then status in ('submitting', 'unknown') and created_at < ${new Date(chainDoubtBefore)}
+      else status = 'unknown' or (status = 'submitting' and created_at < ${new Date(doubtBefore)}) end)`;
 
   const positionColumns = sql`jsonb_agg(jsonb_build_object('wallet', p.wallet, 'condition_id', p.condition_id,
     'token_id', p.token_id, 'outcome', p.outcome, 'size', p.size::text, 'cost', p.cost::text,
@@ -69,44 +83,47 @@ export function createAgentFacts(sql: Sql): AgentFacts {
       const day = dayOf(at);
       const [row] = await sql`
         select ${limitColumns(day)}, a.name as agent_name, a.wallet_address as agent_wallet,
-          a.sol_address as agent_sol, w.wallets, p.positions, g.groups, c.changed,
+          a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions, g.groups, c.changed,
           pg_current_snapshot()::text as snapshot
         from ${limits(caller.agentId, day)}
         left join lateral (${wallets(caller.userId, user)}) w on true
+        left join lateral (${solanaWallets(caller.userId, user)}) v on true
         left join lateral (select ${positionColumns} as positions from positions p
-          where p.is_held and p.wallet = any(w.wallets)) p on true
+          where p.is_held and p.wallet = any(w.wallets || v.wallets)) p on true
         left join lateral (select jsonb_agg(to_jsonb(m)) as groups from (
-          select condition_id, min(market_id) as market_id, count(*)::int as count,
+          select condition_id, min(venue) as venue, min(market_id) as market_id, count(*)::int as count,
             (array_agg(order_id order by created_at) filter (where status not in ('submitting', 'unknown')
               and created_at < ${new Date(question.staleBefore)}))[1:${NAMED_ORDERS}::int] as stale,
             count(*) filter (where status not in ('submitting', 'unknown')
               and created_at < ${new Date(question.staleBefore)})::int as stale_count,
-            (array_agg(order_id) filter (where status = 'unknown'
-              or (status = 'submitting' and created_at < ${new Date(question.doubtBefore)})))[1:${NAMED_ORDERS}::int] as in_doubt,
-            count(*) filter (where status = 'unknown'
-              or (status = 'submitting' and created_at < ${new Date(question.doubtBefore)}))::int as in_doubt_count
+            (array_agg(order_id) filter (where ${inDoubt(question)}))[1:${NAMED_ORDERS}::int] as in_doubt,
+            count(*) filter (where ${inDoubt(question)})::int as in_doubt_count
           from orders where agent_id = ${caller.agentId} and ${open} group by condition_id) m) g on true
         left join lateral (select ${changeColumns} as changed from (${changes(question)}) o) c on true
         where a.agent_id = ${caller.agentId}`;
       if (row === undefined) throw new Error('the calling agent has no row');
-      return briefingFacts(row, user);
+      return briefingFacts(row);
     },
 
-    async context({ caller, user, conditionId, at, doubtBefore }) {
+    async context(question) {
+      const { caller, user, conditionId, at, venue } = question;
       const day = dayOf(at);
       const [row] = await sql`
-        select ${limitColumns(day)}, w.wallets, w.funder, p.positions, g.count, g.in_doubt, g.market_id,
-          ((select coalesce(sum(cost), 0) from positions where is_held and wallet = w.funder
-              and condition_id = ${conditionId}) + coalesce(g.bought, 0))::bigint as position_value
+        select ${limitColumns(day)}, w.wallets, w.funder, p.positions, g.count, g.in_doubt, g.market_id, g.venue,
+          (coalesce((${positionCost(question)}), 0) + coalesce(g.bought, 0))::bigint as position_value
         from ${limits(caller.agentId, day)}
-        left join lateral (${wallets(caller.userId, user)}) w on true
+        left join lateral (${
+          venue === 'A'
+            ? wallets(caller.userId, user)
+            : sql`select v.wallets, coalesce(${user}, a.sol_address, v.wallets[1]) as funder
+                from (${solanaWallets(caller.userId, user)}) v`
+        }) w on true
         left join lateral (select ${positionColumns} as positions from positions p
           where p.is_held and p.wallet = any(w.wallets) and p.condition_id = ${conditionId}) p on true
         left join lateral (
-          select count(*)::int as count, min(market_id) as market_id,
+          select count(*)::int as count, min(market_id) as market_id, min(venue) as venue,
             sum(money - cost) filter (where side = 'BUY') as bought,
-            (array_agg(order_id) filter (where status = 'unknown'
-              or (status = 'submitting' and created_at < ${new Date(doubtBefore)}))) as in_doubt
+            (array_agg(order_id) filter (where ${inDoubt(question)})) as in_doubt
           from orders where agent_id = ${caller.agentId} and condition_id = ${conditionId} and ${open}) g on true
         where a.agent_id = ${caller.agentId}`;
       if (row === undefined) throw new Error('the calling agent has no row');
@@ -114,8 +131,17 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     },
   };
 
+  /** Cost of what is held in the market, as the safeguard counts it. Of a wallet that is only named, nothing. */
+  function positionCost({ venue, caller, conditionId }: ContextQuestion): Fragment {
+    const whose =
+      venue === 'A'
+        ? sql`wallet = w.funder`
+        : sql`((wallet = w.funder and wallet = any(w.wallets)) or (agent_id = ${caller.agentId} and wallet is distinct from w.funder))`;
+    return sql`select sum(cost) from positions where is_held and condition_id = ${conditionId} and ${whose}`;
+  }
+
   /** The newest changes after a time, without those that an earlier snapshot has seen. */
-  function changes({ caller, changedAfter, notIn, changesLimit }: BriefingQuestion) {
+  function changes({ caller, changedAfter, notIn, changesLimit, venue }: BriefingQuestion) {
     const after = changedAfter === null ? null : changedAfter - (notIn === null ? 0 : CHANGE_MARGIN_MS);
     // A row names its last writer (xmin) by 32 bits; the rest follows from the next transaction id there is. A cursor
     // from the future belongs to another life of this database, and its times alone are believed.
@@ -128,6 +154,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
             or not pg_visible_in_snapshot((${writer})::text::xid8, ${notIn}::pg_snapshot))`;
     return sql`
       select * from orders where agent_id = ${caller.agentId}
+        ${venue === null ? sql`` : sql`and venue = ${venue}`}
         ${after === null ? sql`` : sql`and updated_at > ${new Date(after)}`} ${unseen}
       order by updated_at desc, order_id limit ${changesLimit + 1}::int`;
   }
@@ -160,6 +187,7 @@ const positionsOf = (rows: readonly Row[] | null): PositionRow[] =>
   }));
 
 const openOrders = (row: Row): OpenOrders => ({
+  venue: row.venue,
   conditionId: row.condition_id,
   marketId: row.market_id,
   count: row.count,
@@ -185,12 +213,13 @@ const changedOrder = (row: Row): Row => ({
   journal: [],
 });
 
-const briefingFacts = (row: Row, user: Address | null): BriefingFacts => ({
+const briefingFacts = (row: Row): BriefingFacts => ({
   name: row.agent_name,
   claimed: row.agent_claimed_at !== null,
-  walletAddress: user ?? row.agent_wallet,
+  walletAddress: row.agent_wallet,
   solAddress: row.agent_sol,
   wallets: row.wallets ?? [],
+  solanaWallets: row.solana_wallets ?? [],
   limits: limitsOf(row),
   positions: positionsOf(row.positions),
   openOrders: ((row.groups ?? []) as Row[]).map(openOrders),

@@ -37,23 +37,25 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
   const standings = keepFresh(readStandings, freshMs);
 
   return {
-    async attempts(agentId, { limit, offset }) {
+    async attempts(agentId, { limit, offset, venue }) {
       const reach = limit + offset;
+      const whose = sql`agent_id = ${agentId} ${venue === null ? sql`` : sql`and venue = ${venue}`}`;
       const [rows, [count]] = await Promise.all([
         sql`
           select t.*, (select k.skill_code from skills k where k.slug = t.skill_slug and k.review_status = 2
                        order by k.created_at limit 1) as skill_code
           from (
             (select created_at as at, order_id, condition_id, question, skill_slug, source, reasoning, venue, side,
-                outcome, shares, money, wallet_address, status, error_code, null as detail, 0 as slot
-              from orders where agent_id = ${agentId} order by created_at desc, order_id desc limit ${reach})
+                outcome, shares, money, wallet_address, status, signature_type is null as on_chain, error_code, null as detail,
+                0 as slot
+              from orders where ${whose} order by created_at desc, order_id desc limit ${reach})
             union all
             (select refused_at, null, condition_id, question, skill_slug, source, reasoning, venue, side, outcome,
-                shares, money, wallet_address, 'denied', code, detail, slot
-              from refusals where agent_id = ${agentId} order by refused_at desc, slot desc limit ${reach})
+                shares, money, wallet_address, 'denied', false, code, detail, slot
+              from refusals where ${whose} order by refused_at desc, slot desc limit ${reach})
           ) t order by at desc, order_id desc nulls last, slot desc limit ${limit} offset ${offset}`,
-        sql`select (select count(*) from orders where agent_id = ${agentId})::int
-              + (select count(*) from refusals where agent_id = ${agentId})::int as total`,
+        sql`select (select count(*) from orders where ${whose})::int
+              + (select count(*) from refusals where ${whose})::int as total`,
       ]);
       return { attempts: rows.map(attemptRow), total: count?.total as number };
     },
@@ -109,6 +111,7 @@ const attemptRow = (row: Row): AttemptRow => ({
   walletAddress: row.wallet_address,
   orderId: row.order_id,
   status: row.status,
+  onChain: row.on_chain,
   errorCode: row.error_code,
   detail: row.detail,
 });

@@ -18,6 +18,7 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
         const links = await tx`
           delete from linked_wallets where user_id = ${agent?.user_id}
             and (address = ${address} or signer = ${address}) returning address`;
+        await tx`delete from order_wallets where user_id = ${agent?.user_id} and address = ${address}`;
         const forgotten = await tx`
           update agents set sol_address = null where user_id = ${agent?.user_id} and sol_address = ${address}
           returning sol_address`;

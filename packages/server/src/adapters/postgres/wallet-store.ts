@@ -1,8 +1,9 @@
 /** Wallets and their sealed venue credentials. */
-import type { Address } from '@bellwether/protocol';
+import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { WalletStore } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
 import { credentialRow } from './rows.ts';
+import { agentsWallets, ownersWallets } from './solana-wallets.ts';
 
 export function createWalletStore(sql: Sql): WalletStore {
   return {
@@ -47,6 +48,18 @@ export function createWalletStore(sql: Sql): WalletStore {
         join credentials c on c.wallet_address = a.wallet_address and c.user_id = a.user_id
         where a.agent_id = ${agentId}`;
       return row === undefined ? [] : ([...new Set([row.wallet_address, row.funder])] as Address[]);
+    },
+
+    async solanaWallets({ agentId, userId }) {
+      const [row] = await sql`
+        select a.sol_address as named, array(${ownersWallets(sql, userId)} order by 1) as of_owner,
+          array(${agentsWallets(sql, userId)} order by 1) as of_agent
+        from agents a where a.agent_id = ${agentId}`;
+      return {
+        named: (row?.named ?? null) as SolanaAddress | null,
+        ofOwner: (row?.of_owner ?? []) as SolanaAddress[],
+        ofAgent: (row?.of_agent ?? []) as SolanaAddress[],
+      };
     },
 
     async isCredited(funder) {

@@ -1,0 +1,18 @@
+import { listVenueBPositions, listVenueBPositionsByPost } from '@bellwether/contract';
+import type { Deps } from '../app/deps.ts';
+import { venueBPositions } from '../app/venue-b/positions.ts';
+import { paginate } from './pagination.ts';
+import type { Bind } from './routes.ts';
+
+export function bindVenueBPositions(bind: Bind, deps: Deps): void {
+  bind(listVenueBPositions, async ({ caller, query, request, reply }) => {
+    const positions = await venueBPositions(deps, caller, query.userPublicKey);
+    paginate(request, reply, positions.length);
+    return positions;
+  });
+  bind(listVenueBPositionsByPost, async ({ caller, body, request, reply }) => {
+    const positions = await venueBPositions(deps, caller, body.userPublicKey);
+    paginate(request, reply, positions.length);
+    return positions;
+  });
+}
