@@ -96,21 +96,29 @@ async function land(
   const signature = transactionId(readTransaction(wire));
   for (let waited = 0; waited < GIVE_UP_MS; waited += POLL_MS) {
     if (waited % RESEND_MS === 0) await sendOnce(rpc, base64, waited === 0);
-    const status = await rpc.status(signature);
+    // In this order: only what is unseen after its last block is dead.
+    const height = await orSilence(rpc.blockHeight());
+    const status = await orSilence(rpc.status(signature));
     if (status === 'confirmed') return;
-    if (status !== 'unseen')
+    if (typeof status === 'object')
       throw new VenueBError(
         'transaction_failed',
         `The approval failed on chain: ${JSON.stringify(status.failed)}`,
       );
-    // Only past the height, and still unseen, is it dead.
-    if ((await rpc.blockHeight()) > lastValid && (await rpc.status(signature)) === 'unseen') break;
+    if (status === 'unseen' && height !== undefined && height > lastValid) break;
     await wait(POLL_MS);
   }
-  throw new VenueBError(
-    'not_confirmed',
-    `The approval ${signature} was not seen to land; it may be tried again.`,
-  );
+  throw new VenueBError('not_confirmed', `The approval ${signature} was not seen to land; approve again.`);
+}
+
+/** A node that does not answer once is asked again. */
+async function orSilence<T>(question: Promise<T>): Promise<T | undefined> {
+  try {
+    return await question;
+  } catch (error) {
+    if (error instanceof SolanaRpcError) return undefined;
+    throw error;
+  }
 }
 
 async function sendOnce(rpc: SolanaRpc, base64: string, first: boolean): Promise<void> {

@@ -1,0 +1,137 @@
+/** A Solana node of one process: litesvm behind the JSON-RPC calls that the SDK makes. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  associatedTokenAddress,
+  parseBase64Strict,
+  readTransaction,
+  SOLANA_PROGRAMS,
+  type SolanaAddress,
+  transactionId,
+  USDC_MINT,
+} from '@bellwether/protocol';
+import { type Address, address, getBase64Encoder, getTransactionDecoder, lamports, none } from '@solana/kit';
+import {
+  AccountState,
+  decodeToken,
+  getMintEncoder,
+  getTokenEncoder,
+  type Token,
+} from '@solana-program/token';
+import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
+
+export interface LitesvmNode {
+  readonly url: string;
+  readonly svm: LiteSVM;
+  /** Methods called, in order. */
+  readonly calls: string[];
+  /** What a call is answered with instead; `cut` closes the connection. */
+  override: (method: string) => { result: unknown } | { error: unknown } | 'cut' | undefined;
+  fund(wallet: SolanaAddress, atoms: bigint): Promise<void>;
+  token(wallet: SolanaAddress): Token;
+  close(): void;
+}
+
+const TOKEN_PROGRAM = address(SOLANA_PROGRAMS.token);
+const tokenAccount = (wallet: SolanaAddress): Address =>
+  address(associatedTokenAddress(wallet, USDC_MINT, SOLANA_PROGRAMS.token));
+
+function putMint(svm: LiteSVM): void {
+  svm.setAccount({
+    address: address(USDC_MINT),
+    lamports: lamports(10_000_000n),
+    data: new Uint8Array(
+      getMintEncoder().encode({
+        mintAuthority: none(),
+        supply: 10n ** 15n,
+        decimals: 6,
+        isInitialized: true,
+        freezeAuthority: none(),
+      }),
+    ),
+    programAddress: TOKEN_PROGRAM,
+    executable: false,
+    space: 82n,
+  });
+}
+
+function putTokens(svm: LiteSVM, wallet: SolanaAddress, amount: bigint): void {
+  svm.setAccount({
+    address: tokenAccount(wallet),
+    lamports: lamports(10_000_000n),
+    data: new Uint8Array(
+      getTokenEncoder().encode({
+        mint: address(USDC_MINT),
+        owner: address(wallet),
+        amount,
+        delegate: none(),
+        state: AccountState.Initialized,
+        isNative: none(),
+        delegatedAmount: 0n,
+        closeAuthority: none(),
+      }),
+    ),
+    programAddress: TOKEN_PROGRAM,
+    executable: false,
+    space: 165n,
+  });
+}
+
+export async function startLitesvmNode(): Promise<LitesvmNode> {
+  const svm = new LiteSVM();
+  putMint(svm);
+  const landed = new Map<string, unknown>();
+  const methods: Record<string, (params: readonly unknown[]) => unknown> = {
+    getLatestBlockhash: () => ({ value: { blockhash: svm.latestBlockhash(), lastValidBlockHeight: 150 } }),
+    getBlockHeight: () => 1,
+    sendTransaction: ([sent]) => {
+      const base64 = String(sent);
+      const wire = parseBase64Strict(base64)!;
+      const signature = transactionId(readTransaction(wire));
+      if (landed.has(signature)) return signature;
+      const result = svm.sendTransaction(getTransactionDecoder().decode(getBase64Encoder().encode(base64)));
+      if (result instanceof FailedTransactionMetadata) throw new Error(String(result.err()));
+      landed.set(signature, null);
+      return signature;
+    },
+    getSignatureStatuses: ([signatures]) => ({
+      value: (signatures as string[]).map((signature) =>
+        landed.has(signature) ? { err: landed.get(signature), confirmationStatus: 'confirmed' } : null,
+      ),
+    }),
+  };
+  const node = { svm, calls: [] as string[], override: () => undefined } as unknown as LitesvmNode;
+  const answer = (method: string, params: readonly unknown[]) => {
+    try {
+      return { result: methods[method]!(params) };
+    } catch (error) {
+      return { error: { code: -32002, message: String(error) } };
+    }
+  };
+  const server: Server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const { method, params, id } = JSON.parse(text);
+    node.calls.push(method);
+    const given = node.override(method) ?? answer(method, params);
+    if (given === 'cut') request.socket.destroy();
+    else response.end(JSON.stringify({ jsonrpc: '2.0', id, ...given }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(node, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async fund(wallet: SolanaAddress, atoms: bigint) {
+      svm.airdrop(address(wallet), lamports(1_000_000_000n));
+      putTokens(svm, wallet, atoms);
+    },
+    token(wallet: SolanaAddress) {
+      const account = svm.getAccount(tokenAccount(wallet));
+      if (!account.exists) throw new Error('no such account');
+      return decodeToken(account).data;
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+}
