@@ -1,0 +1,147 @@
+/**
+ * A chain for tests of the fee: one wallet's collateral account, transactions that are really built, signed and read,
+ * and a send whose outcome the test chooses. What has landed is what was charged.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  associatedTokenAddress,
+  effectsOf,
+  readTransaction,
+  SOLANA_PROGRAMS,
+  type SolanaAddress,
+  signatureFaults,
+  toBase58,
+  transactionId,
+  USDC_MINT,
+} from '@bellwether/protocol';
+import { buildTransfer } from '../src/adapters/solana/delegated-transfer.ts';
+import type { Chain, SendAnswer, TokenAccount } from '../src/ports/chain.ts';
+
+/** What a node does with a transaction, and whether its answer arrives. */
+export type Sending = 'land' | 'hold' | 'land_unanswered' | 'lose' | 'refuse';
+
+export interface FeeChain {
+  readonly chain: Chain;
+  /** `null`: there is none. */
+  account: TokenAccount | null;
+  height: number;
+  /** Nothing is answered. */
+  isDown: boolean;
+  /** One for each send, then the last for ever. */
+  sendings: Sending[];
+  readonly sent: string[];
+  /** Amounts by signature. */
+  readonly landed: Map<string, bigint>;
+  readonly failed: Set<string>;
+}
+
+const LIFE_BLOCKS = 150;
+
+export class ChainUnavailable extends Error {
+  override readonly name = 'ChainUnavailable';
+}
+
+export function createFeeChain(owner: SolanaAddress, delegate: SolanaAddress): FeeChain {
+  const lastHeights = new Map<string, number>();
+  const address = associatedTokenAddress(owner, USDC_MINT, SOLANA_PROGRAMS.token);
+  const up = (): void => {
+    if (world.isDown) throw new ChainUnavailable('no answer');
+  };
+
+  function land(wire: Uint8Array): boolean {
+    const tx = readTransaction(wire);
+    if (signatureFaults(tx).length > 0) throw new Error('a node would not take this signature');
+    const id = transactionId(tx);
+    if (world.landed.has(id)) return true;
+    if (world.height > (lastHeights.get(tx.recentBlockhash) ?? 0)) return false;
+    const transfers = effectsOf(tx).filter((effect) => effect.kind === 'transfer');
+    const [transfer] = transfers;
+    const { account } = world;
+    if (transfer === undefined || transfers.length > 1 || account === null)
+      throw new Error('not one transfer');
+    if (transfer.source !== address || transfer.authority !== delegate) throw new Error('another transfer');
+    const { amount } = transfer;
+    if (account.delegate !== delegate || amount > account.delegatedAmount || amount > account.amount)
+      return false;
+    world.account = {
+      ...account,
+      amount: account.amount - amount,
+      delegatedAmount: account.delegatedAmount - amount,
+    };
+    world.landed.set(id, amount);
+    return true;
+  }
+
+  function send(wire: Uint8Array): SendAnswer {
+    world.sent.push(transactionId(readTransaction(wire)));
+    if (world.isDown) return { kind: 'unknown' };
+    const [how = 'land'] = world.sendings;
+    if (world.sendings.length > 1) world.sendings.shift();
+    if (how === 'refuse') return { kind: 'refused', reason: 'instruction 0: Custom 1' };
+    if (how === 'hold') return { kind: 'sent' };
+    if (how === 'lose') return { kind: 'unknown' };
+    const isLanded = land(wire);
+    return how === 'land' && isLanded ? { kind: 'sent' } : { kind: 'unknown' };
+  }
+
+  const world: FeeChain = {
+    account: {
+      address,
+      mint: USDC_MINT,
+      owner,
+      amount: 100_000_000n,
+      delegate,
+      delegatedAmount: 10_000_000n,
+      frozen: false,
+    },
+    height: 1_000,
+    isDown: false,
+    sendings: ['land'],
+    sent: [],
+    landed: new Map(),
+    failed: new Set(),
+    chain: {
+      status: () => 'ready',
+      async blockHeight() {
+        up();
+        return world.height;
+      },
+      send: async (wire) => send(wire),
+      async landings(signatures) {
+        up();
+        return new Map(
+          signatures.map((signature) => {
+            if (world.landed.has(signature)) return [signature, { kind: 'landed' }];
+            if (world.failed.has(signature)) return [signature, { kind: 'failed', reason: 'Custom 4' }];
+            return [signature, { kind: 'unseen' }];
+          }),
+        );
+      },
+      async tokenAccount(of) {
+        up();
+        return of === owner ? world.account : null;
+      },
+      tokenAddress: async (of, mint) => associatedTokenAddress(of, mint, SOLANA_PROGRAMS.token),
+      async buildDelegatedTransfer(transfer) {
+        up();
+        const blockhash = toBase58(randomBytes(32));
+        const lastValidBlockHeight = world.height + LIFE_BLOCKS;
+        lastHeights.set(blockhash, lastValidBlockHeight);
+        const built = await buildTransfer(transfer, {
+          tokenProgram: SOLANA_PROGRAMS.token,
+          decimals: 6,
+          blockhash,
+          lastValidBlockHeight: BigInt(lastValidBlockHeight),
+          opensDestination: true,
+        });
+        return { ...built, lastValidBlockHeight };
+      },
+      simulate: unexpected,
+      lamports: unexpected,
+      outcomeAccounts: unexpected,
+    },
+  };
+  return world;
+}
+
+const unexpected = (): Promise<never> => Promise.reject(new Error('the fee does not ask for this'));
