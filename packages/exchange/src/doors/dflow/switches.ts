@@ -1,0 +1,50 @@
+/** What can be made to go wrong at the sandbox venue, and when it rests. */
+
+/** Read at every use, so whoever holds the object changes the venue's behaviour at once. */
+export interface Switches {
+  /** `schedule`: Thursday 03:00 to 05:00 in New York. No routes meanwhile; what is open reverts. */
+  maintenance: 'off' | 'on' | 'schedule';
+  /** `required`: wallets that receive a BUY must be in `verifiedWallets`. */
+  kyc: 'off' | 'required';
+  verifiedWallets: ReadonlySet<string>;
+  /** `on`: 403 for every order. */
+  geoblock: 'off' | 'on';
+  /** `partial`: half of the contracts, so a single one reverts. `never`: orders stay open until it is switched again. */
+  fill: 'auto' | 'revert' | 'partial' | 'never';
+  /** From the landing of an order to its fill. */
+  fillDelayMs: number;
+  /** `on`: every route answers 503. */
+  outage: 'off' | 'on';
+}
+
+const FILL_DELAY_MS = 600;
+
+export const switchesFrom = (given: Partial<Switches> = {}): Switches => ({
+  maintenance: 'off',
+  kyc: 'off',
+  verifiedWallets: new Set(),
+  geoblock: 'off',
+  fill: 'auto',
+  fillDelayMs: FILL_DELAY_MS,
+  outage: 'off',
+  ...given,
+});
+
+const IN_NEW_YORK = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/New_York',
+  weekday: 'short',
+  hour: '2-digit',
+  hourCycle: 'h23',
+});
+
+const MAINTENANCE = { weekday: 'Thu', fromHour: 3, toHour: 5 };
+
+/** Whether nothing is traded at `now` (epoch milliseconds). */
+export function isResting(switches: Pick<Switches, 'maintenance'>, now: number): boolean {
+  if (switches.maintenance !== 'schedule') return switches.maintenance === 'on';
+  const parts = new Map(IN_NEW_YORK.formatToParts(now).map(({ type, value }) => [type, value]));
+  const hour = Number(parts.get('hour'));
+  return (
+    parts.get('weekday') === MAINTENANCE.weekday && hour >= MAINTENANCE.fromHour && hour < MAINTENANCE.toHour
+  );
+}

@@ -1,0 +1,196 @@
+/**
+ * Builds the venue's transactions with kit. Loaded when the sandbox opens, not before: kit is large. It signs nothing
+ * for a user; `signed` is for the venue's own keys.
+ */
+import { concatBytes, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT, utf8 } from '@bellwether/protocol';
+import {
+  AccountRole,
+  type Address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  compileTransaction,
+  createNoopSigner,
+  createTransactionMessage,
+  type Instruction,
+  pipe,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from '@solana/kit';
+import {
+  getBurnCheckedInstruction,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getMintToCheckedInstruction,
+  getTransferCheckedInstruction,
+} from '@solana-program/token';
+import type { VenueSigner } from './keys.ts';
+import { DECIMALS } from './token-state.ts';
+
+export type { Instruction } from '@solana/kit';
+
+export interface Draft {
+  readonly feePayer: SolanaAddress;
+  readonly lifetime: { readonly blockhash: string; readonly lastValidBlockHeight: number };
+  readonly instructions: readonly Instruction[];
+}
+
+export interface Compiled {
+  readonly message: Uint8Array;
+  /** Whose signatures it needs, in order. */
+  readonly signers: readonly SolanaAddress[];
+}
+
+const SIGNATURE_BYTES = 64;
+
+export function compile({ feePayer, lifetime, instructions }: Draft): Compiled {
+  const { messageBytes, signatures } = pipe(
+    createTransactionMessage({ version: 0 }),
+    (message) => setTransactionMessageFeePayer(feePayer as string as Address, message),
+    (message) =>
+      setTransactionMessageLifetimeUsingBlockhash(
+        {
+          blockhash: lifetime.blockhash as Blockhash,
+          lastValidBlockHeight: BigInt(lifetime.lastValidBlockHeight),
+        },
+        message,
+      ),
+    (message) => appendTransactionMessageInstructions(instructions, message),
+    compileTransaction,
+  );
+  return {
+    message: new Uint8Array(messageBytes),
+    signers: Object.keys(signatures) as unknown as SolanaAddress[],
+  };
+}
+
+const wireOf = (message: Uint8Array, signatures: readonly Uint8Array[]): Uint8Array =>
+  concatBytes(Uint8Array.of(signatures.length), ...signatures, message);
+
+/** With an empty place for every signature. */
+export const unsigned = ({ message, signers }: Compiled): Uint8Array =>
+  wireOf(
+    message,
+    signers.map(() => new Uint8Array(SIGNATURE_BYTES)),
+  );
+
+/** @throws Error when a signer is missing. */
+export function signed({ message, signers }: Compiled, keys: readonly VenueSigner[]): Uint8Array {
+  const signatures = signers.map((address) => {
+    const key = keys.find((one) => one.address === address);
+    if (key === undefined) throw new Error(`the venue has no key of ${address}`);
+    return key.sign(message);
+  });
+  return wireOf(message, signatures);
+}
+
+const at = (address: SolanaAddress): Address => address as string as Address;
+const signer = (address: SolanaAddress) => createNoopSigner(at(address));
+
+/** USDC is of the classic token program, every outcome token of Token-2022. */
+export const tokenProgramOf = (mint: SolanaAddress): SolanaAddress =>
+  mint === USDC_MINT ? SOLANA_PROGRAMS.token : SOLANA_PROGRAMS.token2022;
+
+const program = (mint: SolanaAddress) => ({ programAddress: at(tokenProgramOf(mint)) });
+
+export const transfer = (move: {
+  readonly mint: SolanaAddress;
+  readonly from: SolanaAddress;
+  readonly to: SolanaAddress;
+  readonly authority: SolanaAddress;
+  readonly amount: bigint;
+}): Instruction =>
+  getTransferCheckedInstruction(
+    {
+      source: at(move.from),
+      mint: at(move.mint),
+      destination: at(move.to),
+      authority: signer(move.authority),
+      amount: move.amount,
+      decimals: DECIMALS,
+    },
+    program(move.mint),
+  );
+
+export const mintTo = (to: {
+  readonly mint: SolanaAddress;
+  readonly account: SolanaAddress;
+  readonly authority: SolanaAddress;
+  readonly amount: bigint;
+}): Instruction =>
+  getMintToCheckedInstruction(
+    {
+      mint: at(to.mint),
+      token: at(to.account),
+      mintAuthority: signer(to.authority),
+      amount: to.amount,
+      decimals: DECIMALS,
+    },
+    program(to.mint),
+  );
+
+export const burn = (from: {
+  readonly mint: SolanaAddress;
+  readonly account: SolanaAddress;
+  readonly authority: SolanaAddress;
+  readonly amount: bigint;
+}): Instruction =>
+  getBurnCheckedInstruction(
+    {
+      account: at(from.account),
+      mint: at(from.mint),
+      authority: signer(from.authority),
+      amount: from.amount,
+      decimals: DECIMALS,
+    },
+    program(from.mint),
+  );
+
+/** Makes the owner's token account of the mint unless it is there. */
+export const openAccount = (of: {
+  readonly payer: SolanaAddress;
+  readonly owner: SolanaAddress;
+  readonly mint: SolanaAddress;
+  readonly account: SolanaAddress;
+}): Instruction =>
+  getCreateAssociatedTokenIdempotentInstruction({
+    payer: signer(of.payer),
+    ata: at(of.account),
+    owner: at(of.owner),
+    mint: at(of.mint),
+    tokenProgram: at(tokenProgramOf(of.mint)),
+  });
+
+/** A tag byte or word, then a number, little-endian: how compute budget and system programs take their orders. */
+function tagged(
+  tag: readonly number[],
+  write: (view: DataView, offset: number) => void,
+  bytes: number,
+): Uint8Array {
+  const data = new Uint8Array(tag.length + bytes);
+  data.set(tag);
+  write(new DataView(data.buffer), tag.length);
+  return data;
+}
+
+export const computeLimit = (units: number): Instruction => ({
+  programAddress: at(SOLANA_PROGRAMS.computeBudget),
+  data: tagged([2], (data, offset) => data.setUint32(offset, units, true), 4),
+});
+
+export const computePrice = (microLamports: bigint): Instruction => ({
+  programAddress: at(SOLANA_PROGRAMS.computeBudget),
+  data: tagged([3], (data, offset) => data.setBigUint64(offset, microLamports, true), 8),
+});
+
+export const sendLamports = (from: SolanaAddress, to: SolanaAddress, lamports: bigint): Instruction => ({
+  programAddress: at(SOLANA_PROGRAMS.system),
+  accounts: [
+    { address: at(from), role: AccountRole.WRITABLE_SIGNER },
+    { address: at(to), role: AccountRole.WRITABLE },
+  ],
+  data: tagged([2, 0, 0, 0], (data, offset) => data.setBigUint64(offset, lamports, true), 8),
+});
+
+export const memo = (text: string): Instruction => ({
+  programAddress: at(SOLANA_PROGRAMS.memo),
+  data: utf8(text),
+});

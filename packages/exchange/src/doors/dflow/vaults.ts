@@ -1,0 +1,137 @@
+/**
+ * Where the venue keeps its money on the chain, and how it got there: USDC in a fixed supply, made once, and the
+ * outcome mints, made when they are first needed. It never moves anything.
+ */
+import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
+import type { AddressedAccount, SandboxChain } from '../solana/index.ts';
+import type { Catalog, ListedMarket } from './catalog.ts';
+import { keylessAddress, type VenueSigner, venueSigner } from './keys.ts';
+import { MINT_BYTES, mintBytes, supplyOf, tokenAccountBytes } from './token-state.ts';
+
+const USDC = 1_000_000n;
+const SOL = 1_000_000_000n;
+/** All the USDC there will ever be: what wallets are given comes out of the treasury, what backs tokens from the LP. */
+const TREASURY_USDC = 8_000_000_000n * USDC;
+const LP_USDC = 2_000_000_000n * USDC;
+/** For network fees, rent, and the lamports that wallets are given. A double still counts it exactly. */
+const VENUE_LAMPORTS = 4_000_000n * SOL;
+
+export interface Vaults {
+  /** Owns escrow and vault, mints the outcome tokens, pays the network's fees. */
+  readonly settlement: VenueSigner;
+  readonly lp: VenueSigner;
+  readonly treasury: VenueSigner;
+  /** USDC accounts. */
+  readonly accounts: {
+    readonly escrow: SolanaAddress;
+    readonly vault: SolanaAddress;
+    readonly lp: SolanaAddress;
+    readonly treasury: SolanaAddress;
+  };
+  /** Where input of a mint waits for its order's end. */
+  escrowOf(mint: SolanaAddress): SolanaAddress;
+}
+
+export function vaultsOf(seed: string): Vaults {
+  const settlement = venueSigner(seed, 'settlement');
+  const lp = venueSigner(seed, 'lp');
+  const treasury = venueSigner(seed, 'treasury');
+  const usdcOf = ({ address }: VenueSigner) =>
+    associatedTokenAddress(address, USDC_MINT, SOLANA_PROGRAMS.token);
+  const escrow = usdcOf(settlement);
+  return {
+    settlement,
+    lp,
+    treasury,
+    accounts: {
+      escrow,
+      vault: keylessAddress(seed, 'vault'),
+      lp: usdcOf(lp),
+      treasury: usdcOf(treasury),
+    },
+    escrowOf: (mint) =>
+      mint === USDC_MINT
+        ? escrow
+        : associatedTokenAddress(settlement.address, mint, SOLANA_PROGRAMS.token2022),
+  };
+}
+
+const account = (
+  chain: SandboxChain,
+  address: SolanaAddress,
+  owner: SolanaAddress,
+  data: Uint8Array,
+): AddressedAccount => ({
+  address,
+  account: { lamports: chain.minimumBalanceForRentExemption(data.length), owner, data, executable: false },
+});
+
+/** Does nothing when it was done before. */
+export async function foundVaults(chain: SandboxChain, vaults: Vaults): Promise<void> {
+  if (chain.account(USDC_MINT) !== null) return;
+  const { settlement, lp, treasury, accounts } = vaults;
+  const usdc = (address: SolanaAddress, owner: SolanaAddress, amount: bigint) =>
+    account(chain, address, SOLANA_PROGRAMS.token, tokenAccountBytes(USDC_MINT, owner, amount));
+  await chain.put([
+    account(chain, USDC_MINT, SOLANA_PROGRAMS.token, mintBytes(TREASURY_USDC + LP_USDC, null)),
+    usdc(accounts.treasury, treasury.address, TREASURY_USDC),
+    usdc(accounts.lp, lp.address, LP_USDC),
+    usdc(accounts.escrow, settlement.address, 0n),
+    usdc(accounts.vault, settlement.address, 0n),
+    {
+      address: settlement.address,
+      account: {
+        lamports: VENUE_LAMPORTS,
+        owner: SOLANA_PROGRAMS.system,
+        data: new Uint8Array(),
+        executable: false,
+      },
+    },
+  ]);
+}
+
+/**
+ * Makes both mints of a market with their escrows, and puts the market on record in the same commit. Once: to set a
+ * mint again would be to forget what was minted.
+ */
+export class MintMaker {
+  readonly #chain: SandboxChain;
+  readonly #vaults: Vaults;
+  readonly #catalog: Catalog;
+  readonly #making = new Map<string, Promise<void>>();
+
+  constructor(chain: SandboxChain, vaults: Vaults, catalog: Catalog) {
+    this.#chain = chain;
+    this.#vaults = vaults;
+    this.#catalog = catalog;
+  }
+
+  async ensure(market: ListedMarket): Promise<void> {
+    let making = this.#making.get(market.conditionId);
+    if (making === undefined) {
+      if (this.#chain.account(market.mints.YES) !== null) return;
+      making = this.#make(market).finally(() => this.#making.delete(market.conditionId));
+      this.#making.set(market.conditionId, making);
+    }
+    await making;
+  }
+
+  #make(market: ListedMarket): Promise<void> {
+    const chain = this.#chain;
+    const { token2022 } = SOLANA_PROGRAMS;
+    const authority = this.#vaults.settlement.address;
+    return chain.put(
+      [market.mints.YES, market.mints.NO].flatMap((mint) => [
+        account(chain, mint, token2022, mintBytes(0n, authority)),
+        account(chain, this.#vaults.escrowOf(mint), token2022, tokenAccountBytes(mint, authority, 0n)),
+      ]),
+      (tx) => [this.#catalog.record(tx, market)],
+    );
+  }
+}
+
+/** Micro-contracts in existence; 0n for a mint that was never needed. */
+export function outstanding(chain: SandboxChain, mint: SolanaAddress): bigint {
+  const found = chain.account(mint);
+  return found === null || found.data.length < MINT_BYTES ? 0n : supplyOf(found.data);
+}
