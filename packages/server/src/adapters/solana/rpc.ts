@@ -61,20 +61,20 @@ export function createRpc({ url, send, clock, log }: RpcOptions): Rpc {
     check: (result: unknown) => T | null,
   ): Promise<T> => {
     const { method, params, repeatable } = request;
-    calls += 1;
+    const id = ++calls;
     const reply = await http
       .call({
         method: 'POST',
         url,
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: calls, method, params }),
+        body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
         timeoutMs: repeatable ? READ_TIMEOUT_MS : SEND_TIMEOUT_MS,
         repeatable,
       })
       .catch((error: unknown) => {
         throw new ChainUnavailable((error as Error).message);
       });
-    const result = check(resultOf(reply, method, calls));
+    const result = check(resultOf(reply, method, id));
     if (result === null) throw new ChainUnavailable(`the Solana RPC's answer to ${method} has another shape`);
     return result;
   };
