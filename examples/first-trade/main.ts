@@ -6,9 +6,7 @@
  *   npm run demo               in another; BELLWETHER_URL names a service elsewhere
  */
 import {
-  BellwetherApiError,
   BellwetherClient,
-  BellwetherConnectionError,
   buildLimitOrder,
   buildMarketOrder,
   createVenueCredentials,
@@ -19,9 +17,8 @@ import {
   priceToReach,
   Signer,
   type TradeRequest,
-  VenueCredentialsError,
 } from '@bellwether/sdk';
-import { check, close, credit, money, Surprise, say, shares, step, until } from './telling.ts';
+import { check, close, credit, money, run, Surprise, say, shares, step, until } from './telling.ts';
 
 const BASE_URL = (process.env.BELLWETHER_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, '');
 /** Collateral that the market order spends. */
@@ -227,23 +224,7 @@ async function cancel(client: BellwetherClient, orderId: string): Promise<void> 
   say('canceled; nothing is open any more');
 }
 
-/** Whether the service is there at all. */
-async function running(): Promise<boolean> {
-  try {
-    await new BellwetherClient({ baseUrl: BASE_URL, maxRetries: 0, timeoutMs: 5_000 }).getHealth();
-    return true;
-  } catch (error) {
-    if (error instanceof BellwetherConnectionError) return false;
-    throw error;
-  }
-}
-
 async function main(): Promise<void> {
-  if (!(await running())) {
-    console.error(`Nothing answers at ${BASE_URL}: start the service with "npm start" and run this again.`);
-    process.exitCode = 1;
-    return;
-  }
   const client = await register();
   const signer = Signer.generate();
   const before = await openWallet(client, signer);
@@ -256,14 +237,4 @@ async function main(): Promise<void> {
   console.log('\nDone: a first trade, checked at every step.');
 }
 
-try {
-  await main();
-} catch (error) {
-  process.exitCode = 1;
-  if (error instanceof Surprise) console.error(`\nA surprise: ${error.message}.`);
-  else if (error instanceof BellwetherApiError)
-    console.error(`\nRefused (${error.status} ${error.code}): ${error.message}`, error.diagnosis ?? '');
-  else if (error instanceof VenueCredentialsError || error instanceof BellwetherConnectionError)
-    console.error(`\nIt failed: ${error.message}.`);
-  else console.error('\nIt failed:', error);
-}
+await run(BASE_URL, main);

@@ -1,4 +1,11 @@
-/** How the example talks, and how it checks what it is told. */
+/** How the examples talk, and how they check what they are told. */
+import {
+  BellwetherApiError,
+  BellwetherClient,
+  BellwetherConnectionError,
+  VenueBError,
+  VenueCredentialsError,
+} from '@bellwether/sdk';
 
 /** Something was not as it must be. */
 export class Surprise extends Error {
@@ -28,12 +35,50 @@ export const credit = (amount: number): string => `${amount < 0 ? '−' : '+'}${
 /** Equal but for what sums of JSON numbers lose: less than a millionth. */
 export const close = (a: number, b: number): boolean => Math.abs(a - b) < 1e-6;
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** Asks until there is an answer; the service's own records may follow a fill by a moment. */
-export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-  for (let attempt = 0; attempt < 25; attempt++) {
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | undefined>,
+  { seconds = 5, everyMs = 200 }: { readonly seconds?: number; readonly everyMs?: number } = {},
+): Promise<T> {
+  const end = Date.now() + seconds * 1000;
+  do {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await pause(everyMs);
+  } while (Date.now() < end);
+  throw new Surprise(`after ${seconds} seconds still not: ${what}`);
+}
+
+/** Whether the service is there at all. */
+async function running(baseUrl: string): Promise<boolean> {
+  try {
+    await new BellwetherClient({ baseUrl, maxRetries: 0, timeoutMs: 5_000 }).getHealth();
+    return true;
+  } catch (error) {
+    if (error instanceof BellwetherConnectionError) return false;
+    throw error;
   }
-  throw new Surprise(`after 5 seconds still not: ${what}`);
+}
+
+/** Runs an example against a service, and ends the process with status 1 when anything is not as it should be. */
+export async function run(baseUrl: string, example: () => Promise<void>): Promise<void> {
+  try {
+    if (await running(baseUrl)) return await example();
+    console.error(`Nothing answers at ${baseUrl}: start the service with "npm start" and run this again.`);
+  } catch (error) {
+    if (error instanceof Surprise) console.error(`\nA surprise: ${error.message}.`);
+    else if (error instanceof BellwetherApiError)
+      console.error(`\nRefused (${error.status} ${error.code}): ${error.message}`, error.diagnosis ?? '');
+    else if (
+      error instanceof VenueCredentialsError ||
+      error instanceof BellwetherConnectionError ||
+      error instanceof VenueBError
+    )
+      console.error(`\nIt failed: ${error.message}`);
+    else console.error('\nIt failed:', error);
+  }
+  process.exitCode = 1;
 }
