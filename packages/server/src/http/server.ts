@@ -24,9 +24,12 @@ import { bindOwners, createSite, servePages } from './owners.ts';
 import { bindPositions } from './positions.ts';
 import { handleError, sendProblem } from './problem.ts';
 import { bindReplicas, type ReplicaDoor } from './replicas.ts';
-import { createBinder, type Gate } from './routes.ts';
+import { createBinder, type Gate, type Route } from './routes.ts';
 import { bindSkills } from './skills.ts';
 import { bindTrading } from './trading.ts';
+import { bindVenueB, venueBAliases } from './venue-b.ts';
+import { bindVenueBFees } from './venue-b-fees.ts';
+import { bindVenueBPositions } from './venue-b-positions.ts';
 import { bindWallet } from './wallet.ts';
 import { bindWalletLink } from './wallet-link.ts';
 import { openapiWebhooks } from './webhook-docs.ts';
@@ -91,7 +94,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await app.register(
     async (scope) => {
       parseBodies(scope);
-      const { bind, operations } = createBinder(scope, options.gate);
+      const aliases = venueBAliases(options.deps.venueBName);
+      const { bind, operations, routes } = createBinder(scope, options.gate, aliases);
       bindAgents(bind, options.deps, options.forgetKey);
       bindClaims(bind, options.deps, options.gate, siteOf);
       bindOwners(bind, options.deps, options.forgetKey);
@@ -104,7 +108,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       bindTrading(bind, options.deps);
       bindBatchTrade(bind, options.deps);
       bindPositions(bind, options.deps);
+      bindVenueB(bind, options.deps);
+      bindVenueBPositions(bind, options.deps);
       bindJournal(bind, options.deps);
+      bindVenueBFees(bind, options.deps);
       await scope.register(async (raw) => {
         takeRawBodies(raw);
         const inbound = createBinder(raw, options.gate);
@@ -112,7 +119,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
         for (const route of inbound.operations) table.add(route, options.basePath);
       });
       const pages = servePages(scope, options.deps, options.gate, siteOf);
-      for (const route of [...operations, ...pages]) table.add(route, options.basePath);
+      for (const route of [...routes, ...pages]) table.add(route, options.basePath);
       documented.push(...operations);
     },
     { prefix: options.basePath },
@@ -233,7 +240,7 @@ class MethodTable {
   readonly #fixed = new Map<string, Set<string>>();
   readonly #patterns = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
 
-  add({ path, method }: Pick<Operation, 'path' | 'method'>, basePath: string): void {
+  add({ path, method }: Route, basePath: string): void {
     const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
     let known: Set<string>;
     if (path.includes('{')) {
