@@ -81,7 +81,9 @@ describe('every operation', () => {
     },
   );
 
-  test.each(named.filter(([, operation]) => operation.method !== 'GET' && !isPage(operation)))(
+  const changes = named.filter(([, operation]) => operation.method !== 'GET' && !isPage(operation));
+  // A read that is sent by POST changes nothing.
+  test.each(changes.filter(([, { id }]) => id !== 'listVenueBPositionsByPost'))(
     '%s takes an Idempotency-Key',
     (_name, operation) => {
       expect(operation.idempotent).toBe(true);
