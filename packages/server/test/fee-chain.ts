@@ -15,7 +15,7 @@ import {
   USDC_MINT,
 } from '@bellwether/protocol';
 import { buildTransfer } from '../src/adapters/solana/delegated-transfer.ts';
-import type { Chain, SendAnswer, TokenAccount } from '../src/ports/chain.ts';
+import type { Chain, Landing, SendAnswer, TokenAccount } from '../src/ports/chain.ts';
 
 /** What a node does with a transaction, and whether its answer arrives. */
 export type Sending = 'land' | 'hold' | 'land_unanswered' | 'lose' | 'refuse';
@@ -109,13 +109,12 @@ export function createFeeChain(owner: SolanaAddress, delegate: SolanaAddress): F
       send: async (wire) => send(wire),
       async landings(signatures) {
         up();
-        return new Map(
-          signatures.map((signature) => {
-            if (world.landed.has(signature)) return [signature, { kind: 'landed' }];
-            if (world.failed.has(signature)) return [signature, { kind: 'failed', reason: 'Custom 4' }];
-            return [signature, { kind: 'unseen' }];
-          }),
-        );
+        const landingOf = (signature: string): Landing => {
+          if (world.landed.has(signature)) return { kind: 'landed' };
+          if (world.failed.has(signature)) return { kind: 'failed', reason: 'Custom 4' };
+          return { kind: 'unseen' };
+        };
+        return new Map(signatures.map((signature) => [signature, landingOf(signature)]));
       },
       async tokenAccount(of) {
         up();
