@@ -31,7 +31,7 @@ const FEE_RATE = 0.01;
 /** Words to search by; the last find the markets that end soonest. */
 const SEARCHES = ['will', 'the', 'price', 'be', 'above', 'minute'];
 /** Time for two orders before a market ends, and the longest wait for a redemption. */
-const TIME_TO_TRADE_MS = 30_000;
+const TIME_TO_TRADE_MS = 15_000;
 const LONGEST_WAIT_MS = 10 * 60_000;
 const SOURCE = 'sdk:venue-b';
 
