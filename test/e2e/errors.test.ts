@@ -3,16 +3,20 @@
  * against the registry, so a new code without a row fails.
  */
 import { ERRORS, type ErrorCode } from '@bellwether/contract';
+import { parseTransactionBytes, toBase64 } from '@bellwether/protocol';
 import {
   buildLimitOrder,
   buildMarketOrder,
   createVenueCredentials,
+  linkSolanaWallet,
   type Market,
   type Signer,
+  SolanaSigner,
   type TradeRequest,
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { STATUS } from '../../packages/server/src/http/status.ts';
+import { createFakeVenueB } from '../fake-venue-b.ts';
 import {
   aMarket,
   call,
@@ -25,6 +29,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { BUY_TEN, newTraderB, type TraderB } from '../venue-b.ts';
 
 let service: TestService;
 let limited: TestService;
@@ -33,9 +38,12 @@ let stranger: Trader;
 let market: Market;
 let other: Market;
 let negRisk: Market;
+/** Trades on a venue B made by hand. */
+let onChain: TraderB;
+const venueB = createFakeVenueB();
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB });
   limited = await startTestService({
     PAPER_WORLD: 'off',
     RATE_LIMITS: 'on',
@@ -44,6 +52,7 @@ beforeAll(async () => {
   });
   trader = await newTrader(service);
   stranger = await newTrader(service);
+  onChain = await newTraderB(service);
   [market, other] = (await openMarkets(trader.client)) as [Market, Market];
   negRisk = await aMarket(trader.client, '0.01', true);
 });
@@ -54,6 +63,9 @@ const post = (path: string, body: unknown, key = trader.apiKey, headers: Record<
   call(service, 'POST', path, { key, body, headers });
 const get = (path: string, key = trader.apiKey) => call(service, 'GET', path, { key });
 const trade = (body: unknown, key = trader.apiKey) => post('/markets/trade', body, key);
+
+const A_WALLET = SolanaSigner.generate().address;
+const fee = (body: unknown, key = trader.apiKey) => post('/venueb/agent/charge-fee', body, key);
 
 /** A sound resting order, changed by hand; the signature no longer fits where the order itself is changed. */
 const bent = async (change: (request: TradeRequest) => unknown): Promise<RawAnswer> => {
@@ -90,6 +102,17 @@ const credentialBody = async (agent: { signer: Signer }, fields: Record<string, 
   ...(await credentials(agent)),
   ...fields,
 });
+
+const quoting = (fields: Record<string, unknown>) =>
+  onChain.post('/venueb/agent/quote', { ...BUY_TEN, ...fields });
+/** A quote's signed transaction with one byte of it changed. */
+const bentSubmit = async (byte: number, change: (before: number) => number = (before) => before ^ 1) => {
+  const quote = await onChain.quote();
+  const wire = parseTransactionBytes(onChain.wallet.sign(quote.unsignedTransaction));
+  const at = byte < 0 ? wire.length + byte : byte;
+  wire[at] = change(wire[at] as number);
+  return onChain.submit(quote, { signedTransaction: toBase64(wire) });
+};
 
 const CASES: readonly Case[] = [
   [
@@ -550,6 +573,103 @@ const CASES: readonly Case[] = [
       return trade(await marketBuy(agent, 5), agent.apiKey);
     },
   ],
+  ['amount_required', 'a BUY of nothing', () => quoting({ amount: undefined })],
+  ['shares_required', 'a SELL of nothing', () => quoting({ action: 'SELL', amount: undefined })],
+  ['amount_not_allowed', 'a SELL with an amount', () => quoting({ action: 'SELL', shares: 1 })],
+  ['shares_not_allowed', 'a BUY with shares', () => quoting({ shares: 1 })],
+  ['too_many_decimals', 'seven decimals', () => quoting({ amount: 1.0000001 })],
+  ['invalid_solana_address', 'a wallet that is none', () => quoting({ userPublicKey: 'O0Il' })],
+  [
+    'quote_not_found',
+    'a quote that nobody gave',
+    () => onChain.post('/venueb/agent/submit', { quoteId: 'x', signedTransaction: 'AAAA' }),
+  ],
+  [
+    'quote_not_executable',
+    'a degraded quote',
+    async () =>
+      onChain.submit(await onChain.quote({ marketTicker: 'KXNONE' }), { signedTransaction: 'AAAA' }),
+  ],
+  [
+    'quote_expired',
+    'a blockhash that is dead',
+    async () => {
+      const quote = await onChain.quote();
+      venueB.fate.height += 151;
+      return onChain.submit(quote);
+    },
+  ],
+  [
+    'quote_already_used',
+    'another signature for a used quote',
+    async () => {
+      const quote = await onChain.quote();
+      await onChain.submit(quote);
+      return onChain.submit(quote, { signedTransaction: quote.unsignedTransaction });
+    },
+  ],
+  [
+    'quote_mismatch',
+    'another side than was quoted',
+    async () => onChain.submit(await onChain.quote(), { side: 'NO' }),
+  ],
+  [
+    'transaction_malformed',
+    'no transaction',
+    async () => onChain.submit(await onChain.quote(), { signedTransaction: 'AAAA' }),
+  ],
+  ['transaction_version_not_supported', 'version 1', () => bentSubmit(0, () => 0x81)],
+  ['transaction_mismatch', 'one byte of the message', () => bentSubmit(-6)],
+  [
+    'transaction_not_signed',
+    'the transaction as it was quoted',
+    async () => {
+      const quote = await onChain.quote();
+      return onChain.submit(quote, { signedTransaction: quote.unsignedTransaction });
+    },
+  ],
+  ['transaction_signature_invalid', 'one byte of the signature', () => bentSubmit(5)],
+  [
+    'transaction_would_fail',
+    'what the chain would refuse',
+    async () => {
+      const quote = await onChain.quote();
+      venueB.fate.simulation = { kind: 'would_fail', reason: 'insufficient funds' };
+      const answer = await onChain.submit(quote);
+      venueB.fate.simulation = { kind: 'unknown' };
+      return answer;
+    },
+  ],
+  ['order_id_required', 'a cancel of nothing', () => onChain.post('/venueb/agent/cancel', {})],
+  ['fee_amount_required', 'no amount', () => fee({ fromAddress: A_WALLET })],
+  ['invalid_fee_amount', 'a JSON number', () => fee({ amount: 0.25, fromAddress: A_WALLET })],
+  [
+    'fee_amount_too_large',
+    'beyond MAX_FEE_CHARGE',
+    () => fee({ amount: '100.000001', fromAddress: A_WALLET }),
+  ],
+  ['from_address_required', 'no wallet', () => fee({ amount: '0.25' })],
+  ['from_address_required', 'no wallet to tell of', () => get('/venueb/agent/delegation')],
+  ['invalid_solana_address', 'no base58', () => fee({ amount: '0.25', fromAddress: '0x12' })],
+  [
+    'delegate_equals_owner',
+    "the platform's own wallet",
+    async () => {
+      const { body } = await get(`/venueb/agent/delegation?walletAddress=${A_WALLET}`);
+      return fee({ amount: '0.25', fromAddress: body.delegate });
+    },
+  ],
+  ['wallet_not_yours', "a stranger's wallet", () => fee({ amount: '0.25', fromAddress: A_WALLET })],
+  [
+    'token_account_not_found',
+    'a linked wallet that never held collateral',
+    async () => {
+      const agent = await newAgent(service);
+      const signer = SolanaSigner.generate();
+      await linkSolanaWallet(agent.client, signer);
+      return fee({ amount: '0.25', fromAddress: signer.address }, agent.apiKey);
+    },
+  ],
 ];
 
 /** Codes that no request alone can bring about; each names the test that does. */
@@ -571,6 +691,11 @@ const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   skill_queue_full: 'skills.test.ts',
   paper_only: 'live venues only',
   webhook_disabled: 'webhooks.test.ts, an endpoint that failed for long',
+  delegation_insufficient: 'fees.test.ts',
+  blocked_by_policy: 'fees.test.ts',
+  signing_failed: 'charge-fee.test.ts',
+  broadcast_failed: 'fee-on-chain.test.ts',
+  fee_outcome_unknown: 'charge-fee.test.ts',
 };
 
 describe('bad input', () => {
