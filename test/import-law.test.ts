@@ -52,6 +52,10 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['server', 'contract', 'protocol', 'exchange', 'pino', NODE],
     types: ['server/config'],
   },
+  'server/wiring': {
+    may: ['server', 'contract', 'protocol', 'exchange', NODE],
+    types: ['server/config', 'pino'],
+  },
   'server/main': { may: ['server', NODE] },
   'server/config': { may: ['typebox'] },
   'server/http': {
@@ -185,8 +189,11 @@ function violation(edge: Edge): string | null {
   if (within(edge.to, 'server/main')) return `${edge.from} imports main, which nobody may`;
   if (within(edge.to, 'server/service') && !within(edge.from, 'server/main'))
     return `${edge.from} imports the wiring; only main may`;
+  if (within(edge.to, 'server/wiring') && !within(edge.from, 'server/service'))
+    return `${edge.from} imports the wiring; only service may`;
   const mayKnowConfig =
-    within(edge.from, 'server/main') || (edge.typeOnly && within(edge.from, 'server/service'));
+    within(edge.from, 'server/main') ||
+    (edge.typeOnly && ['server/service', 'server/wiring'].some((wiring) => within(edge.from, wiring)));
   if (within(edge.to, 'server/config') && !mayKnowConfig) return `${edge.from} imports config; only main may`;
   if (rule.may.some((prefix) => within(edge.to, prefix))) return null;
   if (edge.typeOnly && rule.types?.some((prefix) => within(edge.to, prefix))) return null;

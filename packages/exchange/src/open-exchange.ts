@@ -169,6 +169,11 @@ export class JournalledExchange implements PaperExchange {
     return this.#status === 'reopening' || this.#status === 'opening' ? 'reopening' : 'closed';
   }
 
+  /** Of the world, whatever the options say: a world keeps the seed that it began with. */
+  get seed(): string {
+    return this.#world.seed;
+  }
+
   /** Counts the times that the lead was won. Whatever was derived from an earlier term's state may be stale. */
   get term(): number {
     return this.#terms;

@@ -7,23 +7,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
-import {
-  EXCHANGE_SCHEMA,
-  ExchangeLedElsewhere,
-  type JournalledExchange,
-  openExchange,
-  systemClock,
-} from '@bellwether/exchange';
+import { EXCHANGE_SCHEMA, type JournalledExchange } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { registerSandboxDoors, SANDBOX_PATHS, SANDBOX_SCHEMA } from '@bellwether/exchange/sandbox';
 import { exchangeDomains } from '@bellwether/protocol';
 import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
 import { createAgentStore } from './adapters/postgres/agent-store.ts';
+import { createChainOrderStore } from './adapters/postgres/chain-order-store.ts';
 import { openPool, type PoolOptions, type Sql, socketUrl } from './adapters/postgres/connection.ts';
 import { startEmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
-import { writeEvidence } from './adapters/postgres/evidence.ts';
+import { createFeeStore } from './adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from './adapters/postgres/idempotency-store.ts';
-import { createLeaderBoard } from './adapters/postgres/leader-board.ts';
 import { masterKeyFits } from './adapters/postgres/master-key-check.ts';
 import { migrate } from './adapters/postgres/migrate.ts';
 import { readOfficialSkills, writeOfficialSkills } from './adapters/postgres/official-skills.ts';
@@ -31,6 +26,7 @@ import { createOrderStore } from './adapters/postgres/order-store.ts';
 import { createOwnerStore } from './adapters/postgres/owner-store.ts';
 import { createPositionStore } from './adapters/postgres/position-store.ts';
 import { createPriceHistory } from './adapters/postgres/price-history.ts';
+import { createQuoteStore } from './adapters/postgres/quote-store.ts';
 import { createRedemptionStore } from './adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from './adapters/postgres/refusal-log.ts';
 import { countOtherReplicas, replicaName, watchReplicas } from './adapters/postgres/replica-watch.ts';
@@ -41,12 +37,9 @@ import { createTradeLedger } from './adapters/postgres/trade-ledger.ts';
 import { createWalletLinkStore } from './adapters/postgres/wallet-link-store.ts';
 import { createWalletStore } from './adapters/postgres/wallet-store.ts';
 import { createWebhookStore } from './adapters/postgres/webhook-store.ts';
+import { nativeVerifyEd25519 } from './adapters/system/ed25519.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createSecrets, deriveSecret, readMasterKeyFile } from './adapters/system/secrets.ts';
-import { type LocalParts, startPaperBackend } from './adapters/venues/paper/paper-backend.ts';
-import { createPaperMarketData } from './adapters/venues/paper/paper-market-data.ts';
-import { createPaperVenue } from './adapters/venues/paper/paper-venue.ts';
-import { toEvidence } from './adapters/venues/paper/translate.ts';
 import { createPasskeys } from './adapters/webauthn/passkeys.ts';
 import { createWebhookSender } from './adapters/webhooks/sender.ts';
 import { CACHE_LEASE_MS, createAuthenticator } from './app/authenticate.ts';
@@ -59,14 +52,18 @@ import { createRateLimits } from './app/rate-limits.ts';
 import { resolveDoubt } from './app/resolve-doubt.ts';
 import { createRecommendedSkills } from './app/skills.ts';
 import { createCollateral } from './app/venue-b/collateral.ts';
+import { followFees } from './app/venue-b/fee-fate.ts';
+import { followChainOrders } from './app/venue-b/follow.ts';
+import { resolveTickers } from './app/venue-b/resolve-markets.ts';
 import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
 import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
-import type { Venue } from './ports/venue.ts';
 import type { VenueB } from './ports/venue-b.ts';
+import { startPaper } from './wiring/paper.ts';
+import { createSigning, createVenueB, walletOf } from './wiring/venue-b.ts';
 
 const VERSION: string = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
@@ -82,6 +79,10 @@ const RISKS_EVERY_MS = 30_000;
 const AUTO_REDEEM_EVERY_MS = 1_000;
 const LEADERBOARD_FRESH_MS = 5_000;
 const RATE_SWEEP_EVERY_MS = 1_000;
+const FOLLOW_EVERY_MS = 300;
+const FOLLOW_FEES_EVERY_MS = 2_000;
+const RESOLVE_TICKERS_EVERY_MS = 15_000;
+const DAY_MS = 24 * 3_600_000;
 
 /** What was started, to be stopped in the reverse order. */
 type Stop = () => Promise<void>;
@@ -177,7 +178,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   const replicaId = randomBytes(6).toString('hex');
 
   const { sql, where } = await openDatabase(config, overrides, replicaId, stops);
-  await migrate(sql, [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA]);
+  await migrate(sql, [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, SANDBOX_SCHEMA]);
   const masterKey =
     config.masterKey === null ? readMasterKeyFile(config.dataDir) : Buffer.from(config.masterKey, 'hex');
   const secrets = createSecrets(masterKey, clock.now);
@@ -189,45 +190,25 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
 
   const { recover, how } = loadRecover();
   const keys = new VenueKeys({ sql, secret: deriveSecret(masterKey, 'paper venue keys v1') });
-  const verifyCredentials: Venue['verifyCredentials'] = async (given) =>
-    (await keys.verify(given))?.address ?? null;
-  const openPaper = async (leadWaitMs: number): Promise<LocalParts | null> => {
-    try {
-      const exchange = await openExchange({
-        sql,
-        seed: String(config.paper.seed),
-        speed: config.paper.speed,
-        autoStep: config.paper.world,
-        leadWaitMs,
-        clock: { now: clock.now, every: systemClock.every },
-        log: (message, details) => logger.warn({ details }, message),
-        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries)),
-      });
-      const venue = createPaperVenue({
-        name: config.venueA.name,
-        exchange,
-        verifyCredentials,
-        gtdMinLeadS: config.paper.gtdMinLeadS,
-        now: clock.now,
-        log: logger,
-      });
-      return { exchange, venue, markets: createPaperMarketData(exchange) };
-    } catch (error) {
-      if (error instanceof ExchangeLedElsewhere && config.databaseUrl !== null) return null;
-      throw error;
-    }
-  };
   const replicaToken = deriveSecret(masterKey, 'replica calls v1').toString('hex');
-  const paper = await startPaperBackend({
-    name: config.venueA.name,
-    open: openPaper,
-    leaders: createLeaderBoard(sql, replicaId),
-    token: replicaToken,
-    verifyCredentials,
+  const signing = await createSigning(config.fees.fireblocks, {
+    secret: deriveSecret(masterKey, 'platform solana key v1'),
+    clock,
     log: logger,
+  });
+  const paper = await startPaper({
+    config,
+    sql,
+    keys,
+    clock,
+    replicaId,
+    replicaToken,
+    log: logger,
+    platformWallet: signing.address,
   });
   stops.push(() => paper.stop());
 
+  const venueB = overrides.venueB ?? createVenueB({ config, sandbox: paper.sandbox, clock, log: logger });
   const agents = createAgentStore(sql, clock.now);
   const refusals = createRefusalLog({ sql, ring: LIMITS.refusalsKept, log: logger });
   stops.push(() => refusals.flush());
@@ -236,7 +217,6 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   await writeOfficialSkills(sql, readOfficialSkills(clock.now()));
   // With PORT=0 the port is known only once the service listens.
   let publicUrl = config.publicUrl;
-  const venueB = overrides.venueB ?? absentVenueB(config.venueB.name);
   const deps: Deps = {
     clock,
     secrets,
@@ -266,11 +246,21 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     venueB,
     venueBName: config.venueB.name,
     venueBCollateral: createCollateral(venueB),
+    quotes: createQuoteStore(sql),
+    chainOrders: createChainOrderStore(sql),
+    fees: createFeeStore(sql),
+    signing,
+    feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
+    maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),
+    get paperRpcUrl() {
+      return config.venueB.live === null && config.paper.doors ? publicUrl + SANDBOX_PATHS.rpc : null;
+    },
     signatures: {
       domains: exchangeDomains(config.chainId),
       chainId: config.chainId,
       profile: config.venueA.profile,
       recover,
+      verifyEd25519: nativeVerifyEd25519,
     },
     rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     get publicUrl() {
@@ -305,7 +295,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       origin: () => new URL(publicUrl).origin,
       rateLimits,
       idempotency: createIdempotency({ store: idempotencyStore, clock }),
-      paperOnly: config.venueA.backend === 'paper',
+      paperOnly: config.venueA.backend === 'paper' && config.venueB.live === null,
     },
     forgetKey: revocations.announce,
     replicas,
@@ -319,13 +309,14 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
         () => 'ready',
         () => 'unreachable',
       );
-      const venues = [deps.venueA].map((venue) => ({
+      const venues = [deps.venueA, deps.venueB].map((venue) => ({
         name: venue.name,
         kind: venue.kind,
         backend: venue.backend,
         status: venue.status(),
       }));
-      const ready = database === 'ready' && venues.every((venue) => venue.status === 'ready');
+      // One venue's trouble must not take the other's agents away.
+      const ready = database === 'ready' && venues.some((venue) => venue.status === 'ready');
       return { ready, body: { status: ready ? 'ready' : 'not ready', version: VERSION, venues, database } };
     },
     doors: config.paper.doors
@@ -349,6 +340,13 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
               }) as Promise<void>;
             },
           },
+          {
+            prefix: '',
+            register: (door) => {
+              door.addHook('preHandler', forwardToLeader(replicas));
+              return registerSandboxDoors(door, () => paper.local()?.sandbox.current() ?? null);
+            },
+          },
         ]
       : [],
   });
@@ -364,6 +362,10 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       { name: 'touch', everyMs: TOUCH_EVERY_MS, run: touch },
       { name: 'redeem', everyMs: AUTO_REDEEM_EVERY_MS, run: () => autoRedeem(deps) },
       { name: 'resolve doubt', everyMs: RESOLVE_EVERY_MS, run: () => resolveDoubt(deps, resolveAfterMs) },
+      { name: 'follow', everyMs: FOLLOW_EVERY_MS, run: () => followChainOrders(deps) },
+      { name: 'resolve tickers', everyMs: RESOLVE_TICKERS_EVERY_MS, run: () => resolveTickers(deps) },
+      { name: 'follow fees', everyMs: FOLLOW_FEES_EVERY_MS, run: () => followFees(deps) },
+      { name: 'sweep quotes', everyMs: SWEEP_EVERY_MS, run: () => deps.quotes.sweep(clock.now() - DAY_MS) },
       { name: 'rate limits', everyMs: RATE_SWEEP_EVERY_MS, run: rateLimits.sweep },
       { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: () => idempotencyStore.sweep(clock.now()) },
       { name: 'sweep sessions', everyMs: SWEEP_EVERY_MS, run: () => owners.sweep(clock.now()) },
@@ -390,42 +392,5 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     exchange: paper.local()?.exchange ?? null,
     deps,
     facts: { version: VERSION, database: where, recovery: how },
-  };
-}
-
-/** Stands in until the adapter is there: every call says that the venue is not available. */
-function absentVenueB(name: string): VenueB {
-  const absent = () => Promise.reject(new Error('venue B is not available'));
-  return {
-    name,
-    kind: 'B',
-    backend: 'paper',
-    collateralMint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as never,
-    status: () => 'venue B is not available',
-    markets: {
-      find: async () => null,
-      findAll: async () => [],
-      listedAfter: async () => ({ markets: [], latest: 0 }),
-      byToken: async () => null,
-      search: async () => [],
-      book: async () => null,
-    },
-    chain: {
-      status: () => 'venue B is not available',
-      blockHeight: absent,
-      send: async () => ({ kind: 'unknown' }),
-      landings: absent,
-      simulate: async () => ({ kind: 'unknown' }),
-      lamports: absent,
-      tokenAccount: absent,
-      outcomeAccounts: absent,
-      tokenAddress: absent,
-      buildDelegatedTransfer: absent,
-    },
-    market: absent,
-    marketsByMint: absent,
-    quote: async () => ({ kind: 'degraded', code: 'venue_unavailable', message: null, market: null }),
-    progress: async () => ({ kind: 'unknown' }),
-    credit: null,
   };
 }

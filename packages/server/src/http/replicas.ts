@@ -56,6 +56,12 @@ export async function bindReplicas(
   );
 }
 
+/** Doors differ in whether they read bodies as text or as JSON. */
+function bodyOf(body: unknown): { readonly body?: string } {
+  if (body === undefined || body === null || body === '') return {};
+  return { body: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
 /** Sends a door's request on to the replica that leads, and its answer back, as they are. */
 export const forwardToLeader =
   ({ leaderUrl }: ReplicaDoor) =>
@@ -66,7 +72,7 @@ export const forwardToLeader =
     const response = await fetch(new URL(request.url, leader), {
       method: request.method,
       headers: headers.map(([name, value]): [string, string] => [name, String(value)]),
-      ...(typeof request.body === 'string' && request.body !== '' ? { body: request.body } : {}),
+      ...bodyOf(request.body),
       signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
     });
     return reply

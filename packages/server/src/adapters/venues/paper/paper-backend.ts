@@ -10,6 +10,7 @@ import type { JournalledExchange } from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
 import type { MarketData, Venue, VenueAnswer } from '../../../ports/venue.ts';
 import { balanceOf, type PlainBalance } from './balance.ts';
+import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
 import { decode, encode } from './wire.ts';
 
 /** Where the leader is found, and told. */
@@ -24,11 +25,14 @@ export interface LocalParts {
   readonly exchange: JournalledExchange;
   readonly venue: Venue;
   readonly markets: MarketData;
+  readonly sandbox: SandboxHolder;
 }
 
 export interface PaperBackend {
   readonly venue: Venue;
   readonly markets: MarketData;
+  /** Venue B's. */
+  readonly sandbox: SandboxCalls;
   /** `null` while another replica leads. */
   local(): LocalParts | null;
   /** Where the doors' requests go while another replica leads. */
@@ -62,7 +66,7 @@ const FIRST_WAIT_MS = 2_000;
 const RETRY_LEAD_MS = 500;
 const CALL_TIMEOUT_MS = 4_000;
 /** These are answered here, whoever leads. */
-const OWN = new Set(['name', 'kind', 'backend', 'status', 'verifyCredentials']);
+const OWN = new Set(['name', 'kind', 'backend', 'status', 'verifyCredentials', 'current', 'ensure', 'close']);
 
 /** These change nothing, so they may be asked again. */
 const READS = new Set(['balance', 'find', 'byToken', 'search', 'book']);
@@ -70,7 +74,7 @@ const READS = new Set(['balance', 'find', 'byToken', 'search', 'book']);
 type AnyMethod = (...given: unknown[]) => unknown;
 
 interface Call {
-  readonly port: 'venue' | 'markets';
+  readonly port: 'venue' | 'markets' | 'sandbox';
   readonly method: string;
   readonly args: readonly unknown[];
 }
@@ -110,6 +114,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       if (local !== null) log.info({}, 'this replica leads the paper exchange now');
     }
     if (local?.exchange.status === 'open') {
+      await local.sandbox.ensure();
       if (ownUrl !== null && leader !== ownUrl) {
         await leaders.publish(ownUrl);
         leader = ownUrl;
@@ -181,6 +186,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       verifyCredentials: options.verifyCredentials,
     }),
     markets: either<MarketData>('markets', {}),
+    sandbox: either<SandboxCalls>('sandbox', {}),
     local: () => (leads() ? local : null),
     leaderUrl: remoteUrl,
     async listening(url) {
@@ -202,6 +208,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       stopped = true;
       clearInterval(timer);
       await looking?.catch(() => {});
+      await local?.sandbox.close();
       await local?.exchange.close();
     },
   };

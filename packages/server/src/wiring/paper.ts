@@ -1,0 +1,97 @@
+/** The paper venues as this process runs or follows them: venue A's exchange, and venue B's sandbox on its book. */
+import { parseMicro } from '@bellwether/contract/decimals';
+import { ExchangeLedElsewhere, openExchange, systemClock } from '@bellwether/exchange';
+import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { openSandbox } from '@bellwether/exchange/sandbox';
+import type { Logger } from 'pino';
+import type { Sql } from '../adapters/postgres/connection.ts';
+import { writeEvidence } from '../adapters/postgres/evidence.ts';
+import { createLeaderBoard } from '../adapters/postgres/leader-board.ts';
+import {
+  type LocalParts,
+  type PaperBackend,
+  startPaperBackend,
+} from '../adapters/venues/paper/paper-backend.ts';
+import { createPaperMarketData } from '../adapters/venues/paper/paper-market-data.ts';
+import { createPaperVenue } from '../adapters/venues/paper/paper-venue.ts';
+import { createSandboxHolder } from '../adapters/venues/paper/sandbox-holder.ts';
+import { toEvidence } from '../adapters/venues/paper/translate.ts';
+import type { Config } from '../config.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Venue } from '../ports/venue.ts';
+
+export interface PaperParts {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly keys: VenueKeys;
+  readonly clock: Clock;
+  readonly replicaId: string;
+  /** Proves to the leader that the caller is a replica. */
+  readonly replicaToken: string;
+  readonly log: Logger;
+  /** The platform's wallet: it pays the network for the fees that it charges. */
+  readonly platformWallet: string;
+}
+
+/** What the platform's wallet is given on a sandbox chain where it has nothing: fees of a million charges. */
+const PLATFORM_LAMPORTS = 10_000_000_000n;
+
+export function startPaper(parts: PaperParts): Promise<PaperBackend> {
+  const { config, sql, keys, clock, log } = parts;
+  const worldClock = { now: clock.now, every: systemClock.every };
+  const note = (message: string, details?: unknown) => log.warn({ details }, message);
+  const verifyCredentials: Venue['verifyCredentials'] = async (given) =>
+    (await keys.verify(given))?.address ?? null;
+
+  const open = async (leadWaitMs: number): Promise<LocalParts | null> => {
+    try {
+      const exchange = await openExchange({
+        sql,
+        seed: String(config.paper.seed),
+        speed: config.paper.speed,
+        autoStep: config.paper.world,
+        leadWaitMs,
+        clock: worldClock,
+        log: note,
+        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries)),
+      });
+      const venue = createPaperVenue({
+        name: config.venueA.name,
+        exchange,
+        verifyCredentials,
+        gtdMinLeadS: config.paper.gtdMinLeadS,
+        now: clock.now,
+        log,
+      });
+      const sandbox = createSandboxHolder({
+        exchange,
+        simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
+        open: async () => {
+          const opened = await openSandbox({
+            sql,
+            exchange,
+            seed: exchange.seed,
+            clock: worldClock,
+            switches: config.paper.venueB,
+            log: note,
+          });
+          await opened.venue.credit(parts.platformWallet, 0n, PLATFORM_LAMPORTS);
+          return opened;
+        },
+      });
+      return { exchange, venue, markets: createPaperMarketData(exchange), sandbox };
+    } catch (error) {
+      if (error instanceof ExchangeLedElsewhere && config.databaseUrl !== null) return null;
+      throw error;
+    }
+  };
+
+  return startPaperBackend({
+    name: config.venueA.name,
+    open,
+    leaders: createLeaderBoard(sql, parts.replicaId),
+    token: parts.replicaToken,
+    verifyCredentials,
+    log,
+  });
+}
