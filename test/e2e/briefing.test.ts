@@ -2,6 +2,7 @@
 import { type Briefing, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { createFakeVenueB } from '../fake-venue-b.ts';
 import {
   call,
   newAgent,
@@ -24,9 +25,13 @@ let ahead = 0;
 const statements: string[] = [];
 
 beforeAll(async () => {
+  // Venue B has nothing to tell here: venue-b-reads.test.ts is about it.
+  const venueB = createFakeVenueB();
+  venueB.listed.clear();
   service = await startTestService(
     { PAPER_WORLD: 'off' },
     {
+      venueB,
       clock: { now: () => Date.now() + ahead },
       onStatement: (_connection, statement) => statements.push(statement),
     },
@@ -135,14 +140,15 @@ describe('the state', () => {
     });
   });
 
-  test('the other venue has nothing yet; an unknown one is refused', async () => {
+  test('of the other venue alone; an unknown one is refused', async () => {
     const trader = await newTrader(service);
     await rest(trader);
     const { status, body } = await ask(trader.apiKey, '?venue=kalshi');
     expect(status).toBe(200);
+    expect(Object.keys(body.venues)).toEqual(['kalshi']);
     expect(body).toMatchObject({
       venue: 'kalshi',
-      venues: {},
+      venues: { kalshi: { walletAddress: null, openOrdersCount: 0, currentPositionsCount: 0, balance: 0 } },
       recentTrades: [],
       opportunities: { newMarkets: [] },
     });

@@ -134,7 +134,8 @@ describe('around them', () => {
     expect(body).toMatch(
       /bellwether_http_request_duration_seconds_count\{method="GET",route="\/desk\/markets\/orders\/:orderId",status="404"\} 1/,
     );
-    expect(body).toMatch(/bellwether_venue_ready 1\n/);
+    expect(body).toMatch(/bellwether_venue_ready\{venue="polymarket"\} 1\n/);
+    expect(body).toMatch(/bellwether_venue_ready\{venue="kalshi"\} [01]\n/);
     expect(body).toMatch(/bellwether_orders_in_doubt 0\n/);
     expect(body).not.toContain('abab');
     const elsewhere = { headers: { 'x-forwarded-for': '203.0.113.9' } };

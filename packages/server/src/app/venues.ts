@@ -29,7 +29,7 @@ export function venueKind(deps: Names, name: string | undefined): VenueKind | nu
 export function requireVenueA(
   deps: Names,
   name: string | undefined,
-  instead = 'its routes begin with /venueb/agent/',
+  instead = 'ask for a quote (POST /venueb/agent/quote), sign its transaction, submit it',
 ): void {
   if (venueKind(deps, name) !== 'B') return;
   throw refusal('wrong_venue_route', `"${name}" trades by quote, local signature and submit: ${instead}.`, {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { edgeAtBest, expectedProfit, highestWorthwhile, sweep } from './book-sweep.ts';
+import { edgeAtBest, expectedProfit, highestWorthwhile, sweep, sweepContracts } from './book-sweep.ts';
 import { takerFee } from './fees.ts';
 import type { Book, Level } from './market.ts';
 
@@ -83,6 +83,61 @@ describe('sweep', () => {
         const sold = sweep(FEES, book([], up.toReversed()), sell(amount));
         expect(sold.shares).toBeLessThanOrEqual(amount);
         expect(sold.fee).toBeLessThanOrEqual(sold.cost);
+      }),
+    );
+  });
+});
+
+describe('whole contracts', () => {
+  test('the amount holds the fee, and what pays for no further contract is not taken', () => {
+    // At 0.6 a contract costs 0.6168 with its fee of 7 %.
+    const asks = book([
+      [6_000, 10n * M],
+      [7_000, 10n * M],
+    ]);
+    expect(sweepContracts(FEES, asks, buy(6_167_999n))).toMatchObject({ shares: 9n * M, complete: true });
+    expect(sweepContracts(FEES, asks, buy(6_168_000n))).toMatchObject({
+      shares: 10n * M,
+      cost: 6n * M,
+      fee: 168_000n,
+      worst: 6_000,
+      complete: true,
+    });
+    expect(sweepContracts(FEES, asks, buy(8n * M))).toMatchObject({ shares: 12n * M, worst: 7_000 });
+    expect(sweepContracts(FEES, asks, buy(100n * M))).toMatchObject({ shares: 20n * M, complete: false });
+    expect(sweepContracts(FEES, asks, buy(616_799n))).toMatchObject({ shares: 0n, complete: false });
+  });
+
+  test('a SELL gives whole contracts', () => {
+    const bids = book(
+      [],
+      [
+        [6_000, 1_500_000n],
+        [5_000, 9n * M],
+      ],
+    );
+    expect(sweepContracts(FREE, bids, sell(3_900_000n))).toMatchObject({
+      shares: 3n * M,
+      cost: 1_600_000n,
+      complete: true,
+    });
+    expect(sweepContracts(FREE, bids, sell(999_999n))).toMatchObject({ shares: 0n, complete: false });
+  });
+
+  test('never spends more than asked, and leaves nothing that pays for one more', () => {
+    const levels = fc.array(
+      fc.tuple(fc.integer({ min: 100, max: 9_900 }), fc.bigInt({ min: 1n, max: 300n * M })),
+      { minLength: 1, maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(levels, fc.bigInt({ min: 1n, max: 500n * M }), (given, amount) => {
+        const asks = given.toSorted((a, b) => a[0] - b[0]);
+        const { shares, cost, fee, worst, complete } = sweepContracts(FEES, book(asks), buy(amount));
+        expect(shares % M).toBe(0n);
+        expect(cost + fee).toBeLessThanOrEqual(amount);
+        if (!complete || worst === null) return;
+        const one = BigInt(worst) * 100n + takerFee(FEES, M, worst);
+        expect(amount - cost - fee).toBeLessThan(one);
       }),
     );
   });

@@ -62,7 +62,8 @@ export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'ou
 
 /**
  * The same where contracts are whole and what is spent holds the fee: as many contracts as the amount pays for, level by
- * level. A rest that pays for no further one is not taken, and leaves the sweep complete.
+ * level. A rest that pays for no further one is not taken, and leaves the sweep complete; of a level, what is less than
+ * a contract is passed over.
  */
 export function sweepContracts(
   terms: FeeTerms,
@@ -82,8 +83,7 @@ export function sweepContracts(
   let worst: Pips | null = null;
   let isSated = left === 0n;
   for (const [price, size] of levels) {
-    const one = priced(MICRO, price);
-    const affordable = buying ? (left / (one.paid + one.charged)) * MICRO : left;
+    const affordable = buying ? contractsFor(left, price, terms) : left;
     const offered = size - (size % MICRO);
     isSated = affordable <= offered;
     const taken = isSated ? affordable : offered;
@@ -98,6 +98,14 @@ export function sweepContracts(
     if (isSated) break;
   }
   return { ...ask, best: levels[0]?.[0] ?? null, worst, shares, cost, fee, complete: isSated && shares > 0n };
+}
+
+/** Whole contracts that an amount pays for at one price, their fee included. */
+function contractsFor(amount: Micro, price: Pips, terms: FeeTerms): Micro {
+  const spent = (contracts: Micro) => notional(contracts, price, 'floor') + takerFee(terms, contracts, price);
+  // The fee of one is rounded up, that of many only once: there may be room for a further one.
+  const found = (amount / spent(MICRO)) * MICRO;
+  return spent(found + MICRO) <= amount ? found + MICRO : found;
 }
 
 /** Expected gain of a sweep, after fees, when a share pays one collateral with this probability (in millionths). */

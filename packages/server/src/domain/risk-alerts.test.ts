@@ -1,7 +1,7 @@
 /** One row per alert, at its threshold and just short of it. */
 import { describe, expect, test } from 'vitest';
 import type { MarketRecord } from './market.ts';
-import { nextSteps } from './next-steps.ts';
+import { nextSteps, nextStepsOnVenueB } from './next-steps.ts';
 import {
   type HeldInMarket,
   MARKET_CLOSING_MS,
@@ -122,6 +122,12 @@ const ROWS: readonly Row[] = [
     { positions: [held({ market: market({ status: 'resolved' }) })] },
     ['info redeemable_winnings'],
   ],
+  [
+    'an order of venue B in a market that closes',
+    { openOrders: [open({ kind: 'B', market: market({ endDate: NOW + MARKET_CLOSING_MS }) })] },
+    ['warning market_closing_soon'],
+  ],
+  ['a venue that is silent', { silentVenue: 'kalshi' }, ['warning venue_not_answering']],
   ['a lost bet', { positions: [held({ market: market({ status: 'resolved' }), value: 0n })] }, []],
   [
     'four tenths of the account in one market, both outcomes counted',
@@ -165,6 +171,15 @@ describe('risk alerts', () => {
     const alerts = riskAlerts(facts({ positions: many, safeguards: safeguards({ tradingPaused: true }) }));
     expect(alerts.length).toBe(MAX_ALERTS);
     expect(alerts[0]?.code).toBe('trading_paused');
+  });
+
+  test('what is won on venue B is redeemed by a quote', () => {
+    const won = held({ market: market({ status: 'resolved' }) });
+    const message = (kind: 'A' | 'B') => riskAlerts(facts({ positions: [{ ...won, kind }] }))[0]?.message;
+    expect(message('A')).toBe('YES won: 10 can be redeemed.');
+    expect(message('B')).toBe(
+      'YES won: 10 can be redeemed by a SELL quote of it (POST /venueb/agent/quote).',
+    );
   });
 
   test('no text of a stranger is in a message', () => {
@@ -224,6 +239,41 @@ describe('next steps', () => {
       'redeem',
       'cancel_stale_order',
     ]);
+  });
+});
+
+describe('next steps on venue B', () => {
+  const state = {
+    venue: 'kalshi',
+    hasWallet: true,
+    winnings: [],
+    staleOrders: [],
+    ordersInDoubt: [],
+    exits: [],
+  };
+
+  test('nothing to do; without a wallet, how to get one', () => {
+    expect(nextStepsOnVenueB(state)).toEqual([]);
+    expect(nextStepsOnVenueB({ ...state, hasWallet: false })).toMatchObject([
+      { code: 'set_solana_wallet', path: '/wallet/update-sol-address' },
+    ]);
+  });
+
+  test('what is most urgent comes first, and winnings are a quote that can be sent', () => {
+    const steps = nextStepsOnVenueB({
+      ...state,
+      winnings: [{ ticker: 'KX 1', outcome: 'NO', size: 2n * M, value: 2n * M }],
+      staleOrders: ['s'],
+      ordersInDoubt: ['d'],
+      exits: ['KX 1', 'KX 1'],
+    });
+    expect(steps.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      'check_order /venueb/agent/orders/d',
+      'review_exit /markets/context/KX%201?venue=kalshi',
+      'redeem /venueb/agent/quote',
+      'check_stale_order /venueb/agent/orders/s',
+    ]);
+    expect(steps[2]?.body).toEqual({ marketTicker: 'KX 1', side: 'NO', action: 'SELL', shares: 2 });
   });
 });
 

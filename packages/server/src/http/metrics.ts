@@ -10,8 +10,7 @@ import type { Gate } from './routes.ts';
 
 export interface MetricsSources {
   readonly gate: Gate;
-  /** Whether trades can be taken. */
-  readonly isVenueReady: () => boolean;
+  readonly venues: () => readonly { readonly name: string; status(): string }[];
   readonly ordersInDoubt: () => Promise<number>;
 }
 
@@ -37,9 +36,11 @@ export function bindMetrics(app: FastifyInstance, basePath: string, sources: Met
   new Gauge({
     name: 'bellwether_venue_ready',
     help: '1 while the venue takes orders',
+    labelNames: ['venue'],
     registers: [registry],
     collect() {
-      this.set(sources.isVenueReady() ? 1 : 0);
+      for (const venue of sources.venues())
+        this.set({ venue: venue.name }, venue.status() === 'ready' ? 1 : 0);
     },
   });
   new Gauge({

@@ -80,7 +80,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   setUpRequests(app, options);
   bindMetrics(app, options.basePath, {
     gate: options.gate,
-    isVenueReady: () => options.deps.venueA.status() === 'ready',
+    venues: () => [options.deps.venueA, options.deps.venueB],
     ordersInDoubt: async () => (await options.deps.orders.inDoubt(options.deps.clock.now())).length,
   });
   validateByPart(app);
