@@ -40,6 +40,8 @@ export interface Overreach {
   readonly code: OverreachCode;
   /** A sentence, without a full stop. */
   readonly detail: string;
+  /** With `instruction_not_known`: whose instruction it is. */
+  readonly program?: SolanaAddress;
 }
 
 /** Rent of 170 bytes, the size of a Token-2022 account here, with the 128 bytes that every account is charged for. */
@@ -79,6 +81,10 @@ class Judgement {
     this.found.push({ code, detail });
   }
 
+  #notKnown({ program }: Effect, detail: string): void {
+    this.found.push({ code: 'instruction_not_known', detail, program });
+  }
+
   #effect(effect: Effect): void {
     const where = `instruction ${effect.index + 1}`;
     switch (effect.kind) {
@@ -109,7 +115,7 @@ class Judgement {
         this.#find('changes_account', `${where} is of the kind ${effect.kind}`);
         return;
       case 'unknown':
-        this.#find('instruction_not_known', `${where} of ${effect.program}: ${effect.reason}`);
+        this.#notKnown(effect, `${where} of ${effect.program}: ${effect.reason}`);
         return;
     }
   }
@@ -129,7 +135,7 @@ class Judgement {
     }
     const { wallet, inputMint } = this.#terms;
     if (!isSigner(this.#tx, this.#tx.accountKeys.indexOf(authority!))) {
-      this.#find('instruction_not_known', `${where} is authorised by an account that does not sign`);
+      this.#notKnown(effect, `${where} is authorised by an account that does not sign`);
       return;
     }
     // Another signer may be a delegate of the wallet, so the wallet's own accounts count whoever authorises.

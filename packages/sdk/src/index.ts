@@ -83,5 +83,5 @@ export {
   VenueCredentialsError,
   type VenueCredentialsOptions,
 } from './venue-credentials.ts';
-export type { VenueBAsk, VerifiedQuote, VerifyOptions } from './verify-quote.ts';
+export type { OnChainOptions, VenueBAsk, VerifiedQuote, VerifyOptions } from './verify-quote.ts';
 export { type ReceivedWebhook, verifyWebhook, WebhookSignatureError } from './verify-webhook.ts';

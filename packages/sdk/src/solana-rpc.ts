@@ -1,4 +1,5 @@
 /** The few questions to a Solana JSON-RPC node that a delegation needs. Reads are asked with commitment `confirmed`. */
+import { parseBase64Strict } from '@bellwether/protocol';
 import type { Fetch } from './transport.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -17,6 +18,28 @@ export class SolanaRpcError extends Error {
 export interface LatestBlockhash {
   readonly blockhash: string;
   readonly lastValidBlockHeight: number;
+}
+
+/** `null`: there is none at this address. */
+export type ChainAccount = {
+  readonly lamports: bigint;
+  /** The program that it belongs to. */
+  readonly owner: string;
+  readonly executable: boolean;
+  readonly data: Uint8Array;
+} | null;
+
+interface WireAccount {
+  readonly lamports: number;
+  readonly owner: string;
+  readonly executable: boolean;
+  readonly data: readonly [base64: string, encoding: string];
+}
+
+export interface SimulationAnswer {
+  /** `null`: it would succeed. */
+  readonly err: unknown;
+  readonly accounts: readonly ChainAccount[];
 }
 
 export type SignatureStatus = 'unseen' | 'confirmed' | { readonly failed: unknown };
@@ -67,6 +90,35 @@ export class SolanaRpc {
       : 'unseen';
   }
 
+  /** In the order asked for; at most 100. @throws SolanaRpcError */
+  async accounts(addresses: readonly string[]): Promise<readonly ChainAccount[]> {
+    const options = { encoding: 'base64', commitment: 'confirmed' };
+    const { value } = await this.#call<{ value: (WireAccount | null)[] }>('getMultipleAccounts', [
+      addresses,
+      options,
+    ]);
+    return accountsOf(value, addresses.length);
+  }
+
+  /** What some accounts would be after an unsigned transaction. @throws SolanaRpcError */
+  async simulate(base64: string, addresses: readonly string[]): Promise<SimulationAnswer> {
+    const { value } = await this.#call<{ value: { err: unknown; accounts: (WireAccount | null)[] | null } }>(
+      'simulateTransaction',
+      [
+        base64,
+        {
+          encoding: 'base64',
+          commitment: 'confirmed',
+          sigVerify: false,
+          replaceRecentBlockhash: false,
+          accounts: { encoding: 'base64', addresses },
+        },
+      ],
+    );
+    if (value.err !== null) return { err: value.err, accounts: [] };
+    return { err: null, accounts: accountsOf(value.accounts ?? [], addresses.length) };
+  }
+
   async #call<T>(method: string, params: readonly unknown[]): Promise<T> {
     let answer: { result?: T; error?: { code?: number; message?: string } };
     try {
@@ -87,4 +139,19 @@ export class SolanaRpc {
       throw new SolanaRpcError(0, `${method}: no readable answer from the Solana node`);
     return answer.result;
   }
+}
+
+function accountsOf(wire: readonly (WireAccount | null)[], count: number): readonly ChainAccount[] {
+  if (wire.length !== count) throw new SolanaRpcError(0, 'the Solana node left accounts out');
+  return wire.map((account) => {
+    if (account === null) return null;
+    const data = parseBase64Strict(account.data[0]);
+    if (data === null) throw new SolanaRpcError(0, 'the Solana node gave an account that cannot be read');
+    return {
+      lamports: BigInt(account.lamports),
+      owner: account.owner,
+      executable: account.executable,
+      data,
+    };
+  });
 }

@@ -40,8 +40,12 @@ export type UnsafeReason = {
     /** The quote is of another market, outcome, action or amount than what was asked for. */
     | 'other_order'
     /** The quote promises nothing, or less than nothing, in return. */
-    | 'nothing_promised';
+    | 'nothing_promised'
+    /** A node says that it would fail. */
+    | 'would_fail';
   readonly detail: string;
+  /** With `instruction_not_known`: whose instruction it is. */
+  readonly program?: string;
 };
 
 /** What was to be signed does something that was not asked for. It was not signed; do not sign it elsewhere. */

@@ -22,11 +22,13 @@ import { VenueBError } from './venue-b-error.ts';
 import {
   askedAtoms,
   exactMicro,
+  type OnChainOptions,
   solanaAddress,
   type VenueBAsk,
   type VerifiedQuote,
   type VerifyOptions,
   verifyQuote,
+  verifyQuoteOnChain,
 } from './verify-quote.ts';
 
 /** Kept with the order, for the agent's journal. */
@@ -84,6 +86,16 @@ export class VenueB {
    */
   verify(quote: Quote, ask: VenueBAsk, options: VerifyOptions): VerifiedQuote {
     return verifyQuote(quote, ask, options);
+  }
+
+  /**
+   * The same where DFlow's own program cannot be read: a Solana node that you trust simulates what it would move. On
+   * the paper chain everything can be read, and `verify` is enough.
+   * @throws VenueBError, UnsafeTransaction, SolanaRpcError
+   */
+  verifyOnChain(quote: Quote, ask: VenueBAsk, options: OnChainOptions): Promise<VerifiedQuote> {
+    const { fetch: send } = this.#options;
+    return verifyQuoteOnChain(quote, ask, { ...(send === undefined ? {} : { fetch: send }), ...options });
   }
 
   /** The signed transaction in base64. @throws RangeError when the signer is not the quote's wallet */

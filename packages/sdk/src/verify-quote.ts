@@ -10,10 +10,15 @@ import {
   parseSolanaAddress,
   parseTransaction,
   parseTransactionBytes,
+  type QuoteTerms,
+  SOLANA_PROGRAMS,
   type SolanaAddress,
   type SolanaTransaction,
   USDC_MINT,
 } from '@bellwether/protocol';
+import { simulatedOverreaches } from './simulate-quote.ts';
+import { SolanaRpc } from './solana-rpc.ts';
+import type { Fetch } from './transport.ts';
 import { type UnsafeReason, UnsafeTransaction, VenueBError } from './venue-b-error.ts';
 
 /** What an agent wants to trade. */
@@ -138,11 +143,15 @@ function parsed(base64: string): SolanaTransaction | UnsafeReason {
   }
 }
 
-/**
- * @throws VenueBError when there is nothing to sign (`quote_not_executable`, `quote_expired`) or the ask is invalid
- * @throws UnsafeTransaction when signing would do anything but what was asked
- */
-export function verifyQuote(quote: Quote, ask: VenueBAsk, options: VerifyOptions): VerifiedQuote {
+interface Judged {
+  readonly quote: Quote;
+  readonly wallet: SolanaAddress;
+  readonly reasons: readonly UnsafeReason[];
+  /** Present when the quote can be read at all. */
+  readonly read?: { readonly tx: SolanaTransaction; readonly terms: QuoteTerms };
+}
+
+function judge(quote: Quote, ask: VenueBAsk, options: VerifyOptions): Judged {
   const { unsignedTransaction, quoteErrorCode } = quote;
   if (unsignedTransaction === undefined || quoteErrorCode !== undefined || quote.previewOnly)
     throw new VenueBError(
@@ -156,23 +165,67 @@ export function verifyQuote(quote: Quote, ask: VenueBAsk, options: VerifyOptions
   const expected = expectedOf(quote, ask, options);
   const reasons = [...contradictions(quote, ask, expected)];
   const tx = parsed(unsignedTransaction);
+  if ('code' in tx) return { quote, wallet, reasons: [...reasons, tx] };
   const [inputMint, outputMint] = [parseSolanaAddress(expected.input), parseSolanaAddress(expected.output)];
-  if ('code' in tx) reasons.push(tx);
-  else if (inputMint === null || outputMint === null)
-    reasons.push({ code: 'wrong_mint', detail: "the quote's mints are no addresses" });
-  else {
-    const quoted = atoms(quote.inAmount);
-    const found = overreaches(tx, {
-      wallet,
-      inputMint,
-      outputMint,
-      maxInput: quoted < expected.asked ? quoted : expected.asked,
-      destination: ask.destination === undefined ? null : solanaAddress(ask.destination),
-      maxLamports: options.maxLamports ?? DEFAULT_MAX_LAMPORTS,
-      collateralMint: expected.collateral,
-    });
-    reasons.push(...found);
+  if (inputMint === null || outputMint === null) {
+    const detail = "the quote's mints are no addresses";
+    return { quote, wallet, reasons: [...reasons, { code: 'wrong_mint', detail }] };
   }
-  if (reasons.length > 0) throw new UnsafeTransaction(reasons);
-  return { quote, wallet, wire: parseTransactionBytes(unsignedTransaction) } as VerifiedQuote;
+  const quoted = atoms(quote.inAmount);
+  const terms: QuoteTerms = {
+    wallet,
+    inputMint,
+    outputMint,
+    maxInput: quoted < expected.asked ? quoted : expected.asked,
+    destination: ask.destination === undefined ? null : solanaAddress(ask.destination),
+    maxLamports: options.maxLamports ?? DEFAULT_MAX_LAMPORTS,
+    collateralMint: expected.collateral,
+  };
+  return { quote, wallet, reasons: [...reasons, ...overreaches(tx, terms)], read: { tx, terms } };
+}
+
+function accept({ quote, wallet }: Judged): VerifiedQuote {
+  return { quote, wallet, wire: parseTransactionBytes(quote.unsignedTransaction!) } as VerifiedQuote;
+}
+
+/**
+ * @throws VenueBError when there is nothing to sign (`quote_not_executable`, `quote_expired`) or the ask is invalid
+ * @throws UnsafeTransaction when signing would do anything but what was asked
+ */
+export function verifyQuote(quote: Quote, ask: VenueBAsk, options: VerifyOptions): VerifiedQuote {
+  const judged = judge(quote, ask, options);
+  if (judged.reasons.length > 0) throw new UnsafeTransaction(judged.reasons);
+  return accept(judged);
+}
+
+export interface OnChainOptions extends VerifyOptions {
+  /** A Solana node that you trust: its word decides what an unreadable instruction does. */
+  readonly rpcUrl: string;
+  /** Whose instructions may be unreadable; default DFlow's programs. */
+  readonly opaque?: readonly string[];
+  readonly fetch?: Fetch;
+}
+
+/**
+ * The same for transactions with instructions of DFlow's that cannot be read: what can be read is judged as ever, and
+ * what the whole would move is asked of a node by simulation. Weaker than reading: a program may do another thing later.
+ * @throws VenueBError, UnsafeTransaction, SolanaRpcError
+ */
+export async function verifyQuoteOnChain(
+  quote: Quote,
+  ask: VenueBAsk,
+  options: OnChainOptions,
+): Promise<VerifiedQuote> {
+  const { rpcUrl, opaque = [SOLANA_PROGRAMS.dflowAggregator, SOLANA_PROGRAMS.dflowMarkets] } = options;
+  const judged = judge(quote, ask, options);
+  const readable = judged.reasons.filter(
+    ({ code, program }) => code !== 'instruction_not_known' || !opaque.includes(program ?? ''),
+  );
+  if (readable.length > 0 || judged.read === undefined) throw new UnsafeTransaction(judged.reasons);
+  if (judged.reasons.length > 0) {
+    const rpc = new SolanaRpc(rpcUrl, options.fetch);
+    const moved = await simulatedOverreaches(rpc, judged.read.tx, { ...judged.read.terms, opaque });
+    if (moved.length > 0) throw new UnsafeTransaction(moved);
+  }
+  return accept(judged);
 }
