@@ -20,13 +20,8 @@ import {
 } from '@solana-program/token';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  build,
-  chainDatabase,
-  openTestChain,
-  SOL,
-  TestClock,
-} from '../../exchange/src/doors/solana/fixtures.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { build, migrated, openTestChain, SOL, TestClock } from '../../exchange/src/doors/solana/fixtures.ts';
 import { type SandboxChain, solanaRpcDoor } from '../../exchange/src/doors/solana/index.ts';
 import { fetchSend } from '../src/adapters/outbound/http.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
@@ -54,7 +49,7 @@ let fireblocks: FireblocksServer;
 const clock = new TestClock();
 
 beforeAll(async () => {
-  sql = (await chainDatabase()) as unknown as Sql;
+  sql = (await migrated(await openTestDatabase())) as unknown as Sql;
   await migrate(sql);
   vm = await openTestChain(sql as never, clock);
   door = fastify();

@@ -7,12 +7,13 @@ import {
 } from '@solana-program/token';
 import type { Sql } from 'postgres';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openTestDatabase } from '../../../../../test/postgres.ts';
 import { SLOT_MS } from './block-clock.ts';
 import {
   build,
-  chainDatabase,
   createMint,
   fund,
+  migrated,
   openTestChain,
   randomBlockhash,
   run,
@@ -39,7 +40,7 @@ const open = async (): Promise<SandboxChain> => {
 };
 
 beforeEach(async () => {
-  sql = await chainDatabase();
+  sql = await migrated(await openTestDatabase());
   clock = new TestClock();
   chain = await open();
 });
@@ -244,19 +245,19 @@ test('accounts of a lookup table are known as written', async () => {
     },
   ]);
   const { blockhash } = chain.latestBlockhash();
-  const plain = await build(alice, [transferSol(alice, bob.address, SOL / 2n)], { blockhash });
-  const wire = await throughTable(plain, { alice, table: table.address, blockhash });
+  const wire = await throughTable({ alice, table: table.address, blockhash });
   expect(await chain.send(wire)).toMatchObject({ kind: 'executed', executed: { err: null } });
   expect(chain.account(bob.address)?.lamports).toBe(SOL / 2n);
   const [row] = await sql`select lamports::text from sandbox_accounts where address = ${bob.address}`;
   expect(row?.lamports).toBe(String(SOL / 2n));
 });
 
-/** The transfer anew, its destination out of the table. */
-async function throughTable(
-  _plain: Uint8Array,
-  options: { alice: Awaited<ReturnType<typeof wallet>>; table: Address; blockhash: string },
-): Promise<Uint8Array> {
+/** A transfer whose destination comes out of the table. */
+async function throughTable(options: {
+  alice: Awaited<ReturnType<typeof wallet>>;
+  table: Address;
+  blockhash: string;
+}): Promise<Uint8Array> {
   const { alice, table, blockhash } = options;
   const data = new Uint8Array(12);
   new DataView(data.buffer).setUint32(0, 2, true);

@@ -24,7 +24,7 @@ import {
   getMintToCheckedInstruction,
 } from '@solana-program/token';
 import type { Sql } from 'postgres';
-import { openTestDatabase } from '../../../../../test/postgres.ts';
+import type { Database } from '../../index.ts';
 import { openChain } from './chain.ts';
 import { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
 import type { Executed, SandboxChain } from './types.ts';
@@ -42,8 +42,9 @@ export class TestClock {
   }
 }
 
-export async function chainDatabase(): Promise<Sql> {
-  const sql = (await openTestDatabase()) as unknown as Sql;
+/** @param database an empty one */
+export async function migrated(database: Database): Promise<Sql> {
+  const sql = database as Sql;
   await sql.unsafe(SANDBOX_CHAIN_SCHEMA);
   return sql;
 }

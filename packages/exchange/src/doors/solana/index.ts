@@ -1,4 +1,5 @@
 export { openChain } from './chain.ts';
+export { type SolanaRpcDoorOptions, solanaRpcDoor } from './rpc/door.ts';
 export { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
 export {
   type AddressedAccount,

@@ -1,0 +1,90 @@
+/** Methods that read accounts, tokens above all. */
+import { type Mint, readToken, TOKEN_PROGRAMS, type TokenAccount } from '../token-accounts.ts';
+import type { AddressedAccount, SandboxChain, TokenFilter } from '../types.ts';
+import { accountJson, accountViewOf, uiTokenAmount } from './account-json.ts';
+import { atSlot, decimalsIn, type MethodContext, type Methods } from './methods.ts';
+import { asAddress, type Options, type Params } from './params.ts';
+import { invalidParam } from './rpc-error.ts';
+
+const MAX_ACCOUNTS_PER_CALL = 100;
+
+export const ACCOUNT_METHODS: Methods = {
+  getBalance: (params, { chain }) => {
+    const address = params.address(0);
+    params.options(1, chain.slot());
+    return atSlot(chain, chain.account(address)?.lamports ?? 0n);
+  },
+  getAccountInfo: (params, { chain }) => {
+    const address = params.address(0);
+    const view = accountViewOf(params.options(1, chain.slot()));
+    return atSlot(chain, accountJson(chain.account(address), view, decimalsIn(chain)));
+  },
+  getMultipleAccounts: (params, { chain }) => {
+    const addresses = params.list(0, MAX_ACCOUNTS_PER_CALL).map(asAddress);
+    const view = accountViewOf(params.options(1, chain.slot()), 'base64');
+    return atSlot(
+      chain,
+      addresses.map((address) => accountJson(chain.account(address), view, decimalsIn(chain))),
+    );
+  },
+  getTokenAccountBalance: (params, { chain }) => {
+    params.options(1, chain.slot());
+    const { amount, mint } = tokenAt(chain, params.address(0), 'account');
+    return atSlot(chain, uiTokenAmount(amount, decimalsIn(chain)(mint)));
+  },
+  getTokenSupply: (params, { chain }) => {
+    params.options(1, chain.slot());
+    const { supply, decimals } = tokenAt(chain, params.address(0), 'mint');
+    return atSlot(chain, uiTokenAmount(supply, decimals));
+  },
+  getTokenAccountsByOwner: (params, context) =>
+    tokenAccounts(params, context, (owner, filter) => context.chain.tokenAccountsOf(owner, filter)),
+  getTokenAccountsByDelegate: (params, context) =>
+    tokenAccounts(params, context, (delegate, filter) =>
+      context.chain.tokenAccountsByDelegate(delegate, filter),
+    ),
+};
+
+interface Kinds {
+  readonly account: TokenAccount;
+  readonly mint: Mint;
+}
+
+function tokenAt<K extends keyof Kinds>(chain: SandboxChain, address: string, kind: K): Kinds[K] {
+  const account = chain.account(address);
+  if (account === null) throw invalidParam('could not find account');
+  const token = readToken(account);
+  if (token?.kind !== kind)
+    throw invalidParam(kind === 'account' ? 'not a Token account' : 'not a Token mint');
+  return token as Kinds[K];
+}
+
+function tokenAccounts(
+  params: Params,
+  { chain }: MethodContext,
+  find: (key: string, filter: TokenFilter) => readonly AddressedAccount[],
+): unknown {
+  const key = params.address(0);
+  const filter = filterOf(chain, params.options(1, chain.slot()));
+  const view = accountViewOf(params.options(2, chain.slot()));
+  return atSlot(
+    chain,
+    find(key, filter).map(({ address, account }) => ({
+      pubkey: address,
+      account: accountJson(account, view, decimalsIn(chain)),
+    })),
+  );
+}
+
+function filterOf(chain: SandboxChain, options: Options): TokenFilter {
+  const [mint, programId] = [options.address('mint'), options.address('programId')];
+  if ((mint === undefined) === (programId === undefined))
+    throw invalidParam('the filter must have either mint or programId');
+  if (mint !== undefined) {
+    if (chain.account(mint) === null) throw invalidParam('could not find mint');
+    return { mint };
+  }
+  if (programId === undefined || !TOKEN_PROGRAMS.has(programId))
+    throw invalidParam('unrecognized Token program id');
+  return { programId };
+}

@@ -1,0 +1,69 @@
+/** Methods about the node, its blocks and what transactions cost. */
+import { concatBytes, MalformedTransaction, parseBase64Strict, readTransaction } from '@bellwether/protocol';
+import { feeOf } from '../fee.ts';
+import { API_VERSION, atSlot, type MethodContext, type Methods } from './methods.ts';
+import type { Params } from './params.ts';
+import { INVALID_PARAMS, invalidParam, RpcError } from './rpc-error.ts';
+
+const SLOTS_IN_EPOCH = 432_000;
+const SIGNATURE_BYTES = 64;
+const VERSION_FLAG = 0x80;
+const MAX_ACCOUNT_BYTES = 10n * 1024n * 1024n;
+
+export const CLUSTER_METHODS: Methods = {
+  getHealth: () => 'ok',
+  getVersion: () => ({ 'solana-core': `${API_VERSION}-bellwether-sandbox`, 'feature-set': 0 }),
+  getGenesisHash: (_params, { chain }) => chain.genesisHash,
+  getSlot: (params, { chain }) => {
+    params.options(0, chain.slot());
+    return chain.slot();
+  },
+  getBlockHeight: (params, { chain }) => {
+    params.options(0, chain.slot());
+    return chain.blockHeight();
+  },
+  getLatestBlockhash: (params, { chain }) => {
+    params.options(0, chain.slot());
+    return atSlot(chain, chain.latestBlockhash());
+  },
+  isBlockhashValid: (params, { chain }) => {
+    params.options(1, chain.slot());
+    return atSlot(chain, chain.isBlockhashValid(params.address(0)));
+  },
+  getEpochInfo: (params, { chain }) => {
+    const slot = chain.slot();
+    params.options(0, slot);
+    return {
+      absoluteSlot: slot,
+      blockHeight: slot,
+      epoch: Math.floor(slot / SLOTS_IN_EPOCH),
+      slotIndex: slot % SLOTS_IN_EPOCH,
+      slotsInEpoch: SLOTS_IN_EPOCH,
+      transactionCount: null,
+    };
+  },
+  getFeeForMessage,
+  getMinimumBalanceForRentExemption: (params, { chain }) => {
+    const bytes = params.whole(0);
+    if (bytes > MAX_ACCOUNT_BYTES) throw invalidParam('an account has at most 10485760 bytes');
+    return chain.minimumBalanceForRentExemption(Number(bytes));
+  },
+};
+
+/** `null` once the message's blockhash is dead. */
+function getFeeForMessage(params: Params, { chain }: MethodContext): unknown {
+  params.options(1, chain.slot());
+  const message = parseBase64Strict(params.text(0));
+  if (message === null) throw invalidParam('the message must be base64');
+  const required = message[0] === VERSION_FLAG ? message[1] : message[0];
+  // Read as the transaction it belongs to, its signatures missing.
+  const signatures = new Uint8Array(1 + SIGNATURE_BYTES * ((required ?? 0) & 0x7f));
+  signatures[0] = (required ?? 0) & 0x7f;
+  try {
+    const tx = readTransaction(concatBytes(signatures, message));
+    return atSlot(chain, chain.isBlockhashValid(tx.recentBlockhash) ? feeOf(tx) : null);
+  } catch (error) {
+    if (!(error instanceof MalformedTransaction)) throw error;
+    throw new RpcError(INVALID_PARAMS, `failed to deserialize the message: ${error.message}`);
+  }
+}

@@ -1,0 +1,30 @@
+/** What the methods have in common: what they are given, and the envelope of answers that hold for a slot. */
+import { readToken } from '../token-accounts.ts';
+import type { SandboxChain } from '../types.ts';
+import type { Params } from './params.ts';
+
+/** Of the node whose behaviour this follows. */
+export const API_VERSION = '3.0.0';
+
+export interface MethodContext {
+  readonly chain: SandboxChain;
+  /** Lamports an address may ask for on a UTC day. */
+  readonly airdropPerDay: bigint;
+}
+
+export type Method = (params: Params, context: MethodContext) => unknown;
+export type Methods = Readonly<Record<string, Method>>;
+
+export const atSlot = (chain: SandboxChain, value: unknown): object => ({
+  context: { apiVersion: API_VERSION, slot: chain.slot() },
+  value,
+});
+
+/** 0 for what is no mint. */
+export const decimalsIn =
+  (chain: SandboxChain) =>
+  (mint: string): number => {
+    const account = chain.account(mint);
+    const token = account === null ? null : readToken(account);
+    return token?.kind === 'mint' ? token.decimals : 0;
+  };

@@ -1,0 +1,222 @@
+/** Methods that send, simulate and look up transactions, and the faucet. */
+import { MAX_TRANSACTION_BYTES, parseBase64Strict, readTransaction, toBase58 } from '@bellwether/protocol';
+import {
+  AirdropRefused,
+  type BalanceSheet,
+  type LandedTransaction,
+  type Refusal,
+  type ReturnData,
+  type SignatureStatus,
+  type Simulated,
+} from '../types.ts';
+import { accountJson, accountViewOf, tokenBalanceJson } from './account-json.ts';
+import { atSlot, decimalsIn, type MethodContext, type Methods } from './methods.ts';
+import { asAddress, asSignature, type Options, type Params } from './params.ts';
+import { INTERNAL_ERROR, INVALID_PARAMS, invalidParam, RpcError, versionNotSupported } from './rpc-error.ts';
+
+const WIRE_ENCODINGS = ['base58', 'base64'] as const;
+const TRANSACTION_ENCODINGS = ['json', 'base64', 'base58'] as const;
+const MAX_STATUSES = 256;
+const MAX_SIMULATED_ACCOUNTS = 64;
+const MAX_AIRDROP_LAMPORTS = 5_000_000_000n;
+const PREFLIGHT_FAILED = -32002;
+const SIGNATURE_FAILED = -32003;
+/** 1232 bytes never need more digits. */
+const MAX_BASE58_CHARS = 1683;
+
+export const TRANSACTION_METHODS: Methods = {
+  sendTransaction,
+  simulateTransaction,
+  getSignatureStatuses: async (params, { chain }) => {
+    const signatures = params.list(0, MAX_STATUSES).map(asSignature);
+    const searchHistory = params.options(1, chain.slot()).flag('searchTransactionHistory');
+    const statuses = await chain.statuses(signatures, searchHistory);
+    return atSlot(chain, statuses.map(statusJson));
+  },
+  getTransaction: async (params, { chain }) => {
+    const options = params.options(1, chain.slot());
+    const encoding = options.choice('encoding', TRANSACTION_ENCODINGS, 'json');
+    const newest = options.whole('maxSupportedTransactionVersion');
+    const landed = await chain.transaction(params.signature(0));
+    return landed === null ? null : landedJson(landed, encoding, newest);
+  },
+  requestAirdrop: async (params, { chain, airdropPerDay }) => {
+    const [address, lamports] = [params.address(0), params.whole(1)];
+    params.options(2, chain.slot());
+    if (lamports === 0n || lamports > MAX_AIRDROP_LAMPORTS)
+      throw invalidParam(`the faucet gives between 1 and ${MAX_AIRDROP_LAMPORTS} lamports at a time`);
+    try {
+      return await chain.airdrop(address, lamports, { perDay: airdropPerDay });
+    } catch (error) {
+      if (!(error instanceof AirdropRefused)) throw error;
+      throw new RpcError(INTERNAL_ERROR, `airdrop request failed: ${error.message}`);
+    }
+  },
+};
+
+async function sendTransaction(params: Params, { chain }: MethodContext): Promise<unknown> {
+  const text = params.text(0);
+  const options = params.options(1, chain.slot());
+  const skipPreflight = options.flag('skipPreflight');
+  const wire = await wireOf(text, options);
+  const outcome = await chain.send(wire, { skipPreflight });
+  if (outcome.kind === 'executed') return outcome.executed.signature;
+  // Without preflight a node takes what will never land, and says no more.
+  if (skipPreflight && (outcome.code === PREFLIGHT_FAILED || outcome.code === SIGNATURE_FAILED))
+    return toBase58(readTransaction(wire).signatures[0]!);
+  throw refusalError(outcome);
+}
+
+async function simulateTransaction(params: Params, { chain }: MethodContext): Promise<unknown> {
+  const text = params.text(0);
+  const options = params.options(1, chain.slot());
+  const wanted = options.nested('accounts');
+  const addresses = wanted?.list('addresses', MAX_SIMULATED_ACCOUNTS).map(asAddress) ?? [];
+  const outcome = await chain.simulate(await wireOf(text, options), {
+    sigVerify: options.flag('sigVerify'),
+    replaceRecentBlockhash: options.flag('replaceRecentBlockhash'),
+    accounts: addresses,
+  });
+  if (outcome.kind === 'refused') throw refusalError(outcome);
+  const accounts =
+    wanted === undefined
+      ? null
+      : outcome.accounts.map((account) =>
+          accountJson(account, accountViewOf(wanted, 'base64'), decimalsIn(chain)),
+        );
+  return atSlot(chain, simulationJson(outcome, accounts));
+}
+
+/** Base58 is the protocol's default, for history's sake. */
+async function wireOf(text: string, options: Options): Promise<Uint8Array> {
+  const encoding = options.choice('encoding', WIRE_ENCODINGS, 'base58');
+  if (encoding === 'base58' && text.length > MAX_BASE58_CHARS) throw tooLarge(encoding);
+  const wire = encoding === 'base64' ? parseBase64Strict(text) : await bytesOfBase58(text);
+  if (wire === null)
+    throw new RpcError(
+      INVALID_PARAMS,
+      `invalid ${encoding} encoding; pass {"encoding":"base64"} with canonical base64`,
+    );
+  if (wire.length > MAX_TRANSACTION_BYTES) throw tooLarge(encoding);
+  return wire;
+}
+
+const tooLarge = (encoding: string): RpcError =>
+  new RpcError(
+    INVALID_PARAMS,
+    `${encoding} encoded transaction too large: at most ${MAX_TRANSACTION_BYTES} bytes raw`,
+  );
+
+async function bytesOfBase58(text: string): Promise<Uint8Array | null> {
+  const { getBase58Encoder } = await import('@solana/kit');
+  try {
+    return new Uint8Array(getBase58Encoder().encode(text));
+  } catch {
+    return null;
+  }
+}
+
+function refusalError({ code, message, data }: Refusal): RpcError {
+  if (data === undefined) return new RpcError(code, message);
+  return new RpcError(code, message, {
+    accounts: null,
+    err: data.err,
+    innerInstructions: null,
+    logs: data.logs,
+    replacementBlockhash: null,
+    returnData: null,
+    unitsConsumed: data.unitsConsumed,
+  });
+}
+
+const simulationJson = (outcome: Simulated, accounts: unknown): object => ({
+  accounts,
+  err: outcome.err,
+  fee: outcome.fee,
+  // Not recorded here.
+  innerInstructions: null,
+  loadedAddresses: outcome.loadedAddresses,
+  logs: outcome.logs,
+  ...sheetJson('pre', outcome.pre),
+  ...sheetJson('post', outcome.post),
+  replacementBlockhash: outcome.replacementBlockhash,
+  returnData: returnDataJson(outcome.returnData),
+  unitsConsumed: outcome.unitsConsumed,
+});
+
+const sheetJson = (when: 'pre' | 'post', sheet: BalanceSheet): object => ({
+  [`${when}Balances`]: sheet.lamports,
+  [`${when}TokenBalances`]: sheet.tokens.map(tokenBalanceJson),
+});
+
+const returnDataJson = (returned: ReturnData | null): unknown =>
+  returned === null
+    ? null
+    : { programId: returned.programId, data: [Buffer.from(returned.data).toString('base64'), 'base64'] };
+
+const resultJson = (err: unknown): object => (err === null ? { Ok: null } : { Err: err });
+
+const statusJson = (status: SignatureStatus | null): unknown =>
+  status === null ? null : { ...status, status: resultJson(status.err) };
+
+function landedJson(
+  landed: LandedTransaction,
+  encoding: (typeof TRANSACTION_ENCODINGS)[number],
+  newest: bigint | undefined,
+): object {
+  const { meta, wire, err, slot, atMs } = landed;
+  const tx = readTransaction(wire);
+  if (tx.version === 0 && newest === undefined) throw versionNotSupported(tx.version);
+  return {
+    slot,
+    blockTime: Math.floor(atMs / 1000),
+    ...(newest === undefined ? {} : { version: tx.version }),
+    transaction: transactionJson(wire, encoding),
+    meta: {
+      err,
+      status: resultJson(err),
+      fee: meta.fee,
+      ...sheetJson('pre', meta.pre),
+      ...sheetJson('post', meta.post),
+      innerInstructions: null,
+      logMessages: meta.logs,
+      rewards: [],
+      computeUnitsConsumed: meta.unitsConsumed,
+      ...(tx.version === 0 ? { loadedAddresses: meta.loadedAddresses } : {}),
+      ...(meta.returnData === null ? {} : { returnData: returnDataJson(meta.returnData) }),
+    },
+  };
+}
+
+function transactionJson(wire: Uint8Array, encoding: (typeof TRANSACTION_ENCODINGS)[number]): unknown {
+  if (encoding === 'base64') return [Buffer.from(wire).toString('base64'), encoding];
+  if (encoding === 'base58') return [toBase58(wire), encoding];
+  const tx = readTransaction(wire);
+  return {
+    signatures: tx.signatures.map(toBase58),
+    message: {
+      header: {
+        numRequiredSignatures: tx.requiredSignatures,
+        numReadonlySignedAccounts: tx.readonlySigners,
+        numReadonlyUnsignedAccounts: tx.readonlyOthers,
+      },
+      accountKeys: tx.accountKeys,
+      recentBlockhash: tx.recentBlockhash,
+      instructions: tx.instructions.map(({ program, accounts, data }) => ({
+        programIdIndex: tx.accountKeys.indexOf(program),
+        accounts,
+        data: toBase58(data),
+        stackHeight: 1,
+      })),
+      ...(tx.version === 0
+        ? {
+            addressTableLookups: tx.lookups.map(({ table, writable, readonly }) => ({
+              accountKey: table,
+              writableIndexes: writable,
+              readonlyIndexes: readonly,
+            })),
+          }
+        : {}),
+    },
+  };
+}
