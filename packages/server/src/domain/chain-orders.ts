@@ -65,15 +65,15 @@ export const statusNumber = (order: Standing): 1 | 2 | 3 | 4 | 5 =>
     ? NUMBERS[chainWord(order.status, order.errorCode)]
     : orderStatusNumber(order.status);
 
-/** Collateral per contract, against whoever would like it to look better. Contracts must be positive. */
+/** What fits the record's column. */
+const MAX_PRICE = 2_147_483_647n;
+
+/** Collateral per contract, rounded against whoever would like it to look better. Contracts must be positive. */
 export function averagePrice(side: 'BUY' | 'SELL', contracts: Micro, collateral: Micro): Pips {
   const price = divide(collateral * BigInt(PIPS), contracts, side === 'BUY' ? 'ceil' : 'floor');
   // A price is a number on the record only; an absurd quote must not become an unsafe one.
   return Number(price > MAX_PRICE ? MAX_PRICE : price);
 }
-
-/** What fits the record's column. */
-const MAX_PRICE = 2_147_483_647n;
 
 /** Both legs of a trade: what came in and what went out, as contracts and collateral. */
 export const legsOf = (

@@ -63,6 +63,5 @@ export function tellResolutions(
         select 1 from credentials c
         where c.user_id = a.user_id and (c.wallet_address = p.wallet or c.funder = p.wallet)
         union all
-        select 1 from orders b
-        where b.user_id = a.user_id and b.wallet_address = p.wallet and b.signature_type is null)))`;
+        select 1 from order_wallets o where o.user_id = a.user_id and o.address = p.wallet)))`;
 }

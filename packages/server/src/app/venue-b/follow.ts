@@ -140,14 +140,18 @@ async function resend(deps: Deps, orders: readonly Followed[]): Promise<void> {
 }
 
 async function followLanded(deps: Deps, orders: readonly Followed[]): Promise<void> {
+  const failures: unknown[] = [];
   for (let i = 0; i < orders.length; i += ASK_AT_ONCE) {
     const some = orders.slice(i, i + ASK_AT_ONCE);
-    await Promise.all(some.map((order) => followFills(deps, order)));
+    // One order that cannot be recorded must not hold up the others.
+    const turns = await Promise.allSettled(some.map((order) => followFills(deps, order)));
+    failures.push(...turns.flatMap((turn) => (turn.status === 'rejected' ? [turn.reason] : [])));
     const now = deps.clock.now();
     await deps.chainOrders.postpone(
       some.map(({ row }) => ({ orderId: row.orderId, dueAt: now + pollPause(now - (row.landedAt ?? now)) })),
     );
   }
+  if (failures.length > 0) throw new AggregateError(failures, 'orders of venue B were not recorded');
 }
 
 async function followFills(deps: Deps, { row, quote }: Followed): Promise<void> {
