@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { divide, MICRO, type Micro } from '@bellwether/contract/decimals';
-import { associatedTokenAddress, type SolanaAddress, toBase64, USDC_MINT } from '@bellwether/protocol';
+import { type SolanaAddress, toBase64, USDC_MINT } from '@bellwether/protocol';
 import type { Outcome, PaperExchange } from '../../index.ts';
 import type { SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
@@ -13,6 +13,7 @@ import { COMPUTE_UNITS, type OrderRequest } from './order-request.ts';
 import type { OrderKind, Orders, Terms } from './orders.ts';
 import { impactMillionths, type Priced, priceBuy, priceSell } from './pricing.ts';
 import { isResting, type Switches } from './switches.ts';
+import { tokenAccountOf } from './token-addresses.ts';
 import type * as Transactions from './transactions.ts';
 import type { MintMaker, Vaults } from './vaults.ts';
 
@@ -208,11 +209,11 @@ function openingInstructions(
       payer: request.sponsor ?? user,
       owner: receiver,
       mint: outputMint,
-      account: associatedTokenAddress(receiver, outputMint, build.tokenProgramOf(outputMint)),
+      account: tokenAccountOf(receiver, outputMint),
     }),
     build.transfer({
       mint: inputMint,
-      from: associatedTokenAddress(user, inputMint, build.tokenProgramOf(inputMint)),
+      from: tokenAccountOf(user, inputMint),
       to: vaults.escrowOf(inputMint),
       authority: user,
       amount: offer.inAmount,

@@ -5,7 +5,7 @@
  * PostgreSQL is the truth about orders; memory only knows when to look. So a commit that failed, a chain that started
  * again or a process that died leave nothing to repair: the next look finds what is open.
  */
-import { associatedTokenAddress, parseSolanaAddress, SOLANA_PROGRAMS, USDC_MINT } from '@bellwether/protocol';
+import { parseSolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
 import type { Clock, ConditionId, Database } from '../../index.ts';
 import type { SandboxChain } from '../solana/index.ts';
@@ -15,6 +15,7 @@ import { messageHashOf, type QuoteParts } from './quotes.ts';
 import { LP_ACCOUNT, Settlement, type SettlementExchange } from './settlement.ts';
 import { type Switches, switchesFrom } from './switches.ts';
 import { Tape } from './tape.ts';
+import { tokenAccountOf } from './token-addresses.ts';
 import { foundVaults, MintMaker, type Vaults, vaultsOf } from './vaults.ts';
 
 export interface DflowSandboxOptions {
@@ -158,7 +159,7 @@ export class DflowSandbox {
     if (known.length > 0) return;
     const { build } = this.quoting;
     const { settlement, treasury, accounts } = this.#vaults;
-    const account = associatedTokenAddress(owner, USDC_MINT, SOLANA_PROGRAMS.token);
+    const account = tokenAccountOf(owner, USDC_MINT);
     const compiled = build.compile({
       feePayer: settlement.address,
       lifetime: this.chain.latestBlockhash(),

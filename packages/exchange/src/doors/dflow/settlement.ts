@@ -14,7 +14,7 @@
  * goes back to the LP.
  */
 import { MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
-import { associatedTokenAddress, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
+import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
 import type { EngineEvent, Level, NewOrder, Outcome, PaperExchange, PublicCommand } from '../../index.ts';
 import type { SandboxChain } from '../solana/index.ts';
@@ -23,6 +23,7 @@ import type { Closing, OrderRow, Orders } from './orders.ts';
 import { type Lot, priceBuy, priceExactly, priceSell, venueFee } from './pricing.ts';
 import { payoutOf } from './quotes.ts';
 import { isResting, type Switches } from './switches.ts';
+import { tokenAccountOf } from './token-addresses.ts';
 import type * as Transactions from './transactions.ts';
 import { outstanding, type Vaults } from './vaults.ts';
 
@@ -271,7 +272,7 @@ export class Settlement {
     return {
       owner,
       mint,
-      account: associatedTokenAddress(owner, mint, this.#parts.build.tokenProgramOf(mint)),
+      account: tokenAccountOf(owner, mint),
     };
   }
 

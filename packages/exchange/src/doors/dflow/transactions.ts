@@ -2,7 +2,7 @@
  * Builds the venue's transactions with kit. Loaded when the sandbox opens, not before: kit is large. It signs nothing
  * for a user; `signed` is for the venue's own keys.
  */
-import { concatBytes, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT, utf8 } from '@bellwether/protocol';
+import { concatBytes, SOLANA_PROGRAMS, type SolanaAddress, utf8 } from '@bellwether/protocol';
 import {
   AccountRole,
   type Address,
@@ -23,6 +23,7 @@ import {
   getTransferCheckedInstruction,
 } from '@solana-program/token';
 import type { VenueSigner } from './keys.ts';
+import { tokenProgramOf } from './token-addresses.ts';
 import { DECIMALS } from './token-state.ts';
 
 export type { Instruction } from '@solana/kit';
@@ -84,10 +85,6 @@ export function signed({ message, signers }: Compiled, keys: readonly VenueSigne
 
 const at = (address: SolanaAddress): Address => address as string as Address;
 const signer = (address: SolanaAddress) => createNoopSigner(at(address));
-
-/** USDC is of the classic token program, every outcome token of Token-2022. */
-export const tokenProgramOf = (mint: SolanaAddress): SolanaAddress =>
-  mint === USDC_MINT ? SOLANA_PROGRAMS.token : SOLANA_PROGRAMS.token2022;
 
 const program = (mint: SolanaAddress) => ({ programAddress: at(tokenProgramOf(mint)) });
 

@@ -2,10 +2,11 @@
  * Where the venue keeps its money on the chain, and how it got there: USDC in a fixed supply, made once, and the
  * outcome mints, made when they are first needed. It never moves anything.
  */
-import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
+import { SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { AddressedAccount, SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import { keylessAddress, type VenueSigner, venueSigner } from './keys.ts';
+import { tokenAccountOf } from './token-addresses.ts';
 import { MINT_BYTES, mintBytes, supplyOf, tokenAccountBytes } from './token-state.ts';
 
 const USDC = 1_000_000n;
@@ -36,23 +37,18 @@ export function vaultsOf(seed: string): Vaults {
   const settlement = venueSigner(seed, 'settlement');
   const lp = venueSigner(seed, 'lp');
   const treasury = venueSigner(seed, 'treasury');
-  const usdcOf = ({ address }: VenueSigner) =>
-    associatedTokenAddress(address, USDC_MINT, SOLANA_PROGRAMS.token);
-  const escrow = usdcOf(settlement);
+  const usdcOf = ({ address }: VenueSigner) => tokenAccountOf(address, USDC_MINT);
   return {
     settlement,
     lp,
     treasury,
     accounts: {
-      escrow,
+      escrow: usdcOf(settlement),
       vault: keylessAddress(seed, 'vault'),
       lp: usdcOf(lp),
       treasury: usdcOf(treasury),
     },
-    escrowOf: (mint) =>
-      mint === USDC_MINT
-        ? escrow
-        : associatedTokenAddress(settlement.address, mint, SOLANA_PROGRAMS.token2022),
+    escrowOf: (mint) => tokenAccountOf(settlement.address, mint),
   };
 }
 

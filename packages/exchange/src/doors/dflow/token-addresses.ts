@@ -1,0 +1,22 @@
+/** Where wallets keep their tokens. Finding an address costs half a millisecond of hashing, so it is remembered. */
+import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
+
+/** Some 200 bytes each. */
+const ADDRESSES_KEPT = 20_000;
+
+const known = new Map<string, SolanaAddress>();
+
+/** USDC is of the classic token program, every outcome token of Token-2022. */
+export const tokenProgramOf = (mint: SolanaAddress): SolanaAddress =>
+  mint === USDC_MINT ? SOLANA_PROGRAMS.token : SOLANA_PROGRAMS.token2022;
+
+export function tokenAccountOf(owner: SolanaAddress, mint: SolanaAddress): SolanaAddress {
+  const key = `${owner} ${mint}`;
+  let address = known.get(key);
+  if (address === undefined) {
+    address = associatedTokenAddress(owner, mint, tokenProgramOf(mint));
+    if (known.size >= ADDRESSES_KEPT) known.clear();
+    known.set(key, address);
+  }
+  return address;
+}
