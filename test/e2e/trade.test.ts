@@ -154,7 +154,7 @@ describe('one effect', () => {
   });
 });
 
-/** Refused attempts, which are written behind the answer, and the look for a key whose lease has run out, and what jobs ask meanwhile. */
+/** Refused attempts, written behind the answer; the look for a key whose lease ran out; what jobs ask meanwhile. */
 const IN_NOBODYS_WAY =
   /k\.key_hash|record_refusals|chain_orders|sandbox_|webhook_endpoints|last_called_at|pg_stat_activity|limit 1000|from traded_markets where/;
 
