@@ -606,6 +606,7 @@ describe('markets', () => {
     ]);
     expect(found?.id).toBe(TICKER);
     expect(missing).toBeNull();
+    expect(logged).toEqual(['warn DFlow lists things in a shape that is not known {"left":1}']);
     expect(byToken).toMatchObject({ market: { id: TICKER }, outcome: 'NO' });
     expect(all.map(({ id }) => id)).toEqual([TICKER]);
     expect(batches()).toEqual([{ tickers: [TICKER, 'KXNONE-1'], mints: [MINTS.no] }]);

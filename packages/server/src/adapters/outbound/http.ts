@@ -100,7 +100,7 @@ export function createHttp(options: HttpOptions): Http {
           const most = repeatable && tries === 1 ? request.timeoutMs / 2 : request.timeoutMs;
           return await attempt({
             ...request,
-            timeoutMs: Math.max(1, Math.min(most, deadline - clock.now())),
+            timeoutMs: Math.max(1, Math.ceil(Math.min(most, deadline - clock.now()))),
           });
         } catch (error) {
           const failure = error as HttpUnavailable;

@@ -18,6 +18,7 @@ const ORDER_TIMEOUT_MS = 10_000;
 const MESSAGE_CHARS = 300;
 const NOT_FOUND = 404;
 const BAD_REQUEST = 400;
+const UNAUTHORIZED = 401;
 const FORBIDDEN = 403;
 
 /** The venue did not answer, or not in a shape that can be read. */
@@ -63,6 +64,17 @@ export function createDflowClient(options: DflowClientOptions) {
   const metadata = createHttp({ service: 'the DFlow metadata API', send, clock, log });
   const trade = createHttp({ service: 'the DFlow trade API', send, clock, log });
   const key: Record<string, string> = apiKey === null ? {} : { 'x-api-key': apiKey };
+  let saidSo = false;
+
+  /** Those that can be read. A venue that changed its shapes must not look like one that has nothing. */
+  const itemsOf = <T>(items: readonly unknown[], check: (value: unknown) => T | null): readonly T[] => {
+    const read = items.map(check).filter((item) => item !== null);
+    if (read.length < items.length && !saidSo) {
+      saidSo = true;
+      log.warn({ left: items.length - read.length }, 'DFlow lists things in a shape that is not known');
+    }
+    return read;
+  };
 
   const get = (http: Http, url: string, timeoutMs: number): Promise<HttpReply> =>
     answered(
@@ -193,14 +205,11 @@ function checked<T>(reply: HttpReply, check: (value: unknown) => T | null): T {
   return value;
 }
 
-const itemsOf = <T>(items: readonly unknown[], check: (value: unknown) => T | null): readonly T[] =>
-  items.map(check).filter((item) => item !== null);
-
 /** @throws VenueBUnavailable when the refusal is no answer to this order: no code, or our key is not taken */
 function refusalOf(reply: HttpReply): OrderRefusal {
   const refusal = READ.refusal(tryJson(reply.body));
   const concernsKey = reply.status === FORBIDDEN && !ABOUT_THE_CALLER.has(refusal?.code ?? '');
-  if (refusal === null || concernsKey || reply.status === 401)
+  if (refusal === null || concernsKey || reply.status === UNAUTHORIZED)
     throw new VenueBUnavailable(`DFlow refuses the request (${reply.status})`);
   return {
     code: refusal.code,
