@@ -172,6 +172,8 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   DFLOW_TRADE_URL: 'DFlow’s trade API.',
   DFLOW_API_KEY: 'Key of both DFlow APIs.',
   SOLANA_RPC_URL: 'Solana JSON-RPC. Required with `VENUE_B_BACKEND=live`.',
+  VENUE_B_STATUS_URL:
+    'Kalshi’s public exchange status (`…/trade-api/v2/exchange/status`); without it only the weekly maintenance window is known.',
   SIGNING_PROVIDER:
     'Who signs fee charges: a key of the service’s own (`local`, sandbox only) or `fireblocks`.',
   FIREBLOCKS_URL: 'Fireblocks’ REST API, without `/v1`.',
@@ -221,6 +223,7 @@ const FORMS: Readonly<Record<string, string>> = {
   DFLOW_METADATA_URL: 'http or https URL',
   DFLOW_TRADE_URL: 'http or https URL',
   SOLANA_RPC_URL: 'http or https URL',
+  VENUE_B_STATUS_URL: 'http or https URL',
   FIREBLOCKS_URL: 'http or https URL',
   FIREBLOCKS_ADDRESS: 'base58 address',
   FEE_WALLET: 'base58 address',

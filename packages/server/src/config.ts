@@ -65,6 +65,7 @@ export const ENVIRONMENT = Type.Object({
   DFLOW_TRADE_URL: Type.Optional(url()),
   DFLOW_API_KEY: Type.Optional(Type.String({ minLength: 1 })),
   SOLANA_RPC_URL: Type.Optional(url()),
+  VENUE_B_STATUS_URL: Type.Optional(url()),
   SIGNING_PROVIDER: choice(['local', 'fireblocks'], 'local'),
   FIREBLOCKS_URL: Type.Optional(url()),
   FIREBLOCKS_API_KEY: Type.Optional(Type.String({ minLength: 1 })),
@@ -166,6 +167,8 @@ export interface LiveVenueB {
   readonly tradeUrl: string;
   readonly apiKey: string | null;
   readonly rpcUrl: string;
+  /** Kalshi's public status; `null`: only the weekly window is known. */
+  readonly statusUrl: string | null;
 }
 
 export interface FireblocksSettings {
@@ -343,6 +346,7 @@ function liveVenueB(env: Environment): LiveVenueB {
     tradeUrl: trimmed(env.DFLOW_TRADE_URL ?? DFLOW_TRADE),
     apiKey: env.DFLOW_API_KEY ?? null,
     rpcUrl: SOLANA_RPC_URL,
+    statusUrl: env.VENUE_B_STATUS_URL ?? null,
   };
 }
 

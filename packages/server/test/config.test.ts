@@ -51,6 +51,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   DFLOW_METADATA_URL: ['dflow.net'],
   DFLOW_TRADE_URL: ['ftp://dflow.net'],
   SOLANA_RPC_URL: ['wss://rpc'],
+  VENUE_B_STATUS_URL: ['kalshi'],
   SIGNING_PROVIDER: ['remote'],
   FIREBLOCKS_URL: ['fireblocks.io'],
   FIREBLOCKS_VAULT_ID: ['main'],
@@ -107,6 +108,7 @@ test('a live venue B takes the real services where no others are named', () => {
     tradeUrl: 'https://quote-api.dflow.net',
     apiKey: null,
     rpcUrl: 'https://rpc.example',
+    statusUrl: null,
   });
   expect(config.fees.fireblocks).toMatchObject({
     url: 'https://api.fireblocks.io',

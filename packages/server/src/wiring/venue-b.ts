@@ -14,7 +14,6 @@ import type { Clock } from '../ports/clock.ts';
 import type { SigningProvider } from '../ports/signing-provider.ts';
 import type { VenueB } from '../ports/venue-b.ts';
 
-const KALSHI_STATUS = 'https://api.elections.kalshi.com/trade-api/v2/exchange/status';
 /** Stands for the sandbox in addresses: what answers is this process, or the replica that leads. */
 const SANDBOX = 'http://sandbox';
 
@@ -36,7 +35,7 @@ export function createVenueB({ config, sandbox, clock, log }: Parts): VenueB {
       metadataUrl: SANDBOX + SANDBOX_PATHS.metadata,
       tradeUrl: SANDBOX + SANDBOX_PATHS.trade,
       apiKey: null,
-      exchangeStatusUrl: null,
+      exchangeStatusUrl: `${SANDBOX}${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
       send,
       chain: createSolanaChain({ url: SANDBOX + SANDBOX_PATHS.rpc, send, clock, log }),
       credit: sandbox.credit,
@@ -46,7 +45,7 @@ export function createVenueB({ config, sandbox, clock, log }: Parts): VenueB {
     ...common,
     ...live,
     backend: 'live',
-    exchangeStatusUrl: KALSHI_STATUS,
+    exchangeStatusUrl: live.statusUrl,
     send: fetchSend,
     chain: createSolanaChain({ url: live.rpcUrl, send: fetchSend, clock, log }),
     credit: null,
