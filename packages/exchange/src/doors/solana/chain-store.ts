@@ -42,6 +42,8 @@ export interface Tenure {
    *   After either the tenure is over.
    */
   commit(changes: readonly Change[]): Promise<void>;
+  /** Rejects when the connection is gone; never resolves. */
+  readonly lost: Promise<never>;
   end(): void;
 }
 
@@ -138,6 +140,7 @@ export class ChainStore {
       })),
       tenure: {
         commit: (changes) => commit(session, holder, changes),
+        lost: session.lost,
         end: session.end,
       },
     };

@@ -410,6 +410,22 @@ describe('commits', () => {
   });
 });
 
+test('a connection that is lost while nothing is on its way costs nobody a transaction', async () => {
+  const [alice, bob] = [await wallet(chain), await generateKeyPairSigner()];
+  let pid: PromiseLike<readonly { readonly pid: number }[]> | undefined;
+  await chain.put([], (tx) => {
+    pid = tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    return [pid];
+  });
+  const [row] = (await pid) ?? [];
+  await sql`select pg_terminate_backend(${row?.pid ?? 0})`;
+  await vi.waitFor(() => expect(chain.isOpen()).toBe(false), { timeout: 10_000, interval: 1 });
+  await vi.waitFor(() => expect(chain.isOpen()).toBe(true), { timeout: 10_000 });
+  const { blockhash } = chain.latestBlockhash();
+  const wire = await build(alice, [transferSol(alice, bob.address, SOL / 2n)], { blockhash });
+  expect(await chain.send(wire)).toMatchObject({ kind: 'executed' });
+});
+
 describe('simulation', () => {
   test('tells what would happen, and nothing happens', async () => {
     const issuer = await wallet(chain);

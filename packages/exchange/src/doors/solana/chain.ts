@@ -21,6 +21,7 @@ import { CommitLine } from './commit-line.ts';
 import { Allowances, FAUCET_LAMPORTS, type Faucet, openFaucet, utcDay } from './faucet.ts';
 import { feeOf } from './fee.ts';
 import { callsLoader, createMachine, type Machine, type Run } from './machine.ts';
+import { INVALID_PARAMS, PREFLIGHT_FAILED, SIGNATURE_FAILED } from './rpc/rpc-error.ts';
 import { errorSentence } from './transaction-errors.ts';
 import {
   type AddressedAccount,
@@ -48,10 +49,6 @@ const RECENT_SLOTS = 300;
 const FINAL_AFTER_SLOTS = 32;
 const RELOAD_PAUSE_MS = 500;
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
-
-export const PREFLIGHT_FAILED = -32002;
-export const SIGNATURE_FAILED = -32003;
-export const INVALID_PARAMS = -32602;
 
 /** @throws when the database does not answer, or holds the chain of another seed */
 export async function openChain(options: ChainOptions): Promise<SandboxChain> {

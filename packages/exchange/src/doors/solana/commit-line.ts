@@ -31,6 +31,10 @@ export class CommitLine {
 
   constructor(options: CommitLineOptions) {
     this.#options = options;
+    // While a commit is on its way, the commit itself tells.
+    options.tenure.lost.catch((cause: unknown) => {
+      if (!this.#failed && this.#running === null) this.#fail([], cause);
+    });
   }
 
   /** Resolves when it is durable. @throws SandboxChainUnavailable */

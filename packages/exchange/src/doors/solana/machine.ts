@@ -42,6 +42,8 @@ const ADDRESS_LOOKUP_TABLES = 'AddressLookupTab1e1111111111111111111111111';
 /** How many of the newest blocks the machine's sysvar of slots names; tables can be made with a slot of these. */
 const SLOT_HASHES = 64;
 const SLOTS_PER_EPOCH = 432_000n;
+/** Anybody may assign an account to any program: what is remembered stays bounded. */
+const MAX_REMEMBERED_PROGRAMS = 1_000;
 
 export async function createMachine(): Promise<Machine> {
   return new Machine(await import('litesvm/dist/internal.js'));
@@ -51,8 +53,9 @@ export class Machine {
   readonly #binding: Binding;
   readonly #vm: LiteSvm;
   readonly #tokens = new TokenIndex();
-  /** Owners are few and spelled often. */
+  /** Programs that own accounts are few and spelled often: by their bytes in hex, and by their names. */
   readonly #programs = new Map<string, string>();
+  readonly #programKeys = new Map<string, Uint8Array>();
   #time = { slot: -1, second: -1 };
 
   constructor(binding: Binding) {
@@ -118,7 +121,7 @@ export class Machine {
   put({ address, account }: AddressedAccount): void {
     const { Account } = this.#binding;
     const { lamports, data, owner, executable } = account;
-    const [key, program] = [keyOf(address), keyOf(owner)];
+    const [key, program] = [keyOf(address), this.#keyOfProgram(owner)];
     // The program does not matter to an account that is not to be.
     const value = lamports === 0n ? new Account(0n, new Uint8Array(), program, false, 0n) : null;
     this.#vm.setAccount(key, value ?? new Account(lamports, data, program, executable, 0n));
@@ -207,9 +210,16 @@ export class Machine {
     const known = this.#programs.get(hex);
     if (known !== undefined) return known;
     const spelled = toBase58(key);
-    // Anybody may assign an account to any program: what is remembered stays bounded.
-    if (this.#programs.size < 1_000) this.#programs.set(hex, spelled);
+    if (this.#programs.size < MAX_REMEMBERED_PROGRAMS) this.#programs.set(hex, spelled);
     return spelled;
+  }
+
+  #keyOfProgram(address: string): Uint8Array {
+    const known = this.#programKeys.get(address);
+    if (known !== undefined) return known;
+    const key = keyOf(address);
+    if (this.#programKeys.size < MAX_REMEMBERED_PROGRAMS) this.#programKeys.set(address, key);
+    return key;
   }
 }
 

@@ -12,15 +12,21 @@ import {
 import { accountJson, accountViewOf, tokenBalanceJson } from './account-json.ts';
 import { atSlot, decimalsIn, type MethodContext, type Methods } from './methods.ts';
 import { asAddress, asSignature, type Options, type Params } from './params.ts';
-import { INTERNAL_ERROR, INVALID_PARAMS, invalidParam, RpcError, versionNotSupported } from './rpc-error.ts';
+import {
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  invalidParam,
+  PREFLIGHT_FAILED,
+  RpcError,
+  SIGNATURE_FAILED,
+  versionNotSupported,
+} from './rpc-error.ts';
 
 const WIRE_ENCODINGS = ['base58', 'base64'] as const;
 const TRANSACTION_ENCODINGS = ['json', 'base64', 'base58'] as const;
 const MAX_STATUSES = 256;
 const MAX_SIMULATED_ACCOUNTS = 64;
 const MAX_AIRDROP_LAMPORTS = 5_000_000_000n;
-const PREFLIGHT_FAILED = -32002;
-const SIGNATURE_FAILED = -32003;
 /** 1232 bytes never need more digits. */
 const MAX_BASE58_CHARS = 1683;
 
