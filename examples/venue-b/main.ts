@@ -30,8 +30,9 @@ const ALLOWANCE = 1;
 const FEE_RATE = 0.01;
 /** Words to search by; the last find the markets that end soonest. */
 const SEARCHES = ['will', 'the', 'price', 'be', 'above', 'minute'];
-/** Time for two orders before a market ends, and the longest wait for a redemption. */
+/** Time for two orders before a market ends; a short wait for its end, and the longest. */
 const TIME_TO_TRADE_MS = 15_000;
+const SHORT_MS = 150_000;
 const LONGEST_WAIT_MS = 10 * 60_000;
 const SOURCE = 'sdk:venue-b';
 
@@ -249,17 +250,23 @@ const positionOf = async ({ venueB }: Desk, ticker: string, outcome: 'YES' | 'NO
 const inWords = (ms: number): string =>
   ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : `${Math.round(ms / 60_000)} minutes`;
 
-/** The market that ends soonest with time left to trade in it; `null` when that is too far away. */
+/**
+ * A market that ends soon, with time left to trade in it; `null` when the next end is too far away. Of the markets that
+ * last two minutes the next is listed when one ends, so that it may take a moment until there is one with time left.
+ */
 async function findShortMarket(desk: Desk, tried: ReadonlySet<string>): Promise<Market | null> {
+  const patience = Date.now() + 40_000;
   return until(
-    'a market that ends soon is listed',
+    'a market that ends later than at once is listed',
     async () => {
-      const open = (await openMarkets(desk)).filter(({ id }) => !tried.has(id));
-      const inTime = open.find((market) => timeLeft(market) >= TIME_TO_TRADE_MS);
-      if (inTime !== undefined && timeLeft(inTime) <= LONGEST_WAIT_MS) return inTime;
-      // One is about to end: its successor is listed then.
-      if (open[0] !== undefined && timeLeft(open[0]) < TIME_TO_TRADE_MS) return undefined;
-      if (inTime !== undefined) say(`the next market ends in ${inWords(timeLeft(inTime))}`);
+      const waiting = Date.now() < patience;
+      const next = (await openMarkets(desk)).find(
+        (market) => !tried.has(market.id) && timeLeft(market) >= TIME_TO_TRADE_MS,
+      );
+      if (next === undefined) return undefined;
+      if (timeLeft(next) <= (waiting ? SHORT_MS : LONGEST_WAIT_MS)) return next;
+      if (waiting) return undefined;
+      say(`the next market ends in ${inWords(timeLeft(next))}`);
       return null;
     },
     { seconds: 90, everyMs: 3_000 },
