@@ -82,6 +82,10 @@ const token = (owner: string, mint: string, amount: bigint) =>
     frozen: false,
   });
 
+/** Much later than any read waits for. */
+const late = () =>
+  new Promise<never>((_, reject) => setTimeout(reject, 5_000, new Error('the fake venue is late')));
+
 interface Placed {
   readonly agentId: string;
   readonly wallet: string;
@@ -614,7 +618,7 @@ describe('positions and portfolio', () => {
     const both = await onBoth();
     await placed({ agentId: both.agentId, wallet: both.wallet, ticker: newTicker().id });
     const { findAll } = fake.markets;
-    Object.assign(fake.markets, { findAll: () => new Promise(() => {}) });
+    Object.assign(fake.markets, { findAll: late });
     try {
       const begun = performance.now();
       const [position] = (await get('/markets/current-positions', both.apiKey)).body;
@@ -776,7 +780,7 @@ describe('briefing', () => {
     const { nextCursor } = await agent.client.getBriefing();
     const market = newTicker({ createdAt: Date.now() + 1_000 });
     const { listedAfter } = fake.markets;
-    Object.assign(fake.markets, { listedAfter: () => new Promise(() => {}) });
+    Object.assign(fake.markets, { listedAfter: late });
     const silent = await agent.client.getBriefing({ since: nextCursor });
     Object.assign(fake.markets, { listedAfter });
     expect(silent.opportunities.newMarkets).toEqual([]);
