@@ -893,3 +893,45 @@ describe('context and journal', () => {
     );
   });
 });
+
+describe('on the sandbox', () => {
+  test('the world’s markets by ticker, and the money that a link brought, on its chain', async () => {
+    const sandbox = await startTestService({ PAPER_WORLD: 'off' });
+    const agent = await newAgent(sandbox);
+    const solana = SolanaSigner.generate();
+    await linkSolanaWallet(agent.client, solana);
+    const read = async (path: string) => (await call(sandbox, 'GET', path, { key: agent.apiKey })).body;
+    const { simulationBalance } = await agent.client.getMe();
+    expect((await read('/markets/portfolio?venue=kalshi')).venues).toEqual({
+      kalshi: { balance: simulationBalance, pnl: 0, positionsCount: 0, totalExposure: 0 },
+    });
+    const briefing = await agent.client.getBriefing();
+    expect(briefing.venues.kalshi).toMatchObject({
+      walletAddress: solana.address,
+      balance: simulationBalance,
+      actions: [],
+    });
+    expect(briefing.riskAlerts).toEqual([]);
+    expect(await read('/venueb/agent/positions')).toEqual([]);
+
+    const listedThere = (await read('/markets?q=*&venue=kalshi&limit=500&order=volume24hr')) as Market[];
+    const market = listedThere.find(({ bestBid, bestAsk }) => Number(bestBid) > 0.2 && Number(bestAsk) < 0.8);
+    if (market === undefined) throw new Error('the sandbox lists no such market');
+    expect(market).toMatchObject({ venue: 'kalshi', conditionId: market.id, active: true });
+    for (const id of [market.id, ...market.clobTokenIds])
+      expect((await read(`/markets/${id}`)).id).toBe(market.id);
+    const book = await read(`/markets/orderbook/${market.clobTokenIds[0]}`);
+    expect(book.asks[0].price).toBe(market.bestAsk);
+    const context = await agent.client.getMarketContext(market.id, { side: 'BUY', size: 50 });
+    expect(context.account).toMatchObject({ walletAddress: solana.address, available: simulationBalance });
+    const told = context.slippage.find(({ amount, outcome }) => amount === 50 && outcome === 'YES');
+    const quote = await call(sandbox, 'POST', '/venueb/agent/quote', {
+      key: agent.apiKey,
+      body: { marketTicker: market.id, side: 'YES', action: 'BUY', amount: 50 },
+    });
+    // The venue rounds its fee up to the cent: a contract less, at most.
+    const quoted = Number(quote.body.outAmount) / 1e6;
+    expect((told?.filledShares ?? 0) - quoted).toBeGreaterThanOrEqual(0);
+    expect((told?.filledShares ?? 0) - quoted).toBeLessThanOrEqual(1);
+  });
+});
