@@ -262,6 +262,11 @@ function assemble(env: Environment): Config {
         : 'VENUE_A_BACKEND=live is not built yet; only "paper" can be started.',
     );
   }
+  if (env.VENUE_B_COUNTRY_HEADER !== undefined && env.TRUST_PROXY === 'off') {
+    throw new ConfigError(
+      'VENUE_B_COUNTRY_HEADER needs TRUST_PROXY=on: without a proxy of yours the header is whatever the caller says.',
+    );
+  }
   if (env.VENUE_A_NAME === env.VENUE_B_NAME)
     throw new ConfigError('VENUE_A_NAME and VENUE_B_NAME must differ.');
   for (const name of ['VENUE_A_NAME', 'VENUE_B_NAME'] as const) {

@@ -40,6 +40,7 @@ import { createWebhookStore } from './adapters/postgres/webhook-store.ts';
 import { nativeVerifyEd25519 } from './adapters/system/ed25519.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createSecrets, deriveSecret, readMasterKeyFile } from './adapters/system/secrets.ts';
+import { isBlockedCountry } from './adapters/venues/dflow/jurisdictions.ts';
 import { createPasskeys } from './adapters/webauthn/passkeys.ts';
 import { createWebhookSender } from './adapters/webhooks/sender.ts';
 import { CACHE_LEASE_MS, createAuthenticator } from './app/authenticate.ts';
@@ -246,6 +247,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     venueB,
     venueBName: config.venueB.name,
     venueBCollateral: createCollateral(venueB),
+    geography: { header: config.venueB.countryHeader, isBlocked: isBlockedCountry },
     quotes: createQuoteStore(sql),
     chainOrders: createChainOrderStore(sql),
     fees: createFeeStore(sql),

@@ -137,6 +137,7 @@ describe('what one setting means for another', () => {
       'FIREBLOCKS_VAULT_ID, FIREBLOCKS_ADDRESS',
     ],
     ['a live venue B needs a chain', { VENUE_B_BACKEND: 'live', ...CUSTODY }, 'SOLANA_RPC_URL'],
+    ['a country needs a proxy', { VENUE_B_COUNTRY_HEADER: 'CF-IPCountry' }, 'TRUST_PROXY=on'],
     ['two venues of one name', { VENUE_A_NAME: 'kalshi' }, 'VENUE_B_NAME'],
     ['a venue named like a route', { VENUE_B_NAME: 'agents' }, 'VENUE_B_NAME=agents'],
     ['an unknown setting', { PAPER_SEEDS: '1' }, 'PAPER_SEEDS'],

@@ -58,6 +58,12 @@ export interface Deps {
   /** The JSON-RPC of the paper chain; `null` on a live one, or while its door is shut. */
   readonly paperRpcUrl: string | null;
   readonly venueBCollateral: Collateral;
+  /** Where venue B must not be offered. */
+  readonly geography: {
+    /** In which a trusted proxy names the caller's country (ISO 3166 alpha-2); `null`: nobody says. */
+    readonly header: string | null;
+    readonly isBlocked: (country: string) => boolean;
+  };
   readonly signatures: {
     readonly domains: ExchangeDomains;
     readonly chainId: number;

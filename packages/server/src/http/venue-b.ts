@@ -6,6 +6,7 @@ import {
   quoteVenueB,
   submitVenueB,
 } from '@bellwether/contract';
+import type { FastifyRequest } from 'fastify';
 import type { Deps } from '../app/deps.ts';
 import * as orders from '../app/venue-b/orders.ts';
 import { quote } from '../app/venue-b/quote.ts';
@@ -26,9 +27,15 @@ export const venueBAliases =
     return path === CHARGE_BY_AGENT ? [...named, `/aiagent/charge-fee/${name}/trade-fee`] : named;
   };
 
+/** Only a proxy's word counts: without one the header is the caller's own. */
+function countryOf({ headers }: FastifyRequest, header: string | null): string | null {
+  const named = header === null ? undefined : headers[header];
+  return typeof named === 'string' ? named : null;
+}
+
 export function bindVenueB(bind: Bind, deps: Deps): void {
   bind(quoteVenueB, async ({ caller, body, request }) => {
-    const answer = await quote(deps, caller, body);
+    const answer = await quote(deps, caller, body, countryOf(request, deps.geography.header));
     // What could not be had a moment ago is asked for anew.
     request.hadNoEffect = answer.quoteErrorCode !== undefined;
     return answer;

@@ -19,10 +19,22 @@ import { TITLE_CHARS } from '../untrusted-market.ts';
 export const QUOTE_TTL_MS = 120_000;
 const MESSAGE_CHARS = 1_000;
 
-/** @throws Refusal with every fault of the request at once */
-export async function quote(deps: Deps, caller: Caller, request: QuoteRequest): Promise<Quote> {
+/**
+ * @param country of the caller, when somebody trustworthy says it
+ * @throws Refusal with every fault of the request at once
+ */
+export async function quote(
+  deps: Deps,
+  caller: Caller,
+  request: QuoteRequest,
+  country: string | null,
+): Promise<Quote> {
   const question = await questionOf(deps, caller, request);
-  const answer = await ask(deps, question);
+  // Whoever holds something gets out, from wherever they are.
+  const isOut = question.side === 'BUY' && country !== null && deps.geography.isBlocked(country);
+  const answer: VenueQuote = isOut
+    ? { kind: 'degraded', code: 'geoblocked', message: null, market: null }
+    : await ask(deps, question);
   const now = deps.clock.now();
   const { market } = answer;
   const row: Omit<QuoteRow, 'withdrawn'> = {
