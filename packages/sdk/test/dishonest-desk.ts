@@ -33,13 +33,17 @@ export const STRANGER = key(74);
 
 export const kitAddress = (from: SolanaAddress): Address => address(from);
 
-export function unsigned(payer: SolanaAddress, instructions: readonly Instruction[]): string {
+export function unsigned(
+  payer: SolanaAddress,
+  instructions: readonly Instruction[],
+  recentBlockhash: string = key(9),
+): string {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
     (empty) => setTransactionMessageFeePayer(kitAddress(payer), empty),
     (paid) =>
       setTransactionMessageLifetimeUsingBlockhash(
-        { blockhash: blockhash(key(9)), lastValidBlockHeight: 150n },
+        { blockhash: blockhash(recentBlockhash), lastValidBlockHeight: 150n },
         paid,
       ),
     (dated) => appendTransactionMessageInstructions(instructions, dated),

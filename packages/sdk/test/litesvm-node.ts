@@ -7,10 +7,19 @@ import {
   readTransaction,
   SOLANA_PROGRAMS,
   type SolanaAddress,
+  toBase64,
   transactionId,
   USDC_MINT,
 } from '@bellwether/protocol';
-import { type Address, address, getBase64Encoder, getTransactionDecoder, lamports, none } from '@solana/kit';
+import {
+  type Address,
+  address,
+  type EncodedAccount,
+  getBase64Encoder,
+  getTransactionDecoder,
+  lamports,
+  none,
+} from '@solana/kit';
 import {
   AccountState,
   decodeToken,
@@ -77,13 +86,48 @@ function putTokens(svm: LiteSVM, wallet: SolanaAddress, amount: bigint): void {
   });
 }
 
-export async function startLitesvmNode(): Promise<LitesvmNode> {
-  const svm = new LiteSVM();
+const wireAccount = ({
+  lamports: held,
+  programAddress,
+  executable,
+  data,
+}: Omit<EncodedAccount, 'address'>) => ({
+  lamports: Number(held),
+  owner: programAddress,
+  executable,
+  data: [toBase64(new Uint8Array(data)), 'base64'],
+});
+
+/** What a node answers to a simulation that names the accounts it wants to see. */
+function simulated(svm: LiteSVM, base64: string, addresses: readonly string[]) {
+  const result = svm.simulateTransaction(getTransactionDecoder().decode(getBase64Encoder().encode(base64)));
+  if (result instanceof FailedTransactionMetadata)
+    return { value: { err: String(result.err()), accounts: null } };
+  const after = new Map(result.postAccounts().map((account) => [account.address as string, account]));
+  const accounts = addresses.map((each) => {
+    const account = after.get(each);
+    // Closed accounts come back as empty ones.
+    return account === undefined || account.lamports === 0n ? null : wireAccount(account);
+  });
+  return { value: { err: null, accounts } };
+}
+
+/** @param sigVerify false: unsigned transactions are simulated, as a real node does when it is asked to */
+export async function startLitesvmNode({ sigVerify = true } = {}): Promise<LitesvmNode> {
+  const svm = new LiteSVM().withSigverify(sigVerify);
   putMint(svm);
   const landed = new Map<string, unknown>();
   const methods: Record<string, (params: readonly unknown[]) => unknown> = {
     getLatestBlockhash: () => ({ value: { blockhash: svm.latestBlockhash(), lastValidBlockHeight: 150 } }),
     getBlockHeight: () => 1,
+    getMultipleAccounts: ([addresses]) => ({
+      value: (addresses as string[]).map((each) => {
+        const account = svm.getAccount(address(each));
+        return account.exists ? wireAccount(account) : null;
+      }),
+    }),
+    simulateTransaction: ([base64, options]) =>
+      simulated(svm, String(base64), (options as { accounts: { addresses: string[] } }).accounts.addresses),
     sendTransaction: ([sent]) => {
       const base64 = String(sent);
       const wire = parseBase64Strict(base64)!;

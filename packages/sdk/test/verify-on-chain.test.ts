@@ -1,0 +1,164 @@
+/**
+ * An opaque instruction is played by the token program's own batch, which the reader refuses to unpack: what is in it
+ * is known to the chain alone.
+ */
+import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
+import { BellwetherClient, SolanaSigner, UnsafeTransaction } from '@bellwether/sdk';
+import { AccountRole, createNoopSigner, type Instruction, lamports } from '@solana/kit';
+import {
+  AuthorityType,
+  getApproveInstruction,
+  getBatchInstruction,
+  getCloseAccountInstruction,
+  getSetAuthorityInstruction,
+} from '@solana-program/token';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { buyQuote, ESCROW, kitAddress, STRANGER, transfer, unsigned } from './dishonest-desk.ts';
+import { type LitesvmNode, startLitesvmNode } from './litesvm-node.ts';
+
+const ASK = { ticker: 'KXTEST-1-1', side: 'YES', action: 'BUY', amount: 5 } as const;
+const OPAQUE = [SOLANA_PROGRAMS.token];
+const { venueB } = new BellwetherClient({ baseUrl: 'http://127.0.0.1:9' });
+
+let node: LitesvmNode;
+let receiver: SolanaAddress;
+let wallet: SolanaAddress;
+beforeAll(async () => {
+  node = await startLitesvmNode({ sigVerify: false });
+  const owner = SolanaSigner.generate().address;
+  await node.fund(owner, 0n);
+  receiver = associatedTokenAddress(owner, USDC_MINT, SOLANA_PROGRAMS.token);
+});
+afterAll(() => node.close());
+beforeEach(async () => {
+  wallet = SolanaSigner.generate().address;
+  await node.fund(wallet, 100_000_000n);
+});
+
+const usdc = () => kitAddress(associatedTokenAddress(wallet, USDC_MINT, SOLANA_PROGRAMS.token));
+const owner = () => createNoopSigner(kitAddress(wallet));
+const pay = (amount: bigint) => transfer(wallet, amount, { to: receiver });
+const batch = (...instructions: readonly Instruction[]): Instruction =>
+  getBatchInstruction(instructions as never);
+
+async function reasonsOf(
+  instructions: readonly Instruction[],
+  opaque: readonly string[] = OPAQUE,
+): Promise<string[]> {
+  const blockhash = node.svm.latestBlockhash();
+  const unsignedTransaction = unsigned(wallet, instructions, blockhash);
+  try {
+    await venueB.verifyOnChain(buyQuote(wallet, { unsignedTransaction }), ASK, {
+      wallet,
+      rpcUrl: node.url,
+      opaque,
+    });
+    return [];
+  } catch (error) {
+    if (!(error instanceof UnsafeTransaction)) throw error;
+    return error.reasons.map(({ code }) => code);
+  }
+}
+
+describe('an opaque instruction', () => {
+  test('that takes what the quote says is let through, and no atom more', async () => {
+    expect(await reasonsOf([batch(pay(3_000_000n), pay(2_000_000n))])).toEqual([]);
+    expect(await reasonsOf([batch(pay(3_000_000n), pay(2_000_001n))])).toEqual(['input_exceeded']);
+    // Read and unread ones together.
+    expect(await reasonsOf([pay(3_000_000n), batch(pay(2_000_001n))])).toEqual(['input_exceeded']);
+    expect(node.token(wallet).amount).toBe(100_000_000n);
+  });
+
+  test.each<[string, () => Instruction]>([
+    [
+      'approve',
+      () =>
+        getApproveInstruction({ source: usdc(), delegate: kitAddress(STRANGER), owner: owner(), amount: 1n }),
+    ],
+    [
+      'a new owner',
+      () =>
+        getSetAuthorityInstruction({
+          owned: usdc(),
+          owner: owner(),
+          authorityType: AuthorityType.AccountOwner,
+          newAuthority: kitAddress(STRANGER),
+        }),
+    ],
+    [
+      'a close authority',
+      () =>
+        getSetAuthorityInstruction({
+          owned: usdc(),
+          owner: owner(),
+          authorityType: AuthorityType.CloseAccount,
+          newAuthority: kitAddress(STRANGER),
+        }),
+    ],
+  ])('that hides %s is found out', async (_, hidden) => {
+    expect(await reasonsOf([batch(pay(1n), hidden())])).toEqual(['gives_rights_away']);
+  });
+
+  test('that empties and closes the account is found out', async () => {
+    const close = getCloseAccountInstruction({
+      account: usdc(),
+      destination: kitAddress(ESCROW),
+      owner: owner(),
+    });
+    expect(await reasonsOf([batch(pay(100_000_000n), close)])).toEqual(['gives_rights_away']);
+  });
+
+  test('that would fail is not signed', async () => {
+    expect(await reasonsOf([batch(pay(100_000_001n))])).toEqual(['would_fail']);
+  });
+
+  test('of a program that was not named is refused without asking a node', async () => {
+    node.calls.length = 0;
+    expect(await reasonsOf([batch(pay(1n))], [])).toEqual(['instruction_not_known']);
+    expect(node.calls).toEqual([]);
+  });
+
+  test('does not excuse what can be read', async () => {
+    const approve = getApproveInstruction({
+      source: usdc(),
+      delegate: kitAddress(STRANGER),
+      owner: owner(),
+      amount: 1n,
+    });
+    expect(await reasonsOf([batch(pay(1n)), approve])).toEqual([
+      'instruction_not_known',
+      'gives_rights_away',
+    ]);
+  });
+
+  test('must not reach other programs, nor a nonce account', async () => {
+    const handed = (address: SolanaAddress): Instruction => ({
+      ...batch(pay(1n)),
+      accounts: [
+        ...(batch(pay(1n)).accounts ?? []),
+        { address: kitAddress(address), role: AccountRole.READONLY },
+      ],
+    });
+    // A program that every chain has, and that an order has no use for.
+    const loader = 'BPFLoaderUpgradeab1e11111111111111111111111' as SolanaAddress;
+    const account = node.svm.getAccount(kitAddress(loader));
+    expect(account.exists && account.executable).toBe(true);
+    expect(await reasonsOf([handed(loader)])).toContain('instruction_not_known');
+    node.svm.setAccount({
+      address: kitAddress(ESCROW),
+      lamports: lamports(1_000_000_000n),
+      data: new Uint8Array(80),
+      programAddress: kitAddress(SOLANA_PROGRAMS.system),
+      executable: false,
+      space: 80n,
+    });
+    expect(await reasonsOf([handed(ESCROW)])).toContain('changes_account');
+  });
+});
+
+test('a transaction that can be read is judged without a node', async () => {
+  node.calls.length = 0;
+  expect(await reasonsOf([pay(5_000_000n)])).toEqual([]);
+  expect(await reasonsOf([pay(5_000_001n)])).toEqual(['input_exceeded']);
+  expect(node.calls).toEqual([]);
+});
