@@ -3,13 +3,19 @@
  * accounts derive from MASTER_KEY exactly as in the service, so both may run on one database, one after the other.
  */
 import { hkdfSync } from 'node:crypto';
-import { nobleRecover } from '@bellwether/protocol';
-import { fastify } from 'fastify';
+import { formatMicro } from '@bellwether/contract/decimals';
+import { nobleRecover, parseSolanaAddress } from '@bellwether/protocol';
+import { type FastifyInstance, fastify } from 'fastify';
 import postgres from 'postgres';
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from './doors/polymarket/index.ts';
-import { migrateExchange, openExchange } from './index.ts';
+import { migrateExchange, openExchange, systemClock } from './index.ts';
+import { openSandbox, registerSandboxDoors, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from './sandbox.ts';
 
 const CLOB_PREFIX = '/paper/clob';
+const FAUCET_PATH = '/paper/faucet';
+/** What a Solana wallet is given, once: 10,000 USDC, and a SOL for fees. */
+const FAUCET_COLLATERAL = 10_000_000_000n;
+const FAUCET_LAMPORTS = 1_000_000_000n;
 
 interface Settings {
   readonly databaseUrl: string;
@@ -57,11 +63,19 @@ async function main(): Promise<void> {
   }
   await migrateExchange(sql);
   await sql.unsafe(EXCHANGE_KEYS_SCHEMA);
+  await sql.unsafe(SANDBOX_SCHEMA);
+  const log = (message: string, details?: unknown): void => console.error(message, details ?? '');
   const exchange = await openExchange({
     sql,
     seed: settings.seed,
     speed: settings.speed,
-    log: (message, details) => console.error(message, details ?? ''),
+    log,
+  });
+  const sandbox = await openSandbox({
+    ...{ sql, exchange, log },
+    seed: settings.seed,
+    clock: systemClock,
+    switches: { maintenance: 'schedule' },
   });
   const secret = new Uint8Array(
     hkdfSync('sha256', settings.masterKey, 'bellwether', 'paper venue keys v1', 32),
@@ -75,19 +89,36 @@ async function main(): Promise<void> {
     chainId: settings.chainId,
     now: Date.now,
   });
+  await registerSandboxDoors(app, () => sandbox);
+  faucetRoute(app, sandbox);
   const address = await app.listen({ host: settings.host, port: settings.port });
   console.log(`The paper exchange is ready: ${address}${CLOB_PREFIX} (simulated money)`);
+  console.log(
+    `Solana wallets: ${Object.values(SANDBOX_PATHS).join(', ')}; USDC: POST ${FAUCET_PATH} {"address"}`,
+  );
 
   let stopping = false;
   const stop = async (): Promise<void> => {
     if (stopping) return;
     stopping = true;
     await app.close();
+    await sandbox.close();
     await exchange.close();
     await sql.end({ timeout: 5 });
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+function faucetRoute(app: FastifyInstance, sandbox: Sandbox): void {
+  app.post(FAUCET_PATH, async (request, reply) => {
+    const { address } = (request.body ?? {}) as { readonly address?: unknown };
+    const wallet = typeof address === 'string' ? parseSolanaAddress(address) : null;
+    if (wallet === null)
+      return reply.code(400).send({ error: 'address must be a Solana wallet: base58 of 32 bytes' });
+    await sandbox.venue.credit(wallet, FAUCET_COLLATERAL, FAUCET_LAMPORTS);
+    return { address: wallet, collateral: formatMicro(FAUCET_COLLATERAL), lamports: String(FAUCET_LAMPORTS) };
+  });
 }
 
 await main().catch((error: unknown) => {

@@ -79,13 +79,18 @@ function eventsOf(markets: readonly ListedMarket[]): ListedMarket[][] {
   return [...events.values()];
 }
 
+const shownEvent = (sandbox: DflowSandbox, members: readonly ListedMarket[], isNested: boolean) =>
+  wireEvent(
+    members,
+    members.reduce((sum, market) => sum + openInterest(sandbox, market), 0n),
+    isNested ? members.map((market) => shown(sandbox, market)) : null,
+  );
+
 function listEvents(sandbox: DflowSandbox, query: Query, markets: readonly ListedMarket[]) {
   const nested = flagOf(query, 'withNestedMarkets') === true;
   const { rows, cursor } = cut(eventsOf(markets), pageOf(query, DEFAULT_LIMIT, MOST_LISTED));
   return {
-    events: rows.map((members) =>
-      wireEvent(members, nested ? members.map((market) => shown(sandbox, market)) : null),
-    ),
+    events: rows.map((members) => shownEvent(sandbox, members, nested)),
     cursor,
   };
 }
@@ -181,7 +186,7 @@ function eventRoutes(door: Door, open: Open): void {
     const members = [...sandbox.catalog.all()].filter(({ eventTicker }) => eventTicker === ticker);
     if (members.length === 0) throw notFound('Event not found');
     const nested = flagOf(queryOf(request), 'withNestedMarkets') === true;
-    return wireEvent(members, nested ? members.map((market) => shown(sandbox, market)) : null);
+    return shownEvent(sandbox, members, nested);
   });
 
   door.get('/api/v1/search', (request) => {

@@ -86,8 +86,12 @@ export function wireMarket(market: ListedMarket, outstanding: Micro) {
 
 export type WireMarket = ReturnType<typeof wireMarket>;
 
-/** @param markets of one event, at least one */
-export function wireEvent(markets: readonly ListedMarket[], nested: readonly WireMarket[] | null) {
+/** @param markets of one event, at least one @param outstanding micro-contracts over all of them */
+export function wireEvent(
+  markets: readonly ListedMarket[],
+  outstanding: Micro,
+  nested: readonly WireMarket[] | null,
+) {
   const first = markets[0]!;
   const sum = (pick: (market: ListedMarket) => Micro | undefined): number =>
     whole(markets.reduce((total, market) => total + (pick(market) ?? 0n), 0n));
@@ -102,7 +106,7 @@ export function wireEvent(markets: readonly ListedMarket[], nested: readonly Wir
     volume: sum(({ view }) => view?.volume),
     volume24h: sum(({ view }) => view?.volume24h),
     liquidity: sum(({ view }) => view?.liquidity),
-    openInterest: 0,
+    openInterest: whole(outstanding),
     strikeDate: seconds(first.endDate),
     strikePeriod: null,
     settlementSources: [],
