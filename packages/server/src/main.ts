@@ -8,11 +8,12 @@ function banner(config: Config, service: Service, seconds: number): void {
   console.log(`Bellwether ${version} is ready (${seconds.toFixed(1)} s)
 
   address     ${service.address}${config.basePath}  (API reference: ${docs})
-  venue       ${config.venueA.name}: PAPER, simulated money; order profile "${config.venueA.profile}"
+  venue A     ${config.venueA.name}: PAPER, simulated money; order profile "${config.venueA.profile}"
+  venue B     ${config.venueB.name}: ${config.venueB.live === null ? 'PAPER, simulated money on a Solana chain of its own' : `LIVE, real money; ${new URL(config.venueB.live.tradeUrl).host}`}
   database    ${database}
   signatures  ${recovery} recovery
 
-Try it, in another terminal:  npm run demo`);
+Try it, in another terminal:  npm run demo  or  npm run demo:venue-b`);
 }
 
 /** What a person reads when the service cannot start: one sentence, no stack. */
