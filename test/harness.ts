@@ -17,6 +17,7 @@ import { createTestDatabase } from './postgres.ts';
 export interface TestService extends Service {
   /** This process leads, unless a test has started several. */
   readonly exchange: NonNullable<Service['exchange']>;
+  readonly sandbox: NonNullable<Service['sandbox']>;
   readonly url: string;
   readonly databaseUrl: string;
   readonly masterKey: string;
@@ -48,6 +49,7 @@ export async function startTestService(
   return {
     ...service,
     exchange: service.exchange as TestService['exchange'],
+    sandbox: service.sandbox as TestService['sandbox'],
     url: service.address + config.basePath,
     databaseUrl,
     masterKey,

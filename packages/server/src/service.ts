@@ -9,7 +9,12 @@ import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
 import { EXCHANGE_SCHEMA, type JournalledExchange } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { registerSandboxDoors, SANDBOX_PATHS, SANDBOX_SCHEMA } from '@bellwether/exchange/sandbox';
+import {
+  registerSandboxDoors,
+  SANDBOX_PATHS,
+  SANDBOX_SCHEMA,
+  type Sandbox,
+} from '@bellwether/exchange/sandbox';
 import { exchangeDomains } from '@bellwether/protocol';
 import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
@@ -130,6 +135,8 @@ export interface Service {
   readonly facts: { readonly version: string; readonly database: string; readonly recovery: string };
   /** The paper exchange in this process; `null` while another replica leads it. */
   readonly exchange: JournalledExchange | null;
+  /** Venue B's sandbox in this process, as it is at the start; `null` while another replica leads. */
+  readonly sandbox: Sandbox | null;
   readonly deps: Deps;
   /** Idempotent. @returns false when something did not stop cleanly */
   stop(): Promise<boolean>;
@@ -392,6 +399,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   return {
     address,
     exchange: paper.local()?.exchange ?? null,
+    sandbox: paper.local()?.sandbox.current() ?? null,
     deps,
     facts: { version: VERSION, database: where, recovery: how },
   };
