@@ -40,6 +40,8 @@ export async function takeLead(database: Database): Promise<Lead | undefined> {
     pool.end({ timeout: 0 }).catch(() => {});
   };
   try {
+    // The driver never hands out a connection that was opened to be reserved, unless it asks for types on the way.
+    await pool`select 1`;
     const tx = await pool.reserve();
     const [row] =
       await tx`select pg_try_advisory_lock(${LOCK_KEY}::bigint) as locked, pg_backend_pid() as pid`;
@@ -86,7 +88,6 @@ function ownPool(database: Sql, onclose: () => void): Sql {
     max: 1,
     idle_timeout: null,
     max_lifetime: null,
-    fetch_types: true,
     onclose,
   };
   // The driver takes its own parsed options back (its `listen` does the same); its types do not say so.

@@ -38,6 +38,8 @@ export async function openSession(pool: Sql): Promise<Session> {
     single.end({ timeout: 0 }).catch(() => {});
   };
   try {
+    // The driver never hands out a connection that was opened to be reserved, unless it asks for types on the way.
+    await single`select 1`;
     return { tx: await single.reserve(), isLost: () => isLost, lost, end };
   } catch (error) {
     end();

@@ -5,6 +5,7 @@ import { DEFAULT_SAFEGUARDS as DEFAULTS } from '../../domain/safeguards.ts';
 import type { AgentRow, AgentStore, SettingsChange, SettingsRow } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { keyRow, type Row, settingsRow } from './rows.ts';
+import { transact } from './transaction.ts';
 
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
@@ -116,7 +117,7 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
     },
 
     revokeKey: (caller, keyId, force, at) =>
-      sql.begin(async (tx) => {
+      transact(sql, async (tx) => {
         // The agent's row serialises revocations, so that two of them cannot both be the last but one.
         await tx`select 1 from safeguards where agent_id = ${caller.agentId} for update`;
         const keys = await tx`select * from api_keys where agent_id = ${caller.agentId} order by id`;
@@ -159,7 +160,7 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
     },
 
     updateSettings: (agentId, decide, at) =>
-      sql.begin(async (tx) => {
+      transact(sql, async (tx) => {
         const [locked] = await tx`select * from safeguards where agent_id = ${agentId} for no key update`;
         if (locked === undefined) throw new Error('the agent has no safeguards row');
         const columns = settingsColumns(decide(settingsRow(locked)), at);

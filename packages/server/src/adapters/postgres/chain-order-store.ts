@@ -6,6 +6,7 @@ import type { ChainOrderRow, ChainOrderStore } from '../../ports/venue-b-stores.
 import type { Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
 import type { Row } from './rows.ts';
+import { transact } from './transaction.ts';
 
 export function createChainOrderStore(sql: Sql): ChainOrderStore {
   return {
@@ -50,7 +51,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
     },
 
     advance: ({ seen, evidence, to, dueAt, at }) =>
-      sql.begin(async (tx) => {
+      transact(sql, async (tx) => {
         const [row] = await tx`
           select stage, attempts, fills from chain_orders where order_id = ${seen.orderId} for update`;
         const isUnmoved =
@@ -61,7 +62,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
           (seen.attempts > 0 || row.attempts === 0);
         if (!isUnmoved) return false;
         await Promise.all([
-          ...writeEvidence(tx as never, evidence),
+          ...writeEvidence(tx, evidence),
           tx`update chain_orders set stage = ${to.stage}, fills = ${[...to.fills]}::text[],
               reverts = ${tx.json(to.reverts.map((revert) => ({ ...revert })))}, due_at = ${new Date(dueAt)},
               landed_at = case when ${to.stage} = 'landed' then coalesce(landed_at, ${new Date(at)}) else landed_at end
@@ -78,7 +79,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
     },
 
     async resolve(resolutions) {
-      await sql.begin(async (tx) => {
+      await transact(sql, async (tx) => {
         // Another replica may be writing the same: it is told to agents once.
         const open = await tx`
           select condition_id from traded_markets
@@ -87,7 +88,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
         const unwritten = new Set(open.map((row) => row.condition_id));
         const fresh = resolutions.filter(({ conditionId }) => unwritten.has(conditionId));
         const evidence = { outcomes: [], fills: [], markets: [], deposits: [], resolutions: fresh };
-        await Promise.all(writeEvidence(tx as never, evidence));
+        await Promise.all(writeEvidence(tx, evidence));
       });
     },
   };

@@ -3,9 +3,17 @@
  * (`postgres://user@/database?host=/folder&port=5432`) is understood here.
  */
 import postgres from 'postgres';
+import { type DriverOptions, openSocket } from './pool-socket.ts';
 
 export type Sql = postgres.Sql<{ bigint: bigint }>;
-export type Tx = postgres.ReservedSql<{ bigint: bigint }>;
+
+/** Issues the statements of one transaction: see transaction.ts. */
+export interface Tx extends postgres.ISql<{ bigint: bigint }> {
+  readonly notify: never;
+  readonly file: never;
+  readonly types: never;
+  readonly typed: never;
+}
 
 /** A part of a statement. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
@@ -40,12 +48,14 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
     // The driver would close healthy connections every half hour, and with them locks and listeners.
     max_lifetime: null,
     connect_timeout: options.connectTimeoutSeconds ?? 10,
+    // The driver's own grows to twenty seconds: so long after an outage, requests would still wait.
+    backoff: (failures: number) => Math.min(3 ** failures / 100, 1) * (0.5 + Math.random() / 2),
   };
   const socket = SOCKET_URL.exec(url);
-  if (socket === null) return postgres(url, common);
+  if (socket === null) return hardened(postgres(url, common));
   const [, user, password, database, query] = socket;
   const params = new URLSearchParams(query);
-  return postgres({
+  const pool = postgres({
     ...common,
     host: params.get('host') ?? '/var/run/postgresql',
     port: Number(params.get('port') ?? 5432),
@@ -53,6 +63,14 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
     ...(user === undefined ? {} : { user: decodeURIComponent(user) }),
     ...(password === undefined ? {} : { password: decodeURIComponent(password) }),
   });
+  return hardened(pool);
+}
+
+/** Its connections survive their sockets; where several hosts are named, or TLS comes first, the driver dials itself. */
+function hardened(pool: Sql): Sql {
+  const options = pool.options as unknown as DriverOptions & { ssl: unknown; socket: typeof openSocket };
+  if (options.host.length === 1 && !options.ssl) options.socket = openSocket;
+  return pool;
 }
 
 /** The URL of a database behind a Unix socket. */

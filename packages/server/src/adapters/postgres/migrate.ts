@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sql } from './connection.ts';
+import { transact } from './transaction.ts';
 
 const FOLDER = join(import.meta.dirname, 'migrations');
 const FILE = /^(\d{4})-([a-z0-9-]+)\.sql$/;
@@ -35,7 +36,7 @@ export async function migrate(sql: Sql, idempotent: readonly string[] = []): Pro
   let count = 0;
   for (const { file, number, name } of files) {
     if (applied.has(number)) continue;
-    await sql.begin(async (tx) => {
+    await transact(sql, async (tx) => {
       const [mine] =
         await tx`insert into migrations (number, name) values (${number}, ${name}) on conflict do nothing returning number`;
       if (mine === undefined) return;

@@ -1,7 +1,8 @@
 /** Owners' accounts, passkeys, challenges and sessions; and the claim, which moves an agent between owners. */
 import type { OwnerStore, PasskeyRow, Reseal } from '../../ports/owners.ts';
-import type { Sql } from './connection.ts';
+import type { Sql, Tx } from './connection.ts';
 import type { Row } from './rows.ts';
+import { transact } from './transaction.ts';
 
 /**
  * The exchange writes outcomes to orders that a claim moves. Should the two ever wait for each other, it must be the
@@ -10,8 +11,6 @@ import type { Row } from './rows.ts';
 const LOCK_TIMEOUT = '250ms';
 const CLAIM_ATTEMPTS = 5;
 const GAVE_WAY = new Set(['55P03', '40P01']);
-
-type Transaction = Parameters<Parameters<Sql['begin']>[1]>[0];
 
 const passkeyRow = (row: Row): PasskeyRow => ({
   userId: row.user_id,
@@ -24,13 +23,7 @@ const passkeyRow = (row: Row): PasskeyRow => ({
 });
 
 /** Everything that names `from`; credentials are sealed for their owner, so each is sealed anew. */
-async function moveRows(
-  tx: Transaction,
-  agentId: string,
-  from: bigint,
-  to: bigint,
-  reseal: Reseal,
-): Promise<void> {
+async function moveRows(tx: Tx, agentId: string, from: bigint, to: bigint, reseal: Reseal): Promise<void> {
   const credentials =
     await tx`select wallet_address, key_id, sealed from credentials where user_id = ${from} for update`;
   for (const row of credentials) {
@@ -43,7 +36,7 @@ async function moveRows(
 
 export function createOwnerStore(sql: Sql): OwnerStore {
   const claimOnce: OwnerStore['claim'] = (agentId, to, at, reseal) =>
-    sql.begin(async (tx) => {
+    transact(sql, async (tx) => {
       // The lock of the agent's trades, taken first as they take it: none is half placed while its owner changes.
       await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
       await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
@@ -69,7 +62,7 @@ export function createOwnerStore(sql: Sql): OwnerStore {
     },
 
     register: ({ name, handle, passkey }, session) =>
-      sql.begin(async (tx) => {
+      transact(sql, async (tx) => {
         const at = new Date(session.at);
         const [known] = await tx`select 1 from passkeys where credential_id = ${passkey.credentialId}`;
         if (known !== undefined) return null;
@@ -130,7 +123,7 @@ export function createOwnerStore(sql: Sql): OwnerStore {
     },
 
     async adopt(agentId, from, to, reseal) {
-      await sql.begin(async (tx) => {
+      await transact(sql, async (tx) => {
         await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
         await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
         await moveRows(tx, agentId, from, to, reseal);

@@ -3,6 +3,7 @@ import type { SolanaAddress } from '@bellwether/protocol';
 import type { QuoteRow, QuoteStore } from '../../ports/venue-b-stores.ts';
 import type { Sql } from './connection.ts';
 import type { Row } from './rows.ts';
+import { transact } from './transaction.ts';
 
 export function createQuoteStore(sql: Sql): QuoteStore {
   return {
@@ -20,7 +21,7 @@ export function createQuoteStore(sql: Sql): QuoteStore {
     },
 
     withdraw: (agentId, quoteId, at) =>
-      sql.begin(async (tx) => {
+      transact(sql, async (tx) => {
         await tx`select 1 from safeguards where agent_id = ${agentId} for no key update`;
         const [quote] = await tx`
           select withdrawn_at, exists (select 1 from orders where order_id = quote_id) as used

@@ -2,6 +2,7 @@
 import type { SkillRow, SkillStore } from '../../ports/skills.ts';
 import type { Fragment, Sql } from './connection.ts';
 import type { Row } from './rows.ts';
+import { transact } from './transaction.ts';
 
 const skillRow = (row: Row): SkillRow => ({
   skillCode: row.skill_code,
@@ -86,7 +87,7 @@ export function createSkillStore(sql: Sql): SkillStore {
     },
 
     submit: (skill, maxPending) =>
-      sql.begin(async (tx) => {
+      transact(sql, async (tx) => {
         // The owner's row makes submissions queue up, so that none slips past the count.
         await tx`select 1 from owners where user_id = ${skill.userId} for no key update`;
         const [waiting] = await tx`select count(*)::int as count from skills

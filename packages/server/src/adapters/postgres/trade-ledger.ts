@@ -9,6 +9,7 @@ import type { NewChainOrder } from '../../ports/venue-b-stores.ts';
 import type { Sql, Tx } from './connection.ts';
 import { openStatuses } from './open-statuses.ts';
 import { credentialRow, orderRow, type Row, settingsRow } from './rows.ts';
+import { openTransaction, type Transaction } from './transaction.ts';
 import { createTurns } from './turns.ts';
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
@@ -18,14 +19,13 @@ export function createTradeLedger(sql: Sql): TradeLedger {
   return {
     async open(question) {
       const leave = await turns.take(question.caller.agentId);
-      let tx: Tx | undefined;
+      const transaction = openTransaction(sql);
       try {
-        tx = await sql.reserve();
-        const answers = await Promise.all(lockAndRead(tx, question));
-        return scope({ tx, question, leave }, answers as unknown as Row[][]);
+        const answers = await Promise.all(lockAndRead(transaction.tx, question));
+        return scope({ transaction, question, leave }, answers as unknown as Row[][]);
       } catch (error) {
         leave();
-        if (tx !== undefined) abort(tx);
+        transaction.rollback();
         throw error;
       }
     },
@@ -44,7 +44,6 @@ const theDay = (tx: Tx, { caller, at }: Question) =>
 function lockAndRead(tx: Tx, question: Question) {
   const { caller, orderIds, wallets, funder, conditionId, tokenIds, quoteId } = question;
   return [
-    tx`begin`,
     tx`select * from safeguards where agent_id = ${caller.agentId} for no key update`,
     tx`with back as (delete from budget_returns where agent_id = ${caller.agentId} returning day, trades, amount)
        select coalesce(sum(trades), 0)::int as trades, coalesce(sum(amount), 0)::bigint as amount
@@ -71,14 +70,15 @@ function lockAndRead(tx: Tx, question: Question) {
 
 /** A trade that holds its agent's lock. */
 interface Held {
-  readonly tx: Tx;
+  readonly transaction: Transaction;
   readonly question: Question;
   /** Lets the agent's next trade begin. */
   readonly leave: () => void;
 }
 
-function scope({ tx, question, leave }: Held, answers: Row[][]): TradeScope {
-  const [, [locked] = [], [returned] = [], [key] = [], credentials, existing, [facts] = [], [quote] = []] =
+function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeScope {
+  const { tx } = transaction;
+  const [[locked] = [], [returned] = [], [key] = [], credentials, existing, [facts] = [], [quote] = []] =
     answers;
   if (locked === undefined || returned === undefined || facts === undefined)
     throw new Error('the agent has no safeguards row');
@@ -113,20 +113,20 @@ function scope({ tx, question, leave }: Held, answers: Row[][]): TradeScope {
         update safeguards set usage_day = ${day}::date,
           used_trades = ${usage.trades} + (select count(*) from placed where counts),
           used_amount = ${usage.amount.toString()}::bigint + ${amount.toString()}::bigint * (select count(*) from placed where counts)
-        where agent_id = ${order.agentId} returning (select count(*)::int from placed) as placed`;
-      const committed = tx`commit`;
+        where agent_id = ${order.agentId} returning (select count(*)::int from placed) as placed`.execute();
+      // What became of it is the commit's to say.
+      written.catch(() => {});
       try {
-        const [[row], end] = await Promise.all([written, committed]);
-        // PostgreSQL answers COMMIT with ROLLBACK when a statement before it failed.
-        if (end.command !== 'COMMIT') throw new Error('the trade was not committed');
+        await transaction.commit();
+        const [row] = await written;
         return row?.placed === 1;
       } finally {
-        tx.release();
         leave();
       }
     },
     abort() {
-      abort(tx);
+      // Nobody waits for it: a denial is answered while the connection cleans itself up.
+      transaction.rollback();
       leave();
     },
   };
@@ -140,14 +140,6 @@ const chainOrder = (tx: Tx, order: NewOrder, chain: NewChainOrder) => tx`
       ${new Date(chain.dueAt)}::timestamptz
     from placed
   )`;
-
-/** Nobody waits for it: a denial is answered while the connection cleans itself up. */
-function abort(tx: Tx): void {
-  tx`rollback`.then(
-    () => tx.release(),
-    () => tx.release(),
-  );
-}
 
 function orderColumns(order: NewOrder, day: string, amount: bigint): Row {
   const at = new Date(order.createdAt);

@@ -1,16 +1,15 @@
 /** Links of wallets to owners. A link moves what another owner had registered of the same key, in one transaction. */
 import type { LinkOutcome, NewLink, WalletLinkStore } from '../../ports/wallet-links.ts';
-import type { Sql } from './connection.ts';
+import type { Sql, Tx } from './connection.ts';
 import { credentialRow } from './rows.ts';
-
-type Transaction = Parameters<Parameters<Sql['begin']>[1]>[0];
+import { transact } from './transaction.ts';
 
 export function createWalletLinkStore(sql: Sql): WalletLinkStore {
   return {
-    link: (link) => sql.begin((tx) => moveAndLink(tx, link)),
+    link: (link) => transact(sql, (tx) => moveAndLink(tx, link)),
 
     unlink: (caller, address) =>
-      sql.begin(async (tx) => {
+      transact(sql, async (tx) => {
         const [agent] = await tx`select user_id from agents where agent_id = ${caller.agentId} for share`;
         const gone = await tx`
           delete from credentials where user_id = ${agent?.user_id}
@@ -40,7 +39,7 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
   };
 }
 
-async function moveAndLink(tx: Transaction, link: NewLink): Promise<LinkOutcome> {
+async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
   // Links by one key take turns; of two that race, the later holds.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`wallet link ${link.signer}`}, 0))`;
   const used = await tx`insert into used_link_challenges (nonce, expires_at)
@@ -68,7 +67,7 @@ async function moveAndLink(tx: Transaction, link: NewLink): Promise<LinkOutcome>
 
 /** Everything that other owners have of the signer's wallets. */
 async function takeOver(
-  tx: Transaction,
+  tx: Tx,
   link: NewLink,
   owner: bigint,
 ): Promise<{ moved: string[]; formerOwners: bigint[] }> {

@@ -2,6 +2,7 @@
 import type { DeliveryRow, EndpointRow, WebhookStore } from '../../ports/webhooks.ts';
 import type { Sql } from './connection.ts';
 import type { Row } from './rows.ts';
+import { transact } from './transaction.ts';
 
 /** The database's -infinity, "at once", is no date to the driver. */
 const ms = (value: Date | null): number | null =>
@@ -50,7 +51,7 @@ function endpoints(sql: Sql): Endpoints {
     where d.endpoint_id = e.id and d.status = 'pending')::int as pending from webhook_endpoints e`;
   return {
     add: (endpoint, limit) =>
-      sql.begin(async (tx) => {
+      transact(sql, async (tx) => {
         // Twins take turns on the agent's row, so that they cannot both be the last one allowed.
         await tx`select 1 from agents where agent_id = ${endpoint.agentId} for no key update`;
         const rows = await tx`
