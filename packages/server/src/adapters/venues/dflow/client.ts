@@ -122,15 +122,19 @@ export function createDflowClient(options: DflowClientOptions) {
       return { markets: itemsOf(markets, READ.market), rows: markets.length };
     },
 
-    /** Events whose words match, with their markets. */
-    async search(words: string, limit: number): Promise<readonly WireEvent[]> {
+    /** Events whose words match, with their markets. @param page `cursor` is the number of rows to skip */
+    async search(
+      words: string,
+      page: { readonly limit: number; readonly cursor: number },
+    ): Promise<{ readonly events: readonly WireEvent[]; readonly rows: number }> {
       const reply = await read('/search', {
         q: words,
-        limit,
+        ...page,
         withNestedMarkets: true,
         withMarketAccounts: true,
       });
-      return itemsOf(checked(reply, READ.events).events, READ.event);
+      const { events } = checked(reply, READ.events);
+      return { events: itemsOf(events, READ.event), rows: events.length };
     },
 
     /** `null`: the market has no book. */

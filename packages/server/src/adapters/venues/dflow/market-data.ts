@@ -8,12 +8,14 @@ import type { TickerMarket } from '../../../ports/venue-b.ts';
 import { type DflowClient, MAX_IDS_PER_BATCH, MAX_MARKETS_PER_PAGE } from './client.ts';
 import { createMarketLoader } from './market-loader.ts';
 import { toBook } from './translate.ts';
-import { READ, type WireMarket } from './wire.ts';
+import { READ, type WireEvent, type WireMarket } from './wire.ts';
 
 const MARKET_LIFE_MS = 2_000;
 const LISTING_LIFE_MS = 10_000;
 const MAX_SEARCHES_CACHED = 200;
-const EVENTS_PER_SEARCH = 50;
+const EVENTS_PER_PAGE = 100;
+/** A search gives at most so many pages of events: whoever wants more names more words. */
+const PAGES_PER_SEARCH = 5;
 const EVERYTHING = '*';
 
 /** The venue lists tens of thousands: what trades most, and the latest of the rest. Pages of 255. */
@@ -132,7 +134,13 @@ async function searchFor(
   words: string,
   translated: Translated,
 ): Promise<readonly TickerMarket[]> {
-  const events = await client.search(words, EVENTS_PER_SEARCH);
+  const events: WireEvent[] = [];
+  for (let nth = 0; nth < PAGES_PER_SEARCH; nth += 1) {
+    const page = { limit: EVENTS_PER_PAGE, cursor: nth * EVENTS_PER_PAGE };
+    const { events: found, rows } = await client.search(words, page);
+    events.push(...found);
+    if (rows < EVENTS_PER_PAGE) break;
+  }
   const wires = events.flatMap(({ markets }) => markets ?? []).map(READ.market);
   const found = once(translated(wires.filter((wire) => wire !== null)));
   const wanted = words.toLowerCase().split(/\s+/);
