@@ -90,16 +90,23 @@ describe('the documentation', () => {
     expect(headings.filter((code) => !known.has(code))).toEqual([]);
   });
 
-  test('the README’s program runs against a service', async () => {
-    const [, program] = /^```ts\n([\s\S]*?)^```$/m.exec(read('README.md')) ?? [];
-    expect(program).toContain('placeTrade');
-    const service = await startTestService();
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--input-type=module-typescript', '--eval', program ?? ''],
-      { cwd: ROOT, env: { PATH: process.env.PATH, BELLWETHER_URL: service.url } },
+  test('the README’s programs run against a service', async () => {
+    const programs = [...read('README.md').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
+      ([, code]) => code ?? '',
     );
-    expect(stdout).toMatch(/^live 0x[0-9a-f]{64}\ntrue\n/);
-    expect(stdout).toMatch(/canceled: \[\s*'0x/);
+    const service = await startTestService();
+    const run = async (program = ''): Promise<string> => {
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ['--input-type=module-typescript', '--eval', program],
+        { cwd: ROOT, env: { PATH: process.env.PATH, BELLWETHER_URL: service.url } },
+      );
+      return stdout;
+    };
+    const [onA, onB] = [await run(programs[0]), await run(programs[1])];
+    expect(onA).toMatch(/^live 0x[0-9a-f]{64}\ntrue\n/);
+    expect(onA).toMatch(/canceled: \[\s*'0x/);
+    expect(onB).toMatch(/^filled \d+ 0\.\d+\n$/);
+    expect(programs).toHaveLength(2);
   });
 });
