@@ -8,6 +8,7 @@ import { createFireblocksSigning } from '../adapters/signing/fireblocks.ts';
 import { createLocalSigning } from '../adapters/signing/local.ts';
 import { createSolanaChain } from '../adapters/solana/solana-chain.ts';
 import { createDflowVenue } from '../adapters/venues/dflow/dflow-venue.ts';
+import { creditOnce } from '../adapters/venues/paper/credit-once.ts';
 import type { SandboxCalls } from '../adapters/venues/paper/sandbox-holder.ts';
 import type { Config, FireblocksSettings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -38,7 +39,7 @@ export function createVenueB({ config, sandbox, clock, log }: Parts): VenueB {
       exchangeStatusUrl: `${SANDBOX}${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
       send,
       chain: createSolanaChain({ url: SANDBOX + SANDBOX_PATHS.rpc, send, clock, log }),
-      credit: sandbox.credit,
+      credit: creditOnce(sandbox.credit),
     });
   }
   return createDflowVenue({

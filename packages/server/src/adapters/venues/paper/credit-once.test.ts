@@ -1,0 +1,21 @@
+import { expect, test, vi } from 'vitest';
+import { creditOnce } from './credit-once.ts';
+
+test('a wallet is credited by one call, however many ask at once and later', async () => {
+  const credit = vi.fn(async (_wallet: string) => {});
+  const once = creditOnce(credit);
+  await Promise.all(Array.from({ length: 25 }, () => once('ann')));
+  await once('ann');
+  await once('bob');
+  expect(credit.mock.calls).toEqual([['ann'], ['bob']]);
+});
+
+test('a failure is told to everybody who waited, and asked for anew', async () => {
+  const credit = vi.fn(async (_wallet: string) => {});
+  credit.mockRejectedValueOnce(new Error('nobody leads'));
+  const once = creditOnce(credit);
+  const both = await Promise.allSettled([once('ann'), once('ann')]);
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await once('ann');
+  expect(credit).toHaveBeenCalledTimes(2);
+});
