@@ -220,6 +220,8 @@ test('no database: rejected at once, statements and all', async () => {
 
 test('a storm: what was committed is there, what was refused is not, and every answer is to its own question', async () => {
   const pool = openPool(url, { max: 5, applicationName: 'storm', connectTimeoutSeconds: 2 });
+  // As a service does: one connection, before there is work, learns the types for all.
+  await pool`select 1`;
   const verdicts = new Map<number, 'committed' | 'refused' | 'doubt'>();
   let next = 1_000;
   let isOver = false;
@@ -247,10 +249,12 @@ test('a storm: what was committed is there, what was refused is not, and every a
       );
     }
   };
+  const committed = () => [...verdicts.values()].filter((verdict) => verdict === 'committed').length;
   const workers = [write(), write(), write(), write(), write(), write(), read(), read(), read()];
   for (let turn = 0; turn < 25; turn += 1) {
-    await sleep(60);
+    const before = committed();
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'storm'`;
+    await expect.poll(committed, { timeout: PROMPT_MS, interval: 20 }).toBeGreaterThan(before);
   }
   isOver = true;
   const left = await Promise.race([Promise.all(workers), sleep(PROMPT_MS, 'somebody hangs')]);
@@ -259,7 +263,6 @@ test('a storm: what was committed is there, what was refused is not, and every a
   for (const [id, verdict] of verdicts)
     if (verdict !== 'doubt') expect([id, there.has(id)]).toEqual([id, verdict === 'committed']);
   const seen = [...verdicts.values()];
-  expect(seen.filter((verdict) => verdict === 'committed').length).toBeGreaterThan(25);
   expect(seen.filter((verdict) => verdict === 'refused').length).toBeGreaterThan(0);
   expect(wrong).toEqual([]);
   const startedAt = performance.now();

@@ -3,7 +3,7 @@
  * (`postgres://user@/database?host=/folder&port=5432`) is understood here.
  */
 import postgres from 'postgres';
-import { type DriverOptions, openSocket } from './pool-socket.ts';
+import { harden } from './pool-socket.ts';
 
 export type Sql = postgres.Sql<{ bigint: bigint }>;
 
@@ -52,7 +52,7 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
     backoff: (failures: number) => Math.min(3 ** failures / 100, 1) * (0.5 + Math.random() / 2),
   };
   const socket = SOCKET_URL.exec(url);
-  if (socket === null) return hardened(postgres(url, common));
+  if (socket === null) return harden(postgres(url, common));
   const [, user, password, database, query] = socket;
   const params = new URLSearchParams(query);
   const pool = postgres({
@@ -63,14 +63,7 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
     ...(user === undefined ? {} : { user: decodeURIComponent(user) }),
     ...(password === undefined ? {} : { password: decodeURIComponent(password) }),
   });
-  return hardened(pool);
-}
-
-/** Its connections survive their sockets; where several hosts are named, or TLS comes first, the driver dials itself. */
-function hardened(pool: Sql): Sql {
-  const options = pool.options as unknown as DriverOptions & { ssl: unknown; socket: typeof openSocket };
-  if (options.host.length === 1 && !options.ssl) options.socket = openSocket;
-  return pool;
+  return harden(pool);
 }
 
 /** The URL of a database behind a Unix socket. */

@@ -72,14 +72,13 @@ export function openTransaction(sql: Sql): Transaction {
   let last: Query | undefined;
   const own = (query: Query): Query => {
     const { reject } = query;
-    return Object.assign(query, {
-      handler: line.issue,
-      reject: (fault: unknown) => {
-        const error = isConnectionFault(fault) ? asLoss(fault) : fault;
-        failure ??= error;
-        reject(error);
-      },
-    });
+    query.handler = line.issue;
+    query.reject = (fault) => {
+      const error = isConnectionFault(fault) ? asLoss(fault) : fault;
+      failure ??= error;
+      reject(error);
+    };
+    return query;
   };
   const end = (statement: unknown): Promise<{ readonly command: string }> => {
     if (last !== undefined) throw new Error('the transaction is over');
@@ -87,7 +86,7 @@ export function openTransaction(sql: Sql): Transaction {
     return line.finish(last);
   };
   // Whatever was to come behind it must not happen outside.
-  own(sql.unsafe('begin') as unknown as Query).catch(line.lose);
+  own(sql`begin` as unknown as Query).catch(line.lose);
   return {
     tx: statements(sql, (query) => {
       if (last !== undefined) throw new Error('the transaction is over');

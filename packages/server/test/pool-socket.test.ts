@@ -1,0 +1,158 @@
+/** The pool's sockets, killed under load: every query is answered with its own answer or an error, and none waits. */
+import { createServer, connect as dial, type Server } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer as createSecureServer } from 'node:tls';
+import postgres from 'postgres';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../../../test/postgres.ts';
+import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
+import { harden } from '../src/adapters/postgres/pool-socket.ts';
+
+const STORMS = 20;
+const PROMPT_MS = 3_000;
+
+const escaped: unknown[] = [];
+const onEscaped = (error: unknown) => escaped.push(error);
+let url: string;
+let admin: Sql;
+
+beforeAll(async () => {
+  process.on('uncaughtException', onEscaped);
+  process.on('unhandledRejection', onEscaped);
+  url = await createTestDatabase();
+  admin = openPool(url, { max: 1 });
+});
+afterAll(async () => {
+  await admin.end({ timeout: 1 });
+  process.off('uncaughtException', onEscaped);
+  process.off('unhandledRejection', onEscaped);
+  expect(escaped).toEqual([]);
+});
+
+/** Questions on all connections, which are terminated at once, many times. */
+async function storm(pool: Sql, name: string): Promise<void> {
+  // As a service does: one connection, before there is work, learns the types for all.
+  await pool`select 1`;
+  let isOver = false;
+  let answers = 0;
+  const wrong: unknown[] = [];
+  const ask = async (worker: number) => {
+    for (let turn = 0; !isOver; turn += 1) {
+      const id = worker * 1_000_000 + turn;
+      await pool`select ${id}::int as id, array[${id}]::int[] as ids, pg_sleep(${(worker % 2) / 500})`.then(
+        ([row]) => {
+          answers += 1;
+          if (row?.id !== id || row.ids[0] !== id) wrong.push({ id, row });
+        },
+        () => {},
+      );
+    }
+  };
+  const workers = Array.from({ length: 12 }, (_, worker) => ask(worker));
+  for (let turn = 0; turn < STORMS; turn += 1) {
+    const before = answers;
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${name}`;
+    await expect.poll(() => answers, { timeout: PROMPT_MS, interval: 20 }).toBeGreaterThan(before + 5);
+  }
+  isOver = true;
+  expect(await Promise.race([Promise.all(workers), sleep(PROMPT_MS, 'somebody hangs')])).not.toBe(
+    'somebody hangs',
+  );
+  expect(wrong).toEqual([]);
+  // The connections that died last are found out here: one error each at most, and no wait.
+  const startedAt = performance.now();
+  await Promise.allSettled(Array.from({ length: 12 }, () => pool`select 1`));
+  await Promise.all(Array.from({ length: 50 }, () => pool`select 1`));
+  expect(performance.now() - startedAt).toBeLessThan(PROMPT_MS);
+  await pool.end({ timeout: 1 });
+}
+
+test('a Unix socket', () =>
+  storm(openPool(url, { max: 10, applicationName: 'unix', connectTimeoutSeconds: 2 }), 'unix'));
+
+/** A shared secret instead of certificates: the handshake is real, and needs no files. */
+const SECRET = { identity: 'test', psk: Buffer.alloc(16, 7) };
+const CIPHERS = 'PSK-AES128-GCM-SHA256';
+
+/** What a PostgreSQL with TLS does before it hands over to its protocol. The database here listens on no TCP. */
+async function tlsInFront(path: string, answer: 'S' | 'N' = 'S'): Promise<{ server: Server; port: number }> {
+  const hand = (client: Duplex) => {
+    const backend = dial(path);
+    for (const [from, to] of [
+      [client, backend],
+      [backend, client],
+    ] as const) {
+      from.on('error', () => to.destroy());
+      from.on('close', () => to.destroy());
+      from.pipe(to);
+    }
+  };
+  const encrypted = createSecureServer(
+    { ciphers: CIPHERS, maxVersion: 'TLSv1.2', pskCallback: () => SECRET.psk },
+    hand,
+  );
+  const server = createServer((plain) => {
+    plain.on('error', () => {});
+    plain.once('data', () => {
+      plain.write(answer);
+      if (answer === 'N') hand(plain);
+      else encrypted.emit('connection', plain);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, port: (server.address() as { port: number }).port };
+}
+
+function overTcp(port: number, ssl: postgres.Options<never>['ssl'], name: string): Sql {
+  const { user, database } = admin.options;
+  return harden(
+    postgres({
+      host: '127.0.0.1',
+      port,
+      user,
+      database,
+      max: 10,
+      ...(ssl === undefined ? {} : { ssl }),
+      connect_timeout: 2,
+      connection: { application_name: name },
+    }) as unknown as Sql,
+  );
+}
+
+const PSK = {
+  ciphers: CIPHERS,
+  maxVersion: 'TLSv1.2',
+  pskCallback: () => SECRET,
+  checkServerIdentity: () => undefined,
+} as const;
+
+test('TLS', async () => {
+  const { server, port } = await tlsInFront(admin.options.path as string);
+  const pool = overTcp(port, PSK, 'tls');
+  await storm(pool, 'tls');
+  server.close();
+});
+
+test('a server without TLS: refused where it is required, taken where it is preferred', async () => {
+  const { server, port } = await tlsInFront(admin.options.path as string, 'N');
+  const preferring = overTcp(port, 'prefer', 'plain');
+  expect(await preferring`select 1 as one`).toEqual([{ one: 1 }]);
+  await preferring.end({ timeout: 1 });
+  const requiring = overTcp(port, 'require', 'plain');
+  for (const attempt of [1, 2, 3])
+    expect(await requiring`select ${attempt}::int`.catch((error: unknown) => error)).toBeInstanceOf(Error);
+  await requiring.end({ timeout: 1 });
+  server.close();
+});
+
+test('nobody there: an error each time, and no wait', async () => {
+  for (const ssl of [undefined, 'require'] as const) {
+    const nowhere = overTcp(1, ssl, 'nowhere');
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      expect(await nowhere`select 1`.catch((error: unknown) => error)).toMatchObject({
+        code: 'ECONNREFUSED',
+      });
+    await nowhere.end({ timeout: 1 });
+  }
+});
