@@ -106,6 +106,17 @@ describe('the circuit', () => {
     expect(service.said).toEqual(['it does not answer; asked again in a few seconds', 'it answers again']);
   });
 
+  test('says nothing of a service that has not been asked for a while', async () => {
+    const service = serviceOf(...new Array<Step>(5).fill(failed(503)), 'silence');
+    for (let i = 0; i < 5; i++) await service.reasonOf(service.call(false));
+    service.clock.offset += 5_001;
+    expect(service.http.status()).toBe('ready');
+    const probe = service.reasonOf(service.call(false, 100));
+    expect(service.http.status()).toBe('the service does not answer');
+    await probe;
+    expect(service.http.status()).toBe('the service does not answer');
+  });
+
   test('lets one probe through at a time', async () => {
     const service = serviceOf(...new Array<Step>(5).fill(failed(503)), 'silence');
     for (let i = 0; i < 5; i++) await service.reasonOf(service.call(false));

@@ -171,7 +171,11 @@ function createCircuit({ service, clock, log }: Pick<HttpOptions, 'service' | 'c
         log.warn({ service, reason }, 'it does not answer; asked again in a few seconds');
       openedAt = clock.now();
     },
-    status: (): string => (openedAt === null ? 'ready' : `${service} does not answer`),
+    /** Once it may be asked again nobody knows better: where nothing else asks, an old failure must not stand for ever. */
+    status(): string {
+      const isDown = openedAt !== null && (probing || clock.now() - openedAt < OPEN_MS);
+      return isDown ? `${service} does not answer` : 'ready';
+    },
   };
 }
 
