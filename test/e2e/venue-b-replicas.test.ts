@@ -1,0 +1,163 @@
+/** Venue B on two replicas: the sandbox lives at the leader, and whoever is asked, the answers and the books are one. */
+import { randomBytes } from 'node:crypto';
+import { toBase64 } from '@bellwether/protocol';
+import { linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { allEnded, expectChainToAgree } from '../chain-books.ts';
+import {
+  aMarket,
+  call,
+  newTrader,
+  type RawAnswer,
+  restingOrder,
+  startTestService,
+  type TestService,
+} from '../harness.ts';
+import { createTestDatabase } from '../postgres.ts';
+import { aSandboxMarket, newSandboxTrader, type SandboxTrader, usdcOf } from '../sandbox.ts';
+
+const MAX_TRADES = 40;
+const EACH = 50;
+const QUOTES_AT_ONCE = 5;
+/** Of each venue at once: both replicas and this test share one process. */
+const WAVE = 10;
+let leader: TestService;
+let follower: TestService;
+let sql: Sql;
+let market: Market;
+
+beforeAll(async () => {
+  const environment = {
+    PAPER_WORLD: 'off',
+    DATABASE_URL: await createTestDatabase(),
+    MASTER_KEY: randomBytes(32).toString('hex'),
+  };
+  leader = await startTestService(environment);
+  follower = await startTestService(environment);
+  sql = openPool(environment.DATABASE_URL, { max: 2 });
+  market = await aSandboxMarket((await newSandboxTrader(leader)).client);
+});
+afterAll(() => sql?.end());
+
+const BUY = { side: 'YES', action: 'BUY', amount: 5 };
+const signed = (signer: SolanaSigner, unsigned: string): string =>
+  toBase64(signer.signTransaction(new Uint8Array(Buffer.from(unsigned, 'base64'))));
+
+test('quote, submit and fee at the follower', async () => {
+  expect([leader.sandbox === null, follower.sandbox === null]).toEqual([false, true]);
+  const trader = await newSandboxTrader(follower);
+  await linkSolanaWallet(trader.client, trader.signer);
+  const order = await trader.trade({ ticker: market.id, side: 'YES', action: 'BUY', amount: 20 });
+  expect(order.status).toBe('filled');
+  const key = trader.apiKey;
+  const atLeader = await call(leader, 'GET', `/venueb/agent/orders/${order.orderId}`, { key });
+  expect(atLeader.body).toEqual(order);
+
+  await trader.client.venueB.approveDelegate({ signer: trader.signer, amount: 2 });
+  const charge = (service: TestService) =>
+    call(service, 'POST', '/venueb/agent/charge-fee', {
+      key,
+      body: { amount: '0.2', fromAddress: trader.wallet },
+      headers: { 'idempotency-key': order.orderId },
+    });
+  const answers = await Promise.all([charge(follower), charge(leader), charge(follower)]);
+  const done = answers.filter(({ status }) => status === 200);
+  expect(done.length).toBeGreaterThan(0);
+  const again = await charge(leader);
+  for (const { body } of done) expect(body).toEqual(again.body);
+  await expectChainToAgree(sql, [trader], { charged: new Map([[trader.wallet, 0.2]]) });
+});
+
+test('a hundred trades on both venues, over both replicas, share one number of trades', async () => {
+  leader.sandbox.venue.switches.fill = 'never';
+  const trader = await newTrader(leader);
+  const signer = SolanaSigner.generate();
+  const services = [leader, follower];
+  const at = (index: number) => services[index % 2] as TestService;
+  const quotes: RawAnswer[] = [];
+  // A few at a time: it is the submits that are to come at once.
+  while (quotes.length < EACH) {
+    const some = Array.from({ length: QUOTES_AT_ONCE }, (_, index) =>
+      call(at(index), 'POST', '/venueb/agent/quote', {
+        key: trader.apiKey,
+        body: { marketTicker: market.id, ...BUY, userPublicKey: signer.address },
+      }),
+    );
+    quotes.push(...(await Promise.all(some)));
+  }
+  for (const { body } of quotes) expect(body.quoteErrorMessage).toBeUndefined();
+  const marketA = await aMarket(trader.client);
+  const resting = await Promise.all(Array.from({ length: EACH }, () => restingOrder(trader, marketA)));
+  await trader.client.updateSettings({ maxTradesPerDay: MAX_TRADES });
+  const send = async (index: number, path: string, body: unknown): Promise<RawAnswer> => {
+    for (;;) {
+      const answer = await call(at(index), 'POST', path, { key: trader.apiKey, body });
+      // A busy machine may leave the leader late; a signed order is sent again without harm.
+      if (answer.status !== 503) return answer;
+    }
+  };
+  const answers: RawAnswer[] = [];
+  for (let from = 0; from < EACH; from += WAVE) {
+    const submits = quotes.slice(from, from + WAVE).map(({ body }, index) =>
+      send(index, '/venueb/agent/submit', {
+        quoteId: body.quoteId,
+        signedTransaction: signed(signer, body.unsignedTransaction),
+      }),
+    );
+    const trades = resting.slice(from, from + WAVE).map((body, index) => send(index, '/markets/trade', body));
+    answers.push(...(await Promise.all([...submits, ...trades])));
+  }
+  const taken = answers.filter(({ body }) => body.success === true);
+  const denied = answers.filter(({ body }) => body.code === 'max_trades_per_day_exceeded');
+  expect([taken.length, denied.length]).toEqual([MAX_TRADES, 2 * EACH - MAX_TRADES]);
+  expect(await trader.client.getMe()).toMatchObject({ tradesToday: MAX_TRADES, tradesRemaining: 0 });
+  leader.sandbox.venue.switches.fill = 'auto';
+});
+
+test('the leader stops while orders are open: the other takes over and sees them through', async () => {
+  leader.sandbox.venue.switches.fill = 'never';
+  const traders = await Promise.all([newSandboxTrader(follower), newSandboxTrader(follower)]);
+  const usdc = await usdcOf(sql);
+  const submit = async ({ client, signer }: SandboxTrader) =>
+    (await client.venueB.trade({ ticker: market.id, side: 'NO', action: 'BUY', amount: 5, signer })).orderId;
+  const orderIds = await Promise.all(
+    traders.flatMap((trader) => [submit(trader), submit(trader), submit(trader)]),
+  );
+  await expect
+    .poll(
+      async () =>
+        (await Promise.all(traders.map(({ client }) => client.venueB.orders({}))))
+          .flat()
+          .map(({ status }) => status),
+      {
+        timeout: 15_000,
+        interval: 200,
+      },
+    )
+    .toEqual(orderIds.map(() => 'open'));
+  // Acknowledged by the follower while the leader is on its way out.
+  const late = Promise.allSettled(traders.map((trader) => submit(trader)));
+  expect(await leader.stop()).toBe(true);
+  await late;
+  await expect
+    .poll(
+      async () =>
+        (await call(follower, 'GET', '/readyz')).body.venues?.map(({ status }: { status: string }) => status),
+      {
+        timeout: 30_000,
+        interval: 200,
+      },
+    )
+    .toEqual(['ready', 'ready']);
+  await allEnded(traders, 100_000);
+  const orders = await expectChainToAgree(sql, traders);
+  expect(orders.filter(({ status }) => status === 'filled').map(({ orderId }) => orderId)).toEqual(
+    expect.arrayContaining(orderIds),
+  );
+  const [trader] = traders as [SandboxTrader, SandboxTrader];
+  const sold = await trader.trade({ ticker: market.id, side: 'NO', action: 'SELL', shares: 1 });
+  expect(sold.status).toBe('filled');
+  await expectChainToAgree(sql, traders);
+  expect(await usdcOf(sql)).toBe(usdc);
+}, 120_000);
