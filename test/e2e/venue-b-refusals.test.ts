@@ -130,10 +130,15 @@ test('market_closed: past its end', async () => {
   const markets = await trader.client.listMarkets({ q: '*', venue: 'kalshi', limit: 500 });
   const [first] = markets
     .filter(({ active }) => active)
-    .sort((a, b) => Date.parse(a.endDate) - Date.parse(b.endDate));
-  clock.moveTo(Date.parse(first?.endDate as string) + 1);
-  await service.exchange.step();
-  await refused('market_closed', { marketTicker: first?.id });
+    .sort((a, b) => Date.parse(a.endDate) - Date.parse(b.endDate)) as [Market];
+  const listed = await service.sandbox.venue.catalog.byTicker(first.id);
+  const isOpen = () => service.exchange.market(listed?.conditionId as string)?.status === 'open';
+  for (let i = 0; i < 10 && isOpen(); i += 1) {
+    clock.moveTo(Date.parse(first.endDate) + 1);
+    await service.exchange.step();
+    clock.advance(1_000);
+  }
+  await refused('market_closed', { marketTicker: first.id });
 });
 
 test('venue_unavailable: until the venue answers again', async () => {
