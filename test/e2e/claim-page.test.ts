@@ -115,7 +115,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
 
     await page.goto(url);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Test agent');
-    await page.getByText('simulated money').waitFor();
+    await page.getByText('simulated money').nth(1).waitFor();
     await picture(page, '1-unclaimed');
 
     await register(ada, 'Ada Lovelace');

@@ -1,4 +1,5 @@
 /** Budgets over both venues, one quote and two hands, crashes between writing and sending, and what can be taken back. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../packages/server/src/app/deps.ts';
@@ -67,7 +68,13 @@ describe('safeguards over both venues', () => {
       Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? agent.submission() : agent.resting(1 + i))),
     );
     const sent = venue.sent.length;
-    const answers = await Promise.all(calls.map((one) => one()));
+    // Venue A's way to the lock is shorter: side by side from the start, its trades would take all there is.
+    const answers = await Promise.all(
+      calls.map(async (one, i) => {
+        if (i % 2 === 1) await sleep(5 * i);
+        return one();
+      }),
+    );
     expect(codes(answers)).toEqual({ taken: 50, max_trades_per_day_exceeded: 150 });
     expect((await agent.usage()).trades).toBe(50);
     const taken = answers.filter(({ body }) => body.txSignature !== undefined);

@@ -252,7 +252,6 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     skills,
     recommendedSkills: createRecommendedSkills(skills, clock),
     venueB,
-    venueBName: config.venueB.name,
     venueBCollateral: createCollateral(venueB),
     geography: { header: config.venueB.countryHeader, isBlocked: isBlockedCountry },
     quotes: createQuoteStore(sql),

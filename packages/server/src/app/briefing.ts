@@ -70,7 +70,7 @@ export async function briefing(deps: Deps, caller: Caller, query: BriefingQuery)
     balance: onA.balance + onB.balance,
     positions: [...onA.positions, ...onB.positions],
     openOrders: [...onA.openOrders, ...onB.openOrders],
-    silentVenue: onB.isCurrent ? null : deps.venueBName,
+    silentVenue: onB.isCurrent ? null : deps.venueB.name,
   });
   const changes = since === null ? LATEST_ORDERS : CHANGED_ORDERS;
   const briefs = {
@@ -195,7 +195,7 @@ function walletsOfB(
 }
 
 const kindOfOrders = (deps: Deps, { venue }: OpenOrders): VenueKind =>
-  venue === deps.venueBName ? 'B' : 'A';
+  venue === deps.venueB.name ? 'B' : 'A';
 
 const marketIds = (deps: Deps, facts: BriefingFacts, kind: VenueKind): readonly string[] => [
   ...new Set([

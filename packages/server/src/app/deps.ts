@@ -47,7 +47,6 @@ export interface Deps {
   readonly skills: SkillStore;
   readonly recommendedSkills: RecommendedSkills;
   readonly venueB: VenueB;
-  readonly venueBName: string;
   readonly quotes: QuoteStore;
   readonly chainOrders: ChainOrderStore;
   readonly fees: FeeStore;

@@ -132,7 +132,7 @@ async function locate(deps: Deps, tokenId: string): Promise<Source> {
   }
   const archived = await deps.priceHistory.locate(tokenId);
   if (archived !== null) return { ...archived, market: null };
-  if ((await findToken(deps, tokenId, undefined))?.kind === 'B') throw noHistory(deps.venueBName);
+  if ((await findToken(deps, tokenId, undefined))?.kind === 'B') throw noHistory(deps.venueB.name);
   const market = await deps.markets.find(tokenId);
   throw refusal(
     'market_not_found',

@@ -55,7 +55,7 @@ async function resolvedMarket(deps: Deps, id: string): Promise<ResolvedMarket> {
   const traded = await deps.redemptions.market(id);
   // A condition id of venue A begins with 0x; what else was traded here is a ticker.
   if (traded !== null && !traded.conditionId.startsWith('0x'))
-    requireVenueA(deps, deps.venueBName, REDEEM_ON_B);
+    requireVenueA(deps, deps.venueB.name, REDEEM_ON_B);
   if (traded === null) throw refusal('market_not_found', undefined, { path: 'marketId' });
   return traded;
 }

@@ -60,7 +60,7 @@ export function venueBriefOfB(deps: Deps, { facts, user, state, alerts }: BriefP
     walletAddress,
     ...figures(state),
     actions: nextStepsOnVenueB({
-      venue: deps.venueBName,
+      venue: deps.venueB.name,
       hasWallet: walletAddress !== null,
       winnings: state.positions.flatMap(({ market, row, value }) =>
         market.status === 'resolved' && value > 0n

@@ -7,18 +7,22 @@ import { refusal } from './refusal.ts';
 
 export type VenueKind = 'A' | 'B';
 
-type Names = Pick<Deps, 'venueA' | 'venueBName'>;
+type Names = Pick<Deps, 'venueA' | 'venueB'>;
 
 const unknownVenue = (deps: Names, name: string) =>
-  refusal('unknown_venue', `There is no venue "${name}". Enabled: ${deps.venueA.name}, ${deps.venueBName}.`, {
-    path: 'venue',
-  });
+  refusal(
+    'unknown_venue',
+    `There is no venue "${name}". Enabled: ${deps.venueA.name}, ${deps.venueB.name}.`,
+    {
+      path: 'venue',
+    },
+  );
 
 /** @returns `null` when none is named @throws Refusal unknown_venue */
 export function venueKind(deps: Names, name: string | undefined): VenueKind | null {
   if (name === undefined) return null;
   if (name === deps.venueA.name) return 'A';
-  if (name === deps.venueBName) return 'B';
+  if (name === deps.venueB.name) return 'B';
   throw unknownVenue(deps, name);
 }
 
@@ -41,7 +45,7 @@ export function requireVenueA(
 export const isVenueA = (deps: Names, name: string | undefined): boolean => venueKind(deps, name) !== 'B';
 
 export const venueName = (deps: Names, kind: VenueKind): string =>
-  kind === 'A' ? deps.venueA.name : deps.venueBName;
+  kind === 'A' ? deps.venueA.name : deps.venueB.name;
 
 export const marketDataOf = (deps: Deps, kind: VenueKind): MarketData =>
   kind === 'A' ? deps.markets : deps.venueB.markets;

@@ -94,7 +94,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await app.register(
     async (scope) => {
       parseBodies(scope);
-      const aliases = venueBAliases(options.deps.venueBName);
+      const aliases = venueBAliases(options.deps.venueB.name);
       const { bind, operations, routes } = createBinder(scope, options.gate, aliases);
       bindAgents(bind, options.deps, options.forgetKey);
       bindClaims(bind, options.deps, options.gate, siteOf);

@@ -93,7 +93,7 @@ function positionRecord(deps: Deps, { wallet, mint, size, market, row }: OnChain
   const cost = row === null || row.size === 0n ? 0n : (row.cost * ours) / row.size;
   const gain = notional(ours, price, 'floor') - cost;
   return {
-    venue: deps.venueBName,
+    venue: deps.venueB.name,
     marketId: market.id,
     conditionId: market.conditionId,
     tokenId: mint,
