@@ -63,14 +63,17 @@ describe('starting', () => {
     const banner = service.output();
     expect(banner).toContain(service.url);
     expect(banner).toContain('PAPER');
-    expect(banner.match(/npm run \S+/g)).toEqual(['npm run demo']);
+    expect(banner.match(/npm run \S+/g)).toEqual(['npm run demo', 'npm run demo:venue-b']);
     const { status, body } = await call(service, 'GET', '/readyz');
     expect({ status, body }).toEqual({
       status: 200,
       body: {
         status: 'ready',
         version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-        venues: [{ name: 'polymarket', kind: 'A', backend: 'paper', status: 'ready' }],
+        venues: [
+          { name: 'polymarket', kind: 'A', backend: 'paper', status: 'ready' },
+          { name: 'kalshi', kind: 'B', backend: 'paper', status: 'ready' },
+        ],
         database: 'ready',
       },
     });

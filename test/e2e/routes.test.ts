@@ -29,7 +29,13 @@ let document: any;
 const isPage = ({ path }: Operation): boolean => path.startsWith('/owner/');
 
 beforeAll(async () => {
-  service = await startTestService({ RATE_LIMITS: 'on', PAPER_WORLD: 'off', BASE_PATH: '/desk' });
+  service = await startTestService({
+    RATE_LIMITS: 'on',
+    // Every operation is asked for without a key, from one address.
+    RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '1000',
+    PAPER_WORLD: 'off',
+    BASE_PATH: '/desk',
+  });
   key = (await newAgent(service)).apiKey;
   document = (await call(service, 'GET', '/openapi.json')).body;
 });
@@ -156,7 +162,10 @@ describe('around them', () => {
         body: {
           status: 'ready',
           version: expect.any(String),
-          venues: [{ name: 'polymarket', kind: 'A', backend: 'paper' }],
+          venues: [
+            { name: 'polymarket', kind: 'A', backend: 'paper' },
+            { name: 'kalshi', kind: 'B', backend: 'paper' },
+          ],
           database: 'ready',
         },
       });
