@@ -93,7 +93,7 @@ export function errorsPage(): string {
 # Errors
 
 Everything that goes wrong is answered as an RFC 9457 problem (\`application/problem+json\`): \`type\`
-(\`urn:bellwether:error:<code>\`), \`title\`, \`status\`, \`detail\`, \`instance\`, and beyond the RFC \`code\` (stable: never
+(a URL of the service that answers, \`…/docs/errors/<code>\`), \`title\`, \`status\`, \`detail\`, \`instance\`, and beyond the RFC \`code\` (stable: never
 renamed, never reused), \`message\` (the same text as \`detail\`), \`requestId\`, \`fix\` (what to do next), and where they
 apply \`errors[]\` (\`path\`, \`code\`, \`message\`: every invalid field at once), \`diagnosis\` (refused signatures),
 \`context\` (limit, used, asked) and \`orderId\`. Decide by \`code\`; show \`detail\` and \`fix\` to a person.

@@ -66,6 +66,7 @@ const LAW: Readonly<Record<string, Rule>> = {
       'fastify',
       '@fastify',
       '@scalar',
+      'marked',
       'ajv',
       'ajv-formats',
       'prom-client',

@@ -3,7 +3,7 @@
  * the run with a non-zero status. The signing key is made here, never leaves this process and is never printed.
  *
  *   npm start                  in one terminal
- *   npm run demo               in another; BELLWETHER_URL names a service elsewhere
+ *   npm run demo               in another; finds it by itself; BELLWETHER_URL names another
  */
 import {
   BellwetherClient,
@@ -18,9 +18,10 @@ import {
   Signer,
   type TradeRequest,
 } from '@bellwether/sdk';
+import { findService } from '../find-service.ts';
 import { check, close, credit, money, run, Surprise, say, shares, step, until } from './telling.ts';
 
-const BASE_URL = (process.env.BELLWETHER_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, '');
+const BASE_URL = await findService();
 /** Collateral that the market order spends. */
 const SPEND = 25;
 /** Words to search by, until a tradable market turns up. */
@@ -237,4 +238,4 @@ async function main(): Promise<void> {
   console.log('\nDone: a first trade, checked at every step.');
 }
 
-await run(BASE_URL, main);
+await run(main);

@@ -1,7 +1,6 @@
 /** How the examples talk, and how they check what they are told. */
 import {
   BellwetherApiError,
-  BellwetherClient,
   BellwetherConnectionError,
   VenueBError,
   VenueCredentialsError,
@@ -52,22 +51,10 @@ export async function until<T>(
   throw new Surprise(`after ${seconds} seconds still not: ${what}`);
 }
 
-/** Whether the service is there at all. */
-async function running(baseUrl: string): Promise<boolean> {
+/** Runs an example, and ends the process with status 1 when anything is not as it should be. */
+export async function run(example: () => Promise<void>): Promise<void> {
   try {
-    await new BellwetherClient({ baseUrl, maxRetries: 0, timeoutMs: 5_000 }).getHealth();
-    return true;
-  } catch (error) {
-    if (error instanceof BellwetherConnectionError) return false;
-    throw error;
-  }
-}
-
-/** Runs an example against a service, and ends the process with status 1 when anything is not as it should be. */
-export async function run(baseUrl: string, example: () => Promise<void>): Promise<void> {
-  try {
-    if (await running(baseUrl)) return await example();
-    console.error(`Nothing answers at ${baseUrl}: start the service with "npm start" and run this again.`);
+    return await example();
   } catch (error) {
     if (error instanceof Surprise) console.error(`\nA surprise: ${error.message}.`);
     else if (error instanceof BellwetherApiError)

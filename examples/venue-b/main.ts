@@ -4,7 +4,7 @@
  * non-zero status. The Solana key is made here, never leaves this process and is never printed.
  *
  *   npm start                  in one terminal
- *   npm run demo:venue-b       in another; BELLWETHER_URL names a service elsewhere
+ *   npm run demo:venue-b       in another; finds it by itself; BELLWETHER_URL names another
  */
 import {
   BellwetherClient,
@@ -18,9 +18,10 @@ import {
   VenueBError,
   type VenueBOrderDetail,
 } from '@bellwether/sdk';
+import { findService } from '../find-service.ts';
 import { check, close, money, run, Surprise, say, step, until } from '../first-trade/telling.ts';
 
-const BASE_URL = (process.env.BELLWETHER_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, '');
+const BASE_URL = await findService();
 /** Collateral of the first order. */
 const SPEND = 10;
 /** Collateral for each outcome of the market that is seen through to its end. */
@@ -358,4 +359,4 @@ async function main(): Promise<void> {
   console.log('\nDone: venue B from the first quote to the payout, checked at every step.');
 }
 
-await run(BASE_URL, main);
+await run(main);

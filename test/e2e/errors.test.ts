@@ -708,7 +708,7 @@ describe('bad input', () => {
     });
     expect(headers.get('content-type')).toContain('application/problem+json');
     expect(body).toMatchObject({
-      type: `urn:bellwether:error:${code}`,
+      type: expect.stringMatching(new RegExp(`^http://localhost:\\d+/docs/errors/${code}$`)),
       status: STATUS[code],
       message: body.detail,
       fix: expect.any(String),

@@ -121,12 +121,14 @@ export const TickSizeText = Type.Union([
 /** RFC 9457 problem, with what an agent needs to go on. */
 export const Problem = Type.Object(
   {
-    type: Type.String({ description: 'urn:bellwether:error:<code>' }),
+    type: Type.String({
+      description: 'a URL that answers with this error’s meaning: <public URL>/docs/errors/<code>',
+    }),
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
     instance: Type.String({ description: 'the path asked for' }),
-    code: Type.String({ description: 'stable snake_case code; see docs/errors.md' }),
+    code: Type.String({ description: 'stable snake_case code; see /docs/errors' }),
     message: Type.String({ description: 'the same text as detail' }),
     requestId: Type.String(),
     errors: Type.Optional(

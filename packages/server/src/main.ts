@@ -1,6 +1,18 @@
 /** The process around the service: the environment in, a banner out, signals, exit codes. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type Config, readConfig } from './config.ts';
 import { type Service, startService } from './service.ts';
+
+/** Where the examples look for the address of the service that runs on this data folder. */
+const addressFile = ({ dataDir }: Config): string => join(dataDir, 'address');
+
+/** What a person types to try the service out; the examples find one that has the default data folder by themselves. */
+function demoCommand(config: Config, url: string): string {
+  const isFound = config.databaseUrl === null && resolve(config.dataDir) === resolve('./data');
+  const named = isFound ? '' : `BELLWETHER_URL=${url} `;
+  return `${named}npm run demo  or  ${named}npm run demo:venue-b`;
+}
 
 function banner(config: Config, service: Service, seconds: number): void {
   const { version, database, recovery } = service.facts;
@@ -13,7 +25,7 @@ function banner(config: Config, service: Service, seconds: number): void {
   database    ${database}
   signatures  ${recovery} recovery
 
-Try it, in another terminal:  npm run demo  or  npm run demo:venue-b`);
+Try it, in another terminal:  ${demoCommand(config, service.address + config.basePath)}`);
 }
 
 /** What a person reads when the service cannot start: one sentence, no stack. */
@@ -41,6 +53,10 @@ async function main(): Promise<void> {
     const config = readConfig(process.env);
     starting = startService(config);
     const service = await starting;
+    if (config.databaseUrl === null) {
+      writeFileSync(addressFile(config), `${service.address}${config.basePath}\n`);
+      process.once('exit', () => rmSync(addressFile(config), { force: true }));
+    }
     if (!stopping) banner(config, service, (performance.now() - startedAt) / 1000);
   } catch (error) {
     if (stopping) return;

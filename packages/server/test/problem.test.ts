@@ -23,6 +23,7 @@ const FAULTS: Readonly<Record<string, () => unknown>> = {
 
 beforeAll(async () => {
   app = Fastify({ logger: { level: 'error', stream: { write: (line: string) => log.push(line) } } });
+  app.decorate('publicUrl', () => 'https://desk.example');
   app.setErrorHandler(handleError);
   for (const [name, fault] of Object.entries(FAULTS))
     app.get(`/${name}`, async () => {
@@ -44,7 +45,7 @@ test.for(['unknown', 'text', 'type'])(
     expect(status).toBe(500);
     expect(headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(body).toMatchObject({
-      type: 'urn:bellwether:error:internal_error',
+      type: 'https://desk.example/docs/errors/internal_error',
       status: 500,
       code: 'internal_error',
       instance: `/${name}`,

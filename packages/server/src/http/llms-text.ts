@@ -24,6 +24,7 @@ export function llmsText(operations: readonly Operation[], publicUrl: string): s
 - Base address: ${publicUrl}
 - OpenAPI 3.1: ${publicUrl}/openapi.json
 - Reference page: ${publicUrl}/docs
+- Guides, as Markdown: ${publicUrl}/docs/errors (every error and its fix), ${publicUrl}/docs/webhooks
 
 ## First steps
 

@@ -16,10 +16,10 @@ import type { Deps } from '../app/deps.ts';
 import * as agents from '../app/owned-agents.ts';
 import * as owners from '../app/owners.ts';
 import { sessionCookie, sessionToken } from './identify.ts';
+import { limitPages } from './page-limit.ts';
 import { assetPaths, readAssets } from './pages/assets.ts';
 import { elsewhere, errorPage, type Site, sendPage } from './pages/layout.ts';
 import { ownerPage, signInPage } from './pages/owner-page.ts';
-import { sendProblem } from './problem.ts';
 import type { Bind, Gate } from './routes.ts';
 
 const SESSION_S = owners.SESSION_MS / 1000;
@@ -79,11 +79,7 @@ export function servePages(
   siteOf: () => Site,
 ): readonly { readonly path: string; readonly method: 'GET' }[] {
   const hidden = { schema: { hide: true } };
-  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    const draw = await gate.rateLimits.draw('read', request.ip);
-    if (draw === null || draw.allowed) return undefined;
-    return sendProblem(request, reply, 'rate_limited', { retryAfterS: draw.retryAfterS });
-  };
+  const onRequest = limitPages(gate);
   app.get('/owner', { ...hidden, onRequest }, async (request, reply) => {
     const site = siteOf();
     const there = elsewhere(request, site, '/owner');

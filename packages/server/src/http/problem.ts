@@ -7,6 +7,13 @@ import type { Denial } from '../domain/denial.ts';
 import { STATUS } from './status.ts';
 import { type FieldError, fieldErrors } from './validation.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** How others reach the service; a port of the system's choice is known only once it listens. */
+    publicUrl: () => string;
+  }
+}
+
 type ProblemBody = Static<typeof Problem>;
 
 interface Details {
@@ -26,7 +33,7 @@ export function problemOf(request: FastifyRequest, code: ErrorCode, details: Det
   const { title, fix } = ERRORS[code];
   const detail = details.detail ?? `${title}.`;
   return {
-    type: `urn:bellwether:error:${code}`,
+    type: `${request.server.publicUrl()}/docs/errors/${code}`,
     title,
     status: STATUS[code],
     detail,

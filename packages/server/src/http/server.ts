@@ -16,6 +16,8 @@ import { bindBatchTrade } from './batch-trade.ts';
 import { bindBriefing } from './briefing.ts';
 import { bindClaims } from './claims.ts';
 import { bindDocs } from './docs-page.ts';
+import { serveFrontPage } from './front-page.ts';
+import { serveGuides } from './guides.ts';
 import { bindJournal } from './journal.ts';
 import { bindLlmsText, llmsText } from './llms-text.ts';
 import { bindMarkets } from './markets.ts';
@@ -119,7 +121,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
         for (const route of inbound.operations) table.add(route, options.basePath);
       });
       const pages = servePages(scope, options.deps, options.gate, siteOf);
-      for (const route of [...routes, ...pages]) table.add(route, options.basePath);
+      const guides = serveGuides(scope, options.gate, siteOf);
+      const front = serveFrontPage(scope, options.gate, { siteOf, version: options.version });
+      for (const route of [...routes, ...pages, ...guides, ...front]) table.add(route, options.basePath);
       documented.push(...operations);
     },
     { prefix: options.basePath },
@@ -133,7 +137,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return app;
 }
 
-function setUpRequests(app: FastifyInstance, { logger }: ServerOptions): void {
+function setUpRequests(app: FastifyInstance, { logger, deps }: ServerOptions): void {
+  app.decorate('publicUrl', () => deps.publicUrl);
   app.decorateRequest('caller', null);
   app.decorateRequest('owner', null);
   app.decorateRequest('rawBody', null);

@@ -56,14 +56,15 @@ export function elsewhere(request: FastifyRequest, site: Site, path: string): st
   return `${site.publicUrl}${path}?${MOVED}=1`;
 }
 
-export function layout(
-  site: Site,
-  options: { readonly title: string; readonly owner: Owner | null; readonly content: Markup },
-): Markup {
-  const base = basePathOf(site);
-  const asset = (name: string): string => `${base}${site.assets.get(name) ?? ''}`;
-  const { title, owner, content } = options;
-  return html`<!doctype html>
+const asset = (site: Site, name: string): string => `${basePathOf(site)}${site.assets.get(name) ?? ''}`;
+
+interface Frame {
+  readonly title: string;
+  readonly scripts: Markup | null;
+  readonly body: Markup;
+}
+
+const frame = (site: Site, { title, scripts, body }: Frame): Markup => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -71,11 +72,37 @@ export function layout(
 <meta name="color-scheme" content="light dark">
 <title>${title} · Bellwether</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${asset('owner.css')}">
-<script src="${asset('passkeys.js')}" defer></script>
-<script src="${asset('owner.js')}" defer></script>
+<link rel="stylesheet" href="${asset(site, 'owner.css')}">
+${scripts}
 </head>
-<body data-base="${base}" data-signed-in="${owner === null ? 'no' : 'yes'}">
+${body}
+</html>
+`;
+
+/** A page to read: nobody is signed in on it, and no script runs. */
+export function readingPage(
+  site: Site,
+  { title, content }: { readonly title: string; readonly content: Markup },
+): Markup {
+  const body = html`<body>
+<a class="skip" href="#content">Skip to content</a>
+<header class="top"><a class="brand" href="${basePathOf(site)}/">Bellwether</a></header>
+<main id="content" class="reading">
+${content}
+</main>
+</body>`;
+  return frame(site, { title, scripts: null, body });
+}
+
+export function layout(
+  site: Site,
+  options: { readonly title: string; readonly owner: Owner | null; readonly content: Markup },
+): Markup {
+  const base = basePathOf(site);
+  const { title, owner, content } = options;
+  const scripts = html`<script src="${asset(site, 'passkeys.js')}" defer></script>
+<script src="${asset(site, 'owner.js')}" defer></script>`;
+  const body = html`<body data-base="${base}" data-signed-in="${owner === null ? 'no' : 'yes'}">
 <a class="skip" href="#content">Skip to content</a>
 <header class="top">
 <a class="brand" href="${base}/owner">Bellwether</a>
@@ -89,9 +116,8 @@ ${
 <noscript><p class="message error">Passkeys need JavaScript. Please allow it for this page.</p></noscript>
 ${content}
 </main>
-</body>
-</html>
-`;
+</body>`;
+  return frame(site, { title, scripts, body });
 }
 
 export const errorPage = (site: Site, title: string, text: string): Markup =>

@@ -1,0 +1,37 @@
+/** Where the running service is: as BELLWETHER_URL names it, or as `npm start` in this folder wrote it down. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BellwetherClient, BellwetherConnectionError } from '@bellwether/sdk';
+
+const DEFAULT = 'http://127.0.0.1:8080';
+/** Written by the service once it listens, and removed when it stops. */
+const ADDRESS_FILE = join(process.env.DATA_DIR ?? './data', 'address');
+
+function candidates(): readonly string[] {
+  const named = process.env.BELLWETHER_URL;
+  if (named !== undefined && named !== '') return [named.replace(/\/+$/, '')];
+  const written = existsSync(ADDRESS_FILE) ? readFileSync(ADDRESS_FILE, 'utf8').trim() : '';
+  // A service that was killed leaves its file behind; another one may run at the usual place.
+  return [...new Set(written === '' ? [DEFAULT] : [written, DEFAULT])];
+}
+
+async function answers(baseUrl: string): Promise<boolean> {
+  try {
+    await new BellwetherClient({ baseUrl, maxRetries: 0, timeoutMs: 5_000 }).getHealth();
+    return true;
+  } catch (error) {
+    if (error instanceof BellwetherConnectionError) return false;
+    throw error;
+  }
+}
+
+/** @returns the base address; ends the process with status 1 and a way on when no service answers */
+export async function findService(): Promise<string> {
+  const tried = candidates();
+  for (const baseUrl of tried) if (await answers(baseUrl)) return baseUrl;
+  console.error(
+    `No Bellwether answers at ${tried.join(' or ')}. Start one with "npm start", and run this again in the same folder. ` +
+      'If it runs elsewhere, name its address: BELLWETHER_URL=http://127.0.0.1:<port> npm run demo',
+  );
+  process.exit(1);
+}
