@@ -2,6 +2,9 @@
 import { type Config, readConfig } from './config.ts';
 import { type Service, startService } from './service.ts';
 
+/** After a signal, whatever is gone. */
+const END_WITHIN_MS = 9_500;
+
 function banner(config: Config, service: Service, seconds: number): void {
   const { version, database, recovery } = service.facts;
   const docs = `${config.publicUrl}/docs`;
@@ -29,17 +32,25 @@ async function main(): Promise<void> {
   let stopping = false;
   let starting: Promise<Service> | undefined;
   // npm passes a signal on that the terminal has sent already: the second one must not cut the first one's work short.
-  const onSignal = async () => {
+  const end = async (code: number) => {
     if (stopping) return;
     stopping = true;
+    // A start, too, may wait for something that never comes.
+    setTimeout(() => process.exit(1), END_WITHIN_MS);
     const service = await starting?.catch(() => undefined);
-    process.exit(service === undefined || (await service.stop()) ? 0 : 1);
+    process.exit(service === undefined || (await service.stop()) ? code : 1);
   };
+  const onSignal = () => end(0);
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   try {
     const config = readConfig(process.env);
-    starting = startService(config);
+    starting = startService(config, {
+      onFatal(error) {
+        console.error(`Bellwether ends, for a supervisor to start it again: ${explain(error)}`);
+        end(1);
+      },
+    });
     const service = await starting;
     if (!stopping) banner(config, service, (performance.now() - startedAt) / 1000);
   } catch (error) {
