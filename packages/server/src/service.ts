@@ -62,6 +62,7 @@ import { followChainOrders } from './app/venue-b/follow.ts';
 import { resolveTickers } from './app/venue-b/resolve-markets.ts';
 import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
+import { Admission } from './http/admission.ts';
 import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
@@ -281,11 +282,14 @@ async function start(
       origin: () => new URL(publicUrl).origin,
       rateLimits,
       idempotency: createIdempotency({ store: idempotencyStore, clock }),
+      admission: new Admission({ ...config.load, now: () => performance.now() }),
       paperOnly: config.venueA.backend === 'paper' && config.venueB.live === null,
     },
     forgetKey: revocations.announce,
     replicas,
     logger,
+    deadlineMs: config.load.deadlineMs,
+    isDatabaseAway: database.isAway,
     basePath: config.basePath,
     trustProxy: config.trustProxy,
     version: VERSION,
