@@ -76,7 +76,7 @@ async function openSource(file: string) {
       if (at > READ_AHEAD / 2) {
         fresh.splice(0, at);
         at = 0;
-        lines.resume();
+        if (!isAtEnd) lines.resume();
       }
       return line;
     },

@@ -76,7 +76,7 @@ test('a line that stands holds what is served in a tenth of a second; then trade
 
 test('as soon as the line is gone, everything is taken in again', async () => {
   const { admission, pass } = desk();
-  const slots = Array.from({ length: 40 }, () => ask(admission));
+  const slots = Array.from({ length: 80 }, () => ask(admission));
   await settle();
   pass(2_000);
   expect(admission.refusalOf('trade')).not.toBeNull();

@@ -128,7 +128,9 @@ export class Admission {
 
   #leave(who: string): void {
     const now = this.#options.now();
-    if (this.#endedAt !== null) this.#gapMs += (now - this.#endedAt - this.#gapMs) * WEIGHT;
+    // Only while there is always a next one do the pauses say how fast trades are placed.
+    if (this.#endedAt !== null && this.#lineSince !== null)
+      this.#gapMs += (now - this.#endedAt - this.#gapMs) * WEIGHT;
     this.#endedAt = now;
     this.#trades -= 1;
     const left = (this.#tradesOf.get(who) ?? 1) - 1;
@@ -162,10 +164,10 @@ export class Admission {
 
   /** Whether the line holds all that it may. */
   #isFull(): boolean {
-    const room = this.#hasStood(LONGEST_BURST_MS)
-      ? Math.max(SHORTEST_LINE, WAIT_MS / this.#gapMs)
-      : LONGEST_LINE;
-    return this.#line.length >= room;
+    if (!this.#hasStood(LONGEST_BURST_MS)) return this.#line.length >= LONGEST_LINE;
+    // Where nothing ends any more, nothing is served in the next moment either.
+    const pauseMs = this.#options.now() - (this.#endedAt ?? this.#lineSince ?? 0);
+    return this.#line.length >= Math.max(SHORTEST_LINE, WAIT_MS / Math.max(this.#gapMs, pauseMs));
   }
 
   #isStrained(): boolean {
