@@ -1,6 +1,6 @@
 /** The service as a process of its own, in a folder of its own, for as long as a measurement takes. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,8 @@ export interface BenchService {
   /** From the start of the process to the banner. */
   readonly readyMs: number;
   memory(): Promise<Memory>;
+  /** Resident, as the system sees it: costs the service nothing. */
+  rss(): number;
   /** Milliseconds of processor time that the service's process has used, both of its own and of the system's. */
   cpuMs(): Promise<number>;
   stop(): Promise<void>;
@@ -82,6 +84,8 @@ export async function startService(options: {
     url: `http://127.0.0.1:${port}`,
     port,
     readyMs: performance.now() - startedAt,
+    rss: () =>
+      Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024,
     memory: () => ask(child, 'memory') as Promise<Memory>,
     cpuMs: () => ask(child, 'cpu') as Promise<number>,
     async stop() {

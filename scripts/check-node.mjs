@@ -8,3 +8,11 @@ if (!(major >= 24)) {
   );
   process.exit(1);
 }
+// Only now: an old Node may not understand it.
+const { faultOfNodeBinary } = await import('./node-binary.mjs');
+const { fileURLToPath } = await import('node:url');
+const fault = await faultOfNodeBinary(fileURLToPath(new URL('..', import.meta.url)));
+if (fault !== null) {
+  console.error(fault);
+  process.exit(1);
+}

@@ -29,7 +29,7 @@ afterAll(async () => {
   await Promise.all(started.map((service) => service.stop()));
 });
 
-/** Rate limits are off and the log is silent unless the environment says otherwise. */
+/** Rate limits are off, bounds are wide and the log is silent unless the environment says otherwise. */
 export async function startTestService(
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},
@@ -40,6 +40,10 @@ export async function startTestService(
     PORT: '0',
     LOG_LEVEL: 'silent',
     RATE_LIMITS: 'off',
+    // A machine that does other things beside is no overload.
+    REQUEST_DEADLINE_MS: '120000',
+    MAX_TRADES_IN_FLIGHT: '1000',
+    MAX_REQUESTS_IN_FLIGHT: '10000',
     ...environment,
     DATABASE_URL: databaseUrl,
     MASTER_KEY: masterKey,

@@ -40,8 +40,9 @@ afterAll(async () => {
 export async function createTestDatabase(): Promise<string> {
   const where = await server();
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const sql = openPool(socketUrl(where, 'postgres'), { max: 1 });
-  await sql.unsafe(`create database ${name}`);
+  const sql = openPool(socketUrl({ ...where, user: where.admin }, 'postgres'), { max: 1 });
+  // Owned by an ordinary role: what needs more than that must fail here, too.
+  await sql.unsafe(`create database ${name} owner ${where.user}`);
   await sql.end();
   return socketUrl(where, name);
 }

@@ -676,6 +676,7 @@ const CASES: readonly Case[] = [
 const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   internal_error: 'unit test of the error handler',
   service_unavailable: 'crash tests',
+  overloaded: 'overload.test.ts',
   history_too_fine: 'history.test.ts',
   idempotency_in_flight: 'trade.test.ts, concurrent twins',
   order_outcome_unknown: 'doubt.test.ts',

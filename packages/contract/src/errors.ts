@@ -30,6 +30,10 @@ export const ERRORS = {
     title: 'Service unavailable',
     fix: 'Try again in a moment; GET /readyz says what is missing.',
   },
+  overloaded: {
+    title: 'Overloaded',
+    fix: 'Nothing was done. Wait for Retry-After seconds, then try again with jitter; cancels and the pause are still taken.',
+  },
 
   // Idempotency
   idempotency_key_invalid: {

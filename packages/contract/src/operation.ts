@@ -50,6 +50,8 @@ export interface Operation {
   readonly body?: TSchema;
   /** Where it is not LIMITS.bodyBytes. */
   readonly bodyBytes?: number;
+  /** How long it may take where that is longer than the service's deadline for requests: it asks services elsewhere. */
+  readonly deadlineMs?: number;
   readonly status: 200 | 201;
   readonly response: TSchema;
   /** Codes beyond those that every route of its kind can answer. */

@@ -53,6 +53,27 @@ export const ENVIRONMENT = Type.Object({
   RATE_LIMIT_READ_PER_SECOND: int(1, 1_000_000, 20),
   RATE_LIMIT_READ_BURST: int(1, 1_000_000, 60),
   DATABASE_POOL: int(4, 90, 20),
+  REQUEST_DEADLINE_MS: Type.Integer({
+    minimum: 100,
+    maximum: 600_000,
+    default: 5_000,
+    description:
+      'How long a request may take. Then it is answered with 503, or, once an order was handed to the venue, with `order_outcome_unknown`.',
+  }),
+  MAX_TRADES_IN_FLIGHT: Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    default: 64,
+    description:
+      'Orders that are placed at the same time. More wait in line, or are refused with `overloaded`.',
+  }),
+  MAX_REQUESTS_IN_FLIGHT: Type.Integer({
+    minimum: 10,
+    maximum: 100_000,
+    default: 1_000,
+    description:
+      'Requests at the same time; half of it for what neither trades nor cancels. Cancels and the pause have twice as much.',
+  }),
   CHAIN_ID: int(1, Number.MAX_SAFE_INTEGER, 137),
   VENUE_A_NAME: venueName('polymarket'),
   VENUE_A_BACKEND: Type.Union([Type.Literal('paper'), Type.Literal('live')], { default: 'paper' }),
@@ -110,6 +131,11 @@ export interface Config {
   readonly basePath: string;
   readonly databaseUrl: string | null;
   readonly databasePool: number;
+  readonly load: {
+    readonly deadlineMs: number;
+    readonly maxTrades: number;
+    readonly maxRequests: number;
+  };
   readonly dataDir: string;
   readonly masterKey: string | null;
   readonly operatorKey: string | null;
@@ -191,7 +217,7 @@ export class ConfigError extends Error {
 
 /** Names that this service understands begin so; a typing error in one of them must not pass in silence. */
 const OURS =
-  /^(VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|WEBHOOKS?_|RATE_LIMIT|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+  /^(VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|WEBHOOKS?_|RATE_LIMIT|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
 /** First path segments that a venue's name must not hide. */
 const RESERVED = new Set([
@@ -280,6 +306,11 @@ function assemble(env: Environment): Config {
     basePath: env.BASE_PATH,
     databaseUrl: env.DATABASE_URL ?? null,
     databasePool: env.DATABASE_POOL,
+    load: {
+      deadlineMs: env.REQUEST_DEADLINE_MS,
+      maxTrades: env.MAX_TRADES_IN_FLIGHT,
+      maxRequests: env.MAX_REQUESTS_IN_FLIGHT,
+    },
     dataDir: env.DATA_DIR,
     masterKey: env.MASTER_KEY ?? null,
     operatorKey: env.OPERATOR_KEY ?? null,

@@ -4,6 +4,9 @@ import { join, resolve } from 'node:path';
 import { type Config, readConfig } from './config.ts';
 import { type Service, startService } from './service.ts';
 
+/** After a signal, whatever is gone. */
+const END_WITHIN_MS = 9_500;
+
 /** Where the examples look for the address of the service that runs on this data folder. */
 const addressFile = ({ dataDir }: Config): string => join(dataDir, 'address');
 
@@ -41,17 +44,25 @@ async function main(): Promise<void> {
   let stopping = false;
   let starting: Promise<Service> | undefined;
   // npm passes a signal on that the terminal has sent already: the second one must not cut the first one's work short.
-  const onSignal = async () => {
+  const end = async (code: number) => {
     if (stopping) return;
     stopping = true;
+    // A start, too, may wait for something that never comes.
+    setTimeout(() => process.exit(1), END_WITHIN_MS);
     const service = await starting?.catch(() => undefined);
-    process.exit(service === undefined || (await service.stop()) ? 0 : 1);
+    process.exit(service === undefined || (await service.stop()) ? code : 1);
   };
+  const onSignal = () => end(0);
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   try {
     const config = readConfig(process.env);
-    starting = startService(config);
+    starting = startService(config, {
+      onFatal(error) {
+        console.error(`Bellwether ends, for a supervisor to start it again: ${explain(error)}`);
+        end(1);
+      },
+    });
     const service = await starting;
     if (config.databaseUrl === null) {
       writeFileSync(addressFile(config), `${service.address}${config.basePath}\n`);

@@ -20,8 +20,7 @@ import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
 import { createAgentStore } from './adapters/postgres/agent-store.ts';
 import { createChainOrderStore } from './adapters/postgres/chain-order-store.ts';
-import { openPool, type PoolOptions, type Sql, socketUrl } from './adapters/postgres/connection.ts';
-import { startEmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
+import type { PoolOptions } from './adapters/postgres/connection.ts';
 import { createFeeStore } from './adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from './adapters/postgres/idempotency-store.ts';
 import { masterKeyFits } from './adapters/postgres/master-key-check.ts';
@@ -34,7 +33,7 @@ import { createPriceHistory } from './adapters/postgres/price-history.ts';
 import { createQuoteStore } from './adapters/postgres/quote-store.ts';
 import { createRedemptionStore } from './adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from './adapters/postgres/refusal-log.ts';
-import { countOtherReplicas, replicaName, watchReplicas } from './adapters/postgres/replica-watch.ts';
+import { watchReplicas } from './adapters/postgres/replica-watch.ts';
 import { createResultStore } from './adapters/postgres/result-store.ts';
 import { listenForRevocations } from './adapters/postgres/revocations.ts';
 import { createSkillStore } from './adapters/postgres/skill-store.ts';
@@ -63,12 +62,16 @@ import { followChainOrders } from './app/venue-b/follow.ts';
 import { resolveTickers } from './app/venue-b/resolve-markets.ts';
 import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
+import { Admission } from './http/admission.ts';
 import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
 import type { VenueB } from './ports/venue-b.ts';
+import { openDatabase } from './wiring/database.ts';
 import { startPaper } from './wiring/paper.ts';
+import { createReadiness } from './wiring/readiness.ts';
+import { createStops, type Stops } from './wiring/stopping.ts';
 import { createSigning, createVenueB, walletOf } from './wiring/venue-b.ts';
 
 const VERSION: string = JSON.parse(
@@ -90,43 +93,12 @@ const FOLLOW_FEES_EVERY_MS = 2_000;
 const RESOLVE_TICKERS_EVERY_MS = 15_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** What was started, to be stopped in the reverse order. */
-type Stop = () => Promise<void>;
-
-async function openDatabase(
-  config: Config,
-  overrides: Overrides,
-  replicaId: string,
-  stops: Stop[],
-): Promise<{ sql: Sql; where: string }> {
-  const options = {
-    max: config.databasePool,
-    applicationName: replicaName(replicaId),
-    ...(overrides.onStatement === undefined ? {} : { onStatement: overrides.onStatement }),
-  };
-  if (config.databaseUrl !== null) {
-    const sql = openPool(config.databaseUrl, options);
-    stops.push(() => sql.end({ timeout: 5 }));
-    return { sql, where: 'the server of DATABASE_URL' };
-  }
-  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, database: 'bellwether' });
-  const sql = openPool(socketUrl(embedded, embedded.database), options);
-  // The server is ours alone: another service on the same folder would fight over it.
-  if ((await countOtherReplicas(sql, replicaId)) > 0) {
-    await sql.end({ timeout: 1 });
-    throw new Error(
-      `Another Bellwether is running on ${config.dataDir}. Stop it, or give this one its own DATA_DIR.`,
-    );
-  }
-  stops.push(() => embedded.stop());
-  stops.push(() => sql.end({ timeout: 5 }));
-  const note =
-    embedded.how === 'unprivileged copy' ? ` (as an unprivileged user, in ${embedded.dataDir})` : '';
-  return {
-    sql,
-    where: `embedded PostgreSQL in ${config.dataDir}${embedded.adopted ? ', adopted from a service that died' : ''}${note}`,
-  };
-}
+/** What each part may take to stop. */
+const STOP_MS = 1_000;
+const STOP_JOBS_MS = 1_500;
+const STOP_DOOR_MS = 2_500;
+const STOP_EXCHANGE_MS = 3_000;
+const STOP_DATABASE_MS = 5_000;
 
 export interface Service {
   /** Where it listens, without the base path. */
@@ -149,44 +121,49 @@ export interface Overrides {
   readonly logger?: Logger;
   /** Instead of the one that the configuration names. */
   readonly venueB?: VenueB;
+  /** The service cannot go on. Whoever runs it must end the process, so that a supervisor starts it again. */
+  readonly onFatal?: (error: Error) => void;
 }
 
 /**
  * @throws Error with a sentence that says why the service cannot start; whatever was started by then is stopped again
  */
 export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
-  const stops: Stop[] = [];
-  let stopped: Promise<boolean> | undefined;
-  const stop = () => {
-    stopped ??= stopAll(stops);
-    return stopped;
-  };
+  const logger = overrides.logger ?? pino({ level: config.logLevel, base: null }, pino.destination(2));
+  const stops = createStops(logger);
   try {
-    return { ...(await start(config, overrides, stops)), stop };
+    return { ...(await start(config, { ...overrides, logger }, stops)), stop: stops.run };
   } catch (error) {
-    await stop();
+    await stops.run();
     throw error;
   }
 }
 
-async function stopAll(stops: readonly Stop[]): Promise<boolean> {
-  let clean = true;
-  for (const stop of stops.toReversed()) {
-    await stop().catch((error: unknown) => {
-      clean = false;
-      console.error('While stopping:', error);
-    });
-  }
-  return clean;
-}
-
-async function start(config: Config, overrides: Overrides, stops: Stop[]): Promise<Omit<Service, 'stop'>> {
-  const logger = overrides.logger ?? pino({ level: config.logLevel, base: null }, pino.destination(2));
+async function start(
+  config: Config,
+  overrides: Overrides & { readonly logger: Logger },
+  stops: Stops,
+): Promise<Omit<Service, 'stop'>> {
+  const { logger } = overrides;
   const clock = overrides.clock ?? { now: () => Date.now() };
   const replicaId = randomBytes(6).toString('hex');
 
-  const { sql, where } = await openDatabase(config, overrides, replicaId, stops);
+  const database = await openDatabase({
+    config,
+    replicaId,
+    log: logger,
+    ...(overrides.onStatement === undefined ? {} : { onStatement: overrides.onStatement }),
+    onLost: (error) => {
+      logger.fatal({ err: error }, 'the database is lost');
+      overrides.onFatal?.(error);
+    },
+  });
+  const { sql } = database;
+  stops.watch(database.isAway);
+  stops.push('database', STOP_DATABASE_MS, database.stop);
+  stops.push('pool', STOP_MS, database.close);
   await migrate(sql, [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, SANDBOX_SCHEMA]);
+  const pulse = database.listen();
   const masterKey =
     config.masterKey === null ? readMasterKeyFile(config.dataDir) : Buffer.from(config.masterKey, 'hex');
   const secrets = createSecrets(masterKey, clock.now);
@@ -214,12 +191,14 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     log: logger,
     platformWallet: signing.address,
   });
-  stops.push(() => paper.stop());
+  stops.push('exchange', STOP_EXCHANGE_MS, () => paper.stop());
 
-  const venueB = overrides.venueB ?? createVenueB({ config, sandbox: paper.sandbox, clock, log: logger });
+  const venueB =
+    overrides.venueB ??
+    createVenueB({ config, sandbox: paper.sandbox, sandboxStatus: paper.sandboxStatus, clock, log: logger });
   const agents = createAgentStore(sql, clock.now);
   const refusals = createRefusalLog({ sql, ring: LIMITS.refusalsKept, log: logger });
-  stops.push(() => refusals.flush());
+  stops.push('refusals', STOP_MS, () => refusals.flush());
   const owners = createOwnerStore(sql);
   const skills = createSkillStore(sql);
   await writeOfficialSkills(sql, readOfficialSkills(clock.now()));
@@ -290,7 +269,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     forget: authenticator.forget,
   });
   const watch = await watchReplicas(sql, replicaId);
-  stops.push(watch.stop);
+  stops.push('replicas', STOP_MS, watch.stop);
   const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: watch.bank });
   const idempotencyStore = createIdempotencyStore(sql);
   const replicas: ReplicaDoor = { token: replicaToken, answer: paper.answer, leaderUrl: paper.leaderUrl };
@@ -303,30 +282,24 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       origin: () => new URL(publicUrl).origin,
       rateLimits,
       idempotency: createIdempotency({ store: idempotencyStore, clock }),
+      admission: new Admission({ ...config.load, now: () => performance.now() }),
       paperOnly: config.venueA.backend === 'paper' && config.venueB.live === null,
     },
     forgetKey: revocations.announce,
     replicas,
     logger,
+    deadlineMs: config.load.deadlineMs,
+    isDatabaseAway: database.isAway,
     basePath: config.basePath,
     trustProxy: config.trustProxy,
     version: VERSION,
     publicUrl: config.publicUrl,
-    readiness: async () => {
-      const database = await sql`select 1`.then(
-        () => 'ready',
-        () => 'unreachable',
-      );
-      const venues = [deps.venueA, deps.venueB].map((venue) => ({
-        name: venue.name,
-        kind: venue.kind,
-        backend: venue.backend,
-        status: venue.status(),
-      }));
-      // One venue's trouble must not take the other's agents away.
-      const ready = database === 'ready' && venues.some((venue) => venue.status === 'ready');
-      return { ready, body: { status: ready ? 'ready' : 'not ready', version: VERSION, venues, database } };
-    },
+    readiness: createReadiness({
+      database: pulse.probe,
+      paper,
+      venues: [deps.venueA, deps.venueB],
+      version: VERSION,
+    }),
     doors: config.paper.doors
       ? [
           {
@@ -358,7 +331,10 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
         ]
       : [],
   });
-  stops.push(() => app.close());
+  stops.push('door', STOP_DOOR_MS, async (withinMs) => {
+    const cut = setTimeout(() => app.server.closeAllConnections(), withinMs / 2);
+    await app.close().finally(() => clearTimeout(cut));
+  });
 
   const touch = async () => {
     const calls = authenticator.drainCalls();
@@ -384,7 +360,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     ],
     logger,
   );
-  stops.push(async () => {
+  stops.push('jobs', STOP_JOBS_MS, async () => {
     await jobs.stop();
     await courier.stop();
     await touch();
@@ -400,6 +376,6 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     exchange: paper.local()?.exchange ?? null,
     sandbox: paper.local()?.sandbox.current() ?? null,
     deps,
-    facts: { version: VERSION, database: where, recovery: how },
+    facts: { version: VERSION, database: database.where, recovery: how },
   };
 }

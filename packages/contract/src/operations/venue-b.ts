@@ -97,6 +97,7 @@ export const quoteVenueB = operation({
   description:
     'BUY takes amount (collateral), SELL takes shares. Nothing is promised by a quote: the fill comes later, by the venue, at no less than minOutAmount or not at all. A SELL of the winning outcome of a settled market redeems it.',
   rateClass: 'search',
+  deadlineMs: 30_000,
   idempotent: true,
   body: QuoteRequest,
   status: 200,
@@ -159,6 +160,7 @@ export const submitVenueB = operation({
   description:
     'It is broadcast only if its message is, byte for byte, the one that was quoted, and every signature is there and right. The same signed transaction again has the same answer. What becomes of it: GET /venueb/agent/orders/{orderId}.',
   rateClass: 'trade',
+  deadlineMs: 25_000,
   idempotent: true,
   body: SubmitRequest,
   status: 200,
@@ -360,6 +362,7 @@ const feeCharge = {
   ...shared,
   method: 'POST',
   rateClass: 'trade',
+  deadlineMs: 75_000,
   idempotent: true,
   body: FeeChargeRequest,
   status: 200,

@@ -22,6 +22,7 @@ import { assess } from '../domain/safeguards.ts';
 import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../domain/signatures.ts';
 import type { Caller, CredentialRow, FirstAnswer, NewOrder, OrderRow, TradeScope } from '../ports/stores.ts';
 import type { VenueAnswer } from '../ports/venue.ts';
+import { type Deadline, requireTime, tooLate } from './deadline.ts';
 import type { Deps } from './deps.ts';
 import { Refusal, refusal } from './refusal.ts';
 import { noteRefusal } from './refused-attempts.ts';
@@ -37,6 +38,7 @@ export interface TradeCall {
   readonly caller: Caller;
   readonly request: TradeRequest;
   readonly requestId: string;
+  readonly deadline: Deadline;
 }
 
 export async function placeTrade(deps: Deps, call: TradeCall): Promise<TradeResponse> {
@@ -125,6 +127,7 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
     conditionId: draft.conditionId,
     tokenIds: market.tokenIds,
     at: deps.clock.now(),
+    requireTime: () => requireTime(call.deadline),
   });
   let order: SignedOrder;
   try {
@@ -134,11 +137,17 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
       return replayed;
     }
     order = await admit(deps, call, sound, scope);
+    requireTime(call.deadline);
   } catch (error) {
     scope.abort();
     throw error;
   }
   if (!(await scope.commit(order, draft.money))) throw alreadyPlaced(order.orderId);
+  if (!call.deadline.handOver({ code: 'order_outcome_unknown', orderId: order.orderId })) {
+    // Written down in time and too late for the venue: what it reserved goes back at once.
+    await settleWithoutFill(deps, order.orderId, 'rejected');
+    throw tooLate();
+  }
   return submit(deps, order, draft);
 }
 
@@ -288,7 +297,7 @@ function firstAnswerOf(answer: VenueAnswer): FirstAnswer | null {
   }
 }
 
-const outcomeUnknown = (orderId: string): Refusal =>
+export const outcomeUnknown = (orderId: string): Refusal =>
   refusal(
     'order_outcome_unknown',
     'The venue gave no proof of what became of this order; the desk is asking it.',

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { type BatchOutcome, placeBatch } from '../app/batch-trade.ts';
 import type { Deps } from '../app/deps.ts';
 import { describeFault, problemOf } from './problem.ts';
+import { deadlineOf } from './request-deadline.ts';
 import type { Bind } from './routes.ts';
 
 const PLACED = 201;
@@ -17,7 +18,12 @@ function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index
 
 export function bindBatchTrade(bind: Bind, deps: Deps): void {
   bind(batchTrade, async ({ caller, body, request }) => {
-    const outcomes = await placeBatch(deps, caller, body.orders, request.id);
+    const outcomes = await placeBatch(deps, {
+      caller,
+      orders: body.orders,
+      requestId: request.id,
+      deadline: deadlineOf(request),
+    });
     const results = outcomes.map((outcome, index) => resultOf(request, outcome, index));
     // Where nothing came of any order, or one is in doubt, sending the same batch again has to find out anew.
     const isSettled = results.every(({ status }) => status < 500 && status !== 409);

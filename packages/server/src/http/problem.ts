@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Refusal } from '../app/refusal.ts';
 import type { Denial } from '../domain/denial.ts';
+import { databaseFault } from './database-faults.ts';
 import { STATUS } from './status.ts';
 import { type FieldError, fieldErrors } from './validation.ts';
 
@@ -90,21 +91,6 @@ const FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
 };
 
-const DATABASE_GONE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOENT',
-  'CONNECTION_CLOSED',
-  'CONNECTION_ENDED',
-  'CONNECTION_DESTROYED',
-  'CONNECT_TIMEOUT',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-]);
-
 const VENUE_GONE = new Set([
   'ExchangeUnavailable',
   'VenueUnavailable',
@@ -137,7 +123,7 @@ export function describeFault(
   request.log.error({ err: error }, 'a request failed');
   if (VENUE_GONE.has(fault.name))
     return ['service_unavailable', { detail: 'The venue is not reachable.', retryAfterS: 1 }];
-  if (DATABASE_GONE.has(fault.code))
-    return ['service_unavailable', { detail: 'The database is not reachable.', retryAfterS: 1 }];
+  const detail = databaseFault(fault.code);
+  if (detail !== null) return ['service_unavailable', { detail, retryAfterS: 1 }];
   return ['internal_error', {}];
 }

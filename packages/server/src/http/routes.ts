@@ -11,9 +11,11 @@ import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
 import type { Owner } from '../app/owners.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
 import { refusal } from '../app/refusal.ts';
+import { type Admission, kindOf } from './admission.ts';
 import { type Identities, identify, isLocal, isSameOrigin } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { STATUS } from './status.ts';
+import { inTurn } from './take-in.ts';
 
 /** The caller as the door knows it. */
 type Caller = NonNullable<Awaited<ReturnType<Authenticator['authenticate']>>>;
@@ -49,6 +51,7 @@ export interface Input<O extends Operation> {
 export interface Gate extends Identities {
   readonly rateLimits: RateLimits;
   readonly idempotency: Idempotency;
+  readonly admission: Admission;
   /** Registration from this machine is not limited while every venue is paper. */
   readonly paperOnly: boolean;
 }
@@ -97,6 +100,7 @@ function bindRoute(
   app.route({
     method: operation.method,
     url: frameworkPath(path),
+    config: { kind: kindOf(operation.rateClass), deadlineMs: operation.deadlineMs },
     schema: isAlias ? { ...routeSchema(operation), hide: true } : routeSchema(operation),
     ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
     onRequest: admit(gate, operation),
@@ -104,7 +108,7 @@ function bindRoute(
     ...(operation.idempotent === true
       ? { preHandler: replay(gate, operation, path), onSend: remember(gate, operation) }
       : {}),
-    handler: async (request, reply) => {
+    handler: inTurn(gate.admission, operation, async (request, reply) => {
       const answer = await handler({
         params: request.params,
         query: request.query,
@@ -116,7 +120,7 @@ function bindRoute(
       } as never);
       if (!reply.sent && answer !== reply) reply.code(operation.status);
       return answer;
-    },
+    }),
   });
 }
 
@@ -218,7 +222,7 @@ export function errorCodes(operation: Operation): readonly ErrorCode[] {
   if (operation.permission === 'operator') codes.push('operator_disabled');
   if (operation.permission === 'owner') codes.push('owner_session_required');
   if (operation.sameOrigin === true) codes.push('origin_not_allowed');
-  if (operation.rateClass !== 'none') codes.push('rate_limited', 'service_unavailable');
+  if (operation.rateClass !== 'none') codes.push('rate_limited', 'service_unavailable', 'overloaded');
   if (operation.params ?? operation.query ?? operation.body) codes.push('invalid_request');
   if (operation.body !== undefined)
     codes.push('body_required', 'invalid_json', 'body_too_large', 'unsupported_media_type');

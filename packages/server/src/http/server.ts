@@ -28,6 +28,7 @@ import { handleError, sendProblem } from './problem.ts';
 import { bindReplicas, type ReplicaDoor } from './replicas.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
 import { bindSkills } from './skills.ts';
+import { takeIn } from './take-in.ts';
 import { bindTrading } from './trading.ts';
 import { bindVenueB, venueBAliases } from './venue-b.ts';
 import { bindVenueBFees } from './venue-b-fees.ts';
@@ -52,6 +53,10 @@ export interface ServerOptions {
   readonly version: string;
   readonly publicUrl: string;
   readonly readiness: () => Promise<ReadyState>;
+  /** Of every request. */
+  readonly deadlineMs: number;
+  /** Known to be away: nobody has to wait for it to find out. */
+  readonly isDatabaseAway: () => boolean;
   readonly replicas: ReplicaDoor;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
@@ -137,8 +142,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return app;
 }
 
-function setUpRequests(app: FastifyInstance, { logger, deps }: ServerOptions): void {
-  app.decorate('publicUrl', () => deps.publicUrl);
+function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
+  const { logger, gate, deadlineMs, isDatabaseAway } = options;
+  app.decorate('publicUrl', () => options.deps.publicUrl);
   app.decorateRequest('caller', null);
   app.decorateRequest('owner', null);
   app.decorateRequest('rawBody', null);
@@ -148,6 +154,7 @@ function setUpRequests(app: FastifyInstance, { logger, deps }: ServerOptions): v
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  takeIn(app, { admission: gate.admission, deadlineMs, isDatabaseAway });
   app.addHook('onResponse', async (request, reply) => {
     // Paths hold claim codes and keys' ids; the route's pattern says enough.
     const context = {

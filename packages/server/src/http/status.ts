@@ -13,6 +13,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   rate_limited: 429,
   internal_error: 500,
   service_unavailable: 503,
+  overloaded: 503,
   idempotency_key_invalid: 400,
   idempotency_key_reused: 422,
   idempotency_in_flight: 409,

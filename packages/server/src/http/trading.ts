@@ -12,6 +12,7 @@ import type { Deps } from '../app/deps.ts';
 import * as orders from '../app/orders.ts';
 import * as trade from '../app/place-trade.ts';
 import { paginate } from './pagination.ts';
+import { deadlineOf } from './request-deadline.ts';
 import type { Bind } from './routes.ts';
 
 const DEFAULT_PAGE = 50;
@@ -60,7 +61,7 @@ function send(
 
 export function bindTrading(bind: Bind, deps: Deps): void {
   bind(placeTrade, ({ caller, body, request }) =>
-    trade.placeTrade(deps, { caller, request: body, requestId: request.id }),
+    trade.placeTrade(deps, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
   );
   bind(listOpenOrders, async ({ caller, query, request, reply }) => {
     const page = await orders.listOpenOrders(deps, caller, filterOf(query));

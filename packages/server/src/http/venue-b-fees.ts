@@ -2,6 +2,7 @@ import { chargeFee, chargeFeeByAgent, type FeeChargeResponse, getDelegation } fr
 import type { Deps } from '../app/deps.ts';
 import * as fees from '../app/venue-b/charge-fee.ts';
 import { delegationOf } from '../app/venue-b/delegation.ts';
+import { deadlineOf } from './request-deadline.ts';
 import type { Bind, Input } from './routes.ts';
 
 type ChargeInput = Pick<Input<typeof chargeFee>, 'body' | 'caller' | 'request' | 'reply'>;
@@ -9,7 +10,11 @@ type ChargeInput = Pick<Input<typeof chargeFee>, 'body' | 'caller' | 'request' |
 export function bindVenueBFees(bind: Bind, deps: Deps): void {
   const charge = async ({ body, caller, request, reply }: ChargeInput): Promise<FeeChargeResponse> => {
     const key = request.keyed?.key ?? null;
-    const { answer, replayed } = await fees.chargeFee(deps, caller, body, { key, requestId: request.id });
+    const { answer, replayed } = await fees.chargeFee(deps, caller, body, {
+      key,
+      requestId: request.id,
+      deadline: deadlineOf(request),
+    });
     // The charge knows its key by itself: a kept answer would still tell of a transaction that was dropped since.
     request.hadNoEffect = true;
     if (replayed) reply.header('idempotency-replayed', 'true');

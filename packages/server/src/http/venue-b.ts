@@ -12,6 +12,7 @@ import * as orders from '../app/venue-b/orders.ts';
 import { quote } from '../app/venue-b/quote.ts';
 import { submit } from '../app/venue-b/submit.ts';
 import { paginate } from './pagination.ts';
+import { deadlineOf } from './request-deadline.ts';
 import type { Aliases, Bind } from './routes.ts';
 
 const DEFAULT_PAGE = 50;
@@ -41,7 +42,7 @@ export function bindVenueB(bind: Bind, deps: Deps): void {
     return answer;
   });
   bind(submitVenueB, ({ caller, body, request }) =>
-    submit(deps, { caller, request: body, requestId: request.id }),
+    submit(deps, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
   );
   bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
     const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;

@@ -253,6 +253,8 @@ export interface TradeLedger {
     /** Venue B only. */
     readonly quoteId?: string;
     readonly at: number;
+    /** Throws when nobody waits any more. Asked when the agent's turn comes, which may be long after this call. */
+    readonly requireTime?: () => void;
   }): Promise<TradeScope>;
 }
 

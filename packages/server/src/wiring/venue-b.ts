@@ -21,16 +21,18 @@ const SANDBOX = 'http://sandbox';
 interface Parts {
   readonly config: Config;
   readonly sandbox: SandboxCalls;
+  /** `ready`, or why the sandbox cannot execute. */
+  readonly sandboxStatus: () => string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-export function createVenueB({ config, sandbox, clock, log }: Parts): VenueB {
+export function createVenueB({ config, sandbox, sandboxStatus, clock, log }: Parts): VenueB {
   const { name, live, slippageBps } = config.venueB;
   const common = { name, slippageBps, clock, log };
   if (live === null) {
     const send = sandbox.request;
-    return createDflowVenue({
+    const venue = createDflowVenue({
       ...common,
       backend: 'paper',
       metadataUrl: SANDBOX + SANDBOX_PATHS.metadata,
@@ -41,6 +43,8 @@ export function createVenueB({ config, sandbox, clock, log }: Parts): VenueB {
       chain: createSolanaChain({ url: SANDBOX + SANDBOX_PATHS.rpc, send, clock, log }),
       credit: creditOnce(sandbox.credit),
     });
+    const status = () => (sandboxStatus() === 'ready' ? venue.status() : sandboxStatus());
+    return { ...venue, status };
   }
   return createDflowVenue({
     ...common,

@@ -2,6 +2,7 @@
  * Opens a pool from a DATABASE_URL. The driver knows no URL for Unix sockets; PostgreSQL's own spelling
  * (`postgres://user@/database?host=/folder&port=5432`) is understood here.
  */
+import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { harden } from './pool-socket.ts';
 
@@ -24,6 +25,8 @@ export interface PoolOptions {
   readonly connectTimeoutSeconds?: number;
   /** Sees every statement as it is handed to a connection; never its parameters, which may be secret. */
   readonly onStatement?: (connection: number, statement: string) => void;
+  /** Sees the socket of every connection, of the pools that are made from its options, too. */
+  readonly onSocket?: (socket: Socket) => void;
 }
 
 /** 64-bit integers arrive as bigint: money must not pass through a double. */
@@ -36,6 +39,9 @@ const types = {
   },
 };
 
+/** Longer than any transaction of a living process waits between its statements. */
+const IDLE_IN_TRANSACTION_MS = 15_000;
+
 const SOCKET_URL = /^postgres(?:ql)?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?\/([^?]*)\?(.*)$/;
 
 export function openPool(url: string, options: PoolOptions = {}): Sql {
@@ -44,7 +50,11 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
     types,
     ...(options.onStatement === undefined ? {} : { debug: options.onStatement }),
     onnotice: () => {},
-    connection: { application_name: options.applicationName ?? 'bellwether' },
+    connection: {
+      application_name: options.applicationName ?? 'bellwether',
+      // A process that is frozen within a transaction holds its agent's lock from every other replica.
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    },
     // The driver would close healthy connections every half hour, and with them locks and listeners.
     max_lifetime: null,
     connect_timeout: options.connectTimeoutSeconds ?? 10,
@@ -52,7 +62,7 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
     backoff: (failures: number) => Math.min(3 ** failures / 100, 1) * (0.5 + Math.random() / 2),
   };
   const socket = SOCKET_URL.exec(url);
-  if (socket === null) return harden(postgres(url, common));
+  if (socket === null) return harden(postgres(url, common), options.onSocket);
   const [, user, password, database, query] = socket;
   const params = new URLSearchParams(query);
   const pool = postgres({
@@ -63,7 +73,7 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
     ...(user === undefined ? {} : { user: decodeURIComponent(user) }),
     ...(password === undefined ? {} : { password: decodeURIComponent(password) }),
   });
-  return harden(pool);
+  return harden(pool, options.onSocket);
 }
 
 /** The URL of a database behind a Unix socket. */

@@ -1,23 +1,35 @@
 /**
- * The embedded PostgreSQL: started with the service, stopped with it, adopted after a crash of the service.
+ * The embedded PostgreSQL: started with the service, started again when it dies alone, stopped with the service,
+ * adopted after a crash of the service.
  *
  * It listens on a Unix socket in a folder that only its owner may enter, never on TCP. It runs in a session of its
  * own. When the service died without stopping it, the next start reads `postmaster.pid`: a server that still answers
  * is adopted; one that does not is ended, and the new one recovers from the write-ahead log.
+ *
+ * The service itself speaks as an ordinary role that owns its database and nothing else (embedded-role.ts).
  */
-import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPool, socketUrl } from './connection.ts';
+import { ADMIN_ROLE, DESK_ROLE, prepareDatabase } from './embedded-role.ts';
 import { findPostgres, NoPostgres, type PostgresBinaries } from './postgres-binaries.ts';
+import { alive, endPostmaster, endStrays, readPostmaster, serves } from './postmaster.ts';
 
 const PORT = 5432;
 /** A socket's path may have 103 bytes on macOS, 107 on Linux. */
 const MAX_SOCKET_PATH_BYTES = 100;
 const START_TIMEOUT_MS = 30_000;
-const STOP_TIMEOUT_MS = 20_000;
 const ADOPT_TIMEOUT_MS = 3_000;
 const ORPHANS_TIMEOUT_MS = 10_000;
 const ORPHANS_PAUSE_MS = 100;
@@ -28,50 +40,23 @@ export interface EmbeddedPostgres {
   readonly socketDir: string;
   readonly port: number;
   readonly database: string;
+  /** The ordinary role that owns the database. */
   readonly user: string;
+  /** The superuser of the cluster; the service uses it to prepare the database, and never afterwards. */
+  readonly admin: string;
   readonly adopted: boolean;
   readonly how: PostgresBinaries['how'];
   readonly dataDir: string;
-  stop(): Promise<void>;
+  /** Whether its process runs. A frozen one does, too. */
+  isAlive(): boolean;
+  /**
+   * Ends what is left of the server and starts it again behind the same socket; it recovers from its log.
+   * @throws NoPostgres with a sentence when it does not come up
+   */
+  restart(): Promise<void>;
+  /** What does not end in time is killed, and the next start recovers. */
+  stop(withinMs?: number): Promise<void>;
 }
-
-/** What `postmaster.pid` says, line by line as PostgreSQL documents it. */
-interface Postmaster {
-  readonly pid: number;
-  readonly socketDir: string;
-}
-
-function readPostmaster(cluster: string): Postmaster | null {
-  let lines: string[];
-  try {
-    lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
-  } catch {
-    return null;
-  }
-  const pid = Number(lines[0]);
-  return Number.isInteger(pid) && pid > 1 ? { pid, socketDir: lines[4] ?? '' } : null;
-}
-
-/** A pid can belong to another program by now, even to another PostgreSQL: only the server of this folder counts. */
-function serves(pid: number, cluster: string): boolean {
-  const isOurs = (args: string) => args.includes('postgres') && args.includes(cluster);
-  const { stdout } = spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
-  if (stdout) return isOurs(stdout);
-  try {
-    return isOurs(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-const alive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 async function waitUntil(done: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> {
   const end = Date.now() + timeoutMs;
@@ -82,27 +67,11 @@ async function waitUntil(done: () => boolean | Promise<boolean>, timeoutMs: numb
   }
 }
 
-/** SIGINT is PostgreSQL's "fast" shutdown; SIGQUIT skips the checkpoint and leaves recovery to the next start. */
-async function endPostmaster(pid: number): Promise<void> {
-  for (const [signal, waitMs] of [
-    ['SIGINT', STOP_TIMEOUT_MS],
-    ['SIGQUIT', 5_000],
-    ['SIGKILL', 2_000],
-  ] as const) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      return;
-    }
-    if (await waitUntil(() => !alive(pid), waitMs)) return;
-  }
-}
-
-const maintenanceUrl = (socketDir: string): string =>
-  socketUrl({ socketDir, port: PORT, user: 'bellwether' }, 'postgres');
+const adminUrl = (socketDir: string, database: string): string =>
+  socketUrl({ socketDir, port: PORT, user: ADMIN_ROLE }, database);
 
 async function answers(socketDir: string): Promise<boolean> {
-  const sql = openPool(maintenanceUrl(socketDir), { max: 1, connectTimeoutSeconds: 2 });
+  const sql = openPool(adminUrl(socketDir, 'postgres'), { max: 1, connectTimeoutSeconds: 2 });
   try {
     await sql`select 1`;
     return true;
@@ -116,16 +85,20 @@ async function answers(socketDir: string): Promise<boolean> {
 function makeSocketDir(binaries: PostgresBinaries): string {
   const beside = join(binaries.home, 'run');
   if (Buffer.byteLength(join(beside, `.s.PGSQL.${PORT}`)) <= MAX_SOCKET_PATH_BYTES) {
-    // A lock file left by a crash may name a pid that another program has by now, and then no server would start.
-    rmSync(beside, { recursive: true, force: true });
-    mkdirSync(beside, { recursive: true, mode: 0o700 });
-    binaries.own(beside);
+    clearSocketDir(beside, binaries);
     return beside;
   }
   const base = Buffer.byteLength(tmpdir()) < 40 ? tmpdir() : '/tmp';
   const folder = mkdtempSync(join(base, 'bellwether-'));
   binaries.own(folder);
   return folder;
+}
+
+/** A lock file left by a crash may name a pid that another program has by now, and then no server would start. */
+function clearSocketDir(folder: string, binaries: PostgresBinaries): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  binaries.own(folder);
 }
 
 function initialise(binaries: PostgresBinaries, cluster: string): void {
@@ -136,7 +109,7 @@ function initialise(binaries: PostgresBinaries, cluster: string): void {
   binaries.own(cluster);
   const failure = binaries.run('initdb', [
     `--pgdata=${cluster}`,
-    '--username=bellwether',
+    `--username=${ADMIN_ROLE}`,
     '--auth=trust',
     '--encoding=UTF8',
     '--locale=C',
@@ -167,15 +140,25 @@ const settings = (socketDir: string): string[] =>
     log_parameter_max_length_on_error: '0',
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
-async function launch(
-  binaries: PostgresBinaries,
-  cluster: string,
-): Promise<{ pid: number; socketDir: string }> {
-  const socketDir = makeSocketDir(binaries);
+interface Running {
+  readonly pid: number;
+  readonly socketDir: string;
+}
+
+interface Launch {
+  readonly binaries: PostgresBinaries;
+  readonly cluster: string;
+  readonly socketDir: string;
+  /** Told of the process at once: who stops meanwhile must find it. */
+  readonly spawned: (pid: number) => void;
+}
+
+async function launch({ binaries, cluster, socketDir, spawned }: Launch): Promise<Running> {
   const logPath = join(binaries.home, 'postgres.log');
   const logFile = openSync(logPath, 'w', 0o600);
   const child = binaries.serve(['-D', cluster, ...settings(socketDir)], logFile);
   closeSync(logFile);
+  if (child.pid !== undefined) spawned(child.pid);
   let gone = false;
   child.once('exit', () => {
     gone = true;
@@ -185,6 +168,7 @@ async function launch(
   });
   const up = await waitUntil(async () => gone || (await answers(socketDir)), START_TIMEOUT_MS);
   if (!up || gone || child.pid === undefined) {
+    if (!gone && child.pid !== undefined) await endPostmaster(child.pid, realpathSync(cluster));
     const log = readFileSync(logPath, 'utf8').trim().split('\n').slice(-3).join(' · ');
     throw new NoPostgres(`The embedded PostgreSQL did not start in ${cluster}: ${log || 'it said nothing'}`);
   }
@@ -192,14 +176,11 @@ async function launch(
 }
 
 /** Launches; waits for what a killed server left behind to die first, which takes it a moment. */
-async function launchWhenFree(
-  binaries: PostgresBinaries,
-  cluster: string,
-): Promise<{ pid: number; socketDir: string }> {
+async function launchWhenFree(options: Launch): Promise<Running> {
   const end = Date.now() + ORPHANS_TIMEOUT_MS;
   for (;;) {
     try {
-      return await launch(binaries, cluster);
+      return await launch(options);
     } catch (error) {
       if (!/shared memory block/.test((error as Error).message) || Date.now() > end) throw error;
       await sleep(ORPHANS_PAUSE_MS);
@@ -208,7 +189,7 @@ async function launchWhenFree(
 }
 
 /** Adopts a server that a dead service left behind; ends it, or clears its traces, when it does not answer. */
-async function adopt(cluster: string): Promise<{ pid: number; socketDir: string } | null> {
+async function adopt(cluster: string): Promise<Running | null> {
   const left = readPostmaster(cluster);
   // The traces of a dead server are PostgreSQL's to clear: it makes sure that none of its children still writes.
   if (left === null || !alive(left.pid)) return null;
@@ -218,7 +199,7 @@ async function adopt(cluster: string): Promise<{ pid: number; socketDir: string 
   }
   if (left.socketDir !== '' && (await waitUntil(() => answers(left.socketDir), ADOPT_TIMEOUT_MS)))
     return left;
-  await endPostmaster(left.pid);
+  await endPostmaster(left.pid, realpathSync(cluster));
   return null;
 }
 
@@ -236,30 +217,47 @@ export async function startEmbeddedPostgres(options: {
   const binaries = await findPostgres(options.dataDir, options.allowNamespace);
   const cluster = join(binaries.home, 'postgres');
   initialise(binaries, cluster);
+  // As the system names it, also when it has been removed since.
+  const folder = realpathSync(cluster);
   const left = await adopt(cluster);
-  const { pid, socketDir } = left ?? (await launchWhenFree(binaries, cluster));
-  await ensureDatabase(socketDir, options.database);
+  const socketDir = left?.socketDir ?? makeSocketDir(binaries);
+  let isStopped = false;
+  let pid = left?.pid ?? 0;
+  const start = async (): Promise<void> => {
+    await launchWhenFree({
+      binaries,
+      cluster,
+      socketDir,
+      spawned(started) {
+        pid = started;
+        if (isStopped) endPostmaster(started, folder).catch(() => {});
+      },
+    });
+  };
+  if (left === null) await start();
+  await prepareDatabase((database) => adminUrl(socketDir, database), options.database);
   return {
     socketDir,
     port: PORT,
     database: options.database,
-    user: 'bellwether',
+    user: DESK_ROLE,
+    admin: ADMIN_ROLE,
     adopted: left !== null,
     how: binaries.how,
     dataDir: dirname(cluster),
-    async stop() {
-      await endPostmaster(pid);
+    isAlive: () => alive(pid),
+    async restart() {
+      await endStrays(pid, folder);
+      // Anything but the old database would be an empty one that answers as if nothing had ever happened.
+      if (!existsSync(join(cluster, 'PG_VERSION')))
+        throw new NoPostgres(`The embedded PostgreSQL cannot start again: its folder ${cluster} is gone.`);
+      clearSocketDir(socketDir, binaries);
+      await start();
+    },
+    async stop(withinMs) {
+      isStopped = true;
+      await endPostmaster(pid, folder, withinMs);
       rmSync(socketDir, { recursive: true, force: true });
     },
   };
-}
-
-async function ensureDatabase(socketDir: string, name: string): Promise<void> {
-  const sql = openPool(maintenanceUrl(socketDir), { max: 1 });
-  try {
-    const [found] = await sql`select 1 from pg_database where datname = ${name}`;
-    if (found === undefined) await sql.unsafe(`create database "${name.replaceAll('"', '""')}"`);
-  } finally {
-    await sql.end({ timeout: 2 });
-  }
 }

@@ -42,10 +42,14 @@ const SSL_ACCEPTED = 0x53;
  * A pool like the one given, which must not have been used; it and the pools made from its options speak through such
  * sockets. Where several hosts are named the driver dials itself: it alone knows whose turn it is.
  */
-export function harden(pool: Sql): Sql {
+export function harden(pool: Sql, onSocket: (socket: Socket) => void = () => {}): Sql {
   const { ssl, ...options } = pool.options as unknown as DriverOptions;
   if (options.host.length > 1) return pool;
-  const socket = (current: DriverOptions) => openSocket(current, ssl);
+  const socket = async (current: DriverOptions): Promise<Socket> => {
+    const opened = await openSocket(current, ssl);
+    onSocket(opened);
+    return opened;
+  };
   // The driver's TLS would put a socket of its own before this one. It takes its own parsed options back (its `listen`
   // does the same); its types do not say so.
   const own = { ...options, ssl: false, socket };

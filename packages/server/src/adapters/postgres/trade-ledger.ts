@@ -19,6 +19,12 @@ export function createTradeLedger(sql: Sql): TradeLedger {
   return {
     async open(question) {
       const leave = await turns.take(question.caller.agentId);
+      try {
+        question.requireTime?.();
+      } catch (error) {
+        leave();
+        throw error;
+      }
       const transaction = openTransaction(sql);
       try {
         const answers = await Promise.all(lockAndRead(transaction.tx, question));

@@ -10,6 +10,7 @@ import { parseSolanaAddress, type SolanaAddress, toBase58, withSignature } from 
 import type { Denial } from '../../domain/denial.ts';
 import type { FeeAttempt, SignedFee } from '../../ports/fee-store.ts';
 import type { Caller } from '../../ports/stores.ts';
+import { type Deadline, ENDLESS, tooLate } from '../deadline.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { type FeeFate, fatesOf, isSigned, type SignedCharge } from './fee-fate.ts';
@@ -37,6 +38,7 @@ interface Fee {
 export interface ChargeOptions {
   readonly key: string | null;
   readonly requestId: string;
+  readonly deadline?: Deadline;
 }
 
 export interface Charged {
@@ -50,7 +52,7 @@ export async function chargeFee(
   deps: FeeDeps,
   caller: Caller,
   body: FeeChargeRequest,
-  { key, requestId }: ChargeOptions,
+  { key, requestId, deadline = ENDLESS }: ChargeOptions,
 ): Promise<Charged> {
   const fee = readFee(body, deps.maxFeeCharge);
   if (fee.from === deps.signing.address || fee.from === deps.feeWallet) {
@@ -60,6 +62,8 @@ export async function chargeFee(
   if (before !== null) return { answer: before, replayed: true };
   const { ofOwner } = await deps.wallets.solanaWallets(caller);
   if (!ofOwner.includes(fee.from)) throw refusal('wallet_not_yours', undefined, { path: 'fromAddress' });
+  // From here on it may be charged, whatever becomes of this request.
+  if (!deadline.handOver({ code: 'fee_outcome_unknown' })) throw tooLate();
   const charge = await sign(deps, caller, fee, { key, requestId });
   return { answer: await broadcast(deps, charge, fee, key), replayed: false };
 }

@@ -19,6 +19,7 @@ import type { Denial } from '../../domain/denial.ts';
 import { assess } from '../../domain/safeguards.ts';
 import type { Caller, FirstAnswer, NewOrder, OrderRow, TradeScope } from '../../ports/stores.ts';
 import type { ChainOrderRow, NewChainOrder, QuoteRow } from '../../ports/venue-b-stores.ts';
+import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { noteSubmitRefusal } from '../refused-attempts.ts';
@@ -34,6 +35,7 @@ export interface SubmitCall {
   readonly caller: Caller;
   readonly request: SubmitRequest;
   readonly requestId: string;
+  readonly deadline: Deadline;
 }
 
 export async function submit(deps: Deps, call: SubmitCall): Promise<SubmitResponse> {
@@ -173,6 +175,7 @@ async function execute(
     tokenIds: quote.mints,
     quoteId: quote.quoteId,
     at: deps.clock.now(),
+    requireTime: () => requireTime(call.deadline),
   });
   let order: NewOrder;
   try {
@@ -184,6 +187,8 @@ async function execute(
     }
     admit(deps, quote, scope);
     order = newOrder(deps, call, quote, scope);
+    // Once it is written down with its bytes, some replica sends it.
+    if (!call.deadline.handOver({ code: 'order_outcome_unknown', orderId: order.orderId })) throw tooLate();
   } catch (error) {
     scope.abort();
     throw error;

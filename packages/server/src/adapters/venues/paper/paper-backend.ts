@@ -39,6 +39,10 @@ export interface PaperBackend {
   leaderUrl(): string | null;
   /** Says where this replica can be called, once it listens. */
   listening(url: string): Promise<void>;
+  /** Whether the exchange can be traded on through here, asked now: a leader elsewhere must answer. Never throws. */
+  probe(): Promise<string>;
+  /** `ready`, or why venue B cannot execute: its sandbox fills its orders on the exchange. */
+  sandboxStatus(): string;
   /** Answers another replica's call. @throws Error when this one does not lead, or the call is unknown or late */
   answer(text: string): Promise<string>;
   stop(): Promise<void>;
@@ -65,6 +69,8 @@ export class VenueUnavailable extends Error {
 const FIRST_WAIT_MS = 2_000;
 const RETRY_LEAD_MS = 500;
 const CALL_TIMEOUT_MS = 4_000;
+/** A leader that is asked whether it is there has less time than one that is asked to do something. */
+const PING_TIMEOUT_MS = 600;
 /** These are answered here, whoever leads. */
 const OWN = new Set(['name', 'kind', 'backend', 'status', 'verifyCredentials', 'current', 'ensure', 'close']);
 
@@ -91,14 +97,14 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   const leads = (): boolean => local !== null && local.exchange.status === 'open';
   const remoteUrl = (): string | null => (leads() || leader === ownUrl ? null : leader);
 
-  const forward = async (call: Call): Promise<unknown> => {
+  const forward = async (call: Call, timeoutMs = CALL_TIMEOUT_MS): Promise<unknown> => {
     const url = remoteUrl();
     if (url === null) throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
     const response = await fetch(`${url}/internal/exchange`, {
       method: 'POST',
       headers: { authorization: `Bearer ${options.token}`, 'content-type': 'text/plain' },
       body: encode(call),
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
     if (silent === url) silent = null;
@@ -107,6 +113,16 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     return call.method === 'balance' ? balanceOf(answer as PlainBalance) : answer;
   };
 
+  /** Asks the leader for something small: one that is frozen is found out although nobody trades. */
+  const ping = async (): Promise<void> => {
+    const asked = leader;
+    if (asked === null || remoteUrl() === null) return;
+    try {
+      await forward({ port: 'markets', method: 'find', args: [''] }, PING_TIMEOUT_MS);
+    } catch {
+      silent = asked;
+    }
+  };
   const look = async (): Promise<void> => {
     if (stopped) return;
     if (local === null) {
@@ -124,9 +140,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     // Not leading, or the lead was lost and may be elsewhere by now.
     const found = await leaders.find();
     leader = found === null || found.mine ? null : found.url;
-    // A leader that did not answer is asked for something small until it does.
-    if (leader !== null && leader === silent)
-      await forward({ port: 'markets', method: 'find', args: [''] }).catch(() => {});
+    await ping();
   };
   let looking: Promise<void> | null = null;
   const lookAround = (): Promise<void> => {
@@ -172,23 +186,35 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       },
     });
 
+  const status = (): string => {
+    if (local !== null && leads()) return local.venue.status();
+    if (remoteUrl() === null) return 'no replica leads the paper exchange';
+    return remoteUrl() === silent ? 'the replica that leads the paper exchange does not answer' : 'ready';
+  };
+
   return {
     venue: either<Venue>('venue', {
       name: options.name,
       kind: 'A',
       backend: 'paper',
-      status: () =>
-        local !== null && leads()
-          ? local.venue.status()
-          : remoteUrl() === null || remoteUrl() === silent
-            ? 'no replica leads the paper exchange'
-            : 'ready',
+      status,
       verifyCredentials: options.verifyCredentials,
     }),
     markets: either<MarketData>('markets', {}),
     sandbox: either<SandboxCalls>('sandbox', {}),
     local: () => (leads() ? local : null),
     leaderUrl: remoteUrl,
+    async probe() {
+      await ping();
+      return status();
+    },
+    sandboxStatus() {
+      const exchange = status();
+      if (exchange !== 'ready') return exchange;
+      // At a follower it is the leader's own business.
+      const isOpen = local === null || !leads() || local.sandbox.current() !== null;
+      return isOpen ? 'ready' : 'the sandbox is being opened';
+    },
     async listening(url) {
       ownUrl = url;
       await lookAround();

@@ -1,0 +1,179 @@
+/**
+ * How much is taken in at once, and who is turned away first when more comes than can be done. A request that would
+ * only wait is refused at the door, before its key is looked up and its body read: that costs a tenth of serving it,
+ * and keeps what was accepted fast.
+ *
+ * - Exits (cancel, redeem, pause, revoke) never wait in line, and are refused only beyond twice the bound of all.
+ * - Trades have slots. Those that find none wait in line: a burst for as long as it takes, but once the line has stood
+ *   for a while it is no burst, and it may hold only what is served within a tenth of a second.
+ * - Everything else goes first: it is refused as soon as trades stand in line, or the process itself is late.
+ */
+import type { RateClass } from '@bellwether/contract';
+import { refusal } from '../app/refusal.ts';
+
+/** `vital`: probes, and the calls of other replicas, which were admitted there. */
+export type Kind = 'vital' | 'exit' | 'trade' | 'other';
+
+export interface AdmissionOptions {
+  readonly maxTrades: number;
+  readonly maxRequests: number;
+  /** Milliseconds that only grow. */
+  readonly now: () => number;
+}
+
+const LONGEST_BURST_MS = 500;
+const STRAINED_AFTER_MS = 100;
+/** What a trade may wait in a line that stands. */
+const WAIT_MS = 100;
+const LONGEST_LINE = 1_000;
+const SHORTEST_LINE = 4;
+/** Weight of the newest in the mean time between two trades that end. */
+const WEIGHT = 0.05;
+const FIRST_GAP_MS = 2;
+/** A process so late, with so many requests since it was looked at last, is late because of them. */
+const LATE_MS = 100;
+const MANY_SINCE = 32;
+const LATE_LOOKS = 3;
+const RETRY_S = 1;
+
+interface Waiter {
+  readonly who: string;
+  readonly since: number;
+  readonly isGone: () => boolean;
+  readonly enter: () => void;
+  readonly refuse: (reason: Error) => void;
+}
+
+const overloaded = (detail: string): Error => refusal('overloaded', detail, { retryAfterS: RETRY_S });
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+  #requests = 0;
+  #trades = 0;
+  readonly #tradesOf = new Map<string, number>();
+  #line: Waiter[] = [];
+  #lineSince: number | null = null;
+  #gapMs = FIRST_GAP_MS;
+  #endedAt: number | null = null;
+  #since = 0;
+  #lateLooks = 0;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+  }
+
+  /** What is under way and what waits, for metrics. */
+  get state(): { readonly requests: number; readonly trades: number; readonly waiting: number } {
+    return { requests: this.#requests, trades: this.#trades, waiting: this.#line.length };
+  }
+
+  /** At the door. @returns why the request is turned away, or `null` */
+  refusalOf(kind: Kind): string | null {
+    const { maxRequests } = this.#options;
+    this.#since += 1;
+    switch (kind) {
+      case 'vital':
+        return null;
+      case 'exit':
+        return this.#requests < 2 * maxRequests ? null : 'Too many requests are under way.';
+      case 'trade':
+        if (this.#requests >= maxRequests) return 'Too many requests are under way.';
+        return this.#isFull() ? 'More orders come in than can be placed.' : null;
+      case 'other':
+        if (this.#requests >= maxRequests / 2) return 'Too many requests are under way; orders go first.';
+        return this.#isStrained() ? 'The desk is busy with orders, which go first.' : null;
+    }
+  }
+
+  /** A request whose body is there. @returns what ends it */
+  enter(): () => void {
+    this.#requests += 1;
+    return () => {
+      this.#requests -= 1;
+    };
+  }
+
+  /**
+   * Waits for a trade's slot. @returns what gives it back
+   * @param who of several in line, who has most slots already comes last
+   * @param isGone whether nobody waits for the answer any more
+   * @throws Refusal overloaded
+   */
+  async tradeSlot(who: string, isGone: () => boolean): Promise<() => void> {
+    if (this.#trades >= this.#options.maxTrades) {
+      if (this.#isFull()) throw overloaded('More orders come in than can be placed.');
+      const since = this.#options.now();
+      this.#lineSince ??= since;
+      await new Promise<void>((enter, refuse) => {
+        this.#line.push({ who, since, isGone, enter, refuse });
+      });
+    } else this.#take(who);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#leave(who);
+      isHeld = false;
+    };
+  }
+
+  /** At short, regular intervals. @param lateMs how much later than it should have been */
+  look(lateMs: number): void {
+    this.#lateLooks = lateMs > LATE_MS && this.#since > MANY_SINCE ? this.#lateLooks + 1 : 0;
+    this.#since = 0;
+  }
+
+  #take(who: string): void {
+    this.#trades += 1;
+    this.#tradesOf.set(who, (this.#tradesOf.get(who) ?? 0) + 1);
+  }
+
+  #leave(who: string): void {
+    const now = this.#options.now();
+    // Only while there is always a next one do the pauses say how fast trades are placed.
+    if (this.#endedAt !== null && this.#lineSince !== null)
+      this.#gapMs += (now - this.#endedAt - this.#gapMs) * WEIGHT;
+    this.#endedAt = now;
+    this.#trades -= 1;
+    const left = (this.#tradesOf.get(who) ?? 1) - 1;
+    if (left > 0) this.#tradesOf.set(who, left);
+    else this.#tradesOf.delete(who);
+    this.#next(now);
+  }
+
+  #next(now: number): void {
+    const isStanding = this.#hasStood(LONGEST_BURST_MS);
+    this.#line = this.#line.filter((waiter) => {
+      const isLate = isStanding && now - waiter.since > WAIT_MS;
+      if (!isLate && !waiter.isGone()) return true;
+      waiter.refuse(overloaded('More orders come in than can be placed.'));
+      return false;
+    });
+    while (this.#line.length > 0 && this.#trades < this.#options.maxTrades) {
+      const share = this.#options.maxTrades / 2;
+      const modest = this.#line.findIndex(({ who }) => (this.#tradesOf.get(who) ?? 0) < share);
+      const [waiter] = this.#line.splice(Math.max(0, modest), 1);
+      if (waiter === undefined) break;
+      this.#take(waiter.who);
+      waiter.enter();
+    }
+    if (this.#line.length === 0) this.#lineSince = null;
+  }
+
+  #hasStood(ms: number): boolean {
+    return this.#lineSince !== null && this.#options.now() - this.#lineSince > ms;
+  }
+
+  /** Whether the line holds all that it may. */
+  #isFull(): boolean {
+    if (!this.#hasStood(LONGEST_BURST_MS)) return this.#line.length >= LONGEST_LINE;
+    // Where nothing ends any more, nothing is served in the next moment either.
+    const pauseMs = this.#options.now() - (this.#endedAt ?? this.#lineSince ?? 0);
+    return this.#line.length >= Math.max(SHORTEST_LINE, WAIT_MS / Math.max(this.#gapMs, pauseMs));
+  }
+
+  #isStrained(): boolean {
+    return this.#hasStood(STRAINED_AFTER_MS) || this.#lateLooks >= LATE_LOOKS;
+  }
+}
+
+export const kindOf = (rateClass: RateClass | undefined): Kind =>
+  rateClass === 'exit' || rateClass === 'trade' ? rateClass : rateClass === 'none' ? 'vital' : 'other';

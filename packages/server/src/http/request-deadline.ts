@@ -1,0 +1,96 @@
+/**
+ * A deadline for every request. When it passes, the answer goes out whatever the handler still waits for: 503 while
+ * nothing was handed to a venue, else that the outcome is unknown. What the handler does afterwards reaches nobody, so
+ * it looks at the same deadline before it lets anything happen.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Deadline, ENDLESS, type InDoubt } from '../app/deadline.ts';
+import { problemOf } from './problem.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    deadline: RequestDeadline | null;
+  }
+}
+
+/** A longer deadline is looked after so often: nobody waits for a database that is away. */
+const LOOK_AGAIN_MS = 1_000;
+const RETRY_S = 1;
+const UNKNOWN_RETRY_S = 2;
+
+export interface DeadlineOptions {
+  /** Of most routes. */
+  readonly ms: number;
+  /** Where a route needs more: it asks services elsewhere. */
+  readonly ownMs: number | undefined;
+  readonly isDatabaseAway: () => boolean;
+}
+
+export class RequestDeadline implements Deadline {
+  readonly #end: number;
+  readonly #options: DeadlineOptions;
+  #doubt: InDoubt | null = null;
+  #isOver = false;
+  #timer: NodeJS.Timeout;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, options: DeadlineOptions) {
+    this.#options = options;
+    this.#end = performance.now() + Math.max(options.ms, options.ownMs ?? 0);
+    this.#timer = setTimeout(() => this.#look(request, reply), options.ms);
+    reply.raw.once('close', () => {
+      clearTimeout(this.#timer);
+    });
+  }
+
+  leftMs(): number {
+    return this.#isOver ? 0 : Math.max(0, this.#end - performance.now());
+  }
+
+  handOver(doubt: InDoubt): boolean {
+    if (this.leftMs() <= 0) return false;
+    this.#doubt = doubt;
+    return true;
+  }
+
+  /** Whether the answer is gone already. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  #look(request: FastifyRequest, reply: FastifyReply): void {
+    const left = this.#end - performance.now();
+    if (left > 0 && !this.#options.isDatabaseAway()) {
+      this.#timer = setTimeout(() => this.#look(request, reply), Math.min(left, LOOK_AGAIN_MS));
+      return;
+    }
+    this.#isOver = true;
+    if (!reply.sent && !reply.raw.headersSent) answer(request, reply, this.#doubt);
+  }
+}
+
+export const deadlineOf = (request: FastifyRequest): Deadline => request.deadline ?? ENDLESS;
+
+function answer(request: FastifyRequest, reply: FastifyReply, doubt: InDoubt | null): void {
+  const isWhole = request.raw.complete;
+  const problem =
+    doubt === null
+      ? problemOf(request, 'service_unavailable', {
+          detail: isWhole ? 'This could not be done in time.' : 'The request did not arrive in time.',
+        })
+      : problemOf(request, doubt.code, {
+          detail: 'There was no proof in time of what became of this; the desk goes on asking.',
+          ...(doubt.orderId === undefined ? {} : { orderId: doubt.orderId }),
+        });
+  // Past every hook: one of them may be what hangs.
+  reply.hijack();
+  const body = JSON.stringify(problem);
+  const headers: Record<string, number | string | string[] | undefined> = {
+    ...reply.getHeaders(),
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    'retry-after': doubt === null ? RETRY_S : UNKNOWN_RETRY_S,
+    ...(isWhole ? {} : { connection: 'close' }),
+  };
+  reply.raw.writeHead(problem.status, headers);
+  reply.raw.end(body);
+}

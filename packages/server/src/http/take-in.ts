@@ -1,0 +1,114 @@
+/** Where requests meet their bounds: admission at the door, a deadline for each, and a slot for every trade. */
+import type { Operation } from '@bellwether/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Admission, Kind } from './admission.ts';
+import { sendProblem } from './problem.ts';
+import { RequestDeadline } from './request-deadline.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What its refusal under load goes by; of routes that are no operations: by method. */
+    kind?: Kind;
+    deadlineMs?: number | undefined;
+  }
+  interface FastifyRequest {
+    /** Whether it counts among the requests in flight. */
+    isCounted: boolean;
+  }
+}
+
+export interface TakeInOptions {
+  readonly admission: Admission;
+  readonly deadlineMs: number;
+  /** Nobody is left to wait for a database that is known to be away. */
+  readonly isDatabaseAway: () => boolean;
+}
+
+const LOOK_EVERY_MS = 50;
+const RETRY_S = 1;
+/** Answered from memory, or for somebody who must see how the service fares. */
+const VITAL = /\/(healthz|readyz|metrics|openapi\.json|docs|llms\.txt|internal\/exchange)$|\/docs\/|^\/?$/;
+
+function kindOf({ routeOptions, method }: FastifyRequest): Kind {
+  const { kind } = routeOptions.config;
+  if (kind !== undefined) return kind;
+  if (routeOptions.url === undefined || VITAL.test(routeOptions.url)) return 'vital';
+  // The paper venues' own doors.
+  if (method === 'DELETE') return 'exit';
+  return 'other';
+}
+
+/** Must come before every other hook that waits for something. */
+export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
+  const { admission, deadlineMs, isDatabaseAway } = options;
+  app.decorateRequest('deadline', null);
+  app.decorateRequest('isCounted', false);
+
+  let due = performance.now() + LOOK_EVERY_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    admission.look(now - due);
+    due = now + LOOK_EVERY_MS;
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  app.addHook('onClose', async () => clearInterval(timer));
+
+  const count = (request: FastifyRequest, reply: FastifyReply): void => {
+    if (request.isCounted) return;
+    request.isCounted = true;
+    reply.raw.once('close', admission.enter());
+  };
+
+  app.addHook('onRequest', async (request, reply) => {
+    const kind = kindOf(request);
+    if (kind === 'vital') return undefined;
+    if (isDatabaseAway()) {
+      const detail = 'The database does not answer.';
+      return sendProblem(request, reply, 'service_unavailable', { detail, retryAfterS: RETRY_S });
+    }
+    const detail = admission.refusalOf(kind);
+    if (detail !== null) return sendProblem(request, reply, 'overloaded', { detail, retryAfterS: RETRY_S });
+    const ownMs = request.routeOptions.config.deadlineMs;
+    request.deadline = new RequestDeadline(request, reply, { ms: deadlineMs, ownMs, isDatabaseAway });
+    // A body that is still on its way, perhaps for ever, takes no place from others.
+    if (request.method === 'GET' || request.method === 'HEAD') count(request, reply);
+    return undefined;
+  });
+  app.addHook('preValidation', async (request, reply) => {
+    if (request.deadline !== null) count(request, reply);
+  });
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/**
+ * A trade waits for its slot and keeps it until it is done, although its answer may be gone by then. What waits for
+ * services elsewhere has none: their slowness must not take the slots of what is done here.
+ */
+export function inTurn(
+  admission: Admission,
+  { rateClass, deadlineMs }: Operation,
+  handler: Handler,
+): Handler {
+  const withSlot: Handler =
+    rateClass !== 'trade' || deadlineMs !== undefined
+      ? handler
+      : async (request, reply) => {
+          const who = request.headers.authorization ?? request.ip;
+          const leave = await admission.tradeSlot(who, () => request.deadline?.isOver === true);
+          try {
+            return await handler(request, reply);
+          } finally {
+            leave();
+          }
+        };
+  return async (request, reply) => {
+    try {
+      return await withSlot(request, reply);
+    } catch (error) {
+      // It has been answered; what went wrong since is nobody's news.
+      if (request.deadline?.isOver === true) return reply;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,132 @@
+/** The service's database: a server that was named, or the embedded one, which is watched as long as the service runs. */
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { openPool, type PoolOptions, type Sql, socketUrl } from '../adapters/postgres/connection.ts';
+import { type DatabasePulse, startPulse } from '../adapters/postgres/database-pulse.ts';
+import { startEmbeddedPostgres } from '../adapters/postgres/embedded-postgres.ts';
+import { type EmbeddedWatch, watchEmbedded } from '../adapters/postgres/embedded-watch.ts';
+import { countOtherReplicas, replicaName } from '../adapters/postgres/replica-watch.ts';
+import type { Config } from '../config.ts';
+
+export interface Database {
+  readonly sql: Sql;
+  /** For people. */
+  readonly where: string;
+  /** Whether it is known to be away: then nobody waits for it, not even to stop. */
+  isAway(): boolean;
+  /** Once its tables are there. */
+  listen(): DatabasePulse;
+  /** Lets go of the pool, which by then is empty or will never be. */
+  close(): Promise<void>;
+  /** Ends the embedded server; nothing where the server is somebody else's. */
+  stop(withinMs: number): Promise<void>;
+}
+
+export interface DatabaseParts {
+  readonly config: Config;
+  readonly replicaId: string;
+  readonly log: Logger;
+  readonly onStatement?: PoolOptions['onStatement'];
+  /** The embedded server is gone and does not start again. */
+  readonly onLost: (error: Error) => void;
+}
+
+const END_WITHIN_S = 1;
+/** A pulse that is late by this much says more than that the machine is busy. */
+const AWAY_MS = 2_000;
+
+export function openDatabase(parts: DatabaseParts): Promise<Database> {
+  return parts.config.databaseUrl === null ? openEmbedded(parts) : openGiven(parts, parts.config.databaseUrl);
+}
+
+/** The sockets of every connection, to be cut together when their server has kept silent for long. */
+function socketsOf(): { readonly add: (socket: Socket) => void; cut(): void } {
+  const open = new Set<Socket>();
+  return {
+    add(socket) {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+    },
+    cut() {
+      for (const socket of open)
+        socket.destroy(Object.assign(new Error('the database kept silent'), { code: 'CONNECTION_CLOSED' }));
+    },
+  };
+}
+
+async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
+  const sockets = socketsOf();
+  const { sql, options } = pool(parts, url, sockets.add);
+  let pulse: DatabasePulse | null = null;
+  return {
+    sql,
+    where: 'the server of DATABASE_URL',
+    isAway: () => pulse !== null && pulse.status() !== 'ready',
+    listen() {
+      pulse = startPulse({
+        url,
+        ...options,
+        // What waits for an answer fails and is asked anew, on connections that may find a server that lives.
+        onSilence: () => {
+          parts.log.error({}, 'the database does not answer; its connections are given up');
+          sockets.cut();
+        },
+      });
+      return pulse;
+    },
+    async close() {
+      pulse?.stop();
+      await sql.end({ timeout: END_WITHIN_S });
+    },
+    async stop() {},
+  };
+}
+
+async function openEmbedded(parts: DatabaseParts): Promise<Database> {
+  const { config, replicaId, log } = parts;
+  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, database: 'bellwether' });
+  const url = socketUrl(embedded, embedded.database);
+  const { sql, options } = pool(parts, url);
+  // The server is ours alone: another service on the same folder would fight over it.
+  if ((await countOtherReplicas(sql, replicaId)) > 0) {
+    await sql.end({ timeout: END_WITHIN_S });
+    throw new Error(
+      `Another Bellwether is running on ${config.dataDir}. Stop it, or give this one its own DATA_DIR.`,
+    );
+  }
+  let pulse: DatabasePulse | null = null;
+  const watch: EmbeddedWatch = watchEmbedded({ postgres: embedded, onLost: parts.onLost, log });
+  const adopted = embedded.adopted ? ', adopted from a service that died' : '';
+  const note =
+    embedded.how === 'unprivileged copy' ? ` (as an unprivileged user, in ${embedded.dataDir})` : '';
+  return {
+    sql,
+    where: `embedded PostgreSQL in ${config.dataDir}${adopted}${note}`,
+    isAway: () => !embedded.isAlive() || (pulse?.silentMs() ?? 0) > AWAY_MS,
+    listen() {
+      pulse = startPulse({ url, ...options, onSilence: watch.silent });
+      return pulse;
+    },
+    async close() {
+      watch.stop();
+      pulse?.stop();
+      await sql.end({ timeout: END_WITHIN_S });
+    },
+    stop: (withinMs) => embedded.stop(withinMs),
+  };
+}
+
+function pool(
+  { config, replicaId, onStatement }: DatabaseParts,
+  url: string,
+  onSocket?: (s: Socket) => void,
+) {
+  const options = { applicationName: replicaName(replicaId) };
+  const sql = openPool(url, {
+    ...options,
+    max: config.databasePool,
+    ...(onStatement === undefined ? {} : { onStatement }),
+    ...(onSocket === undefined ? {} : { onSocket }),
+  });
+  return { sql, options };
+}

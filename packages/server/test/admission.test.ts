@@ -1,0 +1,154 @@
+/** Who is taken in and who is turned away, on a clock of the test's own. */
+import { expect, test } from 'vitest';
+import { Admission } from '../src/http/admission.ts';
+
+const MAX_TRADES = 4;
+const MAX_REQUESTS = 20;
+
+function desk() {
+  let time = 0;
+  const admission = new Admission({ maxTrades: MAX_TRADES, maxRequests: MAX_REQUESTS, now: () => time });
+  return {
+    admission,
+    pass: (ms: number) => {
+      time += ms;
+    },
+  };
+}
+
+const ask = (admission: Admission, who = 'a', isGone = () => false) => {
+  const slot = { state: 'waits' as string, leave: () => {} };
+  admission.tradeSlot(who, isGone).then(
+    (leave) => {
+      slot.state = 'in';
+      slot.leave = leave;
+    },
+    (error) => {
+      slot.state = error.denials[0].code;
+    },
+  );
+  return slot;
+};
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a burst waits in line and is served in the order of arrival', async () => {
+  const { admission, pass } = desk();
+  const slots = Array.from({ length: 12 }, () => ask(admission));
+  await settle();
+  expect(slots.map(({ state }) => state)).toEqual([...Array(4).fill('in'), ...Array(8).fill('waits')]);
+  expect(admission.refusalOf('trade')).toBeNull();
+  for (const slot of slots) {
+    pass(10);
+    slot.leave();
+    await settle();
+  }
+  expect(slots.every(({ state }) => state === 'in')).toBe(true);
+  expect(admission.state).toEqual({ requests: 0, trades: 0, waiting: 0 });
+});
+
+test('a line that stands holds what is served in a tenth of a second; then trades are turned away at the door', async () => {
+  const { admission, pass } = desk();
+  let running: ReturnType<typeof ask>[] = [];
+  const waiting: ReturnType<typeof ask>[] = [];
+  // One trade ends every 5 ms, two come: twice of what can be done.
+  let turnedAway = 0;
+  for (let turn = 0; turn < 400; turn += 1) {
+    for (let i = 0; i < 2; i += 1) {
+      if (admission.refusalOf('trade') !== null) turnedAway += 1;
+      else waiting.push(ask(admission));
+    }
+    await settle();
+    running = waiting.filter(({ state }) => state === 'in');
+    pass(5);
+    const [first] = running;
+    if (first !== undefined) {
+      first.state = 'done';
+      first.leave();
+    }
+    await settle();
+  }
+  expect(turnedAway).toBeGreaterThan(200);
+  // 100 ms at 5 ms each.
+  expect(admission.state.waiting).toBeLessThanOrEqual(21);
+  expect(admission.state.trades).toBe(MAX_TRADES);
+  expect(waiting.filter(({ state }) => state === 'done').length).toBe(400);
+});
+
+test('as soon as the line is gone, everything is taken in again', async () => {
+  const { admission, pass } = desk();
+  const slots = Array.from({ length: 80 }, () => ask(admission));
+  await settle();
+  pass(2_000);
+  expect(admission.refusalOf('trade')).not.toBeNull();
+  expect(admission.refusalOf('other')).not.toBeNull();
+  for (const slot of slots) {
+    slot.leave();
+    await settle();
+  }
+  expect(admission.state.waiting).toBe(0);
+  expect(admission.refusalOf('trade')).toBeNull();
+  expect(admission.refusalOf('other')).toBeNull();
+});
+
+test('reads are turned away before trades, trades before exits', async () => {
+  const { admission, pass } = desk();
+  for (let i = 0; i < 6; i += 1) ask(admission);
+  await settle();
+  pass(150);
+  const refused = () =>
+    (['vital', 'exit', 'trade', 'other'] as const).filter((kind) => admission.refusalOf(kind) !== null);
+  expect(refused()).toEqual(['other']);
+  const ends = Array.from({ length: MAX_REQUESTS }, () => admission.enter());
+  expect(refused()).toEqual(['trade', 'other']);
+  for (let i = 0; i < MAX_REQUESTS; i += 1) ends.push(admission.enter());
+  expect(refused()).toEqual(['exit', 'trade', 'other']);
+  for (const end of ends) end();
+  expect(refused()).toEqual(['other']);
+});
+
+test('reads are turned away when the process is late because of many requests, and only then', () => {
+  const { admission } = desk();
+  for (let look = 0; look < 5; look += 1) admission.look(400);
+  expect(admission.refusalOf('other')).toBeNull();
+  for (let look = 0; look < 5; look += 1) {
+    for (let i = 0; i < 100; i += 1) admission.refusalOf('exit');
+    admission.look(400);
+  }
+  expect(admission.refusalOf('other')).not.toBeNull();
+  expect(admission.refusalOf('trade')).toBeNull();
+  admission.look(0);
+  expect(admission.refusalOf('other')).toBeNull();
+});
+
+test('one agent cannot keep the others out of the line', async () => {
+  const { admission } = desk();
+  const greedy = Array.from({ length: 20 }, () => ask(admission, 'greedy'));
+  const modest = ask(admission, 'modest');
+  await settle();
+  expect(modest.state).toBe('waits');
+  greedy[0]?.leave();
+  await settle();
+  expect(modest.state).toBe('in');
+  expect(greedy.filter(({ state }) => state === 'in').length).toBe(MAX_TRADES);
+});
+
+test('whoever waits for no answer any more is not served', async () => {
+  const { admission } = desk();
+  const first = Array.from({ length: MAX_TRADES }, () => ask(admission));
+  const gone = ask(admission, 'b', () => true);
+  const here = ask(admission, 'c');
+  await settle();
+  first[0]?.leave();
+  await settle();
+  expect(gone.state).toBe('overloaded');
+  expect(here.state).toBe('in');
+});
+
+test('a slot is given back once', async () => {
+  const { admission } = desk();
+  const slot = ask(admission);
+  await settle();
+  slot.leave();
+  slot.leave();
+  expect(admission.state.trades).toBe(0);
+});

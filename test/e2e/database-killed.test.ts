@@ -1,0 +1,185 @@
+/**
+ * The embedded PostgreSQL dies or freezes under a service that goes on: it is started again, and everything that the
+ * service does through it comes back. What cannot come back ends the service with a sentence.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { aMarket, call, newTrader, restingOrder, type Trader } from '../harness.ts';
+import {
+  dataFolder,
+  kill,
+  postgresOf,
+  postmasterOf,
+  type ServiceProcess,
+  signalGroup,
+  startProcess,
+  waitFor,
+} from '../service-process.ts';
+
+const BACK_WITHIN_MS = 15_000;
+const ENV = { RATE_LIMITS: 'off' };
+const frozen: number[] = [];
+
+afterEach(() => {
+  for (const pid of frozen.splice(0)) kill(pid, 'SIGCONT');
+});
+
+function freeze(dataDir: string): void {
+  for (const pid of postgresOf(dataDir)) {
+    frozen.push(pid);
+    kill(pid, 'SIGSTOP');
+  }
+}
+
+function pidOf(dataDir: string): number | null {
+  try {
+    return postmasterOf(dataDir).pid;
+  } catch {
+    // Between two servers there is no such file.
+    return null;
+  }
+}
+
+const ready = async (service: ServiceProcess) => (await call(service, 'GET', '/readyz')).body;
+
+/** Each venue takes something again: an order here, a quote with a transaction there. */
+async function expectToTrade(service: ServiceProcess, trader: Trader): Promise<void> {
+  const market = await aMarket(trader.client);
+  const request = await restingOrder(trader, market);
+  await expect
+    .poll(() => call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: request }), {
+      timeout: BACK_WITHIN_MS,
+      interval: 100,
+    })
+    .toMatchObject({ status: 201, body: { success: true } });
+}
+
+const isReady = { status: 'ready', database: 'ready', venues: [{ status: 'ready' }, { status: 'ready' }] };
+
+async function newService(): Promise<{ service: ServiceProcess; trader: Trader; dataDir: string }> {
+  const dataDir = dataFolder();
+  const service = await startProcess({ dataDir, env: ENV });
+  return { service, trader: await newTrader(service), dataDir };
+}
+
+describe('PostgreSQL killed alone', () => {
+  test('five times in a row: each time both venues, listeners and streams of work come back', async () => {
+    const { service, trader, dataDir } = await newService();
+    const market = await aMarket(trader.client);
+    const placed = await trader.client.placeTrade(await restingOrder(trader, market));
+    const took: number[] = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      const { pid } = postmasterOf(dataDir);
+      kill(pid, 'SIGKILL');
+      const since = performance.now();
+      // The orphans of a killed postmaster answer for a moment more.
+      expect(await waitFor(() => ![pid, null].includes(pidOf(dataDir)), BACK_WITHIN_MS)).toBe(true);
+      await expect
+        .poll(() => ready(service), { timeout: BACK_WITHIN_MS, interval: 50 })
+        .toMatchObject(isReady);
+      took.push(Math.round(performance.now() - since));
+      await expectToTrade(service, trader);
+      // What listens to the database listens again: a revoked key is refused at once.
+      const made = await call(service, 'POST', '/agents/create-api-key', {
+        key: trader.apiKey,
+        body: { keyName: `turn ${turn}` },
+      });
+      expect(made.status, JSON.stringify(made.body)).toBe(200);
+      const key = made.body.apiKeyCode;
+      expect((await call(service, 'GET', '/agents/settings', { key })).status).toBe(200);
+      const path = `/agents/api-key/${made.body.id}`;
+      expect((await call(service, 'DELETE', path, { key: trader.apiKey })).status).toBe(200);
+      expect((await call(service, 'GET', '/agents/settings', { key })).status).toBe(401);
+    }
+    expect(await trader.client.getOrder(placed.orderId)).toMatchObject({ status: 'live' });
+    expect(service.child.exitCode).toBeNull();
+    console.info({ readyAgainMs: took });
+    signalGroup(service.child, 'SIGTERM');
+    expect(await service.exit()).toEqual({ code: 0, signal: null });
+    expect(postgresOf(dataDir)).toEqual([]);
+  });
+
+  test('SIGTERM right after it ends the service within three seconds', async () => {
+    const { service, dataDir } = await newService();
+    kill(postmasterOf(dataDir).pid, 'SIGKILL');
+    const since = performance.now();
+    signalGroup(service.child, 'SIGTERM');
+    await service.exit();
+    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(await waitFor(() => postgresOf(dataDir).length === 0, 5_000)).toBe(true);
+  });
+
+  test('its folder gone, too: the service ends with a sentence and a code', async () => {
+    const { service, dataDir } = await newService();
+    const pids = postgresOf(dataDir);
+    rmSync(join(dataDir, 'postgres'), { recursive: true, force: true });
+    for (const pid of pids) kill(pid, 'SIGKILL');
+    const since = performance.now();
+    expect(await service.exit()).toEqual({ code: 1, signal: null });
+    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(service.output()).toContain('Bellwether ends');
+    expect(service.output()).toContain('is gone');
+  });
+
+  test('its folder gone and SIGTERM at once: it ends within ten seconds', async () => {
+    const { service, dataDir } = await newService();
+    const pids = postgresOf(dataDir);
+    rmSync(dataDir, { recursive: true, force: true });
+    for (const pid of pids) kill(pid, 'SIGKILL');
+    signalGroup(service.child, 'SIGTERM');
+    const since = performance.now();
+    await service.exit();
+    expect(performance.now() - since).toBeLessThan(10_000);
+  });
+});
+
+describe('PostgreSQL frozen', () => {
+  test('requests get 503 within their deadline, /readyz within a second; then it is replaced and trading goes on', async () => {
+    const { service, trader, dataDir } = await newService();
+    const market = await aMarket(trader.client);
+    freeze(dataDir);
+    const asked = performance.now();
+    const probe = await call(service, 'GET', '/readyz');
+    expect(performance.now() - asked).toBeLessThan(1_000);
+    expect(probe).toMatchObject({ status: 503, body: { status: 'not ready', database: 'does not answer' } });
+    expect((await call(service, 'GET', '/healthz')).status).toBe(200);
+
+    const since = performance.now();
+    const answers = await Promise.all([
+      call(service, 'GET', '/agents/settings', { key: trader.apiKey }),
+      call(service, 'GET', '/markets/briefing', { key: trader.apiKey }),
+      call(service, 'POST', '/markets/trade', {
+        key: trader.apiKey,
+        body: await restingOrder(trader, market),
+      }),
+    ]);
+    expect(performance.now() - since).toBeLessThan(6_500);
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    // Meanwhile nobody waits any more: what cannot be done is said at once.
+    await sleep(1_000);
+    const soon = performance.now();
+    expect((await call(service, 'GET', '/agents/settings', { key: trader.apiKey })).status).toBe(503);
+    expect(performance.now() - soon).toBeLessThan(1_000);
+
+    await expect.poll(() => ready(service), { timeout: 30_000, interval: 100 }).toMatchObject(isReady);
+    await expectToTrade(service, trader);
+    expect(service.child.exitCode).toBeNull();
+  });
+
+  test('SIGTERM meanwhile takes less than three seconds, and leaves no process behind', async () => {
+    const { service, dataDir } = await newService();
+    freeze(dataDir);
+    // As a person would: some time after.
+    await sleep(3_000);
+    const since = performance.now();
+    signalGroup(service.child, 'SIGTERM');
+    await service.exit();
+    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(await waitFor(() => postgresOf(dataDir).length === 0, 5_000)).toBe(true);
+  });
+});

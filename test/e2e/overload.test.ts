@@ -1,0 +1,295 @@
+/** More than can be done, requests that end too late, and a database with troubles of its own: what is answered then. */
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import type { TradeLedger, TradeScope } from '../../packages/server/src/ports/stores.ts';
+import type { Venue } from '../../packages/server/src/ports/venue.ts';
+import {
+  aMarket,
+  call,
+  newTrader,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+
+const DEADLINE_MS = 1_500;
+const MAX_TRADES = 2;
+
+let service: TestService;
+let trader: Trader;
+let market: Market;
+let venue: Venue;
+let ledger: TradeLedger;
+
+beforeAll(async () => {
+  service = await startTestService({
+    PAPER_WORLD: 'off',
+    REQUEST_DEADLINE_MS: String(DEADLINE_MS),
+    MAX_TRADES_IN_FLIGHT: String(MAX_TRADES),
+  });
+  ({ venueA: venue, ledger } = service.deps);
+  trader = await newTrader(service);
+  market = await aMarket(trader.client);
+});
+afterEach(() => {
+  Object.assign(service.deps, { venueA: venue, ledger });
+});
+
+const send = (request: unknown, by = trader) =>
+  call(service, 'POST', '/markets/trade', { key: by.apiKey, body: request });
+const usage = async () => {
+  const { safeguards } = await trader.client.getMarketContext(market.id);
+  return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
+};
+
+function wrapVenue(replaced: Partial<Venue>): void {
+  const venueA = new Proxy(venue, {
+    get: (_, name) => (replaced as Record<string | symbol, unknown>)[name] ?? Reflect.get(venue, name),
+  });
+  Object.assign(service.deps, { venueA });
+}
+
+function wrapScope(change: (scope: TradeScope) => Partial<TradeScope>): void {
+  const open: TradeLedger['open'] = async (question) => {
+    const scope = await ledger.open(question);
+    return { ...scope, ...change(scope) };
+  };
+  Object.assign(service.deps, { ledger: { open } });
+}
+
+/** Lets `count` orders reach the venue and holds them there. */
+function holdAtVenue(count: number) {
+  const held = Promise.withResolvers<void>();
+  const full = Promise.withResolvers<void>();
+  let there = 0;
+  wrapVenue({
+    submit: async (order) => {
+      there += 1;
+      if (there === count) full.resolve();
+      await held.promise;
+      return venue.submit(order);
+    },
+  });
+  return { full: full.promise, release: held.resolve };
+}
+
+describe('the order in which requests are turned away', () => {
+  test('reads, then trades; cancels and the pause are taken throughout, and afterwards everything', async () => {
+    const resting = await trader.client.placeTrade(await restingOrder(trader, market));
+    const others = await Promise.all(Array.from({ length: 2 }, () => newTrader(service)));
+    const orders = await Promise.all(
+      others.flatMap((one) =>
+        Array.from({ length: 6 }, async () => ({ one, request: await restingOrder(one, market) })),
+      ),
+    );
+    const { full, release } = holdAtVenue(MAX_TRADES);
+    // Two are placed, ten stand in line.
+    const answers = orders.map(({ one, request }) => send(request, one));
+    await full;
+    await sleep(250);
+    const read = await call(service, 'GET', '/markets/briefing', { key: trader.apiKey });
+    expect(read).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+    expect(read.headers.get('retry-after')).toBe('1');
+    await sleep(400);
+    const trade = await send(await restingOrder(trader, market));
+    expect(trade).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+    expect(trade.headers.get('retry-after')).toBe('1');
+    expect((await call(service, 'GET', '/readyz')).status).toBe(200);
+    expect((await call(service, 'GET', '/healthz')).status).toBe(200);
+    const cancel = await call(service, 'POST', '/markets/orders/cancel', {
+      key: trader.apiKey,
+      body: { orderId: resting.orderId },
+    });
+    expect(cancel).toMatchObject({ status: 200, body: { canceled: [resting.orderId] } });
+    const pause = { key: trader.apiKey, body: { tradingPaused: true } };
+    expect((await call(service, 'POST', '/agents/settings', pause)).status).toBe(200);
+    release();
+    await Promise.all(answers);
+    const go = { key: trader.apiKey, body: { tradingPaused: false } };
+    expect((await call(service, 'POST', '/agents/settings', go)).status).toBe(200);
+    await expect
+      .poll(() => call(service, 'GET', '/markets/briefing', { key: trader.apiKey }), { timeout: 2_000 })
+      .toMatchObject({ status: 200 });
+    expect(await send(await restingOrder(trader, market))).toMatchObject({ status: 201 });
+  });
+
+  test('a refusal at the door comes before key and body: it costs neither', async () => {
+    const { full, release } = holdAtVenue(MAX_TRADES);
+    const orders = await Promise.all(Array.from({ length: 8 }, () => restingOrder(trader, market)));
+    const other = await newTrader(service);
+    const mine = orders.map((request) => send(request));
+    const its = send(await restingOrder(other, market), other);
+    await sleep(100);
+    await Promise.race([full, sleep(1_000)]);
+    await sleep(600);
+    const answer = await call(service, 'POST', '/markets/trade', {
+      body: 'x'.repeat(1_000),
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(answer).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+    release();
+    await Promise.all([...mine, its]);
+  });
+});
+
+describe('a request whose deadline passes', () => {
+  test('before the order was handed over: 503, no effect, nothing reserved', async () => {
+    const before = await usage();
+    const held = Promise.withResolvers<void>();
+    let reached = 0;
+    wrapVenue({
+      balance: async (funder) => {
+        await held.promise;
+        return venue.balance(funder);
+      },
+      submit: async (order) => {
+        reached += 1;
+        return venue.submit(order);
+      },
+    });
+    const request = await restingOrder(trader, market);
+    const since = performance.now();
+    const answer = await send(request);
+    expect(performance.now() - since).toBeLessThan(DEADLINE_MS + 700);
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { code: 'service_unavailable', instance: '/markets/trade' },
+    });
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(answer.headers.get('x-request-id')).toBe(answer.body.requestId);
+    held.resolve();
+    Object.assign(service.deps, { venueA: venue });
+    await sleep(300);
+    expect(reached).toBe(0);
+    const gone = await call(service, 'GET', `/markets/orders/${orderIdOf(request)}`, { key: trader.apiKey });
+    expect(gone.status).toBe(404);
+    expect(await usage()).toEqual(before);
+    // The same order again is a new one.
+    expect(await send(request)).toMatchObject({ status: 201, body: { success: true } });
+  });
+
+  test('over the reservation: 503, the venue never hears of it, and what was reserved is back', async () => {
+    const before = await usage();
+    const held = Promise.withResolvers<void>();
+    let reached = 0;
+    wrapVenue({
+      submit: async (order) => {
+        reached += 1;
+        return venue.submit(order);
+      },
+    });
+    wrapScope((scope) => ({
+      commit: async (...given) => {
+        const placed = await scope.commit(...given);
+        await held.promise;
+        return placed;
+      },
+    }));
+    const request = await restingOrder(trader, market);
+    expect(await send(request)).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+    held.resolve();
+    const order = () => call(service, 'GET', `/markets/orders/${orderIdOf(request)}`, { key: trader.apiKey });
+    await expect.poll(async () => (await order()).body.status, { timeout: 3_000 }).toBe('rejected');
+    expect(reached).toBe(0);
+    expect(await usage()).toEqual(before);
+  });
+
+  test('after it was handed over: the outcome is unknown, and the truth follows', async () => {
+    const { full, release } = holdAtVenue(1);
+    const request = await buildMarketOrder({
+      signer: trader.signer,
+      market,
+      outcome: 'YES',
+      side: 'BUY',
+      amount: 5,
+      worstPrice: 0.95,
+    });
+    const asked = send(request);
+    await full;
+    const answer = await asked;
+    expect(answer).toMatchObject({
+      status: 500,
+      body: { code: 'order_outcome_unknown', orderId: orderIdOf(request) },
+    });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    release();
+    await expect
+      .poll(() => send(request), { timeout: 5_000, interval: 200 })
+      .toMatchObject({ status: 201, body: { success: true, orderId: orderIdOf(request) } });
+  });
+
+  test('in a batch: what was placed is told, what was not begun had no effect', async () => {
+    const { release } = holdAtVenue(99);
+    const [first, second] = [await restingOrder(trader, market), await restingOrder(trader, market)];
+    const answer = await call(service, 'POST', '/markets/batch-trade', {
+      key: trader.apiKey,
+      body: { orders: [first, second] },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body.results.map(({ problem }: { problem: { code: string } }) => problem.code)).toEqual([
+      'order_outcome_unknown',
+      'service_unavailable',
+    ]);
+    release();
+    const unplaced = `/markets/orders/${orderIdOf(second)}`;
+    expect((await call(service, 'GET', unplaced, { key: trader.apiKey })).status).toBe(404);
+  });
+
+  test('whose body never ends: it is answered, its connection is closed, and it held no slot', async () => {
+    const { hostname, port } = new URL(service.url);
+    const endings = Array.from({ length: 3 * MAX_TRADES }, () => {
+      const socket = connect(Number(port), hostname);
+      let said = '';
+      socket.on('data', (chunk) => {
+        said += chunk;
+      });
+      socket.write(
+        `POST /markets/trade HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${trader.apiKey}\r\n` +
+          'content-type: application/json\r\ncontent-length: 1000\r\n\r\n{"venue":',
+      );
+      return new Promise<string>((resolve) => socket.once('close', () => resolve(said)));
+    });
+    await sleep(200);
+    expect(await send(await restingOrder(trader, market))).toMatchObject({ status: 201 });
+    for (const said of await Promise.all(endings)) expect(said).toMatch(/^HTTP\/1\.1 503 /);
+  });
+});
+
+describe("the database's own faults", () => {
+  test('a full disk, no writes, no memory, too many connections: 503, not 500; /readyz knows', async () => {
+    const admin = openPool(service.databaseUrl, { max: 1 });
+    try {
+      for (const [code, said] of [
+        ['53100', 'The disk of the database is full.'],
+        ['25006', 'The database takes no writes now.'],
+        ['53200', 'The database is out of memory.'],
+        ['53300', 'The database has no free connection.'],
+        ['58030', 'The database met a fault of its system.'],
+      ]) {
+        await admin
+          .unsafe(`
+          create or replace function fail() returns trigger language plpgsql as
+            $$ begin raise exception 'made up' using errcode = '${code}'; end $$;
+          create or replace trigger fail before update on safeguards for each row execute function fail();
+          create or replace trigger fail before update on pulse for each row execute function fail()`)
+          .simple();
+        const answer = await send(await restingOrder(trader, market));
+        expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable', detail: said } });
+        expect(answer.headers.get('retry-after')).toBe('1');
+        await expect
+          .poll(async () => (await call(service, 'GET', '/readyz')).status, { timeout: 1_000, interval: 50 })
+          .toBe(503);
+        await admin.unsafe('drop trigger fail on safeguards; drop trigger fail on pulse').simple();
+        await expect
+          .poll(async () => (await call(service, 'GET', '/readyz')).status, { timeout: 1_500, interval: 50 })
+          .toBe(200);
+      }
+    } finally {
+      await admin.end();
+    }
+  });
+});

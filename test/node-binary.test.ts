@@ -1,0 +1,47 @@
+/** The Node binary that the install brings is the one that was pinned, and another one stops the start. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'bw-node-'));
+const binary = join(folder, 'node_modules', 'node', 'bin', 'node');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const check = (root: string) => {
+  const startedAt = performance.now();
+  const run = spawnSync(process.execPath, [join(root, 'scripts', 'check-node.mjs')], { encoding: 'utf8' });
+  return { status: run.status, said: run.stderr, ms: performance.now() - startedAt };
+};
+
+test.runIf(process.platform === 'linux')(
+  'the binary of this install passes, and soon so when it was looked at before',
+  () => {
+    expect(existsSync(join(ROOT, 'node_modules', 'node', 'bin', 'node'))).toBe(true);
+    expect(check(ROOT)).toMatchObject({ status: 0, said: '' });
+    expect(check(ROOT).ms).toBeLessThan(2_000);
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'another binary stops the start with a sentence, also when it was looked at before',
+  () => {
+    cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
+    mkdirSync(join(folder, 'node_modules', 'node', 'bin'), { recursive: true });
+    writeFileSync(binary, 'something else');
+    for (let turn = 0; turn < 2; turn += 1) {
+      const { status, said } = check(folder);
+      expect(status).toBe(1);
+      expect(said).toContain('is not the one that Bellwether was made with');
+      expect(said).toContain(binary);
+    }
+  },
+);
+
+test('without a binary of the install there is nothing to compare', () => {
+  rmSync(binary, { force: true });
+  cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
+  expect(check(folder).status).toBe(0);
+});
