@@ -44,6 +44,7 @@ import { createWalletStore } from './adapters/postgres/wallet-store.ts';
 import { createWebhookStore } from './adapters/postgres/webhook-store.ts';
 import { nativeVerifyEd25519 } from './adapters/system/ed25519.ts';
 import { loadRecover } from './adapters/system/recover.ts';
+import { createReplicaCalls } from './adapters/system/replica-calls.ts';
 import { createSecrets, deriveSecret, readMasterKeyFile } from './adapters/system/secrets.ts';
 import { isBlockedCountry } from './adapters/venues/dflow/jurisdictions.ts';
 import { createPasskeys } from './adapters/webauthn/passkeys.ts';
@@ -198,7 +199,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
 
   const { recover, how } = loadRecover();
   const keys = new VenueKeys({ sql, secret: deriveSecret(masterKey, 'paper venue keys v1') });
-  const replicaToken = deriveSecret(masterKey, 'replica calls v1').toString('hex');
+  const replicaCalls = createReplicaCalls(deriveSecret(masterKey, 'replica calls v2'));
   const signing = await createSigning(config.fees.fireblocks, {
     secret: deriveSecret(masterKey, 'platform solana key v1'),
     clock,
@@ -210,7 +211,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     keys,
     clock,
     replicaId,
-    replicaToken,
+    sign: replicaCalls.sign,
     log: logger,
     platformWallet: signing.address,
   });
@@ -293,16 +294,20 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
   stops.push(watch.stop);
   const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: watch.bank });
   const idempotencyStore = createIdempotencyStore(sql);
-  const replicas: ReplicaDoor = { token: replicaToken, answer: paper.answer, leaderUrl: paper.leaderUrl };
+  const replicas: ReplicaDoor = { ...replicaCalls, answer: paper.answer, leaderUrl: paper.leaderUrl };
   const app = await createServer({
     deps,
     gate: {
       authenticator,
       ownerOf: (token) => ownerOfSession(deps, token),
       operatorKey: config.operatorKey,
-      origin: () => new URL(publicUrl).origin,
+      publicUrl: () => publicUrl,
       rateLimits,
-      idempotency: createIdempotency({ store: idempotencyStore, clock }),
+      idempotency: createIdempotency({
+        store: idempotencyStore,
+        clock,
+        keysPerAgent: LIMITS.idempotencyKeysPerAgent,
+      }),
       paperOnly: config.venueA.backend === 'paper' && config.venueB.live === null,
     },
     forgetKey: revocations.announce,
@@ -310,6 +315,9 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     logger,
     basePath: config.basePath,
     trustProxy: config.trustProxy,
+    connections: config.connections,
+    hosts: config.hosts,
+    origins: config.origins,
     version: VERSION,
     publicUrl: config.publicUrl,
     readiness: async () => {
@@ -332,7 +340,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
           {
             prefix: '/paper/clob',
             register: (door) => {
-              door.addHook('preHandler', forwardToLeader(replicas));
+              door.addHook('preHandler', forwardToLeader(replicas, config.basePath, ['/paper/clob']));
               const reads = {
                 market: (conditionId: string) => paper.local()?.exchange.market(conditionId),
                 marketByToken: (tokenId: string) => paper.local()?.exchange.marketByToken(tokenId),
@@ -351,7 +359,10 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
           {
             prefix: '',
             register: (door) => {
-              door.addHook('preHandler', forwardToLeader(replicas));
+              door.addHook(
+                'preHandler',
+                forwardToLeader(replicas, config.basePath, Object.values(SANDBOX_PATHS)),
+              );
               return registerSandboxDoors(door, () => paper.local()?.sandbox.current() ?? null);
             },
           },

@@ -15,6 +15,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../app/deps.ts';
 import * as agents from '../app/owned-agents.ts';
 import * as owners from '../app/owners.ts';
+import { addressOf } from './addresses.ts';
 import { sessionCookie, sessionToken } from './identify.ts';
 import { assetPaths, readAssets } from './pages/assets.ts';
 import { elsewhere, errorPage, type Site, sendPage } from './pages/layout.ts';
@@ -31,14 +32,14 @@ export function bindOwners(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) =>
       .header('set-cookie', sessionCookie(token, deps.publicUrl, SESSION_S))
       .header('cache-control', 'no-store');
   const welcome = async ({ owner, token }: owners.SignedIn, request: FastifyRequest, reply: FastifyReply) => {
-    await owners.signOut(deps, sessionToken(request));
+    await owners.signOut(deps, sessionToken(request, deps.publicUrl));
     session(reply, token);
     return owners.sessionRecord(owner);
   };
 
   bind(getOwnerSession, async ({ request, reply }) => {
     reply.header('cache-control', 'no-store');
-    return owners.sessionRecord(await owners.ownerOfSession(deps, sessionToken(request)));
+    return owners.sessionRecord(await owners.ownerOfSession(deps, sessionToken(request, deps.publicUrl)));
   });
   bind(passkeyRegistrationOptions, ({ body }) => owners.beginRegistration(deps, body.name));
   bind(passkeySignInOptions, () => owners.beginSignIn(deps));
@@ -49,7 +50,7 @@ export function bindOwners(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) =>
     welcome(await owners.finishSignIn(deps, body), request, reply),
   );
   bind(signOutOwner, async ({ request, reply }) => {
-    await owners.signOut(deps, sessionToken(request));
+    await owners.signOut(deps, sessionToken(request, deps.publicUrl));
     session(reply, null);
     return owners.SIGNED_OUT;
   });
@@ -80,7 +81,7 @@ export function servePages(
 ): readonly { readonly path: string; readonly method: 'GET' }[] {
   const hidden = { schema: { hide: true } };
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    const draw = await gate.rateLimits.draw('read', request.ip);
+    const draw = await gate.rateLimits.draw('read', addressOf(request));
     if (draw === null || draw.allowed) return undefined;
     return sendProblem(request, reply, 'rate_limited', { retryAfterS: draw.retryAfterS });
   };
@@ -88,7 +89,7 @@ export function servePages(
     const site = siteOf();
     const there = elsewhere(request, site, '/owner');
     if (there !== null) return reply.redirect(there, 302);
-    const owner = await gate.ownerOf(sessionToken(request));
+    const owner = await gate.ownerOf(sessionToken(request, deps.publicUrl));
     if (owner === null) return sendPage(reply, 200, signInPage(site));
     return sendPage(reply, 200, ownerPage(site, owner, await agents.listAgents(deps, owner)));
   });

@@ -49,8 +49,8 @@ export interface PaperBackendOptions {
   /** @returns null when another replica leads. */
   readonly open: (waitMs: number) => Promise<LocalParts | null>;
   readonly leaders: LeaderBoard;
-  /** Proves to the leader that the caller is a replica. */
-  readonly token: string;
+  /** Proves to the leader that the call is a replica's. */
+  readonly sign: (call: { method: string; path: string; body: string }) => string;
   readonly verifyCredentials: Venue['verifyCredentials'];
   readonly log: {
     warn(context: object, message: string): void;
@@ -65,6 +65,7 @@ export class VenueUnavailable extends Error {
 const FIRST_WAIT_MS = 2_000;
 const RETRY_LEAD_MS = 500;
 const CALL_TIMEOUT_MS = 4_000;
+const CALL_PATH = '/internal/exchange';
 /** These are answered here, whoever leads. */
 const OWN = new Set(['name', 'kind', 'backend', 'status', 'verifyCredentials', 'current', 'ensure', 'close']);
 
@@ -94,10 +95,13 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   const forward = async (call: Call): Promise<unknown> => {
     const url = remoteUrl();
     if (url === null) throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
-    const response = await fetch(`${url}/internal/exchange`, {
+    const body = encode(call);
+    const proof = options.sign({ method: 'POST', path: CALL_PATH, body });
+    const response = await fetch(url + CALL_PATH, {
       method: 'POST',
-      headers: { authorization: `Bearer ${options.token}`, 'content-type': 'text/plain' },
-      body: encode(call),
+      headers: { 'x-bellwether-replica': proof, 'content-type': 'text/plain' },
+      body,
+      redirect: 'error',
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     });
     const text = await response.text();
