@@ -2,6 +2,19 @@
 import { type Config, readConfig } from './config.ts';
 import { type Service, startService } from './service.ts';
 
+const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
+
+/** Who opens the service to others should see to what. */
+function openness({ host, publicUrl }: Config, { facts }: Service): string {
+  if (LOOPBACK.test(host)) return '';
+  return `
+  Others can reach it on ${host}. Everybody who does may use, without a key:
+${facts.open.map((route) => `    ${route}`).join('\n')}
+  Requests must name the host of PUBLIC_URL (${publicUrl}) or one of ALLOWED_HOSTS;
+  behind a proxy, TRUST_PROXY says whose address counts. RATE_LIMITS, PAPER_DOORS and a firewall narrow it further.
+`;
+}
+
 function banner(config: Config, service: Service, seconds: number): void {
   const { version, database, recovery } = service.facts;
   const docs = `${config.publicUrl}/docs`;
@@ -12,7 +25,7 @@ function banner(config: Config, service: Service, seconds: number): void {
   venue B     ${config.venueB.name}: ${config.venueB.live === null ? 'PAPER, simulated money on a Solana chain of its own' : `LIVE, real money; ${new URL(config.venueB.live.tradeUrl).host}`}
   database    ${database}
   signatures  ${recovery} recovery
-
+${openness(config, service)}
 Try it, in another terminal:  npm run demo  or  npm run demo:venue-b`);
 }
 

@@ -64,6 +64,7 @@ import { followChainOrders } from './app/venue-b/follow.ts';
 import { resolveTickers } from './app/venue-b/resolve-markets.ts';
 import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
+import { openRoutes } from './http/open-routes.ts';
 import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
@@ -133,7 +134,13 @@ export interface Service {
   /** Where it listens, without the base path. */
   readonly address: string;
   /** What a person wants to know about this start. */
-  readonly facts: { readonly version: string; readonly database: string; readonly recovery: string };
+  readonly facts: {
+    readonly version: string;
+    readonly database: string;
+    readonly recovery: string;
+    /** What everybody who reaches the service may use. */
+    readonly open: readonly string[];
+  };
   /** The paper exchange in this process; `null` while another replica leads it. */
   readonly exchange: JournalledExchange | null;
   /** Venue B's sandbox in this process, as it is at the start; `null` while another replica leads. */
@@ -411,6 +418,11 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     exchange: paper.local()?.exchange ?? null,
     sandbox: paper.local()?.sandbox.current() ?? null,
     deps,
-    facts: { version: VERSION, database: where, recovery: how },
+    facts: {
+      version: VERSION,
+      database: where,
+      recovery: how,
+      open: openRoutes(config.paper.doors ? ['/paper/clob', ...Object.values(SANDBOX_PATHS)] : []),
+    },
   };
 }
