@@ -40,7 +40,7 @@ export function runLoad(load: Load): Promise<LoadResult> {
 
 /** `host`, `authorization` and `content-type` are all that the service looks at. */
 export function httpText(method: string, path: string, apiKey: string, body?: string): string {
-  const head = `${method} ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${apiKey}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${apiKey}\r\n`;
   if (body === undefined) return `${head}\r\n`;
   return `${head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }

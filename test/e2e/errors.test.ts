@@ -674,6 +674,14 @@ const CASES: readonly Case[] = [
 
 /** Codes that no request alone can bring about; each names the test that does. */
 const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  invalid_target: 'edge-targets.test.ts',
+  host_not_allowed: 'edge-targets.test.ts',
+  headers_too_large: 'edge-connections.test.ts',
+  request_timeout: 'edge-connections.test.ts',
+  idempotency_limit_reached: 'edge-limits.test.ts',
+  api_key_limit_reached: 'edge-limits.test.ts',
+  skill_limit_reached: 'edge-limits.test.ts',
+  wallet_limit_reached: 'edge-limits.test.ts',
   internal_error: 'unit test of the error handler',
   service_unavailable: 'crash tests',
   overloaded: 'overload.test.ts',

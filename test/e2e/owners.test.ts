@@ -144,7 +144,7 @@ describe('passkeys and sessions', () => {
     const ada = new Visitor(secure);
     expect(ada.origin).toBe('https://desk.example');
     expect((await ada.register('Ada')).status).toBe(200);
-    expect(ada.lastSetCookie).toMatch(/; Path=\/api; .*; SameSite=Strict; Secure$/);
+    expect(ada.lastSetCookie).toMatch(/^__Host-bw_owner=[\w-]{43}; Path=\/; .*; SameSite=Strict; Secure$/);
   });
 });
 

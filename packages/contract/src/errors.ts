@@ -19,6 +19,22 @@ export const ERRORS = {
     fix: 'Send the body with Content-Type: application/json.',
   },
   route_not_found: { title: 'Route not found', fix: 'See /openapi.json for the routes that exist.' },
+  invalid_target: {
+    title: 'Invalid request target',
+    fix: 'Send a path that begins with one "/" as the target, and exactly one Host header.',
+  },
+  host_not_allowed: {
+    title: 'Host not allowed',
+    fix: 'Use the public URL; the operator can name further hosts in ALLOWED_HOSTS.',
+  },
+  headers_too_large: {
+    title: 'Headers too large',
+    fix: 'Send at most 16 KiB of headers, the target included.',
+  },
+  request_timeout: {
+    title: 'Request timeout',
+    fix: 'Send the whole request at once; RECEIVE_TIMEOUT_S is the time that it may take.',
+  },
   method_not_allowed: { title: 'Method not allowed', fix: 'Use one of the methods in the Allow header.' },
   unauthorized: {
     title: 'Unauthorized',
@@ -53,6 +69,11 @@ export const ERRORS = {
     fix: 'The first answer carried the secret. If it was lost, make a new one.',
   },
 
+  idempotency_limit_reached: {
+    title: 'Too many idempotency keys',
+    fix: 'Keys are kept for 24 hours: wait until old ones lapse, or leave Idempotency-Key out where a repeat does no harm. A signed order is idempotent by itself.',
+  },
+
   // Agents and keys
   claim_code_required: {
     title: 'Claim code required',
@@ -65,6 +86,10 @@ export const ERRORS = {
   api_key_not_found: {
     title: 'API key not found',
     fix: 'List the keys of this agent with GET /agents/api-key/list.',
+  },
+  api_key_limit_reached: {
+    title: 'Too many API keys',
+    fix: 'Revoke a key that is not used any more: DELETE /agents/api-key/{id}.',
   },
   last_active_key: {
     title: 'Last active key',
@@ -82,7 +107,7 @@ export const ERRORS = {
   },
   origin_not_allowed: {
     title: 'Origin not allowed',
-    fix: "Use the service's own pages, under its public URL.",
+    fix: "Use the service's own pages, under its public URL; the operator can name further origins in ALLOWED_ORIGINS.",
   },
   passkey_challenge_expired: {
     title: 'Passkey challenge expired',
@@ -106,6 +131,10 @@ export const ERRORS = {
 
   // Skills
   skill_not_found: { title: 'Skill not found', fix: 'List the skills with GET /agent/skill/skills.' },
+  skill_limit_reached: {
+    title: 'Too many skills',
+    fix: 'An owner keeps at most 100 skills that wait or are approved; ask the operator to review or refuse some.',
+  },
   skill_queue_full: {
     title: 'Too many pending skills',
     fix: 'Wait until your earlier submissions are reviewed.',
@@ -119,6 +148,10 @@ export const ERRORS = {
   wallet_owner_mismatch: {
     title: 'Wallet does not belong to the key',
     fix: 'Register the EOA that made the venue key, or the proxy, Safe or deposit wallet that the factories derive from it.',
+  },
+  wallet_limit_reached: {
+    title: 'Too many wallets',
+    fix: 'Unlink a wallet that is not used any more: POST /wallet/unlink.',
   },
   wallet_already_registered: {
     title: 'Wallet already registered',

@@ -22,6 +22,13 @@ export const LIMITS = {
   leaderboardEntries: 100,
   refusalsKept: 1000,
   ordersPerBatch: 20,
+  activeKeysPerAgent: 10,
+  /** Older ones are forgotten. */
+  revokedKeysKept: 100,
+  walletsPerOwner: 100,
+  idempotencyKeysPerAgent: 20_000,
+  /** Of a refused request; the rest is counted. */
+  errorsListed: 50,
   tradesPerDay: 5000,
   tradeAmount: 1_000_000,
   dailyTradeAmount: 10_000_000,
@@ -139,6 +146,9 @@ export const Problem = Type.Object(
           message: Type.String(),
         }),
       ),
+    ),
+    errorCount: Type.Optional(
+      Type.Integer({ description: 'how many fields are invalid, where errors[] lists only the first 50' }),
     ),
     fix: Type.Optional(Type.String({ description: 'what to do next' })),
     diagnosis: Type.Optional(

@@ -39,6 +39,8 @@ export interface Operation {
     | 'operator';
   readonly permission: Permission;
   readonly rateClass: RateClass;
+  /** Name of the body's list of which every item draws a token; a call without it draws one. */
+  readonly tokensPerItemOf?: string;
   /** Takes an Idempotency-Key: it changes something. */
   readonly idempotent?: boolean;
   /** The answer holds a secret, which is left out of what is stored for replays. */

@@ -18,6 +18,11 @@ const choice = <const T extends string>(options: readonly T[], fallback: NoInfer
     ),
   );
 const solanaAddress = () => Type.String({ pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' });
+/** A batch must fit into a burst, or it could never be sent. */
+const ORDERS_PER_BATCH = 20;
+const HOST = '(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)';
+const listOf = (item: string, description: string) =>
+  Type.Optional(Type.String({ pattern: `^${item}(,${item})*$`, description }));
 const venueName = (fallback: string) =>
   Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,49}$', default: fallback });
 
@@ -34,7 +39,33 @@ export const ENVIRONMENT = Type.Object({
   ),
   OPERATOR_KEY: Type.Optional(Type.String({ minLength: 24 })),
   REPLICA_URL: Type.Optional(url()),
-  TRUST_PROXY: flag(false),
+  TRUST_PROXY: Type.String({
+    minLength: 1,
+    default: 'off',
+    description:
+      'Whose word on the caller’s address counts: `off` nobody’s; a number is how many proxies of yours stand before the service (`on` is 1); or the proxies’ addresses and CIDRs, comma-separated. `X-Forwarded-For` is read from the right, as far as the proxies are yours.',
+  }),
+  ALLOWED_HOSTS: listOf(
+    HOST,
+    'Host names that requests may name beside those of PUBLIC_URL and REPLICA_URL, `HOST` and loopback; comma-separated, without ports.',
+  ),
+  ALLOWED_ORIGINS: listOf(
+    `https?://${HOST}(:[0-9]{1,5})?`,
+    'Origins whose pages may call the service from a browser, beside its own; comma-separated.',
+  ),
+  MAX_CONNECTIONS: Type.Integer({
+    minimum: 10,
+    maximum: 1_000_000,
+    default: 12_000,
+    description:
+      'Connections open at a time, idle ones too; further ones are closed at once. One address has at most half of them, proxies of `TRUST_PROXY` apart.',
+  }),
+  RECEIVE_TIMEOUT_S: Type.Integer({
+    minimum: 1,
+    maximum: 600,
+    default: 20,
+    description: 'Seconds within which a request must have arrived whole, its headers within half of it.',
+  }),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'silent'].map((level) => Type.Literal(level)),
     { default: 'info' },
@@ -45,7 +76,7 @@ export const ENVIRONMENT = Type.Object({
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: int(1, 1_000_000, 60),
   RATE_LIMIT_FAILED_OPERATOR_PER_MINUTE: int(1, 1_000_000, 10),
   RATE_LIMIT_TRADE_PER_SECOND: int(1, 1_000_000, 20),
-  RATE_LIMIT_TRADE_BURST: int(1, 1_000_000, 40),
+  RATE_LIMIT_TRADE_BURST: int(ORDERS_PER_BATCH, 1_000_000, 40),
   RATE_LIMIT_EXIT_PER_SECOND: int(1, 1_000_000, 40),
   RATE_LIMIT_EXIT_BURST: int(1, 1_000_000, 80),
   RATE_LIMIT_SEARCH_PER_SECOND: int(1, 1_000_000, 10),
@@ -139,7 +170,12 @@ export interface Config {
   readonly dataDir: string;
   readonly masterKey: string | null;
   readonly operatorKey: string | null;
-  readonly trustProxy: boolean;
+  /** `null`: no proxy. A number of hops, or addresses and CIDRs. */
+  readonly trustProxy: number | readonly string[] | null;
+  readonly connections: { readonly maxConnections: number; readonly receiveMs: number };
+  /** Host names that requests may name, lower case; loopback and the public URL's are known anyway. */
+  readonly hosts: readonly string[];
+  readonly origins: readonly string[];
   /** Where other replicas reach this one; its own listening address when not given. */
   readonly replicaUrl: string | null;
   readonly logLevel: string;
@@ -217,10 +253,14 @@ export class ConfigError extends Error {
 
 /** Names that this service understands begin so; a typing error in one of them must not pass in silence. */
 const OURS =
-  /^(VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|WEBHOOKS?_|RATE_LIMIT|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+  /^(VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
-/** First path segments that a venue's name must not hide. */
+/** First path segments that a venue's name must not hide, and words that mean something else where a venue is named. */
 const RESERVED = new Set([
+  'all',
+  'venues',
+  'events',
+  'internal',
   'agents',
   'agent',
   'owner',
@@ -288,16 +328,19 @@ function assemble(env: Environment): Config {
         : 'VENUE_A_BACKEND=live is not built yet; only "paper" can be started.',
     );
   }
-  if (env.VENUE_B_COUNTRY_HEADER !== undefined && env.TRUST_PROXY === 'off') {
+  const proxies = trustProxy(env.TRUST_PROXY);
+  if (env.VENUE_B_COUNTRY_HEADER !== undefined && proxies === null) {
     throw new ConfigError(
-      'VENUE_B_COUNTRY_HEADER needs TRUST_PROXY=on: without a proxy of yours the header is whatever the caller says.',
+      'VENUE_B_COUNTRY_HEADER needs TRUST_PROXY: without a proxy of yours the header is whatever the caller says.',
     );
   }
   if (env.VENUE_A_NAME === env.VENUE_B_NAME)
     throw new ConfigError('VENUE_A_NAME and VENUE_B_NAME must differ.');
   for (const name of ['VENUE_A_NAME', 'VENUE_B_NAME'] as const) {
     if (RESERVED.has(env[name]))
-      throw new ConfigError(`${name}=${env[name]} is the first segment of a route; choose another name.`);
+      throw new ConfigError(
+        `${name}=${env[name]} is the first segment of a route or a reserved word; choose another name.`,
+      );
   }
   return {
     port: env.PORT,
@@ -314,7 +357,10 @@ function assemble(env: Environment): Config {
     dataDir: env.DATA_DIR,
     masterKey: env.MASTER_KEY ?? null,
     operatorKey: env.OPERATOR_KEY ?? null,
-    trustProxy: env.TRUST_PROXY === 'on',
+    trustProxy: proxies,
+    connections: { maxConnections: env.MAX_CONNECTIONS, receiveMs: env.RECEIVE_TIMEOUT_S * 1000 },
+    hosts: knownHosts(env),
+    origins: listed(env.ALLOWED_ORIGINS).map((text) => new URL(text).origin),
     replicaUrl: env.REPLICA_URL?.replace(/\/+$/, '') ?? null,
     logLevel: env.LOG_LEVEL,
     chainId: env.CHAIN_ID,
@@ -352,6 +398,41 @@ function assemble(env: Environment): Config {
       simulationBalance: env.SIMULATION_BALANCE,
     },
   };
+}
+
+const listed = (text: string | undefined): readonly string[] => (text === undefined ? [] : text.split(','));
+
+/** Every address of this machine, which is no name that a request could be sent to. */
+const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
+
+function knownHosts(env: Environment): readonly string[] {
+  const own = WILDCARDS.has(env.HOST) ? [] : [env.HOST.includes(':') ? `[${env.HOST}]` : env.HOST];
+  const replica = env.REPLICA_URL === undefined ? [] : [new URL(env.REPLICA_URL).hostname];
+  return [...listed(env.ALLOWED_HOSTS), ...own, ...replica].map((host) => host.toLowerCase());
+}
+
+const OCTET = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)';
+const IPV4 = new RegExp(`^(${OCTET}\\.){3}${OCTET}$`);
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const isV4 = IPV4.test(address);
+  const isV6 =
+    !isV4 && /^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$/.test(address) && URL.canParse(`http://[${address}]/`);
+  const most = isV4 ? 32 : 128;
+  const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+  return (isV4 || isV6) && fits && more.length === 0;
+}
+
+function trustProxy(text: string): Config['trustProxy'] {
+  if (text === 'off') return null;
+  if (text === 'on') return 1;
+  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  const networks = text.split(',').map((part) => part.trim());
+  if (networks.every(isNetwork)) return networks;
+  throw new ConfigError(
+    'TRUST_PROXY must be off, on (one proxy), the number of proxies from 1 to 99, or their addresses and CIDRs such as 10.0.0.0/8,fd00::/8.',
+  );
 }
 
 const DFLOW_METADATA = 'https://prediction-markets-api.dflow.net';

@@ -6,6 +6,7 @@ import { type Service, startService } from './service.ts';
 
 /** After a signal, whatever is gone. */
 const END_WITHIN_MS = 9_500;
+const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
 /** Where the examples look for the address of the service that runs on this data folder. */
 const addressFile = ({ dataDir }: Config): string => join(dataDir, 'address');
@@ -15,6 +16,17 @@ function demoCommand(config: Config, url: string): string {
   const isFound = config.databaseUrl === null && resolve(config.dataDir) === resolve('./data');
   const named = isFound ? '' : `BELLWETHER_URL=${url} `;
   return `${named}npm run demo  or  ${named}npm run demo:venue-b`;
+}
+
+/** Who opens the service to others should see to what. */
+function openness({ host, publicUrl }: Config, { facts }: Service): string {
+  if (LOOPBACK.test(host)) return '';
+  return `
+  Others can reach it on ${host}. Everybody who does may use, without a key:
+${facts.open.map((route) => `    ${route}`).join('\n')}
+  Requests must name the host of PUBLIC_URL (${publicUrl}) or one of ALLOWED_HOSTS;
+  behind a proxy, TRUST_PROXY says whose address counts. RATE_LIMITS, PAPER_DOORS and a firewall narrow it further.
+`;
 }
 
 function banner(config: Config, service: Service, seconds: number): void {
@@ -27,7 +39,7 @@ function banner(config: Config, service: Service, seconds: number): void {
   venue B     ${config.venueB.name}: ${config.venueB.live === null ? 'PAPER, simulated money on a Solana chain of its own' : `LIVE, real money; ${new URL(config.venueB.live.tradeUrl).host}`}
   database    ${database}
   signatures  ${recovery} recovery
-
+${openness(config, service)}
 Try it, in another terminal:  ${demoCommand(config, service.address + config.basePath)}`);
 }
 

@@ -43,6 +43,7 @@ import { createWalletStore } from './adapters/postgres/wallet-store.ts';
 import { createWebhookStore } from './adapters/postgres/webhook-store.ts';
 import { nativeVerifyEd25519 } from './adapters/system/ed25519.ts';
 import { loadRecover } from './adapters/system/recover.ts';
+import { createReplicaCalls } from './adapters/system/replica-calls.ts';
 import { createSecrets, deriveSecret, readMasterKeyFile } from './adapters/system/secrets.ts';
 import { isBlockedCountry } from './adapters/venues/dflow/jurisdictions.ts';
 import { createPasskeys } from './adapters/webauthn/passkeys.ts';
@@ -63,6 +64,7 @@ import { resolveTickers } from './app/venue-b/resolve-markets.ts';
 import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
 import { Admission } from './http/admission.ts';
+import { openRoutes } from './http/open-routes.ts';
 import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
@@ -104,7 +106,13 @@ export interface Service {
   /** Where it listens, without the base path. */
   readonly address: string;
   /** What a person wants to know about this start. */
-  readonly facts: { readonly version: string; readonly database: string; readonly recovery: string };
+  readonly facts: {
+    readonly version: string;
+    readonly database: string;
+    readonly recovery: string;
+    /** What everybody who reaches the service may use. */
+    readonly open: readonly string[];
+  };
   /** The paper exchange in this process; `null` while another replica leads it. */
   readonly exchange: JournalledExchange | null;
   /** Venue B's sandbox in this process, as it is at the start; `null` while another replica leads. */
@@ -175,7 +183,7 @@ async function start(
 
   const { recover, how } = loadRecover();
   const keys = new VenueKeys({ sql, secret: deriveSecret(masterKey, 'paper venue keys v1') });
-  const replicaToken = deriveSecret(masterKey, 'replica calls v1').toString('hex');
+  const replicaCalls = createReplicaCalls(deriveSecret(masterKey, 'replica calls v2'));
   const signing = await createSigning(config.fees.fireblocks, {
     secret: deriveSecret(masterKey, 'platform solana key v1'),
     clock,
@@ -187,7 +195,7 @@ async function start(
     keys,
     clock,
     replicaId,
-    replicaToken,
+    sign: replicaCalls.sign,
     log: logger,
     platformWallet: signing.address,
   });
@@ -272,16 +280,20 @@ async function start(
   stops.push('replicas', STOP_MS, watch.stop);
   const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: watch.bank });
   const idempotencyStore = createIdempotencyStore(sql);
-  const replicas: ReplicaDoor = { token: replicaToken, answer: paper.answer, leaderUrl: paper.leaderUrl };
+  const replicas: ReplicaDoor = { ...replicaCalls, answer: paper.answer, leaderUrl: paper.leaderUrl };
   const app = await createServer({
     deps,
     gate: {
       authenticator,
       ownerOf: (token) => ownerOfSession(deps, token),
       operatorKey: config.operatorKey,
-      origin: () => new URL(publicUrl).origin,
+      publicUrl: () => publicUrl,
       rateLimits,
-      idempotency: createIdempotency({ store: idempotencyStore, clock }),
+      idempotency: createIdempotency({
+        store: idempotencyStore,
+        clock,
+        keysPerAgent: LIMITS.idempotencyKeysPerAgent,
+      }),
       admission: new Admission({ ...config.load, now: () => performance.now() }),
       paperOnly: config.venueA.backend === 'paper' && config.venueB.live === null,
     },
@@ -292,6 +304,9 @@ async function start(
     isDatabaseAway: database.isAway,
     basePath: config.basePath,
     trustProxy: config.trustProxy,
+    connections: config.connections,
+    hosts: config.hosts,
+    origins: config.origins,
     version: VERSION,
     publicUrl: config.publicUrl,
     readiness: createReadiness({
@@ -305,7 +320,7 @@ async function start(
           {
             prefix: '/paper/clob',
             register: (door) => {
-              door.addHook('preHandler', forwardToLeader(replicas));
+              door.addHook('preHandler', forwardToLeader(replicas, config.basePath, ['/paper/clob']));
               const reads = {
                 market: (conditionId: string) => paper.local()?.exchange.market(conditionId),
                 marketByToken: (tokenId: string) => paper.local()?.exchange.marketByToken(tokenId),
@@ -324,7 +339,10 @@ async function start(
           {
             prefix: '',
             register: (door) => {
-              door.addHook('preHandler', forwardToLeader(replicas));
+              door.addHook(
+                'preHandler',
+                forwardToLeader(replicas, config.basePath, Object.values(SANDBOX_PATHS)),
+              );
               return registerSandboxDoors(door, () => paper.local()?.sandbox.current() ?? null);
             },
           },
@@ -376,6 +394,11 @@ async function start(
     exchange: paper.local()?.exchange ?? null,
     sandbox: paper.local()?.sandbox.current() ?? null,
     deps,
-    facts: { version: VERSION, database: database.where, recovery: how },
+    facts: {
+      version: VERSION,
+      database: database.where,
+      recovery: how,
+      open: openRoutes(config.paper.doors ? ['/paper/clob', ...Object.values(SANDBOX_PATHS)] : []),
+    },
   };
 }

@@ -1,3 +1,6 @@
+import type { Operation } from '@bellwether/contract';
+import * as contract from '@bellwether/contract';
+import { LIMITS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, ENVIRONMENT, readConfig } from '../src/config.ts';
 
@@ -34,11 +37,29 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   DATABASE_URL: ['mysql://x'],
   MASTER_KEY: ['secret', KEY.slice(1)],
   OPERATOR_KEY: ['short'],
-  TRUST_PROXY: ['yes', 'ON'],
+  TRUST_PROXY: [
+    'yes',
+    'ON',
+    '0',
+    '100',
+    '1.5',
+    '10.0.0.0/33',
+    '10.0.0',
+    '256.1.1.1',
+    'fd00::/129',
+    'g::1',
+    '10.0.0.1,',
+    '10.0.0.0/8/8',
+    'loopback',
+  ],
+  ALLOWED_HOSTS: ['https://a.example', 'a b', 'a,,b', '-a', 'a:80'],
+  ALLOWED_ORIGINS: ['a.example', 'https://a.example/', 'ftp://a', 'https://a.example,'],
+  MAX_CONNECTIONS: ['9', '1e9'],
+  RECEIVE_TIMEOUT_S: ['0', '601'],
   LOG_LEVEL: ['loud'],
   RATE_LIMITS: ['maybe'],
   RATE_LIMIT_REGISTER_PER_HOUR: ['0'],
-  RATE_LIMIT_TRADE_BURST: ['0', '1.5'],
+  RATE_LIMIT_TRADE_BURST: ['0', '1.5', '19'],
   DATABASE_POOL: ['3', '91'],
   CHAIN_ID: ['0'],
   VENUE_A_NAME: ['A B', ''.padEnd(51, 'a')],
@@ -117,6 +138,56 @@ test('a live venue B takes the real services where no others are named', () => {
   });
 });
 
+describe('names that a venue cannot have', () => {
+  const operations = (Object.values(contract) as readonly unknown[]).filter(
+    (value): value is Operation => typeof value === 'object' && value !== null && 'rateClass' in value,
+  );
+  const taken = new Set([
+    'all',
+    'venues',
+    'events',
+    'internal',
+    ...operations.map(({ path }) => path.split('/')[1] as string),
+  ]);
+
+  test.each([...taken])('%s', (name) => {
+    expect(refusalOf({ VENUE_A_NAME: name })).toContain(`VENUE_A_NAME=${name}`);
+    expect(refusalOf({ VENUE_B_NAME: name })).toContain(`VENUE_B_NAME=${name}`);
+  });
+});
+
+test('a trade burst has room for the largest batch', () => {
+  expect(readConfig({ RATE_LIMIT_TRADE_BURST: String(LIMITS.ordersPerBatch) }).rateLimits?.trade?.burst).toBe(
+    20,
+  );
+  expect(refusalOf({ RATE_LIMIT_TRADE_BURST: String(LIMITS.ordersPerBatch - 1) })).toContain(
+    'RATE_LIMIT_TRADE_BURST',
+  );
+});
+
+test('proxies are counted or named', () => {
+  const proxies = (text: string) => readConfig({ TRUST_PROXY: text }).trustProxy;
+  expect(readConfig({}).trustProxy).toBeNull();
+  expect(proxies('off')).toBeNull();
+  expect(proxies('on')).toBe(1);
+  expect(proxies('3')).toBe(3);
+  expect(proxies('10.0.0.0/8, 192.168.1.1,fd00::/8')).toEqual(['10.0.0.0/8', '192.168.1.1', 'fd00::/8']);
+});
+
+test('hosts are those allowed, the one listened on and the replica’s own', () => {
+  const hosts = (environment: Record<string, string>) => readConfig(environment).hosts;
+  expect(hosts({})).toEqual(['127.0.0.1']);
+  expect(hosts({ HOST: '0.0.0.0', ALLOWED_HOSTS: 'Desk.example,[fd00::1]' })).toEqual([
+    'desk.example',
+    '[fd00::1]',
+  ]);
+  expect(hosts({ HOST: '::' })).toEqual([]);
+  expect(hosts({ HOST: 'fd00::7', REPLICA_URL: 'http://one.internal:8080/desk' })).toEqual([
+    '[fd00::7]',
+    'one.internal',
+  ]);
+});
+
 describe('what one setting means for another', () => {
   test.for([
     ['DATABASE_URL needs MASTER_KEY', { DATABASE_URL: 'postgres://x/y' }, 'MASTER_KEY'],
@@ -137,7 +208,7 @@ describe('what one setting means for another', () => {
       'FIREBLOCKS_VAULT_ID, FIREBLOCKS_ADDRESS',
     ],
     ['a live venue B needs a chain', { VENUE_B_BACKEND: 'live', ...CUSTODY }, 'SOLANA_RPC_URL'],
-    ['a country needs a proxy', { VENUE_B_COUNTRY_HEADER: 'CF-IPCountry' }, 'TRUST_PROXY=on'],
+    ['a country needs a proxy', { VENUE_B_COUNTRY_HEADER: 'CF-IPCountry' }, 'needs TRUST_PROXY'],
     ['two venues of one name', { VENUE_A_NAME: 'kalshi' }, 'VENUE_B_NAME'],
     ['a venue named like a route', { VENUE_B_NAME: 'agents' }, 'VENUE_B_NAME=agents'],
     ['an unknown setting', { PAPER_SEEDS: '1' }, 'PAPER_SEEDS'],

@@ -180,7 +180,7 @@ export const createApiKey = operation({
   id: 'createApiKey',
   method: 'POST',
   path: '/agents/create-api-key',
-  summary: 'Create a further API key for this agent',
+  summary: 'Create a further API key for this agent; at most 10 are active at a time',
   tag: 'agents',
   permission: 'agent',
   rateClass: 'read',
@@ -189,7 +189,7 @@ export const createApiKey = operation({
   body: Type.Object({ keyName: text(LIMITS.keyNameChars, { minLength: 1 }) }),
   status: 200,
   response: ApiKeyRecord,
-  errors: [],
+  errors: ['api_key_limit_reached'],
 });
 
 export const listApiKeys = operation({

@@ -30,6 +30,7 @@ export const batchTrade = operation({
   tag: 'trading',
   permission: 'agent',
   rateClass: 'trade',
+  tokensPerItemOf: 'orders',
   idempotent: true,
   bodyBytes: LIMITS.batchBodyBytes,
   body: Type.Object({

@@ -13,6 +13,7 @@ export const SKILL_LIMITS = {
   pageSize: 20,
   maxPageSize: 100,
   pendingPerOwner: 20,
+  perOwner: 100,
 } as const;
 
 /** Text of several lines: line breaks and tabs, no other control characters. */
@@ -140,7 +141,7 @@ export const submitSkill = operation({
   body: SubmitSkill,
   status: 200,
   response: Skill,
-  errors: ['skill_queue_full'],
+  errors: ['skill_queue_full', 'skill_limit_reached'],
 });
 
 const operator = { tag: 'operator', permission: 'operator', rateClass: 'read', status: 200 } as const;

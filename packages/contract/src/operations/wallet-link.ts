@@ -78,7 +78,12 @@ export const linkWallet = operation({
   idempotent: true,
   body: LinkRequest,
   response: LinkResult,
-  errors: ['invalid_solana_address', 'link_challenge_invalid', 'link_signature_invalid'],
+  errors: [
+    'invalid_solana_address',
+    'link_challenge_invalid',
+    'link_signature_invalid',
+    'wallet_limit_reached',
+  ],
 });
 
 export const unlinkWallet = operation({

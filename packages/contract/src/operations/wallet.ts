@@ -51,6 +51,7 @@ export const registerCredentials = operation({
     'venue_credentials_invalid',
     'wallet_owner_mismatch',
     'wallet_already_registered',
+    'wallet_limit_reached',
     'service_unavailable',
   ],
 });

@@ -1,11 +1,12 @@
 /** Registration, keys, the agent's own record, its settings. */
-import type {
-  AgentRecord,
-  ApiKeyRecord,
-  Me,
-  RegisterResponse,
-  Settings,
-  SettingsUpdate,
+import {
+  type AgentRecord,
+  type ApiKeyRecord,
+  LIMITS,
+  type Me,
+  type RegisterResponse,
+  type Settings,
+  type SettingsUpdate,
 } from '@bellwether/contract';
 import { DecimalError, microToNumber, parseMicro } from '@bellwether/contract/decimals';
 import { lockedDenials } from '../domain/locks.ts';
@@ -106,7 +107,16 @@ export async function createApiKey(deps: Deps, caller: Caller, keyName: string):
   const apiKey = deps.secrets.newApiKey();
   const { prefix, suffix } = partsOf(apiKey);
   const hash = deps.secrets.hash(apiKey);
-  const key = await deps.agents.addKey(caller, { hash, prefix, suffix, name: keyName, at: deps.clock.now() });
+  const key = await deps.agents.addKey(
+    caller,
+    { hash, prefix, suffix, name: keyName, at: deps.clock.now() },
+    { active: LIMITS.activeKeysPerAgent, revokedKept: LIMITS.revokedKeysKept },
+  );
+  if (key === null)
+    throw refusal(
+      'api_key_limit_reached',
+      `This agent has ${LIMITS.activeKeysPerAgent} active keys already.`,
+    );
   return keyRecord(key, apiKey);
 }
 

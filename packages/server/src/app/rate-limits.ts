@@ -15,14 +15,14 @@ export interface Draw {
   readonly remaining: number;
   /** Seconds until the bucket is full again. */
   readonly resetS: number;
-  /** Seconds until a token is there; 0 when allowed. */
+  /** Seconds until as many tokens are there; 0 when allowed. */
   readonly retryAfterS: number;
 }
 
 export interface RateLimits {
   policy(rateClass: string): BucketPolicy | null;
-  /** Takes a token; `null` when the class is not limited. */
-  draw(rateClass: string, who: string): Draw | null | Promise<Draw>;
+  /** Takes as many tokens, all or none; `null` when the class is not limited. */
+  draw(rateClass: string, who: string, count?: number): Draw | null | Promise<Draw>;
   /** Forgets full buckets and gives lapsed slices back. */
   sweep(): Promise<void>;
 }
@@ -47,7 +47,7 @@ interface Bucket {
 
 const MS = 1000;
 /** Refilled in many small steps a token is a little less than one; who waited as long as told must not be refused. */
-const ALMOST_ONE = 1 - 1e-9;
+const ALMOST = 1e-9;
 const SLICE_LAPSES_MS = 1_000;
 /** A slice is a small part of a bucket, so that little lies idle at a replica that is not asked. */
 const SLICES_PER_BURST = 8;
@@ -69,12 +69,14 @@ export function createRateLimits({ policies, clock, bank }: RateLimitOptions): R
 
   return {
     policy: (rateClass) => policies?.[rateClass] ?? null,
-    draw(rateClass, who) {
+    draw(rateClass, who, count = 1) {
       const policy = policies?.[rateClass];
       if (policy === undefined) return null;
       const name = `${rateClass} ${who}`;
       const bucket = bucketOf(name, policy);
-      return bank.isShared() ? drawLeased(bucket, name, clock, bank) : drawAlone(bucket, clock);
+      return bank.isShared()
+        ? drawLeased(bucket, name, count, { clock, bank })
+        : drawAlone(bucket, count, clock);
     },
     async sweep() {
       const now = clock.now();
@@ -94,28 +96,31 @@ export function createRateLimits({ policies, clock, bank }: RateLimitOptions): R
   };
 }
 
-function answer(bucket: Bucket, allowed: boolean, held: number): Draw {
+function answer(bucket: Bucket, count: number, allowed: boolean, held: number): Draw {
   const { perSecond, burst } = bucket.policy;
   return {
     allowed,
     remaining: Math.max(0, Math.floor(held)),
     resetS: Math.max(0, Math.ceil((burst - held) / perSecond)),
-    retryAfterS: allowed ? 0 : Math.max(1, Math.ceil((1 - held) / perSecond)),
+    retryAfterS: allowed ? 0 : Math.max(1, Math.ceil((count - held) / perSecond)),
   };
 }
 
-function drawAlone(bucket: Bucket, clock: Clock): Draw {
+function drawAlone(bucket: Bucket, count: number, clock: Clock): Draw {
   const now = clock.now();
   const { perSecond, burst } = bucket.policy;
   bucket.leased = false;
   bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / MS) * perSecond);
   bucket.at = now;
-  const allowed = bucket.tokens >= ALMOST_ONE;
-  if (allowed) bucket.tokens = Math.max(0, bucket.tokens - 1);
-  return answer(bucket, allowed, bucket.tokens);
+  const allowed = bucket.tokens >= count - ALMOST;
+  if (allowed) bucket.tokens = Math.max(0, bucket.tokens - count);
+  return answer(bucket, count, allowed, bucket.tokens);
 }
 
-async function drawLeased(bucket: Bucket, name: string, clock: Clock, bank: TokenBank): Promise<Draw> {
+type Shared = Pick<RateLimitOptions, 'clock' | 'bank'>;
+
+async function drawLeased(bucket: Bucket, name: string, count: number, shared: Shared): Promise<Draw> {
+  const { bank } = shared;
   if (!bucket.leased) {
     // What this process gave out while it was alone is gone from the shared bucket, too.
     const spent = Math.floor(bucket.policy.burst - bucket.tokens);
@@ -125,18 +130,21 @@ async function drawLeased(bucket: Bucket, name: string, clock: Clock, bank: Toke
   }
   for (let attempt = 0; ; attempt++) {
     if (bucket.leasing !== null) await bucket.leasing;
-    if (bucket.tokens >= 1) {
-      bucket.tokens -= 1;
-      return answer(bucket, true, bucket.tokens + bucket.banked);
+    if (bucket.tokens >= count) {
+      bucket.tokens -= count;
+      return answer(bucket, count, true, bucket.tokens + bucket.banked);
     }
-    if (attempt > 0 && bucket.banked < 1) return answer(bucket, false, bucket.banked);
-    bucket.leasing ??= lease(bucket, name, clock, bank);
+    // What was leased in vain stays in the slice, for a smaller draw or to go back when it lapses.
+    const held = bucket.tokens + bucket.banked;
+    if (attempt > 0 && held < count) return answer(bucket, count, false, held);
+    bucket.leasing ??= lease(bucket, name, count - bucket.tokens, shared);
   }
 }
 
-async function lease(bucket: Bucket, name: string, clock: Clock, bank: TokenBank): Promise<void> {
+async function lease(bucket: Bucket, name: string, missing: number, { clock, bank }: Shared): Promise<void> {
   try {
-    const { granted, remaining } = await bank.lease(name, bucket.policy, sliceOf(bucket.policy));
+    const want = Math.max(sliceOf(bucket.policy), missing);
+    const { granted, remaining } = await bank.lease(name, bucket.policy, want);
     bucket.tokens += granted;
     bucket.banked = remaining;
     bucket.at = clock.now();

@@ -120,12 +120,12 @@ export async function submitSkill(deps: Deps, caller: Caller, request: SubmitSki
     createdAt: at,
     updatedAt: at,
   };
-  if (!(await deps.skills.submit(row, SKILL_LIMITS.pendingPerOwner))) {
-    throw refusal(
-      'skill_queue_full',
-      `${SKILL_LIMITS.pendingPerOwner} skills of this owner wait for review already.`,
-    );
-  }
+  const { pendingPerOwner, perOwner } = SKILL_LIMITS;
+  const outcome = await deps.skills.submit(row, { pending: pendingPerOwner, total: perOwner });
+  if (outcome === 'queue_full')
+    throw refusal('skill_queue_full', `${pendingPerOwner} skills of this owner wait for review already.`);
+  if (outcome === 'full')
+    throw refusal('skill_limit_reached', `This owner has ${perOwner} skills that wait or are approved.`);
   return record(row);
 }
 

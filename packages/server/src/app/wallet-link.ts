@@ -4,12 +4,13 @@
  * and nothing else, and nothing is stored until it is used. The signature is proof of the key: it wins over whatever
  * was registered before, by whomever.
  */
-import type {
-  LinkChallenge,
-  LinkRequest,
-  LinkResult,
-  SolAddressResult,
-  UnlinkResult,
+import {
+  LIMITS,
+  type LinkChallenge,
+  type LinkRequest,
+  type LinkResult,
+  type SolAddressResult,
+  type UnlinkResult,
 } from '@bellwether/contract';
 import {
   type Address,
@@ -34,7 +35,7 @@ import type { Deps } from './deps.ts';
 import { within } from './patience.ts';
 import { Refusal, refusal } from './refusal.ts';
 import { isSolana } from './venues.ts';
-import { credentialIdentity } from './wallets.ts';
+import { credentialIdentity, tooManyWallets } from './wallets.ts';
 
 export const CHALLENGE_TTL_MS = 5 * 60_000;
 
@@ -156,13 +157,15 @@ export async function linkWallet(deps: Deps, caller: Caller, request: LinkReques
     nonce: request.nonce,
     nonceExpiresAt: expiresAt,
     at: deps.clock.now(),
+    maxWallets: LIMITS.walletsPerOwner,
     reseal: (credential, userId) =>
       deps.secrets.seal(
         deps.secrets.open(credential.sealed, credentialIdentity(credential.userId, credential.walletAddress)),
         credentialIdentity(userId, credential.walletAddress),
       ),
   });
-  if (outcome.kind === 'challenge_used')
+  if (outcome.kind === 'full') throw tooManyWallets('address');
+  if (outcome.kind !== 'linked')
     throw refusal('link_challenge_invalid', 'This challenge has been used.', { path: 'nonce' });
   if (wallet.kind === 'solana') await credit(deps, wallet.address);
   const canceled =

@@ -1,10 +1,11 @@
 /** Venue credentials: checked with the venue, sealed, and the first of a funder credited with paper money. */
-import type {
-  CredentialCheck,
-  CredentialRequest,
-  CredentialResult,
-  FaucetRequest,
-  FaucetResponse,
+import {
+  type CredentialCheck,
+  type CredentialRequest,
+  type CredentialResult,
+  type FaucetRequest,
+  type FaucetResponse,
+  LIMITS,
 } from '@bellwether/contract';
 import { microToNumber, parseMicro } from '@bellwether/contract/decimals';
 import {
@@ -16,11 +17,16 @@ import {
 } from '@bellwether/protocol';
 import type { Caller } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
-import { refusal } from './refusal.ts';
+import { type Refusal, refusal } from './refusal.ts';
 
 /** Binds a sealed credential to its row. */
 export const credentialIdentity = (userId: bigint, walletAddress: string): string =>
   `credentials/${userId}/${walletAddress}`;
+
+export const tooManyWallets = (path: string): Refusal =>
+  refusal('wallet_limit_reached', `The owner of this agent has ${LIMITS.walletsPerOwner} wallets already.`, {
+    path,
+  });
 
 /** The account that pays when `eoa` signs with this type. */
 function funderOf(eoa: Address, wallet: Address, type: SignatureType): Address {
@@ -49,7 +55,7 @@ export async function registerCredentials(
     JSON.stringify({ apiKey: request.apiKey, secret: request.apiSecret, passphrase: request.apiPassphrase }),
     credentialIdentity(caller.userId, walletAddress),
   );
-  const registered = await deps.wallets.register(caller, {
+  const credential = {
     walletAddress,
     userId: caller.userId,
     eoa,
@@ -58,8 +64,10 @@ export async function registerCredentials(
     apiKeyHash: deps.secrets.hash(request.apiKey),
     sealed,
     registeredAt,
-  });
-  if (!registered)
+  };
+  const outcome = await deps.wallets.register(caller, credential, LIMITS.walletsPerOwner);
+  if (outcome === 'full') throw tooManyWallets('walletAddress');
+  if (outcome === 'taken')
     throw refusal('wallet_already_registered', 'Another owner has registered this wallet.', {
       path: 'walletAddress',
     });

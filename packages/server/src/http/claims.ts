@@ -23,7 +23,10 @@ export function bindClaims(
     const there = elsewhere(request, site, path);
     if (there !== null) return reply.redirect(there, 302);
     try {
-      const [preview, owner] = await Promise.all([claimPreview(deps, code), ownerOf(sessionToken(request))]);
+      const [preview, owner] = await Promise.all([
+        claimPreview(deps, code),
+        ownerOf(sessionToken(request, deps.publicUrl)),
+      ]);
       return sendPage(reply, 200, claimPage(site, { ...preview, owner, claimCode: code ?? '' }));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -34,7 +37,7 @@ export function bindClaims(
   };
   const claim = async (code: string | undefined, request: FastifyRequest, reply: FastifyReply) => {
     // One address, two readers: a shared cache must not mix them up.
-    reply.header('vary', 'accept').header('cache-control', 'no-store');
+    reply.header('vary', 'accept, origin').header('cache-control', 'no-store');
     return wantsHtml(request) ? showPage(code, request, reply) : lookUpClaim(deps, code);
   };
   bind(getClaim, ({ params, request, reply }) => claim(params.claimCode, request, reply));

@@ -3,6 +3,7 @@
  * service together, so it is loaded when somebody first looks, in an application of its own behind the route.
  */
 import Fastify, { type FastifyInstance } from 'fastify';
+import { guardReference, REFERENCE_PAGE, REFERENCE_START } from './reference-page.ts';
 
 type Prefix = `/${string}`;
 
@@ -16,19 +17,25 @@ export function bindDocs(app: FastifyInstance, basePath: string): void {
     const inner = Fastify();
     await inner.register(scalar, {
       routePrefix,
-      configuration: { url: `${basePath}/openapi.json`, title: 'Bellwether API' },
+      configuration: { url: `${basePath}/openapi.json` },
     });
     await inner.ready();
     return inner;
   };
 
+  app.get(`${routePrefix}/`, { schema: { hide: true } }, (_request, reply) =>
+    guardReference(reply).type('text/html; charset=utf-8').send(REFERENCE_PAGE),
+  );
+  app.get(`${routePrefix}/js/start.js`, { schema: { hide: true } }, (_request, reply) =>
+    guardReference(reply).type('application/javascript; charset=utf-8').send(REFERENCE_START),
+  );
   for (const path of [routePrefix, `${routePrefix}/*`]) {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       page ??= load();
       const answer = await (await page).inject({ method: 'GET', url: request.url });
       const { location } = answer.headers;
       if (typeof location === 'string') reply.header('location', location);
-      return reply
+      return guardReference(reply)
         .code(answer.statusCode)
         .type(String(answer.headers['content-type'] ?? 'text/html; charset=utf-8'))
         .send(answer.rawPayload);

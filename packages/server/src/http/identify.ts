@@ -19,8 +19,8 @@ export interface Identities {
   /** The owner of the session that a cookie names. */
   readonly ownerOf: (token: string | undefined) => Promise<Owner | null>;
   readonly operatorKey: string | null;
-  /** Scheme, host and port of our own pages. */
-  readonly origin: () => string;
+  /** Its port is known once the service listens. */
+  readonly publicUrl: () => string;
 }
 
 export interface Unidentified {
@@ -30,40 +30,38 @@ export interface Unidentified {
   readonly failures: 'failed_auth' | 'failed_operator' | null;
 }
 
-const COOKIE = 'bw_owner';
+const isSecure = (publicUrl: string): boolean => new URL(publicUrl).protocol === 'https:';
+
+/** Browsers take `__Host-` cookies from this very host alone: a neighbour under the same domain can plant none. */
+export const cookieName = (publicUrl: string): string =>
+  isSecure(publicUrl) ? '__Host-bw_owner' : 'bw_owner';
 
 /** The session cookie's value. */
-export const sessionToken = (request: FastifyRequest): string | undefined =>
-  request.headers.cookie
+export function sessionToken(request: FastifyRequest, publicUrl: string): string | undefined {
+  const start = `${cookieName(publicUrl)}=`;
+  return request.headers.cookie
     ?.split(';')
     .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(`${COOKIE}=`))
-    ?.slice(COOKIE.length + 1);
+    .find((pair) => pair.startsWith(start))
+    ?.slice(start.length);
+}
 
 /** @param token `null` takes the cookie away */
 export function sessionCookie(token: string | null, publicUrl: string, maxAgeS: number): string {
-  const { protocol, pathname } = new URL(publicUrl);
   const parts = [
-    `${COOKIE}=${token ?? ''}`,
-    `Path=${pathname}`,
+    `${cookieName(publicUrl)}=${token ?? ''}`,
+    // The prefix demands the whole host.
+    `Path=${isSecure(publicUrl) ? '/' : new URL(publicUrl).pathname}`,
     `Max-Age=${token === null ? 0 : maxAgeS}`,
     'HttpOnly',
     'SameSite=Strict',
   ];
-  return [...parts, ...(protocol === 'https:' ? ['Secure'] : [])].join('; ');
+  return [...parts, ...(isSecure(publicUrl) ? ['Secure'] : [])].join('; ');
 }
 
 /** Whether the request comes from a page of ours. Browsers say so on every POST; nothing else has a reason to. */
 export const isSameOrigin = (request: FastifyRequest, origin: string): boolean =>
   request.headers.origin === origin;
-
-const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
-
-/** From this machine, and not merely through a proxy on it. */
-export const isLocal = (request: FastifyRequest): boolean =>
-  LOOPBACK.test(request.ip) &&
-  request.headers['x-forwarded-for'] === undefined &&
-  request.headers.forwarded === undefined;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
@@ -100,7 +98,7 @@ export async function identify(
       request.caller = await identities.authenticator.authenticate(request.headers.authorization);
       return request.caller === null ? { code: 'unauthorized', failures: 'failed_auth' } : null;
     case 'owner':
-      request.owner = await identities.ownerOf(sessionToken(request));
+      request.owner = await identities.ownerOf(sessionToken(request, identities.publicUrl()));
       return request.owner === null ? { code: 'owner_session_required', failures: 'failed_auth' } : null;
     case 'operator':
       return operatorFault(request.headers.authorization, identities.operatorKey);

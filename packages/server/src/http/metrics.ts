@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { isLocal, operatorFault } from './identify.ts';
+import { addressOf, isLocal } from './addresses.ts';
+import { operatorFault } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import type { Gate } from './routes.ts';
 
@@ -60,9 +61,12 @@ export function bindMetrics(app: FastifyInstance, basePath: string, sources: Met
   });
 
   app.get(`${basePath}/metrics`, { schema: { hide: true } }, async (request, reply) => {
-    const fault = isLocal(request) ? null : operatorFault(request.headers.authorization, gate.operatorKey);
+    const fault = isLocal(request, gate.publicUrl())
+      ? null
+      : operatorFault(request.headers.authorization, gate.operatorKey);
     if (fault !== null) {
-      const guesses = fault.failures === null ? null : await gate.rateLimits.draw(fault.failures, request.ip);
+      const guesses =
+        fault.failures === null ? null : await gate.rateLimits.draw(fault.failures, addressOf(request));
       if (guesses !== null && !guesses.allowed) {
         return sendProblem(request, reply, 'rate_limited', { retryAfterS: guesses.retryAfterS });
       }

@@ -31,14 +31,14 @@ export function bindOwners(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) =>
       .header('set-cookie', sessionCookie(token, deps.publicUrl, SESSION_S))
       .header('cache-control', 'no-store');
   const welcome = async ({ owner, token }: owners.SignedIn, request: FastifyRequest, reply: FastifyReply) => {
-    await owners.signOut(deps, sessionToken(request));
+    await owners.signOut(deps, sessionToken(request, deps.publicUrl));
     session(reply, token);
     return owners.sessionRecord(owner);
   };
 
   bind(getOwnerSession, async ({ request, reply }) => {
     reply.header('cache-control', 'no-store');
-    return owners.sessionRecord(await owners.ownerOfSession(deps, sessionToken(request)));
+    return owners.sessionRecord(await owners.ownerOfSession(deps, sessionToken(request, deps.publicUrl)));
   });
   bind(passkeyRegistrationOptions, ({ body }) => owners.beginRegistration(deps, body.name));
   bind(passkeySignInOptions, () => owners.beginSignIn(deps));
@@ -49,7 +49,7 @@ export function bindOwners(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) =>
     welcome(await owners.finishSignIn(deps, body), request, reply),
   );
   bind(signOutOwner, async ({ request, reply }) => {
-    await owners.signOut(deps, sessionToken(request));
+    await owners.signOut(deps, sessionToken(request, deps.publicUrl));
     session(reply, null);
     return owners.SIGNED_OUT;
   });
@@ -84,7 +84,7 @@ export function servePages(
     const site = siteOf();
     const there = elsewhere(request, site, '/owner');
     if (there !== null) return reply.redirect(there, 302);
-    const owner = await gate.ownerOf(sessionToken(request));
+    const owner = await gate.ownerOf(sessionToken(request, deps.publicUrl));
     if (owner === null) return sendPage(reply, 200, signInPage(site));
     return sendPage(reply, 200, ownerPage(site, owner, await agents.listAgents(deps, owner)));
   });

@@ -1,5 +1,5 @@
 /** Everything that goes wrong, as RFC 9457. No stack, SQL or secret leaves through here. */
-import { ERRORS, type ErrorCode, type Problem } from '@bellwether/contract';
+import { ERRORS, type ErrorCode, LIMITS, type Problem } from '@bellwether/contract';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Refusal } from '../app/refusal.ts';
@@ -43,12 +43,18 @@ export function problemOf(request: FastifyRequest, code: ErrorCode, details: Det
     message: detail,
     requestId: request.id,
     fix: details.fix ?? fix,
-    ...(details.errors === undefined ? {} : { errors: [...details.errors] }),
+    ...(details.errors === undefined ? {} : listed(details.errors)),
     ...(details.diagnosis === undefined ? {} : { diagnosis: details.diagnosis }),
     ...(details.context === undefined ? {} : { context: details.context }),
     ...(details.orderId === undefined ? {} : { orderId: details.orderId }),
   };
 }
+
+/** The first ones: a request can be wrong in more places than an answer should hold. */
+const listed = (errors: readonly FieldError[]): Pick<ProblemBody, 'errors' | 'errorCount'> => ({
+  errors: errors.slice(0, LIMITS.errorsListed),
+  ...(errors.length > LIMITS.errorsListed ? { errorCount: errors.length } : {}),
+});
 
 export function sendProblem(
   request: FastifyRequest,
@@ -113,7 +119,9 @@ export function describeFault(
   if (fault.validation !== undefined) {
     const errors = fieldErrors(fault.validation, fault.validationContext ?? 'body');
     const count = errors.length === 1 ? 'One field is' : `${errors.length} fields are`;
-    const detail = `${count} invalid: ${errors.map(({ message }) => message).join('; ')}.`;
+    const named = errors.slice(0, LIMITS.errorsListed).map(({ message }) => message);
+    const more = errors.length > named.length ? `; and ${errors.length - named.length} more` : '';
+    const detail = `${count} invalid: ${named.join('; ')}${more}.`;
     return ['invalid_request', { detail, errors }];
   }
   const known = FRAMEWORK[fault.code];

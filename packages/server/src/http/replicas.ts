@@ -1,38 +1,47 @@
 /** What replicas say to each other: calls to the one that leads the paper exchange, and its doors' requests. */
-import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { addressOf } from './addresses.ts';
+import { sendProblem } from './problem.ts';
 
 export interface ReplicaDoor {
-  /** Shared by all replicas of one database. */
-  readonly token: string;
+  readonly sign: (call: { method: string; path: string; body: string }) => string;
+  /** Judges a call's proof before its body is read; a proof holds once. */
+  readonly accepts: (proof: string | undefined, call: { method: string; path: string }) => boolean;
+  readonly matches: (proof: string, body: string) => boolean;
   readonly answer: (text: string) => Promise<string>;
-  /** `null`: this replica serves its doors itself. */
+  /** With its base path. `null`: this replica serves its doors itself. */
   readonly leaderUrl: () => string | null;
 }
 
 const CALL_BYTES = 1_048_576;
-const FORWARD_TIMEOUT_MS = 10_000;
-/** Headers that belong to one connection, or that the next one sets for itself. */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'content-length',
-  'host',
-  'keep-alive',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-]);
+const HEADER = 'x-bellwether-replica';
+/** Whose request a follower sends on. */
+const CALLER_HEADER = 'x-bellwether-caller';
 
-const sameText = (a: string, b: string): boolean => {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
-};
+const textOf = (header: string | readonly string[] | undefined): string | undefined =>
+  typeof header === 'string' ? header : undefined;
+
+/** What a follower signs of a door's request: its caller is part of it. */
+const signedDoorPath = (path: string, caller: string): string => `${path} for ${caller}`;
+
+/** The address behind a door's request that a follower has sent on; `null` when no replica vouches for one. */
+export function vouchedAddress(
+  { accepts }: Pick<ReplicaDoor, 'accepts'>,
+  basePath: string,
+): (request: FastifyRequest) => string | null {
+  return ({ headers, method, url }) => {
+    const caller = textOf(headers[CALLER_HEADER]);
+    if (caller === undefined) return null;
+    const path = signedDoorPath(url.slice(basePath.length), caller);
+    return accepts(textOf(headers[HEADER]), { method, path }) ? caller : null;
+  };
+}
 
 /** `POST /internal/exchange`: not part of the API, and a 404 to whoever is no replica. */
 export async function bindReplicas(
   app: FastifyInstance,
   basePath: string,
-  { token, answer }: ReplicaDoor,
+  { accepts, matches, answer }: ReplicaDoor,
 ): Promise<void> {
   await app.register(
     async (scope) => {
@@ -46,8 +55,19 @@ export async function bindReplicas(
         method: 'POST',
         url: '/internal/exchange',
         schema: { hide: true },
-        onRequest: async (request, reply) =>
-          sameText(request.headers.authorization ?? '', `Bearer ${token}`) ? undefined : reply.callNotFound(),
+        onRequest: async (request, reply) => {
+          const { headers, method, url } = request;
+          const isReplica = accepts(textOf(headers[HEADER]), { method, path: url.slice(basePath.length) });
+          if (isReplica) return undefined;
+          reply.callNotFound();
+          return reply;
+        },
+        preHandler: async (request, reply) => {
+          const isItsBody = matches(textOf(request.headers[HEADER]) ?? '', String(request.body ?? ''));
+          if (isItsBody) return undefined;
+          reply.callNotFound();
+          return reply;
+        },
         handler: async (request, reply) =>
           reply.type('text/plain').send(await answer(request.body as string)),
       });
@@ -56,27 +76,101 @@ export async function bindReplicas(
   );
 }
 
-/** Doors differ in whether they read bodies as text or as JSON. */
-function bodyOf(body: unknown): { readonly body?: string } {
-  if (body === undefined || body === null || body === '') return {};
-  return { body: typeof body === 'string' ? body : JSON.stringify(body) };
+const FORWARD_TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 8 * 1_048_576;
+/** What doors and their clients' libraries read; cookies, keys of the desk and words of proxies are none of it. */
+const FORWARDED_HEADERS = new Set([
+  'accept',
+  'content-type',
+  'poly_address',
+  'poly_signature',
+  'poly_timestamp',
+  'poly_nonce',
+  'poly_api_key',
+  'poly_passphrase',
+  'solana-client',
+  'user-agent',
+  'x-api-key',
+  'x-request-id',
+]);
+
+/**
+ * The door's own part of a target: a path that lies under the mount however it is read. `null` when any reader could
+ * take it for another place.
+ */
+function pathUnder(mount: string, target: string): string | null {
+  const { pathname, search } = new URL(target, 'http://door');
+  const isUnder = pathname === mount || pathname.startsWith(`${mount}/`);
+  // Escapes are resolved once by us and perhaps once more by what stands before the leader.
+  const isPlain = !/%(2e|2f|5c|25)|[\\;]|\/\.{1,2}(\/|$)|\/\//i.test(pathname);
+  return isUnder && isPlain && target.startsWith('/') && !target.startsWith('//') ? pathname + search : null;
 }
 
-/** Sends a door's request on to the replica that leads, and its answer back, as they are. */
+/** Doors differ in whether they read bodies as text or as JSON. */
+const bodyOf = (body: unknown): string =>
+  typeof body === 'string' ? body : JSON.stringify(body ?? '').replace(/^""$/, '');
+
+async function readBounded(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    // Leaving the loop cancels the rest.
+    if (bytes > MAX_ANSWER_BYTES) throw new Error('the leader’s answer is too large');
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/**
+ * Sends a door's request on to the replica that leads, and its answer back. Nothing but that door of that replica can
+ * be reached: the address is the leader's own, the path is under the door, and no redirect is followed.
+ * @param mounts paths of the doors, below the base path
+ */
 export const forwardToLeader =
-  ({ leaderUrl }: ReplicaDoor) =>
+  (
+    { leaderUrl, sign }: Pick<ReplicaDoor, 'leaderUrl' | 'sign'>,
+    basePath: string,
+    mounts: readonly string[],
+  ) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const leader = leaderUrl();
     if (leader === null) return undefined;
-    const headers = Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.has(name));
-    const response = await fetch(new URL(request.url, leader), {
-      method: request.method,
-      headers: headers.map(([name, value]): [string, string] => [name, String(value)]),
-      ...bodyOf(request.body),
-      signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
-    });
-    return reply
-      .code(response.status)
-      .type(response.headers.get('content-type') ?? 'application/json')
-      .send(await response.text());
+    const inside = mounts
+      .map((mount) => pathUnder(basePath + mount, request.url))
+      .find((path) => path !== null);
+    if (inside === undefined || inside === null) {
+      reply.callNotFound();
+      return reply;
+    }
+    const path = inside.slice(basePath.length);
+    const { method } = request;
+    const body = bodyOf(request.body);
+    const caller = addressOf(request);
+    const passed = Object.entries(request.headers).filter(([name]) => FORWARDED_HEADERS.has(name));
+    try {
+      const response = await fetch(leader.replace(/\/+$/, '') + path, {
+        method,
+        headers: [
+          ...passed.map(([name, value]): [string, string] => [name, String(value)]),
+          [CALLER_HEADER, caller],
+          [HEADER, sign({ method, path: signedDoorPath(path, caller), body })],
+        ],
+        ...(body === '' ? {} : { body }),
+        redirect: 'error',
+        signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
+      });
+      const text = await readBounded(response);
+      return reply
+        .code(response.status)
+        .type(response.headers.get('content-type') ?? 'application/json')
+        .send(text);
+    } catch (error) {
+      request.log.warn({ err: error }, 'a door’s request could not be sent on');
+      return sendProblem(request, reply, 'service_unavailable', {
+        detail: 'The replica that leads the venue does not answer.',
+        retryAfterS: 1,
+      });
+    }
   };

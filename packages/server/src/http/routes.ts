@@ -9,10 +9,12 @@ import type { Static, TSchema } from 'typebox';
 import type { Authenticator } from '../app/authenticate.ts';
 import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
 import type { Owner } from '../app/owners.ts';
-import type { RateLimits } from '../app/rate-limits.ts';
+import type { Draw, RateLimits } from '../app/rate-limits.ts';
 import { refusal } from '../app/refusal.ts';
+import { addressOf, isLocal } from './addresses.ts';
 import { type Admission, kindOf } from './admission.ts';
-import { type Identities, identify, isLocal, isSameOrigin } from './identify.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { type Identities, identify, isSameOrigin } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { STATUS } from './status.ts';
 import { inTurn } from './take-in.ts';
@@ -23,8 +25,6 @@ type Caller = NonNullable<Awaited<ReturnType<Authenticator['authenticate']>>>;
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
-    /** The body as it came, kept only for requests with an Idempotency-Key. */
-    rawBody: string | null;
     keyed: KeyedRequest | null;
     /**
      * Set by a handler whose answer tells of no effect, or that looks the key up by itself: the answer is not kept for
@@ -105,9 +105,11 @@ function bindRoute(
     ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
     onRequest: admit(gate, operation),
     ...(operation.body === undefined ? {} : { preValidation: requireBody }),
-    ...(operation.idempotent === true
-      ? { preHandler: replay(gate, operation, path), onSend: remember(gate, operation) }
-      : {}),
+    preHandler: [
+      ...(operation.tokensPerItemOf === undefined ? [] : [drawPerItem(gate, operation)]),
+      ...(operation.idempotent === true ? [replay(gate, operation, path)] : []),
+    ],
+    ...(operation.idempotent === true ? { onSend: remember(gate, operation) } : {}),
     handler: inTurn(gate.admission, operation, async (request, reply) => {
       const answer = await handler({
         params: request.params,
@@ -131,31 +133,55 @@ function admit(gate: Gate, operation: Operation) {
     const unidentified = await identify(gate, operation, request);
     if (unidentified !== null) {
       const { code, detail, failures } = unidentified;
-      const failed = failures === null ? null : await rateLimits.draw(failures, request.ip);
+      const failed = failures === null ? null : await rateLimits.draw(failures, addressOf(request));
       if (failed !== null && !failed.allowed) {
         return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
       }
       return sendProblem(request, reply, code, detail === undefined ? {} : { detail });
     }
-    if (operation.sameOrigin === true && !isSameOrigin(request, gate.origin())) {
+    const { origin } = new URL(gate.publicUrl());
+    if (operation.sameOrigin === true && !isSameOrigin(request, origin)) {
       return sendProblem(request, reply, 'origin_not_allowed', {
-        detail: `This route serves the pages under ${gate.origin()} only.`,
+        detail: `This route serves the pages under ${origin} only.`,
       });
     }
-    if (operation.rateClass === 'register' && paperOnly && isLocal(request)) return undefined;
-    const who = request.caller === null ? request.ip : request.caller.keyId.toString();
-    const draw = await rateLimits.draw(operation.rateClass, who);
-    const policy = rateLimits.policy(operation.rateClass);
-    if (draw === null || policy === null) return undefined;
-    const windowS = Math.max(1, Math.round(policy.burst / policy.perSecond));
-    reply.header('ratelimit-policy', `"${operation.rateClass}";q=${policy.burst};w=${windowS}`);
-    reply.header('ratelimit', `"${operation.rateClass}";r=${draw.remaining};t=${draw.resetS}`);
-    if (draw.allowed) return undefined;
-    return sendProblem(request, reply, 'rate_limited', {
-      detail: `Too many requests of class "${operation.rateClass}": wait ${draw.retryAfterS} s.`,
-      retryAfterS: draw.retryAfterS,
-    });
+    if (operation.rateClass === 'register' && paperOnly && isLocal(request, gate.publicUrl()))
+      return undefined;
+    return limited(gate, operation, request, reply, 1);
   };
+}
+
+/** The further tokens of a call that is many in one: all or none, so that it is never carried out by halves. */
+function drawPerItem(gate: Gate, operation: Operation) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const items = (request.body as Readonly<Record<string, unknown>>)[operation.tokensPerItemOf ?? ''];
+    const count = Array.isArray(items) ? items.length - 1 : 0;
+    return count < 1 ? undefined : limited(gate, operation, request, reply, count);
+  };
+}
+
+/** Draws from the agent's bucket, whichever of its keys calls; without an agent from the address's. */
+async function limited(
+  { rateLimits }: Gate,
+  { rateClass }: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  count: number,
+): Promise<FastifyReply | undefined> {
+  const policy = rateLimits.policy(rateClass);
+  if (policy === null) return undefined;
+  const who = request.caller?.agentId ?? addressOf(request);
+  const draw: Draw | null = await rateLimits.draw(rateClass, who, count);
+  if (draw === null) return undefined;
+  const windowS = Math.max(1, Math.round(policy.burst / policy.perSecond));
+  reply.header('ratelimit-policy', `"${rateClass}";q=${policy.burst};w=${windowS}`);
+  reply.header('ratelimit', `"${rateClass}";r=${draw.remaining};t=${draw.resetS}`);
+  if (draw.allowed) return undefined;
+  const tokens = count === 1 ? '' : ` This one needs ${count} more tokens.`;
+  return sendProblem(request, reply, 'rate_limited', {
+    detail: `Too many requests of class "${rateClass}": wait ${draw.retryAfterS} s.${tokens}`,
+    retryAfterS: draw.retryAfterS,
+  });
 }
 
 async function requireBody(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
@@ -164,20 +190,30 @@ async function requireBody(request: FastifyRequest, reply: FastifyReply): Promis
     : undefined;
 }
 
-/** Keys are scoped to the agent and route; on public routes to the address. */
+/** A body in one form; `null` when it is nested too deeply to have one. */
+function canonicalBody(body: unknown): string | null {
+  if (body === undefined || body === null) return '';
+  return Buffer.isBuffer(body) ? body.toString('latin1') : canonicalJson(body);
+}
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Keys are scoped to the agent and route; on public routes, where strangers share addresses, to address and body. */
 function replay({ idempotency }: Gate, operation: Operation, path: string) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const key = request.headers['idempotency-key'];
     if (key === undefined) return undefined;
     if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) throw refusal('idempotency_key_invalid');
+    const body = canonicalBody(request.body);
+    if (body === null) throw refusal('invalid_request', 'The body is nested more than 100 levels deep.');
+    // Two calls that differ in path or query differ, too; an alias is no other path.
+    const bodyHash = digestOf(`${request.url.replace(path, operation.path)}\n${body}`);
     const keyed: KeyedRequest = {
-      scope: scopeOf(request, operation),
+      scope: scopeOf(request, operation, bodyHash),
+      isCapped: request.caller !== null,
       route: operation.id,
       key,
-      // Two calls that differ in path or query differ, too; an alias is no other path.
-      bodyHash: createHash('sha256')
-        .update(`${request.url.replace(path, operation.path)}\n${request.rawBody ?? ''}`)
-        .digest(),
+      bodyHash,
     };
     const first = await idempotency.begin(keyed);
     if (first === null) {
@@ -193,10 +229,12 @@ function replay({ idempotency }: Gate, operation: Operation, path: string) {
   };
 }
 
-function scopeOf({ caller, owner, ip }: FastifyRequest, { permission }: Operation): string {
+function scopeOf(request: FastifyRequest, { permission }: Operation, bodyHash: Buffer): string {
+  const { caller, owner } = request;
   if (caller !== null) return caller.agentId;
   if (owner !== null) return `owner ${owner.userId}`;
-  return permission === 'operator' ? 'operator' : `address ${ip}`;
+  if (permission === 'operator') return 'operator';
+  return `address ${addressOf(request)} ${bodyHash.toString('base64url')}`;
 }
 
 /** Keeps the answer before it leaves: whoever saw it can rely on its replay. */
@@ -215,19 +253,32 @@ function remember({ idempotency }: Gate, operation: Operation) {
   };
 }
 
+/** Refused before the operation is looked at, or whatever it does. */
+const ANY_ROUTE: readonly ErrorCode[] = [
+  'invalid_request',
+  'invalid_target',
+  'host_not_allowed',
+  'origin_not_allowed',
+  'request_timeout',
+  'headers_too_large',
+  'internal_error',
+];
+
 /** What any route of its kind can answer, beyond the codes that the operation names. */
 export function errorCodes(operation: Operation): readonly ErrorCode[] {
-  const codes: ErrorCode[] = [...operation.errors, 'internal_error'];
+  const codes: ErrorCode[] = [...operation.errors, ...ANY_ROUTE];
   if (operation.permission === 'agent' || operation.permission === 'operator') codes.push('unauthorized');
   if (operation.permission === 'operator') codes.push('operator_disabled');
   if (operation.permission === 'owner') codes.push('owner_session_required');
-  if (operation.sameOrigin === true) codes.push('origin_not_allowed');
   if (operation.rateClass !== 'none') codes.push('rate_limited', 'service_unavailable', 'overloaded');
   if (operation.params ?? operation.query ?? operation.body) codes.push('invalid_request');
-  if (operation.body !== undefined)
-    codes.push('body_required', 'invalid_json', 'body_too_large', 'unsupported_media_type');
+  // A body that no one asked for is read all the same, and judged.
+  if (operation.method !== 'GET') codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (operation.body !== undefined) codes.push('body_required');
   if (operation.idempotent === true)
     codes.push('idempotency_key_invalid', 'idempotency_key_reused', 'idempotency_in_flight');
+  if (operation.idempotent === true && operation.permission === 'agent')
+    codes.push('idempotency_limit_reached');
   if (operation.secretAnswer === true) codes.push('secret_already_shown');
   return [...new Set(codes)];
 }

@@ -1,8 +1,9 @@
 /** The door: one Fastify, every operation bound, everything else refused in the documented way. */
 import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
 import { LIMITS, Liveness, type Operation, Problem, Readiness } from '@bellwether/contract';
 import swagger from '@fastify/swagger';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import Fastify, {
   type FastifyBaseLogger,
@@ -11,13 +12,16 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Deps } from '../app/deps.ts';
+import { noteCallers, type TrustProxy, trustOf } from './addresses.ts';
 import { bindAgents } from './agents.ts';
 import { bindBatchTrade } from './batch-trade.ts';
 import { bindBriefing } from './briefing.ts';
 import { bindClaims } from './claims.ts';
+import { answerBroken, type ConnectionLimits, createHttpServer } from './connections.ts';
 import { bindDocs } from './docs-page.ts';
 import { serveFrontPage } from './front-page.ts';
 import { serveGuides } from './guides.ts';
+import { cookieName } from './identify.ts';
 import { bindJournal } from './journal.ts';
 import { bindLlmsText, llmsText } from './llms-text.ts';
 import { bindMarkets } from './markets.ts';
@@ -25,10 +29,11 @@ import { bindMetrics } from './metrics.ts';
 import { bindOwners, createSite, servePages } from './owners.ts';
 import { bindPositions } from './positions.ts';
 import { handleError, sendProblem } from './problem.ts';
-import { bindReplicas, type ReplicaDoor } from './replicas.ts';
+import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
 import { bindSkills } from './skills.ts';
 import { takeIn } from './take-in.ts';
+import { guardTargets } from './targets.ts';
 import { bindTrading } from './trading.ts';
 import { bindVenueB, venueBAliases } from './venue-b.ts';
 import { bindVenueBFees } from './venue-b-fees.ts';
@@ -49,7 +54,12 @@ export interface ServerOptions {
   readonly forgetKey: (keyId: bigint) => Promise<void>;
   readonly logger: FastifyBaseLogger;
   readonly basePath: string;
-  readonly trustProxy: boolean;
+  readonly trustProxy: TrustProxy;
+  readonly connections: ConnectionLimits;
+  /** Host names that requests may name, beside loopback and the public URL's. */
+  readonly hosts: readonly string[];
+  /** Whose pages may call, beside our own. */
+  readonly origins: readonly string[];
   readonly version: string;
   readonly publicUrl: string;
   readonly readiness: () => Promise<ReadyState>;
@@ -69,12 +79,15 @@ const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 const MAX_PARAM_CHARS = 300;
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const app = Fastify({
+  const trusts = trustOf(options.trustProxy);
+  const app = Fastify<Server>({
+    serverFactory: createHttpServer(options.connections, trusts),
+    clientErrorHandler: answerBroken(() => options.deps.publicUrl),
     // The framework's own chatter is of no use; what matters of a request is logged below.
     loggerInstance: options.logger.child({}, { level: 'warn' }),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: LIMITS.bodyBytes,
-    trustProxy: options.trustProxy,
+    trustProxy: options.trustProxy === null ? false : trusts,
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
@@ -85,6 +98,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     forceCloseConnections: 'idle',
   });
   setUpRequests(app, options);
+  noteCallers(app, trusts, vouchedAddress(options.replicas, options.basePath));
+  guardTargets(app, { ...options, publicUrl: () => options.deps.publicUrl });
   bindMetrics(app, options.basePath, {
     gate: options.gate,
     venues: () => [options.deps.venueA, options.deps.venueB],
@@ -147,7 +162,6 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   app.decorate('publicUrl', () => options.deps.publicUrl);
   app.decorateRequest('caller', null);
   app.decorateRequest('owner', null);
-  app.decorateRequest('rawBody', null);
   app.decorateRequest('keyed', null);
   app.decorateRequest('hadNoEffect', false);
   app.setErrorHandler(handleError);
@@ -175,8 +189,46 @@ function validateByPart(app: FastifyInstance): void {
   const bodies = formats.default(new Ajv({ ...common, coerceTypes: false }));
   const urls = formats.default(new Ajv({ ...common, coerceTypes: 'array', useDefaults: true }));
   app.setValidatorCompiler(({ schema, httpPart }) =>
-    (httpPart === 'body' ? bodies : urls).compile(schema as object),
+    httpPart === 'body' ? boundedLists(bodies, schema as BodySchema) : urls.compile(schema as object),
   );
+}
+
+interface BodySchema {
+  readonly properties?: Readonly<Record<string, { readonly maxItems?: number }>>;
+}
+
+/**
+ * Reporting all errors means looking at every item, also of a list that is too long by thousands: of such a list only so
+ * many are looked at that it is still seen to be too long.
+ */
+function boundedLists(bodies: Ajv, schema: BodySchema): ValidateFunction {
+  const check = bodies.compile(schema);
+  const bounds = Object.entries(schema.properties ?? {}).filter(([, { maxItems }]) => maxItems !== undefined);
+  if (bounds.length === 0) return check;
+  const bounded = ((body: unknown) => {
+    const fits = check(cutLists(body, bounds));
+    bounded.errors = check.errors ?? null;
+    return fits;
+  }) as ValidateFunction;
+  return bounded;
+}
+
+function cutLists(
+  body: unknown,
+  bounds: readonly (readonly [string, { readonly maxItems?: number }])[],
+): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  const lists = body as Readonly<Record<string, unknown>>;
+  const cut = bounds.flatMap(([name, { maxItems = 0 }]) => {
+    const list = lists[name];
+    return Array.isArray(list) && list.length > maxItems ? [[name, list.slice(0, maxItems + 1)]] : [];
+  });
+  return cut.length === 0 ? body : { ...body, ...Object.fromEntries(cut) };
+}
+
+class UnsupportedMediaType extends Error {
+  readonly code = 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
+  readonly statusCode = 415;
 }
 
 function parseBodies(scope: FastifyInstance): void {
@@ -184,29 +236,37 @@ function parseBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = body as string;
-    if (request.headers['idempotency-key'] !== undefined) request.rawBody = text;
     // Many clients send the header with an empty body; the route says whether it needs one.
     if (text.trim() === '') done(null, undefined);
     else parse(request, text, done);
   });
+  // Of any other type it is read all the same: too large comes before the wrong type, and an empty one has none.
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
+    if (body === '') done(null, undefined);
+    else done(new UnsupportedMediaType(), undefined);
+  });
 }
 
-const openapi = ({ publicUrl, version }: ServerOptions) => ({
+/** The interface's own, whatever the version of this service. */
+const INTERFACE_VERSION = '1.0.0';
+
+const openapi = ({ publicUrl, basePath }: ServerOptions) => ({
   openapi: {
     openapi: '3.1.0',
     info: {
       title: 'Bellwether',
-      version,
+      version: INTERFACE_VERSION,
       description:
         'The order desk that an AI trading agent talks to: one guarded HTTP/JSON API in front of prediction markets.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: publicUrl }],
+    // Relative: whoever has the document has it from the server that it describes.
+    servers: [{ url: basePath === '' ? '/' : basePath }],
     webhooks: openapiWebhooks(),
     components: {
       securitySchemes: {
         apiKey: { type: 'http' as const, scheme: 'bearer' },
-        ownerSession: { type: 'apiKey' as const, in: 'cookie', name: 'bw_owner' },
+        ownerSession: { type: 'apiKey' as const, in: 'cookie', name: cookieName(publicUrl) },
         operatorKey: { type: 'http' as const, scheme: 'bearer', description: 'OPERATOR_KEY' },
       },
     },

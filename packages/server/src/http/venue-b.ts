@@ -29,8 +29,8 @@ export const venueBAliases =
   };
 
 /** Only a proxy's word counts: without one the header is the caller's own. */
-function countryOf({ headers }: FastifyRequest, header: string | null): string | null {
-  const named = header === null ? undefined : headers[header];
+function countryOf({ headers, fromProxy }: FastifyRequest, header: string | null): string | null {
+  const named = header === null || !fromProxy ? undefined : headers[header];
   return typeof named === 'string' ? named : null;
 }
 

@@ -29,10 +29,7 @@ export function bindWebhooks(bind: Bind, deps: Deps): void {
 /** Takes bodies of any media type as the bytes that they are: a signature fits nothing else. */
 export function takeRawBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    if (request.headers['idempotency-key'] !== undefined) request.rawBody = body.toString('latin1');
-    done(null, body);
-  });
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 }
 
 /** Bound in a scope of its own, which takes raw bodies. */

@@ -52,8 +52,11 @@ export interface SkillStore {
     readonly offset: number;
   }): Promise<SkillPage>;
   byCode(skillCode: string): Promise<SkillRow | null>;
-  /** @returns false when the submitter has `maxPending` skills waiting already */
-  submit(skill: SkillRow, maxPending: number): Promise<boolean>;
+  /** Makes room by forgetting the owner's oldest refused skill. `queue_full`: too many wait; `full`: too many in all. */
+  submit(
+    skill: SkillRow,
+    limits: { readonly pending: number; readonly total: number },
+  ): Promise<'submitted' | 'queue_full' | 'full'>;
   /** Oldest first. */
   byReviewStatus(
     status: ReviewStatus,

@@ -76,10 +76,12 @@ export interface AgentStore {
   callerByKeyHash(hash: Uint8Array): Promise<Caller | null>;
   byClaimCode(code: string): Promise<AgentRow | null>;
   byId(agentId: string): Promise<AgentRow | null>;
+  /** @returns `null` when the agent has as many active keys as it may; forgets revoked ones beyond the kept. */
   addKey(
     caller: Caller,
     key: { hash: Uint8Array; prefix: string; suffix: string; name: string; at: number },
-  ): Promise<KeyRow>;
+    limits: { active: number; revokedKept: number },
+  ): Promise<KeyRow | null>;
   keys(agentId: string): Promise<readonly KeyRow[]>;
   /** `last`: it is the agent's last active key and `force` was not given. */
   revokeKey(caller: Caller, keyId: bigint, force: boolean, at: number): Promise<KeyRow | 'missing' | 'last'>;
@@ -119,8 +121,12 @@ export interface SolanaWallets {
 }
 
 export interface WalletStore {
-  /** @returns false when another owner has the wallet. */
-  register(caller: Caller, credential: CredentialRow): Promise<boolean>;
+  /** `taken`: another owner has the wallet. `full`: this one has `maxWallets` others. */
+  register(
+    caller: Caller,
+    credential: CredentialRow,
+    maxWallets: number,
+  ): Promise<'registered' | 'taken' | 'full'>;
   credential(userId: bigint, walletAddress: Address): Promise<CredentialRow | null>;
   /** Every wallet and funder that this owner has registered. */
   wallets(userId: bigint): Promise<readonly Address[]>;
@@ -349,4 +355,6 @@ export interface IdempotencyStore {
   /** `body` is null for an answer that carried a secret. */
   keep(scope: string, route: string, key: string, status: number, body: string | null): Promise<void>;
   release(scope: string, route: string, key: string): Promise<void>;
+  /** Keys of a scope that have not expired; no more than `most` are counted. */
+  count(scope: string, at: number, most: number): Promise<number>;
 }

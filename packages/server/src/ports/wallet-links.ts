@@ -12,12 +12,14 @@ export interface NewLink {
   readonly nonce: string;
   readonly nonceExpiresAt: number;
   readonly at: number;
+  /** An owner's; a wallet that anybody has registered or linked before is taken beyond it. */
+  readonly maxWallets: number;
   /** A credential's sealed text for its new owner: it is bound to the owner that it was sealed for. */
   reseal(credential: CredentialRow, userId: bigint): Sealed;
 }
 
 export type LinkOutcome =
-  | { readonly kind: 'challenge_used' }
+  | { readonly kind: 'challenge_used' | 'full' }
   | {
       readonly kind: 'linked';
       /** Wallets that were another owner's. */

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { writeEvidence } from '../adapters/postgres/evidence.ts';
 import { createLeaderBoard } from '../adapters/postgres/leader-board.ts';
+import type { ReplicaCalls } from '../adapters/system/replica-calls.ts';
 import {
   type LocalParts,
   type PaperBackend,
@@ -26,8 +27,8 @@ export interface PaperParts {
   readonly keys: VenueKeys;
   readonly clock: Clock;
   readonly replicaId: string;
-  /** Proves to the leader that the caller is a replica. */
-  readonly replicaToken: string;
+  /** Proves to the leader that a call is a replica's. */
+  readonly sign: ReplicaCalls['sign'];
   readonly log: Logger;
   /** The platform's wallet: it pays the network for the fees that it charges. */
   readonly platformWallet: string;
@@ -90,7 +91,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
     name: config.venueA.name,
     open,
     leaders: createLeaderBoard(sql, parts.replicaId),
-    token: parts.replicaToken,
+    sign: parts.sign,
     verifyCredentials,
     log,
   });

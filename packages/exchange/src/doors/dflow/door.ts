@@ -20,7 +20,8 @@ export function prepareDoor(door: FastifyInstance, { sandbox }: DflowDoorOptions
       throw new DoorError(503, 'service_unavailable', 'The venue is not available');
     return found;
   };
-  door.addHook('onRequest', async () => {
+  // Late enough for an embedder that sends requests on to where the venue is open.
+  door.addHook('preHandler', async () => {
     open();
   });
   door.removeAllContentTypeParsers();

@@ -103,14 +103,24 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
     byClaimCode: (code) => findAgent(sql`a.claim_code = ${code}`),
     byId: (agentId) => findAgent(sql`a.agent_id = ${agentId}`),
 
-    async addKey(caller, key) {
-      const at = new Date(key.at);
-      const [row] = await sql`
-        insert into api_keys (agent_id, key_hash, key_prefix, key_suffix, name, create_type, created_at, last_called_at)
-        values (${caller.agentId}, ${key.hash as Buffer}, ${key.prefix}, ${key.suffix}, ${key.name}, 1, ${at}, ${at})
-        returning *`;
-      return keyRow(row as Row);
-    },
+    addKey: (caller, key, limits) =>
+      transact(sql, async (tx) => {
+        const at = new Date(key.at);
+        // The agent's row makes keys queue up, so that none slips past the count.
+        await tx`select 1 from safeguards where agent_id = ${caller.agentId} for no key update`;
+        const [active] = await tx`select count(*)::int as count from api_keys
+          where agent_id = ${caller.agentId} and status = 1`;
+        if (active?.count >= limits.active) return null;
+        // The registration's key is the agent's own record and stays.
+        await tx`delete from api_keys where id in (
+          select id from api_keys where agent_id = ${caller.agentId} and status = 2 and create_type = 1
+          order by revoked_at desc, id desc offset ${limits.revokedKept})`;
+        const [row] = await tx`
+          insert into api_keys (agent_id, key_hash, key_prefix, key_suffix, name, create_type, created_at, last_called_at)
+          values (${caller.agentId}, ${key.hash as Buffer}, ${key.prefix}, ${key.suffix}, ${key.name}, 1, ${at}, ${at})
+          returning *`;
+        return keyRow(row as Row);
+      }),
 
     async keys(agentId) {
       return (await sql`select * from api_keys where agent_id = ${agentId} order by id`).map(keyRow);

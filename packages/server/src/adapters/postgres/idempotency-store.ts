@@ -40,6 +40,12 @@ export function createIdempotencyStore(sql: Sql): IdempotencyStore & { sweep(at:
       await sql`delete from idempotency_keys where scope = ${scope} and route = ${route} and key = ${key} and status is null`;
     },
 
+    async count(scope, at, most) {
+      const [row] = await sql`select count(*)::int as count from (
+        select 1 from idempotency_keys where scope = ${scope} and expires_at > ${new Date(at)} limit ${most}) as kept`;
+      return row?.count as number;
+    },
+
     async sweep(at) {
       await sql`delete from idempotency_keys where expires_at < ${new Date(at)}`;
     },

@@ -86,15 +86,22 @@ export function createSkillStore(sql: Sql): SkillStore {
       return row === undefined ? null : skillRow(row);
     },
 
-    submit: (skill, maxPending) =>
+    submit: (skill, limits) =>
       transact(sql, async (tx) => {
         // The owner's row makes submissions queue up, so that none slips past the count.
         await tx`select 1 from owners where user_id = ${skill.userId} for no key update`;
-        const [waiting] = await tx`select count(*)::int as count from skills
-          where user_id = ${skill.userId} and review_status = 1`;
-        if (waiting?.count >= maxPending) return false;
+        const [held] =
+          await tx`select count(*)::int as total, count(*) filter (where review_status = 1)::int as pending
+          from skills where user_id = ${skill.userId}`;
+        if (held?.pending >= limits.pending) return 'queue_full' as const;
+        if (held?.total >= limits.total) {
+          const gone = await tx`delete from skills where skill_code = (
+            select skill_code from skills where user_id = ${skill.userId} and review_status = 3
+            order by updated_at, skill_code limit 1) returning 1`;
+          if (gone.length === 0) return 'full' as const;
+        }
         await tx`insert into skills ${tx(skillColumns(skill))}`;
-        return true;
+        return 'submitted' as const;
       }),
 
     byReviewStatus: (status, range) =>

@@ -3,6 +3,7 @@ import type { LinkOutcome, NewLink, WalletLinkStore } from '../../ports/wallet-l
 import type { Sql, Tx } from './connection.ts';
 import { credentialRow } from './rows.ts';
 import { transact } from './transaction.ts';
+import { hasRoomFor } from './wallet-cap.ts';
 
 export function createWalletLinkStore(sql: Sql): WalletLinkStore {
   return {
@@ -42,6 +43,8 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
 async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
   // Links by one key take turns; of two that race, the later holds.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`wallet link ${link.signer}`}, 0))`;
+  const [caller] = await tx`select user_id from agents where agent_id = ${link.caller.agentId}`;
+  if (!(await hasRoomFor(tx, caller?.user_id, link.address, link.maxWallets))) return { kind: 'full' };
   const used = await tx`insert into used_link_challenges (nonce, expires_at)
     values (${link.nonce}, ${new Date(link.nonceExpiresAt)}) on conflict do nothing returning 1`;
   if (used.length === 0) return { kind: 'challenge_used' };

@@ -4,12 +4,17 @@ import type { WalletStore } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
 import { credentialRow } from './rows.ts';
 import { agentsWallets, ownersWallets } from './solana-wallets.ts';
+import { transact } from './transaction.ts';
+import { hasRoomFor } from './wallet-cap.ts';
 
 export function createWalletStore(sql: Sql): WalletStore {
   return {
-    async register(caller, credential) {
-      const at = new Date(credential.registeredAt);
-      const [row] = await sql`
+    register: (caller, credential, maxWallets) =>
+      transact(sql, async (tx) => {
+        const at = new Date(credential.registeredAt);
+        if (!(await hasRoomFor(tx, caller.userId, credential.walletAddress, maxWallets)))
+          return 'full' as const;
+        const [row] = await tx`
         with mine as (
           insert into credentials as c
             (wallet_address, user_id, eoa, funder, signature_type, api_key_hash, key_id, sealed, registered_at)
@@ -26,8 +31,8 @@ export function createWalletStore(sql: Sql): WalletStore {
           returning wallet_address
         )
         update agents set wallet_address = mine.wallet_address from mine where agent_id = ${caller.agentId} returning 1`;
-      return row !== undefined;
-    },
+        return row === undefined ? ('taken' as const) : ('registered' as const);
+      }),
 
     async credential(userId, walletAddress) {
       const [row] =

@@ -44,7 +44,8 @@ export function sendPage(reply: FastifyReply, status: number, page: Markup): Fas
   );
 }
 
-const MOVED = 'moved';
+/** Marks a visitor who was sent here. */
+export const MOVED = 'moved';
 
 /**
  * Passkeys belong to one host, so pages are shown under the public URL alone. Where to go instead; `null` when the

@@ -53,8 +53,8 @@ export interface PaperBackendOptions {
   /** @returns null when another replica leads. */
   readonly open: (waitMs: number) => Promise<LocalParts | null>;
   readonly leaders: LeaderBoard;
-  /** Proves to the leader that the caller is a replica. */
-  readonly token: string;
+  /** Proves to the leader that the call is a replica's. */
+  readonly sign: (call: { method: string; path: string; body: string }) => string;
   readonly verifyCredentials: Venue['verifyCredentials'];
   readonly log: {
     warn(context: object, message: string): void;
@@ -71,6 +71,7 @@ const RETRY_LEAD_MS = 500;
 const CALL_TIMEOUT_MS = 4_000;
 /** A leader that is asked whether it is there has less time than one that is asked to do something. */
 const PING_TIMEOUT_MS = 600;
+const CALL_PATH = '/internal/exchange';
 /** These are answered here, whoever leads. */
 const OWN = new Set(['name', 'kind', 'backend', 'status', 'verifyCredentials', 'current', 'ensure', 'close']);
 
@@ -100,10 +101,13 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   const forward = async (call: Call, timeoutMs = CALL_TIMEOUT_MS): Promise<unknown> => {
     const url = remoteUrl();
     if (url === null) throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
-    const response = await fetch(`${url}/internal/exchange`, {
+    const body = encode(call);
+    const proof = options.sign({ method: 'POST', path: CALL_PATH, body });
+    const response = await fetch(url + CALL_PATH, {
       method: 'POST',
-      headers: { authorization: `Bearer ${options.token}`, 'content-type': 'text/plain' },
-      body: encode(call),
+      headers: { 'x-bellwether-replica': proof, 'content-type': 'text/plain' },
+      body,
+      redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();

@@ -1,0 +1,69 @@
+/**
+ * How replicas of one database prove themselves to each other, call by call: an HMAC over time, a nonce, method, path
+ * and the body's digest. The secret itself never travels, and a call that was seen on the wire is good for nothing: it
+ * holds once, for this body, for half a minute.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+export interface ReplicaCall {
+  readonly method: string;
+  /** Below the base path, with its query. */
+  readonly path: string;
+  readonly body: string;
+}
+
+export interface ReplicaCalls {
+  /** What goes into the header `x-bellwether-replica`. */
+  sign(call: ReplicaCall): string;
+  /** Judges what can be judged before the body is read. */
+  accepts(proof: string | undefined, call: Omit<ReplicaCall, 'body'>): boolean;
+  /** Judges the body of an accepted call. */
+  matches(proof: string, body: string): boolean;
+}
+
+/** Clocks of replicas may differ by seconds. */
+const WINDOW_MS = 30_000;
+const PROOF = /^v1 (\d{1,15}) ([0-9a-f]{32}) ([0-9a-f]{64}) ([0-9a-f]{64})$/;
+
+const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex');
+
+export function createReplicaCalls(secret: Uint8Array, now: () => number = Date.now): ReplicaCalls {
+  const seen = createSeen(now);
+  const mac = (time: string, nonce: string, digest: string, { method, path }: Omit<ReplicaCall, 'body'>) =>
+    createHmac('sha256', secret).update(`v1\n${time}\n${nonce}\n${method}\n${path}\n${digest}`).digest();
+  return {
+    sign({ method, path, body }) {
+      const time = String(now());
+      const nonce = randomBytes(16).toString('hex');
+      const digest = digestOf(body);
+      return `v1 ${time} ${nonce} ${digest} ${mac(time, nonce, digest, { method, path }).toString('hex')}`;
+    },
+    accepts(proof, call) {
+      const [, time = '', nonce = '', digest = '', given = ''] = PROOF.exec(proof ?? '') ?? [];
+      if (given === '' || Math.abs(now() - Number(time)) > WINDOW_MS) return false;
+      // Only a replica's nonce is remembered, so nobody else can fill the memory.
+      return timingSafeEqual(mac(time, nonce, digest, call), Buffer.from(given, 'hex')) && seen.add(nonce);
+    },
+    matches: (proof, body) => PROOF.exec(proof)?.[3] === digestOf(body),
+  };
+}
+
+/** Nonces of at least the last two windows, which is as long as a proof can hold. */
+function createSeen(now: () => number) {
+  let current = new Set<string>();
+  let former = new Set<string>();
+  let since = now();
+  return {
+    /** @returns whether it is new */
+    add(nonce: string): boolean {
+      if (now() - since > 2 * WINDOW_MS) {
+        former = current;
+        current = new Set();
+        since = now();
+      }
+      if (current.has(nonce) || former.has(nonce)) return false;
+      current.add(nonce);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * The connections below the requests: how long a client may take, how many there may be, and what is answered to bytes
+ * that never became a request. One address holds at most half of the connections, so that nobody alone fills the house.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { ERRORS, type ErrorCode } from '@bellwether/contract';
+import { bucketOf, type Trusts } from './addresses.ts';
+import { STATUS } from './status.ts';
+
+export interface ConnectionLimits {
+  readonly maxConnections: number;
+  /** Within which a request must have arrived whole; its headers within half of it. */
+  readonly receiveMs: number;
+}
+
+/** Longer than the idle time of usual proxies, which must be the first to close. */
+const KEEP_ALIVE_MS = 65_000;
+/** No byte in either direction: who does not read is gone. A stream's heartbeats must come more often. */
+const IDLE_MS = 120_000;
+const MAX_HEADER_BYTES = 16_384;
+
+export function createHttpServer(
+  { maxConnections, receiveMs }: ConnectionLimits,
+  trusts: Trusts,
+): (handler: RequestListener) => Server {
+  return (handler) => {
+    const server = createServer(
+      {
+        requestTimeout: receiveMs,
+        headersTimeout: Math.ceil(receiveMs / 2),
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connectionsCheckingInterval: Math.min(1_000, Math.ceil(receiveMs / 4)),
+        maxHeaderSize: MAX_HEADER_BYTES,
+        // A missing Host is answered as a problem like everything else.
+        requireHostHeader: false,
+      },
+      handler,
+    );
+    server.timeout = IDLE_MS;
+    server.maxConnections = maxConnections;
+    shareOut(server, Math.ceil(maxConnections / 2), trusts);
+    return server;
+  };
+}
+
+/** Proxies of ours stand for many. */
+function shareOut(server: Server, perAddress: number, trusts: Trusts): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress;
+    if (address === undefined || trusts(address, 0)) return;
+    const bucket = bucketOf(address);
+    const count = (open.get(bucket) ?? 0) + 1;
+    if (count > perAddress) {
+      socket.destroy();
+      return;
+    }
+    open.set(bucket, count);
+    socket.once('close', () => {
+      const left = (open.get(bucket) ?? 1) - 1;
+      if (left === 0) open.delete(bucket);
+      else open.set(bucket, left);
+    });
+  });
+}
+
+const CAUSES: Readonly<Record<string, readonly [code: ErrorCode, detail: string]>> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers are larger than 16 KiB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
+};
+const BROKEN = ['invalid_request', 'This is no well-formed HTTP/1.1 request.'] as const;
+
+/** Bytes that the parser refuses, or that never came: there is no request to answer, so the answer is written by hand. */
+export const answerBroken =
+  (publicUrl: () => string) =>
+  (error: NodeJS.ErrnoException, socket: Socket): void => {
+    const { _httpMessage: answering } = socket as { readonly _httpMessage?: ServerResponse | null };
+    // Into an answer that has begun nothing may be written.
+    if (error.code === 'ECONNRESET' || !socket.writable || answering?.headersSent === true) {
+      socket.destroy();
+      return;
+    }
+    const [code, detail] = CAUSES[error.code ?? ''] ?? BROKEN;
+    const { title, fix } = ERRORS[code];
+    const requestId = randomUUID();
+    const status = STATUS[code];
+    const type = `${publicUrl()}/docs/errors/${code}`;
+    const body = JSON.stringify({
+      type,
+      title,
+      status,
+      detail,
+      instance: '/',
+      code,
+      message: detail,
+      requestId,
+      fix,
+    });
+    socket.end(
+      [
+        `HTTP/1.1 ${status} ${title}`,
+        'content-type: application/problem+json; charset=utf-8',
+        `content-length: ${Buffer.byteLength(body)}`,
+        `x-request-id: ${requestId}`,
+        'connection: close',
+        '',
+        body,
+      ].join('\r\n'),
+      // A peer that still sends would otherwise keep the connection half open.
+      () => socket.destroy(),
+    );
+  };

@@ -1,0 +1,146 @@
+/**
+ * What a request is addressed to, judged before anything else reads it: a target of our own form, a Host that is ours,
+ * and no page of a stranger behind it. A name of ours in a stranger's DNS, or a stranger's page in a browser next to
+ * us, must not reach what is open to this machine.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isLoopbackHost } from './addresses.ts';
+import { MOVED, wantsHtml } from './pages/layout.ts';
+import { sendProblem } from './problem.ts';
+
+export interface TargetOptions {
+  readonly basePath: string;
+  /** Its port is known once the service listens. */
+  readonly publicUrl: () => string;
+  /** Host names beside loopback and the public URL's, lower case and without a port. */
+  readonly hosts: readonly string[];
+  /** Origins whose pages may call us. */
+  readonly origins: readonly string[];
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
+
+/** One slash, and no backslash behind it: URL parsers read that as a second one. */
+const ORIGIN_FORM = /^\/(?![/\\])/;
+const NUL = '%00';
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
+const PREFLIGHT_S = 600;
+const HEADER_NAMES = /^[A-Za-z0-9_-]+( *, *[A-Za-z0-9_-]+)*$/;
+/** What a page may read of an answer, beyond what every page may. */
+const EXPOSED = [
+  'x-request-id',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'idempotency-replayed',
+  'x-total-count',
+  'link',
+].join(', ');
+
+export function guardTargets(app: FastifyInstance, options: TargetOptions): void {
+  const judges: readonly Hook[] = [targetJudge(options), hostJudge(options), originJudge(options)];
+  app.addHook('onRequest', async (request, reply) => {
+    for (const judge of judges) {
+      const answer = judge(request, reply);
+      if (answer !== null) return answer;
+    }
+    return undefined;
+  });
+}
+
+function targetJudge({ basePath }: TargetOptions): Hook {
+  const doors = `${basePath}/paper/`;
+  return (request, reply) => {
+    if (!ORIGIN_FORM.test(request.url)) {
+      return sendProblem(request, reply, 'invalid_target', {
+        detail: 'The request target does not begin with a single "/".',
+      });
+    }
+    // The doors refuse it in their own words.
+    if (request.url.includes(NUL) && !request.url.startsWith(doors)) {
+      return sendProblem(request, reply, 'invalid_request', {
+        detail: 'The URL contains a NUL character (%00), which no parameter takes.',
+      });
+    }
+    return null;
+  };
+}
+
+/** The Host header's name, lower case. `null` when it is missing, malformed or there twice. */
+function hostOf(request: FastifyRequest): string | null {
+  let count = 0;
+  const { rawHeaders } = request.raw;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  if (count !== 1) return null;
+  return HOST.exec(request.headers.host ?? '')?.[1]?.toLowerCase() ?? null;
+}
+
+function hostJudge({ basePath, publicUrl, hosts }: TargetOptions): Hook {
+  const known = new Set([new URL(publicUrl()).hostname, ...hosts]);
+  // Probes and replicas ask by address: the first say nothing that matters, the second prove who they are.
+  const anyHost = new Set(
+    ['', basePath].flatMap((prefix) =>
+      ['/healthz', '/readyz', '/internal/exchange'].map((path) => prefix + path),
+    ),
+  );
+  return (request, reply) => {
+    const host = hostOf(request);
+    if (host === null) {
+      return sendProblem(request, reply, 'invalid_target', {
+        detail: 'The request needs exactly one Host header with a host name or address.',
+      });
+    }
+    const path = request.url.split('?', 1)[0] as string;
+    if (known.has(host) || isLoopbackHost(host) || anyHost.has(path)) return null;
+    return (
+      sendHome(request, reply, { basePath, publicUrl }) ?? sendProblem(request, reply, 'host_not_allowed')
+    );
+  };
+}
+
+/** A person who typed the address is sent where the pages are, once: a proxy that hides the host must not make a circle. */
+function sendHome(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { basePath, publicUrl }: Pick<TargetOptions, 'basePath' | 'publicUrl'>,
+): FastifyReply | null {
+  const [path = '', search = ''] = request.url.split('?');
+  const query = new URLSearchParams(search);
+  if (request.method !== 'GET' || !wantsHtml(request) || query.has(MOVED)) return null;
+  query.set(MOVED, '1');
+  const below = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
+  return reply.redirect(`${publicUrl()}${below}?${query}`, 302);
+}
+
+function originJudge({ publicUrl, origins }: TargetOptions): Hook {
+  const allowed = new Set(origins);
+  return (request, reply) => {
+    const given = request.headers.origin;
+    if (given === undefined) return null;
+    if (allowed.has(given)) return admitPage(request, reply, given);
+    // The Host is one of ours by now, so a page that was loaded from it is ours, too.
+    const isOwn =
+      given === new URL(publicUrl()).origin || given.replace(/^https?:\/\//, '') === request.headers.host;
+    return isOwn ? null : sendProblem(request, reply, 'origin_not_allowed');
+  };
+}
+
+/** @returns the answer to a preflight */
+function admitPage(request: FastifyRequest, reply: FastifyReply, origin: string): FastifyReply | null {
+  reply
+    .header('access-control-allow-origin', origin)
+    .header('access-control-expose-headers', EXPOSED)
+    .header('vary', 'Origin');
+  const { headers, method } = request;
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return null;
+  const asked = headers['access-control-request-headers'] ?? '';
+  if (HEADER_NAMES.test(asked)) reply.header('access-control-allow-headers', asked);
+  return reply
+    .header('access-control-allow-methods', 'GET, POST, DELETE')
+    .header('access-control-max-age', PREFLIGHT_S)
+    .code(204)
+    .send();
+}

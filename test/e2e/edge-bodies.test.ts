@@ -1,0 +1,138 @@
+/** Bodies that are too large, of another type or wrong in too many places; the owner's cookie; what the start says. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sessionCookie, sessionToken } from '../../packages/server/src/http/identify.ts';
+import { call, newAgent, startTestService, type TestService } from '../harness.ts';
+import { rawRequest } from '../raw-http.ts';
+import { dataFolder, startProcess } from '../service-process.ts';
+
+let service: TestService;
+let key: string;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' });
+  key = (await newAgent(service)).apiKey;
+});
+
+describe('size, then type, then syntax', () => {
+  const post = (path: string, type: string | null, body: string) =>
+    call(service, 'POST', path, {
+      key,
+      body,
+      headers: type === null ? { 'content-type': '' } : { 'content-type': type },
+    });
+  const LARGE = 'x'.repeat(70_000);
+
+  test.each(['/agents/settings', '/webhooks/1/enable', '/agents/api-key/1/revoke'])(
+    '%s: too large comes before the wrong type',
+    async (path) => {
+      expect(await post(path, 'text/plain', LARGE)).toMatchObject({
+        status: 413,
+        body: { code: 'body_too_large' },
+      });
+      expect(await post(path, 'application/xml', LARGE)).toMatchObject({ status: 413 });
+      expect(await post(path, 'application/json', LARGE)).toMatchObject({ status: 413 });
+      expect(await post(path, 'text/plain', 'x')).toMatchObject({
+        status: 415,
+        body: { code: 'unsupported_media_type' },
+      });
+      expect(await post(path, 'application/json', '{broken')).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_json' },
+      });
+    },
+  );
+
+  test('also where the length is not told', async () => {
+    const chunk = `${(70_000).toString(16)}\r\n${LARGE}\r\n0\r\n\r\n`;
+    const { status, body } = await rawRequest(
+      service.url,
+      'POST /agents/settings HTTP/1.1',
+      [`Authorization: Bearer ${key}`, 'Content-Type: text/plain', 'Transfer-Encoding: chunked'],
+      chunk,
+    );
+    expect({ status, code: body.code }).toEqual({ status: 413, code: 'body_too_large' });
+  });
+
+  test('an empty body has no type', async () => {
+    const { status } = await rawRequest(service.url, 'POST /agents/api-key/999/revoke HTTP/1.1', [
+      `Authorization: Bearer ${key}`,
+      'Content-Type: application/x-www-form-urlencoded',
+      'Content-Length: 0',
+    ]);
+    expect(status).toBe(404);
+  });
+
+  test('the document says so of every operation, of those without a body, too', async () => {
+    const { paths } = (await call(service, 'GET', '/openapi.json')).body;
+    for (const path of ['/webhooks/{id}/enable', '/agents/api-key/{id}/revoke', '/agents/settings']) {
+      const { responses } = paths[path].post;
+      expect(Object.keys(responses)).toEqual(
+        expect.arrayContaining(['400', '408', '413', '415', '421', '431']),
+      );
+    }
+    expect(Object.keys(paths['/agents/me'].get.responses)).toEqual(
+      expect.arrayContaining(['400', '403', '421', '431']),
+    );
+  });
+});
+
+describe('a request that is wrong everywhere', () => {
+  test('names fifty fields, and counts the rest', async () => {
+    const body = { orders: Array.from({ length: 20 }, () => ({})) };
+    const { status, body: problem } = await call(service, 'POST', '/markets/batch-trade', { key, body });
+    expect(status).toBe(400);
+    expect(problem.errors).toHaveLength(50);
+    expect(problem.errorCount).toBeGreaterThan(100);
+    expect(problem.detail).toContain(`and ${problem.errorCount - 50} more`);
+    expect(problem.detail.length).toBeLessThan(10_000);
+  });
+
+  test('one that is wrong in few places needs no count', async () => {
+    const { body } = await call(service, 'POST', '/agents/settings', { key, body: { maxTradesPerDay: -1 } });
+    expect(body.errors).toHaveLength(1);
+    expect(body.errorCount).toBeUndefined();
+  });
+
+  test('costs no more than its size', async () => {
+    const events = `[${'1,'.repeat(32_000)}1]`;
+    const start = performance.now();
+    const { status, body } = await call(service, 'POST', '/webhooks', {
+      key,
+      body: `{"url":"https://a.example/","events":${events}}`,
+    });
+    expect(status).toBe(400);
+    expect(body.errors.length).toBeLessThanOrEqual(50);
+    expect(performance.now() - start).toBeLessThan(150);
+  });
+});
+
+describe('the owner’s cookie', () => {
+  test('belongs to this very host on https, and no other name is read there', () => {
+    const https = 'https://desk.example.com/desk';
+    const cookie = sessionCookie('T', https, 60);
+    expect(cookie).toBe('__Host-bw_owner=T; Path=/; Max-Age=60; HttpOnly; SameSite=Strict; Secure');
+    const tokenOf = (text: string, url: string) => sessionToken({ headers: { cookie: text } } as never, url);
+    expect(tokenOf('bw_owner=planted; __Host-bw_owner=own', https)).toBe('own');
+    expect(tokenOf('bw_owner=planted', https)).toBeUndefined();
+    expect(sessionCookie('T', 'http://localhost:8080/desk', 60)).toBe(
+      'bw_owner=T; Path=/desk; Max-Age=60; HttpOnly; SameSite=Strict',
+    );
+    expect(tokenOf('bw_owner=own', 'http://localhost:8080')).toBe('own');
+  });
+});
+
+describe('the start', () => {
+  test('says what is open to everybody when others can reach it, and nothing of it when they cannot', async () => {
+    const open = await startProcess({ dataDir: dataFolder(), env: { HOST: '0.0.0.0', PAPER_WORLD: 'off' } });
+    const text = open.output();
+    expect(text).toContain('without a key');
+    for (const route of ['POST /agents/register', '/paper/clob', 'GET /agents/claim/{claimCode}', '/docs'])
+      expect(text).toContain(route);
+    expect(text).toContain('ALLOWED_HOSTS');
+    open.child.kill('SIGTERM');
+    const closed = await startProcess({ dataDir: dataFolder(), env: { PAPER_WORLD: 'off' } });
+    expect(closed.output()).not.toContain('without a key');
+    closed.child.kill('SIGTERM');
+    await Promise.all([open.exit(), closed.exit()]);
+  });
+});

@@ -1,0 +1,198 @@
+/** Slow, silent and broken clients: they are shown the door in time, and others notice nothing. */
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { call, startTestService, type TestService } from '../harness.ts';
+import { openSocket, rawRequest, sendRaw } from '../raw-http.ts';
+import { dataFolder, type ServiceProcess, startProcess } from '../service-process.ts';
+
+const opened: Socket[] = [];
+
+afterEach(() => {
+  for (const socket of opened.splice(0)) socket.destroy();
+});
+
+interface Slow {
+  readonly socket: Socket;
+  received: string;
+  closedAfterMs: number | null;
+}
+
+async function open(url: string, first: string, localAddress?: string): Promise<Slow> {
+  const socket = await openSocket(url, localAddress);
+  opened.push(socket);
+  const slow: Slow = { socket, received: '', closedAfterMs: null };
+  const start = performance.now();
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk) => {
+    slow.received += chunk;
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    slow.closedAfterMs = performance.now() - start;
+  });
+  if (first !== '') socket.write(first);
+  return slow;
+}
+
+const quantile = (sorted: readonly number[], q: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] as number;
+
+async function latencies(url: string, count: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const start = performance.now();
+    const { status } = await call({ url }, 'GET', '/agents/health');
+    expect(status).toBe(200);
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b);
+}
+
+describe('a thousand slow clients', () => {
+  const RECEIVE_S = 4;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    service = await startProcess({
+      dataDir: dataFolder(),
+      env: { RECEIVE_TIMEOUT_S: String(RECEIVE_S), PAPER_WORLD: 'off', LOG_LEVEL: 'error' },
+    });
+  });
+
+  test('are closed in time, told why, and cost the others nothing', async () => {
+    const quiet = await latencies(service.url, 50);
+    const head = 'POST /agents/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+    const kinds = [
+      // Says nothing at all.
+      '',
+      // Headers without an end.
+      'GET /agents/health HTTP/1.1\r\nHost: loc',
+      // A body that never comes.
+      `${head}Content-Length: 500\r\n\r\n`,
+      // A body that comes by halves.
+      `${head}Content-Length: 500\r\n\r\n{"name":"slow`,
+      // Chunks without an end.
+      `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam\r\n`,
+    ];
+    const slow: Slow[] = [];
+    for (let i = 0; i < 1_000; i += 50)
+      slow.push(
+        ...(await Promise.all(
+          Array.from({ length: 50 }, (_, n) => open(service.url, kinds[(i + n) % kinds.length] as string)),
+        )),
+      );
+    // A byte now and then keeps nothing open.
+    const drip = setInterval(() => {
+      for (const { socket } of slow.filter((_, i) => i % 5 === 3)) if (socket.writable) socket.write('x');
+    }, 500);
+    const busy = await latencies(service.url, 100);
+    expect(slow.filter(({ closedAfterMs }) => closedAfterMs === null).length).toBeGreaterThan(900);
+    const deadline = performance.now() + (RECEIVE_S + 6) * 1_000;
+    while (performance.now() < deadline && slow.some(({ closedAfterMs }) => closedAfterMs === null))
+      await sleep(100);
+    clearInterval(drip);
+    expect(slow.filter(({ closedAfterMs }) => closedAfterMs === null)).toHaveLength(0);
+    expect(Math.max(...slow.map(({ closedAfterMs }) => closedAfterMs as number))).toBeLessThan(
+      (RECEIVE_S + 5) * 1_000,
+    );
+    for (const [i, { received }] of slow.entries()) {
+      expect(received, kinds[i % kinds.length]).toMatch(/^HTTP\/1\.1 408 /);
+      expect(received).toContain('"code":"request_timeout"');
+    }
+    expect(quantile(busy, 0.99)).toBeLessThan(Math.max(500, quantile(quiet, 0.99) * 10));
+    console.log(
+      'health p50/p99 ms: quiet %s/%s, beside 1000 slow clients %s/%s',
+      ...[quiet, busy].flatMap((times) => [
+        quantile(times, 0.5).toFixed(1),
+        quantile(times, 0.99).toFixed(1),
+      ]),
+    );
+  });
+
+  test('five thousand idle connections have room, and the service still answers', async () => {
+    const idle: Slow[] = [];
+    const request = 'GET /agents/health HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    for (let i = 0; i < 5_000; i += 100)
+      idle.push(...(await Promise.all(Array.from({ length: 100 }, () => open(service.url, request)))));
+    await sleep(200);
+    expect(idle.filter(({ closedAfterMs }) => closedAfterMs === null)).toHaveLength(5_000);
+    expect(quantile(await latencies(service.url, 50), 0.99)).toBeLessThan(1_000);
+  });
+});
+
+describe('a bound on connections', () => {
+  test('leaves room for others: one address has half of them', async () => {
+    const service = await startTestService({ MAX_CONNECTIONS: '20', PAPER_WORLD: 'off' });
+    const held: Slow[] = [];
+    for (let i = 0; i < 15; i++) held.push(await open(service.url, '', '127.0.0.2'));
+    await sleep(200);
+    expect(held.filter(({ closedAfterMs }) => closedAfterMs === null)).toHaveLength(10);
+    expect((await call(service, 'GET', '/agents/health')).status).toBe(200);
+    held[0]?.socket.destroy();
+    await sleep(100);
+    const next = await open(service.url, '', '127.0.0.2');
+    await sleep(100);
+    expect(next.closedAfterMs).toBeNull();
+  });
+
+  test('holds for all together', async () => {
+    const service = await startTestService({ MAX_CONNECTIONS: '20', PAPER_WORLD: 'off' });
+    const held: Slow[] = [];
+    for (let i = 0; i < 40; i++) held.push(await open(service.url, '', `127.0.0.${2 + (i % 8)}`));
+    await sleep(200);
+    expect(held.filter(({ closedAfterMs }) => closedAfterMs === null).length).toBeLessThanOrEqual(20);
+  });
+
+  test('proxies stand for many', async () => {
+    const service = await startTestService({
+      MAX_CONNECTIONS: '20',
+      TRUST_PROXY: '127.0.0.2',
+      PAPER_WORLD: 'off',
+    });
+    const held: Slow[] = [];
+    for (let i = 0; i < 15; i++) held.push(await open(service.url, '', '127.0.0.2'));
+    await sleep(200);
+    expect(held.filter(({ closedAfterMs }) => closedAfterMs === null)).toHaveLength(15);
+  });
+});
+
+describe('bytes that are no request', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({ PAPER_WORLD: 'off' });
+  });
+
+  test('headers that are too large: 431, as a problem', async () => {
+    for (const [line, header] of [
+      ['GET /agents/health HTTP/1.1', `X-Long: ${'x'.repeat(20_000)}`],
+      [`GET /agents/health?${'x'.repeat(20_000)} HTTP/1.1`, 'X-Short: x'],
+    ] as const) {
+      const { status, body, headers } = await rawRequest(service.url, line, [header]);
+      expect({ status, code: body.code }).toEqual({ status: 431, code: 'headers_too_large' });
+      expect(headers.get('content-type')).toContain('application/problem+json');
+      expect(body).toMatchObject({
+        title: expect.any(String),
+        fix: expect.any(String),
+        requestId: expect.any(String),
+      });
+    }
+  });
+
+  test.each([
+    ['noise', 'hello\r\n\r\n'],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['a NUL in the target', 'GET /agents\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    [
+      'two lengths',
+      'POST /agents/register HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+    ],
+    [
+      'length and chunks',
+      'POST /agents/register HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+  ])('%s: 400, as a problem', async (_name, bytes) => {
+    const { status, body } = await sendRaw(service.url, bytes);
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+  });
+});

@@ -1,0 +1,212 @@
+/** What one agent can take: tokens over all its keys, and what the database keeps for it. */
+import { createVenueCredentials, credentialRequest, Signer } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import {
+  aMarket,
+  call,
+  newAgent,
+  newTrader,
+  restingOrder,
+  startTestService,
+  type TestService,
+} from '../harness.ts';
+
+let service: TestService;
+let sql: Sql;
+
+beforeAll(async () => {
+  service = await startTestService({
+    RATE_LIMITS: 'on',
+    RATE_LIMIT_READ_BURST: '1000',
+    RATE_LIMIT_READ_PER_SECOND: '1000',
+    RATE_LIMIT_SEARCH_BURST: '5',
+    RATE_LIMIT_SEARCH_PER_SECOND: '1',
+    RATE_LIMIT_TRADE_PER_SECOND: '1',
+    RATE_LIMIT_TRADE_BURST: '25',
+  });
+  sql = openPool(service.databaseUrl, { max: 2, applicationName: 'edge test' });
+  return () => sql.end();
+});
+
+const newKey = async (key: string, keyName = 'more') =>
+  call(service, 'POST', '/agents/create-api-key', { key, body: { keyName } });
+
+describe('tokens', () => {
+  test('are the agent’s, whichever of its keys calls', async () => {
+    const { apiKey } = await newAgent(service);
+    const keys = [apiKey];
+    for (let i = 0; i < 4; i++) keys.push((await newKey(apiKey)).body.apiKeyCode);
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, (_, i) =>
+        call(service, 'GET', '/markets?q=*', { key: keys[i % 5] as string }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(7);
+  });
+
+  test('of a batch are drawn for every order, all or none, once its schema holds', async () => {
+    const trader = await newTrader(service);
+    const market = await aMarket(trader.client);
+    const orders = await Promise.all(Array.from({ length: 20 }, () => restingOrder(trader, market)));
+    const send = (some: readonly unknown[]) =>
+      call(service, 'POST', '/markets/batch-trade', { key: trader.apiKey, body: { orders: some } });
+    // What is no batch costs what any request costs.
+    expect((await send(Array.from({ length: 21 }, () => ({})))).status).toBe(400);
+    const first = await send(orders);
+    expect(first).toMatchObject({ status: 200, body: { total: 20, succeeded: 20 } });
+    const more = await Promise.all(Array.from({ length: 20 }, () => restingOrder(trader, market)));
+    const second = await send(more);
+    expect(second).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThanOrEqual(14);
+    const open = await call(service, 'GET', '/markets/orders/open?limit=100', { key: trader.apiKey });
+    expect(open.headers.get('x-total-count')).toBe('20');
+  });
+});
+
+describe('keys', () => {
+  test('ten are active at most, and one that is revoked makes room', async () => {
+    const { apiKey } = await newAgent(service);
+    const made = await Promise.all(Array.from({ length: 12 }, () => newKey(apiKey)));
+    const [refused] = made.filter(({ status }) => status !== 200);
+    expect(made.filter(({ status }) => status === 200)).toHaveLength(9);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'api_key_limit_reached' } });
+    const spare = made.find(({ status }) => status === 200)?.body.id;
+    await call(service, 'DELETE', `/agents/api-key/${spare}`, { key: apiKey });
+    expect((await newKey(apiKey)).status).toBe(200);
+  });
+
+  test('revoked ones are forgotten in the end, the registration’s never', async () => {
+    const { apiKey, agentId } = await newAgent(service);
+    await sql`insert into api_keys (agent_id, key_hash, key_prefix, key_suffix, name, status, create_type, created_at, last_called_at, revoked_at)
+      select ${agentId}, decode(md5(${agentId} || i), 'hex'), 'bw_aaaa', 'bbbb', 'old', 2, 1, now(), now(), now() - i * interval '1 minute'
+      from generate_series(1, 150) i`;
+    expect((await newKey(apiKey)).status).toBe(200);
+    const { body } = await call(service, 'GET', '/agents/api-key/list', { key: apiKey });
+    expect(body.filter(({ status }: { status: number }) => status === 2)).toHaveLength(100);
+    expect(body[0]).toMatchObject({ createType: 2, status: 1 });
+  });
+});
+
+describe('wallets', () => {
+  const fill = async (agentId: string, count: number) => sql`
+    insert into linked_wallets (address, user_id, kind, signer, linked_at)
+    select '0x' || lpad(to_hex(i) || md5(${agentId}), 40, 'f'), user_id, 'evm', 'x', now()
+    from agents, generate_series(1, ${count}) i where agent_id = ${agentId}`;
+
+  test('an owner keeps a hundred; what it has already stays usable', async () => {
+    const trader = await newTrader(service);
+    const register = async (signer: Signer) => {
+      const credentials = await createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer });
+      return call(service, 'POST', '/wallet/credentials', {
+        key: trader.apiKey,
+        body: credentialRequest(signer, credentials, 0),
+      });
+    };
+    await fill(trader.agentId, 98);
+    expect((await register(Signer.generate())).status).toBe(200);
+    expect(await register(Signer.generate())).toMatchObject({
+      status: 409,
+      body: { code: 'wallet_limit_reached' },
+    });
+    expect((await register(trader.signer)).status).toBe(200);
+    const signer = Signer.generate();
+    const link = async (key: string, wallet: Signer) => {
+      const challenge = await call(service, 'GET', `/wallet/link/challenge?address=${wallet.address}`, {
+        key,
+      });
+      return call(service, 'POST', '/wallet/link', {
+        key,
+        body: {
+          address: wallet.address,
+          nonce: challenge.body.nonce,
+          signature: await wallet.signMessage(challenge.body.message),
+        },
+      });
+    };
+    expect(await link(trader.apiKey, signer)).toMatchObject({
+      status: 409,
+      body: { code: 'wallet_limit_reached' },
+    });
+    // A key that was lost locks nobody out: what somebody has registered moves, whatever the count.
+    const lost = await newTrader(service);
+    expect((await link(trader.apiKey, lost.signer)).status).toBe(200);
+  });
+});
+
+describe('skills', () => {
+  const skill = { skillName: 'Fade', description: 'd', version: '1', howItWorks: 'h' };
+
+  test('an owner keeps a hundred: refused ones give way, others do not', async () => {
+    const { apiKey, agentId } = await newAgent(service);
+    const submit = () => call(service, 'POST', '/agent/skill/submit-skill', { key: apiKey, body: skill });
+    expect((await submit()).status).toBe(200);
+    await sql`insert into skills (skill_code, slug, skill_name, user_id, agent_id, category, version, author,
+        description, difficulty_level, how_it_works, hub_url, github_url, create_source, review_status, review_remark,
+        is_visible, created_at, updated_at)
+      select gen_random_uuid(), 's' || i, 's', user_id, agent_id, 2, '1', 'a', 'd', 2, 'h', '', '', 2,
+        case when i = 1 then 3 else 2 end, '', true, now(), now()
+      from agents, generate_series(1, 99) i where agent_id = ${agentId}`;
+    expect((await submit()).status).toBe(200);
+    expect(await submit()).toMatchObject({ status: 409, body: { code: 'skill_limit_reached' } });
+  });
+});
+
+describe('idempotency keys', () => {
+  const update = (key: string, idempotencyKey: string, body: unknown = { maxTradesPerDay: 7 }) =>
+    call(service, 'POST', '/agents/settings', { key, body, headers: { 'idempotency-key': idempotencyKey } });
+
+  test('an agent has so many at a time; a replay is answered all the same', async () => {
+    const { apiKey, agentId } = await newAgent(service);
+    await sql`insert into idempotency_keys (scope, route, key, body_hash, status, body, expires_at)
+      select ${agentId}, 'x', 'old-' || i, '\\x00', 200, '{}', now() + interval '1 hour' from generate_series(1, 19998) i`;
+    expect((await update(apiKey, 'a')).status).toBe(200);
+    expect((await update(apiKey, 'b')).status).toBe(200);
+    const refused = await update(apiKey, 'c');
+    expect(refused).toMatchObject({ status: 429, body: { code: 'idempotency_limit_reached' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await update(apiKey, 'a')).headers.get('idempotency-replayed')).toBe('true');
+    expect((await call(service, 'POST', '/agents/settings', { key: apiKey, body: {} })).status).toBe(200);
+    const [row] = await sql`select count(*)::int as count from idempotency_keys where scope = ${agentId}`;
+    expect(row?.count).toBe(20_000);
+  });
+
+  test('refused requests use none up', async () => {
+    const { apiKey } = await newAgent(service);
+    for (let i = 0; i < 30; i++)
+      expect((await update(apiKey, `k${i}`, { maxTradesPerDay: -1 })).status).toBe(400);
+    expect((await update(apiKey, 'last')).status).toBe(200);
+  });
+
+  test('the same JSON in other whitespace or key order is the same request', async () => {
+    const { apiKey } = await newAgent(service);
+    const first = await update(apiKey, 'k', '{"maxTradesPerDay":7,"maxTradeAmount":12.5}');
+    expect(first.status).toBe(200);
+    const again = await update(apiKey, 'k', ' {\n "maxTradeAmount": 1.25e1, "maxTradesPerDay": 7.0 }');
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(again.body).toEqual(first.body);
+    expect(await update(apiKey, 'k', '{"maxTradesPerDay":8,"maxTradeAmount":12.5}')).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    });
+  });
+
+  test('a body that is nested without end is refused, not a fault of ours', async () => {
+    const { apiKey } = await newAgent(service);
+    const body = `{"keyName":"x","more":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    const answer = await call(service, 'POST', '/agents/create-api-key', {
+      key: apiKey,
+      body,
+      headers: { 'idempotency-key': 'deep' },
+    });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  });
+
+  test('on register they are scoped to address and body: strangers behind one address do not meet', async () => {
+    const register = (name: string) =>
+      call(service, 'POST', '/agents/register', { body: { name }, headers: { 'idempotency-key': '1' } });
+    expect((await register('one')).status).toBe(200);
+    expect((await register('two')).status).toBe(200);
+    expect(await register('one')).toMatchObject({ status: 409, body: { code: 'secret_already_shown' } });
+  });
+});

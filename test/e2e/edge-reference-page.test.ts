@@ -1,0 +1,71 @@
+/** The API reference in a browser: it works from our own address alone and leads to nobody else's service. */
+import { chromium } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
+import { call, startTestService, type TestService } from '../harness.ts';
+
+const executablePath = findChromium();
+if (executablePath === null)
+  console.log('edge-reference-page.test.ts is skipped in part: no Chromium found (set CHROMIUM_PATH).');
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off', BASE_PATH: '/desk' });
+});
+
+test('every part of it carries a policy, and none may be framed', async () => {
+  for (const path of ['/docs', '/docs/', '/docs/js/scalar.js', '/docs/js/start.js', '/docs/none']) {
+    const { headers } = await call(service, 'GET', path);
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy, path).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  }
+});
+
+test('the document names the interface’s version and the server that it came from', async () => {
+  const { body } = await call(service, 'GET', '/openapi.json');
+  expect(body.info.version).toBe('1.0.0');
+  expect(body.servers).toEqual([{ url: '/desk' }]);
+  const root = await startTestService({ PAPER_WORLD: 'off', PUBLIC_URL: 'https://desk.example.com' });
+  expect((await call(root, 'GET', '/openapi.json')).body.servers).toEqual([{ url: '/' }]);
+});
+
+describe.skipIf(executablePath === null)('in a browser', () => {
+  test('it shows the operations, complains of nothing and asks no stranger', async () => {
+    const browser = await chromium.launch({ executablePath: executablePath as string, args: CHROMIUM_ARGS });
+    try {
+      const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+      const complaints: string[] = [];
+      const asked: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('request', (request) => asked.push(request.url()));
+      await page.goto(`${service.url}/docs/`);
+      await page.getByText('Register an agent and obtain its API key').first().waitFor({ timeout: 30_000 });
+      await page.waitForTimeout(1_500);
+      const text = await page.locator('body').innerText();
+      for (const button of [
+        'Ask AI',
+        'Generate MCP',
+        'Share',
+        'Deploy',
+        'Developer Tools',
+        'Open API Client',
+      ])
+        expect(text, button).not.toMatch(new RegExp(`(^|\\n)\\s*${button}\\s*(\\n|$)`, 'i'));
+      const elsewhere = asked.filter((url) => !url.startsWith(service.address) && !/^(data|blob):/.test(url));
+      expect(elsewhere).toEqual([]);
+      expect(complaints).toEqual([]);
+      const folder = process.env.SCREENSHOTS;
+      if (folder !== undefined) await page.screenshot({ path: `${folder}/reference.png` });
+    } finally {
+      await browser.close();
+    }
+  });
+});

@@ -1,0 +1,178 @@
+/** What a request may be addressed to: its target, its Host, its Origin. Everything else is refused with a problem. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { call, startTestService, type TestService } from '../harness.ts';
+import { rawRequest, sendRaw } from '../raw-http.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({
+    PAPER_WORLD: 'off',
+    PUBLIC_URL: 'https://desk.example.com',
+    ALLOWED_HOSTS: 'desk.internal,gateway',
+    ALLOWED_ORIGINS: 'https://console.example.com',
+    REPLICA_URL: 'http://replica-1.example.net:8080',
+  });
+});
+
+const get = (target: string, headers?: readonly string[]) =>
+  rawRequest(service.url, `GET ${target} HTTP/1.1`, headers);
+
+describe('the target begins with a single slash', () => {
+  test.each([
+    ['absolute-form', 'http://169.254.169.254/agents/health'],
+    ['absolute-form of a door', 'http://other.example:9999/paper/clob/time'],
+    ['scheme-relative', '//other.example/agents/health'],
+    ['scheme-relative door', '//other.example/paper/clob/time'],
+    ['a backslash, which URL parsers read as a slash', '/\\other.example/agents/health'],
+  ])('%s is refused', async (_name, target) => {
+    const { status, headers, body } = await get(target);
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_target' });
+    expect(headers.get('content-type')).toContain('application/problem+json');
+    expect(body.fix).toEqual(expect.any(String));
+  });
+
+  test('`OPTIONS *` is refused, too', async () => {
+    const { status, body } = await rawRequest(service.url, 'OPTIONS * HTTP/1.1');
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_target' });
+  });
+
+  test('the same paths in origin-form are served', async () => {
+    expect((await get('/agents/health')).status).toBe(200);
+    expect((await get('/paper/clob/time')).status).toBe(200);
+  });
+
+  test.each([
+    '/agents/claim/AB%00CD',
+    '/markets?q=a%00b',
+    '/markets/orders/%00',
+    '/agents/claim?claimCode=%00',
+    '/owner/assets/%00.js',
+    '/agents/health?%00=1',
+  ])('NUL in %s is 400', async (target) => {
+    const { status, body } = await get(target);
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+  });
+});
+
+describe('the Host is one of ours', () => {
+  const asked = async (host: string, target = '/agents/health') => {
+    const { status, body } = await get(target, [`Host: ${host}`]);
+    return { status, code: body.code };
+  };
+
+  test.each([
+    'desk.example.com',
+    'DESK.example.com:443',
+    'localhost:1234',
+    '127.0.0.1',
+    '[::1]:8080',
+    'desk.internal',
+    'gateway:80',
+    'replica-1.example.net:8080',
+  ])('%s is known', async (host) => {
+    expect((await asked(host)).status).toBe(200);
+  });
+
+  test.each(['evil.example', 'desk.example.com.evil.example', '10.0.0.7:8080', '127.0.0.1.nip.io'])(
+    '%s is refused',
+    async (host) => {
+      expect(await asked(host)).toEqual({ status: 421, code: 'host_not_allowed' });
+      expect((await asked(host, '/paper/clob/time')).status).toBe(421);
+      expect((await asked(host, '/metrics')).status).toBe(421);
+      expect((await asked(host, '/openapi.json')).status).toBe(421);
+    },
+  );
+
+  test('probes answer whatever the Host', async () => {
+    expect((await asked('10.0.0.7:8080', '/healthz')).status).toBe(200);
+    expect((await asked('10.0.0.7:8080', '/readyz')).status).toBe(200);
+  });
+
+  test.each([
+    ['two Hosts', ['Host: localhost', 'Host: evil.example']],
+    ['the same Host twice', ['Host: localhost', 'host: localhost']],
+    ['a Host that is none', ['Host: a b/c']],
+    ['an empty Host', ['Host:']],
+  ])('%s: 400', async (_name, headers) => {
+    const { status, body } = await get('/agents/health', headers);
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_target' });
+  });
+
+  test('no Host at all: 400, as a problem', async () => {
+    const { status, body } = await sendRaw(
+      service.url,
+      'GET /agents/health HTTP/1.1\r\nConnection: close\r\n\r\n',
+    );
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_target' });
+  });
+
+  test('a browser that came by another address is sent to the public URL once', async () => {
+    const html = 'Accept: text/html,application/xhtml+xml';
+    const first = await get('/owner', ['Host: 10.0.0.7:8080', html]);
+    expect(first.status).toBe(302);
+    expect(first.headers.get('location')).toBe('https://desk.example.com/owner?moved=1');
+    expect((await get('/owner?moved=1', ['Host: 10.0.0.7:8080', html])).status).toBe(421);
+    const claim = await get('/agents/claim/AAAAA-BBBBB', ['Host: 10.0.0.7:8080', html]);
+    expect(claim.headers.get('location')).toBe('https://desk.example.com/agents/claim/AAAAA-BBBBB?moved=1');
+  });
+});
+
+describe('a browser’s Origin is ours or allowed', () => {
+  const from = (origin: string, method = 'GET', path = '/agents/health', headers = {}) =>
+    call(service, method, path, { headers: { origin, ...headers } });
+
+  test.each(['https://evil.example', 'null', 'http://desk.example.com', 'https://desk.example.com:444'])(
+    '%s is refused on every route, doors and probes included',
+    async (origin) => {
+      for (const path of [
+        '/agents/health',
+        '/paper/clob/time',
+        '/openapi.json',
+        '/markets',
+        '/nowhere',
+        '/docs',
+      ])
+        expect(await from(origin, 'GET', path)).toMatchObject({
+          status: 403,
+          body: { code: 'origin_not_allowed' },
+        });
+      expect((await from(origin, 'POST', '/paper/solana')).status).toBe(403);
+      expect((await from(origin, 'POST', '/agents/register')).status).toBe(403);
+    },
+  );
+
+  test('the public URL’s own origin, and the address that the page itself was loaded from, pass', async () => {
+    expect((await from('https://desk.example.com')).status).toBe(200);
+    expect((await from(service.address)).status).toBe(200);
+    const other = service.address.replace(/:\d+$/, ':1');
+    expect((await from(other)).status).toBe(403);
+  });
+
+  test('an allowed one passes and may read the answer; a preflight is answered', async () => {
+    const allowed = 'https://console.example.com';
+    const answer = await from(allowed);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(allowed);
+    expect(answer.headers.get('vary')).toMatch(/origin/i);
+    const preflight = await from(allowed, 'OPTIONS', '/markets/trade', {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,idempotency-key',
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
+    // Refusals can be read, too.
+    expect((await from(allowed, 'GET', '/agents/me')).headers.get('access-control-allow-origin')).toBe(
+      allowed,
+    );
+  });
+
+  test('without an Origin nothing changes, and OPTIONS is no method of ours', async () => {
+    expect(
+      (await call(service, 'GET', '/agents/health')).headers.get('access-control-allow-origin'),
+    ).toBeNull();
+    expect((await call(service, 'OPTIONS', '/markets/trade')).status).toBe(405);
+  });
+});
