@@ -8,13 +8,8 @@ import { join } from 'node:path';
 import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
 import { EXCHANGE_SCHEMA, type JournalledExchange } from '@bellwether/exchange';
-import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import {
-  registerSandboxDoors,
-  SANDBOX_PATHS,
-  SANDBOX_SCHEMA,
-  type Sandbox,
-} from '@bellwether/exchange/sandbox';
+import { EXCHANGE_KEYS_SCHEMA, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/exchange/sandbox';
 import { exchangeDomains } from '@bellwether/protocol';
 import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
@@ -63,11 +58,12 @@ import { followChainOrders } from './app/venue-b/follow.ts';
 import { resolveTickers } from './app/venue-b/resolve-markets.ts';
 import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
-import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
+import type { ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
 import type { VenueB } from './ports/venue-b.ts';
+import { paperDoors } from './wiring/doors.ts';
 import { startPaper } from './wiring/paper.ts';
 import { createSigning, createVenueB, walletOf } from './wiring/venue-b.ts';
 
@@ -261,7 +257,9 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
     feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
     maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),
     get paperRpcUrl() {
-      return config.venueB.live === null && config.paper.doors ? publicUrl + SANDBOX_PATHS.rpc : null;
+      return config.venueB.live === null && config.paper.doors.has('solana')
+        ? publicUrl + SANDBOX_PATHS.rpc
+        : null;
     },
     signatures: {
       domains: exchangeDomains(config.chainId),
@@ -327,36 +325,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       const ready = database === 'ready' && venues.some((venue) => venue.status === 'ready');
       return { ready, body: { status: ready ? 'ready' : 'not ready', version: VERSION, venues, database } };
     },
-    doors: config.paper.doors
-      ? [
-          {
-            prefix: '/paper/clob',
-            register: (door) => {
-              door.addHook('preHandler', forwardToLeader(replicas));
-              const reads = {
-                market: (conditionId: string) => paper.local()?.exchange.market(conditionId),
-                marketByToken: (tokenId: string) => paper.local()?.exchange.marketByToken(tokenId),
-                book: (conditionId: string, outcome: 'YES' | 'NO', depth?: number) =>
-                  paper.local()?.exchange.book(conditionId, outcome, depth),
-              };
-              return polymarketDoor(door, {
-                exchange: reads,
-                keys,
-                recover,
-                chainId: config.chainId,
-                now: clock.now,
-              }) as Promise<void>;
-            },
-          },
-          {
-            prefix: '',
-            register: (door) => {
-              door.addHook('preHandler', forwardToLeader(replicas));
-              return registerSandboxDoors(door, () => paper.local()?.sandbox.current() ?? null);
-            },
-          },
-        ]
-      : [],
+    doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }),
   });
   stops.push(() => app.close());
 

@@ -62,19 +62,38 @@ function bodyOf(body: unknown): { readonly body?: string } {
   return { body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
+/** Tell the leader whose request it is, so that who asks through a follower draws from a bucket of their own. */
+const REPLICA_HEADER = 'x-bellwether-replica';
+const CLIENT_HEADER = 'x-bellwether-client';
+
+/** The address of whoever asked the replica that sends this request on; `null` when no replica does. */
+export function sentByReplica(
+  { headers }: FastifyRequest,
+  { token }: Pick<ReplicaDoor, 'token'>,
+): string | null {
+  const [proof, client] = [headers[REPLICA_HEADER], headers[CLIENT_HEADER]];
+  return typeof proof === 'string' && typeof client === 'string' && sameText(proof, token) ? client : null;
+}
+
 /** Sends a door's request on to the replica that leads, and its answer back, as they are. */
 export const forwardToLeader =
-  ({ leaderUrl }: ReplicaDoor) =>
+  ({ leaderUrl, token }: ReplicaDoor) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const leader = leaderUrl();
     if (leader === null) return undefined;
     const headers = Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.has(name));
     const response = await fetch(new URL(request.url, leader), {
       method: request.method,
-      headers: headers.map(([name, value]): [string, string] => [name, String(value)]),
+      headers: {
+        ...Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
+        [REPLICA_HEADER]: token,
+        [CLIENT_HEADER]: request.ip,
+      },
       ...bodyOf(request.body),
       signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
     });
+    const retryAfter = response.headers.get('retry-after');
+    if (retryAfter !== null) reply.header('retry-after', retryAfter);
     return reply
       .code(response.status)
       .type(response.headers.get('content-type') ?? 'application/json')

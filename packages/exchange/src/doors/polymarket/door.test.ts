@@ -50,6 +50,8 @@ beforeAll(async () => {
         recover: nobleRecover,
         chainId: 137,
         now: Date.now,
+        orderVersion: 1,
+        guard: null,
       });
     },
     { prefix: '/bw' },
@@ -203,7 +205,7 @@ describe('market reads', () => {
     const { client } = newClient();
     expect(await client.getOk()).toBe('OK');
     expect(Math.abs((await client.getServerTime()) - Date.now() / 1000)).toBeLessThan(5);
-    expect((await app.inject('/bw/paper/clob/version')).json()).toEqual({ version: 2 });
+    expect((await app.inject('/bw/paper/clob/version')).json()).toEqual({ version: 1 });
     const unknown = await app.inject('/bw/paper/clob/nothing');
     expect([unknown.statusCode, unknown.json()]).toEqual([404, { error: 'not found' }]);
   });
@@ -246,7 +248,8 @@ describe('market reads', () => {
     expect(await client.getSpread(yes)).toEqual({ spread: '0.02' });
     expect(await client.getPrice(yes, Side.BUY)).toEqual({ price: '0.47' });
     expect(await client.getPrice(yes, Side.SELL)).toEqual({ price: '0.49' });
-    expect(await client.getLastTradePrice(no)).toEqual({ price: '0.52', side: '' });
+    expect(await client.getLastTradePrice(no)).toEqual({ price: '0.52', side: 'BUY' });
+    expect(await client.getLastTradePrice(yes)).toEqual({ price: '0.48', side: 'SELL' });
   });
 
   test('market records, open and resolved', async () => {
