@@ -7,8 +7,7 @@ import { getCreateAccountInstruction } from '@solana-program/system';
 import { build, SYSTEM, transferSol } from '../packages/exchange/src/doors/solana/fixtures.ts';
 import { newDataFolder, removeFolder, startService } from './service.ts';
 
-/** The program with most bytes that is an account of its own. */
-const PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
+const PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const CALLS = 100;
 const ACCOUNTS_PER_CALL = 100;
 const LAMPORTS_PER_BYTE = 6_960n;

@@ -3,13 +3,14 @@
  * the replica that leads otherwise. Who comes through a door draws from the bucket of its address, on whichever replica.
  */
 import { polymarketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { type DoorGuard, registerSandboxDoors } from '@bellwether/exchange/sandbox';
+import { registerSandboxDoors } from '@bellwether/exchange/sandbox';
 import type { RecoverPublicKey } from '@bellwether/protocol';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
 import type { Config } from '../config.ts';
-import { forwardToLeader, type ReplicaDoor, sentByReplica } from '../http/replicas.ts';
+import { createDoorGuard } from '../http/door-guard.ts';
+import { forwardToLeader, type ReplicaDoor } from '../http/replicas.ts';
+import type { ServerOptions } from '../http/server.ts';
 import type { Clock } from '../ports/clock.ts';
 
 interface Parts {
@@ -22,16 +23,11 @@ interface Parts {
   readonly clock: Clock;
 }
 
-interface Door {
-  readonly prefix: string;
-  readonly register: (app: FastifyInstance) => Promise<void>;
-}
-
-const RATE_CLASS = 'door';
+type Door = ServerOptions['doors'][number];
 
 export function paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }: Parts): Door[] {
   const open = config.paper.doors;
-  const guard = guardOf(replicas, rateLimits);
+  const guard = createDoorGuard(replicas, rateLimits);
   const exchange = () => paper.local()?.exchange;
   const clob: Door = {
     prefix: '/paper/clob',
@@ -65,23 +61,4 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
     },
   };
   return [...(open.has('clob') ? [clob] : []), sandbox];
-}
-
-function guardOf(replicas: ReplicaDoor, rateLimits: RateLimits): DoorGuard {
-  const sourceOf = (request: FastifyRequest): string => sentByReplica(request, replicas) ?? request.ip;
-  const draw = async (source: string, tokens: number): Promise<number> => {
-    // More than a bucket holds would never be there.
-    const wanted = Math.min(Math.ceil(tokens), rateLimits.policy(RATE_CLASS)?.burst ?? 0);
-    for (let drawn = 0; drawn < wanted; drawn += 1) {
-      const answer = await rateLimits.draw(RATE_CLASS, source);
-      if (answer !== null && !answer.allowed) return answer.retryAfterS;
-    }
-    return 0;
-  };
-  return {
-    // The replica that took the request has drawn for it.
-    admit: (request) => (sentByReplica(request, replicas) === null ? draw(request.ip, 1) : 0),
-    charge: (request, tokens) => draw(sourceOf(request), tokens),
-    sourceOf,
-  };
 }

@@ -298,7 +298,7 @@ describe('order status', () => {
       body: { code: 'not_found' },
     });
     expect((await stage.trade('/order-status', { signature, lastValidBlockHeight })).status).toBe(404);
-    stage.clock.time += 61_000;
+    stage.clock.time += 121_000;
     expect(ok(await stage.trade('/order-status', { signature, lastValidBlockHeight }))).toMatchObject({
       status: 'expired',
       fills: [],
