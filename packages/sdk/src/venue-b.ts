@@ -46,7 +46,7 @@ export interface WaitOptions {
 
 /** After these nothing follows. */
 const FINAL = new Set(['filled', 'partially_filled', 'reverted', 'expired', 'failed', 'canceled']);
-const DEFAULT_WAIT_MS = 120_000;
+const DEFAULT_WAIT_MS = 180_000;
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 2_000;
 
