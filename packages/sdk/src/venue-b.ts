@@ -39,7 +39,7 @@ export interface VenueBLabels {
 }
 
 export interface WaitOptions {
-  /** Default 120,000. */
+  /** Default 180,000: a transaction that does not land is dead by then. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
