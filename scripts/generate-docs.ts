@@ -156,6 +156,8 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   RATE_LIMIT_SEARCH_BURST: 'Searches, contexts and order histories at once.',
   RATE_LIMIT_READ_PER_SECOND: 'Everything else, per API key and second.',
   RATE_LIMIT_READ_BURST: 'Everything else, at once.',
+  RATE_LIMIT_DOOR_PER_SECOND: 'Requests to the paper doors per address and second.',
+  RATE_LIMIT_DOOR_BURST: 'Requests to the paper doors at once.',
   DATABASE_POOL: 'Connections to the database, apart from the journal’s own.',
   CHAIN_ID: 'Chain id of the EIP-712 domain that orders are signed for.',
   VENUE_A_NAME: 'Name of venue A, and the default of every `venue` field.',
@@ -185,8 +187,6 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   FIREBLOCKS_ADDRESS: 'The vault’s Solana address; the start is refused when Fireblocks names another.',
   FEE_WALLET: 'Solana wallet that receives the fees.',
   MAX_FEE_CHARGE: 'Most that one call may charge as a fee, in collateral.',
-  PAPER_DOORS:
-    'Whether the wire protocols of the paper venues are served under `/paper`: the CLOB, DFlow’s APIs and Solana’s JSON-RPC.',
   PAPER_SEED: 'Seed of the simulated world. Read once, when the database is new.',
   PAPER_SPEED: 'World time per wall time.',
   PAPER_WORLD: 'Off stops the simulated world: house quotes stand still and no market ends by itself.',
@@ -308,7 +308,8 @@ function rateLimitTable(): string {
         rate(perSecond),
         String(burst),
         isPublic ? 'address' : 'API key',
-        calls || 'any call with a missing or wrong API key',
+        calls ||
+          (name === 'door' ? 'the paper doors, under `/paper`' : 'any call with a missing or wrong API key'),
       ];
     }),
   );

@@ -249,6 +249,7 @@ export function createFakeVenueB(name = 'kalshi', now: () => number = Date.now):
     chain: {
       status: () => (fate.silent ? 'the fake chain is silent' : 'ready'),
       blockHeight: async () => spoken(fate.height),
+      blockMs: async () => BLOCK_MS,
       async send(wire) {
         const signature = transactionId(readTransaction(wire));
         sent.push({ signature, wire });

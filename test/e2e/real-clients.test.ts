@@ -2,6 +2,12 @@
 
 import { buildLimitOrder, buildMarketOrder, type Market, type SignatureType, Signer } from '@bellwether/sdk';
 import { ClobClient, OrderType, Side, type TickSize } from '@polymarket/clob-client';
+import {
+  Chain as ChainV2,
+  ClobClient as ClobClientV2,
+  Side as SideV2,
+  type TickSize as TickSizeV2,
+} from '@polymarket/clob-client-v2';
 import { createWalletClient, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
@@ -201,3 +207,49 @@ describe.each([0, 1, 2, 3] as const)(
     );
   },
 );
+
+describe('@polymarket/clob-client-v2', () => {
+  async function secondClient() {
+    const key = generatePrivateKey();
+    const account = privateKeyToAccount(key);
+    const signer = createWalletClient({ account, chain: polygon, transport: http('http://127.0.0.1:1') });
+    const host = `${service.url}/paper/clob`;
+    const chain = ChainV2.POLYGON;
+    const creds = await new ClobClientV2({ host, chain, signer }).createOrDeriveApiKey();
+    const clob = new ClobClientV2({ host, chain, signer, creds });
+    const agent = await newAgent(service);
+    await agent.client.registerCredentials({
+      walletAddress: Signer.fromPrivateKey(key).wallet(0),
+      apiKey: creds.key,
+      apiSecret: creds.secret,
+      apiPassphrase: creds.passphrase,
+    });
+    return { clob, ...agent };
+  }
+
+  test.each(['0.1', '0.01', 'negRisk'] as const)(
+    'asks which version is taken, and its limit and market orders on %s are',
+    async (which) => {
+      const market = markets[which];
+      const { clob, apiKey } = await secondClient();
+      expect(await clob.getVersion()).toBe(1);
+      const [yes = ''] = market.clobTokenIds;
+      const options = { tickSize: market.tickSize as TickSizeV2, negRisk: market.negRisk };
+      const send = (request: object) =>
+        call(service, 'POST', '/markets/trade', { key: apiKey, body: request });
+
+      const bid = await clob.createOrder(
+        { tokenID: yes, side: SideV2.BUY, price: Number(market.tickSize), size: 10 },
+        options,
+      );
+      const resting = await send(body(market, bid as never, { price: Number(market.tickSize) }));
+      expect(resting.body).toMatchObject({ success: true, status: 'live', orderVersion: 1 });
+
+      // Without options and price: it looks the market up by token, and its fee.
+      const bought = await clob.createMarketOrder({ tokenID: yes, side: SideV2.BUY, amount: 50 });
+      const price = Math.min(0.9999, leg(bought as never).price);
+      const buy = await send(body(market, bought as never, { price, isLimitOrder: false }));
+      expect(buy.body).toMatchObject({ success: true, status: 'matched' });
+    },
+  );
+});

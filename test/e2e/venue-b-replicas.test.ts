@@ -69,6 +69,20 @@ test('quote, submit and fee at the follower', async () => {
   await expectChainToAgree(sql, [trader], { charged: new Map([[trader.wallet, 0.2]]) });
 });
 
+test('the doors at the follower are the leader’s', async () => {
+  const listed = async (service: TestService) =>
+    (await fetch(`${service.url}/paper/dflow/metadata/api/v1/market/${market.id}`)).json();
+  expect(await listed(follower)).toMatchObject({ ticker: market.id, status: 'active' });
+  const genesis = async (service: TestService) => {
+    const response = await fetch(`${service.url}/paper/solana`, {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getGenesisHash' }),
+    });
+    return response.json();
+  };
+  expect(await genesis(follower)).toEqual(await genesis(leader));
+});
+
 test('a hundred trades on both venues, over both replicas, share one number of trades', async () => {
   leader.sandbox.venue.switches.fill = 'never';
   const trader = await newTrader(leader);

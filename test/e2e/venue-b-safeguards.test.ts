@@ -4,7 +4,7 @@ import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../packages/server/src/app/deps.ts';
 import { followChainOrders } from '../../packages/server/src/app/venue-b/follow.ts';
-import { createFakeVenueB, createFakeWallet, type FakeVenueB } from '../fake-venue-b.ts';
+import { createFakeVenueB, createFakeWallet, type FakeVenueB, fakeMarket } from '../fake-venue-b.ts';
 import { aMarket, call, newTrader, startTestService, type TestService } from '../harness.ts';
 import { BUY_TEN, newTraderB, type TraderB } from '../venue-b.ts';
 
@@ -97,8 +97,11 @@ describe('safeguards over both venues', () => {
 
   test('each is refused with its own code, and a SELL by those alone that do not ask for exposure', async () => {
     const refused = async (settings: Parameters<typeof onBothVenues>[0], fields = {}) => {
-      const agent = await onBothVenues(settings);
-      return (await (await agent.submission(fields))()).body;
+      const agent = await onBothVenues({});
+      // Quoted while it was allowed: what is enforced is enforced where it is handed in.
+      const submit = await agent.submission(fields);
+      await agent.trader.client.updateSettings(settings);
+      return (await submit()).body;
     };
     const sell = { action: 'SELL', amount: undefined, shares: 10 };
     expect(await refused({ tradingPaused: true })).toMatchObject({ code: 'trading_paused' });
@@ -116,7 +119,8 @@ describe('safeguards over both venues', () => {
     expect(await refused({ maxPositionValue: 9 })).toMatchObject({ code: 'max_position_value_exceeded' });
     const agent = await onBothVenues({ maxPositionValue: 25 });
     const run = async () => (await (await agent.submission())()).body;
-    expect([await run(), await run(), await run()]).toMatchObject([
+    const quotedBefore = await agent.submission();
+    expect([await run(), await run(), (await quotedBefore()).body]).toMatchObject([
       { status: 'submitted' },
       { status: 'submitted' },
       { code: 'max_position_value_exceeded', context: { used: 20, asked: 10, limit: 25 } },
@@ -303,5 +307,66 @@ describe('quotes that nobody used', () => {
     await service.deps.quotes.sweep(Date.now() + 86_400_000);
     expect(await service.deps.quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
     expect((await agent.order(orderId)).status).toBe('submitted');
+  });
+});
+
+describe('a quote', () => {
+  const EXPOSED = 'daily_trade_amount_exceeded';
+  test.each([
+    ['paused', { tradingPaused: true }, 'trading_paused', /paused/],
+    [
+      'above the amount of a trade',
+      { maxTradeAmount: 9 },
+      'max_trade_amount_exceeded',
+      /limit 9, used 0, asked 10/,
+    ],
+    [
+      'beyond the trades of a day',
+      { maxTradesPerDay: 0 },
+      'max_trades_per_day_exceeded',
+      /limit 0, used 0, asked 1/,
+    ],
+    ['beyond the amount of a day', { dailyTradeAmountLimit: 9 }, EXPOSED, /limit 9, used 0, asked 10/],
+    ['beyond the value of a position', { maxPositionValue: 9 }, 'max_position_value_exceeded', /limit 9/],
+  ] as const)('%s holds no transaction, and says the limit', async (_name, settings, code, figures) => {
+    const trader = await newTraderB(service);
+    await trader.client.updateSettings(settings);
+    const quote = await trader.quote();
+    expect(quote).toMatchObject({ quoteErrorCode: code, previewOnly: false, inAmount: '10000000' });
+    expect(quote.quoteErrorMessage).toMatch(figures);
+    expect(quote.unsignedTransaction).toBeUndefined();
+    // And it is the word of what would be enforced: nothing was reserved, nothing can be handed in.
+    expect(await trader.usage()).toEqual({ trades: 0, amount: 0 });
+    const submitted = await trader.submit(quote, { signedTransaction: 'AQ==' });
+    expect([submitted.status, submitted.body.code]).toEqual([400, 'quote_not_executable']);
+    expect(submitted.body.detail).toContain(code);
+  });
+
+  test('takes nothing from the budget that it looks at, and sees what is left of it', async () => {
+    const trader = await newTraderB(service);
+    await trader.client.updateSettings({ maxTradesPerDay: 1 });
+    for (let nth = 0; nth < 5; nth += 1) expect((await trader.quote()).quoteErrorCode).toBeUndefined();
+    const quoted = await trader.quote();
+    await trader.trade();
+    expect((await trader.quote()).quoteErrorCode).toBe('max_trades_per_day_exceeded');
+    // What was quoted before is judged where it is handed in.
+    expect((await trader.submit(quoted)).body.code).toBe('max_trades_per_day_exceeded');
+  });
+
+  test('of a redemption is executable, whatever the safeguards say', async () => {
+    const trader = await newTraderB(service);
+    await trader.client.updateSettings({ tradingPaused: true, maxTradesPerDay: 0 });
+    venue.listed.set('KXPAID', fakeMarket('KXPAID'));
+    venue.settle('KXPAID', 'YES');
+    const quote = await trader.quote({ marketTicker: 'KXPAID', side: 'YES', action: 'SELL', shares: 1 });
+    expect(quote).toMatchObject({ isRedemption: true, unsignedTransaction: expect.any(String) });
+    expect(quote.quoteErrorCode).toBeUndefined();
+  });
+
+  test('without a wallet stays a preview', async () => {
+    const trader = await newTraderB(service);
+    await trader.client.updateSettings({ tradingPaused: true });
+    const { body } = await trader.post('/venueb/agent/quote', BUY_TEN);
+    expect(body).toMatchObject({ previewOnly: true });
   });
 });

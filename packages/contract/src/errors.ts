@@ -353,7 +353,7 @@ export const ERRORS = {
   },
   quote_expired: {
     title: 'Quote expired',
-    fix: 'Ask for a new quote, sign and submit it within 120 seconds.',
+    fix: 'Ask for a new quote, sign and submit it before its expiresAt.',
   },
   quote_already_used: {
     title: 'Quote already used',

@@ -5,17 +5,39 @@
 import { hkdfSync } from 'node:crypto';
 import { formatMicro } from '@bellwether/contract/decimals';
 import { nobleRecover, parseSolanaAddress } from '@bellwether/protocol';
-import { type FastifyInstance, fastify } from 'fastify';
+import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
 import postgres from 'postgres';
+import {
+  addressBuckets,
+  charge,
+  type DoorGuard,
+  guardDoor,
+  NulInUrl,
+  sayWhen,
+  TooManyRequests,
+} from './doors/limits.ts';
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from './doors/polymarket/index.ts';
 import { migrateExchange, openExchange, systemClock } from './index.ts';
-import { openSandbox, registerSandboxDoors, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from './sandbox.ts';
+import {
+  ALL_SANDBOX_DOORS,
+  MAX_PARAM_CHARS,
+  openSandbox,
+  registerSandboxDoors,
+  SANDBOX_PATHS,
+  SANDBOX_SCHEMA,
+  type Sandbox,
+} from './sandbox.ts';
 
 const CLOB_PREFIX = '/paper/clob';
 const FAUCET_PATH = '/paper/faucet';
 /** What a Solana wallet is given, once: 10,000 USDC, and a SOL for fees. */
 const FAUCET_COLLATERAL = 10_000_000_000n;
 const FAUCET_LAMPORTS = 1_000_000_000n;
+const BODY_BYTES = 64 * 1024;
+/** Of an address, at any door; what a gift of the faucet costs. */
+const TOKENS_PER_SECOND = 50;
+const BURST = 100;
+const TOKENS_OF_A_GIFT = 50;
 
 interface Settings {
   readonly databaseUrl: string;
@@ -25,6 +47,7 @@ interface Settings {
   readonly seed: string;
   readonly speed: number;
   readonly chainId: number;
+  readonly orderVersion: 1 | 2;
 }
 
 /** @throws Error with a sentence that names the variable. */
@@ -48,7 +71,15 @@ function readSettings(env: NodeJS.ProcessEnv): Settings {
     seed: env.PAPER_SEED || '1',
     speed: number('PAPER_SPEED', 1),
     chainId: number('CHAIN_ID', 137),
+    orderVersion: orderVersionOf(env.VENUE_A_ORDER_PROFILE || 'interface'),
   };
+}
+
+/** @throws Error */
+function orderVersionOf(profile: string): 1 | 2 {
+  if (profile !== 'interface' && profile !== 'polymarket')
+    throw new Error(`VENUE_A_ORDER_PROFILE must be interface or polymarket, not "${profile}".`);
+  return profile === 'interface' ? 1 : 2;
 }
 
 async function main(): Promise<void> {
@@ -80,7 +111,8 @@ async function main(): Promise<void> {
   const secret = new Uint8Array(
     hkdfSync('sha256', settings.masterKey, 'bellwether', 'paper venue keys v1', 32),
   );
-  const app = fastify();
+  const app = fastify({ bodyLimit: BODY_BYTES, routerOptions: { maxParamLength: MAX_PARAM_CHARS } });
+  const guard = addressBuckets({ perSecond: TOKENS_PER_SECOND, burst: BURST, now: Date.now });
   await app.register(polymarketDoor, {
     prefix: CLOB_PREFIX,
     exchange,
@@ -88,9 +120,11 @@ async function main(): Promise<void> {
     recover: nobleRecover,
     chainId: settings.chainId,
     now: Date.now,
+    orderVersion: settings.orderVersion,
+    guard,
   });
-  await registerSandboxDoors(app, () => sandbox);
-  faucetRoute(app, sandbox);
+  await registerSandboxDoors(app, { find: () => sandbox, guard, doors: ALL_SANDBOX_DOORS });
+  await app.register(async (door) => faucetRoute(door, sandbox, guard));
   const address = await app.listen({ host: settings.host, port: settings.port });
   console.log(`The paper exchange is ready: ${address}${CLOB_PREFIX} (simulated money)`);
   console.log(
@@ -110,8 +144,16 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop);
 }
 
-function faucetRoute(app: FastifyInstance, sandbox: Sandbox): void {
+function faucetRoute(app: FastifyInstance, sandbox: Sandbox, guard: DoorGuard): void {
+  guardDoor(app, guard);
+  app.setErrorHandler((error: FastifyError | TooManyRequests | NulInUrl, _request, reply) => {
+    if (error instanceof TooManyRequests) return sayWhen(reply, error).send({ error: error.message });
+    const status = error instanceof NulInUrl ? 400 : (error.statusCode ?? 500);
+    if (status >= 500) console.error('the faucet failed', error);
+    return reply.code(status).send({ error: status < 500 ? error.message : 'internal error' });
+  });
   app.post(FAUCET_PATH, async (request, reply) => {
+    await charge(guard, request, TOKENS_OF_A_GIFT - 1);
     const { address } = (request.body ?? {}) as { readonly address?: unknown };
     const wallet = typeof address === 'string' ? parseSolanaAddress(address) : null;
     if (wallet === null)

@@ -11,13 +11,18 @@ import {
   openDflowSandbox,
   type Switches,
 } from './doors/dflow/index.ts';
+import type { Guarded } from './doors/limits.ts';
 import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, solanaRpcDoor } from './doors/solana/index.ts';
 import type { Database } from './journal/schema.ts';
 import type { Clock, JournalledExchange } from './open-exchange.ts';
 
 export type { Switches } from './doors/dflow/index.ts';
+export type { DoorGuard } from './doors/limits.ts';
 
 export const SANDBOX_SCHEMA = `${SANDBOX_CHAIN_SCHEMA}\n${DFLOW_SANDBOX_SCHEMA}`;
+
+/** Longer than any ticker: what a door does not know is not found, whatever its length. */
+export const MAX_PARAM_CHARS = 300;
 
 /** Where each door is mounted. */
 export const SANDBOX_PATHS = {
@@ -61,12 +66,32 @@ export interface Sandbox {
 
 type Find = () => Pick<Sandbox, 'venue' | 'chain'> | null;
 
-/** @param find `null` while the sandbox is led elsewhere: the doors then say so. */
-export async function registerSandboxDoors(app: FastifyInstance, find: Find): Promise<void> {
+export interface SandboxDoors {
+  /** `null` while the sandbox is led elsewhere: the doors then say so. */
+  readonly find: Find;
+  /** `null`: the desk itself comes through them. */
+  readonly guard: Guarded;
+  /** Which of them. */
+  readonly doors: ReadonlySet<'dflow' | 'solana'>;
+}
+
+export const ALL_SANDBOX_DOORS: SandboxDoors['doors'] = new Set(['dflow', 'solana']);
+
+export async function registerSandboxDoors(
+  app: FastifyInstance,
+  { find, guard, doors }: SandboxDoors,
+): Promise<void> {
   const sandbox = () => find()?.venue ?? null;
-  await app.register(dflowMetadataDoor, { prefix: SANDBOX_PATHS.metadata, sandbox });
-  await app.register(dflowTradeDoor, { prefix: SANDBOX_PATHS.trade, sandbox });
-  await app.register(solanaRpcDoor, { prefix: SANDBOX_PATHS.rpc, chain: () => find()?.chain ?? null });
+  if (doors.has('dflow')) {
+    await app.register(dflowMetadataDoor, { prefix: SANDBOX_PATHS.metadata, sandbox, guard });
+    await app.register(dflowTradeDoor, { prefix: SANDBOX_PATHS.trade, sandbox, guard });
+  }
+  if (doors.has('solana'))
+    await app.register(solanaRpcDoor, {
+      prefix: SANDBOX_PATHS.rpc,
+      chain: () => find()?.chain ?? null,
+      guard,
+    });
 }
 
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -74,8 +99,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const chain = await openChain({ sql, seed, clock, log });
   try {
     const venue = await openDflowSandbox({ sql, exchange, chain, seed, clock, switches, log });
-    const doors = fastify();
-    await registerSandboxDoors(doors, () => ({ venue, chain }));
+    const doors = fastify({ routerOptions: { maxParamLength: MAX_PARAM_CHARS } });
+    await registerSandboxDoors(doors, {
+      find: () => ({ venue, chain }),
+      guard: null,
+      doors: ALL_SANDBOX_DOORS,
+    });
     await doors.ready();
     return {
       venue,

@@ -39,14 +39,14 @@ export interface VenueBLabels {
 }
 
 export interface WaitOptions {
-  /** Default 120,000. */
+  /** Default 180,000: a transaction that does not land is dead by then. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 /** After these nothing follows. */
 const FINAL = new Set(['filled', 'partially_filled', 'reverted', 'expired', 'failed', 'canceled']);
-const DEFAULT_WAIT_MS = 120_000;
+const DEFAULT_WAIT_MS = 180_000;
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 2_000;
 

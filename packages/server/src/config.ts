@@ -83,6 +83,8 @@ export const ENVIRONMENT = Type.Object({
   RATE_LIMIT_SEARCH_BURST: int(1, 1_000_000, 20),
   RATE_LIMIT_READ_PER_SECOND: int(1, 1_000_000, 20),
   RATE_LIMIT_READ_BURST: int(1, 1_000_000, 60),
+  RATE_LIMIT_DOOR_PER_SECOND: int(1, 1_000_000, 50),
+  RATE_LIMIT_DOOR_BURST: int(1, 1_000_000, 100),
   DATABASE_POOL: int(4, 90, 20),
   REQUEST_DEADLINE_MS: Type.Integer({
     minimum: 100,
@@ -128,7 +130,11 @@ export const ENVIRONMENT = Type.Object({
   FIREBLOCKS_ADDRESS: Type.Optional(solanaAddress()),
   FEE_WALLET: Type.Optional(solanaAddress()),
   MAX_FEE_CHARGE: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000, default: 100 }),
-  PAPER_DOORS: flag(true),
+  PAPER_DOORS: Type.String({
+    default: 'auto',
+    description:
+      'The doors that speak the venues’ own protocols and ask for no agent key: `auto`, `on` (all), `off` (none), or those named, comma-separated: `clob`, `dflow`, `solana`. `auto`: `clob` wherever venue A is paper; `dflow` and `solana` where venue B is paper, too, and HOST is a loopback address.',
+  }),
   PAPER_SEED: int(0, 4_294_967_295, 1),
   PAPER_SPEED: Type.Number({ minimum: 0.001, maximum: 100_000, default: 1 }),
   PAPER_WORLD: flag(true),
@@ -207,7 +213,7 @@ export interface Config {
     readonly inboundSecrets: ReadonlyMap<string, string>;
   };
   readonly paper: {
-    readonly doors: boolean;
+    readonly doors: ReadonlySet<PaperDoor>;
     readonly seed: number;
     readonly speed: number;
     readonly world: boolean;
@@ -223,6 +229,12 @@ export interface Config {
     readonly simulationBalance: number;
   };
 }
+
+const DOORS = ['clob', 'dflow', 'solana'] as const;
+/** Named in PAPER_DOORS, and by the paths under /paper that they serve. */
+export type PaperDoor = (typeof DOORS)[number];
+
+const isDoor = (name: string): name is PaperDoor => DOORS.some((door) => door === name);
 
 export interface LiveVenueB {
   readonly metadataUrl: string;
@@ -382,7 +394,7 @@ function assemble(env: Environment): Config {
       inboundSecrets: inboundSecrets(env.WEBHOOK_INBOUND_SECRETS),
     },
     paper: {
-      doors: env.PAPER_DOORS === 'on',
+      doors: paperDoors(env),
       seed: env.PAPER_SEED,
       speed: env.PAPER_SPEED,
       world: env.PAPER_WORLD === 'on',
@@ -496,6 +508,26 @@ function inboundSecrets(text = ''): ReadonlyMap<string, string> {
   return secrets;
 }
 
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
+
+/** The chain and its venue give money away and compute for anybody: on their own they open to this machine alone. */
+function paperDoors({ PAPER_DOORS, HOST, VENUE_B_BACKEND }: Environment): ReadonlySet<PaperDoor> {
+  switch (PAPER_DOORS) {
+    case 'off':
+      return new Set();
+    case 'on':
+      return new Set(DOORS);
+    case 'auto':
+      return new Set(VENUE_B_BACKEND === 'paper' && LOOPBACK_HOST.test(HOST) ? DOORS : ['clob']);
+  }
+  const named = PAPER_DOORS.split(',');
+  if (!named.every(isDoor))
+    throw new ConfigError(
+      `PAPER_DOORS must be auto, on, off, or some of ${DOORS.join(', ')}, separated by commas; not "${PAPER_DOORS}".`,
+    );
+  return new Set(named);
+}
+
 const rateLimits = (env: Environment): RateLimits => ({
   register: { perSecond: env.RATE_LIMIT_REGISTER_PER_HOUR / 3600, burst: env.RATE_LIMIT_REGISTER_PER_HOUR },
   claim: { perSecond: env.RATE_LIMIT_CLAIM_PER_MINUTE / 60, burst: env.RATE_LIMIT_CLAIM_PER_MINUTE },
@@ -511,6 +543,7 @@ const rateLimits = (env: Environment): RateLimits => ({
   exit: { perSecond: env.RATE_LIMIT_EXIT_PER_SECOND, burst: env.RATE_LIMIT_EXIT_BURST },
   search: { perSecond: env.RATE_LIMIT_SEARCH_PER_SECOND, burst: env.RATE_LIMIT_SEARCH_BURST },
   read: { perSecond: env.RATE_LIMIT_READ_PER_SECOND, burst: env.RATE_LIMIT_READ_BURST },
+  door: { perSecond: env.RATE_LIMIT_DOOR_PER_SECOND, burst: env.RATE_LIMIT_DOOR_BURST },
 });
 
 function nearest(name: string): string {

@@ -8,13 +8,8 @@ import { join } from 'node:path';
 import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
 import { EXCHANGE_SCHEMA, type JournalledExchange } from '@bellwether/exchange';
-import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import {
-  registerSandboxDoors,
-  SANDBOX_PATHS,
-  SANDBOX_SCHEMA,
-  type Sandbox,
-} from '@bellwether/exchange/sandbox';
+import { EXCHANGE_KEYS_SCHEMA, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/exchange/sandbox';
 import { exchangeDomains } from '@bellwether/protocol';
 import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
@@ -65,12 +60,13 @@ import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
 import { Admission } from './http/admission.ts';
 import { openRoutes } from './http/open-routes.ts';
-import { forwardToLeader, type ReplicaDoor } from './http/replicas.ts';
+import type { ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
 import type { VenueB } from './ports/venue-b.ts';
 import { openDatabase } from './wiring/database.ts';
+import { doorPaths, paperDoors } from './wiring/doors.ts';
 import { startPaper } from './wiring/paper.ts';
 import { createReadiness } from './wiring/readiness.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
@@ -248,7 +244,9 @@ async function start(
     feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
     maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),
     get paperRpcUrl() {
-      return config.venueB.live === null && config.paper.doors ? publicUrl + SANDBOX_PATHS.rpc : null;
+      return config.venueB.live === null && config.paper.doors.has('solana')
+        ? publicUrl + SANDBOX_PATHS.rpc
+        : null;
     },
     signatures: {
       domains: exchangeDomains(config.chainId),
@@ -315,39 +313,7 @@ async function start(
       venues: [deps.venueA, deps.venueB],
       version: VERSION,
     }),
-    doors: config.paper.doors
-      ? [
-          {
-            prefix: '/paper/clob',
-            register: (door) => {
-              door.addHook('preHandler', forwardToLeader(replicas, config.basePath, ['/paper/clob']));
-              const reads = {
-                market: (conditionId: string) => paper.local()?.exchange.market(conditionId),
-                marketByToken: (tokenId: string) => paper.local()?.exchange.marketByToken(tokenId),
-                book: (conditionId: string, outcome: 'YES' | 'NO', depth?: number) =>
-                  paper.local()?.exchange.book(conditionId, outcome, depth),
-              };
-              return polymarketDoor(door, {
-                exchange: reads,
-                keys,
-                recover,
-                chainId: config.chainId,
-                now: clock.now,
-              }) as Promise<void>;
-            },
-          },
-          {
-            prefix: '',
-            register: (door) => {
-              door.addHook(
-                'preHandler',
-                forwardToLeader(replicas, config.basePath, Object.values(SANDBOX_PATHS)),
-              );
-              return registerSandboxDoors(door, () => paper.local()?.sandbox.current() ?? null);
-            },
-          },
-        ]
-      : [],
+    doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }),
   });
   stops.push('door', STOP_DOOR_MS, async (withinMs) => {
     const cut = setTimeout(() => app.server.closeAllConnections(), withinMs / 2);
@@ -398,7 +364,7 @@ async function start(
       version: VERSION,
       database: database.where,
       recovery: how,
-      open: openRoutes(config.paper.doors ? ['/paper/clob', ...Object.values(SANDBOX_PATHS)] : []),
+      open: openRoutes(doorPaths(config.paper.doors)),
     },
   };
 }

@@ -219,6 +219,21 @@ describe('what one setting means for another', () => {
   });
 });
 
+test.for([
+  [{}, ['clob', 'dflow', 'solana']],
+  [{ HOST: 'localhost' }, ['clob', 'dflow', 'solana']],
+  [{ HOST: '::1' }, ['clob', 'dflow', 'solana']],
+  [{ HOST: '0.0.0.0' }, ['clob']],
+  [{ HOST: '::' }, ['clob']],
+  [{ HOST: '127.example.com' }, ['clob']],
+  [{ VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example', ...CUSTODY }, ['clob']],
+  [{ HOST: '0.0.0.0', PAPER_DOORS: 'on' }, ['clob', 'dflow', 'solana']],
+  [{ PAPER_DOORS: 'off' }, []],
+  [{ PAPER_DOORS: 'solana,clob' }, ['solana', 'clob']],
+] as const)('the paper doors of %j are %j', ([environment, doors]) => {
+  expect([...readConfig(environment).paper.doors]).toEqual(doors);
+});
+
 test('an empty value is no value, and names of others pass', () => {
   expect(readConfig({ PORT: '', PGHOST: 'x', NODE_ENV: 'test' }).port).toBe(8080);
 });

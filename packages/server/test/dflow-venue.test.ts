@@ -161,6 +161,7 @@ let simulation: Simulation;
 const chain: Chain = {
   status: () => 'ready',
   blockHeight: async () => HEIGHT,
+  blockMs: async () => 450,
   simulate: async (_wire, wallet, signed) => {
     expect({ wallet, signed }).toEqual({ wallet: WALLET, signed: false });
     return simulation;
@@ -258,7 +259,7 @@ describe('a quote', () => {
         isRedemption: false,
       },
       lastValidBlockHeight: HEIGHT + 150,
-      expectedEnd: NOON + 150 * 400,
+      expectedEnd: NOON + 150 * 450,
     });
     if (quote.kind !== 'executable') return;
     expect(readTransaction(quote.wire).message).toEqual(quote.message);

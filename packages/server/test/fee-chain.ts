@@ -102,6 +102,7 @@ export function createFeeChain(owner: SolanaAddress, delegate: SolanaAddress): F
     failed: new Set(),
     chain: {
       status: () => 'ready',
+      blockMs: async () => 400,
       async blockHeight() {
         up();
         return world.height;

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await migrate(sql);
   vm = await openTestChain(sql as never, clock);
   door = fastify();
-  await door.register(solanaRpcDoor, { chain: () => vm });
+  await door.register(solanaRpcDoor, { chain: () => vm, guard: null });
   url = await door.listen({ port: 0, host: '127.0.0.1' });
   fireblocks = await startFireblocks();
   const mint = getMintEncoder().encode({

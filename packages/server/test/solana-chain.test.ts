@@ -49,6 +49,34 @@ beforeEach(() => {
   chain = createSolanaChain({ url, send: fetchSend, clock: { now: Date.now }, log });
 });
 
+describe('how long a block lasts', () => {
+  const samples = (...each: readonly { numSlots: number; samplePeriodSecs: number }[]) =>
+    result(JSON.stringify(each.map((one) => ({ slot: 1, numTransactions: 1, ...one }))));
+
+  test('is measured by the node, and remembered for a minute', async () => {
+    answers.getRecentPerformanceSamples = samples(
+      { numSlots: 75, samplePeriodSecs: 60 },
+      { numSlots: 125, samplePeriodSecs: 60 },
+    );
+    expect(await chain.blockMs()).toBe(600);
+    answers.getRecentPerformanceSamples = samples({ numSlots: 150, samplePeriodSecs: 60 });
+    expect(await chain.blockMs()).toBe(600);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('is taken for the shortest where nobody measures, or says what cannot be', async () => {
+    expect(await chain.blockMs()).toBe(400);
+    const log = { warn() {}, info() {} };
+    const fresh = () => createSolanaChain({ url, send: fetchSend, clock: { now: Date.now }, log });
+    for (const odd of [samples(), samples({ numSlots: 6_000, samplePeriodSecs: 60 }), result('"soon"')]) {
+      answers.getRecentPerformanceSamples = odd;
+      expect(await fresh().blockMs()).toBe(400);
+    }
+    answers.getRecentPerformanceSamples = samples({ numSlots: 1, samplePeriodSecs: 60 });
+    expect(await fresh().blockMs()).toBe(5_000);
+  });
+});
+
 const key = (fill: number) => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;
 const WALLET = key(7);
 const OUTCOME = key(8);

@@ -24,6 +24,17 @@ export const QUOTE_ERRORS = {
 
 export type QuoteErrorCode = keyof typeof QUOTE_ERRORS;
 
+/** The safeguards that an order on venue B meets. A quote says them as its `quoteErrorCode`, a submit as its refusal. */
+export const VENUE_B_DENIALS = [
+  'trading_paused',
+  'claim_required',
+  'max_trade_amount_exceeded',
+  'max_trades_per_day_exceeded',
+  'daily_trade_amount_exceeded',
+  'max_position_value_exceeded',
+  'daily_loss_limit_reached',
+] as const;
+
 const Base58Address = (description: string) =>
   Type.String({ minLength: 1, maxLength: LIMITS.solanaAddressChars, pattern: PRINTABLE, description });
 
@@ -54,7 +65,7 @@ export const QuoteRequest = Type.Object({
 
 /** Interface 2.10. */
 export const Quote = Type.Object({
-  quoteId: Type.String({ description: 'valid for 120 seconds, for this agent, once' }),
+  quoteId: Type.String({ description: 'valid until expiresAt, for this agent, once' }),
   venue: Type.String(),
   marketTicker: Type.String(),
   marketId: Type.String(),
@@ -77,12 +88,17 @@ export const Quote = Type.Object({
   unsignedTransaction: Type.Optional(
     Type.String({ description: 'base64; absent from previews and where quoteErrorCode is present' }),
   ),
-  expiresAt: Type.Number({ description: 'epoch milliseconds' }),
+  expiresAt: Type.Number({
+    description:
+      'epoch milliseconds; about two minutes ahead, less where the blockhash of the transaction ends sooner. There is no renewal: ask anew',
+  }),
   previewOnly: Type.Boolean({ description: 'true: no wallet is known, so there is nothing to sign' }),
   isRedemption: Type.Boolean({ description: 'true: the market is settled and the tokens are paid out' }),
   kycRequired: Type.Boolean(),
   geoblocked: Type.Boolean(),
-  quoteErrorCode: Type.Optional(Type.String({ description: Object.keys(QUOTE_ERRORS).join(', ') })),
+  quoteErrorCode: Type.Optional(
+    Type.String({ description: [...Object.keys(QUOTE_ERRORS), ...VENUE_B_DENIALS].join(', ') }),
+  ),
   quoteErrorMessage: Type.Optional(Type.String()),
 });
 
@@ -95,7 +111,7 @@ export const quoteVenueB = operation({
   path: '/venueb/agent/quote',
   summary: 'Ask for a price and the transaction that would trade at it',
   description:
-    'BUY takes amount (collateral), SELL takes shares. Nothing is promised by a quote: the fill comes later, by the venue, at no less than minOutAmount or not at all. A SELL of the winning outcome of a settled market redeems it.',
+    'BUY takes amount (collateral), SELL takes shares. Nothing is promised by a quote: the fill comes later, by the venue, at no less than minOutAmount or not at all. What the safeguards would deny now is answered without a transaction, with their code as quoteErrorCode. A SELL of the winning outcome of a settled market redeems it, and no safeguard stands in its way.',
   rateClass: 'search',
   deadlineMs: 30_000,
   idempotent: true,
@@ -177,13 +193,7 @@ export const submitVenueB = operation({
     'transaction_not_signed',
     'transaction_signature_invalid',
     'transaction_would_fail',
-    'trading_paused',
-    'claim_required',
-    'max_trade_amount_exceeded',
-    'max_trades_per_day_exceeded',
-    'daily_trade_amount_exceeded',
-    'max_position_value_exceeded',
-    'daily_loss_limit_reached',
+    ...VENUE_B_DENIALS,
     'idempotency_in_flight',
   ],
 });
@@ -293,7 +303,7 @@ export const cancelVenueBOrder = operation({
   path: '/venueb/agent/cancel',
   summary: 'Take back what has not reached the chain',
   description:
-    'A quote that was not submitted is withdrawn. A transaction that may have been broadcast cannot be called back: it lands, or dies with its blockhash within about a minute. Never blocked by a safeguard.',
+    'A quote that was not submitted is withdrawn. A transaction that may have been broadcast cannot be called back: it lands, or dies with its blockhash soon after the quote’s expiresAt. Never blocked by a safeguard.',
   rateClass: 'exit',
   idempotent: true,
   body: VenueBCancelRequest,

@@ -3,7 +3,7 @@ import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { TICK_SIZES } from '@bellwether/contract/decimals';
 import { feeDenominator } from './amounts.ts';
 import { Book } from './book.ts';
-import type { MarketSpec, Payout } from './types.ts';
+import type { MarketSpec, Payout, Side } from './types.ts';
 
 /** `closed`: no longer trading, outcome open. `resolved`: final. */
 export type MarketStatus = 'open' | 'closed' | 'resolved';
@@ -23,6 +23,8 @@ export class Market {
   volume: Micro = 0n;
   /** YES price of the last match. */
   lastTrade: Pips | undefined = undefined;
+  /** What its taker did, in terms of YES; unknown of trades from before this was kept. */
+  lastTakerSide: Side | undefined = undefined;
 
   /** @throws RangeError for a specification that no market can have: a bug of the caller, nothing to refuse. */
   constructor(spec: MarketSpec, listedAt: number) {

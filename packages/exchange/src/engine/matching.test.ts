@@ -99,11 +99,14 @@ describe('price and time', () => {
       bids: [],
       asks: [[6000, parseMicro('5')]],
       lastTrade: 6000,
+      lastTakerSide: 'BUY',
     });
     expect(desk.engine.book('0xm', 'NO')).toMatchObject({
       bids: [[4000, parseMicro('5')]],
       asks: [],
       lastTrade: 4000,
+      // Who bought YES has sold NO, as far as the book of NO is concerned.
+      lastTakerSide: 'SELL',
     });
   });
 

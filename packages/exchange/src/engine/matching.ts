@@ -23,7 +23,7 @@
  */
 import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { affordable, budgetOf, feeOf, floorCost, spendsBudget, takerCost } from './amounts.ts';
-import { type PriceLevel, type RestingOrder, yesPrice } from './book.ts';
+import { isBid, type PriceLevel, type RestingOrder, yesPrice } from './book.ts';
 import type { Account } from './ledger.ts';
 import type { Market } from './market.ts';
 import { fillMaker, finish } from './resting.ts';
@@ -184,6 +184,7 @@ export function executePlan(
     else if (step.kind === 'MERGE') taking.market.changeSets(-step.size);
     taking.market.volume += step.takerCost;
     taking.market.lastTrade = step.maker.level.pips;
+    taking.market.lastTakerSide = isBid(taking.order.outcome, taking.order.side) ? 'BUY' : 'SELL';
     fillMaker(state, step.maker, { size: step.size, cost: step.makerCost }, events);
   }
 }

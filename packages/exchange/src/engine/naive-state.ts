@@ -35,6 +35,8 @@ export interface NaiveMarket {
   changedAt: number;
   volume: bigint;
   last?: number;
+  /** Its taker bought YES or sold NO. */
+  lastWasBid?: boolean;
 }
 
 export interface Totals {
@@ -132,7 +134,12 @@ export class NaiveState {
       outcome,
       bids: levels(outcome === 'YES'),
       asks: levels(outcome !== 'YES'),
-      ...(last === undefined ? {} : { lastTrade: outcome === 'YES' ? last : 10_000 - last }),
+      ...(last === undefined
+        ? {}
+        : {
+            lastTrade: outcome === 'YES' ? last : 10_000 - last,
+            lastTakerSide: market.lastWasBid === (outcome === 'YES') ? 'BUY' : 'SELL',
+          }),
       sequence: market.sequence,
       changedAt: market.changedAt,
     };

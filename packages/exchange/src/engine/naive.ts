@@ -313,6 +313,7 @@ export class NaiveExchange extends NaiveState {
     if (kind === 'MERGE') market.backing -= size;
     market.volume += cost;
     market.last = maker.outcome === 'YES' ? maker.limit : 10_000 - maker.limit;
+    market.lastWasBid = (taker.outcome === 'YES') === (taker.side === 'BUY');
     maker.rests -= size;
     if (maker.rests === 0n) this.leave(maker, 'filled', events);
     else this.touch(market);

@@ -18,13 +18,16 @@ import { EngineState } from './state.ts';
 import type { Outcome, Payout, Side, TimeInForce } from './types.ts';
 
 const MAGIC = 'bellwether-engine';
-const VERSION = 1;
+const VERSION = 2;
+/** Without the taker's side of the last trade. */
+const OLDER_VERSION = 1;
 
 // The places of the words are part of the format: append only.
 const STATUSES: readonly MarketStatus[] = ['open', 'closed', 'resolved'];
 const PAYOUTS: readonly (Payout | undefined)[] = [undefined, 'YES', 'NO', 'HALF'];
 const OUTCOMES: readonly Outcome[] = ['YES', 'NO'];
 const SIDES: readonly Side[] = ['BUY', 'SELL'];
+const TAKER_SIDES: readonly (Side | undefined)[] = [undefined, 'BUY', 'SELL'];
 const TIMES_IN_FORCE: readonly TimeInForce[] = ['GTC', 'GTD'];
 
 const byText = <Key extends string, Value>([a]: [Key, Value], [b]: [Key, Value]): number => (a < b ? -1 : 1);
@@ -77,6 +80,7 @@ function encodeMarket(out: ByteWriter, market: Market): void {
   out.word(PAYOUTS, market.payout);
   out.amount(market.volume);
   out.integer(market.lastTrade ?? 0);
+  out.word(TAKER_SIDES, market.lastTakerSide);
   out.integer(book.sequence);
   out.integer(book.changedAt);
 }
@@ -131,7 +135,8 @@ export function decodeState(bytes: Uint8Array): EngineState {
   const input = new ByteReader(bytes);
   if (input.text() !== MAGIC) throw new RangeError('not a snapshot of the engine');
   const version = input.integer();
-  if (version !== VERSION) throw new RangeError(`snapshot version ${version}; this engine reads ${VERSION}`);
+  if (version !== VERSION && version !== OLDER_VERSION)
+    throw new RangeError(`snapshot version ${version}; this engine reads ${VERSION}`);
   const state = new EngineState();
   state.now = input.integer();
   state.lastMatchId = input.integer();
@@ -144,12 +149,17 @@ export function decodeState(bytes: Uint8Array): EngineState {
     account.available = input.amount();
     accounts.push(account);
   }
-  for (let left = input.integer(); left > 0; left -= 1) decodeMarket(input, state, accounts);
+  for (let left = input.integer(); left > 0; left -= 1) decodeMarket(input, version, state, accounts);
   if (!input.atEnd) throw new RangeError('the snapshot goes on after its end');
   return state;
 }
 
-function decodeMarket(input: ByteReader, state: EngineState, accounts: readonly Account[]): void {
+function decodeMarket(
+  input: ByteReader,
+  version: number,
+  state: EngineState,
+  accounts: readonly Account[],
+): void {
   const market = new Market(
     {
       conditionId: input.text(),
@@ -166,6 +176,7 @@ function decodeMarket(input: ByteReader, state: EngineState, accounts: readonly 
   market.payout = input.word(PAYOUTS);
   market.volume = input.amount();
   market.lastTrade = input.integer() || undefined;
+  if (version > OLDER_VERSION) market.lastTakerSide = input.word(TAKER_SIDES);
   const sequence = input.integer();
   const changedAt = input.integer();
   for (let left = input.integer(); left > 0; left -= 1) {

@@ -219,6 +219,8 @@ export interface BookView {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
   readonly lastTrade?: Pips;
+  /** What the taker of the last trade did, in terms of this outcome: who bought NO has sold YES. */
+  readonly lastTakerSide?: Side;
   /** Rises by one with every change of this market's book. */
   readonly sequence: number;
   /** Time of the last change. */

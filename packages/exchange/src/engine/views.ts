@@ -2,11 +2,11 @@
 import { type RestingOrder, yesPrice } from './book.ts';
 import type { Account } from './ledger.ts';
 import type { Market } from './market.ts';
-import type { AccountId, AccountView, BookView, ConditionId, OpenOrder, Outcome } from './types.ts';
+import type { AccountId, AccountView, BookView, ConditionId, OpenOrder, Outcome, Side } from './types.ts';
 
 /** The NO book is the YES book seen from the other side: YES asks are NO bids at the mirrored price. */
 export function bookView(market: Market, outcome: Outcome, depth: number): BookView {
-  const { book, lastTrade } = market;
+  const { book, lastTrade, lastTakerSide } = market;
   const [bids, asks] = outcome === 'YES' ? [book.bids, book.asks] : [book.asks, book.bids];
   return {
     conditionId: market.spec.conditionId,
@@ -14,10 +14,14 @@ export function bookView(market: Market, outcome: Outcome, depth: number): BookV
     bids: book.view(bids, outcome, depth),
     asks: book.view(asks, outcome, depth),
     ...(lastTrade === undefined ? {} : { lastTrade: yesPrice(outcome, lastTrade) }),
+    ...(lastTakerSide === undefined ? {} : { lastTakerSide: sideOn(outcome, lastTakerSide) }),
     sequence: book.sequence,
     changedAt: book.changedAt,
   };
 }
+
+const sideOn = (outcome: Outcome, side: Side): Side =>
+  (outcome === 'YES') === (side === 'BUY') ? 'BUY' : 'SELL';
 
 export function accountView(id: AccountId, account: Account | undefined): AccountView {
   const tokens = new Map<ConditionId, { yes: bigint; no: bigint; yesHeld: bigint; noHeld: bigint }>();

@@ -38,6 +38,8 @@ const SKILL_TEXT_CHARS = 300;
 /** What a heartbeat waits for venue B, and how old a balance may be before the chain is asked again. */
 const PATIENCE_MS = 300;
 const BALANCE_FRESH_MS = 5_000;
+/** Replicas' clocks, and ours and the chain's, by at most so much. */
+const CLOCKS_DIFFER_MS = 1_000;
 /** A balance that is older, when the chain was just asked, is told to be old. */
 const BALANCE_OLD_MS = 60_000;
 
@@ -176,7 +178,7 @@ async function stateOfB(deps: Deps, facts: BriefingFacts, { user }: Scope): Prom
   const [markets, collateral] = await Promise.all([
     tickers.length === 0 ? [] : within(PATIENCE_MS, deps.venueB.markets.findAll(tickers)),
     deps.venueBCollateral.of(walletsOfB(facts, user), {
-      freshMs: BALANCE_FRESH_MS,
+      freshMs: freshMsOf(deps, facts),
       patienceMs: PATIENCE_MS,
     }),
   ]);
@@ -184,6 +186,12 @@ async function stateOfB(deps: Deps, facts: BriefingFacts, { user }: Scope): Prom
   const isCurrent = markets !== null && ageMs !== null && ageMs <= BALANCE_OLD_MS;
   return { ...stateOf(deps, facts, 'B', markets ?? []), balance: amount, available: amount, isCurrent };
 }
+
+/** A balance that was read before the agent's last fill, landing or return is read again, on whichever replica. */
+const freshMsOf = ({ clock }: Deps, { lastChangeAt }: BriefingFacts): number =>
+  lastChangeAt === null
+    ? BALANCE_FRESH_MS
+    : Math.min(BALANCE_FRESH_MS, Math.max(0, clock.now() - lastChangeAt - CLOCKS_DIFFER_MS));
 
 /** The wallet asked for, else what the agent names and what it traded with. What an address holds is no secret. */
 function walletsOfB(

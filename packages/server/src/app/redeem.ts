@@ -5,11 +5,13 @@ import type { Address } from '@bellwether/protocol';
 import type { Caller } from '../ports/stores.ts';
 import type { RedeemAnswer } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
+import { within } from './patience.ts';
 import { walletsOfA } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { requireVenueA } from './venues.ts';
 
 const RETRY_S = 1;
+const LOOK_ON_B_MS = 2_000;
 const REDEEM_ON_B =
   'ask for a SELL quote of the winning outcome (POST /venueb/agent/quote), sign and submit it';
 
@@ -54,11 +56,15 @@ async function resolvedMarket(deps: Deps, id: string): Promise<ResolvedMarket> {
   // The venue forgets a market when nobody holds anything of it; here it was traded.
   const traded = await deps.redemptions.market(id);
   // A condition id of venue A begins with 0x; what else was traded here is a ticker.
-  if (traded !== null && !traded.conditionId.startsWith('0x'))
-    requireVenueA(deps, deps.venueB.name, REDEEM_ON_B);
+  const isOfB = traded === null ? await isKnownOnB(deps, id) : !traded.conditionId.startsWith('0x');
+  if (isOfB) requireVenueA(deps, deps.venueB.name, REDEEM_ON_B);
   if (traded === null) throw refusal('market_not_found', undefined, { path: 'marketId' });
   return traded;
 }
+
+/** `false` as well while venue B does not answer: then the market is unknown here. */
+const isKnownOnB = async (deps: Deps, id: string): Promise<boolean> =>
+  (await within(LOOK_ON_B_MS, deps.venueB.markets.find(id))) !== null;
 
 const nothing = ({ conditionId, marketId }: ResolvedMarket): RedeemResponse => ({
   success: true,

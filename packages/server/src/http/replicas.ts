@@ -162,6 +162,8 @@ export const forwardToLeader =
         signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
       });
       const text = await readBounded(response);
+      const retryAfter = response.headers.get('retry-after');
+      if (retryAfter !== null) reply.header('retry-after', retryAfter);
       return reply
         .code(response.status)
         .type(response.headers.get('content-type') ?? 'application/json')

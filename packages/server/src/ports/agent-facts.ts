@@ -43,6 +43,8 @@ export interface BriefingFacts {
   readonly openOrders: readonly OpenOrders[];
   /** Changed since, latest change first; one more than asked for when there are more. */
   readonly changed: readonly OrderRow[];
+  /** When an order of the agent last changed, on either venue; `null`: it has none. */
+  readonly lastChangeAt: number | null;
   /** What this answer has seen of the database. */
   readonly snapshot: string;
 }

@@ -51,6 +51,8 @@ export interface Chain {
   status(): string;
   /** Commitment confirmed. */
   blockHeight(): Promise<number>;
+  /** How long a block lasts, as measured lately, or less. Never throws. */
+  blockMs(): Promise<number>;
   /** Sends without retries of the node's own; the caller resends the same bytes. Never throws. */
   send(wire: Uint8Array): Promise<SendAnswer>;
   /** @param deep also looks into history. At most 256 signatures. */

@@ -40,10 +40,17 @@ export interface FoundMint {
   readonly outcome: Outcome | null;
 }
 
-/** Longer texts are no tickers of ours. */
-const MAX_TICKER_CHARS = 120;
+/** Anything else is no ticker of ours. */
+const TICKER = /^[!-~]{1,120}$/;
 
 export const seriesTickerOf = (category: string): string => `KX${category.toUpperCase()}`;
+
+function storedMarket(row: Readonly<Record<string, unknown>>): ListedMarket {
+  const facts = JSON.parse(row.facts as string) as MarketFacts;
+  const payout = row.payout as Payout | null;
+  // Forgotten by the exchange without a payout of its own record: it ended, and nobody held anything.
+  return { ...facts, status: payout === null ? 'closed' : 'resolved', payout, view: null };
+}
 
 interface Identity {
   readonly mints: MarketFacts['mints'];
@@ -89,23 +96,48 @@ export class Catalog {
   }
 
   async byTicker(ticker: string): Promise<ListedMarket | null> {
-    const conditionId = this.#look().tickers.get(ticker);
-    const view = conditionId === undefined ? undefined : this.#exchange.market(conditionId);
-    if (view !== undefined) return this.#listed(view);
-    if (ticker.length > MAX_TICKER_CHARS) return null;
-    return this.#stored(await this.#sql`select * from sandbox_markets where ticker = ${ticker}`);
+    return (await this.byTickers([ticker])).get(ticker) ?? null;
   }
 
   async byMint(mint: string): Promise<FoundMint | null> {
-    const known = this.#look().mints.get(mint);
-    const view = known === undefined ? undefined : this.#exchange.market(known.conditionId);
-    if (known !== undefined && view !== undefined)
-      return { market: this.#listed(view), outcome: known.outcome };
-    if (parseSolanaAddress(mint) === null) return null;
-    const market = this.#stored(
-      await this.#sql`select * from sandbox_markets where yes_mint = ${mint} or no_mint = ${mint}`,
-    );
-    return market === null ? null : { market, outcome: market.mints.YES === mint ? 'YES' : 'NO' };
+    return (await this.byMints([mint])).get(mint) ?? null;
+  }
+
+  /** Those that there are, with at most one query for all. */
+  async byTickers(tickers: readonly string[]): Promise<ReadonlyMap<string, ListedMarket>> {
+    const found = new Map<string, ListedMarket>();
+    const unknown: string[] = [];
+    for (const ticker of tickers) {
+      const conditionId = this.#look().tickers.get(ticker);
+      const view = conditionId === undefined ? undefined : this.#exchange.market(conditionId);
+      if (view !== undefined) found.set(ticker, this.#listed(view));
+      else if (TICKER.test(ticker)) unknown.push(ticker);
+    }
+    if (unknown.length === 0) return found;
+    const rows = await this.#sql`select * from sandbox_markets where ticker = any(${unknown})`;
+    for (const market of rows.map(storedMarket)) found.set(market.ticker, market);
+    return found;
+  }
+
+  /** The same by mints. */
+  async byMints(mints: readonly string[]): Promise<ReadonlyMap<string, FoundMint>> {
+    const found = new Map<string, FoundMint>();
+    const unknown: string[] = [];
+    for (const mint of mints) {
+      const known = this.#look().mints.get(mint);
+      const view = known === undefined ? undefined : this.#exchange.market(known.conditionId);
+      if (known !== undefined && view !== undefined)
+        found.set(mint, { market: this.#listed(view), outcome: known.outcome });
+      else if (parseSolanaAddress(mint) !== null) unknown.push(mint);
+    }
+    if (unknown.length === 0) return found;
+    const rows = await this.#sql`
+      select * from sandbox_markets where yes_mint = any(${unknown}) or no_mint = any(${unknown})`;
+    for (const market of rows.map(storedMarket)) {
+      found.set(market.mints.YES, { market, outcome: 'YES' });
+      found.set(market.mints.NO, { market, outcome: 'NO' });
+    }
+    return found;
   }
 
   /** Puts a market on record, inside the transaction that makes its mints. */
@@ -115,15 +147,6 @@ export class Catalog {
       values (${facts.conditionId}, ${facts.ticker}, ${facts.mints.YES}, ${facts.mints.NO},
         ${JSON.stringify(facts)}::text)
       on conflict do nothing`;
-  }
-
-  #stored(rows: readonly Record<string, unknown>[]): ListedMarket | null {
-    const [row] = rows;
-    if (row === undefined) return null;
-    const facts = JSON.parse(row.facts as string) as MarketFacts;
-    const payout = row.payout as Payout | null;
-    // Forgotten by the exchange without a payout of its own record: it ended, and nobody held anything.
-    return { ...facts, status: payout === null ? 'closed' : 'resolved', payout, view: null };
   }
 
   #listed(view: MarketView): ListedMarket & { readonly view: MarketView } {

@@ -1,11 +1,13 @@
 /** What both doors of the venue share: its errors, its outages, and how a list is cut into pages. */
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { type Guarded, guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
 import { DoorError } from './door-error.ts';
 import type { DflowSandbox } from './sandbox.ts';
 
 export interface DflowDoorOptions {
   /** `null` while another process leads. */
   readonly sandbox: () => DflowSandbox | null;
+  readonly guard: Guarded;
 }
 
 export type Query = Readonly<Record<string, unknown>>;
@@ -13,14 +15,15 @@ export type Query = Readonly<Record<string, unknown>>;
 const BODY_LIMIT_BYTES = 64 * 1024;
 
 /** @returns the sandbox, for handlers. @throws DoorError 503 */
-export function prepareDoor(door: FastifyInstance, { sandbox }: DflowDoorOptions): () => DflowSandbox {
+export function prepareDoor(door: FastifyInstance, { sandbox, guard }: DflowDoorOptions): () => DflowSandbox {
   const open = (): DflowSandbox => {
     const found = sandbox();
     if (found === null || found.switches.outage === 'on')
       throw new DoorError(503, 'service_unavailable', 'The venue is not available');
     return found;
   };
-  // Late enough for an embedder that sends requests on to where the venue is open.
+  guardDoor(door, guard);
+  // Behind the embedder's own hooks of this kind: another process may lead, and have the sandbox.
   door.addHook('preHandler', async () => {
     open();
   });
@@ -28,8 +31,12 @@ export function prepareDoor(door: FastifyInstance, { sandbox }: DflowDoorOptions
   door.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
     done(null, body),
   );
-  door.setErrorHandler((error: FastifyError | DoorError, request, reply) => {
+  door.setErrorHandler((error: FastifyError | DoorError | TooManyRequests | NulInUrl, request, reply) => {
     if (error instanceof DoorError) return reply.code(error.status).send(error.body);
+    if (error instanceof TooManyRequests)
+      return sayWhen(reply, error).send({ code: 'rate_limited', msg: error.message });
+    if (error instanceof NulInUrl)
+      return reply.code(400).send({ code: 'invalid_request', msg: error.message });
     const status = error.statusCode ?? 500;
     if (status < 500) return reply.code(status).send({ code: 'invalid_request', msg: 'Invalid request' });
     request.log.error({ err: error }, 'a door of the sandbox venue failed');
@@ -119,10 +126,10 @@ export function bodyOf(request: FastifyRequest): Query {
   throw invalid('The body must be a JSON object');
 }
 
-/** @throws DoorError unless it is a list of texts, or absent */
+/** @throws DoorError unless it is a list of texts without NUL, or absent */
 export function textsOf(body: Query, name: string): readonly string[] {
   const value = body[name] ?? [];
-  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string' && !one.includes('\0')))
     throw invalid(`${name} must be a list of strings`);
   return value;
 }

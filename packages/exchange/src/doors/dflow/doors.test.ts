@@ -298,7 +298,7 @@ describe('order status', () => {
       body: { code: 'not_found' },
     });
     expect((await stage.trade('/order-status', { signature, lastValidBlockHeight })).status).toBe(404);
-    stage.clock.time += 61_000;
+    stage.clock.time += 121_000;
     expect(ok(await stage.trade('/order-status', { signature, lastValidBlockHeight }))).toMatchObject({
       status: 'expired',
       fills: [],
@@ -326,7 +326,7 @@ describe('order status', () => {
 describe('the doors', () => {
   test('answer 503 while nobody leads, and hide what goes wrong inside', async () => {
     const app = fastify();
-    await app.register(dflowTradeDoor, { prefix: '/t', sandbox: () => null });
+    await app.register(dflowTradeDoor, { prefix: '/t', sandbox: () => null, guard: null });
     const answer = await app.inject({ url: '/t/order' });
     expect([answer.statusCode, answer.json().code]).toEqual([503, 'service_unavailable']);
     const broken = fastify();
@@ -335,6 +335,7 @@ describe('the doors', () => {
       sandbox: () => {
         throw new Error('secret');
       },
+      guard: null,
     });
     const hidden = await broken.inject({ url: '/t/order' });
     expect([hidden.statusCode, hidden.json().code]).toEqual([500, 'internal_server_error']);

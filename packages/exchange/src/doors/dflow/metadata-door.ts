@@ -1,5 +1,6 @@
 /** DFlow's metadata API over the paper world. It reads and never trades. */
 import type { FastifyPluginAsync } from 'fastify';
+import { charge, ENTRIES_PER_TOKEN, type Guarded } from '../limits.ts';
 import type { ListedMarket } from './catalog.ts';
 import { seriesTickerOf } from './catalog.ts';
 import {
@@ -103,10 +104,10 @@ function matches({ ticker, eventTitle, question }: ListedMarket, words: readonly
 
 export const dflowMetadataDoor: FastifyPluginAsync<DflowDoorOptions> = async (door, options) => {
   const open = prepareDoor(door, options);
-  marketRoutes(door, open);
+  marketRoutes(door, open, options.guard);
   eventRoutes(door, open);
   tradeRoutes(door, open);
-  mintRoutes(door, open);
+  mintRoutes(door, open, options.guard);
   // Kalshi's own, where clients of DFlow look when no route is found.
   door.get('/trade-api/v2/exchange/status', () => {
     const isTrading = !isResting(open().switches, open().now());
@@ -117,7 +118,7 @@ export const dflowMetadataDoor: FastifyPluginAsync<DflowDoorOptions> = async (do
 type Door = Parameters<FastifyPluginAsync>[0];
 type Open = () => DflowSandbox;
 
-function marketRoutes(door: Door, open: Open): void {
+function marketRoutes(door: Door, open: Open, guard: Guarded): void {
   const found = (market: ListedMarket | null | undefined): ListedMarket => {
     if (market === null || market === undefined) throw notFound('Market not found');
     return market;
@@ -146,11 +147,18 @@ function marketRoutes(door: Door, open: Open): void {
     const mints = textsOf(body, 'mints');
     if (tickers.length + mints.length > MOST_BATCHED)
       throw invalid(`At most ${MOST_BATCHED} tickers and mints`);
-    const all = await Promise.all([
-      ...tickers.map((ticker) => sandbox.catalog.byTicker(ticker)),
-      ...mints.map(async (mint) => (await sandbox.catalog.byMint(mint))?.market ?? null),
+    await charge(guard, request, (tickers.length + mints.length) / ENTRIES_PER_TOKEN);
+    const [byTicker, byMint] = await Promise.all([
+      sandbox.catalog.byTickers(tickers),
+      sandbox.catalog.byMints(mints),
     ]);
-    const unique = new Map(all.filter((market) => market !== null).map((market) => [market.ticker, market]));
+    const asked = [
+      ...tickers.map((ticker) => byTicker.get(ticker)),
+      ...mints.map((mint) => byMint.get(mint)?.market),
+    ];
+    const unique = new Map(
+      asked.filter((market) => market !== undefined).map((market) => [market.ticker, market]),
+    );
     return { markets: [...unique.values()].map((market) => shown(sandbox, market)), cursor: null };
   });
 
@@ -265,11 +273,9 @@ function tradeRoutes(door: Door, open: Open): void {
     const ascending = wordOf(query, 'sortOrder', ['asc', 'desc']) === 'asc';
     wordOf(query, 'sortBy', ['createdAt']);
     const fills = await orders.fills({ wallet: textOf(query, 'wallet'), ...of, ...page, ascending });
-    const trades = await Promise.all(
-      fills.map(async (order) => {
-        const market = await catalog.byTicker(order.ticker);
-        return wireOnchainTrade(order, market?.mints[order.outcome] ?? '');
-      }),
+    const markets = await catalog.byTickers([...new Set(fills.map(({ ticker }) => ticker))]);
+    const trades = fills.map((order) =>
+      wireOnchainTrade(order, markets.get(order.ticker)?.mints[order.outcome] ?? ''),
     );
     return { trades, cursor: trades.length === page.limit ? page.offset + trades.length : null };
   };
@@ -283,7 +289,7 @@ function tradeRoutes(door: Door, open: Open): void {
   );
 }
 
-function mintRoutes(door: Door, open: Open): void {
+function mintRoutes(door: Door, open: Open, guard: Guarded): void {
   door.get('/api/v1/outcome_mints', (request) => {
     const least = numberOf(queryOf(request), 'minCloseTs', {
       fallback: 0,
@@ -299,7 +305,8 @@ function mintRoutes(door: Door, open: Open): void {
   door.post('/api/v1/filter_outcome_mints', async (request) => {
     const addresses = textsOf(bodyOf(request), 'addresses');
     if (addresses.length > MOST_FILTERED) throw invalid(`At most ${MOST_FILTERED} addresses`);
-    const found = await Promise.all(addresses.map((address) => open().catalog.byMint(address)));
-    return { outcomeMints: addresses.filter((_, index) => (found[index]?.outcome ?? null) !== null) };
+    await charge(guard, request, addresses.length / ENTRIES_PER_TOKEN);
+    const found = await open().catalog.byMints(addresses);
+    return { outcomeMints: addresses.filter((address) => (found.get(address)?.outcome ?? null) !== null) };
   });
 }

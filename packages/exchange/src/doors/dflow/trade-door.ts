@@ -1,6 +1,7 @@
 /** DFlow's trade API: quotes with the transactions that open orders, and what became of those. */
 import { parseBase58, parseSolanaAddress } from '@bellwether/protocol';
 import type { FastifyPluginAsync } from 'fastify';
+import { charge } from '../limits.ts';
 import {
   type DflowDoorOptions,
   notFound,
@@ -16,11 +17,17 @@ import { quoteOrder } from './quotes.ts';
 import { wireOrderStatus } from './wire.ts';
 
 const SIGNATURE_BYTES = 64;
+const TOKENS_OF_AN_ORDER = 10;
 
 export const dflowTradeDoor: FastifyPluginAsync<DflowDoorOptions> = async (door, options) => {
   const open = prepareDoor(door, options);
 
-  door.get('/order', (request) => quoteOrder(open().quoting, readOrderRequest(queryOf(request))));
+  door.get('/order', async (request) => {
+    const order = readOrderRequest(queryOf(request));
+    // With a wallet a transaction is made, and kept until it can no longer land.
+    if (order.user !== null) await charge(options.guard, request, TOKENS_OF_AN_ORDER - 1);
+    return quoteOrder(open().quoting, order);
+  });
 
   door.get('/order-status', async (request) => {
     const { orders, catalog, chain } = open();

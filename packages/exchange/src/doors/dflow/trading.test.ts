@@ -290,7 +290,7 @@ describe('the end of a market', () => {
 
     // Gone from the exchange, still answered for here: somebody holds its tokens.
     for (let i = 0; i < 50; i += 1) {
-      stage.clock.time += 120_000;
+      stage.clock.time += 122_000;
       await stage.exchange.step();
     }
     expect(ok(await stage.metadata('/api/v1/markets?limit=255')).markets).not.toContainEqual(
@@ -408,7 +408,7 @@ describe('an order ends exactly once', () => {
     expect((await booksOf(stage)).escrow).toBe(USDC);
     // A quote that nobody signs is forgotten once its blockhash is dead.
     await stage.trade('/order', { ...buy(USDC), userPublicKey: ann.address });
-    stage.clock.time += 120_000;
+    stage.clock.time += 122_000;
     await stage.sandbox.tick();
     expect(await stage.sql`select 1 from sandbox_orders`).toHaveLength(0);
   });

@@ -64,6 +64,8 @@ export function wireMarket(market: ListedMarket, outstanding: Micro) {
     volume: whole(view?.volume ?? 0n),
     volumeFp: fixed(view?.volume ?? 0n),
     volume24hFp: fixed(view?.volume24h ?? 0n),
+    liquidity: whole(view?.liquidity ?? 0n),
+    liquidityFp: fixed(view?.liquidity ?? 0n),
     openInterest: whole(outstanding),
     openInterestFp: fixed(outstanding),
     canCloseEarly: false,

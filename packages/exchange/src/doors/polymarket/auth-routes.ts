@@ -1,14 +1,20 @@
 /** The venue's key endpoints. Wire reference 2.3. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { charge } from '../limits.ts';
 import type { PolymarketDoorOptions } from './door.ts';
 import { authenticateL1, type L1Caller } from './l1-auth.ts';
 import type { AuthenticatedKey } from './venue-keys.ts';
 import { invalidApiKey, invalidL1, WireError } from './wire-error.ts';
 
-/** The path as clients sign it: no host, no query, and nothing of where the door is mounted. */
-export function signedPath(request: FastifyRequest, mount: string): string {
+const TOKENS_OF_A_KEY = 10;
+
+/**
+ * The paths that a client may have signed, without query: most sign what lies below their base URL, some (the Rust
+ * client) the whole path as it is asked for. Both name the same route of the same door.
+ */
+export function signedPaths(request: FastifyRequest, mount: string): readonly string[] {
   const [path = ''] = request.url.split('?', 1);
-  return mount !== '' && path.startsWith(mount) ? path.slice(mount.length) : path;
+  return mount !== '' && path.startsWith(mount) ? [path.slice(mount.length), path] : [path];
 }
 
 /** The exact text of the body; the door's parser leaves it unparsed. */
@@ -20,8 +26,8 @@ export async function requireL2(
   mount: string,
   options: PolymarketDoorOptions,
 ): Promise<AuthenticatedKey> {
-  const path = signedPath(request, mount);
-  const caller = await options.keys.authenticateL2(request.headers, request.method, path, bodyText(request));
+  const signed = { method: request.method, paths: signedPaths(request, mount), body: bodyText(request) };
+  const caller = await options.keys.authenticateL2(request.headers, signed);
   if (caller === null) throw invalidApiKey();
   return caller;
 }
@@ -30,13 +36,15 @@ export function authRoutes(door: FastifyInstance, mount: string, options: Polyma
   const { keys } = options;
 
   const requireL1 = (request: FastifyRequest): L1Caller => {
-    const caller = authenticateL1(request.headers, options);
-    if (caller === null) throw invalidL1();
-    return caller;
+    const verdict = authenticateL1(request.headers, options);
+    if (!verdict.ok) throw invalidL1({ ...verdict.fault });
+    return verdict.caller;
   };
 
   door.post('/auth/api-key', async (request) => {
     const { address, nonce } = requireL1(request);
+    // It is kept for ever.
+    await charge(options.guard, request, TOKENS_OF_A_KEY - 1);
     const credentials = await keys.create(address, nonce);
     if (credentials === null) throw new WireError(400, 'Could not create api key');
     return credentials;

@@ -5,6 +5,7 @@ import {
   deriveSafeWallet,
   exchangeDomain,
   exchangeDomains,
+  l2Signature,
   nobleRecover,
   orderDigest,
   orderStructHash,
@@ -23,7 +24,7 @@ import {
 } from '@polymarket/clob-client';
 import { type FastifyInstance, fastify } from 'fastify';
 import type { Sql } from 'postgres';
-import { createWalletClient, custom } from 'viem';
+import { createWalletClient, custom, hashTypedData } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -50,6 +51,8 @@ beforeAll(async () => {
         recover: nobleRecover,
         chainId: 137,
         now: Date.now,
+        orderVersion: 1,
+        guard: null,
       });
     },
     { prefix: '/bw' },
@@ -123,15 +126,62 @@ describe('keys', () => {
       poly_signature:
         '0x659ed4b28ae28e0f038fdf0023c00863c9559caacb9ebc83f44eea87059a099a36f1e1dee110e7faa1c4f65d17489b2da1333ebef78bbe2116d81207b975052d1c',
     };
-    for (const sent of [{}, headers, { ...headers, poly_nonce: '1'.repeat(20) }]) {
+    const now = String(Math.floor(Date.now() / 1000));
+    for (const [sent, header] of [
+      [{}, 'POLY_ADDRESS'],
+      [headers, 'POLY_TIMESTAMP'],
+      [{ ...headers, poly_timestamp: now, poly_nonce: '1'.repeat(20) }, 'POLY_NONCE'],
+      [{ ...headers, poly_timestamp: now }, 'POLY_SIGNATURE'],
+      [{ ...headers, poly_timestamp: now, poly_signature: '0x1234' }, 'POLY_SIGNATURE'],
+    ] as const) {
       const answer = await app.inject({
         method: 'POST',
         url: '/bw/paper/clob/auth/api-key',
         headers: sent,
       });
       expect(answer.statusCode).toBe(401);
-      expect(answer.json()).toEqual({ error: 'Invalid L1 Request headers' });
+      expect(answer.json()).toMatchObject({ error: 'Invalid L1 Request headers', header });
+      expect(answer.json().message).toContain(header);
     }
+  });
+
+  test('the typed data of a refusal, signed as it is, is accepted', async () => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const ask = (signature: string, timestamp: string) =>
+      app.inject({
+        method: 'POST',
+        url: '/bw/paper/clob/auth/api-key',
+        headers: { poly_address: account.address, poly_timestamp: timestamp, poly_signature: signature },
+      });
+    const refused = (await ask('0x00', String(Math.floor(Date.now() / 1000)))).json();
+    expect(hashTypedData(refused.typedData)).toBe(refused.digest);
+    const { timestamp } = refused.typedData.message;
+    const accepted = await ask(await account.signTypedData(refused.typedData), timestamp);
+    expect([accepted.statusCode, accepted.json().apiKey]).toEqual([200, expect.any(String)]);
+  });
+
+  test('a request whose signature covers the whole path is as good as one over the path below the base', async () => {
+    const { client, eoa } = newClient();
+    const { key, secret, passphrase } = await client.createApiKey();
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const ask = (signed: string) =>
+      app.inject({
+        url: '/bw/paper/clob/auth/api-keys?any=1',
+        headers: {
+          poly_address: eoa,
+          poly_api_key: key,
+          poly_passphrase: passphrase,
+          poly_timestamp: timestamp,
+          poly_signature: l2Signature(secret, { timestamp, method: 'GET', path: signed, body: '' }),
+        },
+      });
+    for (const [path, status] of [
+      ['/auth/api-keys', 200],
+      ['/bw/paper/clob/auth/api-keys', 200],
+      ['/paper/clob/auth/api-keys', 401],
+      ['/bw/paper/clob/auth/api-key', 401],
+    ] as const)
+      expect([path, (await ask(path)).statusCode]).toEqual([path, status]);
   });
 
   test('what was never created cannot be derived', async () => {
@@ -203,7 +253,7 @@ describe('market reads', () => {
     const { client } = newClient();
     expect(await client.getOk()).toBe('OK');
     expect(Math.abs((await client.getServerTime()) - Date.now() / 1000)).toBeLessThan(5);
-    expect((await app.inject('/bw/paper/clob/version')).json()).toEqual({ version: 2 });
+    expect((await app.inject('/bw/paper/clob/version')).json()).toEqual({ version: 1 });
     const unknown = await app.inject('/bw/paper/clob/nothing');
     expect([unknown.statusCode, unknown.json()]).toEqual([404, { error: 'not found' }]);
   });
@@ -246,7 +296,8 @@ describe('market reads', () => {
     expect(await client.getSpread(yes)).toEqual({ spread: '0.02' });
     expect(await client.getPrice(yes, Side.BUY)).toEqual({ price: '0.47' });
     expect(await client.getPrice(yes, Side.SELL)).toEqual({ price: '0.49' });
-    expect(await client.getLastTradePrice(no)).toEqual({ price: '0.52', side: '' });
+    expect(await client.getLastTradePrice(no)).toEqual({ price: '0.52', side: 'BUY' });
+    expect(await client.getLastTradePrice(yes)).toEqual({ price: '0.48', side: 'SELL' });
   });
 
   test('market records, open and resolved', async () => {
@@ -268,7 +319,35 @@ describe('market reads', () => {
     ]);
   });
 
+  test('a market by its token, and in short', async () => {
+    const get = async (path: string) => (await app.inject(`/bw/paper/clob${path}`)).json();
+    expect(await get(`/markets-by-token/${no}`)).toEqual({
+      condition_id: PLAIN.conditionId,
+      primary_token_id: yes,
+      secondary_token_id: no,
+    });
+    expect(await get(`/clob-markets/${PLAIN.conditionId.toUpperCase().replace('0X', '0x')}`)).toMatchObject({
+      c: PLAIN.conditionId,
+      t: [
+        { t: yes, o: 'Yes' },
+        { t: no, o: 'No' },
+      ],
+      mts: 0.01,
+      mos: 5,
+      fd: { r: 0.04, e: 1, to: true },
+    });
+    const free = await get(`/clob-markets/${FINE_NEG_RISK.conditionId}`);
+    expect(free).toMatchObject({ mts: 0.001, nr: true });
+    expect(free).not.toHaveProperty('fd');
+    expect(await get(`/clob-markets/${PLAIN.conditionId}`)).not.toHaveProperty('nr');
+  });
+
   test.each([
+    ['/markets-by-token/0x1', 400, 'Invalid token id'],
+    ['/markets-by-token/424242', 404, 'market not found'],
+    [`/clob-markets/0x${'9'.repeat(64)}`, 404, 'market not found'],
+    ['/markets/%00', 400, 'The URL holds a NUL character (%00).'],
+    ['/book?token_id=1%00', 400, 'The URL holds a NUL character (%00).'],
     ['/book', 400, 'Invalid token id'],
     ['/book?token_id=0x1', 400, 'Invalid token id'],
     ['/book?token_id=1&token_id=2', 400, 'Invalid token id'],

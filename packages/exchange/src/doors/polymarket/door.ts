@@ -7,6 +7,7 @@
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { PaperExchange } from '../../index.ts';
+import { type Guarded, guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
 import { authRoutes } from './auth-routes.ts';
 import { marketRoutes } from './market-routes.ts';
 import type { VenueKeys } from './venue-keys.ts';
@@ -23,10 +24,12 @@ export interface PolymarketDoorOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   /**
-   * Order version that `/version` reports; the venue's own is 2. Clients of its first version (clob-client 5)
-   * never ask and always sign version 1, clob-client-v2 signs what it is told.
+   * Order version that `/version` reports: what orders are taken in, 1 for the 12-field struct and 2 for the 11-field
+   * one. Clients of the venue's first version (clob-client 5) never ask and always sign version 1, clob-client-v2 signs
+   * what it is told.
    */
-  readonly orderVersion?: 1 | 2;
+  readonly orderVersion: 1 | 2;
+  readonly guard: Guarded;
 }
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -35,8 +38,9 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   const mount = door.prefix;
   acceptAnyBodyAsText(door);
   answerErrorsAsTheVenue(door);
+  guardDoor(door, options.guard);
 
-  const { orderVersion = 2 } = options;
+  const { orderVersion } = options;
   const ok = '"OK"';
   // The official client's getOk() asks for the root.
   for (const path of ['/', '/ok'])
@@ -50,7 +54,7 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   if (mount !== '')
     door.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
   authRoutes(door, mount, options);
-  marketRoutes(door, options.exchange);
+  marketRoutes(door, options);
 };
 
 /** HMACs cover the exact text, and the venue's client sends a JSON content type with empty bodies. */
@@ -62,8 +66,11 @@ function acceptAnyBodyAsText(door: FastifyInstance): void {
 }
 
 function answerErrorsAsTheVenue(door: FastifyInstance): void {
-  door.setErrorHandler((error: FastifyError | WireError, request, reply) => {
-    if (error instanceof WireError) return reply.code(error.status).send({ error: error.message });
+  door.setErrorHandler((error: FastifyError | WireError | TooManyRequests | NulInUrl, request, reply) => {
+    if (error instanceof WireError)
+      return reply.code(error.status).send({ error: error.message, ...error.details });
+    if (error instanceof TooManyRequests) return sayWhen(reply, error).send({ error: error.message });
+    if (error instanceof NulInUrl) return reply.code(400).send({ error: error.message });
     const status = error.statusCode ?? 500;
     if (status === 413) return reply.code(413).send({ error: 'Payload exceeds the limit' });
     if (status < 500) return reply.code(status).send({ error: 'Invalid payload' });

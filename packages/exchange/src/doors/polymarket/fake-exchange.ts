@@ -79,6 +79,7 @@ function book(conditionId: ConditionId, outcome: Outcome): BookView {
     bids: yes ? YES_BOOK.bids : mirrored(YES_BOOK.asks),
     asks: yes ? YES_BOOK.asks : mirrored(YES_BOOK.bids),
     lastTrade: yes ? 4_800 : 5_200,
+    lastTakerSide: yes ? 'SELL' : 'BUY',
     sequence: 7,
     changedAt: START + 1_234,
   };

@@ -1,13 +1,16 @@
 /** The venue's public market data. Wire reference 2.9. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { BookView, MarketView, Outcome } from '../../index.ts';
+import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
 import { bodyText } from './auth-routes.ts';
-import type { MarketReads } from './door.ts';
+import type { PolymarketDoorOptions } from './door.ts';
 import {
   wireBook,
+  wireCompactMarket,
   wireFeeRate,
   wireLastTrade,
   wireMarket,
+  wireMarketOfToken,
   wireMidpoint,
   wireNegRisk,
   wirePrice,
@@ -17,6 +20,8 @@ import {
 import { noOrderbook, WireError } from './wire-error.ts';
 
 const MAX_BOOKS = 500;
+/** Books of one answer; asked for beyond it, the venue's own refusal. */
+const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 const TOKEN_ID = /^[0-9]{1,78}$/;
 
 interface Listed {
@@ -29,7 +34,10 @@ function parameter(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-export function marketRoutes(door: FastifyInstance, exchange: MarketReads): void {
+export function marketRoutes(
+  door: FastifyInstance,
+  { exchange, guard }: Pick<PolymarketDoorOptions, 'exchange' | 'guard'>,
+): void {
   const tokenParameter = (request: FastifyRequest): string => {
     const tokenId = parameter(request, 'token_id');
     if (!TOKEN_ID.test(tokenId)) throw new WireError(400, 'Invalid token id');
@@ -73,14 +81,22 @@ export function marketRoutes(door: FastifyInstance, exchange: MarketReads): void
     return reply.send(wireBook(market, outcome, book));
   });
 
-  door.post('/books', (request, reply) => {
-    const answer = [];
-    for (const tokenId of requestedTokens(bodyText(request))) {
+  door.post('/books', async (request, reply) => {
+    const tokens = requestedTokens(bodyText(request));
+    await charge(guard, request, tokens.length / ENTRIES_PER_TOKEN);
+    const books: string[] = [];
+    let bytes = 0;
+    // The same book twice says nothing more.
+    for (const tokenId of new Set(tokens)) {
       const found = bookOf(tokenId);
       // Unknown tokens are dropped without a word, as the venue does.
-      if (found !== undefined) answer.push(wireBook(found.market, found.outcome, found.book));
+      if (found === undefined) continue;
+      const text = JSON.stringify(wireBook(found.market, found.outcome, found.book));
+      bytes += text.length;
+      if (bytes > MAX_ANSWER_BYTES) throw new WireError(400, 'Payload exceeds the limit');
+      books.push(text);
     }
-    return reply.send(answer);
+    return reply.type('application/json').send(`[${books.join(',')}]`);
   });
 
   door.get('/midpoint', (request, reply) =>
@@ -95,10 +111,24 @@ export function marketRoutes(door: FastifyInstance, exchange: MarketReads): void
     return reply.send(orNoOrderbook(wirePrice(requireBook(request).book, side)));
   });
 
-  door.get<{ Params: { conditionId: string } }>('/markets/:conditionId', (request, reply) => {
-    const market = exchange.market(request.params.conditionId);
+  const marketOf = (conditionId: string): MarketView => {
+    const market = exchange.market(conditionId.toLowerCase());
     if (market === undefined) throw new WireError(404, 'market not found');
-    return reply.send(wireMarket(market));
+    return market;
+  };
+  type OfMarket = { Params: { conditionId: string } };
+  door.get<OfMarket>('/markets/:conditionId', (request, reply) =>
+    reply.send(wireMarket(marketOf(request.params.conditionId))),
+  );
+  door.get<OfMarket>('/clob-markets/:conditionId', (request, reply) =>
+    reply.send(wireCompactMarket(marketOf(request.params.conditionId))),
+  );
+  door.get<{ Params: { tokenId: string } }>('/markets-by-token/:tokenId', (request, reply) => {
+    const { tokenId } = request.params;
+    if (!TOKEN_ID.test(tokenId)) throw new WireError(400, 'Invalid token id');
+    const found = exchange.marketByToken(tokenId);
+    if (found === undefined) throw new WireError(404, 'market not found');
+    return reply.send(wireMarketOfToken(found.market));
   });
 }
 

@@ -95,7 +95,7 @@ describe('L2', () => {
     };
   };
   const judge = (headers: Record<string, string>) =>
-    keys.authenticateL2(headers, 'post', '/order', '{"a":1}');
+    keys.authenticateL2(headers, { method: 'post', paths: ['/order'], body: '{"a":1}' });
 
   test('a signed request is its account', async () => {
     const caller = { address: bob, apiKey: credentials.apiKey };

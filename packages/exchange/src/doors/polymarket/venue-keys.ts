@@ -117,14 +117,16 @@ export class VenueKeys {
 
   /**
    * Judges a signed request (POLY_ADDRESS, POLY_API_KEY, POLY_PASSPHRASE, POLY_TIMESTAMP, POLY_SIGNATURE).
-   * @param path without host, mount prefix and query, as clients sign it.
-   * @param body the exact text received, '' for none.
+   * @param signed `paths`: any of which the client may have signed, without host and query; `body`: the exact text
+   *   received, '' for none.
    */
   async authenticateL2(
     headers: AuthHeaders,
-    method: string,
-    path: string,
-    body: string,
+    {
+      method,
+      paths,
+      body,
+    }: { readonly method: string; readonly paths: readonly string[]; readonly body: string },
   ): Promise<AuthenticatedKey | null> {
     const address = parseAddress(headerText(headers, 'poly_address'));
     const timestamp = headerText(headers, 'poly_timestamp');
@@ -133,12 +135,15 @@ export class VenueKeys {
     const found = await this.#find(apiKey);
     if (found === null || found.address !== address) return null;
     const passphraseFits = sameText(headerText(headers, 'poly_passphrase'), found.credentials.passphrase);
-    const signed = verifyL2Signature(
-      found.credentials.secret,
-      { timestamp, method: method.toUpperCase(), path, body },
-      headerText(headers, 'poly_signature'),
+    const signature = headerText(headers, 'poly_signature');
+    const signed = paths.map((path) =>
+      verifyL2Signature(
+        found.credentials.secret,
+        { timestamp, method: method.toUpperCase(), path, body },
+        signature,
+      ),
     );
-    return passphraseFits && signed ? { address, apiKey } : null;
+    return passphraseFits && signed.includes(true) ? { address, apiKey } : null;
   }
 
   async #find(

@@ -89,10 +89,33 @@ export function wirePrice(book: BookView, side: 'BUY' | 'SELL'): { readonly pric
   return best === undefined ? null : { price: formatPips(best) };
 }
 
-/** Price of the token's own last trade. Our book does not keep the taker's side, so it is left empty. */
+/** Price of the token's own last trade, and what its taker did; '' before the first. */
 export const wireLastTrade = (book: BookView): { readonly price: string; readonly side: string } => ({
   price: book.lastTrade === undefined ? '0.5' : formatPips(book.lastTrade),
-  side: '',
+  side: book.lastTakerSide ?? '',
+});
+
+export const wireMarketOfToken = ({ conditionId, tokenIds: [yes, no] }: MarketView) => ({
+  condition_id: conditionId,
+  primary_token_id: yes,
+  secondary_token_id: no,
+});
+
+/** The record of `GET /clob-markets/{conditionId}`: what the venue leaves out when it is false or free is left out. */
+export const wireCompactMarket = (market: MarketView) => ({
+  c: market.conditionId,
+  t: OUTCOMES.map(([, label], index) => ({ t: market.tokenIds[index], o: label })),
+  mos: microToNumber(market.minOrderSize),
+  mts: pipsToNumber(market.tickSize),
+  mbf: 0,
+  tbf: baseFee(market),
+  ...(market.negRisk ? { nr: true } : {}),
+  ...(market.feeRate > 0n
+    ? { fd: { r: microToNumber(market.feeRate), e: market.feeExponent, to: true } }
+    : {}),
+  ao: market.status === 'open',
+  aot: new Date(market.createdAt).toISOString(),
+  v: 'v1',
 });
 
 function tokenPrice(market: MarketView, outcome: Outcome): number {

@@ -1,13 +1,15 @@
 /**
  * Slots and blockhashes of the sandbox, out of time and a seed: nothing of them is stored, and they are the same after
- * a restart. A slot lasts 400 ms and always has its block; a blockhash is good for 150 blocks after its own. Time that
- * goes backwards does not take slots back.
+ * a restart. A slot lasts 800 ms and always has its block; a blockhash is good for 150 blocks after its own, which makes
+ * two minutes. Time that goes backwards does not take slots back.
  */
 import { createHash } from 'node:crypto';
 import { toBase58 } from '@bellwether/protocol';
 
-export const SLOT_MS = 400;
+export const SLOT_MS = 800;
 export const BLOCKHASH_LIFE_BLOCKS = 150;
+/** How far back a signature's status is known without a look into history. */
+export const RECENT_SLOTS = 300;
 
 export interface BlockClock {
   slot(): number;

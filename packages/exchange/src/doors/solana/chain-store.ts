@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Sql } from 'postgres';
+import { SLOT_MS } from './block-clock.ts';
 import { parseJson, toJson } from './exact-json.ts';
 import { openSession, type Session, transact } from './session.ts';
 import type {
@@ -15,6 +16,9 @@ import type {
   LandedTransaction,
   Witness,
 } from './types.ts';
+
+/** A new chain has had its blocks for a minute: how fast they come can be measured from the start. */
+const HEAD_START_MS = 75 * SLOT_MS;
 
 /** One thing to make durable. */
 export interface Change {
@@ -28,6 +32,8 @@ export interface Change {
 export interface StoredChain {
   readonly genesisMs: number;
   readonly lastSlot: number;
+  /** Transactions that ever landed. */
+  readonly landed: number;
   readonly accounts: readonly AddressedAccount[];
   /** Of the last `recentSlots` slots before `lastSlot`, in their order. */
   readonly recent: readonly { readonly signature: string; readonly slot: number; readonly err: unknown }[];
@@ -87,11 +93,15 @@ export class ChainStore {
       session,
       (tx) => [
         tx`
-          insert into sandbox_chain (id, genesis_ms, seed_hash, holder)
-          values (1, ${String(nowMs)}::bigint, ${this.#seedHash}, ${holder}) on conflict do nothing`,
-        // Waits for a commit that is still under way.
+          insert into sandbox_chain (id, genesis_ms, seed_hash, holder, slot_ms)
+          values (1, ${String(nowMs - HEAD_START_MS)}::bigint, ${this.#seedHash}, ${holder}, ${SLOT_MS})
+          on conflict do nothing`,
+        // Waits for a commit that is still under way. Slots that were counted at another pace keep their numbers:
+        // blockhashes follow from them, and what was promised until a height must end with it.
         tx`
-          update sandbox_chain set holder = ${holder}
+          update sandbox_chain set holder = ${holder}, slot_ms = ${SLOT_MS},
+            genesis_ms = case when slot_ms = ${SLOT_MS} then genesis_ms else
+              ${String(nowMs)}::bigint - greatest(0, ${String(nowMs)}::bigint - genesis_ms) / slot_ms * ${SLOT_MS} end
           where holder = ${holder} or ${from ?? null}::text is null or starts_with(holder, ${from ?? ''})
           returning seed_hash`,
       ],
@@ -111,7 +121,8 @@ export class ChainStore {
     const [chain, accounts] = await Promise.race([
       Promise.all([
         tx`
-          select genesis_ms::text, coalesce((select max(slot) from sandbox_transactions), 0)::text as last_slot
+          select genesis_ms::text, coalesce((select max(slot) from sandbox_transactions), 0)::text as last_slot,
+            (select count(*) from sandbox_transactions)::text as landed
           from sandbox_chain`,
         tx`select address, lamports::text, owner, executable, data from sandbox_accounts`,
       ]),
@@ -124,6 +135,7 @@ export class ChainStore {
     return {
       genesisMs: Number(chain[0]?.genesis_ms),
       lastSlot,
+      landed: Number(chain[0]?.landed),
       accounts: accounts.map((row) => ({
         address: row.address,
         account: {

@@ -52,7 +52,8 @@ const amountAt = (of: SandboxChain, address: string): bigint | null => {
 };
 
 describe('blocks', () => {
-  test('a slot lasts 400 ms; a blockhash is good for 150 blocks and not one more', async () => {
+  test('a slot lasts 800 ms; a blockhash is good for 150 blocks, two minutes, and not one more', async () => {
+    expect(150 * SLOT_MS).toBe(120_000);
     const [alice, bob] = [await wallet(chain), await generateKeyPairSigner()];
     const start = chain.slot();
     const { blockhash, lastValidBlockHeight } = chain.latestBlockhash();
@@ -72,6 +73,21 @@ describe('blocks', () => {
       data: { err: 'BlockhashNotFound' },
     });
     expect(chain.account(bob.address)?.lamports).toBe(SOL / 10n);
+  });
+
+  test('a chain that was counted at 400 ms a slot goes on from the height it had', async () => {
+    await chain.close();
+    // As it was written before: founded 1,000 seconds ago, 2,500 slots of 400 ms.
+    await sql`update sandbox_chain set slot_ms = 400, genesis_ms = ${String(clock.ms - 1_000_000)}::bigint`;
+    const again = await open();
+    expect(again.slot()).toBe(2_500);
+    const { blockhash } = again.latestBlockhash();
+    clock.ms += 10 * SLOT_MS;
+    expect(again.slot()).toBe(2_510);
+    await again.close();
+    const later = await open();
+    expect(later.slot()).toBe(2_510);
+    expect(later.isBlockhashValid(blockhash)).toBe(true);
   });
 
   test('time that goes backwards takes no slot back', () => {

@@ -15,16 +15,18 @@ import {
   transactionId,
 } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
-import { BLOCKHASH_LIFE_BLOCKS, type BlockClock, blockClock, hashOf } from './block-clock.ts';
+import { oversized } from './account-size.ts';
+import { BLOCKHASH_LIFE_BLOCKS, type BlockClock, blockClock, hashOf, RECENT_SLOTS } from './block-clock.ts';
 import { ChainStore, type Change, Superseded } from './chain-store.ts';
 import { CommitLine } from './commit-line.ts';
-import { Allowances, FAUCET_LAMPORTS, type Faucet, openFaucet, utcDay } from './faucet.ts';
+import { Allowances, accountsOf, FAUCET_LAMPORTS, type Faucet, openFaucet, utcDay } from './faucet.ts';
 import { feeOf } from './fee.ts';
 import { callsLoader, createMachine, type Machine, type Run } from './machine.ts';
 import { INVALID_PARAMS, PREFLIGHT_FAILED, SIGNATURE_FAILED } from './rpc/rpc-error.ts';
 import { errorSentence } from './transaction-errors.ts';
 import {
   type AddressedAccount,
+  type AirdropAllowance,
   AirdropRefused,
   type ChainAccount,
   type ChainOptions,
@@ -43,8 +45,6 @@ import {
   type Witness,
 } from './types.ts';
 
-/** How far back a signature's status is known without a look into history. */
-const RECENT_SLOTS = 300;
 /** Blocks until a transaction is final. */
 const FINAL_AFTER_SLOTS = 32;
 const RELOAD_PAUSE_MS = 500;
@@ -72,6 +72,8 @@ interface Live {
   /** In order of their slots. */
   readonly recent: Map<string, Recent>;
   readonly allowances: Allowances;
+  /** Transactions that ever landed. */
+  landed: number;
 }
 
 class DurableChain implements SandboxChain {
@@ -117,6 +119,17 @@ class DurableChain implements SandboxChain {
     return this.#open().blocks.isValid(blockhash);
   }
 
+  transactionCount(): number {
+    return this.#open().landed;
+  }
+
+  landedSince(slot: number): number {
+    let count = 0;
+    for (const entry of this.#open().recent.values())
+      if (entry.slot > slot && entry.pending === null) count += 1;
+    return count;
+  }
+
   minimumBalanceForRentExemption(bytes: number): bigint {
     return this.#open().machine.minimumBalance(bytes);
   }
@@ -147,8 +160,12 @@ class DurableChain implements SandboxChain {
     const tx = readOrRefuse(wire);
     if ('kind' in tx) return tx;
     if (callsLoader(tx)) return refusal(INVALID_PARAMS, 'the sandbox takes no programs of your own');
+    const asked = oversized(tx);
+    if (asked !== null) return refusal(INVALID_PARAMS, asked);
     const slot = this.#keepTime(live);
-    const { run: preview } = live.machine.simulate(tx, wire, true);
+    const { run: preview, after } = live.machine.simulate(tx, wire, true);
+    const grown = oversized(tx, after, (address) => live.machine.account(address));
+    if (grown !== null) return refusal(INVALID_PARAMS, grown);
     if (preview.err === 'SignatureFailure')
       return refusal(SIGNATURE_FAILED, 'Transaction signature verification failure');
     if (!live.blocks.isValid(tx.recentBlockhash)) return preflightFailed('BlockhashNotFound');
@@ -168,7 +185,11 @@ class DurableChain implements SandboxChain {
       return refusal(INVALID_PARAMS, 'sigVerify may not be used with replaceRecentBlockhash');
     const tx = readOrRefuse(wire);
     if ('kind' in tx) return tx;
+    const asked = oversized(tx);
+    if (asked !== null) return refusal(INVALID_PARAMS, asked);
     const { run, after } = machine.simulate(tx, wire, options.sigVerify);
+    const grown = oversized(tx, after, (address) => machine.account(address));
+    if (grown !== null) return refusal(INVALID_PARAMS, grown);
     if (run.err === 'SignatureFailure')
       return refusal(SIGNATURE_FAILED, 'Transaction signature verification failure');
     const replaced = options.replaceRecentBlockhash;
@@ -223,31 +244,34 @@ class DurableChain implements SandboxChain {
     return this.#store.transaction(signature);
   }
 
-  async airdrop(
-    address: string,
-    lamports: bigint,
-    options: { readonly perDay?: bigint | undefined } = {},
-  ): Promise<string> {
+  async airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string> {
     const { allowances } = this.#open();
     const day = utcDay(this.#options.clock.now());
-    const given = allowances.given(day, address);
-    if (options.perDay !== undefined && given + lamports > options.perDay)
-      throw new AirdropRefused(
-        `the faucet gives an address ${options.perDay} lamports a day, and gave this one ${given}; try again after midnight UTC`,
-      );
-    allowances.add(day, address, lamports);
+    const accounts = accountsOf(address, this.#options.seed, allowance);
+    for (const { key, most, whom } of accounts) {
+      const given = allowances.given(day, key);
+      if (most !== null && given + lamports > most)
+        throw new AirdropRefused(
+          `the faucet gives ${whom} ${most} lamports a day, and gave it ${given}; try again after midnight UTC`,
+        );
+    }
+    for (const { key } of accounts) allowances.add(day, key, lamports);
     if ((this.account(this.#faucet.address)?.lamports ?? 0n) < 2n * lamports) await this.#fillFaucet();
     const wire = await this.#faucet.transfer(address, lamports, this.latestBlockhash().blockhash);
     const outcome = await this.send(wire, {
       also: (_executed, tx) => [
-        tx`
-          insert into sandbox_airdrops (address, day, lamports)
-          values (${address}, ${day}, ${String(lamports)}::bigint)
-          on conflict (address, day) do update set lamports = sandbox_airdrops.lamports + excluded.lamports`,
+        // What was given on other days binds nobody any more.
+        tx`delete from sandbox_airdrops where day <> ${day}`,
+        ...accounts.map(
+          ({ key }) => tx`
+            insert into sandbox_airdrops (address, day, lamports)
+            values (${key}, ${day}, ${String(lamports)}::bigint)
+            on conflict (address, day) do update set lamports = sandbox_airdrops.lamports + excluded.lamports`,
+        ),
       ],
     });
     if (outcome.kind === 'executed') return outcome.executed.signature;
-    allowances.add(day, address, -lamports);
+    for (const { key } of accounts) allowances.add(day, key, -lamports);
     throw new AirdropRefused(outcome.message);
   }
 
@@ -315,6 +339,7 @@ class DurableChain implements SandboxChain {
     const entry: Recent = { slot, err, pending: null };
     entry.pending = live.line.add(change).then(() => {
       entry.pending = null;
+      live.landed += 1;
     });
     recent.set(signature, entry);
     await entry.pending;
@@ -377,6 +402,7 @@ class DurableChain implements SandboxChain {
         stored.recent.map(({ signature, slot, err }) => [signature, { slot, err, pending: null }]),
       ),
       allowances: new Allowances(day, await this.#store.airdropsOf(day)),
+      landed: stored.landed,
     };
   }
 

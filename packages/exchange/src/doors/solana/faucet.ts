@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SOLANA_PROGRAMS } from '@bellwether/protocol';
 import type { Address, Blockhash, KeyPairSigner } from '@solana/kit';
+import type { AirdropAllowance } from './types.ts';
 
 /** Below 2^53, so that clients without exact integers read it right. */
 export const FAUCET_LAMPORTS = 5_000_000n * 1_000_000_000n;
@@ -58,6 +59,23 @@ function transferData(lamports: bigint): Uint8Array {
   view.setUint32(0, SYSTEM_TRANSFER, true);
   view.setBigUint64(4, lamports, true);
   return data;
+}
+
+/** One of those whom the faucet counts what it gives for. */
+interface Counted {
+  readonly key: string;
+  /** `null`: as much as is asked for. */
+  readonly most: bigint | null;
+  readonly whom: string;
+}
+
+export function accountsOf(address: string, seed: string, allowance?: AirdropAllowance): readonly Counted[] {
+  const own = { key: address, most: allowance?.perDay ?? null, whom: 'an address' };
+  const caller = allowance?.caller;
+  if (caller === undefined) return [own];
+  // Network addresses are people's: what is kept of one cannot be read back without the seed.
+  const hash = createHash('sha256').update(seed).update('\0source\0').update(caller.source).digest('hex');
+  return [own, { key: `source ${hash.slice(0, 32)}`, most: caller.perDay, whom: 'a caller' }];
 }
 
 /** What was given on one day. A new day starts from nothing. */

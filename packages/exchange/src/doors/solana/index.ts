@@ -3,6 +3,7 @@ export { type SolanaRpcDoorOptions, solanaRpcDoor } from './rpc/door.ts';
 export { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
 export {
   type AddressedAccount,
+  type AirdropAllowance,
   AirdropRefused,
   type BalanceSheet,
   type ChainAccount,

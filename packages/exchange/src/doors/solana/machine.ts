@@ -182,10 +182,14 @@ export class Machine {
     return { lamports, tokens };
   }
 
-  #matching(addresses: readonly string[], { mint, programId }: TokenFilter): AddressedAccount[] {
+  #matching(
+    addresses: readonly string[],
+    { mint, programId, most = Number.POSITIVE_INFINITY }: TokenFilter,
+  ): AddressedAccount[] {
     const mintKey = mint === undefined ? null : keyOf(mint);
     const found: AddressedAccount[] = [];
     for (const address of addresses) {
+      if (found.length >= most) break;
       const account = this.account(address);
       if (account === null) continue;
       if (programId !== undefined && account.owner !== programId) continue;

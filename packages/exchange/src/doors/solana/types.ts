@@ -150,6 +150,10 @@ export interface SandboxChain {
   latestBlockhash(): { readonly blockhash: string; readonly lastValidBlockHeight: number };
   isBlockhashValid(blockhash: string): boolean;
   readonly genesisHash: string;
+  /** Transactions that ever landed. */
+  transactionCount(): number;
+  /** Those that landed after a slot, which is one of the last 300. */
+  landedSince(slot: number): number;
   minimumBalanceForRentExemption(bytes: number): bigint;
   /**
    * Executes; resolves when accounts, status and the statements of every witness are durable, all in one PostgreSQL
@@ -171,13 +175,10 @@ export interface SandboxChain {
   transaction(signature: string): Promise<LandedTransaction | null>;
   /**
    * A transfer from the faucet; resolves with its signature when it is durable.
-   * @throws AirdropRefused when the allowance of the address and day is used up, or the amount cannot be given
+   * @param allowance missing: the faucet gives what is asked for
+   * @throws AirdropRefused when the allowance of the day is used up, or the amount cannot be given
    */
-  airdrop(
-    address: string,
-    lamports: bigint,
-    options?: { readonly perDay?: bigint | undefined },
-  ): Promise<string>;
+  airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string>;
   /** Sets accounts as they are given (mints, funded token accounts); none with 0 lamports remains. Durable. */
   put(
     accounts: readonly AddressedAccount[],
@@ -194,9 +195,19 @@ export interface SandboxChain {
   close(): Promise<void>;
 }
 
+/** Lamports that the faucet gives on a UTC day. */
+export interface AirdropAllowance {
+  /** To an address. */
+  readonly perDay: bigint;
+  /** To all addresses that one caller asks for; missing: the desk itself asks. */
+  readonly caller?: { readonly source: string; readonly perDay: bigint };
+}
+
 export interface TokenFilter {
   readonly mint?: string;
   readonly programId?: string;
+  /** No more of them are read. */
+  readonly most?: number;
 }
 
 export interface ChainOptions {

@@ -84,6 +84,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
       const [row] = await sql`
         select ${limitColumns(day)}, a.name as agent_name, a.wallet_address as agent_wallet,
           a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions, g.groups, c.changed,
+          (select max(updated_at) from orders where agent_id = ${caller.agentId}) as last_change_at,
           pg_current_snapshot()::text as snapshot
         from ${limits(caller.agentId, day)}
         left join lateral (${wallets(caller.userId, user)}) w on true
@@ -224,6 +225,7 @@ const briefingFacts = (row: Row): BriefingFacts => ({
   positions: positionsOf(row.positions),
   openOrders: ((row.groups ?? []) as Row[]).map(openOrders),
   changed: ((row.changed ?? []) as Row[]).map((order) => orderRow(changedOrder(order))),
+  lastChangeAt: row.last_change_at === null ? null : row.last_change_at.getTime(),
   snapshot: row.snapshot,
 });
 

@@ -138,13 +138,19 @@ function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeS
   };
 }
 
-/** The transaction of an order of venue B, written with it: before any node is given it. */
+/**
+ * The transaction of an order of venue B, written with it: before any node is given it. Its signature proves the wallet,
+ * which is the agent's from now on when it names none.
+ */
 const chainOrder = (tx: Tx, order: NewOrder, chain: NewChainOrder) => tx`
   signed as (
     insert into chain_orders (order_id, agent_id, signature, wire, stage, due_at)
     select ${chain.orderId}, ${order.agentId}::uuid, ${chain.signature}, ${chain.wire as Buffer}::bytea, 'sending',
       ${new Date(chain.dueAt)}::timestamptz
     from placed
+  ), named as (
+    update agents set sol_address = ${order.walletAddress}
+    where agent_id = ${order.agentId}::uuid and sol_address is null and exists (select 1 from placed)
   )`;
 
 function orderColumns(order: NewOrder, day: string, amount: bigint): Row {

@@ -5,6 +5,7 @@
 import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, toBase64 } from '@bellwether/protocol';
 import type { Chain, Landing, SendAnswer } from '../../ports/chain.ts';
 import { mintOf, tokenAccountOf } from './accounts.ts';
+import { createBlockPace } from './block-pace.ts';
 import { buildTransfer } from './delegated-transfer.ts';
 import { COMMITMENT, readAccount, readOwned } from './reads.ts';
 import { ChainUnavailable, createRpc, type Rpc, type RpcOptions } from './rpc.ts';
@@ -21,6 +22,7 @@ export type SolanaChainOptions = RpcOptions;
 export function createSolanaChain(options: SolanaChainOptions): Chain {
   const rpc = createRpc(options);
   const programOf = createMintPrograms(rpc);
+  const blockMs = createBlockPace(rpc, options.clock);
 
   const associated = async (owner: SolanaAddress, mint: SolanaAddress) => {
     const program = await programOf(mint);
@@ -33,6 +35,8 @@ export function createSolanaChain(options: SolanaChainOptions): Chain {
     async blockHeight() {
       return Number(await rpc.read('getBlockHeight', [{ commitment: COMMITMENT }], CHECKS.number));
     },
+
+    blockMs,
 
     send: (wire) => send(rpc, wire),
 

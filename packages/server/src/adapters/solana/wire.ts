@@ -53,5 +53,8 @@ export const CHECKS = {
   owned: checkedBy(at(Type.Array(Type.Object({ pubkey: Type.String(), account: Account })))),
   statuses: checkedBy(at(Type.Array(Status))),
   simulation: checkedBy(at(Simulated)),
+  samples: checkedBy(
+    Type.Array(Type.Object({ numSlots: U64, samplePeriodSecs: Type.Integer({ minimum: 1 }) })),
+  ),
   blockhash: checkedBy(at(Type.Object({ blockhash: Type.String(), lastValidBlockHeight: U64 }))),
 } as const;

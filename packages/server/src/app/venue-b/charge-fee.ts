@@ -15,7 +15,7 @@ import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { type FeeFate, fatesOf, isSigned, type SignedCharge } from './fee-fate.ts';
 
-/** A signature that takes longer comes too late for its blockhash, which lives about a minute. */
+/** A signature that takes longer comes too late for its blockhash, which lives a minute or two. */
 const SIGN_WITHIN_MS = 40_000;
 const LEASE_MS = 60_000;
 const RETRY_S = 2;

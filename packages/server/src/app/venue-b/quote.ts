@@ -1,7 +1,7 @@
 /**
  * A quote of venue B: what the market asks, and the transaction that would trade at it. Every quote is kept, also those
  * that hold no transaction, so that submitting one can say why it cannot be. Nothing is promised and no budget is
- * touched here.
+ * touched here; what the safeguards would deny a submit now is shown without its transaction.
  */
 import { QUOTE_ERRORS, type Quote, type QuoteErrorCode, type QuoteRequest } from '@bellwether/contract';
 import { DecimalError, formatMicro, formatPips, type Micro, parseMicro } from '@bellwether/contract/decimals';
@@ -15,7 +15,9 @@ import type { QuoteRow } from '../../ports/venue-b-stores.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
 import { TITLE_CHARS } from '../untrusted-market.ts';
+import { lookAhead, sentenceOf } from './judge.ts';
 
+/** At most; a blockhash that ends sooner ends the quote. */
 export const QUOTE_TTL_MS = 120_000;
 const MESSAGE_CHARS = 1_000;
 
@@ -35,6 +37,7 @@ export async function quote(
   const answer: VenueQuote = isOut
     ? { kind: 'degraded', code: 'geoblocked', message: null, market: null }
     : await ask(deps, question);
+  const denial = await denialOfAnswer(deps, caller, question, answer);
   const now = deps.clock.now();
   const { market } = answer;
   const row: Omit<QuoteRow, 'withdrawn'> = {
@@ -51,20 +54,32 @@ export async function quote(
     mints: market?.tokenIds ?? null,
     amounts: answer.kind === 'degraded' ? null : answer.amounts,
     transaction:
-      answer.kind === 'executable'
+      answer.kind === 'executable' && denial === null
         ? {
             message: answer.message,
             lastValidBlockHeight: answer.lastValidBlockHeight,
             deadAt: answer.expectedEnd,
           }
         : null,
-    errorCode: answer.kind === 'degraded' ? answer.code : null,
+    errorCode: answer.kind === 'degraded' ? answer.code : (denial?.code ?? null),
     createdAt: now,
     expiresAt:
       answer.kind === 'executable' ? Math.min(now + QUOTE_TTL_MS, answer.expectedEnd) : now + QUOTE_TTL_MS,
   };
   await deps.quotes.add(row);
-  return quoteRecord(deps, row, answer);
+  return quoteRecord(deps, row, answer, denial);
+}
+
+/** What the safeguards say of the order that could be signed; `null` also where there is nothing to sign. */
+async function denialOfAnswer(
+  deps: Deps,
+  caller: Caller,
+  { wallet, ticker, side }: QuoteQuestion,
+  answer: VenueQuote,
+): Promise<Denial | null> {
+  if (answer.kind !== 'executable' || wallet === null) return null;
+  const { amounts, market } = answer;
+  return lookAhead(deps, caller, { wallet, ticker, mints: market.tokenIds, side, amounts });
 }
 
 /** The venue's answer; what cannot be had is a degraded quote. */
@@ -160,7 +175,12 @@ function mintsOf(deps: Deps, row: Omit<QuoteRow, 'withdrawn'>): { inputMint: str
     : { inputMint: outcome, outputMint: collateral };
 }
 
-function quoteRecord(deps: Deps, row: Omit<QuoteRow, 'withdrawn'>, answer: VenueQuote): Quote {
+function quoteRecord(
+  deps: Deps,
+  row: Omit<QuoteRow, 'withdrawn'>,
+  answer: VenueQuote,
+  denial: Denial | null,
+): Quote {
   const { market } = answer;
   const asked = formatMicro(row.asked);
   return {
@@ -186,13 +206,16 @@ function quoteRecord(deps: Deps, row: Omit<QuoteRow, 'withdrawn'>, answer: Venue
           outAmount: row.amounts.outAmount.toString(),
           minOutAmount: row.amounts.minOutAmount.toString(),
         }),
-    ...(answer.kind === 'executable' ? { unsignedTransaction: toBase64(answer.wire) } : {}),
+    ...(answer.kind === 'executable' && denial === null
+      ? { unsignedTransaction: toBase64(answer.wire) }
+      : {}),
     expiresAt: row.expiresAt,
     previewOnly: row.wallet === null,
     isRedemption: row.amounts?.isRedemption ?? false,
     kycRequired: row.errorCode === 'kyc_required',
     geoblocked: row.errorCode === 'geoblocked',
     ...(answer.kind === 'degraded' ? errorOf(answer) : {}),
+    ...(denial === null ? {} : { quoteErrorCode: denial.code, quoteErrorMessage: sentenceOf(denial) }),
   };
 }
 

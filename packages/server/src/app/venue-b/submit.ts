@@ -12,17 +12,17 @@ import {
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
-import { DecimalError, formatMicro, type Micro, parseMicro } from '@bellwether/contract/decimals';
+import { DecimalError, formatMicro, parseMicro } from '@bellwether/contract/decimals';
 import { equalBytes, parseTransactionBytes, transactionId } from '@bellwether/protocol';
 import { averagePrice, legsOf } from '../../domain/chain-orders.ts';
 import type { Denial } from '../../domain/denial.ts';
-import { assess } from '../../domain/safeguards.ts';
 import type { Caller, FirstAnswer, NewOrder, OrderRow, TradeScope } from '../../ports/stores.ts';
 import type { ChainOrderRow, NewChainOrder, QuoteRow } from '../../ports/venue-b-stores.ts';
 import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { noteSubmitRefusal } from '../refused-attempts.ts';
+import { budgetOf, denialOf } from './judge.ts';
 import { type ExecutableQuote, isExecutable, mintOf, reject } from './outcomes.ts';
 import { bytesOf, requireHarmless, requireSigned } from './signed-transaction.ts';
 
@@ -156,10 +156,6 @@ function exact(value: number | undefined): string | undefined {
   }
 }
 
-/** A redemption is no trade: it takes no budget. */
-const budgetOf = ({ side, amounts }: ExecutableQuote): Micro =>
-  amounts.isRedemption ? 0n : legsOf(side, amounts).collateral;
-
 async function execute(
   deps: Deps,
   call: SubmitCall,
@@ -197,7 +193,7 @@ async function execute(
   return send(deps, order, chain);
 }
 
-/** What must hold while the agent's lock is held. A redemption is never blocked by a safeguard. */
+/** What must hold while the agent's lock is held. */
 function admit(deps: Deps, quote: ExecutableQuote, scope: TradeScope): void {
   if (!scope.keyActive) throw refusal('unauthorized');
   if (scope.quoteWithdrawn) throw withdrawn();
@@ -205,17 +201,7 @@ function admit(deps: Deps, quote: ExecutableQuote, scope: TradeScope): void {
   if (status !== 'ready') {
     throw refusal('service_unavailable', `The venue takes no orders now: ${status}.`, { retryAfterS: 1 });
   }
-  if (quote.amounts.isRedemption) return;
-  const denial = assess(scope.safeguards, {
-    // What stands for a credential is the wallet's signature.
-    hasCredentials: true,
-    claimMissing: deps.venueB.backend === 'live' && !scope.claimed,
-    addsExposure: quote.side === 'BUY',
-    amount: budgetOf(quote),
-    usage: scope.usage,
-    positionValue: scope.positionValue,
-    realizedToday: scope.realizedToday,
-  });
+  const denial = denialOf(deps, quote, scope);
   if (denial !== null) throw new Refusal([denial]);
 }
 

@@ -3,6 +3,8 @@ import { zstdCompressSync } from 'node:zlib';
 import { SOLANA_PROGRAMS, toBase58 } from '@bellwether/protocol';
 import { type Mint, readToken, type TokenAccount } from '../token-accounts.ts';
 import type { ChainAccount, TokenBalance } from '../types.ts';
+import type { MethodContext } from './methods.ts';
+import { decimalsIn } from './methods.ts';
 import type { Options } from './params.ts';
 import { INVALID_REQUEST, RpcError } from './rpc-error.ts';
 
@@ -32,15 +34,16 @@ export function accountViewOf(options: Options, otherwise: AccountEncoding = 'bi
   };
 }
 
-/** @param decimalsOf the decimals of a mint */
+/** @throws RpcError when the request has read enough, before anything is encoded */
 export function accountJson(
   account: ChainAccount | null,
   view: AccountView,
-  decimalsOf: (mint: string) => number,
+  { budget, chain }: MethodContext,
 ): unknown {
   if (account === null) return null;
+  budget.read(account.data.length);
   return {
-    data: dataJson(account, view, decimalsOf),
+    data: dataJson(account, view, decimalsIn(chain)),
     executable: account.executable,
     lamports: account.lamports,
     owner: account.owner,

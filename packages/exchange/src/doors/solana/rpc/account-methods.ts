@@ -14,17 +14,19 @@ export const ACCOUNT_METHODS: Methods = {
     params.options(1, chain.slot());
     return atSlot(chain, chain.account(address)?.lamports ?? 0n);
   },
-  getAccountInfo: (params, { chain }) => {
+  getAccountInfo: (params, context) => {
+    const { chain } = context;
     const address = params.address(0);
     const view = accountViewOf(params.options(1, chain.slot()));
-    return atSlot(chain, accountJson(chain.account(address), view, decimalsIn(chain)));
+    return atSlot(chain, accountJson(chain.account(address), view, context));
   },
-  getMultipleAccounts: (params, { chain }) => {
+  getMultipleAccounts: (params, context) => {
+    const { chain } = context;
     const addresses = params.list(0, MAX_ACCOUNTS_PER_CALL).map(asAddress);
     const view = accountViewOf(params.options(1, chain.slot()), 'base64');
     return atSlot(
       chain,
-      addresses.map((address) => accountJson(chain.account(address), view, decimalsIn(chain))),
+      addresses.map((address) => accountJson(chain.account(address), view, context)),
     );
   },
   getTokenAccountBalance: (params, { chain }) => {
@@ -61,18 +63,20 @@ function tokenAt<K extends keyof Kinds>(chain: SandboxChain, address: string, ki
 
 function tokenAccounts(
   params: Params,
-  { chain }: MethodContext,
+  context: MethodContext,
   find: (key: string, filter: TokenFilter) => readonly AddressedAccount[],
 ): unknown {
+  const { chain } = context;
+  const { mostTokenAccounts: most } = context.budget;
   const key = params.address(0);
   const filter = filterOf(chain, params.options(1, chain.slot()));
   const view = accountViewOf(params.options(2, chain.slot()));
+  const found = find(key, { ...filter, most: most + 1 });
+  if (found.length > most)
+    throw invalidParam(`${key} has more than ${most} such token accounts; name a mint`);
   return atSlot(
     chain,
-    find(key, filter).map(({ address, account }) => ({
-      pubkey: address,
-      account: accountJson(account, view, decimalsIn(chain)),
-    })),
+    found.map(({ address, account }) => ({ pubkey: address, account: accountJson(account, view, context) })),
   );
 }
 

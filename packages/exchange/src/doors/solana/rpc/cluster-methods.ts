@@ -1,11 +1,15 @@
 /** Methods about the node, its blocks and what transactions cost. */
 import { concatBytes, MalformedTransaction, parseBase64Strict, readTransaction } from '@bellwether/protocol';
+import { RECENT_SLOTS, SLOT_MS } from '../block-clock.ts';
 import { feeOf } from '../fee.ts';
 import { API_VERSION, atSlot, type MethodContext, type Methods } from './methods.ts';
 import type { Params } from './params.ts';
 import { INVALID_PARAMS, invalidParam, RpcError } from './rpc-error.ts';
 
 const SLOTS_IN_EPOCH = 432_000;
+const SAMPLE_S = 60;
+const SLOTS_PER_SAMPLE = (SAMPLE_S * 1000) / SLOT_MS;
+const MAX_SAMPLES = 720n;
 const SIGNATURE_BYTES = 64;
 const VERSION_FLAG = 0x80;
 const MAX_ACCOUNT_BYTES = 10n * 1024n * 1024n;
@@ -39,8 +43,29 @@ export const CLUSTER_METHODS: Methods = {
       epoch: Math.floor(slot / SLOTS_IN_EPOCH),
       slotIndex: slot % SLOTS_IN_EPOCH,
       slotsInEpoch: SLOTS_IN_EPOCH,
-      transactionCount: null,
+      transactionCount: chain.transactionCount(),
     };
+  },
+  getTransactionCount: (params, { chain }) => {
+    params.options(0, chain.slot());
+    return chain.transactionCount();
+  },
+  // Every slot has its block here, and lasts as long as the next.
+  getRecentPerformanceSamples: (params, { chain }) => {
+    const [slot, wanted] = [chain.slot(), params.maybeWhole(0) ?? MAX_SAMPLES];
+    if (wanted > MAX_SAMPLES) throw invalidParam(`Invalid limit; max ${MAX_SAMPLES}`);
+    const counted = Math.min(Number(wanted), Math.floor(Math.min(slot, RECENT_SLOTS) / SLOTS_PER_SAMPLE));
+    return Array.from({ length: counted }, (_, nth) => {
+      const last = slot - nth * SLOTS_PER_SAMPLE;
+      const landed = chain.landedSince(last - SLOTS_PER_SAMPLE) - chain.landedSince(last);
+      return {
+        slot: last,
+        numSlots: SLOTS_PER_SAMPLE,
+        numTransactions: landed,
+        numNonVoteTransactions: landed,
+        samplePeriodSecs: SAMPLE_S,
+      };
+    });
   },
   getFeeForMessage,
   getMinimumBalanceForRentExemption: (params, { chain }) => {

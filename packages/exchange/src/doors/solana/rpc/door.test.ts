@@ -66,7 +66,7 @@ beforeAll(async () => {
   chain = await openTestChain(await migrated(await openTestDatabase()), clock);
   offered = chain;
   app = fastify();
-  await app.register(solanaRpcDoor, { prefix: '/rpc', chain: () => offered });
+  await app.register(solanaRpcDoor, { prefix: '/rpc', chain: () => offered, guard: null });
   rpc = createSolanaRpc(await app.listen({ host: '127.0.0.1', port: 0 }).then((url) => `${url}/rpc`));
 });
 

@@ -4,12 +4,14 @@
  *
  * Register it with Fastify under a prefix of your choice. Errors are JSON-RPC's, with HTTP status 200, as nodes do.
  */
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { charge, type Guarded, guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../../limits.ts';
 import { parseJson, toJson } from '../exact-json.ts';
 import { type SandboxChain, SandboxChainUnavailable } from '../types.ts';
 import { ACCOUNT_METHODS } from './account-methods.ts';
+import { Budget } from './budget.ts';
 import { CLUSTER_METHODS } from './cluster-methods.ts';
-import type { Method } from './methods.ts';
+import type { Method, MethodContext } from './methods.ts';
 import { Params } from './params.ts';
 import {
   INTERNAL_ERROR,
@@ -19,19 +21,33 @@ import {
   nodeUnhealthy,
   PARSE_ERROR,
   RpcError,
+  TOO_MANY_REQUESTS,
 } from './rpc-error.ts';
 import { TRANSACTION_METHODS } from './transaction-methods.ts';
 
 export interface SolanaRpcDoorOptions {
   /** `null` while there is none to ask: the door then answers as an unhealthy node. */
   readonly chain: () => SandboxChain | null;
-  /** Lamports that the faucet gives an address on a UTC day. */
-  readonly airdropPerDay?: bigint;
+  readonly guard: Guarded;
 }
 
-const BODY_LIMIT_BYTES = 512 * 1024;
-const MAX_BATCH = 100;
-const DEFAULT_AIRDROP_PER_DAY = 10_000_000_000n;
+const BODY_LIMIT_BYTES = 64 * 1024;
+const MAX_BATCH = 10;
+/** Lamports that the faucet gives an address, and all addresses that one caller asks for, on a UTC day. */
+const AIRDROP_PER_DAY = 10_000_000_000n;
+const AIRDROP_PER_CALLER_AND_DAY = 50_000_000_000n;
+
+/** What a method costs the process, in tokens of the caller's bucket; any other one. */
+const TOKENS: ReadonlyMap<unknown, number> = new Map([
+  ['sendTransaction', 10],
+  ['requestAirdrop', 10],
+  ['simulateTransaction', 5],
+  ['getMultipleAccounts', 5],
+  ['getTokenAccountsByOwner', 5],
+  ['getTokenAccountsByDelegate', 5],
+  ['getSignatureStatuses', 2],
+  ['getTransaction', 2],
+]);
 
 const METHODS: ReadonlyMap<string, Method> = new Map(
   Object.entries({ ...CLUSTER_METHODS, ...ACCOUNT_METHODS, ...TRANSACTION_METHODS }),
@@ -39,48 +55,85 @@ const METHODS: ReadonlyMap<string, Method> = new Map(
 
 export const solanaRpcDoor: FastifyPluginAsync<SolanaRpcDoorOptions> = async (door, options) => {
   acceptAnyBodyAsText(door);
-  const airdropPerDay = options.airdropPerDay ?? DEFAULT_AIRDROP_PER_DAY;
+  answerErrorsAsANode(door);
+  const { guard } = options;
+  guardDoor(door, guard);
 
-  const answer = async (call: unknown): Promise<object | null> => {
+  /** The JSON of the answer; `null` for a notification. */
+  const answer = async (call: unknown, { budget, airdrops }: Limits): Promise<string | null> => {
     const id = idOf(call);
     try {
       const { method, params } = readCall(call);
       const chain = options.chain();
       if (chain === null) throw nodeUnhealthy();
-      const result = await method(params, { chain, airdropPerDay });
-      return id === undefined ? null : { jsonrpc: '2.0', result, id };
+      const result = await method(params, { chain, budget, airdrops });
+      if (id === undefined) return null;
+      const text = toJson({ jsonrpc: '2.0', result, id });
+      budget.answer(text);
+      return text;
     } catch (error) {
       // A request that names no id is a notification, unless it is none at all.
       if (id === undefined && !isInvalidRequest(error)) return null;
-      return { jsonrpc: '2.0', error: errorJson(error, door), id: id ?? null };
+      return toJson({ jsonrpc: '2.0', error: errorJson(error, door), id: id ?? null });
     }
   };
 
   door.post('/', async (request, reply) => {
-    const answers = await answerBody(request.body, answer);
-    if (answers === null) return reply.code(204).send();
-    return reply.type('application/json').send(toJson(answers));
+    const calls = callsOf(request.body);
+    if (calls instanceof RpcError) return reply.type('application/json').send(refusalJson(calls));
+    const many = Array.isArray(calls) ? calls : [calls];
+    await charge(guard, request, tokensOf(many) - 1);
+    const limits = limitsOf(guard, request);
+    const texts = await inTurns(many, (call) => answer(call, limits));
+    const told = texts.filter((text) => text !== null);
+    if (told.length === 0) return reply.code(204).send();
+    return reply.type('application/json').send(Array.isArray(calls) ? `[${told.join(',')}]` : told[0]);
   });
 };
 
-async function answerBody(
-  body: unknown,
-  answer: (call: unknown) => Promise<object | null>,
-): Promise<object | null> {
+type Limits = Pick<MethodContext, 'budget' | 'airdrops'>;
+
+/** Of one request, for all of its calls together. */
+function limitsOf(guard: Guarded, request: FastifyRequest): Limits {
+  const perDay = AIRDROP_PER_DAY;
+  if (guard === null) return { budget: Budget.unlimited(), airdrops: { perDay } };
+  const caller = { source: guard.sourceOf(request), perDay: AIRDROP_PER_CALLER_AND_DAY };
+  return { budget: new Budget(), airdrops: { perDay, caller } };
+}
+
+const refusalJson = ({ code, message }: RpcError): string =>
+  toJson({ jsonrpc: '2.0', error: { code, message }, id: null });
+
+/** The call, or the calls of a batch; what is neither is answered as a whole. */
+function callsOf(body: unknown): unknown {
   let calls: unknown;
   try {
     calls = parseJson(String(body ?? ''));
   } catch {
-    return { jsonrpc: '2.0', error: { code: PARSE_ERROR, message: 'Parse error' }, id: null };
+    return new RpcError(PARSE_ERROR, 'Parse error');
   }
-  if (!Array.isArray(calls)) return answer(calls);
-  if (calls.length === 0 || calls.length > MAX_BATCH) {
-    const message = `Invalid request: a batch has between 1 and ${MAX_BATCH} calls`;
-    return { jsonrpc: '2.0', error: { code: INVALID_REQUEST, message }, id: null };
+  if (Array.isArray(calls) && (calls.length === 0 || calls.length > MAX_BATCH))
+    return new RpcError(INVALID_REQUEST, `Invalid request: a batch has between 1 and ${MAX_BATCH} calls`);
+  return calls;
+}
+
+const tokensOf = (calls: readonly unknown[]): number =>
+  calls.reduce<number>(
+    (sum, call) => sum + (TOKENS.get((call as { readonly method?: unknown } | null)?.method) ?? 1),
+    0,
+  );
+
+/**
+ * Side by side, so that what is sent in one batch shares a commit; but each begins in a turn of its own, so that the
+ * process serves others in between.
+ */
+async function inTurns<T>(calls: readonly unknown[], answer: (call: unknown) => Promise<T>): Promise<T[]> {
+  const answers: Promise<T>[] = [];
+  for (const call of calls) {
+    if (answers.length > 0) await new Promise((turn) => setImmediate(turn));
+    answers.push(answer(call));
   }
-  // Side by side, so that what is sent in one batch shares a commit; each starts in its turn.
-  const answers = (await Promise.all(calls.map(answer))).filter((one) => one !== null);
-  return answers.length === 0 ? null : answers;
+  return Promise.all(answers);
 }
 
 /** `undefined` for a notification. */
@@ -132,4 +185,21 @@ function acceptAnyBodyAsText(door: FastifyInstance): void {
   door.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
     done(null, body),
   );
+}
+
+/** Faults of the request as a whole: the body was not read, so there is no id to answer to. */
+function answerErrorsAsANode(door: FastifyInstance): void {
+  door.setErrorHandler((error: FastifyError | TooManyRequests | NulInUrl, request: FastifyRequest, reply) => {
+    reply.type('application/json');
+    if (error instanceof TooManyRequests)
+      return sayWhen(reply, error).send(refusalJson(new RpcError(TOO_MANY_REQUESTS, error.message)));
+    const status = error instanceof NulInUrl ? 400 : (error.statusCode ?? 500);
+    if (status >= 500) {
+      request.log.error({ err: error }, 'the Solana door failed');
+      return reply.code(500).send(refusalJson(new RpcError(INTERNAL_ERROR, 'Internal error')));
+    }
+    const message =
+      status === 413 ? `Invalid request: a body has at most ${BODY_LIMIT_BYTES} bytes` : error.message;
+    return reply.code(status).send(refusalJson(new RpcError(INVALID_REQUEST, message)));
+  });
 }

@@ -1,6 +1,7 @@
 /** What the methods have in common: what they are given, and the envelope of answers that hold for a slot. */
 import { readToken } from '../token-accounts.ts';
-import type { SandboxChain } from '../types.ts';
+import type { AirdropAllowance, SandboxChain } from '../types.ts';
+import type { Budget } from './budget.ts';
 import type { Params } from './params.ts';
 
 /** Of the node whose behaviour this follows. */
@@ -8,8 +9,9 @@ export const API_VERSION = '3.0.0';
 
 export interface MethodContext {
   readonly chain: SandboxChain;
-  /** Lamports an address may ask for on a UTC day. */
-  readonly airdropPerDay: bigint;
+  /** Of the request that the call belongs to. */
+  readonly budget: Budget;
+  readonly airdrops: AirdropAllowance;
 }
 
 export type Method = (params: Params, context: MethodContext) => unknown;

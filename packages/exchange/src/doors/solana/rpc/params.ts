@@ -41,6 +41,11 @@ export class Params {
     return BigInt(value);
   }
 
+  /** `undefined` when it was left out. */
+  maybeWhole(index: number): bigint | undefined {
+    return (this.#values[index] ?? null) === null ? undefined : this.whole(index);
+  }
+
   /**
    * The options, empty when they were left out.
    * @param slot ours; a `minContextSlot` beyond it is refused

@@ -18,6 +18,8 @@ export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 export const PREFLIGHT_FAILED = -32002;
 export const SIGNATURE_FAILED = -32003;
+/** The code that public nodes give beside HTTP 429. */
+export const TOO_MANY_REQUESTS = 429;
 const NODE_UNHEALTHY = -32005;
 const VERSION_NOT_SUPPORTED = -32015;
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;

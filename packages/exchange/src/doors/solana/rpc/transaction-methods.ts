@@ -10,7 +10,7 @@ import {
   type Simulated,
 } from '../types.ts';
 import { accountJson, accountViewOf, tokenBalanceJson } from './account-json.ts';
-import { atSlot, decimalsIn, type MethodContext, type Methods } from './methods.ts';
+import { atSlot, type MethodContext, type Methods } from './methods.ts';
 import { asAddress, asSignature, type Options, type Params } from './params.ts';
 import {
   INTERNAL_ERROR,
@@ -46,13 +46,13 @@ export const TRANSACTION_METHODS: Methods = {
     const landed = await chain.transaction(params.signature(0));
     return landed === null ? null : landedJson(landed, encoding, newest);
   },
-  requestAirdrop: async (params, { chain, airdropPerDay }) => {
+  requestAirdrop: async (params, { chain, airdrops }) => {
     const [address, lamports] = [params.address(0), params.whole(1)];
     params.options(2, chain.slot());
     if (lamports === 0n || lamports > MAX_AIRDROP_LAMPORTS)
       throw invalidParam(`the faucet gives between 1 and ${MAX_AIRDROP_LAMPORTS} lamports at a time`);
     try {
-      return await chain.airdrop(address, lamports, { perDay: airdropPerDay });
+      return await chain.airdrop(address, lamports, airdrops);
     } catch (error) {
       if (!(error instanceof AirdropRefused)) throw error;
       throw new RpcError(INTERNAL_ERROR, `airdrop request failed: ${error.message}`);
@@ -73,7 +73,8 @@ async function sendTransaction(params: Params, { chain }: MethodContext): Promis
   throw refusalError(outcome);
 }
 
-async function simulateTransaction(params: Params, { chain }: MethodContext): Promise<unknown> {
+async function simulateTransaction(params: Params, context: MethodContext): Promise<unknown> {
+  const { chain } = context;
   const text = params.text(0);
   const options = params.options(1, chain.slot());
   const wanted = options.nested('accounts');
@@ -87,9 +88,7 @@ async function simulateTransaction(params: Params, { chain }: MethodContext): Pr
   const accounts =
     wanted === undefined
       ? null
-      : outcome.accounts.map((account) =>
-          accountJson(account, accountViewOf(wanted, 'base64'), decimalsIn(chain)),
-        );
+      : outcome.accounts.map((account) => accountJson(account, accountViewOf(wanted, 'base64'), context));
   return atSlot(chain, simulationJson(outcome, accounts));
 }
 

@@ -7,7 +7,14 @@ import type { HttpReply, HttpSend } from '../../../ports/outbound.ts';
 import { createHttp, type Http, type HttpOptions } from '../../outbound/http.ts';
 import { tryJson } from '../../outbound/json.ts';
 import type { WireOrderbook, WireOrderStatus } from './wire.ts';
-import { READ, type WireEvent, type WireMarket, type WireOnchainTrade, type WireOrder } from './wire.ts';
+import {
+  MAX_TICKER_CHARS,
+  READ,
+  type WireEvent,
+  type WireMarket,
+  type WireOnchainTrade,
+  type WireOrder,
+} from './wire.ts';
 
 export const MAX_MARKETS_PER_PAGE = 255;
 export const MAX_IDS_PER_BATCH = 100;
@@ -17,6 +24,8 @@ const METADATA_TIMEOUT_MS = 6_000;
 const ORDER_TIMEOUT_MS = 10_000;
 const MESSAGE_CHARS = 300;
 const NOT_FOUND = 404;
+const URI_TOO_LONG = 414;
+const UNPROCESSABLE = 422;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
 const FORBIDDEN = 403;
@@ -107,8 +116,9 @@ export function createDflowClient(options: DflowClientOptions) {
     },
 
     async market(ticker: string): Promise<WireMarket | null> {
+      if (!canBeTicker(ticker)) return null;
       const reply = await read(`/market/${encodeURIComponent(ticker)}`);
-      return isMissing(reply) ? null : checked(reply, READ.market);
+      return isNoSuchId(reply) ? null : checked(reply, READ.market);
     },
 
     /** Those that the venue knows; the others are left out. */
@@ -139,8 +149,9 @@ export function createDflowClient(options: DflowClientOptions) {
 
     /** `null`: the market has no book. */
     async orderbook(ticker: string): Promise<WireOrderbook | null> {
+      if (!canBeTicker(ticker)) return null;
       const reply = await read(`/orderbook/${encodeURIComponent(ticker)}`);
-      return isMissing(reply) ? null : checked(reply, READ.orderbook);
+      return isNoSuchId(reply) ? null : checked(reply, READ.orderbook);
     },
 
     /** Which of the mints are outcome tokens; at most 200 are asked for. */
@@ -150,6 +161,7 @@ export function createDflowClient(options: DflowClientOptions) {
 
     /** The newest of a market. */
     async onchainTrades(ticker: string): Promise<readonly WireOnchainTrade[]> {
+      if (!canBeTicker(ticker)) return [];
       const reply = await read(`/onchain-trades/by-market/${encodeURIComponent(ticker)}`, {
         limit: MAX_ONCHAIN_TRADES,
         sortBy: 'createdAt',
@@ -192,6 +204,18 @@ export function createDflowClient(options: DflowClientOptions) {
 }
 
 const isMissing = ({ status }: HttpReply): boolean => status === NOT_FOUND;
+
+/** Asked for one thing by its id alone: a service that cannot take the id knows nothing by it. */
+const isNoSuchId = ({ status }: HttpReply): boolean => NOT_KNOWN.has(status);
+const NOT_KNOWN: ReadonlySet<number> = new Set([NOT_FOUND, BAD_REQUEST, URI_TOO_LONG, UNPROCESSABLE]);
+
+/**
+ * Whether it has the form of a ticker: ASCII that can be seen, within its length, and no step to another path. Anything
+ * else is nobody's, is not asked for, and spoils no batch.
+ */
+export const canBeTicker = (text: string): boolean =>
+  TICKER.test(text) && text.length <= MAX_TICKER_CHARS && text !== '.' && text !== '..';
+const TICKER = /^[!-~]+$/;
 
 async function answered(reply: Promise<HttpReply>): Promise<HttpReply> {
   try {

@@ -5,7 +5,7 @@
 
 import type { MarketData } from '../../../ports/venue.ts';
 import type { TickerMarket } from '../../../ports/venue-b.ts';
-import { type DflowClient, MAX_IDS_PER_BATCH, MAX_MARKETS_PER_PAGE } from './client.ts';
+import { canBeTicker, type DflowClient, MAX_IDS_PER_BATCH, MAX_MARKETS_PER_PAGE } from './client.ts';
 import { createMarketLoader } from './market-loader.ts';
 import { toBook } from './translate.ts';
 import { READ, type WireEvent, type WireMarket } from './wire.ts';
@@ -45,6 +45,7 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
   const translated = (wires: readonly WireMarket[]): TickerMarket[] =>
     wires.map(translate).filter((market) => market !== null);
   const byId = createMarketLoader({
+    canBeId: canBeTicker,
     load: async (ids) => translated(await client.marketsBatch(ids)),
     maxIds: MAX_IDS_PER_BATCH,
     lifeMs: MARKET_LIFE_MS,

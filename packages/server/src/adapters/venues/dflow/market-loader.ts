@@ -8,6 +8,8 @@ import type { TickerMarket } from '../../../ports/venue-b.ts';
 const MAX_CACHED = 5_000;
 
 export interface LoaderOptions {
+  /** Whether it can be an id at all; what cannot be is not asked for. */
+  readonly canBeId: (id: string) => boolean;
   /** Up to `maxIds` ids, tickers and mints apart. */
   readonly load: (ids: {
     readonly tickers: readonly string[];
@@ -32,7 +34,7 @@ interface Cached {
 const isMint = (id: string): boolean => parseSolanaAddress(id) !== null;
 
 export function createMarketLoader(options: LoaderOptions): (id: string) => Promise<TickerMarket | null> {
-  const { load, maxIds, lifeMs, clock } = options;
+  const { canBeId, load, maxIds, lifeMs, clock } = options;
   const cache = new Map<string, Cached>();
   let waiting = new Map<string, Waiting>();
 
@@ -65,6 +67,7 @@ export function createMarketLoader(options: LoaderOptions): (id: string) => Prom
   };
 
   return (id) => {
+    if (!canBeId(id)) return Promise.resolve(null);
     const now = clock.now();
     const cached = cache.get(id);
     if (cached !== undefined && now - cached.at < lifeMs) return cached.market;

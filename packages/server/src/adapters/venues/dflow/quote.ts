@@ -14,7 +14,6 @@ import { faultOfChanges, maxLamports, readChecked } from './transaction-check.ts
 import { costOf, QUOTE_CODES } from './translate.ts';
 import type { WireOrder } from './wire.ts';
 
-const BLOCK_MS = 400;
 /** A blockhash lives so long; the node that made it may be ahead of ours by some. */
 const BLOCKHASH_BLOCKS = 150;
 const NODE_LEAD_BLOCKS = 64;
@@ -246,7 +245,11 @@ async function executable(context: QuoteContext, asked: Asked, built: Built): Pr
   const read = readChecked(base64, terms);
   if (read.kind === 'fault') throw refused(context, asked, read.fault);
   const wire = parseBase64Strict(base64)!;
-  const [height, simulation] = await Promise.all([chain.blockHeight(), chain.simulate(wire, wallet, false)]);
+  const [height, simulation, blockMs] = await Promise.all([
+    chain.blockHeight(),
+    chain.simulate(wire, wallet, false),
+    chain.blockMs(),
+  ]);
   const left = lastValidBlockHeight - height;
   if (left <= 0 || left > BLOCKHASH_BLOCKS + NODE_LEAD_BLOCKS)
     throw refused(context, asked, 'its blockhash is not as old as it says');
@@ -264,7 +267,7 @@ async function executable(context: QuoteContext, asked: Asked, built: Built): Pr
     wire,
     message: read.transaction.message,
     lastValidBlockHeight,
-    expectedEnd: clock.now() + left * BLOCK_MS,
+    expectedEnd: Math.floor(clock.now() + left * blockMs),
   };
 }
 

@@ -82,7 +82,8 @@ export function toTickerMarket(
     ...(prices.yesAsk === null ? {} : { bestAsk: prices.yesAsk }),
     volume: countOf(wire.volumeFp ?? wire.volume),
     volume24h: countOf(wire.volume24hFp),
-    liquidity: 0n,
+    // The real venue's markets do not always say it; nothing is made up for them.
+    liquidity: countOf(wire.liquidityFp ?? wire.liquidity),
     phase,
     asks: { YES: prices.yesAsk, NO: prices.noAsk },
     pays: paysOf(phase, rail, outcome),
@@ -160,7 +161,7 @@ const timeOf = (time: number | null | undefined): number => {
   return Math.floor(time > FIRST_MILLISECONDS ? time : time * 1000);
 };
 
-/** Contracts, for show: an odd spelling counts as none. */
+/** Contracts or collateral, for show: an odd spelling counts as none. */
 function countOf(count: string | number | null | undefined): Micro {
   if (count === null || count === undefined) return 0n;
   try {

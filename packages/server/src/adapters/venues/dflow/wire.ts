@@ -5,6 +5,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { checkedBy } from '../../outbound/json.ts';
 
+export const MAX_TICKER_CHARS = 120;
+
 const maybe = <T extends TSchema>(type: T) => Type.Optional(Type.Union([Type.Null(), type]));
 
 /** Atoms travel as decimal texts. */
@@ -14,7 +16,7 @@ const Price = Type.Union([Type.String({ maxLength: 32 }), Type.Number()]);
 const Count = Type.Union([Type.String({ maxLength: 40 }), Type.Number()]);
 
 const Market = Type.Object({
-  ticker: Type.String({ minLength: 1, maxLength: 120 }),
+  ticker: Type.String({ minLength: 1, maxLength: MAX_TICKER_CHARS }),
   eventTicker: maybe(Type.String()),
   title: Type.String(),
   subtitle: maybe(Type.String()),
@@ -30,6 +32,8 @@ const Market = Type.Object({
   volume: maybe(Type.Number()),
   volumeFp: maybe(Count),
   volume24hFp: maybe(Count),
+  liquidity: maybe(Count),
+  liquidityFp: maybe(Count),
   rulesPrimary: maybe(Type.String()),
   rulesSecondary: maybe(Type.String()),
   /** By settlement mint. Those of other rails are not looked at, so their shape does not matter. */

@@ -1,0 +1,173 @@
+/**
+ * What a caller without a key can do to the process through the paper doors: bytes answered to a small request, the
+ * longest time that nobody else is served, bytes that are kept. `node bench/doors.ts`, about half a minute.
+ */
+import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
+import { getCreateAccountInstruction } from '@solana-program/system';
+import { build, SYSTEM, transferSol } from '../packages/exchange/src/doors/solana/fixtures.ts';
+import { newDataFolder, removeFolder, startService } from './service.ts';
+
+const PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const CALLS = 100;
+const ACCOUNTS_PER_CALL = 100;
+const LAMPORTS_PER_BYTE = 6_960n;
+const AIRDROP = 5_000_000_000n;
+
+interface Attack {
+  readonly what: string;
+  readonly sentBytes: number;
+  readonly answer: string;
+  readonly answerBytes: number;
+  readonly longestSilenceMs: number;
+}
+
+const folder = newDataFolder();
+const service = await startService({ dataDir: folder });
+const rpc = `${service.url}/paper/solana`;
+
+const post = (url: string, body: string): Promise<Response> =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+
+const call = async (method: string, ...params: unknown[]) => {
+  const answer = await post(rpc, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  return (await answer.json()) as any;
+};
+
+/** Asks for something trivial all the time, and notes the longest that it had to wait. */
+function listen(): () => Promise<number> {
+  let longest = 0;
+  let isOver = false;
+  const asking = (async () => {
+    while (!isOver) {
+      const asked = performance.now();
+      await (await fetch(`${service.url}/healthz`)).text();
+      longest = Math.max(longest, performance.now() - asked);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await asking;
+    return longest;
+  };
+}
+
+async function attack(what: string, url: string, body: string, at = 1): Promise<Attack> {
+  // A bucket that the attack before has emptied would say nothing of this one.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const heard = listen();
+  const answers = await Promise.all(
+    Array.from({ length: at }, async () => {
+      const response = await post(url, body);
+      return { status: response.status, bytes: (await response.arrayBuffer()).byteLength };
+    }),
+  );
+  const statuses = new Map<number, number>();
+  for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  return {
+    what,
+    sentBytes: body.length * at,
+    answer: [...statuses].map(([status, count]) => `${count} × ${status}`).join(', '),
+    answerBytes: answers.reduce((sum, { bytes }) => sum + bytes, 0),
+    longestSilenceMs: await heard(),
+  };
+}
+
+const batch = (count: number, method: string, params: unknown[]): string =>
+  JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method, params })));
+
+async function funded(): Promise<KeyPairSigner> {
+  const signer = await generateKeyPairSigner();
+  for (let nth = 0; nth < 2; nth += 1) await call('requestAirdrop', signer.address, Number(AIRDROP));
+  return signer;
+}
+
+/** A token with a book, as the DFlow door's tape and the CLOB know it. */
+async function aToken(): Promise<string> {
+  const { apiKeyCode } = (await (
+    await post(
+      `${service.url}/agents/register`,
+      JSON.stringify({ agentName: 'Bench', name: 'Bench', description: 'bench' }),
+    )
+  ).json()) as { apiKeyCode: string };
+  const listed = await fetch(`${service.url}/markets?q=*&limit=1`, {
+    headers: { authorization: `Bearer ${apiKeyCode}` },
+  });
+  const [market] = (await listed.json()) as readonly { readonly clobTokenIds: readonly string[] }[];
+  return market?.clobTokenIds[0] ?? '1';
+}
+
+const blockhash = async (): Promise<string> => (await call('getLatestBlockhash')).result.value.blockhash;
+
+/** The largest account that ten free SOL pay for; `null` when the sandbox does not take it. */
+async function largeAccount(): Promise<{ address: string; told: string }> {
+  const payer = await funded();
+  const account = await generateKeyPairSigner();
+  const lamports = 2n * AIRDROP - 1_000_000n;
+  const wire = await build(
+    payer,
+    [
+      getCreateAccountInstruction({
+        payer,
+        newAccount: account,
+        lamports,
+        space: lamports / LAMPORTS_PER_BYTE - 128n,
+        programAddress: SYSTEM,
+      }),
+    ],
+    { blockhash: await blockhash() },
+  );
+  const sent = await call('sendTransaction', Buffer.from(wire).toString('base64'), { encoding: 'base64' });
+  const kept = (await call('getAccountInfo', account.address, { encoding: 'base64' })).result?.value?.space;
+  return kept === undefined
+    ? { address: PROGRAM, told: `refused: ${sent.error?.message ?? 'no SOL'}` }
+    : { address: account.address, told: `${kept} bytes kept for ever` };
+}
+
+/** A transaction that touches the account; nobody has signed it. */
+async function touching(address: string): Promise<string> {
+  const payer = await funded();
+  const wire = await build(payer, [transferSol(payer, address as Address, 1n)], {
+    blockhash: await blockhash(),
+  });
+  return Buffer.from(wire).toString('base64');
+}
+
+try {
+  const { address, told } = await largeAccount();
+  console.log(`an account as large as the free SOL of an address pays for: ${told}`);
+  const transaction = await touching(address);
+  const watched = Array.from({ length: 16 }, () => address);
+  const simulate = [
+    transaction,
+    {
+      encoding: 'base64',
+      sigVerify: false,
+      replaceRecentBlockhash: true,
+      accounts: { encoding: 'base64', addresses: watched },
+    },
+  ];
+  const many = Array.from({ length: ACCOUNTS_PER_CALL }, () => address);
+  const token_id = await aToken();
+  const tokens = Array.from({ length: 500 }, () => ({ token_id }));
+  const books = JSON.stringify(tokens);
+  const attacks = [
+    await attack(
+      'one call for an account 100 times',
+      rpc,
+      batch(1, 'getMultipleAccounts', [many, { encoding: 'base64' }]),
+    ),
+    await attack(`a batch of ${CALLS} simulations`, rpc, batch(CALLS, 'simulateTransaction', simulate)),
+    await attack('a batch of 10 simulations', rpc, batch(10, 'simulateTransaction', simulate)),
+    await attack('300 single calls at once', rpc, batch(1, 'getSlot', []).slice(1, -1), 300),
+    await attack('40 × 500 books', `${service.url}/paper/clob/books`, books, 40),
+  ];
+  for (const { what, sentBytes, answer, answerBytes, longestSilenceMs } of attacks)
+    console.log(
+      `${what}: ${sentBytes} bytes sent, answered ${answer} with ${answerBytes} bytes, ` +
+        `longest silence ${longestSilenceMs.toFixed(0)} ms`,
+    );
+} finally {
+  await service.stop();
+  removeFolder(folder);
+}

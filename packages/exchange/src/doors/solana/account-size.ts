@@ -1,0 +1,57 @@
+/**
+ * How large accounts may become here. Space costs play money alone, and what is made is kept for ever, so an account has
+ * at most 10 KB: enough for tokens with their extensions and for lookup tables, and little enough for a free sandbox.
+ */
+import { SOLANA_PROGRAMS, type SolanaTransaction } from '@bellwether/protocol';
+import type { ChainAccount } from './types.ts';
+
+export const MAX_ACCOUNT_BYTES = 10_240;
+
+/** Instructions of the system program that ask for space, by their number: where in their data they say how much. */
+const SPACE_AT: ReadonlyMap<number, (view: DataView) => number> = new Map<number, (view: DataView) => number>(
+  [
+    [0, () => 12], // create account: number, lamports, space
+    [3, (view) => seedEnd(view) + 8], // create account with seed: number, base, seed, lamports, space
+    [8, () => 4], // allocate: number, space
+    [9, (view) => seedEnd(view)], // allocate with seed: number, base, seed, space
+  ],
+);
+const SEED_AT = 36;
+const MAX_SEED_BYTES = 32n;
+
+/** Behind a seed: its length in eight bytes, then itself. One that is too long the program refuses anyway. */
+function seedEnd(view: DataView): number {
+  const length = view.byteLength < SEED_AT + 8 ? 0n : view.getBigUint64(SEED_AT, true);
+  return SEED_AT + 8 + Number(length > MAX_SEED_BYTES ? 0n : length);
+}
+
+function spaceAsked({ program, data }: SolanaTransaction['instructions'][number]): bigint {
+  if (program !== SOLANA_PROGRAMS.system || data.length < 4) return 0n;
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const at = SPACE_AT.get(view.getUint32(0, true))?.(view);
+  return at === undefined || data.length < at + 8 ? 0n : view.getBigUint64(at, true);
+}
+
+/**
+ * Why the transaction makes too much of an account; `null` when it does not. Before it has run its own words are looked
+ * at, so that nothing large is made in vain; afterwards (`after`) what really came of it, however it came about.
+ */
+export function oversized(
+  tx: SolanaTransaction,
+  after?: ReadonlyMap<string, ChainAccount | null>,
+  before: (address: string) => ChainAccount | null = () => null,
+): string | null {
+  if (after === undefined) {
+    const asked = tx.instructions.map(spaceAsked).find((space) => space > MAX_ACCOUNT_BYTES);
+    return asked === undefined ? null : sentence(asked);
+  }
+  for (const [address, account] of after) {
+    const bytes = account?.data.length ?? 0;
+    if (bytes > MAX_ACCOUNT_BYTES && bytes > (before(address)?.data.length ?? 0))
+      return sentence(BigInt(bytes));
+  }
+  return null;
+}
+
+const sentence = (bytes: bigint): string =>
+  `the sandbox keeps accounts of at most ${MAX_ACCOUNT_BYTES} bytes; this transaction asks for ${bytes}`;

@@ -1,0 +1,218 @@
+/** The doors of the paper venues as strangers meet them in front of a service: what is open, how often, how much. */
+import { SolanaSigner } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { call, newAgent, startTestService, type TestService } from '../harness.ts';
+import { aSandboxMarket, newSandboxTrader } from '../sandbox.ts';
+
+const CLOB = '/paper/clob';
+const METADATA = '/paper/dflow/metadata/api/v1';
+const TRADE = '/paper/dflow/trade';
+const SOLANA = '/paper/solana';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' });
+});
+
+const get = async (path: string, of: TestService = service) => {
+  const response = await fetch(of.url + path);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+const rpc = (method: string, params: unknown[] = [], of: TestService = service) =>
+  fetch(of.url + SOLANA, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+
+describe('which doors are open', () => {
+  const open = async (of: TestService) => ({
+    clob: (await get(`${CLOB}/time`, of)).status === 200,
+    dflow: (await get(`${TRADE}/venues`, of)).status === 200,
+    solana: (await rpc('getHealth', [], of)).status === 200,
+  });
+
+  test('all of them where the service answers this machine alone', async () => {
+    expect(await open(service)).toEqual({ clob: true, dflow: true, solana: true });
+  });
+
+  test('the CLOB alone where it answers others, and quotes work all the same', async () => {
+    const others = await startTestService({ PAPER_WORLD: 'off', HOST: '0.0.0.0' });
+    const url = others.url.replace('0.0.0.0', '127.0.0.1');
+    const local = { ...others, url };
+    expect(await open(local)).toEqual({ clob: true, dflow: false, solana: false });
+    const trader = await newSandboxTrader(local);
+    const { id } = await aSandboxMarket(trader.client);
+    const { body } = await trader.quote({ marketTicker: id, side: 'YES', action: 'BUY', amount: 10 });
+    expect(body).toMatchObject({ unsignedTransaction: expect.any(String) });
+    expect(local.deps.paperRpcUrl).toBeNull();
+  });
+
+  test('those that are named', async () => {
+    const named = await startTestService({ PAPER_WORLD: 'off', PAPER_DOORS: 'solana' });
+    expect(await open(named)).toEqual({ clob: false, dflow: false, solana: true });
+  });
+});
+
+describe('how often', () => {
+  let limited: TestService;
+  beforeAll(async () => {
+    limited = await startTestService({
+      PAPER_WORLD: 'off',
+      RATE_LIMITS: 'on',
+      RATE_LIMIT_DOOR_PER_SECOND: '1',
+      RATE_LIMIT_DOOR_BURST: '30',
+    });
+  });
+
+  test('an address has one bucket for all doors, each refuses in its own shape, and the desk goes on', async () => {
+    const trader = await newSandboxTrader(limited);
+    const { id } = await aSandboxMarket(trader.client);
+    // Eleven tokens each: what they compute and keep is dear.
+    for (let nth = 0; nth < 3; nth += 1)
+      await rpc('requestAirdrop', [SolanaSigner.generate().address, 1e9], limited);
+    const clob = await get(`${CLOB}/time`, limited);
+    expect([clob.status, Number(clob.headers.get('retry-after'))]).toEqual([429, 1]);
+    expect(JSON.parse(clob.text)).toEqual({ error: expect.stringContaining('wait 1 s') });
+    const dflow = await get(`${METADATA}/markets?limit=1`, limited);
+    expect([dflow.status, JSON.parse(dflow.text).code]).toEqual([429, 'rate_limited']);
+    const solana = await rpc('getSlot', [], limited);
+    expect(solana.status).toBe(429);
+    expect(await solana.json()).toMatchObject({ jsonrpc: '2.0', error: { code: 429 }, id: null });
+    // The desk asks the same doors from inside, for whoever has a key.
+    const { body } = await trader.quote({ marketTicker: id, side: 'YES', action: 'BUY', amount: 10 });
+    expect(body).toMatchObject({ unsignedTransaction: expect.any(String) });
+    expect((await get('/healthz', limited)).status).toBe(200);
+  });
+});
+
+describe('what no door takes', () => {
+  test.each([
+    [`${CLOB}/markets/%00`, 'The URL holds a NUL'],
+    [`${CLOB}/book?token_id=1%00`, 'The URL holds a NUL'],
+    [`${CLOB}/auth/api-keys?x=%00`, 'The URL holds a NUL'],
+    [`${METADATA}/market/KX%00`, 'The URL holds a NUL'],
+    [`${METADATA}/event/%00`, 'The URL holds a NUL'],
+    [`${METADATA}/onchain-trades?wallet=a%00b`, 'The URL holds a NUL'],
+    [`${METADATA}/onchain-trades/by-event/%00`, 'The URL holds a NUL'],
+    [`${METADATA}/markets/%00`, 'The URL holds a NUL'],
+    [`${TRADE}/order-status?signature=%00`, 'The URL holds a NUL'],
+  ])('%s: 400', async (path, said) => {
+    const { status, text } = await get(path);
+    expect([status, text]).toEqual([400, expect.stringContaining(said)]);
+  });
+
+  test('a NUL in a body', async () => {
+    const response = await fetch(`${service.url}${METADATA}/markets/batch`, {
+      method: 'POST',
+      body: JSON.stringify({ tickers: ['KX\0'] }),
+    });
+    expect(response.status).toBe(400);
+  });
+});
+
+test('a hundred unknown tickers and mints are looked up with one statement', async () => {
+  const statements: string[] = [];
+  const counted = await startTestService(
+    { PAPER_WORLD: 'off' },
+    { onStatement: (_connection, statement) => statements.push(statement) },
+  );
+  const tickers = Array.from({ length: 100 }, (_, nth) => `KXNONE-${nth}`);
+  const before = statements.length;
+  const response = await fetch(`${counted.url}${METADATA}/markets/batch`, {
+    method: 'POST',
+    body: JSON.stringify({ tickers }),
+  });
+  expect(await response.json()).toEqual({ markets: [], cursor: null });
+  const asked = statements.slice(before).filter((statement) => statement.includes('sandbox_markets'));
+  expect(asked.length).toBe(1);
+});
+
+describe('tickers of any form', () => {
+  const FORMS = [
+    `KX${'A'.repeat(99)}`,
+    'K'.repeat(120),
+    '😀'.repeat(120),
+    'kxnone-1',
+    '..',
+    '.',
+    '../markets',
+    'a/b',
+    '%2e%2e',
+    'KX NONE',
+    'KX?x=1#y',
+    '日本',
+  ];
+
+  test('that nobody has are market_not_found', async () => {
+    const { apiKey, client } = await newAgent(service);
+    const known = await aSandboxMarket(client);
+    for (const marketTicker of FORMS) {
+      const { status, body } = await call(service, 'POST', '/venueb/agent/quote', {
+        key: apiKey,
+        body: { marketTicker, side: 'YES', action: 'BUY', amount: 10 },
+      });
+      expect([marketTicker, status, body.quoteErrorCode]).toEqual([marketTicker, 200, 'market_not_found']);
+      const found = await call(
+        service,
+        'GET',
+        `/markets/${encodeURIComponent(marketTicker).replaceAll('.', '%2e')}?venue=kalshi`,
+        { key: apiKey },
+      );
+      // What the path itself does not allow, such as a step upwards, is another route's business.
+      if (!/^[.]|%/.test(marketTicker))
+        expect([marketTicker, found.status, found.body.code]).toEqual([
+          marketTicker,
+          404,
+          'market_not_found',
+        ]);
+    }
+    // And none of them was taken for an outage.
+    expect(service.deps.venueB.status()).toBe('ready');
+    expect(await service.deps.venueB.market(known.id)).toMatchObject({ id: known.id });
+  });
+
+  test('are known to the door itself up to their longest', async () => {
+    expect((await get(`${METADATA}/market/${'K'.repeat(120)}`)).status).toBe(404);
+  });
+});
+
+test('liquidity of venue B is what rests in its book', async () => {
+  const { client } = await newAgent(service);
+  const market = await aSandboxMarket(client);
+  expect(Number(market.liquidity)).toBeGreaterThan(0);
+  const facts = await service.sandbox.venue.catalog.byTicker(market.id);
+  expect(Number(market.liquidity)).toBeCloseTo(Number(facts?.view?.liquidity ?? 0n) / 1e6, 1);
+});
+
+test('redeeming a ticker of venue B names the SELL that does it', async () => {
+  const { apiKey, client } = await newAgent(service);
+  const { id, clobTokenIds } = await aSandboxMarket(client);
+  for (const marketId of [id, clobTokenIds[0]]) {
+    const { status, body } = await call(service, 'POST', '/markets/redeem', {
+      key: apiKey,
+      body: { marketId },
+    });
+    expect([status, body.code]).toEqual([400, 'wrong_venue_route']);
+    expect(body.detail).toContain('SELL quote of the winning outcome');
+  }
+  const unknown = await call(service, 'POST', '/markets/redeem', {
+    key: apiKey,
+    body: { marketId: 'KXNONE-1' },
+  });
+  expect([unknown.status, unknown.body.code]).toEqual([404, 'market_not_found']);
+});
+
+test('the wallet that an agent first trades with is its solAddress; a quote alone names nobody', async () => {
+  const trader = await newSandboxTrader(service);
+  const { id } = await aSandboxMarket(trader.client);
+  const ask = { side: 'YES', action: 'BUY', amount: 5 } as const;
+  await trader.quote({ marketTicker: id, ...ask, userPublicKey: SolanaSigner.generate().address });
+  expect((await trader.client.getMe()).solAddress).toBeNull();
+  await trader.trade({ ticker: id, ...ask });
+  expect((await trader.client.getMe()).solAddress).toBe(trader.wallet);
+  // A second wallet does not push out the first.
+  const second = SolanaSigner.generate();
+  await trader.client.venueB.trade({ ticker: id, ...ask, signer: second });
+  expect((await trader.client.getMe()).solAddress).toBe(trader.wallet);
+});
