@@ -79,6 +79,17 @@ export const FeeEventData = Type.Object({
   amount: Type.Number({ description: 'collateral' }),
 });
 
+export const WalletLeftEventData = Type.Object({
+  walletAddress: Type.String({
+    description: 'a wallet of the key, as its new agent registered, linked or used it',
+  }),
+  keyAddress: Type.String({ description: 'the key: its EOA, or the Solana wallet itself' }),
+  paused: Type.Boolean({ description: "the owner's pause of this agent, which binds the wallet outside" }),
+  restrictionsMoved: Type.Boolean({
+    description: "this agent's pause and locks bind the wallet outside, until its owner lifts them",
+  }),
+});
+
 export const TestEventData = Type.Object({ webhookId: Type.String(), message: Type.String() });
 
 interface EventKind {
@@ -101,6 +112,11 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
   },
   risk: { description: 'A risk alert of the briefing was raised.', data: RiskEventData },
   fee: { description: 'A fee was charged.', data: FeeEventData },
+  'wallet.left': {
+    description:
+      "A wallet that the agent registered, linked or traded with is used by an agent of another owner now. The owner's page lists it, and what binds it there.",
+    data: WalletLeftEventData,
+  },
   'webhook.test': {
     description: 'Asked for with POST /webhooks/{id}/test; sent whatever the endpoint subscribes to.',
     data: TestEventData,
@@ -116,6 +132,7 @@ export const WEBHOOK_SUBSCRIPTIONS = [
   'market.resolved',
   'risk',
   'fee',
+  'wallet.left',
 ] as const;
 
 /** The body that is sent, with its data as described for its type. */

@@ -58,8 +58,8 @@ export async function chargeFee(
   }
   const before = key === null ? null : await chargedBefore(deps, caller, fee, key);
   if (before !== null) return { answer: before, replayed: true };
-  const { ofOwner } = await deps.wallets.solanaWallets(caller);
-  if (!ofOwner.includes(fee.from)) throw refusal('wallet_not_yours', undefined, { path: 'fromAddress' });
+  const { proved } = await deps.wallets.solanaWallets(caller);
+  if (!proved.includes(fee.from)) throw refusal('wallet_not_yours', undefined, { path: 'fromAddress' });
   const charge = await sign(deps, caller, fee, { key, requestId });
   return { answer: await broadcast(deps, charge, fee, key), replayed: false };
 }

@@ -169,6 +169,7 @@ async function execute(
     orderIds: [quote.quoteId],
     wallets: [],
     funder: quote.wallet,
+    signer: quote.wallet,
     conditionId: quote.ticker,
     tokenIds: quote.mints,
     quoteId: quote.quoteId,
@@ -210,6 +211,7 @@ function admit(deps: Deps, quote: ExecutableQuote, scope: TradeScope): void {
     usage: scope.usage,
     positionValue: scope.positionValue,
     realizedToday: scope.realizedToday,
+    restrictions: scope.restrictions,
   });
   if (denial !== null) throw new Refusal([denial]);
 }
