@@ -129,6 +129,8 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     'POST /venueb/agent/quote userPublicKey': null,
     'POST /venueb/agent/quote destinationWallet': null,
     'POST /venueb/agent/submit userPublicKey': null,
+    // What the chain tells everybody.
+    'GET /venueb/agent/delegation walletAddress': null,
     // Names an address and gives no right to it.
     'POST /wallet/update-sol-address solAddress': null,
   };
@@ -140,17 +142,22 @@ const WALLET_FIELD =
 test('the table below names every field of every route that takes a wallet', async () => {
   const { body: document } = await call(service, 'GET', '/openapi.json');
   const found: string[] = [];
-  for (const [path, methods] of Object.entries<Record<string, Record<string, any>>>(document.paths)) {
+  interface Documented {
+    readonly security?: readonly { readonly apiKey?: unknown }[];
+    readonly parameters?: readonly { readonly name: string }[];
+    readonly requestBody?: { content: Record<string, { schema?: { properties?: object } }> };
+  }
+  for (const [path, methods] of Object.entries<Record<string, Documented>>(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       if (operation.security?.[0]?.apiKey === undefined) continue;
       const fields = [
-        ...(operation.parameters ?? []).map(({ name }: { name: string }) => name),
+        ...(operation.parameters ?? []).map(({ name }) => name),
         ...Object.keys(operation.requestBody?.content?.['application/json']?.schema?.properties ?? {}),
       ];
       found.push(
         ...fields
-          .filter((name: string) => WALLET_FIELD.test(name))
-          .map((name: string) => `${method.toUpperCase()} ${path} ${name}`),
+          .filter((name) => WALLET_FIELD.test(name))
+          .map((name) => `${method.toUpperCase()} ${path} ${name}`),
       );
     }
   }
@@ -230,7 +237,7 @@ describe('the owner', () => {
 
   test('lists and revokes an agent’s keys, the last one too, and it holds at once', async () => {
     const agent = await newAgent(service);
-    await agent.client.createApiKey({ keyName: 'second' });
+    await agent.client.createApiKey('second');
     const ada = await claim([agent]);
     const keys = `/owner/agents/${agent.agentId}/keys`;
     const { body: listed } = await ada.send('GET', keys);

@@ -135,8 +135,7 @@ export const WEBHOOK_SUBSCRIPTIONS = [
   'wallet.left',
 ] as const;
 
-/** The body that is sent, with its data as described for its type. */
-export const WebhookEvent = Type.Object({
+const event = {
   id: Type.String({
     format: 'uuid',
     description: 'the same in every attempt: an event that was seen before is to be ignored',
@@ -145,6 +144,22 @@ export const WebhookEvent = Type.Object({
   createdAt: Iso,
   agentId: Type.String(),
   data: Type.Record(Type.String(), Type.Unknown(), { description: 'as described for its type' }),
+};
+
+/** An event as it is recorded. */
+export const RecordedEvent = Type.Object(event);
+
+/** The body that is sent, with its data as described for its type. */
+export const WebhookEvent = Type.Object({
+  ...event,
+  sentAt: Type.String({
+    format: 'date-time',
+    description: 'of this attempt, under the signature: refuse a body that is older than five minutes',
+  }),
 });
 
+/** A body that was sent longer ago is a repetition by somebody else, or very late. */
+export const WEBHOOK_FRESH_MS = 5 * 60_000;
+
+export type RecordedEvent = Static<typeof RecordedEvent>;
 export type WebhookEvent = Static<typeof WebhookEvent>;

@@ -80,6 +80,7 @@ const RESOLVE_EVERY_MS = 1_000;
 const RESOLVE_AFTER_MS = 5_000;
 const RESOLVE_AFTER_SHARED_MS = 12_000;
 const SWEEP_EVERY_MS = 3_600_000;
+const WEBHOOK_TRIM_EVERY_MS = 10_000;
 const WEBHOOKS_EVERY_MS = 500;
 const RISKS_EVERY_MS = 30_000;
 const AUTO_REDEEM_EVERY_MS = 1_000;
@@ -381,6 +382,7 @@ async function start(config: Config, overrides: Overrides, stops: Stop[]): Promi
       { name: 'webhooks', everyMs: WEBHOOKS_EVERY_MS, run: courier.tick },
       { name: 'watch risks', everyMs: RISKS_EVERY_MS, run: () => watchRisks(deps) },
       { name: 'sweep webhooks', everyMs: SWEEP_EVERY_MS, run: courier.sweep },
+      { name: 'trim webhooks', everyMs: WEBHOOK_TRIM_EVERY_MS, run: courier.trim },
     ],
     logger,
   );

@@ -259,6 +259,9 @@ describe('with a key', () => {
     expect(await codeOf(charge({ fromAddress: address() }, 'k'))).toBe('idempotency_key_reused');
     await charge({}, 'k2');
     caller = { ...(await newCaller()), userId: caller.userId };
+    // Of the same owner, but this agent never had the wallet.
+    expect(await codeOf(charge({}, 'k'))).toBe('wallet_not_yours');
+    await note(caller, wallet);
     await charge({}, 'k');
     expect(total()).toBe(750_000n);
   });
