@@ -62,6 +62,20 @@ export async function listAgents(deps: Deps, owner: Owner): Promise<OwnerAgent[]
   return Promise.all(rows.filter((row) => row !== null).map((row) => ownerAgent(deps, row)));
 }
 
+/** Every agent with its keys and what it reaches, for the owner's page. */
+export async function agentDetails(deps: Deps, owner: Owner) {
+  const agents = await listAgents(deps, owner);
+  return Promise.all(
+    agents.map(async (agent) => {
+      const [keys, wallets] = await Promise.all([
+        deps.agents.keys(agent.agentId),
+        walletRecords(deps, owner, agent.agentId),
+      ]);
+      return { agent, keys: keys.map((key) => keyRecord(key)), wallets };
+    }),
+  );
+}
+
 /** @param forget makes every replica drop what it remembers of a key, and with it the agent's former owner */
 export async function claim(
   deps: Deps,
@@ -143,12 +157,14 @@ export async function revokeKey(
 }
 
 export async function listWallets(deps: Deps, owner: Owner, agentId: string): Promise<OwnerWallet[]> {
-  const row = await ownedAgent(deps, owner, agentId);
-  return (await deps.owners.walletGrants(owner.userId, row.agentId)).map((wallet) => ({
+  return walletRecords(deps, owner, (await ownedAgent(deps, owner, agentId)).agentId);
+}
+
+const walletRecords = async (deps: Deps, owner: Owner, agentId: string): Promise<OwnerWallet[]> =>
+  (await deps.owners.walletGrants(owner.userId, agentId)).map((wallet) => ({
     ...wallet,
     venue: venueName(deps, kindOfWallet(wallet.walletAddress)),
   }));
-}
 
 export async function grantWallet(
   deps: Deps,

@@ -106,7 +106,11 @@ export function servePages(
     if (there !== null) return reply.redirect(there, 302);
     const owner = await gate.ownerOf(sessionToken(request));
     if (owner === null) return sendPage(reply, 200, signInPage(site));
-    return sendPage(reply, 200, ownerPage(site, owner, await agents.listAgents(deps, owner)));
+    const [details, left] = await Promise.all([
+      agents.agentDetails(deps, owner),
+      agents.leftWallets(deps, owner),
+    ]);
+    return sendPage(reply, 200, ownerPage(site, owner, details, left));
   });
 
   const assets = readAssets();
