@@ -3,6 +3,7 @@
  * With SCREENSHOTS=<folder> it leaves pictures of every state.
  */
 import { join } from 'node:path';
+import { linkSignersWallet } from '@bellwether/sdk';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
@@ -189,6 +190,57 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await again.page.getByRole('button', { name: 'Sign out' }).click();
     await again.page.getByText('You are signed out.').waitFor();
     expect(again.complaints).toEqual([]);
+  });
+
+  test('wallets and keys: what a claim gives, a grant, a revoked key, a wallet that left and is set free', async () => {
+    const [agent, sibling, fresh] = [
+      await newTrader(service),
+      await newAgent(service, 'Sibling'),
+      await newAgent(service, 'Fresh agent'),
+    ];
+    const ada = await newVisitor([], { viewport: PHONE, isMobile: true, hasTouch: true });
+    const { page } = ada;
+    await page.goto(await claimUrl(agent));
+    // Before the claim it says what the agent will reach.
+    await page.getByText('those that it registered, linked or traded with').waitFor();
+    await page.getByText('does not reach the wallets of your other agents').waitFor();
+    await register(ada, 'Ada');
+    for (const one of [agent, sibling]) {
+      await page.goto(await claimUrl(one));
+      await page.getByRole('button', { name: 'Claim as Ada' }).click();
+      await page.getByText('This agent is yours now.').waitFor();
+    }
+    await page.goto(`${service.deps.publicUrl}/owner`);
+    await page.getByRole('button', { name: `Grant ${agent.funder}` }).click();
+    await page.getByText('The wallet is granted.').waitFor();
+    expect((await sibling.client.checkCredentials(agent.signer.address)).hasCredentials).toBe(true);
+    await picture(page, '10-granted');
+    await page.getByRole('button', { name: `Take back ${agent.funder}` }).click();
+    await page.getByText('The grant is taken back.').waitFor();
+    expect((await sibling.client.checkCredentials(agent.signer.address)).hasCredentials).toBe(false);
+
+    await page.getByLabel('API keys of Sibling').getByRole('button', { name: 'Revoke registration' }).click();
+    await page.getByText('The key is revoked.').waitFor();
+    await expect(sibling.client.getMe()).rejects.toMatchObject({ status: 401 });
+
+    await page.getByLabel('Your controls of Test agent').getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Trading is paused.').waitFor();
+    await linkSignersWallet({ client: fresh.client, signer: agent.signer });
+    const trader = { ...agent, ...fresh, signer: agent.signer };
+    const market = await aMarket(agent.client);
+    await expect(fresh.client.placeTrade(await restingOrder(trader, market))).rejects.toMatchObject({
+      code: 'trading_paused',
+    });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Wallets that left' }).waitFor();
+    await page.getByText('Test agent: paused').waitFor();
+    const { wide, small } = await page.evaluate<{ wide: boolean; small: string[] }>(MEASURE);
+    expect({ wide, small }).toEqual({ wide: false, small: [] });
+    await picture(page, '11-left');
+    await page.getByRole('button', { name: `Set free ${agent.signer.address}` }).click();
+    await page.getByText('The wallet is free of your limits.').waitFor();
+    expect((await fresh.client.placeTrade(await restingOrder(trader, market))).success).toBe(true);
+    expect(ada.complaints).toEqual([]);
   });
 
   test('at a phone’s width nothing is wider than the screen, and what is pressed is large enough', async () => {

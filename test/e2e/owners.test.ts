@@ -189,7 +189,7 @@ describe('the claim', () => {
     expect(answers.filter(({ body }) => body.code === 'agent_already_claimed')).toHaveLength(9);
   });
 
-  test('wallets, credentials and orders move, and the agents of one owner share them', async () => {
+  test('wallets, credentials and orders move, and each agent reaches its own', async () => {
     const first = await newTrader(service);
     const second = await newTrader(service);
     const market = await aMarket(first.client);
@@ -202,10 +202,17 @@ describe('the claim', () => {
     const { userId } = (await owner.send('GET', '/owner/session')).body;
     for (const agent of [first, second]) expect((await agent.client.getMe()).userId).toBe(userId);
 
-    // Each still trades with its own wallet, and sees the other's credential.
+    // Each still trades with its own wallet, and neither reaches the other's.
     expect((await first.client.placeTrade(await restingOrder(first, market))).userId).toBe(userId);
-    expect((await second.client.checkCredentials(first.signer.address)).hasCredentials).toBe(true);
+    expect((await second.client.checkCredentials(first.signer.address)).hasCredentials).toBe(false);
+    expect((await second.client.cancelAll()).totalCanceled).toBe(0);
     expect((await first.client.getOrder(orderId)).status).toBe('live');
+    const granted = await owner.send('POST', `/owner/agents/${second.agentId}/wallets`, {
+      walletAddress: first.funder,
+      granted: true,
+    });
+    expect(granted.status).toBe(200);
+    expect((await second.client.checkCredentials(first.signer.address)).hasCredentials).toBe(true);
     const canceled = await second.client.cancelAll();
     expect(canceled.totalCanceled).toBe(2);
 

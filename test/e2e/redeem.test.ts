@@ -72,27 +72,51 @@ describe('by hand', () => {
     expect(cash(trader) - before).toBe(micro(shares[payout]));
   });
 
-  test('a loser is burnt for nothing: the position is closed and its loss is today’s', async () => {
+  test('a resolution closes what lost: its loss is today’s, and there is nothing to redeem of it', async () => {
     const trader = next();
     const market = nextMarket();
     const shares = { YES: await buy(trader, market, 'YES'), NO: await buy(trader, market, 'NO') };
-    const lost = other(await resolveMarket(service, clock, market.conditionId));
-    // Only what is held counts: nothing happens for a side that is not.
-    const stranger = next();
-    await expect(stranger.client.redeemPosition({ marketId: market.id, side: 'YES' })).resolves.toMatchObject(
-      { status: 'nothing_to_redeem' },
-    );
-    const answer = await trader.client.redeemPosition({ marketId: market.id, side: lost as 'YES' | 'NO' });
-    expect(answer).toMatchObject({ status: 'redeemed', redeemedAmount: shares[other(lost) as 'YES' | 'NO'] });
-    const closed = (await trader.client.getClosedPositions()).filter(
-      ({ conditionId }) => conditionId === market.conditionId,
-    );
-    const loser = closed.find(({ outcome }) => outcome === lost);
-    expect(loser).toMatchObject({ size: 0, currentPrice: 0, percentPnl: -100, realizedPnl: -20 });
-    const winner = closed.find(({ outcome }) => outcome !== lost);
-    expect(winner?.realizedPnl).toBeCloseTo((winner?.initialValue ?? 0) * 0 + answer.redeemedAmount - 20, 6);
+    const before = await service.deps.agents.settings(trader.agentId);
+    const lost = other(await resolveMarket(service, clock, market.conditionId)) as 'YES' | 'NO';
+    const closed = async (outcome: string) =>
+      (await trader.client.getClosedPositions()).find(
+        (position) => position.conditionId === market.conditionId && position.outcome === outcome,
+      );
+    expect(await closed(lost)).toMatchObject({
+      size: 0,
+      currentPrice: 0,
+      percentPnl: -100,
+      realizedPnl: -20,
+      redeemable: false,
+    });
+    expect(await trader.client.getCurrentPositions()).toMatchObject([
+      { outcome: other(lost), redeemable: true },
+    ]);
+    const after = await service.deps.agents.settings(trader.agentId);
+    // Time may have passed midnight since the purchases: then their fees are another day's.
+    expect([before.realizedToday - 20_000_000n, -20_000_000n]).toContain(after.realizedToday);
+    expect((await trader.client.getMe()).winRate).toBe(0);
     const strategies = await trader.client.listTradesByStrategy();
     expect(strategies.find(({ source }) => source === `test:${lost}`)).toMatchObject({ realizedPnl: -20 });
+    const { entries } = await trader.client.getLeaderboard({ limit: 100 });
+    expect(entries.find(({ name }) => name === 'Test agent')).toBeDefined();
+    await trader.client.updateSettings({ dailyLossLimit: 15 });
+    await expect(buy(trader, nextMarket(), 'YES')).rejects.toMatchObject({
+      code: 'daily_loss_limit_reached',
+    });
+    // Only what is held counts: nothing happens for a side that is not.
+    for (const [who, side] of [
+      [next(), 'YES'],
+      [trader, lost],
+    ] as const)
+      await expect(who.client.redeemPosition({ marketId: market.id, side })).resolves.toMatchObject({
+        status: 'nothing_to_redeem',
+      });
+    const answer = await trader.client.redeemPosition({ marketId: market.id });
+    expect(answer).toMatchObject({ status: 'redeemed', redeemedAmount: shares[other(lost) as 'YES' | 'NO'] });
+    expect((await closed(other(lost)))?.realizedPnl).toBeCloseTo(answer.redeemedAmount - 20, 6);
+    // Redeeming burns the lost tokens with the others, and books nothing twice.
+    expect((await closed(lost))?.realizedPnl).toBe(-20);
   });
 
   test('no safeguard is in the way; the loss reaches the daily loss limit', async () => {
@@ -124,19 +148,19 @@ describe('by hand', () => {
     const sql = openPool(service.databaseUrl, { max: 1 });
     await sql`update agents set user_id = (select user_id from agents where agent_id = ${trader.agentId})
       where agent_id = ${helper.agentId}`;
+    await sql`insert into agent_wallets (agent_id, address, signer, is_own, granted, since)
+      select ${helper.agentId}::uuid, address, signer, false, true, now() from agent_wallets
+      where agent_id = ${trader.agentId}`;
     await sql.end();
     await resolveMarket(service, clock, market.conditionId);
     const before = await trader.client.listTradesByStrategy();
-    // The helper has no wallet of its own and never traded this market: it has to name the wallet.
-    expect(await helper.client.redeemPosition({ marketId: market.id })).toMatchObject({
-      status: 'nothing_to_redeem',
-    });
+    // The helper has no wallet of its own and never traded this market: the owner has granted it the wallet.
     const answer = await helper.client.redeemPosition({ marketId: market.id, walletAddress: trader.funder });
     expect(answer.status).toBe('redeemed');
     expect(await trader.client.listTradesByStrategy()).toEqual(before);
     const [only] = await helper.client.listTradesByStrategy();
     expect(only).toMatchObject({ source: null, skillSlug: null, trades: 0, volume: 0, fees: 0 });
-    expect(micro(only?.realizedPnl ?? 0)).toBe(micro(answer.redeemedAmount) - 40_000_000n);
+    expect(micro(only?.realizedPnl ?? 0)).toBe(micro(answer.redeemedAmount) - 20_000_000n);
   });
 
   test('an unknown market, and one of nobody’s', async () => {
@@ -160,7 +184,7 @@ describe('by itself', () => {
     const market = nextMarket();
     await on.client.updateSettings({ autoRedeemEnabled: true });
     const shares = { YES: await buy(on, market, 'YES'), NO: await buy(on, market, 'NO') };
-    await buy(off, market, 'YES');
+    for (const outcome of ['YES', 'NO'] as const) await buy(off, market, outcome);
     const before = cash(on);
     const payout = (await resolveMarket(service, clock, market.conditionId)) as 'YES' | 'NO';
     await expect.poll(() => cash(on) - before, { timeout: 10_000 }).toBe(micro(shares[payout]));

@@ -253,6 +253,7 @@ describe('UTC days', () => {
       orderIds: [],
       wallets: [],
       funder: agent.funder as never,
+      signer: agent.funder as never,
       conditionId: on.conditionId,
       tokenIds: on.clobTokenIds as [string, string],
       at,

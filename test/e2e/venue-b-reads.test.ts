@@ -115,6 +115,7 @@ async function placed(order: Placed): Promise<string> {
       false, 'FAK', false, false, 6000, 6100, ${shares.toString()}, ${money.toString()}, ${wallet}, ${wallet}, 0, 'test',
       ${at}, ${status === 'filled' ? 'delayed' : status}, '[]', current_date, ${money.toString()}, ${at}
     from agents where agent_id = ${agentId}`;
+  await sql`select note_agent_wallets(${agentId}::uuid, array[${wallet}::text], ${wallet}, now())`;
   if (status === 'filled') {
     await sql.begin((tx) =>
       Promise.all(

@@ -130,12 +130,11 @@ describe('safeguards over both venues', () => {
   test('a revoked key submits nothing, whatever is remembered of it', async () => {
     const agent = await newTraderB(service);
     const quote = await agent.quote();
-    const { keyId, userId } = (await service.deps.agents.callerByKeyHash(
+    const { keyId } = (await service.deps.agents.callerByKeyHash(
       service.deps.secrets.hash(agent.apiKey),
-    )) as { keyId: bigint; userId: bigint };
-    const caller = { agentId: agent.agentId, userId, keyId };
+    )) as { keyId: bigint };
     // Behind the door's back: its memory of the key is still good.
-    await service.deps.agents.revokeKey(caller, keyId, true, Date.now());
+    await service.deps.agents.revokeKey(agent.agentId, keyId, true, Date.now());
     expect(await agent.submit(quote)).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
   });
 });

@@ -10,6 +10,7 @@ import {
   verifyWebhook,
   type WebhookEvent,
   WebhookSignatureError,
+  WebhookTooOldError,
 } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -136,7 +137,13 @@ describe('what is told', () => {
 
     for (const { body, headers, event } of at(path)) {
       expect(headers['x-signature']).toBe(createHmac('sha256', secret).update(body).digest('hex'));
-      expect(verifyWebhook({ secret, body, signature: String(headers['x-signature']) })).toEqual(event);
+      const signature = String(headers['x-signature']);
+      expect(verifyWebhook({ secret, body, signature })).toEqual(event);
+      const sent = Date.parse(event.sentAt);
+      expect(sent).toBe(Number(headers['x-timestamp']));
+      expect(verifyWebhook({ secret, body, signature, now: sent + 300_000 })).toEqual(event);
+      for (const now of [sent + 300_001, sent - 300_001])
+        expect(() => verifyWebhook({ secret, body, signature, now })).toThrow(WebhookTooOldError);
       expect(() =>
         verifyWebhook({ secret, body: `${body} `, signature: String(headers['x-signature']) }),
       ).toThrow(WebhookSignatureError);
@@ -229,7 +236,7 @@ describe('what is told', () => {
 });
 
 describe('delivery', () => {
-  test('a failed attempt is repeated with the same id and bytes, and holds back what is behind it', async () => {
+  test('a failed attempt is repeated with the same id and a time of its own, and holds back what is behind it', async () => {
     const { client } = await newAgent(service);
     const { id, path } = await subscribe({ client }, ['fill']);
     answerOf = (_delivery, nth) => (nth <= 2 ? 503 : 200);
@@ -262,13 +269,9 @@ describe('delivery', () => {
       first.event.id,
       second.event.id,
     ]);
-    expect(
-      new Set(
-        at(path)
-          .slice(0, 3)
-          .map(({ body }) => body),
-      ).size,
-    ).toBe(1);
+    const attempts = at(path).slice(0, 3);
+    expect(new Set(attempts.map(({ event }) => event.sentAt)).size).toBe(3);
+    expect(new Set(attempts.map(({ event }) => JSON.stringify({ ...event, sentAt: null }))).size).toBe(1);
     expect(at(path).map(({ headers }) => headers['x-delivery-attempt'])).toEqual(['1', '2', '3', '1']);
     const done = await until(async () => {
       const rows = await client.listWebhookDeliveries(id, { status: 'delivered' });
@@ -276,6 +279,52 @@ describe('delivery', () => {
     });
     expect(done.map((row) => row.id)).toEqual([second.id, first.id]);
     expect((await client.listWebhooks())[0]).toMatchObject({ consecutiveFailures: 0, pendingDeliveries: 0 });
+  });
+
+  test('agents whose receivers never answer leave the others their turn', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+    for (let i = 0; i < 4; i += 1) {
+      const { client } = await newAgent(service);
+      for (let n = 0; n < 10; n += 1) {
+        const { id } = await client.createWebhook({ url: `${url}${n}`, events: ['fill'] as never });
+        await client.testWebhook(id);
+      }
+    }
+    const { client } = await newAgent(service);
+    const { id, path } = await subscribe({ client }, ['fill']);
+    const asked = Date.now();
+    await client.testWebhook(id);
+    await until(() => at(path).length > 0);
+    expect(Date.now() - asked).toBeLessThan(4_000);
+    const sql = openPool(service.databaseUrl, { max: 1 });
+    const leased = await sql`select agent_id, count(*)::int as held from webhook_endpoints
+      where lease_until > ${new Date(Date.now() + clockAhead)} group by 1`;
+    await sql.end();
+    expect(leased.length).toBeGreaterThan(0);
+    for (const { held } of leased) expect(held).toBeLessThanOrEqual(2);
+    silent.closeAllConnections();
+    silent.close();
+  });
+
+  test('of more events than may wait for an endpoint, the oldest are given up, and say so', async () => {
+    const { client, agentId } = await newAgent(service);
+    const { id } = await subscribe({ client }, ['fill']);
+    const sql = openPool(service.databaseUrl, { max: 1 });
+    await sql`update webhook_endpoints set hold_until = now() + interval '10 years' where id = ${id}`;
+    await sql`insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
+      select ${id}::uuid, ${agentId}::uuid, gen_random_uuid(), 'fill', '{}',
+        ${new Date(Date.now() + clockAhead)}::timestamptz from generate_series(1, 5003)`;
+    await until(async () => (await client.listWebhooks())[0]?.pendingDeliveries === 5_000);
+    const failed = await client.listWebhookDeliveries(id, { status: 'failed' });
+    expect(failed).toHaveLength(3);
+    expect(failed[0]?.error).toBe('given up: more than 5000 events were waiting');
+    const [oldest] = await sql`select min(id)::text as id from webhook_deliveries
+      where endpoint_id = ${id} and status = 'pending'`;
+    await sql`delete from webhook_deliveries where endpoint_id = ${id}`;
+    await sql.end();
+    expect(Number(failed[0]?.id)).toBeLessThan(Number(oldest?.id));
   });
 
   test('an event that is never taken is overtaken after its first attempts', async () => {

@@ -175,7 +175,7 @@ export const ERRORS = {
   },
   wallet_not_found: {
     title: 'Wallet not found',
-    fix: "Use a wallet that this agent's owner has registered.",
+    fix: 'Use a wallet that this agent registered, linked or traded with, or ask the owner to grant it on the page /owner.',
   },
 
   // Markets
@@ -423,7 +423,7 @@ export const ERRORS = {
   },
   wallet_not_yours: {
     title: "Not a wallet of the caller's owner",
-    fix: 'Link the wallet with POST /wallet/link, or charge one that an order of yours was submitted with.',
+    fix: 'Link the wallet with POST /wallet/link, charge one that an order of yours was submitted with, or ask the owner to grant it on the page /owner.',
   },
   signing_failed: {
     title: 'The signing provider did not sign',

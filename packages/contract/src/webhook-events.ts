@@ -79,6 +79,17 @@ export const FeeEventData = Type.Object({
   amount: Type.Number({ description: 'collateral' }),
 });
 
+export const WalletLeftEventData = Type.Object({
+  walletAddress: Type.String({
+    description: 'a wallet of the key, as its new agent registered, linked or used it',
+  }),
+  keyAddress: Type.String({ description: 'the key: its EOA, or the Solana wallet itself' }),
+  paused: Type.Boolean({ description: "the owner's pause of this agent, which binds the wallet outside" }),
+  restrictionsMoved: Type.Boolean({
+    description: "this agent's pause and locks bind the wallet outside, until its owner lifts them",
+  }),
+});
+
 export const TestEventData = Type.Object({ webhookId: Type.String(), message: Type.String() });
 
 interface EventKind {
@@ -101,6 +112,11 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
   },
   risk: { description: 'A risk alert of the briefing was raised.', data: RiskEventData },
   fee: { description: 'A fee was charged.', data: FeeEventData },
+  'wallet.left': {
+    description:
+      "A wallet that the agent registered, linked or traded with is used by an agent of another owner now. The owner's page lists it, and what binds it there.",
+    data: WalletLeftEventData,
+  },
   'webhook.test': {
     description: 'Asked for with POST /webhooks/{id}/test; sent whatever the endpoint subscribes to.',
     data: TestEventData,
@@ -116,10 +132,10 @@ export const WEBHOOK_SUBSCRIPTIONS = [
   'market.resolved',
   'risk',
   'fee',
+  'wallet.left',
 ] as const;
 
-/** The body that is sent, with its data as described for its type. */
-export const WebhookEvent = Type.Object({
+const event = {
   id: Type.String({
     format: 'uuid',
     description: 'the same in every attempt: an event that was seen before is to be ignored',
@@ -128,6 +144,22 @@ export const WebhookEvent = Type.Object({
   createdAt: Iso,
   agentId: Type.String(),
   data: Type.Record(Type.String(), Type.Unknown(), { description: 'as described for its type' }),
+};
+
+/** An event as it is recorded. */
+export const RecordedEvent = Type.Object(event);
+
+/** The body that is sent, with its data as described for its type. */
+export const WebhookEvent = Type.Object({
+  ...event,
+  sentAt: Type.String({
+    format: 'date-time',
+    description: 'of this attempt, under the signature: refuse a body that is older than five minutes',
+  }),
 });
 
+/** A body that was sent longer ago is a repetition by somebody else, or very late. */
+export const WEBHOOK_FRESH_MS = 5 * 60_000;
+
+export type RecordedEvent = Static<typeof RecordedEvent>;
 export type WebhookEvent = Static<typeof WebhookEvent>;

@@ -84,4 +84,9 @@ export {
   type VenueCredentialsOptions,
 } from './venue-credentials.ts';
 export type { OnChainOptions, VenueBAsk, VerifiedQuote, VerifyOptions } from './verify-quote.ts';
-export { type ReceivedWebhook, verifyWebhook, WebhookSignatureError } from './verify-webhook.ts';
+export {
+  type ReceivedWebhook,
+  verifyWebhook,
+  WebhookSignatureError,
+  WebhookTooOldError,
+} from './verify-webhook.ts';

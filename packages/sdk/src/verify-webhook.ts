@@ -1,5 +1,5 @@
-/** For the receiving end of a webhook: is it the service's, and what does it say? */
-import type { WebhookEvent } from '@bellwether/contract';
+/** For the receiving end of a webhook: is it the service's, was it sent just now, and what does it say? */
+import { WEBHOOK_FRESH_MS, type WebhookEvent } from '@bellwether/contract';
 import { utf8, verifyWebhookSignature } from '@bellwether/protocol';
 
 /** The signature is not the service's over this body. */
@@ -10,6 +10,20 @@ export class WebhookSignatureError extends Error {
   }
 }
 
+/** The signature holds, but the body was not sent just now: somebody may repeat what they overheard. */
+export class WebhookTooOldError extends Error {
+  override readonly name = 'WebhookTooOldError';
+  readonly sentAt: string | null;
+  constructor(sentAt: string | null) {
+    super(
+      sentAt === null
+        ? 'The body says not when it was sent; answer 401.'
+        : `The body was sent at ${sentAt}, which is not within five minutes of now; answer 401 and check this clock.`,
+    );
+    this.sentAt = sentAt;
+  }
+}
+
 export interface ReceivedWebhook {
   /** Shown once, when the webhook was created. */
   readonly secret: string;
@@ -17,14 +31,22 @@ export interface ReceivedWebhook {
   readonly body: string | Uint8Array;
   /** Header `x-signature`. */
   readonly signature: string | undefined;
+  /** Epoch milliseconds by the receiver's clock; the time of the call when left out. */
+  readonly now?: number;
 }
 
 /**
  * The event. Delivery is at least once: ignore an `id` that was seen before.
- * @throws WebhookSignatureError
+ * @throws WebhookSignatureError, WebhookTooOldError
  */
-export function verifyWebhook({ secret, body, signature }: ReceivedWebhook): WebhookEvent {
+export function verifyWebhook({ secret, body, signature, now = Date.now() }: ReceivedWebhook): WebhookEvent {
   const bytes = typeof body === 'string' ? utf8(body) : body;
   if (!verifyWebhookSignature(secret, bytes, signature)) throw new WebhookSignatureError();
-  return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as WebhookEvent;
+  const event = JSON.parse(
+    typeof body === 'string' ? body : new TextDecoder().decode(body),
+  ) as Partial<WebhookEvent>;
+  const sentAt = typeof event.sentAt === 'string' ? event.sentAt : null;
+  const age = sentAt === null ? Number.NaN : now - Date.parse(sentAt);
+  if (!(Math.abs(age) <= WEBHOOK_FRESH_MS)) throw new WebhookTooOldError(sentAt);
+  return event as WebhookEvent;
 }

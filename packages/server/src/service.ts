@@ -81,6 +81,7 @@ const RESOLVE_EVERY_MS = 1_000;
 const RESOLVE_AFTER_MS = 5_000;
 const RESOLVE_AFTER_SHARED_MS = 12_000;
 const SWEEP_EVERY_MS = 3_600_000;
+const WEBHOOK_TRIM_EVERY_MS = 10_000;
 const WEBHOOKS_EVERY_MS = 500;
 const RISKS_EVERY_MS = 30_000;
 const AUTO_REDEEM_EVERY_MS = 1_000;
@@ -341,6 +342,7 @@ async function start(
       { name: 'webhooks', everyMs: WEBHOOKS_EVERY_MS, run: courier.tick },
       { name: 'watch risks', everyMs: RISKS_EVERY_MS, run: () => watchRisks(deps) },
       { name: 'sweep webhooks', everyMs: SWEEP_EVERY_MS, run: courier.sweep },
+      { name: 'trim webhooks', everyMs: WEBHOOK_TRIM_EVERY_MS, run: courier.trim },
     ],
     logger,
   );

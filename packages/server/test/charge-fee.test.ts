@@ -47,10 +47,14 @@ async function newCaller(): Promise<Caller> {
   return { agentId, userId: owner?.user_id, keyId: 1n };
 }
 
-const link = (whose: Caller, what: string) =>
-  sql`insert into linked_wallets (address, user_id, kind, signer, linked_at)
+const note = (whose: Caller, what: string) =>
+  sql`select note_agent_wallets(${whose.agentId}::uuid, array[${what}::text], ${what}, now())`;
+const link = async (whose: Caller, what: string) => {
+  await sql`insert into linked_wallets (address, user_id, kind, signer, linked_at)
     values (${what}, ${whose.userId}, 'solana', ${what}, now())
     on conflict (address) do update set user_id = excluded.user_id`;
+  await note(whose, what);
+};
 
 beforeEach(async () => {
   await sql`truncate fee_charges`;
@@ -255,6 +259,9 @@ describe('with a key', () => {
     expect(await codeOf(charge({ fromAddress: address() }, 'k'))).toBe('idempotency_key_reused');
     await charge({}, 'k2');
     caller = { ...(await newCaller()), userId: caller.userId };
+    // Of the same owner, but this agent never had the wallet.
+    expect(await codeOf(charge({}, 'k'))).toBe('wallet_not_yours');
+    await note(caller, wallet);
     await charge({}, 'k');
     expect(total()).toBe(750_000n);
   });

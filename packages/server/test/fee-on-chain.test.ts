@@ -109,7 +109,7 @@ beforeEach(async () => {
   deps = {
     clock,
     secrets: { newId: () => randomUUID() },
-    wallets: { solanaWallets: async () => ({ ofOwner: [user.address] }) },
+    wallets: { solanaWallets: async () => ({ proved: [user.address] }) },
     fees: createFeeStore(sql),
     feeWallet: toBase58(Buffer.from(feeWallet, 'base64url')),
     maxFeeCharge: 100n * USDC,

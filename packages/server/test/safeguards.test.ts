@@ -9,6 +9,7 @@ const FACTS: TradeFacts = {
   usage: { trades: 3, amount: 100_000_000n },
   positionValue: 20_000_000n,
   realizedToday: -5_000_000n,
+  restrictions: [],
 };
 const STRICT: Safeguards = {
   ...DEFAULT_SAFEGUARDS,

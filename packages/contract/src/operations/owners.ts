@@ -3,9 +3,9 @@
  * is accepted from these pages only.
  */
 import { type Static, Type } from 'typebox';
-import { EpochMs, LIMITS, Nullable, text } from '../fields.ts';
+import { EpochMs, Iso, LIMITS, Nullable, text, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { Settings } from './agents.ts';
+import { ApiKeyRecord, LockedByOwner, Settings } from './agents.ts';
 
 const OWNER_NAME_CHARS = 100;
 /** Attestations with certificate chains are long; ours asks for none. */
@@ -175,7 +175,7 @@ export const claimAgent = operation({
   path: '/owner/claim',
   summary: 'Bind an agent to the signed-in owner by its claim code',
   description:
-    "The agent's wallets, credentials and orders move to the owner, and are shared with the owner's other agents from then on. An agent is claimed once.",
+    "The agent's wallets, credentials and orders move to the owner. The agent reaches the wallets that it registered, linked or traded with; the owner's others only where the owner grants them. An agent is claimed once.",
   idempotent: true,
   permission: 'owner',
   rateClass: 'claim',
@@ -230,6 +230,152 @@ export const pauseOwnerAgent = operation({
   errors: ['agent_not_found'],
 });
 
+export const OwnerWallet = Type.Object({
+  walletAddress: Type.String(),
+  venue: Type.String(),
+  isOwn: Type.Boolean({ description: 'the agent registered, linked or traded with it' }),
+  granted: Type.Boolean({ description: 'the owner lets the agent use it' }),
+});
+
+/** What an agent of the owner's had, and others trade with now. */
+export const LeftWallet = Type.Object({
+  walletAddress: Type.String({ description: 'the key: the EOA, or the Solana wallet' }),
+  wallets: Type.Array(Type.String(), { description: 'wallets of that key that the agents had' }),
+  leftAt: Iso,
+  agents: Type.Array(
+    Type.Object({
+      agentId: Type.String(),
+      name: Type.String(),
+      paused: Type.Boolean({ description: 'the pause by the owner, which binds the wallet outside' }),
+      lockedByOwner: LockedByOwner,
+    }),
+    { description: 'whose pause, locks and use of the day bind the wallet outside' },
+  ),
+});
+
+export const LiftRequest = Type.Object({ walletAddress: WalletOfEitherVenue });
+export const LiftResult = Type.Object({
+  success: Type.Literal(true),
+  walletAddress: Type.String(),
+  agents: Type.Array(Type.String(), { description: 'agents whose locks bind it no more' }),
+});
+
+export const listOwnerAgentKeys = operation({
+  ...page,
+  id: 'listOwnerAgentKeys',
+  method: 'GET',
+  path: '/owner/agents/{agentId}/keys',
+  summary: "An agent's API keys, masked",
+  sameOrigin: false,
+  permission: 'owner',
+  rateClass: 'read',
+  params: AgentParams,
+  response: Type.Array(ApiKeyRecord),
+  errors: ['agent_not_found'],
+});
+
+export const revokeOwnerAgentKey = operation({
+  ...page,
+  id: 'revokeOwnerAgentKey',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/keys/{keyId}/revoke',
+  summary: "Revoke one of an agent's API keys, the last one too; it holds from the next request on",
+  idempotent: true,
+  permission: 'owner',
+  rateClass: 'exit',
+  params: Type.Object({
+    ...AgentParams.properties,
+    keyId: Type.String({ pattern: '^[1-9][0-9]{0,17}$' }),
+  }),
+  response: ApiKeyRecord,
+  errors: ['agent_not_found', 'api_key_not_found'],
+});
+
+export const listOwnerAgentWallets = operation({
+  ...page,
+  id: 'listOwnerAgentWallets',
+  method: 'GET',
+  path: '/owner/agents/{agentId}/wallets',
+  summary: "The owner's wallets, and which of them this agent reaches",
+  sameOrigin: false,
+  permission: 'owner',
+  rateClass: 'read',
+  params: AgentParams,
+  response: Type.Array(OwnerWallet),
+  errors: ['agent_not_found'],
+});
+
+export const grantOwnerAgentWallet = operation({
+  ...page,
+  id: 'grantOwnerAgentWallet',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/wallets',
+  summary: "Grant an agent one of the owner's wallets, or take the grant back",
+  description:
+    'A granted wallet can be read, traded with, unlinked and charged by the agent as its own ones. What an agent registered, linked or traded with stays within its reach.',
+  idempotent: true,
+  permission: 'owner',
+  rateClass: 'exit',
+  params: AgentParams,
+  body: Type.Object(
+    { walletAddress: WalletOfEitherVenue, granted: Type.Boolean() },
+    { additionalProperties: false },
+  ),
+  response: Type.Array(OwnerWallet),
+  errors: ['agent_not_found', 'wallet_not_found'],
+});
+
+export const listLeftWallets = operation({
+  ...page,
+  id: 'listLeftWallets',
+  method: 'GET',
+  path: '/owner/wallets/left',
+  summary: 'Wallets that the signed-in owner’s agents had and others have now, still bound by their locks',
+  sameOrigin: false,
+  permission: 'owner',
+  rateClass: 'read',
+  response: Type.Array(LeftWallet),
+  errors: [],
+});
+
+const LIFT =
+  "Every wallet of the key is freed from the pause, the locked limits and the day's use of the agents that had it. They bind again once one of these agents has it again and loses it.";
+
+export const liftOwnerWallet = operation({
+  ...page,
+  id: 'liftOwnerWallet',
+  method: 'POST',
+  path: '/owner/wallets/lift',
+  summary: 'Free a wallet that left from the locks that went with it',
+  description: LIFT,
+  idempotent: true,
+  permission: 'owner',
+  rateClass: 'exit',
+  body: LiftRequest,
+  response: LiftResult,
+  errors: ['wallet_not_found'],
+});
+
+export const liftOperatorWallet = operation({
+  id: 'liftOperatorWallet',
+  tag: 'operator',
+  status: 200,
+  method: 'POST',
+  path: '/operator/wallets/lift',
+  summary: 'Free a wallet from the locks that every former owner’s agents put on it',
+  description: LIFT,
+  idempotent: true,
+  permission: 'operator',
+  rateClass: 'read',
+  body: LiftRequest,
+  response: LiftResult,
+  errors: ['wallet_not_found'],
+});
+
+export type OwnerWallet = Static<typeof OwnerWallet>;
+export type LeftWallet = Static<typeof LeftWallet>;
+export type LiftRequest = Static<typeof LiftRequest>;
+export type LiftResult = Static<typeof LiftResult>;
 export type PasskeyRegistration = Static<typeof PasskeyRegistration>;
 export type PasskeySignIn = Static<typeof PasskeySignIn>;
 export type OwnerSession = Static<typeof OwnerSession>;

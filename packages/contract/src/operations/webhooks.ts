@@ -1,13 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { Iso, Nullable, text } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { WEBHOOK_SUBSCRIPTIONS, WebhookEvent } from '../webhook-events.ts';
+import { RecordedEvent, WEBHOOK_SUBSCRIPTIONS } from '../webhook-events.ts';
 
 export const WEBHOOK_LIMITS = {
   urlChars: 2000,
   descriptionChars: 200,
   endpointsPerAgent: 10,
   deliveriesPerPage: 100,
+  /** Events that wait for one endpoint; of more, the oldest are given up. */
+  pendingPerEndpoint: 5_000,
 } as const;
 
 const Subscription = Type.Union(
@@ -43,7 +45,9 @@ const record = {
   failingSince: Nullable(Iso),
   lastSuccessAt: Nullable(Iso),
   disabledAt: Nullable(Iso),
-  pendingDeliveries: Type.Integer({ description: 'events that wait to be delivered' }),
+  pendingDeliveries: Type.Integer({
+    description: 'events that wait to be delivered; of more than 5,000 the oldest are given up',
+  }),
   createdAt: Iso,
 };
 
@@ -58,9 +62,9 @@ export const NewWebhook = Type.Object({
 export const WebhookDelivery = Type.Object({
   id: Type.String({ description: 'rises with the order in which events were recorded' }),
   webhookId: Type.String(),
-  event: WebhookEvent,
+  event: RecordedEvent,
   status: Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')], {
-    description: 'failed: given up after 24 hours',
+    description: 'failed: given up after 24 hours, or because too many newer events waited',
   }),
   attempts: Type.Integer(),
   lastAttemptAt: Nullable(Iso),

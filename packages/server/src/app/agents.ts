@@ -36,7 +36,7 @@ export const onlineStatus = (lastCalledAt: number, now: number): number => {
   return age <= ACTIVE_WITHIN_MS ? 1 : age <= IDLE_WITHIN_MS ? 2 : 3;
 };
 
-function keyRecord(key: KeyRow, apiKeyCode = maskKey(key)): ApiKeyRecord {
+export function keyRecord(key: KeyRow, apiKeyCode = maskKey(key)): ApiKeyRecord {
   return {
     id: key.id.toString(),
     keyName: key.name,
@@ -126,13 +126,12 @@ export const listApiKeys = async (deps: Deps, caller: Caller): Promise<ApiKeyRec
 /** @param forget makes this replica, and every other, drop what it remembers of the key; resolves when all have */
 export async function revokeApiKey(
   deps: Deps,
-  caller: Caller,
-  keyId: string,
-  force: boolean,
+  { agentId }: Pick<Caller, 'agentId'>,
+  { keyId, force }: { readonly keyId: string; readonly force: boolean },
   forget: (keyId: bigint) => Promise<void>,
 ): Promise<ApiKeyRecord> {
   const id = BigInt(keyId);
-  const outcome = await deps.agents.revokeKey(caller, id, force, deps.clock.now());
+  const outcome = await deps.agents.revokeKey(agentId, id, force, deps.clock.now());
   if (outcome === 'missing') throw refusal('api_key_not_found');
   if (outcome === 'last') {
     throw refusal(
@@ -146,16 +145,16 @@ export async function revokeApiKey(
 
 export async function me(deps: Deps, caller: Caller): Promise<Me> {
   const now = deps.clock.now();
-  const [wallets, { ofOwner }] = await Promise.all([
-    deps.wallets.wallets(caller.userId),
+  const [wallets, { proved }] = await Promise.all([
+    deps.wallets.wallets(caller),
     deps.wallets.solanaWallets(caller),
   ]);
   const [row, settings, open, { held }, results] = await Promise.all([
     deps.agents.byId(caller.agentId),
     deps.agents.settings(caller.agentId),
     deps.orders.open(caller.agentId, { limit: 1, offset: 0 }),
-    holdings(deps, [...wallets, ...ofOwner]),
-    deps.positions.results([...wallets, ...ofOwner]),
+    holdings(deps, [...wallets, ...proved]),
+    deps.positions.results([...wallets, ...proved]),
   ]);
   if (row === null) throw new Error('the calling agent has no row');
   const funders =
@@ -196,7 +195,7 @@ const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
 const optional = (value: bigint | null): number | null => (value === null ? null : microToNumber(value));
 
 /** The owner's ceilings as the record shows them: only what is locked. */
-function lockedByOwner({ locks }: SettingsRow): Settings['lockedByOwner'] {
+export function lockedByOwner({ locks }: Pick<SettingsRow, 'locks'>): Settings['lockedByOwner'] {
   const ceilings = Object.entries(locks)
     .filter(([, lock]) => lock !== null && lock !== false)
     .map(([name, lock]) => [name, typeof lock === 'bigint' ? microToNumber(lock) : lock]);

@@ -8,8 +8,12 @@ const holding = (wallet: string, conditionId: string) =>
   ({ wallet, conditionId, agentId: 'agent' }) as Holding;
 const PAID: RedeemAnswer = { kind: 'redeemed', yes: 1n, no: 0n, payout: 1n };
 
-function desk(holdings: readonly Holding[], redeem: (wallet: string) => RedeemAnswer | Error) {
-  const due = new Set(holdings.map(({ conditionId }) => conditionId));
+function desk(
+  holdings: readonly Holding[],
+  redeem: (wallet: string) => RedeemAnswer | Error,
+  worthless: readonly Holding[] = [],
+) {
+  const due = new Set([...holdings, ...worthless].map(({ conditionId }) => conditionId));
   const requested: Holding[] = [];
   const deps = {
     clock: { now: () => 0 },
@@ -25,6 +29,7 @@ function desk(holdings: readonly Holding[], redeem: (wallet: string) => RedeemAn
       due: async () => [...due],
       automatic: async (ids: readonly string[]) =>
         holdings.filter(({ conditionId }) => ids.includes(conditionId)),
+      worthless: async () => worthless,
       request: async (some: readonly Holding[]) => {
         requested.push(...some);
       },
@@ -65,4 +70,24 @@ test('a market that nobody holds with the switch on is passed over once', async 
   due.add('1');
   expect(await autoRedeem(deps)).toBe(0);
   expect(due.size).toBe(0);
+});
+
+test('what lost is burnt for everybody, without a word in the record, and again until it is answered', async () => {
+  const burnt: string[] = [];
+  let answers: RedeemAnswer | Error = new Error('no answer');
+  const { deps, due, requested } = desk(
+    [],
+    (wallet) => {
+      burnt.push(wallet);
+      return answers;
+    },
+    [holding('0xlost', 'c')],
+  );
+  expect(await autoRedeem(deps)).toBe(0);
+  expect([...due]).toEqual(['c']);
+  answers = PAID;
+  expect(await autoRedeem(deps)).toBe(0);
+  expect([...due]).toEqual([]);
+  expect(burnt).toEqual(['0xlost', '0xlost']);
+  expect(requested).toEqual([]);
 });

@@ -141,7 +141,9 @@ async function readFacts(deps: Deps, { caller, query, scope, since, now }: Asked
     changesLimit: since === null ? LATEST_ORDERS : CHANGED_ORDERS,
   });
   if (scope.user !== null && facts.wallets.length === 0 && facts.solanaWallets.length === 0)
-    throw refusal('wallet_not_found', "This wallet is none of your owner's.", { path: 'user' });
+    throw refusal('wallet_not_found', "This wallet is none of your owner's, or out of this agent's reach.", {
+      path: 'user',
+    });
   return facts;
 }
 

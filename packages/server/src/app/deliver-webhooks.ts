@@ -2,18 +2,24 @@
  * Empties the webhooks' outbox. Any replica may: an endpoint is leased to one of them at a time, which sends what is
  * due one event after another. A process that dies between sending and noting it sends again: at least once.
  */
+import { WEBHOOK_LIMITS } from '@bellwether/contract';
 import { utf8, WEBHOOK_SIGNATURE_HEADER, webhookSignature } from '@bellwether/protocol';
 import { afterFailure, GIVE_UP_AFTER_MS } from '../domain/webhooks.ts';
 import type { DeliveryRow, EndpointRow, SendResult } from '../ports/webhooks.ts';
 import type { Deps } from './deps.ts';
-import { webhookEvent, webhookSecretIdentity } from './webhooks.ts';
+import { recordedEvent, webhookSecretIdentity } from './webhooks.ts';
 
 /** Endpoints that one process sends to at the same time; each takes a database connection now and then. */
-const ENDPOINTS_AT_ONCE = 16;
+const ENDPOINTS_AT_ONCE = 32;
+/** Of one agent, over all processes: an agent whose receivers are slow must not hold up the others. */
+const ENDPOINTS_OF_AGENT = 2;
 const DELIVERIES_PER_TURN = 20;
 const LEASE_MS = 60_000;
-/** No attempt begins later in a lease than this: it must end, and be noted, within it. */
-const SEND_WITHIN_MS = 30_000;
+/**
+ * No attempt begins later in a turn than this. A turn ends well within the lease, and a slow receiver goes to the end of
+ * the queue after it.
+ */
+const SEND_WITHIN_MS = 5_000;
 /** How long the log, and callbacks that came in, are kept. */
 const KEEP_MS = 7 * 24 * 3_600_000;
 
@@ -23,6 +29,8 @@ export interface WebhookCourier {
   /** Breaks off what is under way, which is sent again later, and waits until nothing is. */
   stop(): Promise<void>;
   sweep(): Promise<void>;
+  /** Gives up the oldest of what too many events wait for. */
+  trim(): Promise<void>;
 }
 
 interface Log {
@@ -36,7 +44,12 @@ export function createWebhookCourier(deps: Deps, log: Log): WebhookCourier {
     async tick() {
       const free = ENDPOINTS_AT_ONCE - underWay.size;
       if (free <= 0 || ending.signal.aborted) return;
-      for (const endpoint of await deps.webhooks.claim(deps.clock.now(), LEASE_MS, free)) {
+      for (const endpoint of await deps.webhooks.claim({
+        at: deps.clock.now(),
+        leaseMs: LEASE_MS,
+        limit: free,
+        perAgent: ENDPOINTS_OF_AGENT,
+      })) {
         const turn = serve(deps, endpoint, ending.signal)
           .catch((error: unknown) =>
             log.warn({ err: error, webhook: endpoint.id }, 'a webhook was not served'),
@@ -52,6 +65,9 @@ export function createWebhookCourier(deps: Deps, log: Log): WebhookCourier {
     async sweep() {
       const now = deps.clock.now();
       await deps.webhooks.sweep(now, now - GIVE_UP_AFTER_MS, now - KEEP_MS);
+    },
+    async trim() {
+      await deps.webhooks.trim(WEBHOOK_LIMITS.pendingPerEndpoint, deps.clock.now());
     },
   };
 }
@@ -99,7 +115,8 @@ const reasonOf = (result: Exclude<SendResult, { kind: 'aborted' }>): string =>
       : `answered ${result.status}`;
 
 function requestFor(deps: Deps, endpoint: EndpointRow, secret: string, delivery: DeliveryRow) {
-  const body = utf8(JSON.stringify(webhookEvent(delivery)));
+  const at = deps.clock.now();
+  const body = utf8(JSON.stringify({ ...recordedEvent(delivery), sentAt: new Date(at).toISOString() }));
   return {
     url: endpoint.url,
     body,
@@ -108,7 +125,7 @@ function requestFor(deps: Deps, endpoint: EndpointRow, secret: string, delivery:
       [WEBHOOK_SIGNATURE_HEADER]: webhookSignature(secret, body),
       'x-event-id': delivery.eventId,
       'x-event-type': delivery.type,
-      'x-timestamp': String(deps.clock.now()),
+      'x-timestamp': String(at),
       'x-delivery-id': delivery.id.toString(),
       'x-delivery-attempt': String(delivery.attempts + 1),
     },

@@ -1,5 +1,6 @@
 /**
- * Everything to look at before a trade, in one answer: one trip to the database, the rest from the venue's memory.
+ * Everything to look at before a trade, in one answer: what the wallets hold, then what the trade itself would be judged
+ * by, read by the same statements; the rest from the venue's memory.
  */
 import type { MarketContext } from '@bellwether/contract';
 import {
@@ -11,7 +12,7 @@ import {
   parseMicro,
   pipsToNumber,
 } from '@bellwether/contract/decimals';
-import type { Address, SolanaAddress } from '@bellwether/protocol';
+import { type Address, asAddress, type SolanaAddress } from '@bellwether/protocol';
 import {
   edgeAtBest,
   expectedProfit,
@@ -22,10 +23,11 @@ import {
 } from '../domain/book-sweep.ts';
 import { type Book, type MarketRecord, markPrice } from '../domain/market.ts';
 import { CHAIN_IN_DOUBT_AFTER_MS, IN_DOUBT_AFTER_MS } from '../domain/risk-alerts.ts';
+import { type Allowance, allowances } from '../domain/safeguards.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
 import { plainText } from '../domain/untrusted-text.ts';
-import type { ContextFacts, Limits } from '../ports/agent-facts.ts';
-import type { Caller, WalletAddress } from '../ports/stores.ts';
+import type { ContextFacts } from '../ports/agent-facts.ts';
+import type { Caller, Standing, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { type Located, levels, requireMarket } from './markets.ts';
 import { READ_PATIENCE_MS, within } from './patience.ts';
@@ -34,6 +36,8 @@ import { refusal } from './refusal.ts';
 import { plainMarket, RULES_CHARS, TITLE_CHARS } from './untrusted-market.ts';
 import { isSolana, marketDataOf, scopeOf, venueName } from './venues.ts';
 
+/** Holds nothing, and nobody has its key: the agent's own caps are all there is to tell. */
+const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
 const DEPTH = 10;
 const SWEEP_DEPTH = 1_000;
 /** Collateral to spend, or shares to sell. */
@@ -75,10 +79,24 @@ export async function marketContext(
     }),
   ]);
   if (user !== null && facts.wallets.length === 0)
-    throw refusal('wallet_not_found', "This wallet is none of your owner's.", { path: 'user' });
-  const account = facts.funder === null ? null : await accountOf(deps, facts.funder, market);
+    throw refusal('wallet_not_found', "This wallet is none of your owner's, or out of this agent's reach.", {
+      path: 'user',
+    });
+  // Of a wallet that is only named nothing is told but what its chain tells everybody.
+  const isProved = facts.funder !== null && (kind === 'A' || facts.wallets.includes(facts.funder));
+  const [account, standing] = await Promise.all([
+    facts.funder === null ? null : accountOf(deps, facts.funder, market),
+    deps.ledger.look({
+      caller,
+      funder: isProved && facts.funder !== null ? facts.funder : NO_WALLET,
+      signer: isProved && facts.signer !== null ? facts.signer : NO_WALLET,
+      conditionId: market.conditionId,
+      tokenIds: market.tokenIds,
+      at: now,
+    }),
+  ]);
   const asked = sweepsOf(located, books, query.side, ownSizes(query));
-  const warnings = warningsOf(deps, { located, books, facts, account, query, asked });
+  const warnings = warningsOf(deps, { located, books, facts, standing, account, query, asked });
   const edge = query.myProbability === undefined ? null : edgeOf(market, books, query.myProbability, asked);
   const advice = recommendation(market, warnings, edge);
   return {
@@ -91,7 +109,7 @@ export async function marketContext(
       facts.positions.map((row) => valued(row, market)),
     ),
     warnings,
-    safeguards: remaining(facts.limits, facts.positionValue),
+    safeguards: remaining(standing),
     slippage: [...sweepsOf(located, books, query.side, SIZES), ...asked].map(slippageRecord),
     edge,
     ...(advice === null ? {} : { recommendation: advice }),
@@ -179,13 +197,14 @@ interface WarningParts {
   readonly located: Located;
   readonly books: Books;
   readonly facts: ContextFacts;
+  readonly standing: Standing;
   readonly account: Account | null;
   readonly query: ContextQuery;
   readonly asked: readonly Sweep[];
 }
 
 function warningsOf(deps: Deps, parts: WarningParts): Warning[] {
-  const { located, books, facts, account, query, asked } = parts;
+  const { located, books, facts, standing, account, query, asked } = parts;
   const { kind, market } = located;
   const held = (outcome: 'YES' | 'NO') =>
     facts.positions.reduce((sum, row) => (row.outcome === outcome ? sum + row.size : sum), 0n);
@@ -196,12 +215,9 @@ function warningsOf(deps: Deps, parts: WarningParts): Warning[] {
     hasWallet: account !== null,
     market,
     yes: books.YES,
-    safeguards: facts.limits,
-    usage: facts.limits.usage,
-    realizedToday: facts.limits.realizedToday,
-    positionValue: facts.positionValue,
+    ...standing,
     // On venue B the signature under a transaction is all there is to show.
-    hasCredentials: kind === 'B' || facts.wallets.length > 0,
+    hasCredentials: kind === 'B' || facts.funder !== null,
     claimMissing: backend === 'live' && !facts.claimed,
     available: account?.available ?? null,
     free: account?.free ?? null,
@@ -213,21 +229,22 @@ function warningsOf(deps: Deps, parts: WarningParts): Warning[] {
   });
 }
 
-function remaining(limits: Limits, positionValue: Micro): MarketContext['safeguards'] {
-  const { usage, realizedToday, tradeLimitEnabled: capped } = limits;
-  const row = (limit: number | null, used: number) => ({
-    limit: capped ? limit : null,
-    used,
-    left: !capped || limit === null ? null : Math.max(0, Math.round((limit - used) * 1e6) / 1e6),
-  });
+function remaining(standing: Standing): MarketContext['safeguards'] {
+  const { tradingPaused, maxTradeAmount, tradesToday, dailyTradeAmount, positionValue, dailyLoss } =
+    allowances(standing.safeguards, standing);
   const money = (value: Micro | null) => (value === null ? null : microToNumber(value));
+  const row = ({ limit, used, left }: Allowance<Micro>) => ({
+    limit: money(limit),
+    used: microToNumber(used),
+    left: money(left),
+  });
   return {
-    tradingPaused: limits.tradingPaused,
-    maxTradeAmount: capped ? microToNumber(limits.maxTradeAmount) : null,
-    tradesToday: row(limits.maxTradesPerDay, usage.trades),
-    dailyTradeAmount: row(microToNumber(limits.dailyTradeAmountLimit), microToNumber(usage.amount)),
-    positionValue: row(money(limits.maxPositionValue), microToNumber(positionValue)),
-    dailyLoss: row(money(limits.dailyLossLimit), microToNumber(realizedToday < 0n ? -realizedToday : 0n)),
+    tradingPaused,
+    maxTradeAmount: money(maxTradeAmount),
+    tradesToday,
+    dailyTradeAmount: row(dailyTradeAmount),
+    positionValue: row(positionValue),
+    dailyLoss: row(dailyLoss),
   };
 }
 

@@ -201,8 +201,18 @@ export async function cancelMarket(
   return { canceled, notCanceled, totalCanceled: canceled.length, syncedToMkOrder: known };
 }
 
+/** Everything of the owner's on the wallets that the agent reaches, and all of its own. */
 export async function cancelAll(deps: Deps, caller: Caller): Promise<CancelAllResponse> {
-  const outcomes = await cancelRows(deps, await deps.orders.openOfOwner(caller.userId));
+  const open = await deps.orders.openOfOwner(caller.userId);
+  const wallets = open.flatMap(({ funder, walletAddress }) => [funder, walletAddress]);
+  const reached = await deps.wallets.reachable(caller, [...new Set(wallets)]);
+  const outcomes = await cancelRows(
+    deps,
+    open.filter(
+      ({ agentId, funder, walletAddress }) =>
+        agentId === caller.agentId || reached.has(funder) || reached.has(walletAddress),
+    ),
+  );
   const results = [...outcomes].map(([walletAddress, { canceled, notCanceled }]) => ({
     walletAddress,
     canceled,

@@ -1,15 +1,33 @@
 /** What an owner does with agents: claims them, sees them, lowers and locks their safeguards, pauses and resumes. */
-import type { OwnerAgent, OwnerSafeguards, SettingsUpdate } from '@bellwether/contract';
+import type {
+  ApiKeyRecord,
+  LeftWallet,
+  LiftRequest,
+  LiftResult,
+  OwnerAgent,
+  OwnerSafeguards,
+  OwnerWallet,
+  SettingsUpdate,
+} from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Denial } from '../domain/denial.ts';
 import { CEILINGS } from '../domain/locks.ts';
 import { type Decided, decideOwnerChange, type OwnerChange } from '../domain/owner-change.ts';
 import type { Reseal } from '../ports/owners.ts';
 import type { AgentRow, SettingsChange, SettingsRow } from '../ports/stores.ts';
-import { agentByClaimCode, onlineStatus, parseSettings, settingsRecord } from './agents.ts';
+import {
+  agentByClaimCode,
+  keyRecord,
+  lockedByOwner,
+  onlineStatus,
+  parseSettings,
+  revokeApiKey,
+  settingsRecord,
+} from './agents.ts';
 import type { Deps } from './deps.ts';
 import type { Owner } from './owners.ts';
 import { Refusal, refusal } from './refusal.ts';
+import { kindOfWallet, parseWallet, venueName } from './venues.ts';
 import { credentialIdentity } from './wallets.ts';
 
 const RETRY_S = 1;
@@ -42,6 +60,20 @@ export async function listAgents(deps: Deps, owner: Owner): Promise<OwnerAgent[]
   const ids = await deps.owners.agentIds(owner.userId);
   const rows = await Promise.all(ids.map((id) => deps.agents.byId(id)));
   return Promise.all(rows.filter((row) => row !== null).map((row) => ownerAgent(deps, row)));
+}
+
+/** Every agent with its keys and what it reaches, for the owner's page. */
+export async function agentDetails(deps: Deps, owner: Owner) {
+  const agents = await listAgents(deps, owner);
+  return Promise.all(
+    agents.map(async (agent) => {
+      const [keys, wallets] = await Promise.all([
+        deps.agents.keys(agent.agentId),
+        walletRecords(deps, owner, agent.agentId),
+      ]);
+      return { agent, keys: keys.map((key) => keyRecord(key)), wallets };
+    }),
+  );
 }
 
 /** @param forget makes every replica drop what it remembers of a key, and with it the agent's former owner */
@@ -109,6 +141,86 @@ export const pause = (deps: Deps, owner: Owner, agentId: string, paused: boolean
   change(deps, owner, agentId, () =>
     paused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false },
   );
+
+export const listKeys = async (deps: Deps, owner: Owner, agentId: string): Promise<ApiKeyRecord[]> =>
+  (await deps.agents.keys((await ownedAgent(deps, owner, agentId)).agentId)).map((key) => keyRecord(key));
+
+/** The last key, too: an agent without one can do nothing, which may be what its owner wants. */
+export async function revokeKey(
+  deps: Deps,
+  owner: Owner,
+  { agentId, keyId }: { readonly agentId: string; readonly keyId: string },
+  forget: (keyId: bigint) => Promise<void>,
+): Promise<ApiKeyRecord> {
+  const row = await ownedAgent(deps, owner, agentId);
+  return revokeApiKey(deps, row, { keyId, force: true }, forget);
+}
+
+export async function listWallets(deps: Deps, owner: Owner, agentId: string): Promise<OwnerWallet[]> {
+  return walletRecords(deps, owner, (await ownedAgent(deps, owner, agentId)).agentId);
+}
+
+const walletRecords = async (deps: Deps, owner: Owner, agentId: string): Promise<OwnerWallet[]> =>
+  (await deps.owners.walletGrants(owner.userId, agentId)).map((wallet) => ({
+    ...wallet,
+    venue: venueName(deps, kindOfWallet(wallet.walletAddress)),
+  }));
+
+export async function grantWallet(
+  deps: Deps,
+  owner: Owner,
+  agentId: string,
+  { walletAddress: asked, granted }: { readonly walletAddress: string; readonly granted: boolean },
+): Promise<OwnerWallet[]> {
+  const row = await ownedAgent(deps, owner, agentId);
+  const walletAddress = parseWallet(asked);
+  const grant = { userId: owner.userId, agentId: row.agentId };
+  const isOwners =
+    walletAddress !== null &&
+    (await deps.owners.grantWallet({ ...grant, walletAddress }, granted, deps.clock.now()));
+  if (!isOwners) throw notYourWallet('This is none of your wallets.');
+  return listWallets(deps, owner, row.agentId);
+}
+
+const notYourWallet = (detail: string): Refusal =>
+  refusal('wallet_not_found', detail, { path: 'walletAddress' });
+
+export async function leftWallets(deps: Deps, owner: Owner): Promise<LeftWallet[]> {
+  const keys = await deps.owners.leftKeys(owner.userId);
+  return Promise.all(
+    keys.map(async ({ signer, wallets, leftAt, agentIds }) => ({
+      walletAddress: signer,
+      wallets: [...wallets],
+      leftAt: new Date(leftAt).toISOString(),
+      agents: await Promise.all(
+        agentIds.map(async (agentId) => {
+          const [row, settings] = await Promise.all([
+            deps.agents.byId(agentId),
+            deps.agents.settings(agentId),
+          ]);
+          return {
+            agentId,
+            name: row?.name ?? '',
+            paused: settings.ownerPaused,
+            lockedByOwner: lockedByOwner(settings),
+          };
+        }),
+      ),
+    })),
+  );
+}
+
+/** @param owner `null`: the operator, whose word goes over every owner's */
+export async function liftLocks(
+  deps: Deps,
+  owner: Owner | null,
+  { walletAddress }: LiftRequest,
+): Promise<LiftResult> {
+  const wallet = parseWallet(walletAddress);
+  const agents = wallet === null ? [] : await deps.owners.lift(owner?.userId ?? null, wallet);
+  if (agents.length === 0) throw notYourWallet('No locks of a former owner bind this wallet.');
+  return { success: true, walletAddress, agents: [...agents] };
+}
 
 /** Figures as the domain counts them, with the agent's own rules for what a figure may be. */
 function parseChange(asked: OwnerSafeguards): OwnerChange {

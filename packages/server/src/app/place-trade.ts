@@ -124,6 +124,7 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
     orderIds: [verified.orderId],
     wallets: [...new Set(draft.walletAddress === null ? [maker, signer] : [draft.walletAddress])],
     funder: maker,
+    signer: verified.eoa,
     conditionId: draft.conditionId,
     tokenIds: market.tokenIds,
     at: deps.clock.now(),
@@ -171,7 +172,10 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
     usage: scope.usage,
     positionValue: scope.positionValue,
     realizedToday: scope.realizedToday,
+    restrictions: scope.restrictions,
   });
+  if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
+    throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
   if (denial !== null) throw asRefusal([denial]);
   const limit = signedLimit(draft, market.tickSize);
   await requireBalance(deps, draft, market, limit);
@@ -208,6 +212,11 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
     createdAt: deps.clock.now(),
   };
 }
+
+const NOT_GRANTED = {
+  detail: 'The owner of this agent has credentials for this wallet, which this agent may not use.',
+  fix: 'Register or link the wallet with this agent, or ask the owner to grant it on the page /owner.',
+};
 
 /** By the wallet that was named, else the maker's, else the signer's. */
 function pickCredential(draft: Draft, credentials: readonly CredentialRow[]): CredentialRow | null {

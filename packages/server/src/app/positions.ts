@@ -93,9 +93,9 @@ export async function holdings(deps: Deps, wallets: readonly WalletAddress[]): P
 export const isResolved = ({ row, market }: Pick<Valued, 'row' | 'market'>): boolean =>
   market === null ? row.market?.payout != null : market.status === 'resolved';
 
-/** Venue A burns losing tokens too; venue B takes back what it pays for. */
+/** What lost is closed by the resolution; on the chain it may still lie about. */
 const isRedeemable = ({ row, market }: Pick<Valued, 'row' | 'market'>): boolean =>
-  isResolved({ row, market }) && (!isSolana(row.wallet) || priceOf(row, market) > 0);
+  isResolved({ row, market }) && priceOf(row, market) > 0;
 
 const labels = (deps: Deps, { row, market }: Pick<Valued, 'row' | 'market'>) => ({
   venue: venueName(deps, kindOfWallet(row.wallet)),
@@ -136,7 +136,7 @@ export function positionRecords(deps: Deps, held: readonly Valued[]): Position[]
 }
 
 /**
- * On venue A: the wallet that `user` names with the account that pays for it, else the agent's own.
+ * On venue A: the wallet that `user` names with the account that pays for it, else all that the agent reaches.
  * @throws Refusal wallet_not_found
  */
 export async function walletsOfA(
@@ -145,15 +145,16 @@ export async function walletsOfA(
   user: string | undefined,
   path = 'user',
 ): Promise<readonly Address[]> {
-  if (user === undefined) return deps.wallets.agentWallets(caller.agentId);
+  const wallets = await deps.wallets.wallets(caller);
+  if (user === undefined) return wallets;
   const wallet = asAddress(user);
-  if (!(await deps.wallets.wallets(caller.userId)).includes(wallet)) throw notYours(path);
-  const credential = await deps.wallets.credential(caller.userId, wallet);
+  if (!wallets.includes(wallet)) throw notYours(path);
+  const credential = await deps.wallets.credential(caller, wallet);
   return credential === null ? [wallet] : [...new Set([wallet, credential.funder])];
 }
 
 const notYours = (path: string) =>
-  refusal('wallet_not_found', "This wallet is none of your owner's.", { path });
+  refusal('wallet_not_found', "This wallet is none of your owner's, or out of this agent's reach.", { path });
 
 /** The wallets of a scope, those of venue A first. @throws Refusal wallet_not_found */
 export async function walletsOf(
@@ -165,10 +166,10 @@ export async function walletsOf(
   const onA = async () => (kinds.includes('A') ? walletsOfA(deps, caller, user ?? undefined, path) : []);
   const onB = async () => {
     if (!kinds.includes('B')) return [];
-    const { ofOwner, ofAgent } = await deps.wallets.solanaWallets(caller);
-    if (user === null) return ofAgent;
-    if (!ofOwner.some((wallet) => wallet === user)) throw notYours(path);
-    return ofOwner.filter((wallet) => wallet === user);
+    const { proved } = await deps.wallets.solanaWallets(caller);
+    if (user === null) return proved;
+    if (!proved.some((wallet) => wallet === user)) throw notYours(path);
+    return proved.filter((wallet) => wallet === user);
   };
   return (await Promise.all([onA(), onB()])).flat();
 }

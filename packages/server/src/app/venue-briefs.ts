@@ -41,7 +41,7 @@ export function venueBriefOfA(deps: Deps, { facts, user, state, alerts }: BriefP
     walletAddress,
     ...figures(state),
     actions: nextSteps({
-      hasCredentials: facts.wallets.length > 0,
+      hasCredentials: facts.hasCredentials,
       isPaper: deps.venueA.backend === 'paper',
       autoRedeem: facts.limits.autoRedeemEnabled,
       balance: state.balance,

@@ -134,7 +134,7 @@ export async function checkCredentials(
     asked === undefined
       ? ((await deps.agents.byId(caller.agentId))?.walletAddress ?? null)
       : asAddress(asked);
-  const found = walletAddress === null ? null : await deps.wallets.credential(caller.userId, walletAddress);
+  const found = walletAddress === null ? null : await deps.wallets.credential(caller, walletAddress);
   return {
     hasCredentials: found !== null,
     walletAddress: asked ?? walletAddress,

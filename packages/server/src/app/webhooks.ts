@@ -1,10 +1,10 @@
 /** Webhook endpoints of an agent, their log, and callbacks that come in. Sending is another file's work. */
 import {
   type NewWebhook,
+  type RecordedEvent,
   WEBHOOK_LIMITS,
   type Webhook,
   type WebhookDelivery,
-  type WebhookEvent,
   type WebhookRequest,
 } from '@bellwether/contract';
 import { hexToBytes, verifyWebhookSignature } from '@bellwether/protocol';
@@ -34,8 +34,8 @@ function webhookRecord(row: EndpointRow): Webhook {
   };
 }
 
-/** What is sent: made from the row alone, so that every attempt has the same bytes. */
-export const webhookEvent = (row: DeliveryRow): WebhookEvent => ({
+/** Made from the row alone, so that it is the same in every attempt. */
+export const recordedEvent = (row: DeliveryRow): RecordedEvent => ({
   id: row.eventId,
   type: row.type,
   createdAt: new Date(row.createdAt).toISOString(),
@@ -46,7 +46,7 @@ export const webhookEvent = (row: DeliveryRow): WebhookEvent => ({
 const deliveryRecord = (row: DeliveryRow): WebhookDelivery => ({
   id: row.id.toString(),
   webhookId: row.endpointId,
-  event: webhookEvent(row),
+  event: recordedEvent(row),
   status: row.status,
   attempts: row.attempts,
   lastAttemptAt: iso(row.lastAttemptAt),

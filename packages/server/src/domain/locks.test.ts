@@ -22,6 +22,7 @@ const FACTS: TradeFacts = {
   usage: { trades: 0, amount: 0n },
   positionValue: 0n,
   realizedToday: 0n,
+  restrictions: [],
 };
 
 describe('what an agent’s key may change', () => {

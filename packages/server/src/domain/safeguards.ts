@@ -4,6 +4,7 @@
  */
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';
+import type { OwnerLocks } from './locks.ts';
 
 export interface Safeguards {
   /** By the agent's key or by its owner. */
@@ -25,6 +26,18 @@ export interface Usage {
   readonly amount: Micro;
 }
 
+/**
+ * What an agent of another owner, which had the order's wallet before, brings along: its owner's pause and locked
+ * ceilings, with what the day has used of them.
+ */
+export interface Restriction {
+  readonly paused: boolean;
+  readonly locks: OwnerLocks;
+  readonly usage: Usage;
+  readonly realizedToday: Micro;
+  readonly positionValue: Micro;
+}
+
 export interface TradeFacts {
   readonly hasCredentials: boolean;
   /** Live venues only. */
@@ -37,6 +50,7 @@ export interface TradeFacts {
   readonly positionValue: Micro;
   /** Realised P&L after fees since UTC midnight; negative is a loss. */
   readonly realizedToday: Micro;
+  readonly restrictions: readonly Restriction[];
 }
 
 export const DEFAULT_SAFEGUARDS: Safeguards = {
@@ -56,7 +70,35 @@ const figures = (limit: Micro, used: Micro, asked: Micro) => ({
   asked: Number(formatMicro(asked)),
 });
 
-/** @returns the first denial in the documented order, or `null`. */
+type Caps = Omit<OwnerLocks, 'tradeLimitEnabled'>;
+
+/** Caps that one order meets, with what is used of them. */
+interface Bound {
+  readonly caps: Caps;
+  readonly usage: Usage;
+  readonly positionValue: Micro;
+  readonly realizedToday: Micro;
+  /** Ceilings of an owner whose agent had the wallet before. */
+  readonly isFormer: boolean;
+}
+
+type Standing = Pick<TradeFacts, 'usage' | 'positionValue' | 'realizedToday' | 'restrictions'>;
+
+const boundsOf = (safeguards: Safeguards, standing: Standing): Bound[] => [
+  ...(safeguards.tradeLimitEnabled ? [{ ...standing, caps: safeguards, isFormer: false }] : []),
+  ...standing.restrictions.map((restriction) => ({
+    ...restriction,
+    caps: restriction.locks,
+    isFormer: true,
+  })),
+];
+
+const FORMER = {
+  said: ' (locked by the owner of an agent that had this wallet before)',
+  fix: 'Only that owner, on the page /owner, or the operator can lift it. Cancels and redeems go through meanwhile.',
+};
+
+/** @returns the first denial in the documented order, or `null`; of several bounds the stricter holds */
 export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null {
   if (safeguards.ownerPaused) {
     return {
@@ -67,6 +109,13 @@ export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null
   }
   if (safeguards.tradingPaused)
     return { code: 'trading_paused', detail: 'Trading is paused for this agent.' };
+  if (facts.restrictions.some(({ paused }) => paused)) {
+    return {
+      code: 'trading_paused',
+      detail: 'Trading with this wallet is paused by the owner of an agent that had it before.',
+      fix: FORMER.fix,
+    };
+  }
   if (!facts.hasCredentials) {
     return {
       code: 'credentials_not_registered',
@@ -79,56 +128,128 @@ export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null
       detail: 'This agent is not claimed by an owner, which live venues require.',
     };
   }
-  if (!safeguards.tradeLimitEnabled) return null;
-  return perTrade(safeguards, facts) ?? (facts.addsExposure ? exposure(safeguards, facts) : null);
-}
-
-function perTrade(safeguards: Safeguards, { amount, usage }: TradeFacts): Denial | null {
-  if (amount > safeguards.maxTradeAmount) {
-    return {
-      code: 'max_trade_amount_exceeded',
-      detail: `This trade is ${formatMicro(amount)} collateral; maxTradeAmount is ${formatMicro(safeguards.maxTradeAmount)}.`,
-      context: figures(safeguards.maxTradeAmount, 0n, amount),
-    };
-  }
-  if (usage.trades + 1 > safeguards.maxTradesPerDay) {
-    return {
-      code: 'max_trades_per_day_exceeded',
-      detail: `${usage.trades} trades are used today; maxTradesPerDay is ${safeguards.maxTradesPerDay}.`,
-      context: { limit: safeguards.maxTradesPerDay, used: usage.trades, asked: 1 },
-    };
+  const bounds = boundsOf(safeguards, facts);
+  const checks = facts.addsExposure ? [...PER_TRADE, ...EXPOSURE] : PER_TRADE;
+  for (const check of checks) {
+    for (const bound of bounds) {
+      const denial = check(bound, facts.amount);
+      if (denial === null) continue;
+      return bound.isFormer
+        ? { ...denial, detail: denial.detail.replace(/\.$/, `${FORMER.said}.`), fix: FORMER.fix }
+        : denial;
+    }
   }
   return null;
 }
 
-function exposure(safeguards: Safeguards, facts: TradeFacts): Denial | null {
-  const { amount, usage, positionValue, realizedToday } = facts;
-  if (usage.amount + amount > safeguards.dailyTradeAmountLimit) {
-    return {
-      code: 'daily_trade_amount_exceeded',
-      detail:
-        `${formatMicro(usage.amount)} collateral is used today and this trade asks ${formatMicro(amount)}; ` +
-        `dailyTradeAmountLimit is ${formatMicro(safeguards.dailyTradeAmountLimit)}.`,
-      context: figures(safeguards.dailyTradeAmountLimit, usage.amount, amount),
-    };
-  }
-  const positionLimit = safeguards.maxPositionValue;
-  if (positionLimit !== null && positionValue + amount > positionLimit) {
-    return {
-      code: 'max_position_value_exceeded',
-      detail:
-        `The position with its open BUYs is worth ${formatMicro(positionValue)} and this trade asks ` +
-        `${formatMicro(amount)}; maxPositionValue is ${formatMicro(positionLimit)}.`,
-      context: figures(positionLimit, positionValue, amount),
-    };
-  }
-  const lossLimit = safeguards.dailyLossLimit;
-  if (lossLimit !== null && -realizedToday >= lossLimit) {
-    return {
-      code: 'daily_loss_limit_reached',
-      detail: `Today's realised loss is ${formatMicro(-realizedToday)}; dailyLossLimit is ${formatMicro(lossLimit)}.`,
-      context: figures(lossLimit, -realizedToday, amount),
-    };
-  }
-  return null;
+type Check = (bound: Bound, amount: Micro) => Denial | null;
+
+const tradeAmount: Check = ({ caps }, amount) =>
+  caps.maxTradeAmount === null || amount <= caps.maxTradeAmount
+    ? null
+    : {
+        code: 'max_trade_amount_exceeded',
+        detail: `This trade is ${formatMicro(amount)} collateral; maxTradeAmount is ${formatMicro(caps.maxTradeAmount)}.`,
+        context: figures(caps.maxTradeAmount, 0n, amount),
+      };
+
+const tradesPerDay: Check = ({ caps, usage }) =>
+  caps.maxTradesPerDay === null || usage.trades + 1 <= caps.maxTradesPerDay
+    ? null
+    : {
+        code: 'max_trades_per_day_exceeded',
+        detail: `${usage.trades} trades are used today; maxTradesPerDay is ${caps.maxTradesPerDay}.`,
+        context: { limit: caps.maxTradesPerDay, used: usage.trades, asked: 1 },
+      };
+
+const amountPerDay: Check = ({ caps: { dailyTradeAmountLimit: limit }, usage }, amount) =>
+  limit === null || usage.amount + amount <= limit
+    ? null
+    : {
+        code: 'daily_trade_amount_exceeded',
+        detail:
+          `${formatMicro(usage.amount)} collateral is used today and this trade asks ${formatMicro(amount)}; ` +
+          `dailyTradeAmountLimit is ${formatMicro(limit)}.`,
+        context: figures(limit, usage.amount, amount),
+      };
+
+const position: Check = ({ caps: { maxPositionValue: limit }, positionValue }, amount) =>
+  limit === null || positionValue + amount <= limit
+    ? null
+    : {
+        code: 'max_position_value_exceeded',
+        detail:
+          `The position with its open BUYs is worth ${formatMicro(positionValue)} and this trade asks ` +
+          `${formatMicro(amount)}; maxPositionValue is ${formatMicro(limit)}.`,
+        context: figures(limit, positionValue, amount),
+      };
+
+const dailyLoss: Check = ({ caps: { dailyLossLimit: limit }, realizedToday }, amount) =>
+  limit === null || -realizedToday < limit
+    ? null
+    : {
+        code: 'daily_loss_limit_reached',
+        detail: `Today's realised loss is ${formatMicro(-realizedToday)}; dailyLossLimit is ${formatMicro(limit)}.`,
+        context: figures(limit, -realizedToday, amount),
+      };
+
+const PER_TRADE: readonly Check[] = [tradeAmount, tradesPerDay];
+const EXPOSURE: readonly Check[] = [amountPerDay, position, dailyLoss];
+
+/** What a cap leaves: of several bounds the one that leaves least. `limit` and `left` are `null` without a cap. */
+export interface Allowance<T extends number | Micro> {
+  readonly limit: T | null;
+  readonly used: T;
+  readonly left: T | null;
+}
+
+export interface Allowances {
+  readonly tradingPaused: boolean;
+  readonly maxTradeAmount: Micro | null;
+  readonly tradesToday: Allowance<number>;
+  readonly dailyTradeAmount: Allowance<Micro>;
+  readonly positionValue: Allowance<Micro>;
+  readonly dailyLoss: Allowance<Micro>;
+}
+
+/** The same bounds that `assess` judges by, in figures. */
+export function allowances(safeguards: Safeguards, standing: Standing): Allowances {
+  const bounds = boundsOf(safeguards, standing);
+  const pick = <T extends number | Micro>(
+    own: T,
+    of: (bound: Bound) => { readonly limit: T | null; readonly used: T },
+  ): Allowance<T> => {
+    let least: Allowance<T> = { limit: null, used: own, left: null };
+    for (const bound of bounds) {
+      const { limit, used } = of(bound);
+      if (limit === null) continue;
+      const left = (limit > used ? limit - used : limit - limit) as T;
+      if (least.left === null || left < least.left) least = { limit, used, left };
+    }
+    return least;
+  };
+  const lossOf = (realized: Micro): Micro => (realized < 0n ? -realized : 0n);
+  return {
+    tradingPaused:
+      safeguards.tradingPaused ||
+      safeguards.ownerPaused ||
+      standing.restrictions.some(({ paused }) => paused),
+    maxTradeAmount: pick<Micro>(0n, ({ caps }) => ({ limit: caps.maxTradeAmount, used: 0n })).limit,
+    tradesToday: pick<number>(standing.usage.trades, ({ caps, usage }) => ({
+      limit: caps.maxTradesPerDay,
+      used: usage.trades,
+    })),
+    dailyTradeAmount: pick<Micro>(standing.usage.amount, ({ caps, usage }) => ({
+      limit: caps.dailyTradeAmountLimit,
+      used: usage.amount,
+    })),
+    positionValue: pick<Micro>(standing.positionValue, ({ caps, positionValue }) => ({
+      limit: caps.maxPositionValue,
+      used: positionValue,
+    })),
+    dailyLoss: pick<Micro>(lossOf(standing.realizedToday), ({ caps, realizedToday }) => ({
+      limit: caps.dailyLossLimit,
+      used: lossOf(realizedToday),
+    })),
+  };
 }

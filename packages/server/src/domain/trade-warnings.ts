@@ -5,7 +5,7 @@
 import { formatMicro, type Micro, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import type { Sweep } from './book-sweep.ts';
 import type { Book, MarketRecord } from './market.ts';
-import { assess, type Safeguards, type Usage } from './safeguards.ts';
+import { assess, type Restriction, type Safeguards, type Usage } from './safeguards.ts';
 
 const HOUR_MS = 3_600_000;
 export const CLOSING_SOON_MS = 24 * HOUR_MS;
@@ -33,6 +33,7 @@ export interface WarningFacts {
   readonly usage: Usage;
   readonly realizedToday: Micro;
   readonly positionValue: Micro;
+  readonly restrictions: readonly Restriction[];
   readonly hasCredentials: boolean;
   readonly claimMissing: boolean;
   /** Free collateral; free shares by outcome. `null`: there is no account, or nobody tells. */
@@ -100,6 +101,7 @@ function refusals(facts: WarningFacts, warn: Warn): void {
       usage: facts.usage,
       positionValue: facts.positionValue,
       realizedToday: facts.realizedToday,
+      restrictions: facts.restrictions,
     });
     if (denial !== null) warn('critical', denial.code, denial.detail);
   }

@@ -20,7 +20,7 @@ export function bindAgents(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) =>
   bind(listApiKeys, ({ caller }) => agents.listApiKeys(deps, caller));
   for (const operation of [revokeApiKey, revokeApiKeyByPost] as const) {
     bind(operation, ({ caller, params, query }) =>
-      agents.revokeApiKey(deps, caller, params.id, query.force === true, forgetKey),
+      agents.revokeApiKey(deps, caller, { keyId: params.id, force: query.force === true }, forgetKey),
     );
   }
   bind(getMe, ({ caller }) => agents.me(deps, caller));

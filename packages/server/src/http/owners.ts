@@ -2,11 +2,18 @@
 import {
   claimAgent,
   getOwnerSession,
+  grantOwnerAgentWallet,
+  liftOperatorWallet,
+  liftOwnerWallet,
+  listLeftWallets,
+  listOwnerAgentKeys,
   listOwnerAgents,
+  listOwnerAgentWallets,
   passkeyRegistrationOptions,
   passkeySignInOptions,
   pauseOwnerAgent,
   registerPasskey,
+  revokeOwnerAgentKey,
   signInWithPasskey,
   signOutOwner,
   updateOwnerSafeguards,
@@ -63,6 +70,15 @@ export function bindOwners(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) =>
     agents.setSafeguards(deps, owner, params.agentId, body),
   );
   bind(pauseOwnerAgent, ({ owner, params, body }) => agents.pause(deps, owner, params.agentId, body.paused));
+  bind(listOwnerAgentKeys, ({ owner, params }) => agents.listKeys(deps, owner, params.agentId));
+  bind(revokeOwnerAgentKey, ({ owner, params }) => agents.revokeKey(deps, owner, params, forgetKey));
+  bind(listOwnerAgentWallets, ({ owner, params }) => agents.listWallets(deps, owner, params.agentId));
+  bind(grantOwnerAgentWallet, ({ owner, params, body }) =>
+    agents.grantWallet(deps, owner, params.agentId, body),
+  );
+  bind(listLeftWallets, ({ owner }) => agents.leftWallets(deps, owner));
+  bind(liftOwnerWallet, ({ owner, body }) => agents.liftLocks(deps, owner, body));
+  bind(liftOperatorWallet, ({ body }) => agents.liftLocks(deps, null, body));
 }
 
 /** What pages are made with; the public URL may be known only once the service listens. */
@@ -86,7 +102,11 @@ export function servePages(
     if (there !== null) return reply.redirect(there, 302);
     const owner = await gate.ownerOf(sessionToken(request, deps.publicUrl));
     if (owner === null) return sendPage(reply, 200, signInPage(site));
-    return sendPage(reply, 200, ownerPage(site, owner, await agents.listAgents(deps, owner)));
+    const [details, left] = await Promise.all([
+      agents.agentDetails(deps, owner),
+      agents.leftWallets(deps, owner),
+    ]);
+    return sendPage(reply, 200, ownerPage(site, owner, details, left));
   });
 
   const assets = readAssets();

@@ -31,11 +31,13 @@ export interface BriefingFacts {
   readonly walletAddress: Address | null;
   readonly solAddress: SolanaAddress | null;
   /**
-   * Of venue A: the wallet asked for, else the agent's own, and the account that pays for it. Empty when nothing is
-   * registered or the wallet is not the owner's.
+   * Of venue A: the wallet asked for, else all that the agent reaches, and the accounts that pay. Empty when there is
+   * none.
    */
   readonly wallets: readonly Address[];
-  /** Of venue B: the wallet asked for, else the agent's own, as far as it is proved. */
+  /** The agent may trade on venue A: one of them has venue credentials. */
+  readonly hasCredentials: boolean;
+  /** The same of venue B, as far as they are proved. */
   readonly solanaWallets: readonly SolanaAddress[];
   readonly limits: Limits;
   /** What the wallets hold. */
@@ -71,18 +73,20 @@ export interface BriefingQuestion extends DoubtTimes {
 }
 
 export interface ContextFacts {
-  /** The wallet asked for, else the agent's own; on venue B as far as it is proved. */
+  /** The wallet asked for, else all that the agent reaches; on venue B as far as they are proved. */
   readonly wallets: readonly WalletAddress[];
-  /** The account that pays; on venue B also one that is named and not proved. */
+  /**
+   * The account that pays for the wallet asked for, else for the one that the agent names; on venue B also one that is
+   * not proved. `null`: on venue A no credentials are registered for it.
+   */
   readonly funder: WalletAddress | null;
+  /** The key behind it. */
+  readonly signer: WalletAddress | null;
   readonly claimed: boolean;
-  readonly limits: Limits;
   /** What the wallets hold in the market. */
   readonly positions: readonly PositionRow[];
   /** The agent's own in the market. */
   readonly openOrders: OpenOrders | null;
-  /** As the safeguard counts it: cost of what the funder holds, and of the agent's open BUYs. */
-  readonly positionValue: Micro;
 }
 
 export interface ContextQuestion extends DoubtTimes {

@@ -14,8 +14,8 @@ export interface RedemptionStore {
     id: string,
   ): Promise<{ readonly conditionId: string; readonly marketId: string; readonly resolved: boolean } | null>;
   /**
-   * Accounts of the caller's owner that hold tokens of a market (of one outcome, when named): among `wallets` when
-   * given, else the agent's own and those in which it traded the market last.
+   * Accounts within the caller's reach that hold tokens of a market (of one outcome, when named): among `wallets`, when
+   * given.
    */
   holders(
     caller: Caller,
@@ -28,5 +28,10 @@ export interface RedemptionStore {
   due(limit: number): Promise<readonly string[]>;
   /** What agents with autoRedeemEnabled hold in these markets. */
   automatic(conditionIds: readonly string[]): Promise<readonly Holding[]>;
+  /**
+   * Accounts that hold nothing but lost tokens of these markets: their positions are closed, and the venue forgets a
+   * market only once nobody holds anything of it.
+   */
+  worthless(conditionIds: readonly string[]): Promise<readonly Omit<Holding, 'agentId'>[]>;
   swept(conditionIds: readonly string[], at: number): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellw
 import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
-import type { Safeguards, Usage } from '../domain/safeguards.ts';
+import type { Restriction, Safeguards, Usage } from '../domain/safeguards.ts';
 import type { Sealed } from './secrets.ts';
 import type { NewChainOrder } from './venue-b-stores.ts';
 
@@ -84,7 +84,7 @@ export interface AgentStore {
   ): Promise<KeyRow | null>;
   keys(agentId: string): Promise<readonly KeyRow[]>;
   /** `last`: it is the agent's last active key and `force` was not given. */
-  revokeKey(caller: Caller, keyId: bigint, force: boolean, at: number): Promise<KeyRow | 'missing' | 'last'>;
+  revokeKey(agentId: string, keyId: bigint, force: boolean, at: number): Promise<KeyRow | 'missing' | 'last'>;
   touch(calls: ReadonlyMap<bigint, number>): Promise<void>;
   settings(agentId: string): Promise<SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro }>;
   /**
@@ -114,12 +114,14 @@ export interface CredentialRow {
 export interface SolanaWallets {
   /** The agent's solAddress, proved or not: what quotes are made for. */
   readonly named: SolanaAddress | null;
-  /** Proved by the owner's agents, and linked by nobody else. */
-  readonly ofOwner: readonly SolanaAddress[];
-  /** Of these, what the agent traded with, and the one that it names. */
-  readonly ofAgent: readonly SolanaAddress[];
+  /** Proved by the owner's agents, linked by nobody else, and within this agent's reach. */
+  readonly proved: readonly SolanaAddress[];
 }
 
+/**
+ * An agent reaches those of its owner's wallets that it registered, linked or traded with, and those that the owner
+ * granted it. For everything here the others are not there.
+ */
 export interface WalletStore {
   /** `taken`: another owner has the wallet. `full`: this one has `maxWallets` others. */
   register(
@@ -127,12 +129,18 @@ export interface WalletStore {
     credential: CredentialRow,
     maxWallets: number,
   ): Promise<'registered' | 'taken' | 'full'>;
-  credential(userId: bigint, walletAddress: Address): Promise<CredentialRow | null>;
-  /** Every wallet and funder that this owner has registered. */
-  wallets(userId: bigint): Promise<readonly Address[]>;
-  /** The wallet that the agent registered last, and the account that pays for it. */
-  agentWallets(agentId: string): Promise<readonly Address[]>;
+  credential(
+    caller: Pick<Caller, 'agentId' | 'userId'>,
+    walletAddress: Address,
+  ): Promise<CredentialRow | null>;
+  /** Every wallet of venue A that the agent reaches, with the accounts that pay. */
+  wallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<readonly Address[]>;
   solanaWallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<SolanaWallets>;
+  /** Of these addresses, of either venue, those that the agent reaches; also of wallets that have left the owner. */
+  reachable(
+    caller: Pick<Caller, 'agentId' | 'userId'>,
+    addresses: readonly WalletAddress[],
+  ): Promise<ReadonlySet<WalletAddress>>;
   /** Whether the simulation balance was credited before. */
   isCredited(funder: Address): Promise<boolean>;
   /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and how much there was. */
@@ -219,12 +227,9 @@ export interface FillRow {
   readonly filledAt: number;
 }
 
-/** One transaction that holds an agent's lock from the first look to the commit. */
-export interface TradeScope {
-  readonly keyActive: boolean;
+/** What a trade is judged by. */
+export interface Standing {
   readonly claimed: boolean;
-  /** The agent's owner, now. */
-  readonly userId: bigint;
   readonly safeguards: Safeguards;
   readonly usage: Usage;
   readonly realizedToday: Micro;
@@ -233,7 +238,30 @@ export interface TradeScope {
    * agent's open BUYs can still cost.
    */
   readonly positionValue: Micro;
+  /** Locks of other owners that bind the wallet: agents of theirs had it. */
+  readonly restrictions: readonly (Restriction & { readonly agentId: string })[];
+}
+
+export interface StandingQuestion {
+  readonly caller: Pick<Caller, 'agentId'>;
+  readonly funder: WalletAddress;
+  /** The key behind the wallet: its EOA, or the Solana wallet itself. */
+  readonly signer: WalletAddress;
+  /** [YES, NO] of the market. */
+  readonly tokenIds: readonly [string, string];
+  readonly conditionId: string;
+  readonly at: number;
+}
+
+/** One transaction that holds an agent's lock from the first look to the commit, and the locks of those that bind it. */
+export interface TradeScope extends Standing {
+  readonly keyActive: boolean;
+  /** The agent's owner, now. */
+  readonly userId: bigint;
+  /** Of the wallets asked about, those that the agent may use. */
   readonly credentials: readonly CredentialRow[];
+  /** The owner has a credential for one of them that this agent may not use. */
+  readonly hasUnreachable: boolean;
   /** Orders that have one of the ids asked for, whoever placed them. */
   readonly existing: readonly OrderRow[];
   /** The quote asked about was taken back. */
@@ -248,20 +276,19 @@ export interface TradeScope {
 
 export interface TradeLedger {
   /** Locks the agent and reads what its trade is judged by, in one trip. */
-  open(question: {
-    readonly caller: Caller;
-    readonly orderIds: readonly string[];
-    readonly wallets: readonly Address[];
-    readonly funder: WalletAddress;
-    /** [YES, NO] of the order's market. */
-    readonly tokenIds: readonly [string, string];
-    readonly conditionId: string;
-    /** Venue B only. */
-    readonly quoteId?: string;
-    readonly at: number;
-    /** Throws when nobody waits any more. Asked when the agent's turn comes, which may be long after this call. */
-    readonly requireTime?: () => void;
-  }): Promise<TradeScope>;
+  open(
+    question: StandingQuestion & {
+      readonly caller: Caller;
+      readonly orderIds: readonly string[];
+      readonly wallets: readonly Address[];
+      /** Venue B only. */
+      readonly quoteId?: string;
+      /** Throws when nobody waits any more. Asked when the agent's turn comes, which may be long after this call. */
+      readonly requireTime?: () => void;
+    },
+  ): Promise<TradeScope>;
+  /** What a trade would be judged by, without locking or reserving anything. */
+  look(question: StandingQuestion): Promise<Standing>;
 }
 
 export interface OrderFilter {

@@ -90,8 +90,16 @@ export interface WebhookStore {
     at: number,
   ): Promise<void>;
 
-  /** Endpoints with something due, leased to the caller until `at + leaseMs`; nobody else is given them meanwhile. */
-  claim(at: number, leaseMs: number, limit: number): Promise<readonly EndpointRow[]>;
+  /**
+   * Endpoints with something due, those that were served longest ago first, leased to the caller until `at + leaseMs`;
+   * nobody else is given them meanwhile. At most `perAgent` endpoints of an agent are leased at any time.
+   */
+  claim(question: {
+    readonly at: number;
+    readonly leaseMs: number;
+    readonly limit: number;
+    readonly perAgent: number;
+  }): Promise<readonly EndpointRow[]>;
   /** What is due for an endpoint, in the order in which it was recorded. */
   due(endpointId: string, at: number, limit: number): Promise<readonly DeliveryRow[]>;
   delivered(delivery: DeliveryRow, responseStatus: number, at: number): Promise<void>;
@@ -106,6 +114,8 @@ export interface WebhookStore {
     readonly at: number;
   }): Promise<void>;
 
+  /** Of endpoints for which more than `most` events wait, gives up the oldest. */
+  trim(most: number, at: number): Promise<void>;
   /** Gives up what is older than `giveUpBefore`, deletes what ended, or came in, before `keepAfter`. */
   sweep(at: number, giveUpBefore: number, keepAfter: number): Promise<void>;
 }

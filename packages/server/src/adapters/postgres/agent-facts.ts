@@ -11,16 +11,15 @@ import type {
   BriefingFacts,
   BriefingQuestion,
   ContextFacts,
-  ContextQuestion,
   DoubtTimes,
   Limits,
   OpenOrders,
 } from '../../ports/agent-facts.ts';
-import type { PositionRow, WalletAddress } from '../../ports/stores.ts';
+import type { Caller, PositionRow, WalletAddress } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { openStatuses } from './open-statuses.ts';
+import { evmWallets, isReachable, solanaWallets } from './reachable-wallets.ts';
 import { orderRow, type Row, settingsRow } from './rows.ts';
-import { agentsWallets, ownersWallets } from './solana-wallets.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; the count says how many there are. */
@@ -45,21 +44,26 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     coalesce(b.trades, 0)::int as back_trades, coalesce(b.amount, 0)::bigint as back_amount,
     coalesce(d.realized - d.fees, 0)::bigint as realized_today`;
 
-  /** The wallet asked for, or the agent's own, each with the account that pays for it. */
-  const wallets = (userId: bigint, user: WalletAddress | null) => sql`
-    select array_agg(distinct x.address) as wallets, (array_agg(c.funder))[1] as funder
-    from credentials c cross join lateral (values (c.wallet_address), (c.funder)) x(address)
-    where c.user_id = ${userId} and ${
-      user === null
-        ? sql`c.wallet_address = a.wallet_address`
-        : sql`(c.wallet_address = ${user} or (c.funder = ${user} and x.address = ${user}))`
-    }`;
+  /** The wallet asked for with the account that pays for it, else all that the agent reaches. */
+  const walletsOfA = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
+    user === null
+      ? sql`select array_agg(x.address order by x.address) as wallets from (${evmWallets(sql, caller)}) x`
+      : sql`select array_agg(distinct y.address) as wallets from (${evmWallets(sql, caller)}) x
+          left join credentials c on c.wallet_address = x.address
+          cross join lateral (values (x.address), (c.funder)) y(address)
+          where x.address = ${user} and y.address is not null`;
+
+  /** Credentials of venue A, the one for the wallet asked for or named first. Wants the agent's row as `a`. */
+  const credential = ({ agentId, userId }: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
+    sql`select c.funder, c.eoa from credentials c
+      where c.user_id = ${userId} and ${isReachable(sql, agentId, sql`c.wallet_address`)}
+        ${user === null ? sql`` : sql`and ${user} in (c.wallet_address, c.funder)`}
+      order by c.wallet_address = coalesce(${user}, a.wallet_address) desc nulls last, c.registered_at desc limit 1`;
 
   /** The same on venue B. */
-  const solanaWallets = (userId: bigint, user: WalletAddress | null) =>
-    user === null
-      ? sql`select array_agg(x.address order by x.address) as wallets from (${agentsWallets(sql, userId)}) x`
-      : sql`select array_agg(x.address) as wallets from (${ownersWallets(sql, userId)}) x where x.address = ${user}`;
+  const walletsOfB = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
+    sql`select array_agg(x.address order by x.address) as wallets from (${solanaWallets(sql, caller)}) x
+      ${user === null ? sql`` : sql`where x.address = ${user}`}`;
 
   /** What waits for its answer for longer than its venue takes. */
   const inDoubt = ({ doubtBefore, chainDoubtBefore }: DoubtTimes): Fragment => sql`(case
@@ -83,12 +87,13 @@ export function createAgentFacts(sql: Sql): AgentFacts {
       const day = dayOf(at);
       const [row] = await sql`
         select ${limitColumns(day)}, a.name as agent_name, a.wallet_address as agent_wallet,
-          a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions, g.groups, c.changed,
+          a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions,
+          exists (${credential(caller, user)}) as has_credentials, g.groups, c.changed,
           (select max(updated_at) from orders where agent_id = ${caller.agentId}) as last_change_at,
           pg_current_snapshot()::text as snapshot
         from ${limits(caller.agentId, day)}
-        left join lateral (${wallets(caller.userId, user)}) w on true
-        left join lateral (${solanaWallets(caller.userId, user)}) v on true
+        left join lateral (${walletsOfA(caller, user)}) w on true
+        left join lateral (${walletsOfB(caller, user)}) v on true
         left join lateral (select ${positionColumns} as positions from positions p
           where p.is_held and p.wallet = any(w.wallets || v.wallets)) p on true
         left join lateral (select jsonb_agg(to_jsonb(m)) as groups from (
@@ -107,23 +112,22 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     },
 
     async context(question) {
-      const { caller, user, conditionId, at, venue } = question;
-      const day = dayOf(at);
+      const { caller, user, conditionId, venue } = question;
       const [row] = await sql`
-        select ${limitColumns(day)}, w.wallets, w.funder, p.positions, g.count, g.in_doubt, g.market_id, g.venue,
-          (coalesce((${positionCost(question)}), 0) + coalesce(g.bought, 0))::bigint as position_value
-        from ${limits(caller.agentId, day)}
+        select a.claimed_at as agent_claimed_at, w.wallets, f.funder, f.eoa as signer, p.positions, g.count, g.in_doubt,
+          g.market_id, g.venue
+        from agents a
+        left join lateral (${venue === 'A' ? walletsOfA(caller, user) : walletsOfB(caller, user)}) w on true
         left join lateral (${
           venue === 'A'
-            ? wallets(caller.userId, user)
-            : sql`select v.wallets, coalesce(${user}, a.sol_address, v.wallets[1]) as funder
-                from (${solanaWallets(caller.userId, user)}) v`
-        }) w on true
+            ? credential(caller, user)
+            : sql`select coalesce(${user}, a.sol_address, w.wallets[1]) as funder,
+                coalesce(${user}, a.sol_address, w.wallets[1]) as eoa`
+        }) f on true
         left join lateral (select ${positionColumns} as positions from positions p
           where p.is_held and p.wallet = any(w.wallets) and p.condition_id = ${conditionId}) p on true
         left join lateral (
           select count(*)::int as count, min(market_id) as market_id, min(venue) as venue,
-            sum(money - cost) filter (where side = 'BUY') as bought,
             (array_agg(order_id) filter (where ${inDoubt(question)})) as in_doubt
           from orders where agent_id = ${caller.agentId} and condition_id = ${conditionId} and ${open}) g on true
         where a.agent_id = ${caller.agentId}`;
@@ -131,15 +135,6 @@ export function createAgentFacts(sql: Sql): AgentFacts {
       return contextFacts(row, conditionId);
     },
   };
-
-  /** Cost of what is held in the market, as the safeguard counts it. Of a wallet that is only named, nothing. */
-  function positionCost({ venue, caller, conditionId }: ContextQuestion): Fragment {
-    const whose =
-      venue === 'A'
-        ? sql`wallet = w.funder`
-        : sql`((wallet = w.funder and wallet = any(w.wallets)) or (agent_id = ${caller.agentId} and wallet is distinct from w.funder))`;
-    return sql`select sum(cost) from positions where is_held and condition_id = ${conditionId} and ${whose}`;
-  }
 
   /** The newest changes after a time, without those that an earlier snapshot has seen. */
   function changes({ caller, changedAfter, notIn, changesLimit, venue }: BriefingQuestion) {
@@ -220,6 +215,7 @@ const briefingFacts = (row: Row): BriefingFacts => ({
   walletAddress: row.agent_wallet,
   solAddress: row.agent_sol,
   wallets: row.wallets ?? [],
+  hasCredentials: row.has_credentials,
   solanaWallets: row.solana_wallets ?? [],
   limits: limitsOf(row),
   positions: positionsOf(row.positions),
@@ -232,9 +228,8 @@ const briefingFacts = (row: Row): BriefingFacts => ({
 const contextFacts = (row: Row, conditionId: string): ContextFacts => ({
   wallets: row.wallets ?? [],
   funder: row.funder,
+  signer: row.signer,
   claimed: row.agent_claimed_at !== null,
-  limits: limitsOf(row),
   positions: positionsOf(row.positions),
   openOrders: row.count === 0 ? null : openOrders({ ...row, condition_id: conditionId }),
-  positionValue: row.position_value,
 });

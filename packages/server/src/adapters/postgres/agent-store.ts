@@ -126,11 +126,11 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
       return (await sql`select * from api_keys where agent_id = ${agentId} order by id`).map(keyRow);
     },
 
-    revokeKey: (caller, keyId, force, at) =>
+    revokeKey: (agentId, keyId, force, at) =>
       transact(sql, async (tx) => {
         // The agent's row serialises revocations, so that two of them cannot both be the last but one.
-        await tx`select 1 from safeguards where agent_id = ${caller.agentId} for update`;
-        const keys = await tx`select * from api_keys where agent_id = ${caller.agentId} order by id`;
+        await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
+        const keys = await tx`select * from api_keys where agent_id = ${agentId} order by id`;
         const key = keys.find((row) => row.id === keyId);
         if (key === undefined) return 'missing' as const;
         if (key.status === 2) return keyRow(key);

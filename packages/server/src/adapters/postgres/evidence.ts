@@ -45,6 +45,7 @@ export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unk
     statements.push(tx`update traded_markets m set payout = t.payout, resolved_at = t.at
       from jsonb_to_recordset(${tx.json(batch)}) as t(condition_id text, payout text, at timestamptz)
       where m.condition_id = t.condition_id`);
+    statements.push(tx`select close_lost(${tx.json(batch)}::jsonb)`);
   }
   if (evidence.deposits.length > 0) {
     const batch = evidence.deposits.map(({ wallet, amount, at }) => ({
@@ -97,7 +98,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
   }));
   // A finished order gives back what it did not use: for a BUY the collateral it did not spend, for a SELL the part
   // of its amount that did not trade; a rejected one gives back the trade itself too, and so does one that was canceled
-  // before its venue heard of it. A redemption was no trade. An order that the venue took
+  // before its venue heard of it. It comes back wherever it was reserved. A redemption was no trade. An order that the venue took
   // counts among its agent's trades, once: with the evidence that answers the submission. Silence says nothing of an
   // order that evidence has reached already, whichever of the two is written last. The status is read through an
   // expression so that the planner takes the order's key, not the index of everybody's open orders.
@@ -116,7 +117,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
         and o.status || '' in ${openStatuses(tx)}
         and (e.status <> 'unknown' or o.status in ('submitting', 'unknown'))
         and (e.status <> 'rejected' or o.status in ('submitting', 'unknown', 'delayed'))
-      returning o.agent_id, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
+      returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
         o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption, e.terminal,
         o.first_answer is null as unheard,
         (e.first_answer ->> 'success')::boolean as taken
@@ -128,11 +129,12 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
         set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
     ), ${tellOrders(tx)}
     insert into budget_returns (agent_id, order_id, day, trades, amount)
-    select agent_id, order_id, reserved_day, trades, amount from (
-      select *, (not is_redemption and (status = 'rejected' or (status = 'canceled' and unheard)))::int as trades,
+    select reserver, order_id, reserved_day, trades, amount from (
+      select moved.*, (not is_redemption and (status = 'rejected' or (status = 'canceled' and unheard)))::int as trades,
         case when side = 'BUY' then greatest(reserved_amount - cost, 0)
              else floor(reserved_amount::numeric * greatest(shares - filled, 0) / shares)::bigint end as amount
       from moved where terminal
-    ) back where trades > 0 or amount > 0
+    ) back cross join lateral unnest(array_append(restricted_by, agent_id)) as t(reserver)
+    where trades > 0 or amount > 0
     on conflict (agent_id, order_id) do nothing`;
 }

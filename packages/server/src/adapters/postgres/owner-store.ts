@@ -1,6 +1,7 @@
 /** Owners' accounts, passkeys, challenges and sessions; and the claim, which moves an agent between owners. */
 import type { OwnerStore, PasskeyRow, Reseal } from '../../ports/owners.ts';
 import type { Sql, Tx } from './connection.ts';
+import { createOwnerWallets } from './owner-wallets.ts';
 import type { Row } from './rows.ts';
 import { transact } from './transaction.ts';
 
@@ -50,6 +51,8 @@ export function createOwnerStore(sql: Sql): OwnerStore {
     });
 
   return {
+    ...createOwnerWallets(sql),
+
     async addChallenge({ challenge, purpose, handle, name }, expiresAt) {
       await sql`insert into passkey_challenges (challenge, purpose, passkey_handle, owner_name, expires_at)
         values (${challenge}, ${purpose}, ${handle}, ${name}, ${new Date(expiresAt)})`;

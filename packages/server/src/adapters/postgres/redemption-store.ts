@@ -2,6 +2,7 @@
 import type { Address } from '@bellwether/protocol';
 import type { RedemptionStore } from '../../ports/redemptions.ts';
 import type { Sql } from './connection.ts';
+import { evmWallets } from './reachable-wallets.ts';
 
 export function createRedemptionStore(sql: Sql): RedemptionStore {
   return {
@@ -16,19 +17,12 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
     },
 
     async holders(caller, conditionId, { wallets, outcome }) {
-      const among =
-        wallets === null
-          ? sql`(p.agent_id = ${caller.agentId} or p.wallet in (
-              select unnest(array[c.wallet_address, c.funder]) from agents a
-              join credentials c on c.wallet_address = a.wallet_address and c.user_id = a.user_id
-              where a.agent_id = ${caller.agentId}))`
-          : sql`p.wallet = any(${[...wallets]}::text[])`;
       const rows = await sql`
         select distinct p.wallet from positions p
-        where p.condition_id = ${conditionId} and p.is_held and ${among}
+        where p.condition_id = ${conditionId} and p.is_held
+          ${wallets === null ? sql`` : sql`and p.wallet = any(${[...wallets]}::text[])`}
           ${outcome === null ? sql`` : sql`and p.outcome = ${outcome}`}
-          and p.wallet in (select wallet_address from credentials where user_id = ${caller.userId}
-                           union select funder from credentials where user_id = ${caller.userId})
+          and p.wallet in (${evmWallets(sql, caller)})
         order by p.wallet`;
       return rows.map((row) => row.wallet as Address);
     },
@@ -70,6 +64,16 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
         conditionId: row.condition_id as string,
         agentId: row.agent_id as string,
       }));
+    },
+
+    async worthless(conditionIds) {
+      const rows = await sql`
+        select p.wallet, p.condition_id from positions p join traded_markets m using (condition_id)
+        where p.condition_id = any(${[...conditionIds]}::text[]) and not p.is_held and m.payout <> 'HALF' and p.outcome <> m.payout
+          and p.closed_at >= m.resolved_at and not exists (
+            select 1 from positions o where o.wallet = p.wallet and o.condition_id = p.condition_id and o.is_held)
+        order by 2, 1`;
+      return rows.map((row) => ({ wallet: row.wallet as Address, conditionId: row.condition_id as string }));
     },
 
     async swept(conditionIds, at) {

@@ -3,16 +3,23 @@
  * everything after it. The agent's safeguards row is locked by the first statement; the statements behind it have
  * snapshots of their own, taken after the lock was granted, so they see what the trade before this one committed.
  */
-import type { Usage } from '../../domain/safeguards.ts';
-import type { NewOrder, TradeLedger, TradeScope } from '../../ports/stores.ts';
+import type { NewOrder, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { NewChainOrder } from '../../ports/venue-b-stores.ts';
 import type { Sql, Tx } from './connection.ts';
-import { openStatuses } from './open-statuses.ts';
-import { credentialRow, orderRow, type Row, settingsRow } from './rows.ts';
+import { credentialRow, orderRow, type Row } from './rows.ts';
+import {
+  openReturns,
+  ownFacts,
+  restrictingFacts,
+  safeguardRows,
+  standingOf,
+  theDay,
+} from './trade-standing.ts';
 import { openTransaction, type Transaction } from './transaction.ts';
 import { createTurns } from './turns.ts';
 
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+/** How often the agents whose locks bind a wallet may change under a trade before it is given up. */
+const ATTEMPTS = 10;
 
 export function createTradeLedger(sql: Sql): TradeLedger {
   const turns = createTurns();
@@ -25,14 +32,33 @@ export function createTradeLedger(sql: Sql): TradeLedger {
         leave();
         throw error;
       }
-      const transaction = openTransaction(sql);
-      try {
-        const answers = await Promise.all(lockAndRead(transaction.tx, question));
-        return scope({ transaction, question, leave }, answers as unknown as Row[][]);
-      } catch (error) {
-        leave();
-        transaction.rollback();
-        throw error;
+      for (let attempt = 1; ; attempt += 1) {
+        const transaction = openTransaction(sql);
+        try {
+          const answers = (await Promise.all(lockAndRead(transaction.tx, question))) as unknown as Row[][];
+          const opened = scope({ transaction, question, leave }, answers);
+          if (opened !== null) return opened;
+          if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
+          await transaction.rollback();
+        } catch (error) {
+          leave();
+          transaction.rollback();
+          throw error;
+        }
+      }
+    },
+
+    async look(question) {
+      for (let attempt = 1; ; attempt += 1) {
+        const [locked, [returned], [facts], restricting] = (await Promise.all([
+          safeguardRows(sql, question, false),
+          openReturns(sql, question),
+          ownFacts(sql, question),
+          restrictingFacts(sql, question),
+        ])) as unknown as [Row[], [Row], [Row], Row[]];
+        const standing = standingOf(question, { locked, returned, facts, restricting });
+        if (standing !== null) return standing;
+        if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
       }
     },
   };
@@ -41,35 +67,26 @@ export function createTradeLedger(sql: Sql): TradeLedger {
 type Question = Parameters<TradeLedger['open']>[0];
 
 /**
- * The trade's UTC day. A trade that waited for the lock across midnight finds the next day begun, and counts there: the
- * budget of a day that is over is not written again.
+ * The locks come first. What says whose locks bind the wallet is read once more at the end, behind the credentials: a
+ * link that moved the wallet here meanwhile shows itself there.
  */
-const theDay = (tx: Tx, { caller, at }: Question) =>
-  tx`(select greatest(usage_day, ${dayOf(at)}::date) from safeguards where agent_id = ${caller.agentId})`;
-
 function lockAndRead(tx: Tx, question: Question) {
-  const { caller, orderIds, wallets, funder, conditionId, tokenIds, quoteId } = question;
+  const { caller, orderIds, wallets, funder, quoteId } = question;
   return [
-    tx`select * from safeguards where agent_id = ${caller.agentId} for no key update`,
+    safeguardRows(tx, question, true),
     tx`with back as (delete from budget_returns where agent_id = ${caller.agentId} returning day, trades, amount)
        select coalesce(sum(trades), 0)::int as trades, coalesce(sum(amount), 0)::bigint as amount
        from back where day = ${theDay(tx, question)}`,
-    tx`select k.status, a.claimed_at, a.user_id from api_keys k join agents a using (agent_id) where k.id = ${caller.keyId}`,
-    tx`select * from credentials where wallet_address = any(${[...wallets]}::text[]) and user_id = (select user_id from agents where agent_id = ${caller.agentId})`,
+    tx`select k.status, a.user_id, exists (select 1 from agent_wallets w
+         where w.agent_id = k.agent_id and w.address = ${funder} and w.is_own and not w.lifted) as is_known
+       from api_keys k join agents a using (agent_id) where k.id = ${caller.keyId}`,
+    tx`select c.*, exists (select 1 from agent_wallets w where w.agent_id = ${caller.agentId}
+         and w.address = c.wallet_address and (w.is_own or w.granted)) as is_reachable
+       from credentials c where c.wallet_address = any(${[...wallets]}::text[])
+         and c.user_id = (select user_id from agents where agent_id = ${caller.agentId})`,
     tx`select * from orders where order_id = any(${[...orderIds]}::text[])`,
-    // One statement, so one snapshot: a fill moves cost from an open BUY to the position, and is seen in one of them.
-    // What an open BUY can still cost is its amount's part for the shares that are not filled, rounded up.
-    tx`select
-         (select coalesce(sum(cost), 0) from positions
-           where wallet = ${funder} and token_id = any(${[...tokenIds]}::text[]))::bigint
-         + (select coalesce(sum(cost), 0) from positions
-           where agent_id = ${caller.agentId} and condition_id = ${conditionId} and wallet <> ${funder})::bigint
-         + (select coalesce(sum(ceil(money::numeric * greatest(shares - filled, 0) / shares)), 0) from orders
-             where agent_id = ${caller.agentId} and condition_id = ${conditionId} and side = 'BUY'
-               and status in ${openStatuses(tx)})::bigint
-         as position_value,
-         coalesce((select realized - fees from daily_results
-           where agent_id = ${caller.agentId} and day = ${theDay(tx, question)}), 0)::bigint as realized_today`,
+    ownFacts(tx, question),
+    restrictingFacts(tx, question),
     ...(quoteId === undefined ? [] : [tx`select withdrawn_at from quotes where quote_id = ${quoteId}`]),
   ];
 }
@@ -82,46 +99,35 @@ interface Held {
   readonly leave: () => void;
 }
 
-function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeScope {
-  const { tx } = transaction;
-  const [[locked] = [], [returned] = [], [key] = [], credentials, existing, [facts] = [], [quote] = []] =
-    answers;
-  if (locked === undefined || returned === undefined || facts === undefined)
-    throw new Error('the agent has no safeguards row');
-  const usageDay: string = locked.usage_day.toISOString().slice(0, 10);
-  const asked = dayOf(question.at);
-  const day = usageDay > asked ? usageDay : asked;
-  const usage: Usage =
-    usageDay === day
-      ? {
-          trades: locked.used_trades - returned.trades,
-          amount: (locked.used_amount as bigint) - (returned.amount as bigint),
-        }
-      : { trades: 0, amount: 0n };
+/** @returns `null` when it must begin anew */
+function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeScope | null {
+  const [
+    locked = [],
+    [returned] = [],
+    [key] = [],
+    credentials = [],
+    existing = [],
+    [facts] = [],
+    restricting = [],
+    [quote] = [],
+  ] = answers;
+  if (returned === undefined || facts === undefined) throw new Error('the agent has no safeguards row');
+  const standing = standingOf(question, { locked, returned, facts, restricting });
+  if (standing === null) return null;
   return {
+    ...standing,
     keyActive: key?.status === 1,
-    claimed: key?.claimed_at !== null,
     // Read under the lock: a claim may have moved the agent since its key was looked up.
     userId: key?.user_id ?? question.caller.userId,
-    safeguards: settingsRow(locked),
-    usage,
-    realizedToday: facts.realized_today,
-    positionValue: facts.position_value,
-    credentials: (credentials ?? []).map(credentialRow),
-    existing: (existing ?? []).map(orderRow),
+    credentials: credentials.filter((row) => row.is_reachable).map(credentialRow),
+    hasUnreachable: credentials.some((row) => !row.is_reachable),
+    existing: existing.map(orderRow),
     quoteWithdrawn: quote !== undefined && quote.withdrawn_at !== null,
     async commit(order, amount, chain) {
-      // The budget moves by what was really written, and takes in what `lockAndRead` deleted from the returns.
-      const written = tx`with placed as (
-          insert into orders ${tx(orderColumns(order, day, amount))} on conflict (order_id) do nothing
-          returning not is_redemption as counts
-        )${chain === undefined ? tx`` : tx`, ${chainOrder(tx, order, chain)}`}
-        update safeguards set usage_day = ${day}::date,
-          used_trades = ${usage.trades} + (select count(*) from placed where counts),
-          used_amount = ${usage.amount.toString()}::bigint + ${amount.toString()}::bigint * (select count(*) from placed where counts)
-        where agent_id = ${order.agentId} returning (select count(*)::int from placed) as placed`.execute();
+      const written = write(transaction.tx, standing, { order, amount, chain }).execute();
       // What became of it is the commit's to say.
       written.catch(() => {});
+      if (key?.is_known !== true) note(transaction.tx, question, order).catch(() => {});
       try {
         await transaction.commit();
         const [row] = await written;
@@ -136,6 +142,46 @@ function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeS
       leave();
     },
   };
+}
+
+interface Written {
+  readonly order: NewOrder;
+  readonly amount: bigint;
+  readonly chain: NewChainOrder | undefined;
+}
+
+/** The order, and its budget: the agent's own, and that of every agent whose locks bind the wallet. */
+function write(tx: Tx, standing: Standing & { readonly day: string }, { order, amount, chain }: Written) {
+  const { day, usage, restrictions } = standing;
+  const others = restrictions.map(({ agentId }) => agentId);
+  const spent = tx`${amount.toString()}::bigint * (select count(*) from placed where counts)`;
+  // The own budget moves by what was really written, and takes in what `lockAndRead` deleted from the returns.
+  return tx`with placed as (
+      insert into orders ${tx(orderColumns(order, { day, amount, others }))} on conflict (order_id) do nothing
+      returning not is_redemption as counts
+    )${chain === undefined ? tx`` : tx`, ${chainOrder(tx, order, chain)}`}${
+      others.length === 0
+        ? tx``
+        : tx`, bound as (
+      update safeguards set usage_day = ${day}::date,
+        used_trades = case when usage_day = ${day}::date then used_trades else 0 end
+          + (select count(*) from placed where counts),
+        used_amount = case when usage_day = ${day}::date then used_amount else 0 end + ${spent}
+      where agent_id = any(${others}::uuid[])
+    )`
+    }
+    update safeguards set usage_day = ${day}::date,
+      used_trades = ${usage.trades} + (select count(*) from placed where counts),
+      used_amount = ${usage.amount.toString()}::bigint + ${spent}
+    where agent_id = ${order.agentId} returning (select count(*)::int from placed) as placed`;
+}
+
+/** The agent's first trade with this wallet. */
+async function note(tx: Tx, { signer }: Question, order: NewOrder): Promise<void> {
+  const { agentId, funder, walletAddress, createdAt, orderId } = order;
+  await tx`select note_agent_wallets(${agentId}::uuid, ${[...new Set([walletAddress, funder])]}::text[], ${signer},
+      ${new Date(createdAt)}::timestamptz)
+    where exists (select 1 from orders where order_id = ${orderId} and agent_id = ${agentId})`;
 }
 
 /**
@@ -153,7 +199,14 @@ const chainOrder = (tx: Tx, order: NewOrder, chain: NewChainOrder) => tx`
     where agent_id = ${order.agentId}::uuid and sol_address is null and exists (select 1 from placed)
   )`;
 
-function orderColumns(order: NewOrder, day: string, amount: bigint): Row {
+interface Reserved {
+  readonly day: string;
+  readonly amount: bigint;
+  /** Agents of other owners in whose budgets it is reserved, too. */
+  readonly others: readonly string[];
+}
+
+function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
   const at = new Date(order.createdAt);
   return {
     agent_id: order.agentId,
@@ -190,6 +243,7 @@ function orderColumns(order: NewOrder, day: string, amount: bigint): Row {
     journal: [{ at: at.toISOString(), event: 'recorded', status: 'submitting' }],
     reserved_day: day,
     reserved_amount: amount,
+    ...(others.length === 0 ? {} : { restricted_by: others }),
     updated_at: at,
   };
 }

@@ -1,6 +1,9 @@
 /** Links of wallets to owners. A link moves what another owner had registered of the same key, in one transaction. */
+
+import type { Caller } from '../../ports/stores.ts';
 import type { LinkOutcome, NewLink, WalletLinkStore } from '../../ports/wallet-links.ts';
-import type { Sql, Tx } from './connection.ts';
+import type { Fragment, Sql, Tx } from './connection.ts';
+import { isReachable } from './reachable-wallets.ts';
 import { credentialRow } from './rows.ts';
 import { transact } from './transaction.ts';
 import { hasRoomFor } from './wallet-cap.ts';
@@ -9,26 +12,7 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
   return {
     link: (link) => transact(sql, (tx) => moveAndLink(tx, link)),
 
-    unlink: (caller, address) =>
-      transact(sql, async (tx) => {
-        const [agent] = await tx`select user_id from agents where agent_id = ${caller.agentId} for share`;
-        const gone = await tx`
-          delete from credentials where user_id = ${agent?.user_id}
-            and (wallet_address = ${address} or eoa = ${address}) returning wallet_address as address`;
-        const links = await tx`
-          delete from linked_wallets where user_id = ${agent?.user_id}
-            and (address = ${address} or signer = ${address}) returning address`;
-        await tx`delete from order_wallets where user_id = ${agent?.user_id} and address = ${address}`;
-        const forgotten = await tx`
-          update agents set sol_address = null where user_id = ${agent?.user_id} and sol_address = ${address}
-          returning sol_address`;
-        const wallets = new Set([...gone, ...links].map((row) => row.address as string));
-        if (wallets.size === 0 && forgotten.length === 0) return [];
-        wallets.add(address);
-        await tx`update agents set wallet_address = null
-          where user_id = ${agent?.user_id} and wallet_address = any(${[...wallets]}::text[])`;
-        return [...wallets].sort();
-      }),
+    unlink: (caller, address) => transact(sql, (tx) => unlink(tx, caller, address)),
 
     async setSolAddress(agentId, solAddress) {
       await sql`update agents set sol_address = ${solAddress} where agent_id = ${agentId}`;
@@ -56,6 +40,11 @@ async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
     select address, ${owner}, ${link.kind}, ${link.signer}, ${new Date(link.at)}
     from unnest(${[...new Set([link.address, link.signer])]}::text[]) as t(address)
     on conflict (address) do update set user_id = excluded.user_id, signer = excluded.signer, linked_at = excluded.linked_at`;
+  await tx`select note_agent_wallets(${link.caller.agentId}::uuid,
+      array(select distinct x.address from (values (${link.address}), (${link.signer})) x(address)
+        union select unnest(array[wallet_address, funder]) from credentials
+          where eoa = ${link.signer} and user_id = ${owner}),
+      ${link.signer}, ${new Date(link.at)}::timestamptz)`;
   if (link.kind === 'solana') {
     await tx`update agents set sol_address = ${link.address} where agent_id = ${link.caller.agentId}`;
   } else {
@@ -68,6 +57,43 @@ async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
   return { kind: 'linked', moved, formerOwners };
 }
 
+/** Wallets of a sibling that the agent may not reach are none of its owner's to it. */
+async function unlink(tx: Tx, caller: Caller, address: string): Promise<readonly string[]> {
+  const [agent] = await tx`select user_id from agents where agent_id = ${caller.agentId} for share`;
+  const owner: bigint = agent?.user_id;
+  const reach = (column: Fragment) => isReachable(tx, caller.agentId, column);
+  const gone = await tx`
+    delete from credentials c where user_id = ${owner}
+      and (wallet_address = ${address} or eoa = ${address}) and ${reach(tx`c.wallet_address` as unknown as Fragment)}
+    returning wallet_address as address`;
+  const links = await tx`
+    delete from linked_wallets l where user_id = ${owner}
+      and (address = ${address} or signer = ${address}) and ${reach(tx`l.address` as unknown as Fragment)}
+    returning address`;
+  const traded = await tx`delete from order_wallets o where user_id = ${owner} and address = ${address}
+    and ${reach(tx`o.address` as unknown as Fragment)} returning address`;
+  const forgotten = await tx`update agents set sol_address = null
+    where agent_id = ${caller.agentId} and sol_address = ${address} returning sol_address`;
+  const wallets = new Set([...gone, ...links, ...traded].map((row) => row.address as string));
+  if (wallets.size === 0 && forgotten.length === 0) return [];
+  wallets.add(address);
+  const named = [...wallets];
+  await tx`update agents set
+      wallet_address = case when wallet_address = any(${named}::text[]) then null else wallet_address end,
+      sol_address = case when sol_address = any(${[...links, ...traded].map((row) => row.address)}::text[]) then null
+        else sol_address end
+    where user_id = ${owner} and (wallet_address = any(${named}::text[]) or sol_address = any(${named}::text[]))`;
+  await free(tx, [owner], named);
+  return named.sort();
+}
+
+/** What leaves an owner that nobody has claimed yet goes free: whoever claims the agent later never had it. */
+async function free(tx: Tx, owners: readonly bigint[], addresses: readonly string[]): Promise<void> {
+  await tx`update agent_wallets w set lifted = true from agents a
+    where a.agent_id = w.agent_id and a.claimed_at is null and a.user_id = any(${owners.map(String)}::bigint[])
+      and (w.address = any(${[...addresses]}::text[]) or w.signer = any(${[...addresses]}::text[]))`;
+}
+
 /** Everything that other owners have of the signer's wallets. */
 async function takeOver(
   tx: Tx,
@@ -76,7 +102,8 @@ async function takeOver(
 ): Promise<{ moved: string[]; formerOwners: bigint[] }> {
   const held = await tx`
     select user_id from credentials where eoa = ${link.signer} and user_id <> ${owner}
-    union select user_id from linked_wallets where signer = ${link.signer} and user_id <> ${owner}`;
+    union select user_id from linked_wallets where signer = ${link.signer} and user_id <> ${owner}
+    union select user_id from order_wallets where address = ${link.signer} and user_id <> ${owner}`;
   const formerOwners = held.map((row) => row.user_id as bigint);
   if (formerOwners.length > 0) {
     // A trade of theirs that is under way is committed first; the next one finds the credential gone.
@@ -106,5 +133,6 @@ async function takeOver(
       wallet_address = case when wallet_address = any(${named}::text[]) then null else wallet_address end,
       sol_address = case when sol_address = any(${named}::text[]) then null else sol_address end
     where user_id <> ${owner} and (wallet_address = any(${named}::text[]) or sol_address = any(${named}::text[]))`;
+  await free(tx, formerOwners, [link.signer]);
   return { moved, formerOwners };
 }

@@ -1,9 +1,9 @@
 /** Wallets and their sealed venue credentials. */
 import type { Address, SolanaAddress } from '@bellwether/protocol';
-import type { WalletStore } from '../../ports/stores.ts';
+import type { WalletAddress, WalletStore } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
+import { evmWallets, isReachable, reachableAmong, solanaWallets } from './reachable-wallets.ts';
 import { credentialRow } from './rows.ts';
-import { agentsWallets, ownersWallets } from './solana-wallets.ts';
 import { transact } from './transaction.ts';
 import { hasRoomFor } from './wallet-cap.ts';
 
@@ -29,42 +29,39 @@ export function createWalletStore(sql: Sql): WalletStore {
             registered_at = excluded.registered_at
           where c.user_id = excluded.user_id
           returning wallet_address
+        ), named as (
+          update agents set wallet_address = mine.wallet_address from mine where agent_id = ${caller.agentId}
         )
-        update agents set wallet_address = mine.wallet_address from mine where agent_id = ${caller.agentId} returning 1`;
+        select note_agent_wallets(${caller.agentId}::uuid,
+          ${[...new Set([credential.walletAddress, credential.funder])]}::text[], ${credential.eoa}, ${at}::timestamptz)
+        from mine`;
         return row === undefined ? ('taken' as const) : ('registered' as const);
       }),
 
-    async credential(userId, walletAddress) {
-      const [row] =
-        await sql`select * from credentials where wallet_address = ${walletAddress} and user_id = ${userId}`;
+    async credential(caller, walletAddress) {
+      const [row] = await sql`select * from credentials c where wallet_address = ${walletAddress}
+        and user_id = ${caller.userId} and ${isReachable(sql, caller.agentId, sql`c.wallet_address`)}`;
       return row === undefined ? null : credentialRow(row);
     },
 
-    async wallets(userId) {
-      const rows = await sql`
-        select wallet_address as address from credentials where user_id = ${userId}
-        union select funder from credentials where user_id = ${userId}`;
+    async wallets(caller) {
+      const rows = await sql`select address from (${evmWallets(sql, caller)}) w order by 1`;
       return rows.map((row) => row.address as Address);
     },
 
-    async agentWallets(agentId) {
+    async solanaWallets(caller) {
       const [row] = await sql`
-        select c.wallet_address, c.funder from agents a
-        join credentials c on c.wallet_address = a.wallet_address and c.user_id = a.user_id
-        where a.agent_id = ${agentId}`;
-      return row === undefined ? [] : ([...new Set([row.wallet_address, row.funder])] as Address[]);
-    },
-
-    async solanaWallets({ agentId, userId }) {
-      const [row] = await sql`
-        select a.sol_address as named, array(${ownersWallets(sql, userId)} order by 1) as of_owner,
-          array(${agentsWallets(sql, userId)} order by 1) as of_agent
-        from agents a where a.agent_id = ${agentId}`;
+        select a.sol_address as named, array(${solanaWallets(sql, caller)} order by 1) as proved
+        from agents a where a.agent_id = ${caller.agentId}`;
       return {
         named: (row?.named ?? null) as SolanaAddress | null,
-        ofOwner: (row?.of_owner ?? []) as SolanaAddress[],
-        ofAgent: (row?.of_agent ?? []) as SolanaAddress[],
+        proved: (row?.proved ?? []) as SolanaAddress[],
       };
+    },
+
+    async reachable(caller, addresses) {
+      const rows = await sql`select address from (${reachableAmong(sql, caller, addresses)}) w`;
+      return new Set(rows.map((row) => row.address as WalletAddress));
     },
 
     async isCredited(funder) {

@@ -153,21 +153,47 @@ function events(sql: Sql): Events {
   };
 }
 
-type Outbox = Pick<WebhookStore, 'claim' | 'due' | 'delivered' | 'failed' | 'release' | 'sweep'>;
+type Outbox = Pick<WebhookStore, 'claim' | 'due' | 'delivered' | 'failed' | 'release' | 'trim' | 'sweep'>;
 
 function outbox(sql: Sql): Outbox {
   return {
-    async claim(at, leaseMs, limit) {
+    async claim({ at, leaseMs, limit, perAgent }) {
       const now = new Date(at);
+      // Whoever asks at the same time finds the same ones first, and is kept from them by the lock.
       const rows = await sql`
-        update webhook_endpoints set lease_until = ${new Date(at + leaseMs)} where id in (
-          select e.id from webhook_endpoints e
+        with leased as (
+          select agent_id, count(*) as held from webhook_endpoints where lease_until > ${now} group by agent_id
+        ), waiting as (
+          select e.id, e.agent_id, e.served_at, row_number() over (
+            partition by e.agent_id order by e.served_at, e.hold_until, e.id) as nth
+          from webhook_endpoints e
           where e.enabled and e.hold_until <= ${now} and e.lease_until <= ${now} and exists (
             select 1 from webhook_deliveries d
             where d.endpoint_id = e.id and d.status = 'pending' and d.next_attempt_at <= ${now})
-          order by e.hold_until, e.id limit ${limit} for update skip locked)
+        ), next as (
+          select w.id from waiting w left join leased l using (agent_id)
+          where w.nth + coalesce(l.held, 0) <= ${perAgent} order by w.served_at, w.id limit ${limit}
+        )
+        update webhook_endpoints set lease_until = ${new Date(at + leaseMs)}, served_at = ${now} where id in (
+          select e.id from webhook_endpoints e where e.id = any(array(select id from next)) and e.lease_until <= ${now}
+          for update skip locked)
         returning *`;
       return rows.map(endpointRow);
+    },
+
+    async trim(most, at) {
+      await sql`
+        with full_ones as (
+          select endpoint_id from webhook_deliveries where status = 'pending' group by 1 having count(*) > ${most}
+        ), old as (
+          select id from (
+            select id, row_number() over (partition by endpoint_id order by id desc) as nth
+            from webhook_deliveries join full_ones using (endpoint_id) where status = 'pending') d
+          where nth > ${most}
+        )
+        update webhook_deliveries d set status = 'failed', finished_at = ${new Date(at)},
+          error = ${`given up: more than ${most} events were waiting`}
+        from old where d.id = old.id and d.status = 'pending'`;
     },
 
     async due(endpointId, at, limit) {

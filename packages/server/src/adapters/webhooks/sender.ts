@@ -21,7 +21,7 @@ export interface Address {
 }
 
 export interface SenderOptions {
-  /** Development: http and https to this machine, on any port. */
+  /** Development: URLs that name this machine, over http or https and on any port. Nothing else becomes possible. */
   readonly allowLoopback: boolean;
   readonly userAgent: string;
   readonly resolve?: (host: string) => Promise<readonly Address[]>;
@@ -97,10 +97,8 @@ function parse(text: string, allowLoopback: boolean): URL {
   }
   if (isIP(host) !== 0 && reachOf(host) !== 'public')
     throw new Refused('url must point to a public address.');
-  if (url.protocol !== 'https:' && !allowLoopback) throw new Refused('url must begin with https://.');
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new Refused('url must begin with https://.');
-  if (!allowLoopback && (url.port || HTTPS_PORT) !== HTTPS_PORT) throw new Refused('url must use port 443.');
+  if (url.protocol !== 'https:') throw new Refused('url must begin with https://.');
+  if ((url.port || HTTPS_PORT) !== HTTPS_PORT) throw new Refused('url must use port 443.');
   return url;
 }
 
@@ -115,12 +113,12 @@ async function addressesOf(
   const found = family === 0 ? await resolve(host) : [{ address: host, family }];
   const reaches = new Set(found.map(({ address }) => reachOf(address)));
   if (found.length === 0) throw new Refused('the host name has no address');
-  if (allowLoopback && reaches.size === 1 && reaches.has('loopback')) return found;
+  if (namesThisMachine(host)) {
+    if (allowLoopback && reaches.size === 1 && reaches.has('loopback')) return found.slice(0, MAX_ADDRESSES);
+    throw new Refused('the host name does not lead to this machine');
+  }
   if (reaches.has('loopback') || reaches.has('forbidden'))
     throw new Refused('the host name does not lead to a public address');
-  // With the development switch URLs of other forms are registered; they still reach this machine alone.
-  if (url.protocol !== 'https:' || (url.port || HTTPS_PORT) !== HTTPS_PORT)
-    throw new Refused('only https on port 443 is sent to other machines');
   return found.slice(0, MAX_ADDRESSES);
 }
 

@@ -60,8 +60,8 @@ export async function chargeFee(
   }
   const before = key === null ? null : await chargedBefore(deps, caller, fee, key);
   if (before !== null) return { answer: before, replayed: true };
-  const { ofOwner } = await deps.wallets.solanaWallets(caller);
-  if (!ofOwner.includes(fee.from)) throw refusal('wallet_not_yours', undefined, { path: 'fromAddress' });
+  const { proved } = await deps.wallets.solanaWallets(caller);
+  if (!proved.includes(fee.from)) throw refusal('wallet_not_yours', undefined, { path: 'fromAddress' });
   // From here on it may be charged, whatever becomes of this request.
   if (!deadline.handOver({ code: 'fee_outcome_unknown' })) throw tooLate();
   const charge = await sign(deps, caller, fee, { key, requestId });

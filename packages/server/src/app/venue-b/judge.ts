@@ -1,13 +1,13 @@
 /**
- * What the safeguards say of a trade on venue B, by the facts that its agent's ledger gives under the agent's lock. A
- * submit reserves in the same scope; a quote only looks, so that nobody is shown a transaction that may not be sent:
- * its chain takes whatever is signed, whether it came through the desk or not.
+ * What the safeguards say of a trade on venue B, by the facts that its agent's ledger gives. A submit reads them under
+ * the agent's lock and reserves. A quote only looks, so that nobody is shown a transaction that may not be sent: its
+ * chain takes whatever is signed, whether it came through the desk or not.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { legsOf } from '../../domain/chain-orders.ts';
 import type { Denial } from '../../domain/denial.ts';
 import { assess } from '../../domain/safeguards.ts';
-import type { Caller, TradeScope } from '../../ports/stores.ts';
+import type { Caller, Standing } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import type { ExecutableQuote } from './outcomes.ts';
 
@@ -18,37 +18,33 @@ export const budgetOf = ({ side, amounts }: Pick<ChainTrade, 'side' | 'amounts'>
   amounts.isRedemption ? 0n : legsOf(side, amounts).collateral;
 
 /** A redemption is never blocked by a safeguard. */
-export function denialOf(deps: Deps, trade: ChainTrade, scope: TradeScope): Denial | null {
+export function denialOf(deps: Deps, trade: ChainTrade, standing: Standing): Denial | null {
   if (trade.amounts.isRedemption) return null;
-  return assess(scope.safeguards, {
+  return assess(standing.safeguards, {
     // What stands for a credential is the wallet's signature.
     hasCredentials: true,
-    claimMissing: deps.venueB.backend === 'live' && !scope.claimed,
+    claimMissing: deps.venueB.backend === 'live' && !standing.claimed,
     addsExposure: trade.side === 'BUY',
     amount: budgetOf(trade),
-    usage: scope.usage,
-    positionValue: scope.positionValue,
-    realizedToday: scope.realizedToday,
+    usage: standing.usage,
+    positionValue: standing.positionValue,
+    realizedToday: standing.realizedToday,
+    restrictions: standing.restrictions,
   });
 }
 
 /** What a submit at this moment would be told. Reserves nothing. */
 export async function lookAhead(deps: Deps, caller: Caller, trade: ChainTrade): Promise<Denial | null> {
   if (trade.amounts.isRedemption) return null;
-  const scope = await deps.ledger.open({
+  const standing = await deps.ledger.look({
     caller,
-    orderIds: [],
-    wallets: [],
     funder: trade.wallet,
+    signer: trade.wallet,
     conditionId: trade.ticker,
     tokenIds: trade.mints,
     at: deps.clock.now(),
   });
-  try {
-    return denialOf(deps, trade, scope);
-  } finally {
-    scope.abort();
-  }
+  return denialOf(deps, trade, standing);
 }
 
 /** What is denied, the figures behind it, and what to do, where that depends on the case. */

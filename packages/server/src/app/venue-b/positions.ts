@@ -24,9 +24,10 @@ interface Wallets {
 
 /** @throws Refusal invalid_solana_address, wallet_not_found */
 async function walletsFor(deps: Deps, caller: Caller, asked: string | undefined): Promise<Wallets> {
-  const { named, ofOwner, ofAgent } = await deps.wallets.solanaWallets(caller);
-  const proved = new Set(ofOwner);
-  if (asked === undefined) return { read: named === null ? ofAgent : [named], proved };
+  const { named, proved: ofAgent } = await deps.wallets.solanaWallets(caller);
+  const proved = new Set(ofAgent);
+  if (asked === undefined)
+    return { read: [...new Set(named === null ? ofAgent : [named, ...ofAgent])], proved };
   const wallet = parseSolanaAddress(asked);
   if (wallet === null) {
     throw refusal('invalid_solana_address', 'userPublicKey is not base58 of 32 bytes.', {
@@ -34,13 +35,15 @@ async function walletsFor(deps: Deps, caller: Caller, asked: string | undefined)
     });
   }
   if (wallet !== named && !proved.has(wallet)) {
-    throw refusal('wallet_not_found', "This wallet is none of your owner's.", { path: 'userPublicKey' });
+    throw refusal('wallet_not_found', "This wallet is none of your owner's, or out of this agent's reach.", {
+      path: 'userPublicKey',
+    });
   }
   return { read: [wallet], proved };
 }
 
 /**
- * The agent's solAddress when no wallet is asked for, else what the agent traded with; nothing when it has none.
+ * Of the wallet asked for, else of every one that the agent reaches and the one that it names.
  * @throws Refusal invalid_solana_address, wallet_not_found, and what the venue's ports throw while they do not answer
  */
 export async function venueBPositions(

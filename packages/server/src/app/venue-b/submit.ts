@@ -167,6 +167,7 @@ async function execute(
     orderIds: [quote.quoteId],
     wallets: [],
     funder: quote.wallet,
+    signer: quote.wallet,
     conditionId: quote.ticker,
     tokenIds: quote.mints,
     quoteId: quote.quoteId,

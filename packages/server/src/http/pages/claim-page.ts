@@ -15,7 +15,9 @@ export interface ClaimView {
 
 const consequences = html`<ul>
 <li>You can lower and lock its limits, and pause it at any time; its API key cannot undo that.</li>
-<li>Its wallets and credentials become yours, and are shared with your other agents.</li>
+<li>Its wallets and credentials become yours. It reaches, as before, those that it registered, linked or traded with: it reads them, trades with them, unlinks them, cancels what is open on them, and charges fees to them where they allow it.</li>
+<li>It does not reach the wallets of your other agents, nor do they reach its wallets, unless you grant it on your page.</li>
+<li>You see its API keys there, and can revoke them.</li>
 <li>It has one owner from then on. A claim cannot be repeated by somebody else.</li>
 </ul>`;
 

@@ -1,0 +1,262 @@
+/**
+ * Which wallets an agent of an owner reaches: those that it registered, linked or traded with, and those that the owner
+ * grants. Walks every route that takes a wallet.
+ */
+import { createVenueCredentials, linkSignersWallet } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createFakeVenueB } from '../fake-venue-b.ts';
+import {
+  aMarket,
+  call,
+  newAgent,
+  newTrader,
+  type RawAnswer,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+import { Visitor } from '../passkey.ts';
+import { newTraderB, type TraderB } from '../venue-b.ts';
+
+let service: TestService;
+let owner: Visitor;
+/** Of one owner: two that have wallets, and a stranger's agent that the owner claimed too. */
+let trader: Trader;
+let traderB: TraderB;
+let stranger: Awaited<ReturnType<typeof newAgent>>;
+/** Of another owner. */
+let outsider: Awaited<ReturnType<typeof newAgent>>;
+let orderId: string;
+let marketId: string;
+
+async function claim(agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor> {
+  const visitor = new Visitor(service);
+  await visitor.register('Ada');
+  for (const { client } of agents) {
+    const { claimCode } = await client.getMe();
+    expect((await visitor.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
+  }
+  return visitor;
+}
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB: createFakeVenueB() });
+  trader = await newTrader(service);
+  traderB = await newTraderB(service);
+  await traderB.trade();
+  stranger = await newAgent(service, 'Stranger');
+  outsider = await newAgent(service, 'Outsider');
+  owner = await claim([trader, traderB, stranger]);
+  await claim([outsider]);
+  const market = await aMarket(trader.client);
+  marketId = market.id;
+  ({ orderId } = await trader.client.placeTrade(await restingOrder(trader, market)));
+});
+
+type Ask = (key: string) => Promise<RawAnswer>;
+const get =
+  (path: string): Ask =>
+  (key) =>
+    call(service, 'GET', path, { key });
+const post =
+  (path: string, body: () => unknown): Ask =>
+  async (key) =>
+    call(service, 'POST', path, { key, body: await body() });
+const NOT_FOUND = { status: 404, code: 'wallet_not_found' };
+
+/** What a wallet out of reach is answered with; `null`: the route takes any address, for the reason beside it. */
+const refusals = (): Record<string, readonly [Ask, object] | null> => {
+  const { funder } = trader;
+  const solana = traderB.wallet.address;
+  return {
+    'GET /markets/briefing user': [get(`/markets/briefing?user=${funder}`), NOT_FOUND],
+    'GET /markets/context/{marketId} user': [get(`/markets/context/${marketId}?user=${funder}`), NOT_FOUND],
+    'GET /markets/current-positions user': [get(`/markets/current-positions?user=${solana}`), NOT_FOUND],
+    'GET /markets/closed-positions user': [get(`/markets/closed-positions?user=${funder}`), NOT_FOUND],
+    'GET /markets/positions/expiring user': [get(`/markets/positions/expiring?user=${funder}`), NOT_FOUND],
+    'GET /markets/portfolio user': [get(`/markets/portfolio?user=${solana}`), NOT_FOUND],
+    'GET /markets/wallet/{address}/positions address': [
+      get(`/markets/wallet/${funder}/positions`),
+      NOT_FOUND,
+    ],
+    'GET /venueb/agent/positions userPublicKey': [
+      get(`/venueb/agent/positions?userPublicKey=${solana}`),
+      NOT_FOUND,
+    ],
+    'POST /venueb/agent/positions userPublicKey': [
+      post('/venueb/agent/positions', () => ({ userPublicKey: solana })),
+      NOT_FOUND,
+    ],
+    'GET /wallet/credentials/check walletAddress': [
+      get(`/wallet/credentials/check?walletAddress=${funder}`),
+      { hasCredentials: false },
+    ],
+    'POST /wallet/unlink address': [post('/wallet/unlink', () => ({ address: funder })), NOT_FOUND],
+    'POST /markets/trade walletAddress': [
+      post('/markets/trade', async () => restingOrder(trader, await aMarket(trader.client))),
+      { status: 403, code: 'credentials_not_registered' },
+    ],
+    'POST /markets/trade funderAddress': null,
+    // Each order is judged as it is alone.
+    'POST /markets/batch-trade orders': [
+      post('/markets/batch-trade', async () => ({
+        orders: [await restingOrder(trader, await aMarket(trader.client))],
+      })),
+      { succeeded: 0 },
+    ],
+    'POST /markets/orders/cancel-market walletAddress': [
+      post('/markets/orders/cancel-market', () => ({ walletAddress: funder })),
+      { totalCanceled: 0 },
+    ],
+    'POST /markets/redeem walletAddress': [
+      post('/markets/redeem', () => ({ marketId, walletAddress: funder })),
+      { status: 400, code: 'market_not_resolved' },
+    ],
+    'POST /venueb/charge-fee fromAddress': [
+      post('/venueb/charge-fee', () => ({ amount: '0.1', fromAddress: solana })),
+      { status: 403, code: 'wallet_not_yours' },
+    ],
+    'POST /venueb/agent/charge-fee fromAddress': [
+      post('/venueb/agent/charge-fee', () => ({ amount: '0.1', fromAddress: solana })),
+      { status: 403, code: 'wallet_not_yours' },
+    ],
+    // The venue's secret, the wallet's signature over the challenge or over the transaction are proof themselves.
+    'POST /wallet/credentials walletAddress': null,
+    'POST /wallet/credentials polyAddress': null,
+    'GET /wallet/link/challenge address': null,
+    'POST /wallet/link address': null,
+    'POST /venueb/agent/quote userPublicKey': null,
+    'POST /venueb/agent/quote destinationWallet': null,
+    'POST /venueb/agent/submit userPublicKey': null,
+    // What the chain tells everybody.
+    'GET /venueb/agent/delegation walletAddress': null,
+    // Names an address and gives no right to it.
+    'POST /wallet/update-sol-address solAddress': null,
+  };
+};
+
+const WALLET_FIELD =
+  /^(user|address|wallet\w*|solAddress|polyAddress|funderAddress|userPublicKey|fromAddress|destinationWallet)$/;
+
+test('the table below names every field of every route that takes a wallet', async () => {
+  const { body: document } = await call(service, 'GET', '/openapi.json');
+  const found: string[] = [];
+  interface Documented {
+    readonly security?: readonly { readonly apiKey?: unknown }[];
+    readonly parameters?: readonly { readonly name: string }[];
+    readonly requestBody?: { content: Record<string, { schema?: { properties?: object } }> };
+  }
+  for (const [path, methods] of Object.entries<Record<string, Documented>>(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      if (operation.security?.[0]?.apiKey === undefined) continue;
+      const fields = [
+        ...(operation.parameters ?? []).map(({ name }) => name),
+        ...Object.keys(operation.requestBody?.content?.['application/json']?.schema?.properties ?? {}),
+      ];
+      found.push(
+        ...fields
+          .filter((name) => WALLET_FIELD.test(name))
+          .map((name) => `${method.toUpperCase()} ${path} ${name}`),
+      );
+    }
+  }
+  const listed = Object.keys(refusals()).filter((name) => !name.endsWith(' orders'));
+  expect(found.sort()).toEqual(listed.sort());
+});
+
+describe('out of reach', () => {
+  test('every route refuses a sibling as it refuses an outsider', async () => {
+    for (const [name, row] of Object.entries(refusals())) {
+      if (row === null) continue;
+      const [ask, expected] = row;
+      for (const [who, { apiKey }] of Object.entries({ stranger, outsider })) {
+        const { body } = await ask(apiKey);
+        expect({ name, who, ...body }).toMatchObject({ name, who, ...expected });
+      }
+    }
+  });
+
+  test('reads without a wallet show nothing of it, DELETE /markets/orders cancels nothing on it', async () => {
+    for (const path of ['/markets/current-positions', '/markets/closed-positions', '/venueb/agent/positions'])
+      expect((await get(path)(stranger.apiKey)).body).toEqual([]);
+    const { body } = await call(service, 'DELETE', '/markets/orders', { key: stranger.apiKey });
+    expect(body).toMatchObject({ totalCanceled: 0, results: [] });
+    expect((await trader.client.getOrder(orderId)).status).toBe('live');
+    expect(await stranger.client.getMe()).toMatchObject({ currentPositionCount: 0, walletAddress: null });
+    // The refusal of a trade says whom to ask.
+    const order = await restingOrder(trader, await aMarket(trader.client));
+    const refused = await call(service, 'POST', '/markets/trade', { key: stranger.apiKey, body: order });
+    expect(refused.body.fix).toContain('owner');
+  });
+});
+
+describe('the owner', () => {
+  const path = () => `/owner/agents/${stranger.agentId}/wallets`;
+  const grant = (walletAddress: string, granted: boolean, visitor = owner) =>
+    visitor.send('POST', path(), { walletAddress, granted });
+
+  test('grants a wallet, and takes the grant back', async () => {
+    const listed = (await owner.send('GET', path())).body;
+    expect(listed).toEqual(
+      expect.arrayContaining([
+        { walletAddress: trader.funder, venue: 'polymarket', isOwn: false, granted: false },
+        { walletAddress: traderB.wallet.address, venue: 'kalshi', isOwn: false, granted: false },
+      ]),
+    );
+    for (const wallet of [trader.funder, traderB.wallet.address])
+      expect((await grant(wallet, true)).status).toBe(200);
+    for (const [name, row] of Object.entries(refusals())) {
+      // Some of these would end the wallet, or the order that the next test looks at.
+      if (row === null || /unlink|cancel|trade|redeem/.test(name)) continue;
+      const { body } = await row[0](stranger.apiKey);
+      expect({ name, code: body.code }).not.toMatchObject({ name, code: 'wallet_not_found' });
+      expect({ name, code: body.code }).not.toMatchObject({ name, code: 'wallet_not_yours' });
+    }
+    const order = await restingOrder(trader, await aMarket(trader.client));
+    expect(
+      (await call(service, 'POST', '/markets/trade', { key: stranger.apiKey, body: order })).status,
+    ).toBe(201);
+    const { body } = await call(service, 'DELETE', '/markets/orders', { key: stranger.apiKey });
+    expect(body.totalCanceled).toBe(2);
+    // It has traded with the one by now, and keeps it; the other is out of reach again.
+    for (const wallet of [trader.funder, traderB.wallet.address]) await grant(wallet, false);
+    expect((await get(`/markets/portfolio?user=${trader.funder}`)(stranger.apiKey)).status).toBe(200);
+    expect((await get(`/markets/portfolio?user=${traderB.wallet.address}`)(stranger.apiKey)).status).toBe(
+      404,
+    );
+  });
+
+  test('cannot grant what is not theirs, nor to others’ agents; other owners see nothing', async () => {
+    const alien = await newTrader(service);
+    expect((await grant(alien.funder, true)).body.code).toBe('wallet_not_found');
+    const eve = await claim([]);
+    expect((await grant(trader.funder, true, eve)).body.code).toBe('agent_not_found');
+    expect((await eve.send('GET', path())).status).toBe(404);
+  });
+
+  test('lists and revokes an agent’s keys, the last one too, and it holds at once', async () => {
+    const agent = await newAgent(service);
+    await agent.client.createApiKey('second');
+    const ada = await claim([agent]);
+    const keys = `/owner/agents/${agent.agentId}/keys`;
+    const { body: listed } = await ada.send('GET', keys);
+    expect(listed).toMatchObject([{ status: 1 }, { status: 1, keyName: 'second' }]);
+    expect(JSON.stringify(listed)).not.toContain(agent.apiKey);
+    expect((await owner.send('GET', keys)).status).toBe(404);
+    expect((await owner.send('POST', `${keys}/${listed[0].id}/revoke`)).body.code).toBe('agent_not_found');
+    expect((await ada.send('POST', `${keys}/999999/revoke`)).body.code).toBe('api_key_not_found');
+    for (const { id } of listed) {
+      expect((await ada.send('POST', `${keys}/${id}/revoke`)).body).toMatchObject({ id, status: 2 });
+    }
+    expect((await call(service, 'GET', '/agents/me', { key: agent.apiKey })).status).toBe(401);
+  });
+});
+
+test('a wallet that a claimed agent registers or links later is within its reach', async () => {
+  const agent = await newAgent(service);
+  await claim([agent]);
+  await createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer: agent.signer });
+  await linkSignersWallet({ client: agent.client, signer: agent.signer });
+  expect((await get(`/markets/portfolio?user=${agent.signer.address}`)(agent.apiKey)).status).toBe(200);
+});

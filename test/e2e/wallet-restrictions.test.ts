@@ -1,0 +1,368 @@
+/** An owner's locks and pause go along with the wallets of its agents: every way around them, tried. */
+import {
+  BellwetherApiError,
+  buildLimitOrder,
+  createVenueCredentials,
+  credentialRequest,
+  linkSignersWallet,
+  type Market,
+  type SignatureType,
+  type Signer,
+} from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createFakeVenueB, type FakeVenueB } from '../fake-venue-b.ts';
+import {
+  aMarket,
+  call,
+  newAgent,
+  newTrader,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+import { Visitor } from '../passkey.ts';
+import { newTraderB } from '../venue-b.ts';
+
+const OPERATOR_KEY = 'operator-key-of-the-restrictions-test';
+let service: TestService;
+let venue: FakeVenueB;
+let market: Market;
+
+beforeAll(async () => {
+  venue = createFakeVenueB();
+  service = await startTestService({ PAPER_WORLD: 'off', OPERATOR_KEY }, { venueB: venue });
+  market = await aMarket((await newTrader(service)).client);
+});
+
+const refused = async (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'nothing',
+    (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
+  );
+
+async function claimed(...agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor> {
+  const owner = new Visitor(service);
+  await owner.register('Ada');
+  for (const { client } of agents) {
+    const { claimCode } = await client.getMe();
+    expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
+  }
+  return owner;
+}
+
+const pause = (owner: Visitor, { agentId }: Pick<Trader, 'agentId'>, paused = true) =>
+  owner.send('POST', `/owner/agents/${agentId}/pause`, { paused });
+const lock = async (owner: Visitor, { agentId }: Pick<Trader, 'agentId'>, limits: Record<string, number>) => {
+  const change = Object.fromEntries(
+    Object.entries(limits).map(([name, limit]) => [name, { limit, locked: true }]),
+  );
+  expect((await owner.send('POST', `/owner/agents/${agentId}/safeguards`, change)).status).toBe(200);
+};
+
+const LOOSE = { maxTradesPerDay: 5000, maxTradeAmount: 100_000, dailyTradeAmountLimit: 1_000_000 };
+
+/** A fresh agent that has linked the wallet's key, with caps as loose as they go. */
+async function freshAgent(signer: Signer, signatureType: SignatureType = 0): Promise<Trader> {
+  const agent = { ...(await newAgent(service)), signer };
+  await agent.client.updateSettings(LOOSE);
+  await linkSignersWallet({ client: agent.client, signer, signatureType });
+  return { ...agent, signatureType, funder: signer.wallet(signatureType) };
+}
+
+const credentials = (signer: Signer) =>
+  createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer });
+
+/** Money stays with the wallet; a resting BUY of so much collateral. */
+const buy = (trader: Trader, money = 10) =>
+  buildLimitOrder({
+    signer: trader.signer,
+    signatureType: trader.signatureType,
+    market,
+    outcome: 'YES',
+    side: 'BUY',
+    price: '0.1',
+    size: money * 10,
+  }).then((request) => trader.client.placeTrade(request));
+
+const usage = async ({ agentId }: Pick<Trader, 'agentId'>) =>
+  (await service.deps.agents.settings(agentId)).usage;
+
+describe('the pause', () => {
+  test('holds for a fresh agent that links the same wallet, until the owner resumes', async () => {
+    const agent = await newTrader(service);
+    await buy(agent);
+    const owner = await claimed(agent);
+    await pause(owner, agent);
+    const fresh = await freshAgent(agent.signer);
+    const answer = await call(service, 'POST', '/markets/trade', {
+      key: fresh.apiKey,
+      body: await restingOrder(fresh, market),
+    });
+    expect(answer.body).toMatchObject({ status: 403, code: 'trading_paused' });
+    expect(answer.body.detail).toContain('owner');
+    // Asked in a batch, it is judged alike.
+    const batch = await call(service, 'POST', '/markets/batch-trade', {
+      key: fresh.apiKey,
+      body: { orders: [await restingOrder(fresh, market)] },
+    });
+    expect(batch.body).toMatchObject({ succeeded: 0, failed: 1 });
+    await pause(owner, agent, false);
+    expect((await buy(fresh)).success).toBe(true);
+  });
+
+  test('set after the wallet left, it still holds', async () => {
+    const agent = await newTrader(service);
+    await buy(agent);
+    const owner = await claimed(agent);
+    const fresh = await freshAgent(agent.signer);
+    expect((await buy(fresh)).success).toBe(true);
+    await pause(owner, agent);
+    expect(await refused(buy(fresh))).toBe('trading_paused');
+  });
+
+  test.each([
+    [0, 2],
+    [2, 1],
+    [1, 3],
+    [3, 0],
+  ] as const)('a wallet of type %i binds the same key’s wallet of type %i', async (first, second) => {
+    const agent = await newTrader(service, first);
+    await buy(agent);
+    const owner = await claimed(agent);
+    await pause(owner, agent);
+    // Never registered with the owner: nothing has to move for it.
+    const other = { ...(await newAgent(service)), signer: agent.signer };
+    const request = credentialRequest(agent.signer, await credentials(agent.signer), second);
+    const { walletAddress } = await other.client.registerCredentials(request);
+    const trader: Trader = { ...other, signatureType: second, funder: walletAddress.toLowerCase() };
+    expect(await refused(buy(trader))).toBe('trading_paused');
+  });
+
+  test('unlinked and registered anew, moved twice, moved by a key that was registered before', async () => {
+    const agent = await newTrader(service, 1);
+    await buy(agent);
+    const owner = await claimed(agent);
+    await pause(owner, agent);
+    await agent.client.unlinkWallet(agent.signer.address);
+    const second = { ...(await newAgent(service)), signer: agent.signer };
+    const request = credentialRequest(agent.signer, await credentials(agent.signer), 1);
+    await second.client.registerCredentials(request);
+    const trader = { ...agent, ...second };
+    expect(await refused(buy(trader))).toBe('trading_paused');
+    const third = await freshAgent(agent.signer, 1);
+    expect(await refused(buy(third))).toBe('trading_paused');
+    // Rotation, and a second key of the agent.
+    await third.client.registerCredentials(request);
+    expect(await refused(buy(third))).toBe('trading_paused');
+    const { apiKeyCode } = (
+      await call(service, 'POST', '/agents/create-api-key', { key: third.apiKey, body: { keyName: 'b' } })
+    ).body;
+    const body = await restingOrder(third, market);
+    expect((await call(service, 'POST', '/markets/trade', { key: apiKeyCode, body })).body.code).toBe(
+      'trading_paused',
+    );
+  });
+
+  test('another agent of the same owner that shares the wallet keeps its own', async () => {
+    const agent = await newTrader(service);
+    const sibling = { ...(await newAgent(service)), signer: agent.signer };
+    await sibling.client.updateSettings(LOOSE);
+    await buy(agent);
+    const owner = await claimed(agent, sibling);
+    await pause(owner, agent);
+    await linkSignersWallet({ client: sibling.client, signer: agent.signer });
+    const shared = { ...agent, ...sibling };
+    expect((await buy(shared)).success).toBe(true);
+    expect(await refused(buy(agent))).toBe('trading_paused');
+    // Both have traded with it now: outside, the stricter holds.
+    const fresh = await freshAgent(agent.signer);
+    expect(await refused(buy(fresh))).toBe('trading_paused');
+  });
+
+  test('a wallet that left before its agent had an owner is free', async () => {
+    const agent = await newTrader(service);
+    await buy(agent);
+    const fresh = await freshAgent(agent.signer);
+    const owner = await claimed(agent);
+    await pause(owner, agent);
+    expect((await buy(fresh)).success).toBe(true);
+  });
+});
+
+describe('locks and what the day has used', () => {
+  test('a fresh agent goes on where the day stands, and never above the locked ceilings', async () => {
+    const agent = await newTrader(service);
+    await buy(agent, 60);
+    const owner = await claimed(agent);
+    await lock(owner, agent, { dailyTradeAmountLimit: 100, maxTradeAmount: 60 });
+    const fresh = await freshAgent(agent.signer);
+    expect(await refused(buy(fresh, 70))).toBe('max_trade_amount_exceeded');
+    // The move canceled what was open, which came back: 0 of 100 is used.
+    expect((await buy(fresh, 50)).success).toBe(true);
+    expect((await buy(fresh, 50)).success).toBe(true);
+    expect(await refused(buy(fresh, 10))).toBe('daily_trade_amount_exceeded');
+    // A second fresh agent, and the way back home, meet the same budget.
+    const second = await freshAgent(agent.signer);
+    expect((await buy(second, 40)).success).toBe(true);
+    await linkSignersWallet({ client: agent.client, signer: agent.signer });
+    expect((await buy(agent, 60)).success).toBe(true);
+    expect((await buy(agent, 40)).success).toBe(true);
+    expect(await refused(buy(agent, 1))).toBe('daily_trade_amount_exceeded');
+  });
+
+  test('trades outside count where the locks are, and what comes back goes there too', async () => {
+    const agent = await newTrader(service);
+    await buy(agent, 20);
+    const owner = await claimed(agent);
+    await lock(owner, agent, { maxTradesPerDay: 3, dailyTradeAmountLimit: 100 });
+    const fresh = await freshAgent(agent.signer);
+    const before = await usage(agent);
+    const { orderId } = await buy(fresh, 30);
+    expect(await usage(agent)).toEqual({ trades: before.trades + 1, amount: before.amount + 30_000_000n });
+    expect(await usage(fresh)).toEqual({ trades: 1, amount: 30_000_000n });
+    await fresh.client.cancelOrder(orderId);
+    // The amount returns to both, the trade's place in the day stays.
+    expect(await usage(agent)).toEqual({ trades: before.trades + 1, amount: before.amount });
+    expect(await usage(fresh)).toEqual({ trades: 1, amount: 0n });
+    expect((await buy(fresh, 30)).success).toBe(true);
+    expect(await refused(buy(fresh, 30))).toBe('max_trades_per_day_exceeded');
+  });
+
+  test('several wallets that left share one budget, also all at once', async () => {
+    const agent = await newTrader(service);
+    const others = await Promise.all([newTrader(service), newTrader(service)]);
+    const signers = [agent.signer, ...others.map(({ signer }) => signer)];
+    for (const signer of signers) {
+      await linkSignersWallet({ client: agent.client, signer });
+      await buy({ ...agent, signer, funder: signer.address }, 1);
+    }
+    const owner = await claimed(agent);
+    await lock(owner, agent, { dailyTradeAmountLimit: 100 });
+    const fresh = await Promise.all(signers.map((signer) => freshAgent(signer)));
+    const used = (await usage(agent)).amount;
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => refused(buy(fresh[i % 3] as Trader, 10))),
+    );
+    expect(new Set(answers)).toEqual(new Set(['nothing', 'daily_trade_amount_exceeded']));
+    expect((await usage(agent)).amount).toBeLessThanOrEqual(100_000_000n);
+    expect(answers.filter((one) => one === 'nothing')).toHaveLength(
+      Number((100_000_000n - used) / 10_000_000n),
+    );
+  });
+
+  test('two agents whose wallets were swapped trade side by side without a deadlock', async () => {
+    const [one, two] = await Promise.all([newTrader(service), newTrader(service)]);
+    await Promise.all([buy(one, 1), buy(two, 1)]);
+    for (const agent of [one, two]) {
+      const owner = await claimed(agent);
+      await lock(owner, agent, { dailyTradeAmountLimit: 900 });
+    }
+    await linkSignersWallet({ client: one.client, signer: two.signer });
+    await linkSignersWallet({ client: two.client, signer: one.signer });
+    const a = { ...one, signer: two.signer, funder: two.funder };
+    const b = { ...two, signer: one.signer, funder: one.funder };
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => refused(buy(i % 2 === 0 ? a : b, 2))),
+    );
+    expect(answers.every((answer) => answer === 'nothing')).toBe(true);
+    expect((await usage(one)).trades).toBe((await usage(two)).trades);
+  });
+
+  test('the position and the day’s loss are judged as well', async () => {
+    const agent = await newTrader(service);
+    await buy(agent, 10);
+    const owner = await claimed(agent);
+    await lock(owner, agent, { maxPositionValue: 30 });
+    const fresh = await freshAgent(agent.signer);
+    expect((await buy(fresh, 20)).success).toBe(true);
+    expect(await refused(buy(fresh, 20))).toBe('max_position_value_exceeded');
+  });
+
+  test('with a link under way beside it, no trade slips through', async () => {
+    const agent = await newTrader(service);
+    await buy(agent);
+    const owner = await claimed(agent);
+    await pause(owner, agent);
+    const fresh = { ...(await newAgent(service)), signer: agent.signer };
+    const trader = { ...agent, ...fresh };
+    const linking = linkSignersWallet({ client: fresh.client, signer: agent.signer });
+    const answers: string[] = [];
+    for (let i = 0; i < 8; i += 1)
+      answers.push(...(await Promise.all(Array.from({ length: 4 }, () => refused(buy(trader, 1))))));
+    await linking;
+    answers.push(await refused(buy(trader, 1)));
+    expect(new Set(answers).has('nothing')).toBe(false);
+    expect(answers.at(-1)).toBe('trading_paused');
+  });
+});
+
+describe('venue B', () => {
+  test('a Solana wallet takes the pause along: quotes for it, its solAddress, its link', async () => {
+    const agent = await newTraderB(service);
+    await agent.trade();
+    const owner = await claimed(agent);
+    await pause(owner, agent);
+    const other = await newTraderB(service);
+    // A quote may say it at once; else the submit does.
+    const answered = async () => {
+      const quoted = await other.quote({ userPublicKey: agent.wallet.address });
+      if (quoted.unsignedTransaction === undefined) return quoted.quoteErrorCode;
+      const signedTransaction = agent.wallet.sign(quoted.unsignedTransaction);
+      return (await other.post('/venueb/agent/submit', { quoteId: quoted.quoteId, signedTransaction })).body
+        .code;
+    };
+    expect(await answered()).toBe('trading_paused');
+    await other.client.updateSolAddress(agent.wallet.address);
+    expect(await answered()).toBe('trading_paused');
+    await other.client.unlinkWallet(agent.wallet.address);
+    expect(await answered()).toBe('trading_paused');
+    await pause(owner, agent, false);
+    await lock(owner, agent, { maxTradeAmount: 5 });
+    expect(await answered()).toBe('max_trade_amount_exceeded');
+    await lock(owner, agent, { maxTradeAmount: 50, maxTradesPerDay: 1 });
+    expect(await answered()).toBe('max_trades_per_day_exceeded');
+    await lock(owner, agent, { maxTradesPerDay: 2 });
+    expect(await answered()).toBeUndefined();
+    expect(await answered()).toBe('max_trades_per_day_exceeded');
+  });
+});
+
+describe('the owner is told, and lifts', () => {
+  test('the page lists what left; a lift frees it; the operator can, too; strangers cannot', async () => {
+    const agent = await newTrader(service);
+    await buy(agent);
+    const owner = await claimed(agent);
+    await pause(owner, agent);
+    const fresh = await freshAgent(agent.signer);
+    const { body: left } = await owner.send('GET', '/owner/wallets/left');
+    expect(left).toMatchObject([
+      { walletAddress: agent.signer.address, agents: [{ agentId: agent.agentId, paused: true }] },
+    ]);
+    const eve = new Visitor(service);
+    await eve.register('Eve');
+    expect((await eve.send('GET', '/owner/wallets/left')).body).toEqual([]);
+    const lift = { walletAddress: agent.signer.address };
+    expect((await eve.send('POST', '/owner/wallets/lift', lift)).body.code).toBe('wallet_not_found');
+    expect(await refused(buy(fresh))).toBe('trading_paused');
+    expect((await owner.send('POST', '/owner/wallets/lift', lift)).status).toBe(200);
+    expect((await buy(fresh)).success).toBe(true);
+    expect((await owner.send('GET', '/owner/wallets/left')).body).toEqual([]);
+    // The agent's own pause is as it was.
+    expect((await agent.client.getSettings()).pausedByOwner).toBe(true);
+  });
+
+  test('by the operator', async () => {
+    const agent = await newTrader(service);
+    await buy(agent);
+    const owner = await claimed(agent);
+    await pause(owner, agent);
+    const fresh = await freshAgent(agent.signer);
+    const lift = { walletAddress: agent.funder };
+    const byAgent = await call(service, 'POST', '/operator/wallets/lift', { key: fresh.apiKey, body: lift });
+    expect(byAgent.status).toBe(401);
+    const answer = await call(service, 'POST', '/operator/wallets/lift', { key: OPERATOR_KEY, body: lift });
+    expect(answer.status).toBe(200);
+    expect((await buy(fresh)).success).toBe(true);
+  });
+});
