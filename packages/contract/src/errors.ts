@@ -141,6 +141,8 @@ export const ERRORS = {
     fix: "Use a wallet that this agent's owner has registered.",
   },
 
+  wallet_required: { title: 'Wallet required', fix: 'Name one of the wallets that the detail lists.' },
+
   // Markets
   unknown_venue: {
     title: 'Unknown venue',

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { EpochMs, Iso, LIMITS, Nullable, text } from '../fields.ts';
+import { EpochMs, EXACT, Iso, LIMITS, lines, Nullable, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const RegisterRequest = Type.Object({
   name: text(LIMITS.agentNameChars, { minLength: 1 }),
-  description: Type.Optional(text(LIMITS.agentDescriptionChars)),
+  description: Type.Optional(lines(LIMITS.agentDescriptionChars)),
 });
 
 export const RegisterResponse = Type.Object({
@@ -38,29 +38,29 @@ export const AgentRecord = Type.Object({
 });
 
 const percent = Type.Optional(Type.Union([Type.Number({ minimum: 1, maximum: 100 }), Type.Null()]));
-const cap = Type.Optional(
-  Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.dailyTradeAmount }), Type.Null()]),
-);
+const money = (maximum: number) => Type.Number({ exclusiveMinimum: 0, maximum, ...EXACT });
+const cap = Type.Optional(Type.Union([money(LIMITS.dailyTradeAmount), Type.Null()]));
 
-/** A partial update. A typing error must not pass for a safeguard, so unknown fields are refused. */
-export const SettingsUpdate = Type.Object(
-  {
-    maxTradesPerDay: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.tradesPerDay })),
-    maxTradeAmount: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.tradeAmount })),
-    tradingPaused: Type.Optional(Type.Boolean()),
-    autoRedeemEnabled: Type.Optional(Type.Boolean()),
-    dailyTradeAmountLimit: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.dailyTradeAmount }),
-    ),
-    maxPositionValue: cap,
-    dailyLossLimit: cap,
-    tradeLimitEnabled: Type.Optional(Type.Boolean()),
-    riskControlEnabled: Type.Optional(Type.Boolean()),
-    takeProfitPercent: percent,
-    stopLossPercent: percent,
-  },
-  { additionalProperties: false },
-);
+/** A partial update. */
+export const SettingsUpdate = Type.Object({
+  maxTradesPerDay: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: LIMITS.tradesPerDay,
+      description: 'orders accepted for submission; one that is canceled later keeps its place in the count',
+    }),
+  ),
+  maxTradeAmount: Type.Optional(money(LIMITS.tradeAmount)),
+  tradingPaused: Type.Optional(Type.Boolean()),
+  autoRedeemEnabled: Type.Optional(Type.Boolean()),
+  dailyTradeAmountLimit: Type.Optional(money(LIMITS.dailyTradeAmount)),
+  maxPositionValue: cap,
+  dailyLossLimit: cap,
+  tradeLimitEnabled: Type.Optional(Type.Boolean()),
+  riskControlEnabled: Type.Optional(Type.Boolean()),
+  takeProfitPercent: percent,
+  stopLossPercent: percent,
+});
 
 /** Ceilings that the agent's key cannot raise; a safeguard that is not locked is not named. */
 export const LockedByOwner = Type.Object(
@@ -157,6 +157,7 @@ export const getClaim = operation({
   permission: 'public',
   rateClass: 'claim',
   params: Type.Object({ claimCode: Type.String() }),
+  unknownFields: 'ignore',
   status: 200,
   response: AgentRecord,
   errors: ['claim_code_required', 'claim_code_not_found'],
@@ -171,6 +172,7 @@ export const getClaimByQuery = operation({
   permission: 'public',
   rateClass: 'claim',
   query: Type.Object({ claimCode: Type.Optional(Type.String()) }),
+  unknownFields: 'ignore',
   status: 200,
   response: AgentRecord,
   errors: ['claim_code_required', 'claim_code_not_found'],
@@ -267,6 +269,7 @@ export const updateSettings = operation({
   rateClass: 'exit',
   idempotent: true,
   body: SettingsUpdate,
+  unknownFields: 'refuse',
   status: 200,
   response: Settings,
   errors: ['locked_by_owner'],

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { EitherVenueQuery, Iso, LIMITS, Nullable } from '../fields.ts';
+import { ALL_VENUES, EitherVenueQuery, Iso, LIMITS, Nullable } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 /** One attempt to trade: an order, or one that the desk refused (status `denied`). */
@@ -29,7 +29,7 @@ export const AgentTrades = Type.Object({
   total: Type.Integer(),
   limit: Type.Integer(),
   offset: Type.Integer(),
-  venue: Type.String(),
+  venue: Type.String({ description: `the one asked for, or "${ALL_VENUES}"` }),
   trades: Type.Array(AgentTrade),
 });
 
@@ -47,6 +47,7 @@ export const listAgentTrades = operation({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.agentTradesPerPage, default: 50 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
   }),
+  unknownFields: 'refuse',
   status: 200,
   response: AgentTrades,
   errors: ['unknown_venue'],
@@ -113,6 +114,7 @@ export const getLeaderboard = operation({
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.leaderboardEntries, default: 20 })),
   }),
+  unknownFields: 'refuse',
   status: 200,
   response: Leaderboard,
   errors: [],

@@ -3,7 +3,7 @@
  * 2.9–2.11, 4.12 and 4.13.
  */
 import { type Static, Type } from 'typebox';
-import { Iso, LIMITS, label, Nullable, PRINTABLE, text } from '../fields.ts';
+import { alias, EXACT, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { Position } from './markets.ts';
 import { JournalEntry } from './trading.ts';
@@ -42,10 +42,13 @@ export const QuoteRequest = Type.Object({
     Type.Number({
       minimum: 0.000001,
       maximum: 1e12,
+      ...EXACT,
       description: 'BUY: collateral to spend at most, fees included',
     }),
   ),
-  shares: Type.Optional(Type.Number({ minimum: 0.000001, maximum: 1e12, description: 'SELL: contracts' })),
+  shares: Type.Optional(
+    Type.Number({ minimum: 0.000001, maximum: 1e12, ...EXACT, description: 'SELL: contracts' }),
+  ),
   userPublicKey: Type.Optional(
     Base58Address("the wallet that pays and signs; the agent's solAddress when left out"),
   ),
@@ -99,6 +102,7 @@ export const quoteVenueB = operation({
   rateClass: 'search',
   idempotent: true,
   body: QuoteRequest,
+  unknownFields: 'refuse',
   status: 200,
   response: Quote,
   errors: [
@@ -111,8 +115,12 @@ export const quoteVenueB = operation({
   ],
 });
 
+const quotedAtoms = Type.Optional(
+  Type.String({ pattern: '^[0-9]{1,20}$', description: 'as the quote says it; checked when sent' }),
+);
+
 export const SubmitRequest = Type.Object({
-  quoteId: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }),
+  quoteId: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE, ...HEX }),
   signedTransaction: Type.String({
     minLength: 1,
     maxLength: 4096,
@@ -125,7 +133,11 @@ export const SubmitRequest = Type.Object({
   amount: Type.Optional(QuoteRequest.properties.amount),
   shares: Type.Optional(QuoteRequest.properties.shares),
   userPublicKey: QuoteRequest.properties.userPublicKey,
-  reasoning: label(LIMITS.reasoningChars),
+  destinationWallet: QuoteRequest.properties.destinationWallet,
+  inAmount: quotedAtoms,
+  outAmount: quotedAtoms,
+  minOutAmount: quotedAtoms,
+  reasoning: note(LIMITS.reasoningChars),
   source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
   skillSlug: label(LIMITS.skillSlugChars),
 });
@@ -161,6 +173,7 @@ export const submitVenueB = operation({
   rateClass: 'trade',
   idempotent: true,
   body: SubmitRequest,
+  unknownFields: 'refuse',
   status: 200,
   response: SubmitResponse,
   errors: [
@@ -253,6 +266,7 @@ export const listVenueBOrders = operation({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.ordersPerPage, default: 50 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
   }),
+  unknownFields: 'refuse',
   status: 200,
   response: Type.Array(VenueBOrder),
   errors: [],
@@ -266,7 +280,7 @@ export const getVenueBOrder = operation({
   summary: 'One order with its fills, what came back, and the journal of what happened',
   rateClass: 'read',
   params: Type.Object({
-    orderId: Type.String({ minLength: 1, maxLength: 128, description: 'orderId or venueOrderId' }),
+    orderId: Type.String({ minLength: 1, maxLength: 128, ...HEX, description: 'orderId or venueOrderId' }),
   }),
   status: 200,
   response: VenueBOrderDetail,
@@ -274,7 +288,7 @@ export const getVenueBOrder = operation({
 });
 
 export const VenueBCancelRequest = Type.Object({
-  orderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE })),
+  orderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE, ...HEX })),
   venueOrderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE })),
 });
 
@@ -295,6 +309,7 @@ export const cancelVenueBOrder = operation({
   rateClass: 'exit',
   idempotent: true,
   body: VenueBCancelRequest,
+  unknownFields: 'ignore',
   status: 200,
   response: VenueBCancelResponse,
   errors: ['order_not_found', 'order_id_required'],
@@ -308,6 +323,7 @@ export const VenueBPosition = Type.Object({
 });
 
 const positionsResponse = {
+  unknownFields: 'refuse',
   rateClass: 'read',
   status: 200,
   response: Type.Array(VenueBPosition),
@@ -362,6 +378,7 @@ const feeCharge = {
   rateClass: 'trade',
   idempotent: true,
   body: FeeChargeRequest,
+  unknownFields: 'refuse',
   status: 200,
   response: FeeChargeResponse,
   errors: [
@@ -427,9 +444,13 @@ export const getDelegation = operation({
   path: '/venueb/agent/delegation',
   summary: 'What a wallet has delegated to the platform, and to whom to delegate',
   rateClass: 'read',
-  query: Type.Object({
-    walletAddress: Type.Optional(Base58Address("the agent's solAddress when left out")),
-  }),
+  query: Type.Object(
+    {
+      walletAddress: Type.Optional(Base58Address("the agent's solAddress when left out")),
+      address: Type.Optional(Base58Address('the same as walletAddress')),
+    },
+    alias('address', 'walletAddress'),
+  ),
   status: 200,
   response: Delegation,
   errors: ['from_address_required', 'invalid_solana_address', 'service_unavailable'],

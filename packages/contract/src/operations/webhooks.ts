@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Iso, Nullable, text } from '../fields.ts';
+import { Iso, lines, Nullable } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { WEBHOOK_SUBSCRIPTIONS, WebhookEvent } from '../webhook-events.ts';
 
@@ -28,7 +28,7 @@ export const WebhookRequest = Type.Object({
     maxItems: WEBHOOK_SUBSCRIPTIONS.length,
     uniqueItems: true,
   }),
-  description: Type.Optional(text(WEBHOOK_LIMITS.descriptionChars)),
+  description: Type.Optional(lines(WEBHOOK_LIMITS.descriptionChars)),
 });
 
 const record = {
@@ -157,6 +157,7 @@ export const listWebhookDeliveries = operation({
       }),
     ),
   }),
+  unknownFields: 'refuse',
   response: Type.Array(WebhookDelivery),
   errors: ['webhook_not_found'],
 });
@@ -172,6 +173,7 @@ export const receiveWebhook = operation({
     'Header x-signature: hex HMAC-SHA256 of the raw body with the secret configured for the source. A body that came before is answered alike and stored once.',
   idempotent: true,
   params: Type.Object({ source: Type.String({ minLength: 1, maxLength: 100 }) }),
+  unknownFields: 'ignore',
   body: Type.Unknown({ description: 'any media type: the bytes are what is signed and stored' }),
   response: Type.Object({ received: Type.Literal(true) }),
   errors: ['webhook_signature_invalid'],

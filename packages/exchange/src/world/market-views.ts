@@ -105,7 +105,8 @@ function build(engine: Engine, market: WorldMarket, event: WorldEvent): MarketVi
     feeExponent: FEE_EXPONENT,
     createdAt: market.createdAt,
     endDate: event.endDate,
-    updatedAt: market.updatedAt,
+    // Its own facts change seldom; trading and quoting move the book.
+    updatedAt: Math.max(market.updatedAt, best?.changedAt ?? 0),
     status: market.status,
     ...(market.payout === undefined ? {} : { payout: market.payout }),
     ...(market.resolvedAt === undefined ? {} : { resolvedAt: market.resolvedAt }),

@@ -4,6 +4,9 @@ import type { Caller } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { placeTrade } from './place-trade.ts';
 
+/** An order of the request, or what the door found wrong with it. */
+export type BatchItem = { readonly request: TradeRequest } | { readonly fault: unknown };
+
 export type BatchOutcome =
   | { readonly trade: TradeResponse; readonly fault: null }
   /** A Refusal, or whatever else went wrong. */
@@ -13,12 +16,14 @@ export type BatchOutcome =
 export async function placeBatch(
   deps: Deps,
   caller: Caller,
-  orders: readonly TradeRequest[],
+  items: readonly BatchItem[],
   requestId: string,
 ): Promise<BatchOutcome[]> {
   const outcomes: BatchOutcome[] = [];
-  for (const request of orders) {
+  for (const item of items) {
     try {
+      if ('fault' in item) throw item.fault;
+      const { request } = item;
       outcomes.push({ trade: await placeTrade(deps, { caller, request, requestId }), fault: null });
     } catch (fault) {
       outcomes.push({ trade: null, fault });

@@ -1,11 +1,25 @@
-import { type BatchTradeResult, batchTrade } from '@bellwether/contract';
+import {
+  type BatchTradeResult,
+  batchTrade,
+  type TradeRequest,
+  TradeRequest as TradeSchema,
+} from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
-import { type BatchOutcome, placeBatch } from '../app/batch-trade.ts';
+import { type BatchItem, type BatchOutcome, placeBatch } from '../app/batch-trade.ts';
 import type { Deps } from '../app/deps.ts';
 import { describeFault, problemOf } from './problem.ts';
 import type { Bind } from './routes.ts';
+import { compileFor, withUnknownFields } from './validators.ts';
 
 const PLACED = 201;
+
+const isTrade = compileFor(withUnknownFields(TradeSchema, batchTrade.unknownFields), 'body');
+
+/** Every order is judged as POST /markets/trade would judge it. */
+const itemOf = (order: unknown): BatchItem =>
+  isTrade(order)
+    ? { request: order as TradeRequest }
+    : { fault: { validation: isTrade.errors, validationContext: 'order' } };
 
 function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index: number): BatchTradeResult {
   if (trade !== null)
@@ -17,7 +31,12 @@ function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index
 
 export function bindBatchTrade(bind: Bind, deps: Deps): void {
   bind(batchTrade, async ({ caller, body, request }) => {
-    const outcomes = await placeBatch(deps, caller, body.orders, request.id);
+    const outcomes = await placeBatch(
+      deps,
+      caller,
+      (body.orders as readonly unknown[]).map(itemOf),
+      request.id,
+    );
     const results = outcomes.map((outcome, index) => resultOf(request, outcome, index));
     // Where nothing came of any order, or one is in doubt, sending the same batch again has to find out anew.
     const isSettled = results.every(({ status }) => status < 500 && status !== 409);

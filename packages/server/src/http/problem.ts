@@ -110,6 +110,14 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   return sendProblem(request, reply, code, details);
 }
 
+/** Faults of one kind, for which the operation names a code, have that code. */
+function codeOf(errors: readonly FieldError[], request: FastifyRequest): ErrorCode {
+  const named: readonly string[] = request.routeOptions.config.operation?.errors ?? [];
+  const [first] = errors;
+  if (first === undefined || !named.includes(first.code)) return 'invalid_request';
+  return errors.every(({ code }) => code === first.code) ? (first.code as ErrorCode) : 'invalid_request';
+}
+
 /** What the caller is told of a fault; those that are the service's own are logged. */
 export function describeFault(
   error: unknown,
@@ -121,7 +129,7 @@ export function describeFault(
     const errors = fieldErrors(fault.validation, fault.validationContext ?? 'body');
     const count = errors.length === 1 ? 'One field is' : `${errors.length} fields are`;
     const detail = `${count} invalid: ${errors.map(({ message }) => message).join('; ')}.`;
-    return ['invalid_request', { detail, errors }];
+    return [codeOf(errors, request), { detail, errors }];
   }
   const known = FRAMEWORK[fault.code];
   if (known !== undefined) return [known, {}];

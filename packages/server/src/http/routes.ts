@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Static, TSchema } from 'typebox';
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { Authenticator } from '../app/authenticate.ts';
 import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
 import type { Owner } from '../app/owners.ts';
@@ -14,6 +14,7 @@ import { refusal } from '../app/refusal.ts';
 import { type Identities, identify, isLocal, isSameOrigin } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { STATUS } from './status.ts';
+import { compileFor, UNKNOWN_FIELDS_TEXT, withoutItems, withUnknownFields } from './validators.ts';
 
 /** The caller as the door knows it. */
 type Caller = NonNullable<Awaited<ReturnType<Authenticator['authenticate']>>>;
@@ -29,6 +30,10 @@ declare module 'fastify' {
      * replays, whatever its status.
      */
     hadNoEffect: boolean;
+  }
+  interface FastifyContextConfig {
+    /** Absent from routes that are no operations. */
+    operation?: Operation;
   }
 }
 
@@ -100,7 +105,9 @@ function bindRoute(
     schema: isAlias ? { ...routeSchema(operation), hide: true } : routeSchema(operation),
     ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
     onRequest: admit(gate, operation),
-    ...(operation.body === undefined ? {} : { preValidation: requireBody }),
+    config: { operation },
+    ...(operation.body === undefined ? {} : { preValidation: requireBody(operation) }),
+    ...(operation.judgedAlone === undefined ? {} : { validatorCompiler: judgeAlone(operation.judgedAlone) }),
     ...(operation.idempotent === true
       ? { preHandler: replay(gate, operation, path), onSend: remember(gate, operation) }
       : {}),
@@ -154,11 +161,21 @@ function admit(gate: Gate, operation: Operation) {
   };
 }
 
-async function requireBody(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-  return request.body === undefined || request.body === null
-    ? sendProblem(request, reply, 'body_required')
-    : undefined;
+function requireBody({ bodyOptional, bodyRequiredFix: fix }: Operation) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    if (request.body !== undefined && request.body !== null) return undefined;
+    if (bodyOptional !== true)
+      return sendProblem(request, reply, 'body_required', fix === undefined ? {} : { fix });
+    request.body = {};
+    return undefined;
+  };
 }
+
+/** Leaves the items of an array to the handler; the document shows them all the same. */
+const judgeAlone =
+  (array: string): FastifySchemaCompiler<unknown> =>
+  ({ schema, httpPart }) =>
+    compileFor(httpPart === 'body' ? withoutItems(schema as TSchema, array) : (schema as object), httpPart);
 
 /** Keys are scoped to the agent and route; on public routes to the address. */
 function replay({ idempotency }: Gate, operation: Operation, path: string) {
@@ -220,8 +237,8 @@ export function errorCodes(operation: Operation): readonly ErrorCode[] {
   if (operation.sameOrigin === true) codes.push('origin_not_allowed');
   if (operation.rateClass !== 'none') codes.push('rate_limited', 'service_unavailable');
   if (operation.params ?? operation.query ?? operation.body) codes.push('invalid_request');
-  if (operation.body !== undefined)
-    codes.push('body_required', 'invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (operation.body !== undefined) codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (operation.body !== undefined && operation.bodyOptional !== true) codes.push('body_required');
   if (operation.idempotent === true)
     codes.push('idempotency_key_invalid', 'idempotency_key_reused', 'idempotency_in_flight');
   if (operation.secretAnswer === true) codes.push('secret_already_shown');
@@ -241,15 +258,22 @@ function routeSchema(operation: Operation) {
       },
     ]),
   );
+  const { unknownFields = 'near', body } = operation;
+  // Where unknown fields are refused, so is a parameter of an operation that has none: ?dryRun=true must not trade.
+  const query = operation.query ?? (unknownFields === 'refuse' ? NO_PARAMETERS : undefined);
+  const description = [
+    ...(operation.description === undefined ? [] : [operation.description]),
+    ...(operation.query === undefined && body === undefined ? [] : [UNKNOWN_FIELDS_TEXT[unknownFields]]),
+  ].join(' ');
   return {
     operationId: operation.id,
     summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...(description === '' ? {} : { description }),
     tags: [operation.tag],
     security: SECURITY[operation.permission],
     ...(operation.params === undefined ? {} : { params: operation.params }),
-    ...(operation.query === undefined ? {} : { querystring: operation.query }),
-    ...(operation.body === undefined ? {} : { body: operation.body }),
+    ...(query === undefined ? {} : { querystring: withUnknownFields(query, unknownFields) }),
+    ...(operation.body === undefined ? {} : { body: withUnknownFields(operation.body, unknownFields) }),
     headers: {
       type: 'object',
       properties: { ...REQUEST_ID, ...(operation.idempotent === true ? IDEMPOTENCY_KEY_HEADER : {}) },
@@ -257,6 +281,8 @@ function routeSchema(operation: Operation) {
     response: { [operation.status]: operation.response, ...problems },
   };
 }
+
+const NO_PARAMETERS = Type.Object({});
 
 const SECURITY = {
   public: [],

@@ -2,8 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { LIMITS, Liveness, type Operation, Problem, Readiness } from '@bellwether/contract';
 import swagger from '@fastify/swagger';
-import { Ajv } from 'ajv';
-import formats from 'ajv-formats';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -27,6 +25,7 @@ import { bindReplicas, type ReplicaDoor } from './replicas.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
 import { bindSkills } from './skills.ts';
 import { bindTrading } from './trading.ts';
+import { compileFor } from './validators.ts';
 import { bindVenueB, venueBAliases } from './venue-b.ts';
 import { bindVenueBFees } from './venue-b-fees.ts';
 import { bindVenueBPositions } from './venue-b-positions.ts';
@@ -83,7 +82,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     venues: () => [options.deps.venueA, options.deps.venueB],
     ordersInDoubt: async () => (await options.deps.orders.inDoubt(options.deps.clock.now())).length,
   });
-  validateByPart(app);
+  app.setValidatorCompiler(({ schema, httpPart }) => compileFor(schema as object, httpPart));
   app.addSchema({ $id: 'Problem', ...Problem });
   await app.register(swagger, openapi(options));
 
@@ -155,16 +154,6 @@ function setUpRequests(app: FastifyInstance, { logger }: ServerOptions): void {
     if (reply.statusCode >= 500) logger.warn(context, 'request');
     else logger.debug(context, 'request');
   });
-}
-
-/** Bodies are judged as they are; what comes in a URL is text and is read as what the schema wants. */
-function validateByPart(app: FastifyInstance): void {
-  const common = { allErrors: true, removeAdditional: false, verbose: true, strict: false } as const;
-  const bodies = formats.default(new Ajv({ ...common, coerceTypes: false }));
-  const urls = formats.default(new Ajv({ ...common, coerceTypes: 'array', useDefaults: true }));
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    (httpPart === 'body' ? bodies : urls).compile(schema as object),
-  );
 }
 
 function parseBodies(scope: FastifyInstance): void {

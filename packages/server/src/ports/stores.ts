@@ -122,7 +122,7 @@ export interface WalletStore {
   /** @returns false when another owner has the wallet. */
   register(caller: Caller, credential: CredentialRow): Promise<boolean>;
   credential(userId: bigint, walletAddress: Address): Promise<CredentialRow | null>;
-  /** Every wallet and funder that this owner has registered. */
+  /** Every wallet and funder that this owner has registered or linked. */
   wallets(userId: bigint): Promise<readonly Address[]>;
   /** The wallet that the agent registered last, and the account that pays for it. */
   agentWallets(agentId: string): Promise<readonly Address[]>;
@@ -313,13 +313,25 @@ export interface PositionRow {
   } | null;
 }
 
+export interface ClosedPage {
+  readonly limit: number;
+  readonly offset: number;
+  /** Condition id or market id. */
+  readonly market?: string;
+  /** A part of the title, in any case. */
+  readonly title?: string;
+  /** Left out: when they were closed. Fields that are the same for every closed position sort nothing. */
+  readonly sortBy?: string;
+  readonly sortDirection?: 'ASC' | 'DESC';
+}
+
 export interface PositionStore {
   /** Held now, by any of the wallets. */
   held(wallets: readonly WalletAddress[]): Promise<readonly PositionRow[]>;
   /** Sold or redeemed to the last share, latest first. */
   closed(
     wallets: readonly WalletAddress[],
-    page: { readonly limit: number; readonly offset: number },
+    page: ClosedPage,
   ): Promise<{ readonly rows: readonly PositionRow[]; readonly total: number }>;
   /** Realised P&L after fees of the fills since then. */
   realizedSince(wallets: readonly WalletAddress[], at: number): Promise<Micro>;

@@ -38,7 +38,8 @@ export function createWalletStore(sql: Sql): WalletStore {
     async wallets(userId) {
       const rows = await sql`
         select wallet_address as address from credentials where user_id = ${userId}
-        union select funder from credentials where user_id = ${userId}`;
+        union select funder from credentials where user_id = ${userId}
+        union select address from linked_wallets where user_id = ${userId} and kind = 'evm'`;
       return rows.map((row) => row.address as Address);
     },
 

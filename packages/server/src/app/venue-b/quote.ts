@@ -4,7 +4,7 @@
  * touched here.
  */
 import { QUOTE_ERRORS, type Quote, type QuoteErrorCode, type QuoteRequest } from '@bellwether/contract';
-import { DecimalError, formatMicro, formatPips, type Micro, parseMicro } from '@bellwether/contract/decimals';
+import { formatMicro, formatPips, type Micro, parseMicro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/protocol';
 import type { Denial } from '../../domain/denial.ts';
 import { markPrice } from '../../domain/market.ts';
@@ -123,13 +123,7 @@ function amountOf(
     faults.push({ code: `${wanted}_required`, path: wanted, detail: `A ${side} needs ${wanted}.` });
     return 0n;
   }
-  try {
-    return parseMicro(value);
-  } catch (error) {
-    if (!(error instanceof DecimalError)) throw error;
-    faults.push({ code: 'too_many_decimals', path: wanted, detail: `${wanted} has more than 6 decimals.` });
-    return 0n;
-  }
+  return parseMicro(value);
 }
 
 function addressOf(text: string | undefined, path: string, faults: Denial[]): SolanaAddress | null {

@@ -132,6 +132,10 @@ function requireSameFields(request: SubmitRequest, quote: ExecutableQuote): void
     ['amount', exact(request.amount), isBuy ? asked : 'none'],
     ['shares', exact(request.shares), isBuy ? 'none' : asked],
     ['userPublicKey', request.userPublicKey, quote.wallet],
+    ['destinationWallet', request.destinationWallet, quote.destination ?? quote.wallet],
+    ['inAmount', request.inAmount, quote.amounts.inAmount.toString()],
+    ['outAmount', request.outAmount, quote.amounts.outAmount.toString()],
+    ['minOutAmount', request.minOutAmount, quote.amounts.minOutAmount.toString()],
   ] as const;
   const faults = pairs
     .filter(([, sent, quoted]) => sent !== undefined && sent !== quoted)
