@@ -92,6 +92,9 @@ export const Settings = Type.Object({
   updatedAt: Iso,
 });
 
+const TRADES_TODAY =
+  'orders accepted for submission on this UTC day, on either venue. One that is canceled or expires keeps its place: replacing a quote counts as a further trade. One that the venue proves not to have taken is given back';
+
 export const VenueInfo = Type.Object({
   name: Type.String(),
   kind: Type.String({ description: 'A or B' }),
@@ -107,10 +110,24 @@ export const Me = Type.Object({
   claimed: Type.Boolean(),
   venues: Type.Array(VenueInfo),
   simulationBalance: Type.Number({ description: 'paper collateral left, holds included' }),
-  tradesToday: Type.Integer(),
+  tradesToday: Type.Integer({ description: TRADES_TODAY }),
   maxTradesPerDay: Type.Integer(),
   tradesRemaining: Type.Integer(),
   quotaResetsAt: Iso,
+  tradesCounted: Type.Object(
+    {
+      placed: Type.Integer({ description: 'accepted for submission today, on either venue' }),
+      filled: Type.Integer({ description: 'of those, filled wholly or in part' }),
+      open: Type.Integer({ description: 'of those, open or in doubt' }),
+      canceled: Type.Integer({
+        description: 'of those, canceled or expired without a fill: they count all the same',
+      }),
+      givenBack: Type.Integer({
+        description: 'of those, proved never to have been taken by the venue: not counted',
+      }),
+    },
+    { description: 'what tradesToday is made of: placed less givenBack' },
+  ),
   openOrderCount: Type.Integer(),
   currentPositionCount: Type.Integer(),
   totalPnl: Type.Number(),

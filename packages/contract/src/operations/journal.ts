@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ALL_VENUES, EitherVenueQuery, Iso, LIMITS, Nullable } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { CHAIN_STATUS_WORDS, ORDER_STATUS_WORDS, words } from './trading.ts';
 
 /** One attempt to trade: an order, or one that the desk refused (status `denied`). */
 export const AgentTrade = Type.Object({
@@ -20,7 +21,10 @@ export const AgentTrade = Type.Object({
   amount: Type.Number({ description: 'collateral asked for, fees apart' }),
   walletAddress: Type.String(),
   orderId: Nullable(Type.String({ description: 'null for a refused attempt' })),
-  status: Type.String({ description: 'status of the order, or denied' }),
+  status: words(
+    [...new Set([...ORDER_STATUS_WORDS, ...CHAIN_STATUS_WORDS, 'denied'])],
+    'status of the order, or denied: the desk refused it',
+  ),
   errorCode: Nullable(Type.String({ description: 'why the venue or the desk refused' })),
   errorMessage: Nullable(Type.String()),
 });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { VENUE_REFUSALS } from '../errors.ts';
 import {
   Address,
   Amount,
@@ -90,6 +91,46 @@ export const TradeRequest = Type.Object({
   order: SignedOrder,
 });
 
+/** A text that is one of these; a later version may add words. */
+export const words = (all: readonly string[], description: string) =>
+  Type.String({ enum: [...all], description });
+
+/** An order of venue A, in records. */
+export const ORDER_STATUS_WORDS = [
+  'submitting',
+  'unknown',
+  'live',
+  'partially_filled',
+  'matched',
+  'filled',
+  'canceled',
+  'expired',
+  'rejected',
+  'market_resolved',
+  'delayed',
+  'unmatched',
+] as const;
+/** An order of venue B. */
+export const CHAIN_STATUS_WORDS = [
+  'submitted',
+  'open',
+  'filled',
+  'partially_filled',
+  'reverted',
+  'expired',
+  'failed',
+  'canceled',
+] as const;
+
+export const VenueRefusalCode = words(Object.keys(VENUE_REFUSALS), 'why the venue refused');
+
+/** What an answer with success: false adds. */
+export const refusedBecause = {
+  errorCode: Type.Optional(VenueRefusalCode),
+  errorMessage: Type.Optional(Type.String()),
+  fix: Type.Optional(Type.String({ description: 'what to do next' })),
+};
+
 const FILLED_SIZE =
   'shares. An immediate BUY spends makerAmount, so at better prices than its limit it receives more shares than orderSize says';
 
@@ -97,7 +138,10 @@ const FILLED_SIZE =
 export const TradeResponse = Type.Object({
   success: Type.Boolean({ description: 'false: the venue refused; errorCode says why' }),
   orderId: Type.String({ description: 'the EIP-712 digest of the signed order' }),
-  status: Type.String({ description: 'live, matched, delayed or unmatched' }),
+  status: words(
+    ['live', 'matched', 'delayed', 'unmatched', 'rejected'],
+    'of the first answer; rejected when success is false',
+  ),
   orderVersion: Type.Integer(),
   collateralSymbol: Type.String(),
   walletAddress: Type.String(),
@@ -110,8 +154,7 @@ export const TradeResponse = Type.Object({
   filledSize: Type.Number({ description: FILLED_SIZE }),
   avgPrice: Nullable(Type.Number()),
   feePaid: Type.Number(),
-  errorCode: Type.Optional(Type.String()),
-  errorMessage: Type.Optional(Type.String()),
+  ...refusedBecause,
 });
 
 export const Fill = Type.Object({
@@ -135,10 +178,10 @@ export const JournalEntry = Type.Object({
 export const Order = Type.Object({
   orderId: Type.String(),
   venue: Type.String(),
-  status: Type.String({
-    description:
-      'submitting, unknown, live, partially_filled, matched, filled, canceled, expired, rejected, market_resolved, delayed, unmatched; on venue B submitted, open, filled, partially_filled, reverted, expired, failed, canceled',
-  }),
+  status: words(
+    [...new Set([...ORDER_STATUS_WORDS, ...CHAIN_STATUS_WORDS])],
+    `on venue B one of ${CHAIN_STATUS_WORDS.join(', ')}`,
+  ),
   orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
   marketId: Type.String(),
   marketConditionId: Type.String(),
@@ -166,8 +209,9 @@ export const Order = Type.Object({
   reasoning: Nullable(Type.String()),
   source: Nullable(Type.String()),
   skillSlug: Nullable(Type.String()),
-  errorCode: Nullable(Type.String()),
+  errorCode: Nullable(VenueRefusalCode),
   errorMessage: Nullable(Type.String()),
+  fix: Nullable(Type.String({ description: 'what to do next about errorCode' })),
   createdAt: Iso,
   updatedAt: Iso,
 });

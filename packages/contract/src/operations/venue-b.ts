@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox';
 import { alias, EXACT, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { Position } from './markets.ts';
-import { JournalEntry } from './trading.ts';
+import { CHAIN_STATUS_WORDS, JournalEntry, refusedBecause, VenueRefusalCode, words } from './trading.ts';
 
 /** Why a quote holds no transaction. */
 export const QUOTE_ERRORS = {
@@ -146,7 +146,7 @@ export const SubmitResponse = Type.Object({
   success: Type.Boolean({ description: 'false: it was proved at once that nothing will be executed' }),
   orderId: Type.String(),
   venueOrderId: Type.String({ description: 'the signature of the transaction' }),
-  status: Type.String({ description: 'submitted: on its way; a landed transaction is not a fill yet' }),
+  status: words(['submitted', 'failed'], 'submitted: on its way; a landed transaction is not a fill yet'),
   orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
   txSignature: Type.String(),
   txHash: Type.String({ description: 'the same as txSignature' }),
@@ -158,8 +158,7 @@ export const SubmitResponse = Type.Object({
   aiAgentId: Type.String(),
   userId: Type.String(),
   submittedAt: Iso,
-  errorCode: Type.Optional(Type.String()),
-  errorMessage: Type.Optional(Type.String()),
+  ...refusedBecause,
 });
 
 export const submitVenueB = operation({
@@ -204,9 +203,7 @@ export const VenueBOrder = Type.Object({
   venueOrderId: Type.String(),
   quoteId: Type.String(),
   venue: Type.String(),
-  status: Type.String({
-    description: 'submitted, open, filled, partially_filled, reverted, expired, failed or canceled',
-  }),
+  status: words(CHAIN_STATUS_WORDS, 'a landed transaction is open until the venue has filled or reverted it'),
   orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
   marketTicker: Type.String(),
   title: Type.String(),
@@ -229,8 +226,9 @@ export const VenueBOrder = Type.Object({
   reasoning: Nullable(Type.String()),
   source: Nullable(Type.String()),
   skillSlug: Nullable(Type.String()),
-  errorCode: Nullable(Type.String()),
+  errorCode: Nullable(VenueRefusalCode),
   errorMessage: Nullable(Type.String()),
+  fix: Nullable(Type.String({ description: 'what to do next about errorCode' })),
   createdAt: Iso,
   updatedAt: Iso,
 });

@@ -140,12 +140,13 @@ export async function me(deps: Deps, caller: Caller): Promise<Me> {
     deps.wallets.wallets(caller.userId),
     deps.wallets.solanaWallets(caller),
   ]);
-  const [row, settings, open, { held }, results] = await Promise.all([
+  const [row, settings, open, { held }, results, tradesCounted] = await Promise.all([
     deps.agents.byId(caller.agentId),
     deps.agents.settings(caller.agentId),
     deps.orders.open(caller.agentId, { limit: 1, offset: 0 }),
     holdings(deps, [...wallets, ...ofOwner]),
     deps.positions.results([...wallets, ...ofOwner]),
+    deps.orders.countsOfDay(caller.agentId, now),
   ]);
   if (row === null) throw new Error('the calling agent has no row');
   const funders =
@@ -172,6 +173,7 @@ export async function me(deps: Deps, caller: Caller): Promise<Me> {
     maxTradesPerDay: settings.maxTradesPerDay,
     tradesRemaining: Math.max(0, settings.maxTradesPerDay - settings.usage.trades),
     quotaResetsAt: resetsAt,
+    tradesCounted,
     openOrderCount: open.total,
     currentPositionCount: positions.length,
     totalPnl: round6(microToNumber(results.realized - results.fees) + unrealized),

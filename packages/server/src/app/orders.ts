@@ -6,6 +6,7 @@ import {
   type Fill,
   type Order,
   type OrderDetail,
+  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -56,6 +57,7 @@ export function orderRecord(row: OrderRow): Order {
     skillSlug: row.skillSlug,
     errorCode: row.errorCode,
     errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal],
+    fix: row.errorCode === null ? null : VENUE_REFUSAL_FIXES[row.errorCode as VenueRefusal],
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
   };

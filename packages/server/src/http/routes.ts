@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify';
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { Authenticator } from '../app/authenticate.ts';
 import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
 import type { Owner } from '../app/owners.ts';
@@ -282,7 +282,7 @@ function routeSchema(operation: Operation) {
   };
 }
 
-const NO_PARAMETERS = Type.Object({});
+const NO_PARAMETERS = { type: 'object', properties: {} } as unknown as TSchema;
 
 const SECURITY = {
   public: [],

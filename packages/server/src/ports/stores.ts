@@ -266,6 +266,16 @@ export interface OrderFilter {
   readonly offset: number;
 }
 
+export interface DayCounts {
+  readonly placed: number;
+  readonly filled: number;
+  readonly open: number;
+  /** Canceled or expired without a fill. */
+  readonly canceled: number;
+  /** Proved never to have been taken by the venue. */
+  readonly givenBack: number;
+}
+
 export interface OrderStore {
   byIds(orderIds: readonly string[]): Promise<readonly OrderRow[]>;
   byId(agentId: string, orderId: string): Promise<OrderRow | null>;
@@ -280,6 +290,8 @@ export interface OrderStore {
     filter: OrderFilter,
   ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
   openOfOwner(userId: bigint): Promise<readonly OrderRow[]>;
+  /** What the day's number of trades is made of, for the UTC day of `at`. */
+  countsOfDay(agentId: string, at: number): Promise<DayCounts>;
   /** Of venue A alone: venue B's are followed by their signatures. */
   inDoubt(olderThan: number): Promise<readonly OrderRow[]>;
   /** Records what became of an order when the venue's own evidence does not do it. */

@@ -9,6 +9,7 @@
 import {
   type SubmitRequest,
   type SubmitResponse,
+  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -333,6 +334,8 @@ function submitResponse(
     aiAgentId: order.agentId,
     userId: order.userId.toString(),
     submittedAt: new Date(order.createdAt).toISOString(),
-    ...(errorCode === null ? {} : { errorCode, errorMessage: VENUE_REFUSALS[errorCode] }),
+    ...(errorCode === null
+      ? {}
+      : { errorCode, errorMessage: VENUE_REFUSALS[errorCode], fix: VENUE_REFUSAL_FIXES[errorCode] }),
   };
 }
