@@ -254,7 +254,7 @@ export const ERRORS = {
   },
   insufficient_balance: {
     title: 'Insufficient balance',
-    fix: 'Order less, cancel open orders, or add funds.',
+    fix: 'Order less, cancel open orders, or add funds (on paper: POST /paper/faucet).',
   },
 
   // Orders: safeguards, in the order in which they are checked
@@ -469,7 +469,7 @@ export const VENUE_REFUSAL_FIXES: Readonly<Record<VenueRefusal, string>> = {
   post_only_would_cross:
     'Sign a BUY below the best ask, or a SELL above the best bid, or leave postOnly out and take liquidity.',
   insufficient_balance:
-    'Cancel orders that hold the balance, add funds, or order less; then sign a new order with a new salt.',
+    'Cancel orders that hold the balance, add funds (on paper: POST /paper/faucet), or order less; then sign a new order with a new salt.',
   market_closed: 'Choose a market that is active: GET /markets?q=…',
   market_not_found: 'Take conditionId and clobTokenIds from GET /markets?q=…',
   price_off_tick_grid: "Read the market's tickSize anew and sign for a price on its grid.",

@@ -3,7 +3,7 @@
  * 2.9–2.11, 4.12 and 4.13.
  */
 import { type Static, Type } from 'typebox';
-import { alias, EXACT, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
+import { alias, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { Position } from './markets.ts';
 import { CHAIN_STATUS_WORDS, JournalEntry, refusedBecause, VenueRefusalCode, words } from './trading.ts';
@@ -42,13 +42,10 @@ export const QuoteRequest = Type.Object({
     Type.Number({
       minimum: 0.000001,
       maximum: 1e12,
-      ...EXACT,
       description: 'BUY: collateral to spend at most, fees included',
     }),
   ),
-  shares: Type.Optional(
-    Type.Number({ minimum: 0.000001, maximum: 1e12, ...EXACT, description: 'SELL: contracts' }),
-  ),
+  shares: Type.Optional(Type.Number({ minimum: 0.000001, maximum: 1e12, description: 'SELL: contracts' })),
   userPublicKey: Type.Optional(
     Base58Address("the wallet that pays and signs; the agent's solAddress when left out"),
   ),

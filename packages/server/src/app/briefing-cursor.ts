@@ -34,14 +34,16 @@ export function parseSince(text: string): Since {
     };
   }
   const at = parseTime(text);
-  if (Number.isNaN(at) || at < 0 || at > LAST_MS) {
+  if (Number.isNaN(at) || at > LAST_MS) {
     throw refusal(
       'invalid_request',
       'since takes the last nextCursor unchanged, an ISO 8601 time with zone, or epoch seconds or milliseconds.',
       { path: 'since' },
     );
   }
-  return { at, listedAfter: at, listedAfterOnB: at, snapshot: null };
+  // Before 1970 there is nothing, and no date of the database's in the year 0.
+  const from = Math.max(0, at);
+  return { at: from, listedAfter: from, listedAfterOnB: from, snapshot: null };
 }
 
 /** What the database takes as a snapshot: it must never be handed one that it chokes on. */

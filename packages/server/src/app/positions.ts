@@ -172,10 +172,10 @@ export async function walletsOf(
   const onA = async () => (kinds.includes('A') ? walletsOfA(deps, caller, user ?? undefined, path) : []);
   const onB = async () => {
     if (!kinds.includes('B')) return [];
-    const { named, ofOwner, ofAgent } = await deps.wallets.solanaWallets(caller);
+    const { ofOwner, ofAgent, unproved } = await deps.wallets.solanaWallets(caller);
     if (user === null) return ofAgent;
-    // Only named, and by nobody proved: a wallet of the agent that never traded, and no way to look into another's.
-    if (user === named && !ofOwner.includes(named)) return [];
+    // The agent's by its own word alone: nothing was traded with it here.
+    if (user === unproved) return [];
     if (!ofOwner.some((wallet) => wallet === user)) throw notYours(path);
     return ofOwner.filter((wallet) => wallet === user);
   };

@@ -1,6 +1,8 @@
 /** Names of fields that look alike: a typing error must not pass for a field that nobody knows. */
 
 const MOST_EDITS = 2;
+/** Worse than a typing error, better than more edits. */
+const PART_COST = MOST_EDITS + 0.5;
 /** Longer names are no typing errors, and comparing them costs time. */
 const MOST_CHARS = 64;
 
@@ -38,9 +40,9 @@ export function nearestName(name: string, known: readonly string[]): string | nu
     const other = plain(candidate);
     const most = Math.max(MOST_EDITS, Math.floor(other.length / 3));
     const cost = edits(wanted, other, most);
-    // A part of the name, such as "status" for "orderStatus", is a better guess than as many edits.
+    // A part of the name, such as "status" for "orderStatus", is a better guess than many edits.
     const isPart = wanted.length > MOST_EDITS && (other.includes(wanted) || wanted.includes(other));
-    const score = isPart ? Math.min(cost, MOST_EDITS) : cost;
+    const score = isPart ? Math.min(cost, PART_COST) : cost;
     if ((isPart || cost <= most) && (best === null || score < best.cost))
       best = { name: candidate, cost: score };
   }

@@ -60,9 +60,7 @@ export function sendProblem(
 
 function refusalDetails(refused: Refusal): Details {
   const [first] = refused.denials;
-  const fields = refused.denials
-    .filter((denial) => denial.path !== undefined)
-    .map(({ path, code, detail }) => ({ path: path as string, code, message: detail }));
+  const fields = fieldsOf(refused.denials);
   return {
     detail: first.detail,
     retryAfterS: refused.retryAfterS,
@@ -110,6 +108,21 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   return sendProblem(request, reply, code, details);
 }
 
+type FieldFault = FastifyError & { validationContext?: string; further?: readonly Denial[] };
+
+/** What the schema finds, and what else is wrong with fields that it has nothing against. */
+function allErrors({ validation, validationContext, further }: FieldFault): FieldError[] {
+  const errors = fieldErrors(validation ?? [], validationContext ?? 'body');
+  const seen = new Set(errors.map(({ path }) => path));
+  const more = fieldsOf(further ?? []).filter(({ path }) => !seen.has(path));
+  return [...errors, ...more];
+}
+
+const fieldsOf = (denials: readonly Denial[]): FieldError[] =>
+  denials
+    .filter((denial) => denial.path !== undefined)
+    .map(({ path, code, detail }) => ({ path: path as string, code, message: detail }));
+
 /** Faults of one kind, for which the operation names a code, have that code. */
 function codeOf(errors: readonly FieldError[], request: FastifyRequest): ErrorCode {
   const named: readonly string[] = request.routeOptions.config.operation?.errors ?? [];
@@ -124,9 +137,9 @@ export function describeFault(
   request: FastifyRequest,
 ): readonly [code: ErrorCode, details: Details] {
   if (error instanceof Refusal) return [error.denials[0].code, refusalDetails(error)];
-  const fault = error as FastifyError & { validationContext?: string };
+  const fault = error as FieldFault;
   if (fault.validation !== undefined) {
-    const errors = fieldErrors(fault.validation, fault.validationContext ?? 'body');
+    const errors = allErrors(fault);
     const count = errors.length === 1 ? 'One field is' : `${errors.length} fields are`;
     const detail = `${count} invalid: ${errors.map(({ message }) => message).join('; ')}.`;
     return [codeOf(errors, request), { detail, errors }];

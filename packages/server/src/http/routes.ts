@@ -11,6 +11,7 @@ import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
 import type { Owner } from '../app/owners.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
 import { refusal } from '../app/refusal.ts';
+import type { Denial } from '../domain/denial.ts';
 import { type Identities, identify, isLocal, isSameOrigin } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { STATUS } from './status.ts';
@@ -61,6 +62,8 @@ export interface Gate extends Identities {
 export type Bind = <const O extends Operation>(
   operation: O,
   handler: (input: Input<O>) => Promise<Static<O['response']> | FastifyReply>,
+  /** Looks at a body that its schema refuses, too, so that every invalid field is reported at once. */
+  judge?: (body: unknown) => readonly Denial[],
 ) => void;
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
@@ -80,11 +83,11 @@ export function createBinder(
 ): { bind: Bind; operations: readonly Operation[]; routes: readonly Route[] } {
   const operations: Operation[] = [];
   const routes: Route[] = [];
-  const bind: Bind = (operation, handler) => {
+  const bind: Bind = (operation, handler, judge) => {
     operations.push(operation);
     for (const path of [operation.path, ...aliases(operation.path)]) {
       routes.push({ method: operation.method, path });
-      bindRoute(app, gate, { operation, path }, handler);
+      bindRoute(app, gate, { operation, path, judge }, handler);
     }
   };
   return { bind, operations, routes };
@@ -95,7 +98,11 @@ type Handler = Parameters<Bind>[1];
 function bindRoute(
   app: FastifyInstance,
   gate: Gate,
-  { operation, path }: { readonly operation: Operation; readonly path: string },
+  {
+    operation,
+    path,
+    judge,
+  }: { readonly operation: Operation; readonly path: string; readonly judge: Parameters<Bind>[2] },
   handler: Handler,
 ): void {
   const isAlias = path !== operation.path;
@@ -105,12 +112,15 @@ function bindRoute(
     schema: isAlias ? { ...routeSchema(operation), hide: true } : routeSchema(operation),
     ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
     onRequest: admit(gate, operation),
+    ...(judge === undefined ? {} : { attachValidation: true }),
     config: { operation },
     ...(operation.body === undefined ? {} : { preValidation: requireBody(operation) }),
     ...(operation.judgedAlone === undefined ? {} : { validatorCompiler: judgeAlone(operation.judgedAlone) }),
-    ...(operation.idempotent === true
-      ? { preHandler: replay(gate, operation, path), onSend: remember(gate, operation) }
-      : {}),
+    preHandler: [
+      ...(judge === undefined ? [] : [refuseTogether(judge)]),
+      ...(operation.idempotent === true ? [replay(gate, operation, path)] : []),
+    ],
+    ...(operation.idempotent === true ? { onSend: remember(gate, operation) } : {}),
     handler: async (request, reply) => {
       const answer = await handler({
         params: request.params,
@@ -170,6 +180,13 @@ function requireBody({ bodyOptional, bodyRequiredFix: fix }: Operation) {
     return undefined;
   };
 }
+
+const refuseTogether =
+  (judge: (body: unknown) => readonly Denial[]) =>
+  async (request: FastifyRequest): Promise<void> => {
+    if (request.validationError === undefined) return;
+    throw Object.assign(request.validationError, { further: judge(request.body) });
+  };
 
 /** Leaves the items of an array to the handler; the document shows them all the same. */
 const judgeAlone =

@@ -16,6 +16,7 @@ interface Verbose extends FastifySchemaValidationError {
     readonly anyOf?: readonly Branch[];
     readonly properties?: Readonly<Record<string, unknown>>;
     readonly description?: string;
+    readonly 'x-not-blank'?: string;
   };
 }
 
@@ -33,6 +34,8 @@ const MOST_NAME_CHARS = 100;
 /** For so many the nearest known name is looked up; a body of thousands must not cost more than its answer. */
 const MOST_GUESSES = 50;
 
+const KNOWN = / \(known are [^)]*\)$/;
+
 /** The errors' own codes, where the registry has one that says more than the validator's keyword. */
 const CODES: Readonly<Record<string, string>> = {
   'x-decimals': 'too_many_decimals',
@@ -48,14 +51,21 @@ export function fieldErrors(errors: readonly Verbose[], part: string): FieldErro
       choices.get(error.instancePath)?.push(error);
   }
   const found = new Map<string, FieldError>();
+  const lists = new Set<string>();
   for (const error of errors) {
     if (choices.get(error.instancePath)?.includes(error)) continue;
     const path = pathOf(error, part);
     const key = `${path} ${error.keyword}`;
     if (found.has(key)) continue;
     const branches = error.keyword === 'anyOf' ? (choices.get(error.instancePath) ?? []) : [];
-    const message = `${path} ${messageOf(error, branches, found.size < MOST_GUESSES)}`;
-    found.set(key, { path, code: CODES[error.keyword] ?? error.keyword, message });
+    const limits = limitsOf(error, branches);
+    const meant = limits.length === 1 ? (limits[0] as Verbose) : error;
+    let message = `${path} ${messageOf(meant, limits, found.size < MOST_GUESSES)}`;
+    // The same list after every unknown name would bury the names.
+    const known = KNOWN.exec(message)?.[0];
+    if (known !== undefined && lists.has(known)) message = message.replace(known, '');
+    else if (known !== undefined) lists.add(known);
+    found.set(key, { path, code: CODES[meant.keyword] ?? meant.keyword, message });
   }
   return [...found.values()];
 }
@@ -72,7 +82,7 @@ function pathOf(error: Verbose, part: string): string {
   return parts.length === 0 ? part : parts.join('.');
 }
 
-function messageOf(error: Verbose, branches: readonly Verbose[], mayGuess: boolean): string {
+function messageOf(error: Verbose, limits: readonly Verbose[], mayGuess: boolean): string {
   const { limit, pattern } = error.params as { limit?: number; pattern?: string };
   switch (error.keyword) {
     case 'required':
@@ -86,7 +96,7 @@ function messageOf(error: Verbose, branches: readonly Verbose[], mayGuess: boole
     case 'x-decimals':
       return `has more than ${limit} decimals`;
     case 'anyOf':
-      return choiceMessage(error, branches);
+      return choiceMessage(error, limits);
     case 'pattern':
       if (pattern === PRINTABLE) return CONTROL;
       if (pattern === LINES) return CONTROL_IN_LINES;
@@ -94,37 +104,50 @@ function messageOf(error: Verbose, branches: readonly Verbose[], mayGuess: boole
     case 'maxLength':
       return `must have at most ${limit} characters`;
     case 'minLength':
-      return `must have at least ${limit} character${limit === 1 ? '' : 's'}`;
+      return `must have at least ${limit} character${limit === 1 ? '' : 's'}${adviceOf(error)}`;
     default:
       return error.message ?? 'is invalid';
   }
+}
+
+/** What to send instead of nothing, where the field says so. */
+function adviceOf({ parentSchema }: Verbose): string {
+  const advice = parentSchema?.['x-not-blank'];
+  return advice === undefined ? '' : `: ${advice}`;
 }
 
 /** What was most likely meant, else what there is. */
 function hintFor(error: Verbose): string {
   const known = Object.keys(error.parentSchema?.properties ?? {});
   const nearest = nearestName((error.params as { additionalProperty: string }).additionalProperty, known);
-  if (nearest !== null) return `; did you mean "${nearest}"?`;
-  return known.length === 0 ? '; none is taken here' : `; known are ${known.join(', ')}`;
+  if (nearest !== null) return ` (did you mean "${nearest}"?)`;
+  return known.length === 0 ? ' (none is taken here)' : ` (known are ${known.join(', ')})`;
 }
 
 const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
-/** Where the value has the type of a branch, which of that branch's limits it breaks; else what it could be. */
-function choiceMessage(error: Verbose, branches: readonly Verbose[]): string {
+/** Where the value has the type of a branch: which of that branch's limits it breaks. */
+function limitsOf(error: Verbose, branches: readonly Verbose[]): readonly Verbose[] {
+  const given = typeOf(error.data);
+  const found = new Map<string, Verbose>();
+  for (const branch of branches) {
+    if (branch.keyword === 'type' || branch.keyword === 'const' || typeOf(branch.data) !== given) continue;
+    found.set(messageOf(branch, [], false), branch);
+  }
+  return [...found.values()];
+}
+
+function choiceMessage(error: Verbose, limits: readonly Verbose[]): string {
   const options = error.parentSchema?.anyOf ?? [];
   const constants = options.map((option) => option.const).filter((value) => value !== undefined);
   if (constants.length === options.length) return `must be one of ${constants.map(String).join(', ')}`;
-  const given = typeOf(error.data);
-  const limits = branches.filter(
-    ({ keyword, data }) => keyword !== 'type' && keyword !== 'const' && typeOf(data) === given,
-  );
-  const [only, ...more] = [...new Set(limits.map((limit) => messageOf(limit, [], false)))];
-  if (only !== undefined && more.length === 0) return only;
-  const description = error.parentSchema?.description;
-  if (only !== undefined)
-    return description === undefined ? [only, ...more].join(' or ') : `must be ${description}`;
+  if (limits.length > 0) {
+    const description = error.parentSchema?.description;
+    return description === undefined
+      ? limits.map((limit) => messageOf(limit, [], false)).join(' or ')
+      : `must be ${description}`;
+  }
   const types = options.map((option) => (option.const === undefined ? option.type : String(option.const)));
   return `must be ${[...new Set(types)].join(' or ')}`;
 }

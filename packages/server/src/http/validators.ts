@@ -82,7 +82,8 @@ const decimals: Check<number, number> = (most, data) => {
 };
 
 const notBlank: Check<string, string> = (advice, data) => {
-  notBlank.errors = data.trim() === '' ? [{ keyword: 'x-not-blank', params: { advice } }] : [];
+  // An empty text is too short already.
+  notBlank.errors = data !== '' && data.trim() === '' ? [{ keyword: 'x-not-blank', params: { advice } }] : [];
   return notBlank.errors.length === 0;
 };
 

@@ -116,6 +116,8 @@ export interface SolanaWallets {
   readonly ofOwner: readonly SolanaAddress[];
   /** Of these, what the agent traded with, and the one that it names. */
   readonly ofAgent: readonly SolanaAddress[];
+  /** The agent's solAddress while nobody has proved to hold it. */
+  readonly unproved: SolanaAddress | null;
 }
 
 export interface WalletStore {

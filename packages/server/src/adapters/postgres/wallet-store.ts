@@ -53,11 +53,15 @@ export function createWalletStore(sql: Sql): WalletStore {
 
     async solanaWallets({ agentId, userId }) {
       const [row] = await sql`
-        select a.sol_address as named, array(${ownersWallets(sql, userId)} order by 1) as of_owner,
+        select a.sol_address as named, (select a.sol_address where not exists (
+            select 1 from linked_wallets l where l.address = a.sol_address
+            union all select 1 from order_wallets o where o.address = a.sol_address)) as unproved,
+          array(${ownersWallets(sql, userId)} order by 1) as of_owner,
           array(${agentsWallets(sql, userId)} order by 1) as of_agent
         from agents a where a.agent_id = ${agentId}`;
       return {
         named: (row?.named ?? null) as SolanaAddress | null,
+        unproved: (row?.unproved ?? null) as SolanaAddress | null,
         ofOwner: (row?.of_owner ?? []) as SolanaAddress[],
         ofAgent: (row?.of_agent ?? []) as SolanaAddress[],
       };

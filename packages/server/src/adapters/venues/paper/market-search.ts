@@ -1,5 +1,5 @@
 /**
- * Finds markets by words: ranked, over titles (question, event, slug) and tags (category), then over the rules.
+ * Finds markets by words: ranked, over titles (question, event, slug) and tags (category, subjects), then over the rules.
  *
  * In prose: first the markets whose titles and tags have every word, whole or as a beginning. Only when there is none,
  * the rules are read too. Only when that finds nothing, the words are taken to hold typing errors: one edit in a short
@@ -15,6 +15,7 @@ interface Entry {
   readonly question: string;
   readonly eventTitle: string;
   readonly category: string;
+  readonly tags: string;
   readonly description: string;
   readonly slug: string;
 }
@@ -27,7 +28,7 @@ const LONG_FROM_CHARS = 6;
 const fuzzy = (term: string): number | false =>
   term.length < FUZZY_FROM_CHARS ? false : term.length < LONG_FROM_CHARS ? 1 : 2;
 
-const TITLES_AND_TAGS = ['question', 'eventTitle', 'category', 'slug'];
+const TITLES_AND_TAGS = ['question', 'eventTitle', 'category', 'tags', 'slug'];
 
 const STAGES: readonly SearchOptions[] = [
   { combineWith: 'AND', fields: TITLES_AND_TAGS },
@@ -46,7 +47,7 @@ export class MarketSearch {
     idField: 'id',
     processTerm: plain,
     searchOptions: {
-      boost: { question: 4, eventTitle: 2, category: 2, slug: 1, description: 0.5 },
+      boost: { question: 4, eventTitle: 2, category: 2, tags: 1, slug: 1, description: 0.5 },
       prefix: (term) => term.length > 1,
       weights: { fuzzy: 0.3, prefix: 0.6 },
     },
@@ -57,7 +58,8 @@ export class MarketSearch {
     const seen = new Set<string>();
     for (const market of markets) {
       seen.add(market.conditionId);
-      if (!this.#index.has(market.conditionId)) this.#index.add({ ...market, id: market.conditionId });
+      if (!this.#index.has(market.conditionId))
+        this.#index.add({ ...market, id: market.conditionId, tags: market.tags.join(' ') });
     }
     if (seen.size === this.#index.documentCount) return;
     for (const id of this.#ids()) if (!seen.has(id)) this.#index.discard(id);
