@@ -8,7 +8,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as contract from '@bellwether/contract';
-import { ERRORS, type ErrorCode, type Operation, VENUE_REFUSALS } from '@bellwether/contract';
+import {
+  ERRORS,
+  type ErrorCode,
+  type Operation,
+  VENUE_REFUSAL_FIXES,
+  VENUE_REFUSALS,
+  type VenueRefusal,
+} from '@bellwether/contract';
 import { EXCHANGE_SCHEMA } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA } from '@bellwether/exchange/doors/polymarket';
 import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
@@ -117,12 +124,16 @@ Any operation that asks the database can answer \`service_unavailable\` while th
 ## When the venue refuses
 
 \`POST /markets/trade\` answers 201 once the order was handed to the venue. When the venue then refuses it, the body says
-\`success: false\`, \`status: "rejected"\`, and why in \`errorCode\` and \`errorMessage\`. The trade and its budget are given
+\`success: false\`, \`status: "rejected"\`, why in \`errorCode\` and \`errorMessage\`, and what to do next in \`fix\`. The trade and its budget are given
 back.
 
 ${table(
-  ['errorCode', 'errorMessage'],
-  Object.entries(VENUE_REFUSALS).map(([code, message]) => [`\`${code}\``, message]),
+  ['errorCode', 'errorMessage', 'What to do'],
+  Object.entries(VENUE_REFUSALS).map(([code, message]) => [
+    `\`${code}\``,
+    message,
+    VENUE_REFUSAL_FIXES[code as VenueRefusal],
+  ]),
 )}
 `;
 }

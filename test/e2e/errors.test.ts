@@ -295,6 +295,15 @@ const CASES: readonly Case[] = [
     () => get(`/markets/current-positions?user=${stranger.signer.address}`),
   ],
   [
+    'wallet_required',
+    'unlinking one of several wallets without naming it',
+    async () => {
+      const agent = await newTrader(service);
+      await linkSolanaWallet(agent.client, SolanaSigner.generate());
+      return post('/wallet/unlink', undefined, agent.apiKey);
+    },
+  ],
+  [
     'webhook_not_found',
     'a webhook that nobody has',
     () => post(`/webhooks/${trader.agentId}/test`, undefined),

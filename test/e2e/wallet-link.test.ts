@@ -54,9 +54,10 @@ describe('linking an EVM wallet', () => {
     const challenge = await client.getLinkChallenge(signer.address);
     expect(challenge.message).toContain(new URL(service.deps.publicUrl).host);
     expect(challenge.message).toContain(agentId);
-    expect(challenge.message).toContain(challenge.address);
+    // The message spells it with its checksum, as wallets want it.
+    expect(challenge.message.toLowerCase()).toContain(challenge.address);
     expect(challenge.message).toContain(challenge.nonce);
-    expect(challenge.address.toLowerCase()).toBe(signer.address);
+    expect(challenge.address).toBe(signer.address);
     expect(Date.parse(challenge.expiresAt)).toBe(now + 300_000);
     const linked = await client.linkWallet({
       address: signer.address,

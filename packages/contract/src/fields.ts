@@ -1,5 +1,5 @@
 /** Field schemas that several operations share, with every limit of the interface as a named constant. */
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 
 export const LIMITS = {
   agentNameChars: 100,
@@ -14,10 +14,12 @@ export const LIMITS = {
   marketTickerChars: 120,
   solanaAddressChars: 128,
   searchChars: 100,
+  categoryChars: 100,
   sortChars: 200,
   marketsPerPage: 500,
   ordersPerPage: 100,
   positionsPerPage: 100,
+  currentPositionsPerPage: 500,
   agentTradesPerPage: 200,
   leaderboardEntries: 100,
   refusalsKept: 1000,
@@ -43,15 +45,31 @@ export const LIMITS = {
  */
 export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
 
+/** The same with line breaks and tabs: free text, kept as it came. */
+export const LINES = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
+
+/** Free text of several lines. */
+export const lines = (maxLength: number, options: { minLength?: number; description?: string } = {}) =>
+  Type.String({ maxLength, pattern: LINES, ...options });
+
 export const text = (maxLength: number, options: { minLength?: number; description?: string } = {}) =>
   Type.String({ maxLength, pattern: PRINTABLE, ...options });
 
+const orNull = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));
+
 /** A label an agent may leave out: `null` means the same. */
-export const label = (maxLength: number, description?: string) =>
-  Type.Optional(Type.Union([text(maxLength), Type.Null()], description === undefined ? {} : { description }));
+export const label = (maxLength: number, description?: string) => orNull(text(maxLength), description);
+
+/** Free text an agent may leave out: `null` means the same. */
+export const note = (maxLength: number, description?: string) => orNull(lines(maxLength), description);
+
+/** Hexadecimal identifiers may come in any case; the validator makes them lower case before anything looks at them. */
+export const HEX = { 'x-hex': true } as const;
 
 export const Address = Type.String({
   pattern: '^0x[a-fA-F0-9]{40}$',
+  ...HEX,
   description: 'EVM address, 0x and 40 hex digits',
   examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
 });
@@ -83,8 +101,24 @@ export const UintText = Type.String({
   description: 'decimal integer as text',
 });
 
-/** A non-negative amount in JSON; more than six decimals are refused where money depends on it. */
+/** Decimals of a micro-unit; the validator's keyword refuses numbers that are finer. */
+export const EXACT = { 'x-decimals': 6 } as const;
+
+/** A non-negative amount in JSON. */
 export const Amount = (description: string) => Type.Number({ minimum: 0, maximum: 1e12, description });
+
+/**
+ * Two names of one field: an object's `x-aliases` maps the further name to the one that counts. The validator moves the
+ * value over before it looks at anything else, and refuses two names with different values.
+ */
+export const alias = (from: 'address' | 'walletAddress', to: 'address' | 'walletAddress') => ({
+  'x-aliases': { [from]: to },
+});
+
+/** Fields of other public clients that say nothing new here. Any value is taken: they must not stand in the way. */
+export const unused = Type.Optional(
+  Type.Unknown({ description: 'taken from other public clients, and not used' }),
+);
 
 export const EpochMs = Type.String({ description: 'epoch milliseconds as text' });
 export const Iso = Type.String({ format: 'date-time', description: 'ISO 8601 with zone' });
@@ -100,13 +134,17 @@ export const VenueQuery = Type.Optional(
   }),
 );
 
-/** Where leaving it out means everything there is. */
+/** How an answer names both venues, and a request may. */
+export const ALL_VENUES = 'all';
+
+/** Where leaving it out means everything there is. The validator takes `all` out, which says the same. */
 export const EitherVenueQuery = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: LIMITS.venueChars,
     pattern: PRINTABLE,
-    description: 'venue name; both venues when left out',
+    description: `venue name; both venues when left out, or with "${ALL_VENUES}"`,
+    'x-left-out-as': ALL_VENUES,
   }),
 );
 

@@ -18,6 +18,13 @@ export type Permission =
 /** Which token bucket a call draws from. */
 export type RateClass = 'register' | 'claim' | 'trade' | 'exit' | 'search' | 'read' | 'none';
 
+/**
+ * What becomes of a field, or a query parameter, that the operation does not declare. `near`: refused when it is within
+ * two edits of a declared name, so a typing error, and ignored otherwise. `refuse`: wherever it could change what
+ * happens. `ignore`: where nothing may stand in the way.
+ */
+export type UnknownFields = 'near' | 'refuse' | 'ignore';
+
 export interface Operation {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -50,6 +57,14 @@ export interface Operation {
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
+  /** No body is the same as {}. */
+  readonly bodyOptional?: boolean;
+  /** Left out: `near`. */
+  readonly unknownFields?: UnknownFields;
+  /** An array in the body of which every item is judged by itself: one that is malformed refuses that item alone. */
+  readonly judgedAlone?: string;
+  /** What to do instead of sending nothing, where the registry's advice does not say enough. */
+  readonly bodyRequiredFix?: string;
   /** Where it is not LIMITS.bodyBytes. */
   readonly bodyBytes?: number;
   /** How long it may take where that is longer than the service's deadline for requests: it asks services elsewhere. */

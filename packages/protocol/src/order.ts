@@ -10,7 +10,7 @@
  */
 import type { Address } from './address.ts';
 import { hexToBytes } from './bytes.ts';
-import { domainSeparator, StructEncoder, typedDataDigest } from './eip712.ts';
+import { domainSeparator, hashText, StructEncoder, typedDataDigest } from './eip712.ts';
 
 /** 0 externally owned account, 1 proxy wallet, 2 Safe wallet, 3 deposit wallet (ERC-1271). */
 export type SignatureType = 0 | 1 | 2 | 3;
@@ -116,6 +116,25 @@ export const extendedOrderStructHash = (fields: OrderFields, extras: OrderExtras
     .uint(extras.timestamp)
     .bytes32(extras.metadata)
     .bytes32(extras.builder)
+    .hash();
+
+const TEXT_SIDE_TYPE = ORDER_TYPE.replace('uint8 side', 'string side');
+
+/** What comes out when a signer makes a text of the side. For diagnosis alone; no order is accepted by it. */
+export const orderStructHashWithTextSide = (fields: OrderFields, side: 'BUY' | 'SELL'): Uint8Array =>
+  new StructEncoder(hashText(TEXT_SIDE_TYPE), 12)
+    .uint(fields.salt)
+    .address(fields.maker)
+    .address(fields.signer)
+    .address(fields.taker)
+    .uint(fields.tokenId)
+    .uint(fields.makerAmount)
+    .uint(fields.takerAmount)
+    .uint(fields.expiration)
+    .uint(fields.nonce)
+    .uint(fields.feeRateBps)
+    .bytes32(hashText(side))
+    .small(fields.signatureType)
     .hash();
 
 /** The order's id and what is signed: the EIP-712 digest, 32 bytes. */

@@ -2,18 +2,24 @@
 
 import type { TradeRequest } from '@bellwether/contract';
 import {
+  domainSeparator,
   exchangeDomain,
   exchangeDomains,
   extendedOrderStructHash,
   hexToBytes,
   nobleRecover,
+  ORDER_TYPE,
   type OrderExtras,
   type OrderFields,
   type OrderVersion,
   orderDigest,
+  orderStructHash,
+  orderStructHashWithTextSide,
   polymarketOrderStructHash,
+  wrapDepositSignature,
 } from '@bellwether/protocol';
 import { type LimitOrder, orderIdOf, Signer } from '@bellwether/sdk';
+import { hashTypedData } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { ORDER_VECTORS } from '../../protocol/test/vectors.ts';
 import { type OrderProfile, verifyOrder } from '../src/domain/signatures.ts';
@@ -229,6 +235,91 @@ describe('the diagnosis', () => {
     });
   });
 
+  const signedAs = async (separator: Uint8Array, struct: Uint8Array, request: TradeRequest) =>
+    withOrder(request, { signature: await SIGNER.signDigest(orderDigest(separator, struct)) });
+  const RIGHT = {
+    name: 'Polymarket CTF Exchange',
+    version: '2',
+    chainId: CHAIN_ID,
+    verifyingContract: exchangeDomain(DOMAINS, 2, false).verifyingContract,
+  };
+  const { verifyingContract: _none, ...NOWHERE } = RIGHT;
+
+  test.for([
+    ['chain_id', 'domain.chainId', { ...RIGHT, chainId: 1 }, { signedChainId: 1, expectedChainId: 137 }],
+    ['chain_id', 'domain.chainId', { ...RIGHT, chainId: 80_002 }, { signedChainId: 80_002 }],
+    ['domain_name', 'domain.name', { ...RIGHT, name: 'CTF Exchange' }, { signedName: 'CTF Exchange' }],
+    ['domain_version', 'domain.version', { ...RIGHT, version: '1' }, { signedVersion: '1' }],
+    ['verifying_contract', 'domain.verifyingContract', NOWHERE, { signedFor: null }],
+  ] as const)('%s: the domain differs in %s', async ([check, culprit, domain, facts]) => {
+    for (const base of [await signedRequest(), without(await signedRequest(), 'orderVersion')]) {
+      const struct = orderStructHash(draftOf(base).fields);
+      const request = await signedAs(domainSeparator(domain), struct, base);
+      expect(refused(request)).toMatchObject({ check, culprit, recovered: SIGNER.address, ...facts });
+      expect(verify(request).recoveries).toBeLessThanOrEqual(32);
+    }
+    // A wrapped signature says what it was made over: nothing needs to be recovered.
+    const wrapped = await signedRequest({ signatureType: 3, wrapped: true });
+    const posed = withOrder(wrapped, {
+      signature: wrapDepositSignature({
+        inner: new Uint8Array(65).fill(1),
+        separator: domainSeparator(domain),
+        contentsHash: orderStructHash(draftOf(wrapped).fields),
+        orderType: ORDER_TYPE,
+      }),
+    });
+    expect(refused(posed)).toMatchObject({ check, culprit });
+  });
+
+  test('side: signed as the other one, and as a word', async () => {
+    const request = await signedRequest();
+    expect(refused(withOrder(request, { side: 'SELL' }))).toMatchObject({
+      check: 'side',
+      culprit: 'order.side',
+      signedAs: 'BUY',
+      sent: 'SELL',
+    });
+    const word = await signedAs(
+      exchangeDomain(DOMAINS, 2, false).separator,
+      orderStructHashWithTextSide(draftOf(request).fields, 'BUY'),
+      request,
+    );
+    expect(refused(word)).toMatchObject({ check: 'side', signedAs: 'string side' });
+  });
+
+  test('deprecated_fields: a deposit wallet’s order over 11 fields, plain and wrapped', async () => {
+    for (const wrapped of [false, true]) {
+      const request = await signedRequest({ profile: 'polymarket', signatureType: 3, wrapped });
+      const diagnosis = refused(request);
+      expect(diagnosis).toMatchObject({ check: 'deprecated_fields', signedStruct: '11 fields' });
+    }
+  });
+
+  test('order_profile: 12 fields where the venue signs 11', async () => {
+    const request = withOrder(await signedRequest(), EXTRAS);
+    expect(refused(request, { profile: 'polymarket' })).toMatchObject({
+      check: 'order_profile',
+      signedStruct: '12 fields',
+    });
+  });
+
+  test('whatever is wrong, it gives the digest and the typed data to sign, and stays within 32 recoveries', async () => {
+    const posed = withOrder(await signedRequest({ signer: STRANGER }), {
+      maker: SIGNER.address,
+      signer: SIGNER.address,
+    });
+    for (const request of [posed, without(posed, 'orderVersion')]) {
+      expect(verify(request).recoveries).toBeLessThanOrEqual(32);
+      const { expectedDigest, typedData } = refused(request) as never as {
+        expectedDigest: string;
+        typedData: Parameters<typeof hashTypedData>[0];
+      };
+      expect(hashTypedData(typedData)).toBe(expectedDigest);
+      const signature = await SIGNER.signDigest(hexToBytes(expectedDigest));
+      expect(verify(withOrder(request, { signature })).verdict).toMatchObject({ ok: true });
+    }
+  });
+
   test('any field that was changed after signing is noticed', async () => {
     const request = await signedRequest();
     for (const change of [
@@ -236,7 +327,6 @@ describe('the diagnosis', () => {
       { tokenId: '1002' },
       { makerAmount: '4000001' },
       { takerAmount: '9999999' },
-      { side: 'SELL' },
       { expiration: '1' },
       { nonce: '1' },
       { feeRateBps: '1' },

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { EpochMs, Iso, LIMITS, Nullable, text } from '../fields.ts';
+import { EpochMs, EXACT, Iso, LIMITS, lines, Nullable, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const RegisterRequest = Type.Object({
   name: text(LIMITS.agentNameChars, { minLength: 1 }),
-  description: Type.Optional(text(LIMITS.agentDescriptionChars)),
+  description: Type.Optional(lines(LIMITS.agentDescriptionChars)),
 });
 
 export const RegisterResponse = Type.Object({
@@ -38,29 +38,29 @@ export const AgentRecord = Type.Object({
 });
 
 const percent = Type.Optional(Type.Union([Type.Number({ minimum: 1, maximum: 100 }), Type.Null()]));
-const cap = Type.Optional(
-  Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.dailyTradeAmount }), Type.Null()]),
-);
+const money = (maximum: number) => Type.Number({ exclusiveMinimum: 0, maximum, ...EXACT });
+const cap = Type.Optional(Type.Union([money(LIMITS.dailyTradeAmount), Type.Null()]));
 
-/** A partial update. A typing error must not pass for a safeguard, so unknown fields are refused. */
-export const SettingsUpdate = Type.Object(
-  {
-    maxTradesPerDay: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.tradesPerDay })),
-    maxTradeAmount: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.tradeAmount })),
-    tradingPaused: Type.Optional(Type.Boolean()),
-    autoRedeemEnabled: Type.Optional(Type.Boolean()),
-    dailyTradeAmountLimit: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.dailyTradeAmount }),
-    ),
-    maxPositionValue: cap,
-    dailyLossLimit: cap,
-    tradeLimitEnabled: Type.Optional(Type.Boolean()),
-    riskControlEnabled: Type.Optional(Type.Boolean()),
-    takeProfitPercent: percent,
-    stopLossPercent: percent,
-  },
-  { additionalProperties: false },
-);
+/** A partial update. */
+export const SettingsUpdate = Type.Object({
+  maxTradesPerDay: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: LIMITS.tradesPerDay,
+      description: 'orders accepted for submission; one that is canceled later keeps its place in the count',
+    }),
+  ),
+  maxTradeAmount: Type.Optional(money(LIMITS.tradeAmount)),
+  tradingPaused: Type.Optional(Type.Boolean()),
+  autoRedeemEnabled: Type.Optional(Type.Boolean()),
+  dailyTradeAmountLimit: Type.Optional(money(LIMITS.dailyTradeAmount)),
+  maxPositionValue: cap,
+  dailyLossLimit: cap,
+  tradeLimitEnabled: Type.Optional(Type.Boolean()),
+  riskControlEnabled: Type.Optional(Type.Boolean()),
+  takeProfitPercent: percent,
+  stopLossPercent: percent,
+});
 
 /** Ceilings that the agent's key cannot raise; a safeguard that is not locked is not named. */
 export const LockedByOwner = Type.Object(
@@ -92,6 +92,9 @@ export const Settings = Type.Object({
   updatedAt: Iso,
 });
 
+const TRADES_TODAY =
+  'orders accepted for submission on this UTC day, on either venue. One that is canceled or expires keeps its place: replacing a quote counts as a further trade. One that the venue proves not to have taken is given back';
+
 export const VenueInfo = Type.Object({
   name: Type.String(),
   kind: Type.String({ description: 'A or B' }),
@@ -107,10 +110,24 @@ export const Me = Type.Object({
   claimed: Type.Boolean(),
   venues: Type.Array(VenueInfo),
   simulationBalance: Type.Number({ description: 'paper collateral left, holds included' }),
-  tradesToday: Type.Integer(),
+  tradesToday: Type.Integer({ description: TRADES_TODAY }),
   maxTradesPerDay: Type.Integer(),
   tradesRemaining: Type.Integer(),
   quotaResetsAt: Iso,
+  tradesCounted: Type.Object(
+    {
+      placed: Type.Integer({ description: 'accepted for submission today, on either venue' }),
+      filled: Type.Integer({ description: 'of those, filled wholly or in part' }),
+      open: Type.Integer({ description: 'of those, open or in doubt' }),
+      canceled: Type.Integer({
+        description: 'of those, canceled or expired without a fill: they count all the same',
+      }),
+      givenBack: Type.Integer({
+        description: 'of those, proved never to have been taken by the venue: not counted',
+      }),
+    },
+    { description: 'what tradesToday is made of: placed less givenBack' },
+  ),
   openOrderCount: Type.Integer(),
   currentPositionCount: Type.Integer(),
   totalPnl: Type.Number(),
@@ -157,6 +174,7 @@ export const getClaim = operation({
   permission: 'public',
   rateClass: 'claim',
   params: Type.Object({ claimCode: Type.String() }),
+  unknownFields: 'ignore',
   status: 200,
   response: AgentRecord,
   errors: ['claim_code_required', 'claim_code_not_found'],
@@ -171,6 +189,7 @@ export const getClaimByQuery = operation({
   permission: 'public',
   rateClass: 'claim',
   query: Type.Object({ claimCode: Type.Optional(Type.String()) }),
+  unknownFields: 'ignore',
   status: 200,
   response: AgentRecord,
   errors: ['claim_code_required', 'claim_code_not_found'],
@@ -267,6 +286,7 @@ export const updateSettings = operation({
   rateClass: 'exit',
   idempotent: true,
   body: SettingsUpdate,
+  unknownFields: 'refuse',
   status: 200,
   response: Settings,
   errors: ['locked_by_owner'],

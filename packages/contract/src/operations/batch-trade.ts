@@ -25,8 +25,8 @@ export const batchTrade = operation({
   path: '/markets/batch-trade',
   summary: 'Place up to 20 signed orders, one after the other, each judged on its own',
   description:
-    'A request that is not well-formed is refused as a whole, before anything is placed. After that no order depends ' +
-    'on another, except that they draw on the same budgets in the order given.',
+    'No order depends on another, except that they draw on the same budgets in the order given: one that is malformed ' +
+    'is refused alone. The request as a whole is refused only where it is no array of 1 to 20 orders.',
   tag: 'trading',
   permission: 'agent',
   rateClass: 'trade',
@@ -36,6 +36,8 @@ export const batchTrade = operation({
   body: Type.Object({
     orders: Type.Array(TradeRequest, { minItems: 1, maxItems: LIMITS.ordersPerBatch }),
   }),
+  unknownFields: 'refuse',
+  judgedAlone: 'orders',
   status: 200,
   response: BatchTradeResponse,
   errors: ['service_unavailable'],

@@ -1,6 +1,6 @@
 /** Does a market exist, and what were its prices? */
 import { type Static, Type } from 'typebox';
-import { PRINTABLE, VenueQuery } from '../fields.ts';
+import { HEX, PRINTABLE, VenueQuery } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 /** `1m` is one month of 30 days; `max` and `all` are everything there is. */
@@ -13,7 +13,7 @@ export const MAX_FIDELITY_MINUTES = 43_200;
 /** The last second of the year 9999. */
 const LAST_SECOND = 253_402_300_799;
 
-const MarketReference = Type.String({ minLength: 1, maxLength: 200, pattern: PRINTABLE });
+const MarketReference = Type.String({ minLength: 1, maxLength: 200, pattern: PRINTABLE, ...HEX });
 
 export const PricesHistoryQuery = Type.Object({
   market: Type.String({

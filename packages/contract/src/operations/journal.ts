@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { EitherVenueQuery, Iso, LIMITS, Nullable } from '../fields.ts';
+import { ALL_VENUES, EitherVenueQuery, Iso, LIMITS, Nullable } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { CHAIN_STATUS_WORDS, ORDER_STATUS_WORDS, words } from './trading.ts';
 
 /** One attempt to trade: an order, or one that the desk refused (status `denied`). */
 export const AgentTrade = Type.Object({
@@ -20,7 +21,10 @@ export const AgentTrade = Type.Object({
   amount: Type.Number({ description: 'collateral asked for, fees apart' }),
   walletAddress: Type.String(),
   orderId: Nullable(Type.String({ description: 'null for a refused attempt' })),
-  status: Type.String({ description: 'status of the order, or denied' }),
+  status: words(
+    [...new Set([...ORDER_STATUS_WORDS, ...CHAIN_STATUS_WORDS, 'denied'])],
+    'status of the order, or denied: the desk refused it',
+  ),
   errorCode: Nullable(Type.String({ description: 'why the venue or the desk refused' })),
   errorMessage: Nullable(Type.String()),
 });
@@ -29,7 +33,7 @@ export const AgentTrades = Type.Object({
   total: Type.Integer(),
   limit: Type.Integer(),
   offset: Type.Integer(),
-  venue: Type.String(),
+  venue: Type.String({ description: `the one asked for, or "${ALL_VENUES}"` }),
   trades: Type.Array(AgentTrade),
 });
 
@@ -47,6 +51,7 @@ export const listAgentTrades = operation({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.agentTradesPerPage, default: 50 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
   }),
+  unknownFields: 'refuse',
   status: 200,
   response: AgentTrades,
   errors: ['unknown_venue'],
@@ -113,6 +118,7 @@ export const getLeaderboard = operation({
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.leaderboardEntries, default: 20 })),
   }),
+  unknownFields: 'refuse',
   status: 200,
   response: Leaderboard,
   errors: [],

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import {
   EitherVenueQuery,
+  HEX,
   Iso,
   LIMITS,
   Nullable,
@@ -49,8 +50,32 @@ export const MarketsQuery = Type.Object({
     minLength: 1,
     maxLength: LIMITS.searchChars,
     pattern: PRINTABLE,
-    description: 'search keywords',
+    'x-not-blank': 'send some words, or * for every market',
+    description: 'search keywords, compared with titles and tags before the rules; * finds everything',
   }),
+  category: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: LIMITS.categoryChars,
+      pattern: PRINTABLE,
+      description: "only markets of this category, in any case, as a market's `category` spells it",
+    }),
+  ),
+  minPrice: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'only where yesPrice is at least this' }),
+  ),
+  maxPrice: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'only where yesPrice is at most this' }),
+  ),
+  endsBefore: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 40,
+      pattern: PRINTABLE,
+      description:
+        'only markets whose endDate is before this time: ISO 8601 with zone, or epoch seconds or milliseconds',
+    }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 20 })),
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
   order: Type.Optional(
@@ -214,6 +239,7 @@ export const listMarkets = operation({
   permission: 'agent',
   rateClass: 'search',
   query: MarketsQuery,
+  unknownFields: 'refuse',
   status: 200,
   response: Type.Array(Market),
   errors: ['unknown_venue', 'unknown_sort_field', 'contradictory_filter', 'service_unavailable'],
@@ -227,7 +253,7 @@ export const getMarket = operation({
   tag: 'markets',
   permission: 'agent',
   rateClass: 'read',
-  params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }),
+  params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, ...HEX }) }),
   query: Type.Object({ venue: VenueQuery }),
   status: 200,
   response: Market,
@@ -242,7 +268,7 @@ export const getMarketContext = operation({
   tag: 'markets',
   permission: 'agent',
   rateClass: 'search',
-  params: Type.Object({ marketId: Type.String({ minLength: 1, maxLength: 200 }) }),
+  params: Type.Object({ marketId: Type.String({ minLength: 1, maxLength: 200, ...HEX }) }),
   query: Type.Object({
     venue: VenueQuery,
     user: Type.Optional(WalletOfEitherVenue),
@@ -278,6 +304,62 @@ export const getOrderBook = operation({
   errors: ['unknown_venue', 'market_not_found', 'service_unavailable'],
 });
 
+/** What other public clients narrow and sort positions by. */
+export const POSITION_SORT_FIELDS = {
+  TOKENS: 'size',
+  CURRENT: 'currentValue',
+  INITIAL: 'initialValue',
+  CASHPNL: 'unrealizedPnl',
+  REALIZEDPNL: 'realizedPnl',
+  PERCENTPNL: 'percentPnl',
+  PRICE: 'currentPrice',
+  AVGPRICE: 'avgPrice',
+  TITLE: 'title',
+  RESOLVING: 'endDate',
+} as const;
+
+export const positionFilters = {
+  market: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: PRINTABLE,
+      ...HEX,
+      description: 'only of this market: condition id, market id, or ticker',
+    }),
+  ),
+  title: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: PRINTABLE,
+      description: 'only titles with this text',
+    }),
+  ),
+  sortBy: Type.Optional(
+    Type.String({
+      maxLength: LIMITS.sortChars,
+      description: `one of ${Object.keys(POSITION_SORT_FIELDS).join(', ')}, or the name of the field`,
+    }),
+  ),
+  sortDirection: Type.Optional(Type.Union([Type.Literal('ASC'), Type.Literal('DESC')], { default: 'DESC' })),
+};
+
+export const CurrentPositionsQuery = Type.Object({
+  venue: EitherVenueQuery,
+  user: Type.Optional(WalletOfEitherVenue),
+  ...positionFilters,
+  sizeThreshold: Type.Optional(
+    Type.Number({ minimum: 0, description: 'only positions of at least so many shares' }),
+  ),
+  redeemable: Type.Optional(Type.Boolean()),
+  mergeable: Type.Optional(Type.Boolean()),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LIMITS.currentPositionsPerPage, description: 'all when left out' }),
+  ),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+});
+
 export const getCurrentPositions = operation({
   id: 'getCurrentPositions',
   method: 'GET',
@@ -286,10 +368,11 @@ export const getCurrentPositions = operation({
   tag: 'positions',
   permission: 'agent',
   rateClass: 'read',
-  query: Type.Object({ venue: EitherVenueQuery, user: Type.Optional(WalletOfEitherVenue) }),
+  query: CurrentPositionsQuery,
+  unknownFields: 'refuse',
   status: 200,
   response: Type.Array(Position),
-  errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],
+  errors: ['unknown_venue', 'unknown_sort_field', 'wallet_not_found', 'service_unavailable'],
 });
 
 export type Market = Static<typeof Market>;
@@ -297,4 +380,5 @@ export type OrderBook = Static<typeof OrderBook>;
 export type Notice = Static<typeof Notice>;
 export type Position = Static<typeof Position>;
 export type MarketContext = Static<typeof MarketContext>;
+export type CurrentPositionsQuery = Static<typeof CurrentPositionsQuery>;
 export type MarketsQuery = Static<typeof MarketsQuery>;

@@ -3,7 +3,7 @@
  * is accepted from these pages only.
  */
 import { type Static, Type } from 'typebox';
-import { EpochMs, Iso, LIMITS, Nullable, text, WalletOfEitherVenue } from '../fields.ts';
+import { EpochMs, EXACT, HEX, Iso, LIMITS, Nullable, text, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { ApiKeyRecord, LockedByOwner, Settings } from './agents.ts';
 
@@ -62,35 +62,30 @@ export const OwnerAgent = Type.Object({
 
 const ceiling = <T extends Parameters<typeof Type.Optional>[0]>(limit: T) =>
   Type.Optional(
-    Type.Object(
-      {
-        limit,
-        locked: Type.Boolean({ description: "true: the agent's key may lower it, never raise it above" }),
-      },
-      { additionalProperties: false },
-    ),
+    Type.Object({
+      limit,
+      locked: Type.Boolean({ description: "true: the agent's key may lower it, never raise it above" }),
+    }),
   );
-const money = (maximum: number) => Type.Number({ exclusiveMinimum: 0, maximum });
+const money = (maximum: number) => Type.Number({ exclusiveMinimum: 0, maximum, ...EXACT });
 const moneyOrNone = Type.Union([money(LIMITS.dailyTradeAmount), Type.Null()]);
 
 /** Only the named safeguards change. "None" cannot be locked. */
-export const OwnerSafeguards = Type.Object(
-  {
-    maxTradesPerDay: ceiling(Type.Integer({ minimum: 0, maximum: LIMITS.tradesPerDay })),
-    maxTradeAmount: ceiling(money(LIMITS.tradeAmount)),
-    dailyTradeAmountLimit: ceiling(money(LIMITS.dailyTradeAmount)),
-    maxPositionValue: ceiling(moneyOrNone),
-    dailyLossLimit: ceiling(moneyOrNone),
-    tradeLimitEnabled: ceiling(Type.Boolean({ description: 'false lifts the caps, never the pause' })),
-  },
-  { additionalProperties: false },
-);
-
-const AgentParams = Type.Object({
-  agentId: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
+export const OwnerSafeguards = Type.Object({
+  maxTradesPerDay: ceiling(Type.Integer({ minimum: 0, maximum: LIMITS.tradesPerDay })),
+  maxTradeAmount: ceiling(money(LIMITS.tradeAmount)),
+  dailyTradeAmountLimit: ceiling(money(LIMITS.dailyTradeAmount)),
+  maxPositionValue: ceiling(moneyOrNone),
+  dailyLossLimit: ceiling(moneyOrNone),
+  tradeLimitEnabled: ceiling(Type.Boolean({ description: 'false lifts the caps, never the pause' })),
 });
 
-const page = { tag: 'owners', status: 200, sameOrigin: true } as const;
+const AgentParams = Type.Object({
+  agentId: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX }),
+});
+
+/** The service's own pages send what browsers give them. */
+const page = { tag: 'owners', status: 200, sameOrigin: true, unknownFields: 'ignore' } as const;
 
 export const getOwnerSession = operation({
   ...page,
@@ -210,6 +205,7 @@ export const updateOwnerSafeguards = operation({
   rateClass: 'exit',
   params: AgentParams,
   body: OwnerSafeguards,
+  unknownFields: 'refuse',
   response: OwnerAgent,
   errors: ['agent_not_found'],
 });

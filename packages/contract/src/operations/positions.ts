@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EitherVenueQuery, Iso, LIMITS, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { Notice, Position } from './markets.ts';
+import { Notice, Position, positionFilters } from './markets.ts';
 
 const user = Type.Optional(WalletOfEitherVenue);
 
@@ -23,12 +23,14 @@ export const getClosedPositions = operation({
   query: Type.Object({
     venue: EitherVenueQuery,
     user,
+    ...positionFilters,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.positionsPerPage, default: 50 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
   }),
+  unknownFields: 'refuse',
   status: 200,
   response: Type.Array(ClosedPosition),
-  errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],
+  errors: ['unknown_venue', 'unknown_sort_field', 'wallet_not_found', 'service_unavailable'],
 });
 
 export const WalletPositions = Type.Object({
@@ -48,6 +50,7 @@ export const getWalletPositions = operation({
   rateClass: 'read',
   params: Type.Object({ address: WalletOfEitherVenue }),
   query: Type.Object({ venue: EitherVenueQuery }),
+  unknownFields: 'refuse',
   status: 200,
   response: WalletPositions,
   errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],
@@ -78,7 +81,12 @@ export const getExpiringPositions = operation({
     venue: EitherVenueQuery,
     user,
     hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760, default: 24 })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: LIMITS.currentPositionsPerPage, description: 'all when left out' }),
+    ),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
   }),
+  unknownFields: 'refuse',
   status: 200,
   response: ExpiringPositions,
   errors: ['unknown_venue', 'wallet_not_found', 'service_unavailable'],

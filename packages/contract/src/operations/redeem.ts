@@ -1,18 +1,22 @@
 import { type Static, Type } from 'typebox';
-import { Address, LIMITS, Nullable, Outcome, PRINTABLE, text } from '../fields.ts';
+import { Address, alias, HEX, LIMITS, Nullable, Outcome, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 
-export const RedeemRequest = Type.Object({
+const fields = {
   venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
   marketId: Type.String({
     minLength: 1,
     maxLength: 200,
     pattern: PRINTABLE,
+    ...HEX,
     description: 'market id, condition id, slug or token id',
   }),
   side: Type.Optional(Outcome),
   walletAddress: Type.Optional(Address),
-});
+  address: Type.Optional(Type.String({ ...Address, description: 'the same as walletAddress' })),
+};
+
+export const RedeemRequest = Type.Object(fields, alias('address', 'walletAddress'));
 
 export const RedeemResponse = Type.Object({
   success: Type.Boolean(),
@@ -58,6 +62,7 @@ export const redeemPosition = operation({
   rateClass: 'exit',
   idempotent: true,
   body: RedeemRequest,
+  unknownFields: 'refuse',
   status: 200,
   response: RedeemResponse,
   errors: [

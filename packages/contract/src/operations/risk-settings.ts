@@ -1,3 +1,4 @@
+import { type Static, Type } from 'typebox';
 import { operation } from '../operation.ts';
 import { Settings, SettingsUpdate } from './agents.ts';
 
@@ -21,8 +22,15 @@ export const updateRiskSettings = operation({
   rateClass: 'exit',
   idempotent: true,
   body: SettingsUpdate,
+  unknownFields: 'refuse',
   errors: ['locked_by_owner'],
   ...common,
+});
+
+export const SettingsReset = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  ...Settings.properties,
 });
 
 export const resetRiskSettings = operation({
@@ -35,4 +43,7 @@ export const resetRiskSettings = operation({
   idempotent: true,
   errors: ['locked_by_owner'],
   ...common,
+  response: SettingsReset,
 });
+
+export type SettingsReset = Static<typeof SettingsReset>;

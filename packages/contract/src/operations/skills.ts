@@ -1,6 +1,6 @@
 /** Skills: strategies in words that an agent can follow. Agents submit them, the operator approves them. */
 import { type Static, Type } from 'typebox';
-import { EpochMs, text } from '../fields.ts';
+import { EpochMs, HEX, lines, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const SKILL_LIMITS = {
@@ -15,14 +15,6 @@ export const SKILL_LIMITS = {
   pendingPerOwner: 20,
   perOwner: 100,
 } as const;
-
-/** Text of several lines: line breaks and tabs, no other control characters. */
-const lines = (maxLength: number) =>
-  Type.String({
-    minLength: 1,
-    maxLength,
-    pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$',
-  });
 
 const HttpsUrl = Type.String({
   maxLength: SKILL_LIMITS.urlChars,
@@ -55,6 +47,11 @@ export const Skill = Type.Object({
   updatedAt: EpochMs,
 });
 
+export const SubmittedSkill = Type.Object({
+  ...Skill.properties,
+  id: Type.String({ description: 'the same as skillCode' }),
+});
+
 export const SkillList = Type.Object({ list: Type.Array(Skill), total: Type.Integer() });
 
 export const OperatorSkill = Type.Object({
@@ -73,15 +70,15 @@ const SkillsQuery = Type.Object({ category: Type.Optional(Category), ...page });
 
 export const SubmitSkill = Type.Object({
   skillName: text(SKILL_LIMITS.nameChars, { minLength: 1 }),
-  description: lines(SKILL_LIMITS.descriptionChars),
+  description: lines(SKILL_LIMITS.descriptionChars, { minLength: 1 }),
   version: text(SKILL_LIMITS.versionChars, { minLength: 1 }),
-  howItWorks: lines(SKILL_LIMITS.howItWorksChars),
+  howItWorks: lines(SKILL_LIMITS.howItWorksChars, { minLength: 1 }),
   hubUrl: Type.Optional(HttpsUrl),
   githubUrl: Type.Optional(HttpsUrl),
 });
 
 const SkillParams = Type.Object({
-  skillCode: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
+  skillCode: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX }),
 });
 
 const list = {
@@ -90,6 +87,7 @@ const list = {
   permission: 'agent',
   rateClass: 'read',
   query: SkillsQuery,
+  unknownFields: 'refuse',
   status: 200,
   response: SkillList,
   errors: [],
@@ -140,12 +138,12 @@ export const submitSkill = operation({
   idempotent: true,
   body: SubmitSkill,
   status: 200,
-  response: Skill,
+  response: SubmittedSkill,
   errors: ['skill_queue_full', 'skill_limit_reached'],
 });
 
 const operator = { tag: 'operator', permission: 'operator', rateClass: 'read', status: 200 } as const;
-const remark = Type.String({ ...lines(SKILL_LIMITS.remarkChars), minLength: 1 });
+const remark = lines(SKILL_LIMITS.remarkChars, { minLength: 1 });
 
 export const listSkillsForReview = operation({
   ...operator,
@@ -159,6 +157,7 @@ export const listSkillsForReview = operation({
     ),
     ...page,
   }),
+  unknownFields: 'refuse',
   response: OperatorSkillList,
   errors: [],
 });
@@ -202,6 +201,7 @@ export const setSkillVisibility = operation({
 });
 
 export type Skill = Static<typeof Skill>;
+export type SubmittedSkill = Static<typeof SubmittedSkill>;
 export type SkillList = Static<typeof SkillList>;
 export type OperatorSkill = Static<typeof OperatorSkill>;
 export type OperatorSkillList = Static<typeof OperatorSkillList>;

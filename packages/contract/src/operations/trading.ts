@@ -1,11 +1,17 @@
 import { type Static, Type } from 'typebox';
+import { VENUE_REFUSALS } from '../errors.ts';
 import {
   Address,
   Amount,
+  alias,
+  EitherVenueQuery,
+  HEX,
   Iso,
   LIMITS,
   label,
+  lines,
   Nullable,
+  note,
   OrderType,
   Outcome,
   PRINTABLE,
@@ -13,7 +19,7 @@ import {
   TickSizeText,
   text,
   UintText,
-  VenueQuery,
+  unused,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
 
@@ -50,10 +56,15 @@ export const SignedOrder = Type.Object({
 /** Interface 2.5. */
 export const TradeRequest = Type.Object({
   venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
-  marketConditionId: Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE }),
-  marketQuestion: text(LIMITS.marketQuestionChars),
+  marketConditionId: Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, ...HEX }),
+  marketQuestion: lines(LIMITS.marketQuestionChars),
   outcome: Outcome,
-  orderSize: Type.Number({ exclusiveMinimum: 0, maximum: 1e12, description: 'shares' }),
+  orderSize: Type.Number({
+    exclusiveMinimum: 0,
+    maximum: 1e12,
+    description:
+      'shares: takerAmount of a BUY, makerAmount of a SELL, from which it may differ by less than 0.01. The signed amounts are what is executed',
+  }),
   price: Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1, description: 'collateral per share' }),
   isLimitOrder: Type.Optional(Type.Boolean({ default: true })),
   orderType: Type.Optional(OrderType),
@@ -66,7 +77,7 @@ export const TradeRequest = Type.Object({
   funderAddress: Type.Optional(Address),
   postOnly: Type.Optional(Type.Boolean({ default: false })),
   feeAmount: Type.Optional(Amount('recorded for market orders, ignored for limit orders')),
-  reasoning: label(LIMITS.reasoningChars),
+  reasoning: note(LIMITS.reasoningChars),
   source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
   skillSlug: label(LIMITS.skillSlugChars),
   expirationTime: Type.Optional(
@@ -80,11 +91,57 @@ export const TradeRequest = Type.Object({
   order: SignedOrder,
 });
 
+/** A text that is one of these; a later version may add words. */
+export const words = (all: readonly string[], description: string) =>
+  Type.String({ enum: [...all], description });
+
+/** An order of venue A, in records. */
+export const ORDER_STATUS_WORDS = [
+  'submitting',
+  'unknown',
+  'live',
+  'partially_filled',
+  'matched',
+  'filled',
+  'canceled',
+  'expired',
+  'rejected',
+  'market_resolved',
+  'delayed',
+  'unmatched',
+] as const;
+/** An order of venue B. */
+export const CHAIN_STATUS_WORDS = [
+  'submitted',
+  'open',
+  'filled',
+  'partially_filled',
+  'reverted',
+  'expired',
+  'failed',
+  'canceled',
+] as const;
+
+export const VenueRefusalCode = words(Object.keys(VENUE_REFUSALS), 'why the venue refused');
+
+/** What an answer with success: false adds. */
+export const refusedBecause = {
+  errorCode: Type.Optional(VenueRefusalCode),
+  errorMessage: Type.Optional(Type.String()),
+  fix: Type.Optional(Type.String({ description: 'what to do next' })),
+};
+
+const FILLED_SIZE =
+  'shares. An immediate BUY spends makerAmount, so at better prices than its limit it receives more shares than orderSize says';
+
 /** Interface 2.7 and what a refusing venue says. */
 export const TradeResponse = Type.Object({
   success: Type.Boolean({ description: 'false: the venue refused; errorCode says why' }),
   orderId: Type.String({ description: 'the EIP-712 digest of the signed order' }),
-  status: Type.String({ description: 'live, matched, delayed or unmatched' }),
+  status: words(
+    ['live', 'matched', 'delayed', 'unmatched', 'rejected'],
+    'of the first answer; rejected when success is false',
+  ),
   orderVersion: Type.Integer(),
   collateralSymbol: Type.String(),
   walletAddress: Type.String(),
@@ -94,11 +151,10 @@ export const TradeResponse = Type.Object({
   syncedToMkOrder: Type.Boolean({ description: 'the outcome is recorded' }),
   syncedToStrategyLog: Type.Boolean({ description: 'the journal row is written' }),
   submittedAt: Iso,
-  filledSize: Type.Number({ description: 'shares filled at once' }),
+  filledSize: Type.Number({ description: FILLED_SIZE }),
   avgPrice: Nullable(Type.Number()),
   feePaid: Type.Number(),
-  errorCode: Type.Optional(Type.String()),
-  errorMessage: Type.Optional(Type.String()),
+  ...refusedBecause,
 });
 
 export const Fill = Type.Object({
@@ -122,10 +178,10 @@ export const JournalEntry = Type.Object({
 export const Order = Type.Object({
   orderId: Type.String(),
   venue: Type.String(),
-  status: Type.String({
-    description:
-      'submitting, unknown, live, partially_filled, matched, filled, canceled, expired, rejected, market_resolved, delayed, unmatched; on venue B submitted, open, filled, partially_filled, reverted, expired, failed, canceled',
-  }),
+  status: words(
+    [...new Set([...ORDER_STATUS_WORDS, ...CHAIN_STATUS_WORDS])],
+    `on venue B one of ${CHAIN_STATUS_WORDS.join(', ')}`,
+  ),
   orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
   marketId: Type.String(),
   marketConditionId: Type.String(),
@@ -138,11 +194,14 @@ export const Order = Type.Object({
   postOnly: Type.Boolean(),
   price: Type.Number(),
   orderSize: Type.Number(),
-  filledSize: Type.Number(),
+  filledSize: Type.Number({ description: FILLED_SIZE }),
   remainingSize: Type.Number(),
   avgPrice: Nullable(Type.Number()),
   filledAmount: Type.Number({ description: 'collateral paid or received, before fees' }),
   feePaid: Type.Number(),
+  feeAmount: Type.Number({
+    description: 'as the agent sent it for a market order; 0 for limit orders. Nothing is charged by it',
+  }),
   walletAddress: Type.String(),
   signatureType: Nullable(SignatureType),
   orderVersion: Nullable(Type.Integer({ description: 'null on venue B, whose orders are transactions' })),
@@ -150,8 +209,9 @@ export const Order = Type.Object({
   reasoning: Nullable(Type.String()),
   source: Nullable(Type.String()),
   skillSlug: Nullable(Type.String()),
-  errorCode: Nullable(Type.String()),
+  errorCode: Nullable(VenueRefusalCode),
   errorMessage: Nullable(Type.String()),
+  fix: Nullable(Type.String({ description: 'what to do next about errorCode' })),
   createdAt: Iso,
   updatedAt: Iso,
 });
@@ -165,6 +225,7 @@ export const OrderDetail = Type.Object({
 const OrderIdText = Type.String({
   pattern: '^(0x[a-fA-F0-9]{64}|[a-fA-F0-9]{8}(-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12})$',
   description: "order id: 0x and 64 hex digits; on venue B the quote's id",
+  ...HEX,
 });
 const NotCanceled = Type.Record(Type.String(), Type.String());
 
@@ -180,6 +241,7 @@ export const placeTrade = operation({
   rateClass: 'trade',
   idempotent: true,
   body: TradeRequest,
+  unknownFields: 'refuse',
   status: 201,
   response: TradeResponse,
   errors: [
@@ -229,9 +291,27 @@ export const placeTrade = operation({
 });
 
 const page = {
-  venue: VenueQuery,
-  marketConditionId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  venue: EitherVenueQuery,
+  marketConditionId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: PRINTABLE,
+      ...HEX,
+      description: 'on venue B the ticker',
+    }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.ordersPerPage, default: 50 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[A-Za-z0-9_-]+$',
+      description:
+        'opaque, from the Link header: the next page without gaps or repeats while orders come in; instead of offset',
+    }),
+  ),
 };
 
 export const listOpenOrders = operation({
@@ -243,9 +323,10 @@ export const listOpenOrders = operation({
   permission: 'agent',
   rateClass: 'read',
   query: Type.Object(page),
+  unknownFields: 'refuse',
   status: 200,
   response: Type.Array(Order),
-  errors: ['unknown_venue'],
+  errors: ['unknown_venue', 'contradictory_filter'],
 });
 
 export const listOrders = operation({
@@ -259,20 +340,11 @@ export const listOrders = operation({
   query: Type.Object({
     ...page,
     orderStatus: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        pattern: '^[A-Za-z0-9_-]+$',
-        description:
-          'opaque, from the Link header: the next page without gaps or repeats while orders come in',
-      }),
-    ),
   }),
+  unknownFields: 'refuse',
   status: 200,
   response: Type.Array(Order),
-  errors: ['unknown_venue'],
+  errors: ['unknown_venue', 'contradictory_filter'],
 });
 
 export const getOrder = operation({
@@ -284,12 +356,14 @@ export const getOrder = operation({
   permission: 'agent',
   rateClass: 'read',
   params: Type.Object({ orderId: OrderIdText }),
+  query: Type.Object({ venue: unused, walletAddress: unused }),
   status: 200,
   response: OrderDetail,
   errors: ['order_not_found'],
 });
 
 export const CancelResponse = Type.Object({
+  success: Type.Boolean({ description: 'the order is canceled by this call; else notCanceled says why not' }),
   canceled: Type.Array(Type.String()),
   notCanceled: NotCanceled,
   syncedToMkOrder: Type.Boolean(),
@@ -304,7 +378,8 @@ export const cancelOrder = operation({
   permission: 'agent',
   rateClass: 'exit',
   idempotent: true,
-  body: Type.Object({ orderId: OrderIdText }),
+  body: Type.Object({ orderId: OrderIdText, venue: unused, walletAddress: unused }),
+  unknownFields: 'ignore',
   status: 200,
   response: CancelResponse,
   errors: ['order_not_found', 'service_unavailable'],
@@ -317,6 +392,9 @@ export const CancelMarketResponse = Type.Object({
   syncedToMkOrder: Type.Boolean(),
 });
 
+const narrowedTo = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description, ...HEX }));
+
 export const cancelMarket = operation({
   id: 'cancelMarket',
   method: 'POST',
@@ -326,18 +404,22 @@ export const cancelMarket = operation({
   permission: 'agent',
   rateClass: 'exit',
   idempotent: true,
-  body: Type.Object({
-    marketConditionId: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE })),
-    tokenId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description: 'token id, or mint' }),
-    ),
-    walletAddress: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description: 'of either venue' }),
-    ),
-  }),
+  body: Type.Object(
+    {
+      venue: EitherVenueQuery,
+      marketConditionId: narrowedTo('on venue B the ticker'),
+      tokenId: narrowedTo('token id, or mint'),
+      walletAddress: narrowedTo('of either venue'),
+      address: narrowedTo('the same as walletAddress'),
+    },
+    alias('address', 'walletAddress'),
+  ),
+  unknownFields: 'refuse',
+  bodyRequiredFix:
+    'To cancel every open order of this agent send {}; to narrow it, name marketConditionId, tokenId, walletAddress or venue. DELETE /markets/orders takes no body and cancels those of the whole owner.',
   status: 200,
   response: CancelMarketResponse,
-  errors: ['service_unavailable'],
+  errors: ['unknown_venue', 'service_unavailable'],
 });
 
 export const CancelAllResponse = Type.Object({

@@ -3,10 +3,10 @@
  * 2.9–2.11, 4.12 and 4.13.
  */
 import { type Static, Type } from 'typebox';
-import { Iso, LIMITS, label, Nullable, PRINTABLE, text } from '../fields.ts';
+import { alias, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { Position } from './markets.ts';
-import { JournalEntry } from './trading.ts';
+import { CHAIN_STATUS_WORDS, JournalEntry, refusedBecause, VenueRefusalCode, words } from './trading.ts';
 
 /** Why a quote holds no transaction. */
 export const QUOTE_ERRORS = {
@@ -116,6 +116,7 @@ export const quoteVenueB = operation({
   deadlineMs: 30_000,
   idempotent: true,
   body: QuoteRequest,
+  unknownFields: 'refuse',
   status: 200,
   response: Quote,
   errors: [
@@ -128,8 +129,12 @@ export const quoteVenueB = operation({
   ],
 });
 
+const quotedAtoms = Type.Optional(
+  Type.String({ pattern: '^[0-9]{1,20}$', description: 'as the quote says it; checked when sent' }),
+);
+
 export const SubmitRequest = Type.Object({
-  quoteId: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }),
+  quoteId: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE, ...HEX }),
   signedTransaction: Type.String({
     minLength: 1,
     maxLength: 4096,
@@ -142,7 +147,11 @@ export const SubmitRequest = Type.Object({
   amount: Type.Optional(QuoteRequest.properties.amount),
   shares: Type.Optional(QuoteRequest.properties.shares),
   userPublicKey: QuoteRequest.properties.userPublicKey,
-  reasoning: label(LIMITS.reasoningChars),
+  destinationWallet: QuoteRequest.properties.destinationWallet,
+  inAmount: quotedAtoms,
+  outAmount: quotedAtoms,
+  minOutAmount: quotedAtoms,
+  reasoning: note(LIMITS.reasoningChars),
   source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
   skillSlug: label(LIMITS.skillSlugChars),
 });
@@ -151,7 +160,7 @@ export const SubmitResponse = Type.Object({
   success: Type.Boolean({ description: 'false: it was proved at once that nothing will be executed' }),
   orderId: Type.String(),
   venueOrderId: Type.String({ description: 'the signature of the transaction' }),
-  status: Type.String({ description: 'submitted: on its way; a landed transaction is not a fill yet' }),
+  status: words(['submitted', 'failed'], 'submitted: on its way; a landed transaction is not a fill yet'),
   orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
   txSignature: Type.String(),
   txHash: Type.String({ description: 'the same as txSignature' }),
@@ -163,8 +172,7 @@ export const SubmitResponse = Type.Object({
   aiAgentId: Type.String(),
   userId: Type.String(),
   submittedAt: Iso,
-  errorCode: Type.Optional(Type.String()),
-  errorMessage: Type.Optional(Type.String()),
+  ...refusedBecause,
 });
 
 export const submitVenueB = operation({
@@ -179,6 +187,7 @@ export const submitVenueB = operation({
   deadlineMs: 25_000,
   idempotent: true,
   body: SubmitRequest,
+  unknownFields: 'refuse',
   status: 200,
   response: SubmitResponse,
   errors: [
@@ -203,9 +212,7 @@ export const VenueBOrder = Type.Object({
   venueOrderId: Type.String(),
   quoteId: Type.String(),
   venue: Type.String(),
-  status: Type.String({
-    description: 'submitted, open, filled, partially_filled, reverted, expired, failed or canceled',
-  }),
+  status: words(CHAIN_STATUS_WORDS, 'a landed transaction is open until the venue has filled or reverted it'),
   orderStatus: Type.Integer({ description: '1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid' }),
   marketTicker: Type.String(),
   title: Type.String(),
@@ -228,8 +235,9 @@ export const VenueBOrder = Type.Object({
   reasoning: Nullable(Type.String()),
   source: Nullable(Type.String()),
   skillSlug: Nullable(Type.String()),
-  errorCode: Nullable(Type.String()),
+  errorCode: Nullable(VenueRefusalCode),
   errorMessage: Nullable(Type.String()),
+  fix: Nullable(Type.String({ description: 'what to do next about errorCode' })),
   createdAt: Iso,
   updatedAt: Iso,
 });
@@ -265,6 +273,7 @@ export const listVenueBOrders = operation({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.ordersPerPage, default: 50 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
   }),
+  unknownFields: 'refuse',
   status: 200,
   response: Type.Array(VenueBOrder),
   errors: [],
@@ -278,7 +287,7 @@ export const getVenueBOrder = operation({
   summary: 'One order with its fills, what came back, and the journal of what happened',
   rateClass: 'read',
   params: Type.Object({
-    orderId: Type.String({ minLength: 1, maxLength: 128, description: 'orderId or venueOrderId' }),
+    orderId: Type.String({ minLength: 1, maxLength: 128, ...HEX, description: 'orderId or venueOrderId' }),
   }),
   status: 200,
   response: VenueBOrderDetail,
@@ -286,7 +295,7 @@ export const getVenueBOrder = operation({
 });
 
 export const VenueBCancelRequest = Type.Object({
-  orderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE })),
+  orderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE, ...HEX })),
   venueOrderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE })),
 });
 
@@ -307,6 +316,7 @@ export const cancelVenueBOrder = operation({
   rateClass: 'exit',
   idempotent: true,
   body: VenueBCancelRequest,
+  unknownFields: 'ignore',
   status: 200,
   response: VenueBCancelResponse,
   errors: ['order_not_found', 'order_id_required'],
@@ -320,6 +330,7 @@ export const VenueBPosition = Type.Object({
 });
 
 const positionsResponse = {
+  unknownFields: 'refuse',
   rateClass: 'read',
   status: 200,
   response: Type.Array(VenueBPosition),
@@ -375,6 +386,7 @@ const feeCharge = {
   deadlineMs: 75_000,
   idempotent: true,
   body: FeeChargeRequest,
+  unknownFields: 'refuse',
   status: 200,
   response: FeeChargeResponse,
   errors: [
@@ -440,9 +452,13 @@ export const getDelegation = operation({
   path: '/venueb/agent/delegation',
   summary: 'What a wallet has delegated to the platform, and to whom to delegate',
   rateClass: 'read',
-  query: Type.Object({
-    walletAddress: Type.Optional(Base58Address("the agent's solAddress when left out")),
-  }),
+  query: Type.Object(
+    {
+      walletAddress: Type.Optional(Base58Address("the agent's solAddress when left out")),
+      address: Type.Optional(Base58Address('the same as walletAddress')),
+    },
+    alias('address', 'walletAddress'),
+  ),
   status: 200,
   response: Delegation,
   errors: ['from_address_required', 'invalid_solana_address', 'service_unavailable'],

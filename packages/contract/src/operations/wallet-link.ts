@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Address, Iso, SolanaAddress } from '../fields.ts';
+import { Address, alias, Iso, SolanaAddress } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 const AnyAddress = Type.Union([Address, SolanaAddress], {
@@ -15,11 +15,14 @@ export const LinkChallenge = Type.Object({
     description: 'the exact text to sign: EIP-191 personal_sign with the EOA, or Ed25519 with the Solana key',
   }),
   expiresAt: Iso,
-  address: Type.String({ description: 'as the message spells it' }),
+  address: Type.String({ description: 'the message spells an EVM address with its checksum' }),
 });
 
-export const LinkRequest = Type.Object({
-  address: AnyAddress,
+const bothNames = { address: AnyAddress, walletAddress: Type.Optional(AnyAddress) };
+const SAME = alias('walletAddress', 'address');
+
+const linkFields = {
+  ...bothNames,
   nonce: Type.String({ minLength: 1, maxLength: 128, pattern: '^[0-9a-z]+$' }),
   signature: Type.String({
     minLength: 1,
@@ -27,7 +30,9 @@ export const LinkRequest = Type.Object({
     pattern: '^[0-9A-Za-z+/=_-]+$',
     description: 'EVM: 65 bytes as 0x hex. Solana: 64 bytes as base58, base64 or 0x hex',
   }),
-});
+};
+
+export const LinkRequest = Type.Object(linkFields, SAME);
 
 export const LinkResult = Type.Object({
   success: Type.Literal(true),
@@ -44,7 +49,10 @@ export const LinkResult = Type.Object({
   }),
 });
 
-export const UnlinkRequest = Type.Object({ address: AnyAddress });
+export const UnlinkRequest = Type.Object(
+  { address: Type.Optional(AnyAddress), walletAddress: Type.Optional(AnyAddress) },
+  SAME,
+);
 export const UnlinkResult = Type.Object({ success: Type.Literal(true), message: Type.String() });
 
 export const SolAddressRequest = Type.Object({ solAddress: SolanaAddress });
@@ -62,7 +70,7 @@ export const getLinkChallenge = operation({
   method: 'GET',
   path: '/wallet/link/challenge',
   summary: 'The text to sign in order to link a wallet; valid for five minutes, once',
-  query: Type.Object({ address: AnyAddress }),
+  query: Type.Object(bothNames, SAME),
   response: LinkChallenge,
   errors: ['invalid_solana_address'],
 });
@@ -91,13 +99,15 @@ export const unlinkWallet = operation({
   id: 'unlinkWallet',
   method: 'POST',
   path: '/wallet/unlink',
-  summary: "Take a wallet from the caller's owner and forget its credentials",
+  summary:
+    "Take a wallet, the only one when none is named, from the caller's owner and forget its credentials",
   description:
     'The wallet and its stored venue credentials are deleted; with an EOA those of its proxy, Safe and deposit wallets too. New trades for it are refused with credentials_not_registered. Open orders stay open, belong to their agents as before and can be canceled; paper money stays with the wallet and is not credited again.',
   idempotent: true,
   body: UnlinkRequest,
+  bodyOptional: true,
   response: UnlinkResult,
-  errors: ['invalid_solana_address', 'wallet_not_found'],
+  errors: ['invalid_solana_address', 'wallet_not_found', 'wallet_required'],
 });
 
 export const updateSolAddress = operation({

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Address, Amount, Iso, Nullable, PRINTABLE, SignatureType } from '../fields.ts';
+import { Address, alias, EXACT, Iso, Nullable, PRINTABLE, SignatureType } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 const secret = (description: string) =>
@@ -11,14 +11,20 @@ const secret = (description: string) =>
   });
 
 /** Interface 2.4. */
-export const CredentialRequest = Type.Object({
+const otherName = (name: string) =>
+  Type.Optional(Type.String({ ...Address, description: `the same as ${name}` }));
+
+const credentialFields = {
   walletAddress: Address,
+  address: otherName('walletAddress'),
   apiKey: secret('venue credential key'),
   apiSecret: secret('venue credential secret'),
   apiPassphrase: secret('venue credential passphrase'),
   signatureType: Type.Optional(SignatureType),
   polyAddress: Type.Optional(Address),
-});
+};
+
+export const CredentialRequest = Type.Object(credentialFields, alias('address', 'walletAddress'));
 
 export const CredentialResult = Type.Object({
   success: Type.Boolean(),
@@ -64,16 +70,28 @@ export const checkCredentials = operation({
   tag: 'wallet',
   permission: 'agent',
   rateClass: 'read',
-  query: Type.Object({ walletAddress: Type.Optional(Address) }),
+  query: Type.Object(
+    { walletAddress: Type.Optional(Address), address: otherName('walletAddress') },
+    alias('address', 'walletAddress'),
+  ),
   status: 200,
   response: CredentialCheck,
   errors: [],
 });
 
-export const FaucetRequest = Type.Object({
-  address: Address,
-  amount: Amount('collateral to credit, at most 6 decimals'),
-});
+export const FaucetRequest = Type.Object(
+  {
+    address: Address,
+    walletAddress: otherName('address'),
+    amount: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 1e12,
+      ...EXACT,
+      description: 'collateral to credit, at most 6 decimals',
+    }),
+  },
+  alias('walletAddress', 'address'),
+);
 
 export const FaucetResponse = Type.Object({
   address: Type.String(),

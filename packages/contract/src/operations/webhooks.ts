@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Iso, Nullable, text } from '../fields.ts';
+import { Iso, lines, Nullable } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { RecordedEvent, WEBHOOK_SUBSCRIPTIONS } from '../webhook-events.ts';
 
@@ -30,7 +30,7 @@ export const WebhookRequest = Type.Object({
     maxItems: WEBHOOK_SUBSCRIPTIONS.length,
     uniqueItems: true,
   }),
-  description: Type.Optional(text(WEBHOOK_LIMITS.descriptionChars)),
+  description: Type.Optional(lines(WEBHOOK_LIMITS.descriptionChars)),
 });
 
 const record = {
@@ -161,6 +161,7 @@ export const listWebhookDeliveries = operation({
       }),
     ),
   }),
+  unknownFields: 'refuse',
   response: Type.Array(WebhookDelivery),
   errors: ['webhook_not_found'],
 });
@@ -176,6 +177,7 @@ export const receiveWebhook = operation({
     'Header x-signature: hex HMAC-SHA256 of the raw body with the secret configured for the source. A body that came before is answered alike and stored once.',
   idempotent: true,
   params: Type.Object({ source: Type.String({ minLength: 1, maxLength: 100 }) }),
+  unknownFields: 'ignore',
   body: Type.Unknown({ description: 'any media type: the bytes are what is signed and stored' }),
   response: Type.Object({ received: Type.Literal(true) }),
   errors: ['webhook_signature_invalid'],

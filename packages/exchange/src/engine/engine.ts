@@ -116,7 +116,9 @@ export class Engine {
   /** YES prices, O(1). */
   bestPrices(
     conditionId: ConditionId,
-  ): { readonly bid?: Pips; readonly ask?: Pips; readonly last?: Pips } | undefined {
+  ):
+    | { readonly bid?: Pips; readonly ask?: Pips; readonly last?: Pips; readonly changedAt: number }
+    | undefined {
     const market = this.#state.markets.get(conditionId);
     if (market === undefined) return undefined;
     const { bids, asks } = market.book;
@@ -125,6 +127,7 @@ export class Engine {
       ...(bids.best === -1 ? {} : { bid: bids.best * tick }),
       ...(asks.best === -1 ? {} : { ask: asks.best * tick }),
       ...(market.lastTrade === undefined ? {} : { last: market.lastTrade }),
+      changedAt: market.book.changedAt,
     };
   }
 

@@ -95,6 +95,12 @@ export function contestEvent(contest: ContestTemplate, size: number, random: Ran
   return { title, markets };
 }
 
+/** What a market is about, beyond its category: the kinds of names that its texts hold, such as `film` or `league`. */
+export const tagsOf = (...texts: readonly string[]): string[] =>
+  Object.entries(WORD_LISTS)
+    .filter(([, names]) => names.some((name) => texts.some((text) => text.includes(name))))
+    .map(([kind]) => kind);
+
 export const contestFor = (category: Category): ContestTemplate =>
   CONTESTS.find((contest) => contest.category === category)!;
 

@@ -5,6 +5,7 @@
 import { MICRO } from '@bellwether/contract/decimals';
 import type { Engine } from '../engine/engine.ts';
 import type { ConditionId, MarketSpec, Outcome, TokenId } from '../engine/types.ts';
+import { tagsOf } from './catalogue.ts';
 import { CATEGORY_FEE_RATES, FEE_EXPONENT } from './categories.ts';
 import type { WorldEvent, WorldMarket } from './records.ts';
 import { SLOTS } from './slots.ts';
@@ -26,6 +27,7 @@ export function specOf(market: WorldMarket, event: WorldEvent): MarketSpec {
 interface Known {
   readonly market: WorldMarket;
   readonly event: WorldEvent;
+  readonly tags: readonly string[];
   view: MarketView | undefined;
 }
 
@@ -40,7 +42,8 @@ export class MarketViews {
   }
 
   add(market: WorldMarket, event: WorldEvent): void {
-    const known: Known = { market, event, view: undefined };
+    const tags = tagsOf(market.question, event.title);
+    const known: Known = { market, event, tags, view: undefined };
     this.#known.set(market.conditionId, known);
     this.#tokens.set(market.tokenIds[0], { known, outcome: 'YES' });
     this.#tokens.set(market.tokenIds[1], { known, outcome: 'NO' });
@@ -79,12 +82,12 @@ export class MarketViews {
   }
 
   #view(known: Known): MarketView {
-    known.view ??= build(this.#engine, known.market, known.event);
+    known.view ??= build(this.#engine, known);
     return known.view;
   }
 }
 
-function build(engine: Engine, market: WorldMarket, event: WorldEvent): MarketView {
+function build(engine: Engine, { market, event, tags }: Known): MarketView {
   const slot = SLOTS[event.slot]!;
   const best = engine.bestPrices(market.conditionId);
   const volume = engine.volume(market.conditionId);
@@ -96,6 +99,7 @@ function build(engine: Engine, market: WorldMarket, event: WorldEvent): MarketVi
     question: market.question,
     description: market.description,
     category: slot.category,
+    tags,
     eventId: event.id,
     eventTitle: event.title,
     negRisk: slot.markets > 1,
@@ -105,7 +109,8 @@ function build(engine: Engine, market: WorldMarket, event: WorldEvent): MarketVi
     feeExponent: FEE_EXPONENT,
     createdAt: market.createdAt,
     endDate: event.endDate,
-    updatedAt: market.updatedAt,
+    // Its own facts change seldom; trading and quoting move the book.
+    updatedAt: Math.max(market.updatedAt, best?.changedAt ?? 0),
     status: market.status,
     ...(market.payout === undefined ? {} : { payout: market.payout }),
     ...(market.resolvedAt === undefined ? {} : { resolvedAt: market.resolvedAt }),

@@ -13,6 +13,8 @@ export interface MarketView {
   /** The resolution rules. */
   readonly description: string;
   readonly category: string;
+  /** What it is about beyond that, in single words. */
+  readonly tags: readonly string[];
   readonly eventId: string;
   readonly eventTitle: string;
   /** Exactly one market of a negative-risk event resolves YES. */
@@ -23,7 +25,7 @@ export interface MarketView {
   readonly feeExponent: number;
   readonly createdAt: number;
   readonly endDate: number;
-  /** Time of the last change to anything in this record but prices. */
+  /** Time of the last change to anything in this record, prices included. */
   readonly updatedAt: number;
   readonly status: 'open' | 'closed' | 'resolved';
   readonly payout?: Payout;

@@ -8,7 +8,7 @@ import {
   type Settings,
   type SettingsUpdate,
 } from '@bellwether/contract';
-import { DecimalError, microToNumber, parseMicro } from '@bellwether/contract/decimals';
+import { microToNumber, parseMicro } from '@bellwether/contract/decimals';
 import { lockedDenials } from '../domain/locks.ts';
 import type { AgentRow, Caller, KeyRow, SettingsChange, SettingsRow } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
@@ -149,12 +149,13 @@ export async function me(deps: Deps, caller: Caller): Promise<Me> {
     deps.wallets.wallets(caller),
     deps.wallets.solanaWallets(caller),
   ]);
-  const [row, settings, open, { held }, results] = await Promise.all([
+  const [row, settings, open, { held }, results, tradesCounted] = await Promise.all([
     deps.agents.byId(caller.agentId),
     deps.agents.settings(caller.agentId),
     deps.orders.open(caller.agentId, { limit: 1, offset: 0 }),
     holdings(deps, [...wallets, ...proved]),
     deps.positions.results([...wallets, ...proved]),
+    deps.orders.countsOfDay(caller.agentId, now),
   ]);
   if (row === null) throw new Error('the calling agent has no row');
   const funders =
@@ -181,6 +182,7 @@ export async function me(deps: Deps, caller: Caller): Promise<Me> {
     maxTradesPerDay: settings.maxTradesPerDay,
     tradesRemaining: Math.max(0, settings.maxTradesPerDay - settings.usage.trades),
     quotaResetsAt: resetsAt,
+    tradesCounted,
     openOrderCount: open.total,
     currentPositionCount: positions.length,
     totalPnl: round6(microToNumber(results.realized - results.fees) + unrealized),
@@ -226,31 +228,19 @@ export const readSettings = async (deps: Deps, caller: Caller): Promise<Settings
 
 const MONEY = ['maxTradeAmount', 'dailyTradeAmountLimit', 'maxPositionValue', 'dailyLossLimit'] as const;
 
-/**
- * The figures of an update as the domain counts them.
- * @throws Refusal invalid_request for amounts finer than a micro-unit, every one of them named
- */
+/** The figures of an update as the domain counts them; the schema has refused those that are finer. */
 export function parseSettings(update: SettingsUpdate): Omit<SettingsChange, 'locks'> {
   const change: Record<string, unknown> = { ...update };
-  const faults = MONEY.flatMap((name) => {
+  for (const name of MONEY) {
     const value = update[name];
-    if (value === undefined || value === null) return [];
-    try {
-      change[name] = parseMicro(value);
-      return [];
-    } catch (error) {
-      if (!(error instanceof DecimalError)) throw error;
-      return [{ code: 'invalid_request', path: name, detail: `${name} has more than 6 decimals.` } as const];
-    }
-  });
-  const [first, ...rest] = faults;
-  if (first !== undefined) throw new Refusal([first, ...rest]);
+    if (typeof value === 'number') change[name] = parseMicro(value);
+  }
   return change;
 }
 
 /**
  * What an agent's key changes, by whichever route it asks: the one place, so that an owner's lock has no way around.
- * @throws Refusal invalid_request, locked_by_owner
+ * @throws Refusal locked_by_owner
  */
 export async function updateSettings(deps: Deps, caller: Caller, update: SettingsUpdate): Promise<Settings> {
   const change = parseSettings(update);

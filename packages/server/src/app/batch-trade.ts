@@ -5,6 +5,9 @@ import { type Deadline, tooLate, within } from './deadline.ts';
 import type { Deps } from './deps.ts';
 import { outcomeUnknown, placeTrade } from './place-trade.ts';
 
+/** An order of the request, or what the door found wrong with it. */
+export type BatchItem = { readonly request: TradeRequest } | { readonly fault: unknown };
+
 export type BatchOutcome =
   | { readonly trade: TradeResponse; readonly fault: null }
   /** A Refusal, or whatever else went wrong. */
@@ -12,7 +15,7 @@ export type BatchOutcome =
 
 export interface BatchCall {
   readonly caller: Caller;
-  readonly orders: readonly TradeRequest[];
+  readonly items: readonly BatchItem[];
   readonly requestId: string;
   readonly deadline: Deadline;
 }
@@ -25,9 +28,10 @@ const LONGEST_TIMER_MS = 2_147_483_647;
 /** One after the other, so that the first orders get what is left of a budget, and a batch holds one connection. */
 export async function placeBatch(deps: Deps, call: BatchCall): Promise<BatchOutcome[]> {
   const outcomes: BatchOutcome[] = [];
-  for (const request of call.orders) {
+  for (const item of call.items) {
     try {
-      outcomes.push({ trade: await placeInTime(deps, call, request), fault: null });
+      if ('fault' in item) throw item.fault;
+      outcomes.push({ trade: await placeInTime(deps, call, item.request), fault: null });
     } catch (fault) {
       outcomes.push({ trade: null, fault });
     }

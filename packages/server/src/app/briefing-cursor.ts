@@ -3,6 +3,7 @@
  * were listed, on each venue, and the database's snapshot for everything that is written.
  */
 import { refusal } from './refusal.ts';
+import { LAST_MS, parseTime } from './times.ts';
 
 export interface Since {
   /** Epoch milliseconds. */
@@ -16,9 +17,6 @@ export interface Since {
 
 const CURSOR =
   /^b1\.(\d{1,13})\.(\d{1,13})(?:\.(\d{1,13}))?\.(\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/;
-const SECONDS = /^\d{9,10}$/;
-const MILLISECONDS = /^\d{12,13}$/;
-const ISO_WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/i;
 const LOW_32_BITS = 0xffffffffn;
 
 export const encodeCursor = (since: Since & { readonly snapshot: string }): string =>
@@ -36,22 +34,16 @@ export function parseSince(text: string): Since {
     };
   }
   const at = parseTime(text);
-  if (at === null || Number.isNaN(at)) {
+  if (Number.isNaN(at) || at > LAST_MS) {
     throw refusal(
       'invalid_request',
       'since takes the last nextCursor unchanged, an ISO 8601 time with zone, or epoch seconds or milliseconds.',
       { path: 'since' },
     );
   }
-  return { at, listedAfter: at, listedAfterOnB: at, snapshot: null };
-}
-
-function parseTime(text: string): number | null {
-  if (SECONDS.test(text)) return Number(text) * 1000;
-  if (MILLISECONDS.test(text)) return Number(text);
-  // A plus sign that was not escaped arrives as a space.
-  const iso = text.replace(/ (?=\d\d:?\d\d$)/, '+');
-  return ISO_WITH_ZONE.test(iso) ? Date.parse(iso) : null;
+  // Before 1970 there is nothing, and no date of the database's in the year 0.
+  const from = Math.max(0, at);
+  return { at: from, listedAfter: from, listedAfterOnB: from, snapshot: null };
 }
 
 /** What the database takes as a snapshot: it must never be handed one that it chokes on. */

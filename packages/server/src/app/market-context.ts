@@ -21,7 +21,7 @@ import {
   sweep,
   sweepContracts,
 } from '../domain/book-sweep.ts';
-import { type Book, type MarketRecord, markPrice } from '../domain/market.ts';
+import type { Book, MarketRecord } from '../domain/market.ts';
 import { CHAIN_IN_DOUBT_AFTER_MS, IN_DOUBT_AFTER_MS } from '../domain/risk-alerts.ts';
 import { type Allowance, allowances } from '../domain/safeguards.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
@@ -98,7 +98,7 @@ export async function marketContext(
   const asked = sweepsOf(located, books, query.side, ownSizes(query));
   const warnings = warningsOf(deps, { located, books, facts, standing, account, query, asked });
   const edge = query.myProbability === undefined ? null : edgeOf(market, books, query.myProbability, asked);
-  const advice = recommendation(market, warnings, edge);
+  const advice = recommendation(market, books, warnings, edge);
   return {
     market: plainMarket(venueName(deps, kind), market),
     orderbook: bookSummary(books.YES, books.NO),
@@ -270,7 +270,10 @@ const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 function slippageRecord(swept: Sweep): MarketContext['slippage'][number] {
   const { side: direction, outcome, amount, best, worst, shares, cost, fee, complete } = swept;
-  const average = shares === 0n ? null : microToNumber(divide(cost * MICRO, shares, 'floor'));
+  const average =
+    shares === 0n
+      ? null
+      : microToNumber(divide(cost * MICRO, shares, direction === 'BUY' ? 'ceil' : 'floor'));
   return {
     side: direction,
     outcome,
@@ -322,6 +325,7 @@ function edgeOf(market: MarketRecord, books: Books, myProbability: number, asked
 /** A sentence to act on; `null` when there is nothing to say beyond the figures. */
 function recommendation(
   market: MarketRecord,
+  books: Books,
   warnings: readonly Warning[],
   edge: Edge | null,
 ): string | null {
@@ -330,8 +334,11 @@ function recommendation(
   if (edge === null) return null;
   const { best, myProbability, sized } = edge;
   if (best === null) {
-    const price = pipsToNumber(markPrice(market, 'YES'));
-    return `No trade: at a probability of ${myProbability} for YES, which costs about ${price}, neither side gains after fees.`;
+    const costs = OUTCOMES.map((outcome) => {
+      const ask = books[outcome].asks[0]?.[0];
+      return ask === undefined ? `nobody offers ${outcome}` : `${outcome} costs ${pipsToNumber(ask)}`;
+    });
+    return `No trade: at a probability of ${myProbability} for YES neither side gains after fees; ${costs.join(', ')}.`;
   }
   const chance = parseMicro(best === 'YES' ? myProbability : 1 - myProbability, 'floor');
   const limit = pipsToNumber(highestWorthwhile(market, chance));

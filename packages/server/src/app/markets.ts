@@ -6,6 +6,7 @@ import { parseSolanaAddress } from '@bellwether/protocol';
 import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
 import type { Deps } from './deps.ts';
 import { refusal } from './refusal.ts';
+import { parseTime } from './times.ts';
 import { marketDataOf, type VenueKind, venueKind, venueName } from './venues.ts';
 
 const MAX_PAGE = 500;
@@ -64,6 +65,33 @@ const FILTERS: Record<'active' | 'resolved' | 'closed', (market: MarketRecord) =
   resolved: (market) => market.status === 'resolved',
 };
 
+/** @throws Refusal contradictory_filter, invalid_request */
+function narrowedTo({ category, minPrice, maxPrice, endsBefore }: MarketsQuery) {
+  if (minPrice !== undefined && maxPrice !== undefined && minPrice > maxPrice) {
+    throw refusal('contradictory_filter', 'minPrice is above maxPrice, so no market can fit both.', {
+      path: 'minPrice',
+    });
+  }
+  const before = endsBefore === undefined ? null : parseTime(endsBefore);
+  if (before !== null && Number.isNaN(before)) {
+    throw refusal(
+      'invalid_request',
+      'endsBefore is an ISO 8601 time with zone, or epoch seconds or milliseconds.',
+      { path: 'endsBefore' },
+    );
+  }
+  const wanted = category?.toLowerCase();
+  return (market: MarketRecord): boolean => {
+    const price = pipsToNumber(markPrice(market, 'YES'));
+    return (
+      (wanted === undefined || market.category.toLowerCase() === wanted) &&
+      (minPrice === undefined || price >= minPrice) &&
+      (maxPrice === undefined || price <= maxPrice) &&
+      (before === null || market.endDate < before)
+    );
+  };
+}
+
 export interface MarketPage {
   readonly items: Market[];
   readonly total: number;
@@ -83,7 +111,10 @@ export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<Ma
   }
   const kind = venueKind(deps, query.venue) ?? 'A';
   const wanted = FILTERS[query.eventsStatus ?? (query.closed === true ? 'closed' : 'active')];
-  const found = (await marketDataOf(deps, kind).search(query.q)).filter(wanted);
+  const isWithin = narrowedTo(query);
+  const found = (await marketDataOf(deps, kind).search(query.q)).filter(
+    (market) => wanted(market) && isWithin(market),
+  );
   if (sort !== null) {
     const direction = query.ascending === true ? 1 : -1;
     // Equal ones stay in one order, so that no page repeats or skips any.

@@ -6,6 +6,7 @@ import {
   type Fill,
   type Order,
   type OrderDetail,
+  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -46,6 +47,7 @@ export function orderRecord(row: OrderRow): Order {
     avgPrice: row.filled === 0n ? null : microToNumber((row.cost * MICRO_PER_UNIT) / row.filled),
     filledAmount: microToNumber(row.cost),
     feePaid: microToNumber(row.fees),
+    feeAmount: microToNumber(row.feeAmount),
     walletAddress: row.walletAddress,
     signatureType: row.signatureType,
     orderVersion: row.version,
@@ -55,6 +57,7 @@ export function orderRecord(row: OrderRow): Order {
     skillSlug: row.skillSlug,
     errorCode: row.errorCode,
     errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal],
+    fix: row.errorCode === null ? null : VENUE_REFUSAL_FIXES[row.errorCode as VenueRefusal],
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
   };
@@ -84,19 +87,30 @@ export interface OrderQuery extends Omit<OrderFilter, 'offset' | 'after'> {
   readonly cursor?: string;
 }
 
-export async function listOpenOrders(deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> {
-  venueKind(deps, query.venue);
-  const { orders, total } = await deps.orders.open(caller.agentId, { offset: 0, ...query });
-  return { orders: orders.map(orderRecord), total, cursor: null };
-}
+type Read = (
+  agentId: string,
+  filter: OrderFilter,
+) => Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
 
-export async function listOrders(deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> {
+export const listOpenOrders = (deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> =>
+  pageOf(deps, caller, query, deps.orders.open);
+
+export const listOrders = (deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> =>
+  pageOf(deps, caller, query, deps.orders.history);
+
+/** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
+async function pageOf(deps: Deps, caller: Caller, query: OrderQuery, read: Read): Promise<OrderPage> {
+  // An unknown name is a mistake, not a filter that nothing fits.
   venueKind(deps, query.venue);
   const { cursor, limit, ...rest } = query;
   const after = cursor === undefined ? {} : { after: placeOf(cursor) };
+  if (cursor !== undefined && query.offset !== undefined && query.offset > 0)
+    throw refusal('contradictory_filter', 'cursor and offset both say where the page begins.', {
+      path: 'offset',
+    });
   // One more than asked for says whether there is a next page.
   const page = { offset: 0, ...rest, ...after, limit: limit + 1 };
-  const { orders, total } = await deps.orders.history(caller.agentId, page);
+  const { orders, total } = await read(caller.agentId, page);
   const shown = orders.slice(0, limit);
   const last = shown.at(-1);
   const hasMore = orders.length > limit && last !== undefined;
@@ -174,10 +188,11 @@ const merge = (outcomes: Iterable<Outcome>): Outcome => {
 export async function cancelOrder(deps: Deps, caller: Caller, orderId: string): Promise<CancelResponse> {
   const row = await ownOrder(deps, caller, orderId);
   const { canceled, notCanceled, known } = merge((await cancelRows(deps, [row])).values());
-  return { canceled, notCanceled, syncedToMkOrder: known };
+  return { success: canceled.length > 0, canceled, notCanceled, syncedToMkOrder: known };
 }
 
 export interface CancelScope {
+  readonly venue?: string;
   readonly marketConditionId?: string;
   readonly tokenId?: string;
   readonly walletAddress?: string;
@@ -190,9 +205,12 @@ export async function cancelMarket(
 ): Promise<CancelMarketResponse> {
   const named = scope.walletAddress;
   const wallet = named === undefined ? undefined : (parseWallet(named) ?? named);
+  // A name that is none must not cancel what was meant to stay, nor pass for having canceled anything.
+  venueKind(deps, scope.venue);
   const rows = (await deps.orders.openOfOwner(caller.userId)).filter(
     (row) =>
       row.agentId === caller.agentId &&
+      (scope.venue === undefined || row.venue === scope.venue) &&
       (scope.marketConditionId === undefined || row.conditionId === scope.marketConditionId) &&
       (scope.tokenId === undefined || row.tokenId === scope.tokenId) &&
       (wallet === undefined || row.walletAddress === wallet || row.funder === wallet),

@@ -8,6 +8,7 @@
 import {
   type TradeRequest,
   type TradeResponse,
+  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -21,9 +22,10 @@ import { type Draft, isImmediate, readDraft, signedLimit } from '../domain/order
 import { assess } from '../domain/safeguards.ts';
 import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../domain/signatures.ts';
 import type { Caller, CredentialRow, FirstAnswer, NewOrder, OrderRow, TradeScope } from '../ports/stores.ts';
-import type { VenueAnswer } from '../ports/venue.ts';
+import type { Balance, VenueAnswer } from '../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from './deadline.ts';
 import type { Deps } from './deps.ts';
+import { waysToFund } from './funding-advice.ts';
 import { Refusal, refusal } from './refusal.ts';
 import { noteRefusal } from './refused-attempts.ts';
 import { settleWithoutFill } from './resolve-doubt.ts';
@@ -178,7 +180,7 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
   if (denial !== null) throw asRefusal([denial]);
   const limit = signedLimit(draft, market.tickSize);
-  await requireBalance(deps, draft, market, limit);
+  await requireBalance(deps, call.caller, sound, limit);
   return {
     orderId: verified.orderId,
     agentId: call.caller.agentId,
@@ -247,18 +249,28 @@ const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 /** What the venue would refuse anyway, told beforehand and with figures. */
-async function requireBalance(deps: Deps, draft: Draft, market: MarketRecord, limit: number): Promise<void> {
-  const balance = await deps.venueA.balance(draft.fields.maker);
+async function requireBalance(
+  deps: Deps,
+  caller: Caller,
+  { draft, market, verified }: Sound,
+  limit: number,
+): Promise<void> {
+  const { maker } = draft.fields;
+  const balance = await deps.venueA.balance(maker);
   const buying = draft.side === 'BUY';
-  const available = buying ? balance.available : balance.shares(draft.conditionId, draft.outcome);
+  const heldIn = ({ available, shares }: Balance) =>
+    buying ? available : shares(draft.conditionId, draft.outcome);
+  const available = heldIn(balance);
   const needed = buying ? draft.money + takerFee(market, draft.shares, limit) : draft.shares;
   if (available >= needed) return;
   const unit = buying ? 'collateral (fee included)' : `${draft.outcome} shares`;
+  const fix = await waysToFund(deps, caller, { maker, eoa: verified.eoa, buying, needed, heldIn });
   throw asRefusal([
     {
       code: 'insufficient_balance',
       detail: `not enough balance: this order needs ${formatMicro(needed)} ${unit}, ${formatMicro(available)} is available.`,
-      context: { needed: microToNumber(needed), available: microToNumber(available) },
+      context: { needed: microToNumber(needed), available: microToNumber(available), walletAddress: maker },
+      ...(fix === null ? {} : { fix }),
     },
   ]);
 }
@@ -378,6 +390,12 @@ function tradeResponse(order: SignedOrder, first: FirstAnswer): TradeResponse {
     filledSize: microToNumber(first.filled),
     avgPrice: first.filled === 0n ? null : microToNumber((first.cost * MICRO_PER_UNIT) / first.filled),
     feePaid: microToNumber(first.fees),
-    ...(refusedAs === null ? {} : { errorCode: refusedAs, errorMessage: VENUE_REFUSALS[refusedAs] }),
+    ...(refusedAs === null
+      ? {}
+      : {
+          errorCode: refusedAs,
+          errorMessage: VENUE_REFUSALS[refusedAs],
+          fix: VENUE_REFUSAL_FIXES[refusedAs],
+        }),
   };
 }

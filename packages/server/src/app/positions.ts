@@ -1,5 +1,11 @@
 /** What is held or was, and what it is worth now: as the desk's own books say it, on both venues. */
-import type { ClosedPosition, ExpiringPositions, Position, WalletPositions } from '@bellwether/contract';
+import {
+  ALL_VENUES,
+  type ClosedPosition,
+  type ExpiringPositions,
+  type Position,
+  type WalletPositions,
+} from '@bellwether/contract';
 import {
   divide,
   MICRO,
@@ -12,9 +18,10 @@ import {
 } from '@bellwether/contract/decimals';
 import { type Address, asAddress } from '@bellwether/protocol';
 import { type MarketRecord, markPrice, payoutPrice } from '../domain/market.ts';
-import type { Caller, PositionRow, WalletAddress } from '../ports/stores.ts';
+import type { Caller, ClosedPage, PositionRow, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { READ_PATIENCE_MS, within } from './patience.ts';
+import { sortFieldOf } from './position-filters.ts';
 import { refusal } from './refusal.ts';
 import { isSolana, kindOfWallet, type Scope, scopeOf, venueKind, venueName } from './venues.ts';
 
@@ -166,8 +173,10 @@ export async function walletsOf(
   const onA = async () => (kinds.includes('A') ? walletsOfA(deps, caller, user ?? undefined, path) : []);
   const onB = async () => {
     if (!kinds.includes('B')) return [];
-    const { proved } = await deps.wallets.solanaWallets(caller);
+    const { proved, unproved } = await deps.wallets.solanaWallets(caller);
     if (user === null) return proved;
+    // The agent's by its own word alone: nothing was traded with it here.
+    if (user === unproved) return [];
     if (!proved.some((wallet) => wallet === user)) throw notYours(path);
     return proved.filter((wallet) => wallet === user);
   };
@@ -221,10 +230,14 @@ function closedRecord(deps: Deps, row: PositionRow, market: MarketRecord | null)
 export async function closedPositions(
   deps: Deps,
   caller: Caller,
-  query: PositionQuery & { readonly limit: number; readonly offset: number },
+  query: PositionQuery & ClosedPage,
 ): Promise<{ readonly positions: ClosedPosition[]; readonly total: number }> {
   const wallets = await walletsOf(deps, caller, scopeOf(deps, query));
-  const { rows, total } = await deps.positions.closed(wallets, query);
+  const sortBy = sortFieldOf(query.sortBy);
+  const { rows, total } = await deps.positions.closed(wallets, {
+    ...query,
+    ...(sortBy === null ? {} : { sortBy }),
+  });
   const { byId, answered } = await marketsOf(deps, rows);
   requireAnswer(deps, query.venue, answered);
   return {
@@ -282,7 +295,7 @@ export async function expiringPositions(
     positions: expiring,
     total: expiring.length,
     hours: query.hours,
-    venue: query.venue ?? deps.venueA.name,
+    venue: query.venue ?? ALL_VENUES,
   };
 }
 

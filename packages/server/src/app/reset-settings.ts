@@ -1,5 +1,5 @@
 /** Safeguards back to their defaults, as far as the owner lets the agent go. */
-import type { Settings, SettingsUpdate } from '@bellwether/contract';
+import type { SettingsReset, SettingsUpdate } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import { DEFAULT_SAFEGUARDS as DEFAULTS } from '../domain/safeguards.ts';
 import type { Caller } from '../ports/stores.ts';
@@ -11,7 +11,7 @@ const lower = <T extends number | bigint>(value: T, ceiling: T | null): T =>
 const optional = (value: bigint | null): number | null => (value === null ? null : microToNumber(value));
 
 /** @throws Refusal locked_by_owner when the owner lowered a ceiling in the same moment */
-export async function resetSettings(deps: Deps, caller: Caller): Promise<Settings> {
+export async function resetSettings(deps: Deps, caller: Caller): Promise<SettingsReset> {
   const { locks, ownerPaused } = await deps.agents.settings(caller.agentId);
   const update: SettingsUpdate = {
     maxTradesPerDay: lower(DEFAULTS.maxTradesPerDay, locks.maxTradesPerDay),
@@ -26,5 +26,12 @@ export async function resetSettings(deps: Deps, caller: Caller): Promise<Setting
     stopLossPercent: null,
     ...(ownerPaused ? {} : { tradingPaused: false }),
   };
-  return updateSettings(deps, caller, update);
+  const settings = await updateSettings(deps, caller, update);
+  return {
+    success: true,
+    message: ownerPaused
+      ? 'The safeguards are back at their defaults; the owner’s pause stays.'
+      : 'The safeguards are back at their defaults, as far as the owner lets them.',
+    ...settings,
+  };
 }

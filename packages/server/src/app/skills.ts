@@ -7,6 +7,7 @@ import {
   type SkillList,
   type SkillPage as SkillQuery,
   type SubmitSkill,
+  type SubmittedSkill,
 } from '@bellwether/contract';
 import type { Clock } from '../ports/clock.ts';
 import type { RecommendedSkills, ReviewStatus, SkillRow, SkillStore } from '../ports/skills.ts';
@@ -94,7 +95,7 @@ function slugOf(name: string, skillCode: string): string {
   return `${words === '' ? 'skill' : words}-${skillCode.slice(-6)}`;
 }
 
-export async function submitSkill(deps: Deps, caller: Caller, request: SubmitSkill): Promise<Skill> {
+export async function submitSkill(deps: Deps, caller: Caller, request: SubmitSkill): Promise<SubmittedSkill> {
   const agent = await deps.agents.byId(caller.agentId);
   const skillCode = deps.secrets.newId();
   const at = deps.clock.now();
@@ -126,7 +127,7 @@ export async function submitSkill(deps: Deps, caller: Caller, request: SubmitSki
     throw refusal('skill_queue_full', `${pendingPerOwner} skills of this owner wait for review already.`);
   if (outcome === 'full')
     throw refusal('skill_limit_reached', `This owner has ${perOwner} skills that wait or are approved.`);
-  return record(row);
+  return { ...record(row), id: skillCode };
 }
 
 export async function listForReview(

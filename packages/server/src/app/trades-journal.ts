@@ -2,6 +2,7 @@
 import {
   type AgentTrade,
   type AgentTrades,
+  ALL_VENUES,
   type Leaderboard,
   type LeaderboardEntry,
   type StrategyResult,
@@ -34,7 +35,7 @@ export async function agentTrades(deps: Deps, caller: Caller, query: JournalPage
     offset,
     venue: venue ?? null,
   });
-  return { total, limit, offset, venue: venue ?? deps.venueA.name, trades: attempts.map(tradeRecord) };
+  return { total, limit, offset, venue: venue ?? ALL_VENUES, trades: attempts.map(tradeRecord) };
 }
 
 const tradeRecord = (row: AttemptRow): AgentTrade => ({

@@ -94,7 +94,7 @@ export async function linkChallenge(deps: Deps, caller: Caller, asked: string): 
     nonce,
     message: messageOf(deps, caller, wallet, nonce, expiresAt),
     expiresAt: new Date(expiresAt).toISOString(),
-    address: spelled(wallet),
+    address: wallet.address,
   };
 }
 
@@ -227,8 +227,29 @@ async function cancelFormerOrders(
   return { orders, left };
 }
 
-export async function unlinkWallet(deps: Deps, caller: Caller, asked: string): Promise<UnlinkResult> {
-  const wallet = walletOf(asked, 'address');
+/** The only wallet there is to unlink. @throws Refusal wallet_required, naming them; wallet_not_found */
+async function onlyWallet(deps: Deps, caller: Caller): Promise<string> {
+  const [only, ...others] = await deps.walletLinks.unlinkable(caller);
+  if (only === undefined)
+    throw refusal('wallet_not_found', 'The owner of this agent has no wallet to unlink.');
+  if (others.length === 0) return only.key;
+  const named = [only, ...others].flatMap(({ wallets }) => wallets);
+  throw refusal(
+    'wallet_required',
+    `There are several wallets; name the one to unlink: ${named.join(', ')}.`,
+    {
+      path: 'address',
+    },
+  );
+}
+
+/** @param asked the wallet; the only one there is when left out */
+export async function unlinkWallet(
+  deps: Deps,
+  caller: Caller,
+  asked: string | undefined,
+): Promise<UnlinkResult> {
+  const wallet = walletOf(asked ?? (await onlyWallet(deps, caller)), 'address');
   const gone = await deps.walletLinks.unlink(caller, wallet.address);
   if (gone.length === 0)
     throw refusal('wallet_not_found', 'The owner of this agent has no such wallet.', { path: 'address' });

@@ -26,6 +26,7 @@ type FeeTerms = Pick<MarketRecord, 'feeRate' | 'feeExponent'>;
 export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'outcome' | 'amount'>): Sweep {
   const buying = ask.side === 'BUY';
   const levels = buying ? book.asks : book.bids;
+  const rounding = buying ? 'ceil' : 'floor';
   let left = ask.amount;
   let shares = 0n;
   let cost = 0n;
@@ -40,7 +41,8 @@ export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'ou
       left = 0n;
       break;
     }
-    const paid = notional(taken, price, 'floor');
+    // Never better than the book: a BUY's parts of a micro-unit are paid, a SELL's are not received.
+    const paid = notional(taken, price, rounding);
     const charged = takerFee(terms, taken, price);
     shares += taken;
     cost += paid;
@@ -73,7 +75,7 @@ export function sweepContracts(
   const buying = ask.side === 'BUY';
   const levels = buying ? book.asks : book.bids;
   const priced = (contracts: Micro, price: Pips) => ({
-    paid: notional(contracts, price, 'floor'),
+    paid: notional(contracts, price, buying ? 'ceil' : 'floor'),
     charged: takerFee(terms, contracts, price),
   });
   let left = buying ? ask.amount : ask.amount - (ask.amount % MICRO);
@@ -102,7 +104,7 @@ export function sweepContracts(
 
 /** Whole contracts that an amount pays for at one price, their fee included. */
 function contractsFor(amount: Micro, price: Pips, terms: FeeTerms): Micro {
-  const spent = (contracts: Micro) => notional(contracts, price, 'floor') + takerFee(terms, contracts, price);
+  const spent = (contracts: Micro) => notional(contracts, price, 'ceil') + takerFee(terms, contracts, price);
   // The fee of one is rounded up, that of many only once: there may be room for a further one.
   const found = (amount / spent(MICRO)) * MICRO;
   return spent(found + MICRO) <= amount ? found + MICRO : found;

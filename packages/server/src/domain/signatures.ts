@@ -6,39 +6,32 @@ import {
   type Address,
   bytesToHex,
   controlsWallet,
-  type ExchangeDomain,
-  type ExchangeDomains,
   equalBytes,
   exchangeDomain,
-  extendedOrderStructHash,
   looksWrapped,
   ORDER_TYPE,
   type OrderVersion,
   orderDigest,
-  orderStructHash,
   type ParsedSignature,
   POLYMARKET_ORDER_TYPE,
   parseSignature,
   parseWrappedSignature,
-  polymarketOrderStructHash,
-  type RecoverPublicKey,
   recoverAddress,
-  type SignatureType,
   typedDataSignDigest,
   walletKindsOf,
 } from '@bellwether/protocol';
 import type { Denial } from './denial.ts';
 import type { Draft } from './orders/draft.ts';
+import {
+  culpritOf,
+  culpritOfWrapped,
+  expectation,
+  isExtendedType,
+  type Subject,
+} from './signature-diagnosis.ts';
+import { describeDomain, type SignatureRules, structHash } from './signature-rules.ts';
 
-/** `interface`: 12 fields for both versions. `polymarket`: the venue's own 11 fields for version 2. */
-export type OrderProfile = 'interface' | 'polymarket';
-
-export interface SignatureRules {
-  readonly domains: ExchangeDomains;
-  readonly chainId: number;
-  readonly profile: OrderProfile;
-  readonly recover: RecoverPublicKey;
-}
+export type { OrderProfile, SignatureRules } from './signature-rules.ts';
 
 export interface VerifiedOrder {
   readonly ok: true;
@@ -56,12 +49,6 @@ const refuse = (diagnosis: Diagnosis, fix: string): { ok: false; denial: Denial 
   ok: false,
   denial: { code: 'invalid_order_payload', detail: 'Invalid order payload', path: 'order', diagnosis, fix },
 });
-
-/** The struct that this profile signs under a version; `null` when the fields it needs were not sent. */
-function structHash(draft: Draft, version: OrderVersion, profile: OrderProfile): Uint8Array | null {
-  if (version === 1 || profile === 'interface') return orderStructHash(draft.fields);
-  return draft.extras === null ? null : polymarketOrderStructHash({ ...draft.fields, ...draft.extras });
-}
 
 /** Every id that this order can have: one per contract that the request does not rule out. */
 export function candidateOrderIds(draft: Draft, rules: SignatureRules): string[] {
@@ -108,7 +95,7 @@ export function verifyOrder(draft: Draft, negRisk: boolean, rules: SignatureRule
     if (answer.address === draft.fields.signer)
       return ownership(draft, version, bytesToHex(digest), answer.address);
   }
-  return diagnose({ draft, negRisk, rules, parsed, recovered });
+  return diagnose({ draft, negRisk, rules, versions }, parsed, recovered);
 }
 
 /** The signature is the signer's; is the maker's wallet too? */
@@ -142,6 +129,16 @@ function verifyWrapped(
 ): Verdict {
   const { maker, signer } = draft.fields;
   const parts = parseWrappedSignature(draft.signature);
+  if (!parts.ok && parts.reason === 'unknown_order_type' && isExtendedType(draft.signature)) {
+    return refuse(
+      {
+        check: 'deprecated_fields',
+        culprit: 'struct of 15 fields',
+        ...expectation({ draft, negRisk, rules, versions }),
+      },
+      'The signed struct has 15 fields: sign the 12-field struct without timestamp, metadata and builder.',
+    );
+  }
   if (!parts.ok) {
     return refuse(
       { check: 'signature_form', reason: parts.reason, expected: 'a wrapped ERC-7739 signature' },
@@ -177,105 +174,52 @@ function verifyWrapped(
     if (answer.ok)
       return ownership(draft, version, bytesToHex(orderDigest(separator, struct)), answer.address);
   }
+  const subject = { draft, negRisk, rules, versions };
+  const base = { expectedContract: contractsOf(subject), ...expectation(subject) };
+  const found = culpritOfWrapped(subject, parts);
+  if (found !== null)
+    return refuse({ check: found.check, culprit: found.culprit, ...base, ...found.facts }, found.fix);
   const named = rules.domains.find((domain) => equalBytes(domain.separator, parts.separator));
   return refuse(
     {
       check: named === undefined ? 'verifying_contract' : 'order_hash',
-      signedFor: named === undefined ? null : describe(named),
-      expected: versions
-        .map((version) => describe(exchangeDomain(rules.domains, version, negRisk)))
-        .join(' or '),
+      signedFor: named === undefined ? null : describeDomain(named),
+      expected: base.expectedContract,
+      ...base,
     },
     'Sign exactly the order that is sent, for the exchange contract of this market.',
   );
 }
 
-const describe = (domain: ExchangeDomain): string =>
-  `version ${domain.version}${domain.negRisk ? ' neg-risk' : ''} ${domain.verifyingContract}`;
-
-interface Case {
-  readonly draft: Draft;
-  readonly negRisk: boolean;
-  readonly rules: SignatureRules;
-  readonly parsed: ParsedSignature;
-  readonly recovered: Address | null;
-}
-
-/** Tries the mistakes that signers make, most common first. */
-function diagnose(subject: Case): { ok: false; denial: Denial } {
-  const { draft, negRisk, rules, recovered } = subject;
-  const expected = draft.fields.signer;
-  const wanted = (draft.version === null ? ([2, 1] as const) : ([draft.version] as const))
-    .map((version) => describe(exchangeDomain(rules.domains, version, negRisk)))
-    .join(' or ');
-  const base = { recovered, expected, expectedContract: wanted };
-
-  const other = signedFor(subject, (domain) => structHash(draft, domain.version, rules.profile));
-  if (other !== null) {
-    const versionFault = draft.version !== null && other.version !== draft.version;
-    return refuse(
-      {
-        check: versionFault ? 'order_version' : 'verifying_contract',
-        ...base,
-        recovered: expected,
-        signedFor: describe(other),
-      },
-      versionFault
-        ? `The order verifies for version ${other.version}: send orderVersion ${other.version}, or sign for version ${draft.version}.`
-        : `The order is signed for ${describe(other)}; this market's negRisk is ${negRisk}: sign for ${wanted}.`,
-    );
+/** Names what was signed instead, where that can be found out; says in any case what should have been. */
+function diagnose(
+  subject: Subject,
+  parsed: ParsedSignature,
+  recovered: Address | null,
+): { ok: false; denial: Denial } {
+  const { draft } = subject;
+  const base = {
+    recovered,
+    expected: draft.fields.signer,
+    expectedContract: contractsOf(subject),
+    ...expectation(subject),
+  };
+  const found = culpritOf(subject, parsed, subject.versions.length);
+  if (found !== null) {
+    const { check, culprit, facts, fix } = found;
+    return refuse({ check, culprit, ...base, recovered: draft.fields.signer, ...facts }, fix);
   }
-  const { extras } = draft;
-  if (extras !== null && rules.profile === 'interface') {
-    const fifteen = signedFor(subject, () => extendedOrderStructHash(draft.fields, extras));
-    const eleven =
-      fifteen ?? signedFor(subject, () => polymarketOrderStructHash({ ...draft.fields, ...extras }));
-    if (eleven !== null) {
-      return refuse(
-        { check: 'deprecated_fields', ...base, recovered: expected, signedFor: describe(eleven) },
-        'timestamp, metadata and builder are part of the signed digest; sign the 12-field struct without them.',
-      );
-    }
-  }
-  if (rules.profile === 'polymarket' && extras === null && draft.version !== 1) {
+  if (subject.rules.profile === 'polymarket' && draft.extras === null && draft.version !== 1) {
     return refuse(
       { check: 'order_profile', ...base },
       'This venue signs the 11-field version 2 struct: send the timestamp, metadata and builder that were signed.',
     );
   }
-  for (const signatureType of [0, 1, 2, 3] as const satisfies readonly SignatureType[]) {
-    if (signatureType === draft.signatureType) continue;
-    const as = signedFor(subject, () => orderStructHash({ ...draft.fields, signatureType }));
-    if (as !== null) {
-      return refuse(
-        {
-          check: 'signature_type',
-          ...base,
-          recovered: expected,
-          signedAs: signatureType,
-          sent: draft.signatureType,
-        },
-        `The order was signed as signatureType ${signatureType} and sent as ${draft.signatureType}: send what was signed.`,
-      );
-    }
-  }
   return refuse(
     { check: 'signer', ...base },
-    'Sign exactly the order that is sent, with the key of order.signer, for the contract named in the diagnosis.',
+    'Sign exactly the order that is sent, with the key of order.signer: "typedData" in the diagnosis is what to sign.',
   );
 }
 
-/** The contract under which the signature is the signer's, when its struct is made so. */
-function signedFor(
-  subject: Case,
-  struct: (domain: ExchangeDomain) => Uint8Array | null,
-): ExchangeDomain | null {
-  const { draft, rules, parsed } = subject;
-  for (const domain of rules.domains) {
-    const hash = struct(domain);
-    if (hash === null) continue;
-    const answer = recoverAddress(rules.recover, orderDigest(domain.separator, hash), parsed);
-    if (answer.ok && answer.address === draft.fields.signer) return domain;
-  }
-  return null;
-}
+const contractsOf = ({ rules, negRisk, versions }: Subject): string =>
+  versions.map((version) => describeDomain(exchangeDomain(rules.domains, version, negRisk))).join(' or ');

@@ -1,12 +1,26 @@
-import { type BatchTradeResult, batchTrade } from '@bellwether/contract';
+import {
+  type BatchTradeResult,
+  batchTrade,
+  type TradeRequest,
+  TradeRequest as TradeSchema,
+} from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
-import { type BatchOutcome, placeBatch } from '../app/batch-trade.ts';
+import { type BatchItem, type BatchOutcome, placeBatch } from '../app/batch-trade.ts';
 import type { Deps } from '../app/deps.ts';
 import { describeFault, problemOf } from './problem.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Bind } from './routes.ts';
+import { compileFor, withUnknownFields } from './validators.ts';
 
 const PLACED = 201;
+
+const isTrade = compileFor(withUnknownFields(TradeSchema, batchTrade.unknownFields), 'body');
+
+/** Every order is judged as POST /markets/trade would judge it. */
+const itemOf = (order: unknown): BatchItem =>
+  isTrade(order)
+    ? { request: order as TradeRequest }
+    : { fault: { validation: isTrade.errors, validationContext: 'order' } };
 
 function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index: number): BatchTradeResult {
   if (trade !== null)
@@ -20,7 +34,7 @@ export function bindBatchTrade(bind: Bind, deps: Deps): void {
   bind(batchTrade, async ({ caller, body, request }) => {
     const outcomes = await placeBatch(deps, {
       caller,
-      orders: body.orders,
+      items: (body.orders as readonly unknown[]).map(itemOf),
       requestId: request.id,
       deadline: deadlineOf(request),
     });

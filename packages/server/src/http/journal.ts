@@ -10,7 +10,7 @@ import { readSettings, updateSettings } from '../app/agents.ts';
 import type { Deps } from '../app/deps.ts';
 import { resetSettings } from '../app/reset-settings.ts';
 import * as journal from '../app/trades-journal.ts';
-import { paginate } from './pagination.ts';
+import { offsetPages, paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
 const DEFAULT_TRADES = 50;
@@ -20,11 +20,7 @@ export function bindJournal(bind: Bind, deps: Deps): void {
   bind(listAgentTrades, async ({ caller, query, request, reply }) => {
     const { limit = DEFAULT_TRADES, offset = 0, ...rest } = query;
     const page = await journal.agentTrades(deps, caller, { ...rest, limit, offset });
-    paginate(request, reply, page.total, {
-      name: 'offset',
-      previous: offset > 0 ? Math.max(0, offset - limit) : null,
-      next: offset + limit < page.total ? offset + limit : null,
-    });
+    paginate(request, reply, page.total, offsetPages(offset, limit, page.total));
     return page;
   });
   bind(listTradesByStrategy, ({ caller }) => journal.tradesByStrategy(deps, caller));

@@ -8,8 +8,9 @@ import {
 import type { Deps } from '../app/deps.ts';
 import { marketContext } from '../app/market-context.ts';
 import * as markets from '../app/markets.ts';
+import { narrowed, pageOf } from '../app/position-filters.ts';
 import { currentPositions } from '../app/positions.ts';
-import { paginate } from './pagination.ts';
+import { offsetPages, paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
 export function bindMarkets(bind: Bind, deps: Deps): void {
@@ -27,9 +28,10 @@ export function bindMarkets(bind: Bind, deps: Deps): void {
   bind(getMarketContext, ({ caller, params, query }) => marketContext(deps, caller, params.marketId, query));
   bind(getOrderBook, ({ params, query }) => markets.getOrderBook(deps, params.tokenId, query.venue));
   bind(getCurrentPositions, async ({ caller, query, request, reply }) => {
-    const positions = await currentPositions(deps, caller, query);
-    paginate(request, reply, positions.length);
-    return positions;
+    const { limit, offset = 0 } = query;
+    const positions = narrowed(await currentPositions(deps, caller, query), query);
+    paginate(request, reply, positions.length, offsetPages(offset, limit, positions.length));
+    return pageOf(positions, offset, limit);
   });
   bind(getMarket, ({ params, query }) => markets.getMarket(deps, params.id, query.venue));
 }

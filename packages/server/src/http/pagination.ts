@@ -10,6 +10,13 @@ export interface Neighbours {
   readonly cursor?: string | null;
 }
 
+/** The neighbours of a page that an offset begins. @param limit all in one page when left out */
+export const offsetPages = (offset: number, limit: number | undefined, total: number): Neighbours => ({
+  name: 'offset',
+  previous: offset > 0 ? Math.max(0, offset - (limit ?? offset)) : null,
+  next: limit !== undefined && offset + limit < total ? offset + limit : null,
+});
+
 export function paginate(
   request: FastifyRequest,
   reply: FastifyReply,

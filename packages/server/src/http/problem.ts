@@ -74,9 +74,7 @@ export function sendProblem(
 
 function refusalDetails(refused: Refusal): Details {
   const [first] = refused.denials;
-  const fields = refused.denials
-    .filter((denial) => denial.path !== undefined)
-    .map(({ path, code, detail }) => ({ path: path as string, code, message: detail }));
+  const fields = fieldsOf(refused.denials);
   return {
     detail: first.detail,
     retryAfterS: refused.retryAfterS,
@@ -109,20 +107,43 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   return sendProblem(request, reply, code, details);
 }
 
+type FieldFault = FastifyError & { validationContext?: string; further?: readonly Denial[] };
+
+/** What the schema finds, and what else is wrong with fields that it has nothing against. */
+function allErrors({ validation, validationContext, further }: FieldFault): FieldError[] {
+  const errors = fieldErrors(validation ?? [], validationContext ?? 'body');
+  const seen = new Set(errors.map(({ path }) => path));
+  const more = fieldsOf(further ?? []).filter(({ path }) => !seen.has(path));
+  return [...errors, ...more];
+}
+
+const fieldsOf = (denials: readonly Denial[]): FieldError[] =>
+  denials
+    .filter((denial) => denial.path !== undefined)
+    .map(({ path, code, detail }) => ({ path: path as string, code, message: detail }));
+
+/** Faults of one kind, for which the operation names a code, have that code. */
+function codeOf(errors: readonly FieldError[], request: FastifyRequest): ErrorCode {
+  const named: readonly string[] = request.routeOptions.config.operation?.errors ?? [];
+  const [first] = errors;
+  if (first === undefined || !named.includes(first.code)) return 'invalid_request';
+  return errors.every(({ code }) => code === first.code) ? (first.code as ErrorCode) : 'invalid_request';
+}
+
 /** What the caller is told of a fault; those that are the service's own are logged. */
 export function describeFault(
   error: unknown,
   request: FastifyRequest,
 ): readonly [code: ErrorCode, details: Details] {
   if (error instanceof Refusal) return [error.denials[0].code, refusalDetails(error)];
-  const fault = error as FastifyError & { validationContext?: string };
+  const fault = error as FieldFault;
   if (fault.validation !== undefined) {
-    const errors = fieldErrors(fault.validation, fault.validationContext ?? 'body');
+    const errors = allErrors(fault);
     const count = errors.length === 1 ? 'One field is' : `${errors.length} fields are`;
     const named = errors.slice(0, LIMITS.errorsListed).map(({ message }) => message);
     const more = errors.length > named.length ? `; and ${errors.length - named.length} more` : '';
     const detail = `${count} invalid: ${named.join('; ')}${more}.`;
-    return ['invalid_request', { detail, errors }];
+    return [codeOf(errors, request), { detail, errors }];
   }
   const known = FRAMEWORK[fault.code];
   if (known !== undefined) return [known, {}];

@@ -4,13 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Authenticator } from '../app/authenticate.ts';
 import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
 import type { Owner } from '../app/owners.ts';
 import type { Draw, RateLimits } from '../app/rate-limits.ts';
 import { refusal } from '../app/refusal.ts';
+import type { Denial } from '../domain/denial.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import { type Admission, kindOf } from './admission.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -18,6 +19,7 @@ import { type Identities, identify, isSameOrigin } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { STATUS } from './status.ts';
 import { inTurn } from './take-in.ts';
+import { compileFor, UNKNOWN_FIELDS_TEXT, withoutItems, withUnknownFields } from './validators.ts';
 
 /** The caller as the door knows it. */
 type Caller = NonNullable<Awaited<ReturnType<Authenticator['authenticate']>>>;
@@ -31,6 +33,10 @@ declare module 'fastify' {
      * replays, whatever its status.
      */
     hadNoEffect: boolean;
+  }
+  interface FastifyContextConfig {
+    /** Absent from routes that are no operations. */
+    operation?: Operation;
   }
 }
 
@@ -59,6 +65,8 @@ export interface Gate extends Identities {
 export type Bind = <const O extends Operation>(
   operation: O,
   handler: (input: Input<O>) => Promise<Static<O['response']> | FastifyReply>,
+  /** Looks at a body that its schema refuses, too, so that every invalid field is reported at once. */
+  judge?: (body: unknown) => readonly Denial[],
 ) => void;
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
@@ -78,11 +86,11 @@ export function createBinder(
 ): { bind: Bind; operations: readonly Operation[]; routes: readonly Route[] } {
   const operations: Operation[] = [];
   const routes: Route[] = [];
-  const bind: Bind = (operation, handler) => {
+  const bind: Bind = (operation, handler, judge) => {
     operations.push(operation);
     for (const path of [operation.path, ...aliases(operation.path)]) {
       routes.push({ method: operation.method, path });
-      bindRoute(app, gate, { operation, path }, handler);
+      bindRoute(app, gate, { operation, path, judge }, handler);
     }
   };
   return { bind, operations, routes };
@@ -93,19 +101,26 @@ type Handler = Parameters<Bind>[1];
 function bindRoute(
   app: FastifyInstance,
   gate: Gate,
-  { operation, path }: { readonly operation: Operation; readonly path: string },
+  {
+    operation,
+    path,
+    judge,
+  }: { readonly operation: Operation; readonly path: string; readonly judge: Parameters<Bind>[2] },
   handler: Handler,
 ): void {
   const isAlias = path !== operation.path;
   app.route({
     method: operation.method,
     url: frameworkPath(path),
-    config: { kind: kindOf(operation.rateClass), deadlineMs: operation.deadlineMs },
+    config: { operation, kind: kindOf(operation.rateClass), deadlineMs: operation.deadlineMs },
     schema: isAlias ? { ...routeSchema(operation), hide: true } : routeSchema(operation),
     ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
     onRequest: admit(gate, operation),
-    ...(operation.body === undefined ? {} : { preValidation: requireBody }),
+    ...(judge === undefined ? {} : { attachValidation: true }),
+    ...(operation.body === undefined ? {} : { preValidation: requireBody(operation) }),
+    ...(operation.judgedAlone === undefined ? {} : { validatorCompiler: judgeAlone(operation.judgedAlone) }),
     preHandler: [
+      ...(judge === undefined ? [] : [refuseTogether(judge)]),
       ...(operation.tokensPerItemOf === undefined ? [] : [drawPerItem(gate, operation)]),
       ...(operation.idempotent === true ? [replay(gate, operation, path)] : []),
     ],
@@ -139,11 +154,11 @@ function admit(gate: Gate, operation: Operation) {
       }
       return sendProblem(request, reply, code, detail === undefined ? {} : { detail });
     }
-    const { origin } = new URL(gate.publicUrl());
-    if (operation.sameOrigin === true && !isSameOrigin(request, origin)) {
-      return sendProblem(request, reply, 'origin_not_allowed', {
-        detail: `This route serves the pages under ${origin} only.`,
-      });
+    if (operation.sameOrigin === true) {
+      const { origin } = new URL(gate.publicUrl());
+      const detail = `This route serves the pages under ${origin} only.`;
+      if (!isSameOrigin(request, origin))
+        return sendProblem(request, reply, 'origin_not_allowed', { detail });
     }
     if (operation.rateClass === 'register' && paperOnly && isLocal(request, gate.publicUrl()))
       return undefined;
@@ -184,11 +199,28 @@ async function limited(
   });
 }
 
-async function requireBody(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-  return request.body === undefined || request.body === null
-    ? sendProblem(request, reply, 'body_required')
-    : undefined;
+function requireBody({ bodyOptional, bodyRequiredFix: fix }: Operation) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    if (request.body !== undefined && request.body !== null) return undefined;
+    if (bodyOptional !== true)
+      return sendProblem(request, reply, 'body_required', fix === undefined ? {} : { fix });
+    request.body = {};
+    return undefined;
+  };
 }
+
+const refuseTogether =
+  (judge: (body: unknown) => readonly Denial[]) =>
+  async (request: FastifyRequest): Promise<void> => {
+    if (request.validationError === undefined) return;
+    throw Object.assign(request.validationError, { further: judge(request.body) });
+  };
+
+/** Leaves the items of an array to the handler; the document shows them all the same. */
+const judgeAlone =
+  (array: string): FastifySchemaCompiler<unknown> =>
+  ({ schema, httpPart }) =>
+    compileFor(httpPart === 'body' ? withoutItems(schema as TSchema, array) : (schema as object), httpPart);
 
 /** A body in one form; `null` when it is nested too deeply to have one. */
 function canonicalBody(body: unknown): string | null {
@@ -274,7 +306,7 @@ export function errorCodes(operation: Operation): readonly ErrorCode[] {
   if (operation.params ?? operation.query ?? operation.body) codes.push('invalid_request');
   // A body that no one asked for is read all the same, and judged.
   if (operation.method !== 'GET') codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
-  if (operation.body !== undefined) codes.push('body_required');
+  if (operation.body !== undefined && operation.bodyOptional !== true) codes.push('body_required');
   if (operation.idempotent === true)
     codes.push('idempotency_key_invalid', 'idempotency_key_reused', 'idempotency_in_flight');
   if (operation.idempotent === true && operation.permission === 'agent')
@@ -296,15 +328,22 @@ function routeSchema(operation: Operation) {
       },
     ]),
   );
+  const { unknownFields = 'near', body } = operation;
+  // Where unknown fields are refused, so is a parameter of an operation that has none: ?dryRun=true must not trade.
+  const query = operation.query ?? (unknownFields === 'refuse' ? NO_PARAMETERS : undefined);
+  const description = [
+    ...(operation.description === undefined ? [] : [operation.description]),
+    ...(operation.query === undefined && body === undefined ? [] : [UNKNOWN_FIELDS_TEXT[unknownFields]]),
+  ].join(' ');
   return {
     operationId: operation.id,
     summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...(description === '' ? {} : { description }),
     tags: [operation.tag],
     security: SECURITY[operation.permission],
     ...(operation.params === undefined ? {} : { params: operation.params }),
-    ...(operation.query === undefined ? {} : { querystring: operation.query }),
-    ...(operation.body === undefined ? {} : { body: operation.body }),
+    ...(query === undefined ? {} : { querystring: withUnknownFields(query, unknownFields) }),
+    ...(operation.body === undefined ? {} : { body: withUnknownFields(operation.body, unknownFields) }),
     headers: {
       type: 'object',
       properties: { ...REQUEST_ID, ...(operation.idempotent === true ? IDEMPOTENCY_KEY_HEADER : {}) },
@@ -312,6 +351,8 @@ function routeSchema(operation: Operation) {
     response: { [operation.status]: operation.response, ...problems },
   };
 }
+
+const NO_PARAMETERS = { type: 'object', properties: {} } as unknown as TSchema;
 
 const SECURITY = {
   public: [],

@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { LIMITS, Liveness, type Operation, Problem, Readiness } from '@bellwether/contract';
 import swagger from '@fastify/swagger';
-import { Ajv, type ValidateFunction } from 'ajv';
-import formats from 'ajv-formats';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -35,6 +33,7 @@ import { bindSkills } from './skills.ts';
 import { takeIn } from './take-in.ts';
 import { guardTargets } from './targets.ts';
 import { bindTrading } from './trading.ts';
+import { compileFor } from './validators.ts';
 import { bindVenueB, venueBAliases } from './venue-b.ts';
 import { bindVenueBFees } from './venue-b-fees.ts';
 import { bindVenueBPositions } from './venue-b-positions.ts';
@@ -105,7 +104,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     venues: () => [options.deps.venueA, options.deps.venueB],
     ordersInDoubt: async () => (await options.deps.orders.inDoubt(options.deps.clock.now())).length,
   });
-  validateByPart(app);
+  app.setValidatorCompiler(({ schema, httpPart }) => compileFor(schema as object, httpPart));
   app.addSchema({ $id: 'Problem', ...Problem });
   await app.register(swagger, openapi(options));
 
@@ -181,49 +180,6 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
     if (reply.statusCode >= 500) logger.warn(context, 'request');
     else logger.debug(context, 'request');
   });
-}
-
-/** Bodies are judged as they are; what comes in a URL is text and is read as what the schema wants. */
-function validateByPart(app: FastifyInstance): void {
-  const common = { allErrors: true, removeAdditional: false, verbose: true, strict: false } as const;
-  const bodies = formats.default(new Ajv({ ...common, coerceTypes: false }));
-  const urls = formats.default(new Ajv({ ...common, coerceTypes: 'array', useDefaults: true }));
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    httpPart === 'body' ? boundedLists(bodies, schema as BodySchema) : urls.compile(schema as object),
-  );
-}
-
-interface BodySchema {
-  readonly properties?: Readonly<Record<string, { readonly maxItems?: number }>>;
-}
-
-/**
- * Reporting all errors means looking at every item, also of a list that is too long by thousands: of such a list only so
- * many are looked at that it is still seen to be too long.
- */
-function boundedLists(bodies: Ajv, schema: BodySchema): ValidateFunction {
-  const check = bodies.compile(schema);
-  const bounds = Object.entries(schema.properties ?? {}).filter(([, { maxItems }]) => maxItems !== undefined);
-  if (bounds.length === 0) return check;
-  const bounded = ((body: unknown) => {
-    const fits = check(cutLists(body, bounds));
-    bounded.errors = check.errors ?? null;
-    return fits;
-  }) as ValidateFunction;
-  return bounded;
-}
-
-function cutLists(
-  body: unknown,
-  bounds: readonly (readonly [string, { readonly maxItems?: number }])[],
-): unknown {
-  if (typeof body !== 'object' || body === null) return body;
-  const lists = body as Readonly<Record<string, unknown>>;
-  const cut = bounds.flatMap(([name, { maxItems = 0 }]) => {
-    const list = lists[name];
-    return Array.isArray(list) && list.length > maxItems ? [[name, list.slice(0, maxItems + 1)]] : [];
-  });
-  return cut.length === 0 ? body : { ...body, ...Object.fromEntries(cut) };
 }
 
 class UnsupportedMediaType extends Error {

@@ -48,6 +48,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   link_challenge_invalid: 400,
   link_signature_invalid: 400,
   wallet_not_found: 404,
+  wallet_required: 400,
   unknown_venue: 400,
   wrong_venue_route: 400,
   market_not_found: 404,

@@ -63,11 +63,9 @@ export function bindTrading(bind: Bind, deps: Deps): void {
   bind(placeTrade, ({ caller, body, request }) =>
     trade.placeTrade(deps, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
   );
-  bind(listOpenOrders, async ({ caller, query, request, reply }) => {
-    const page = await orders.listOpenOrders(deps, caller, filterOf(query));
-    paginate(request, reply, page.total);
-    return page.orders;
-  });
+  bind(listOpenOrders, async ({ caller, query, request, reply }) =>
+    send(request, reply, await orders.listOpenOrders(deps, caller, filterOf(query)), query),
+  );
   bind(listOrders, async ({ caller, query, request, reply }) =>
     send(request, reply, await orders.listOrders(deps, caller, filterOf(query)), query),
   );

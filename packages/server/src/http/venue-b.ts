@@ -9,7 +9,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import type { Deps } from '../app/deps.ts';
 import * as orders from '../app/venue-b/orders.ts';
-import { quote } from '../app/venue-b/quote.ts';
+import { quote, quoteFaults } from '../app/venue-b/quote.ts';
 import { submit } from '../app/venue-b/submit.ts';
 import { paginate } from './pagination.ts';
 import { deadlineOf } from './request-deadline.ts';
@@ -35,12 +35,16 @@ function countryOf({ headers, fromProxy }: FastifyRequest, header: string | null
 }
 
 export function bindVenueB(bind: Bind, deps: Deps): void {
-  bind(quoteVenueB, async ({ caller, body, request }) => {
-    const answer = await quote(deps, caller, body, countryOf(request, deps.geography.header));
-    // What could not be had a moment ago is asked for anew.
-    request.hadNoEffect = answer.quoteErrorCode !== undefined;
-    return answer;
-  });
+  bind(
+    quoteVenueB,
+    async ({ caller, body, request }) => {
+      const answer = await quote(deps, caller, body, countryOf(request, deps.geography.header));
+      // What could not be had a moment ago is asked for anew.
+      request.hadNoEffect = answer.quoteErrorCode !== undefined;
+      return answer;
+    },
+    quoteFaults,
+  );
   bind(submitVenueB, ({ caller, body, request }) =>
     submit(deps, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
   );

@@ -116,6 +116,8 @@ export interface SolanaWallets {
   readonly named: SolanaAddress | null;
   /** Proved by the owner's agents, linked by nobody else, and within this agent's reach. */
   readonly proved: readonly SolanaAddress[];
+  /** The agent's solAddress while nobody has proved to hold it. */
+  readonly unproved: SolanaAddress | null;
 }
 
 /**
@@ -301,6 +303,16 @@ export interface OrderFilter {
   readonly offset: number;
 }
 
+export interface DayCounts {
+  readonly placed: number;
+  readonly filled: number;
+  readonly open: number;
+  /** Canceled or expired without a fill. */
+  readonly canceled: number;
+  /** Proved never to have been taken by the venue. */
+  readonly givenBack: number;
+}
+
 export interface OrderStore {
   byIds(orderIds: readonly string[]): Promise<readonly OrderRow[]>;
   byId(agentId: string, orderId: string): Promise<OrderRow | null>;
@@ -315,6 +327,8 @@ export interface OrderStore {
     filter: OrderFilter,
   ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
   openOfOwner(userId: bigint): Promise<readonly OrderRow[]>;
+  /** What the day's number of trades is made of, for the UTC day of `at`. */
+  countsOfDay(agentId: string, at: number): Promise<DayCounts>;
   /** Of venue A alone: venue B's are followed by their signatures. */
   inDoubt(olderThan: number): Promise<readonly OrderRow[]>;
   /** Records what became of an order when the venue's own evidence does not do it. */
@@ -348,13 +362,25 @@ export interface PositionRow {
   } | null;
 }
 
+export interface ClosedPage {
+  readonly limit: number;
+  readonly offset: number;
+  /** Condition id or market id. */
+  readonly market?: string;
+  /** A part of the title, in any case. */
+  readonly title?: string;
+  /** Left out: when they were closed. Fields that are the same for every closed position sort nothing. */
+  readonly sortBy?: string;
+  readonly sortDirection?: 'ASC' | 'DESC';
+}
+
 export interface PositionStore {
   /** Held now, by any of the wallets. */
   held(wallets: readonly WalletAddress[]): Promise<readonly PositionRow[]>;
   /** Sold or redeemed to the last share, latest first. */
   closed(
     wallets: readonly WalletAddress[],
-    page: { readonly limit: number; readonly offset: number },
+    page: ClosedPage,
   ): Promise<{ readonly rows: readonly PositionRow[]; readonly total: number }>;
   /** Realised P&L after fees of the fills since then. */
   realizedSince(wallets: readonly WalletAddress[], at: number): Promise<Micro>;

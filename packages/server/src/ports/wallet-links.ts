@@ -36,6 +36,10 @@ export interface WalletLinkStore {
    * @returns the wallets that the owner had, none when the address was not the owner's
    */
   unlink(caller: Caller, address: string): Promise<readonly string[]>;
+  /** What an unlink could mean: the owner's keys with their wallets, and the Solana address that the agent names. */
+  unlinkable(
+    caller: Caller,
+  ): Promise<readonly { readonly key: string; readonly wallets: readonly string[] }[]>;
   setSolAddress(agentId: string, solAddress: string): Promise<void>;
   /** Forgets challenges that have expired. */
   sweep(at: number): Promise<void>;

@@ -12,6 +12,7 @@ function market(
     question: `Will ${change.id} happen?`,
     description: 'Resolves YES when it happens.',
     category: 'Politics',
+    tags: [],
     eventId: '900',
     eventTitle: 'Things that happen',
     negRisk: false,

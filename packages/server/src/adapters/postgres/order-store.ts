@@ -78,6 +78,24 @@ export function createOrderStore(sql: Sql): OrderStore {
       );
     },
 
+    async countsOfDay(agentId, at) {
+      const day = new Date(at).toISOString().slice(0, 10);
+      const [row] = await sql`
+        select count(*)::int as placed, count(*) filter (where filled > 0)::int as filled,
+          count(*) filter (where ${open} or status in ('submitting', 'unknown'))::int as open,
+          count(*) filter (where filled = 0 and status in ('canceled', 'expired'))::int as canceled,
+          count(*) filter (where status = 'rejected')::int as given_back
+        from orders where agent_id = ${agentId} and created_at >= ${new Date(`${day}T00:00:00Z`)}
+          and reserved_day = ${day}::date and not is_redemption`;
+      return {
+        placed: row?.placed,
+        filled: row?.filled,
+        open: row?.open,
+        canceled: row?.canceled,
+        givenBack: row?.given_back,
+      };
+    },
+
     async inDoubt(olderThan) {
       const rows = await sql`
         select * from orders where status in ('submitting', 'unknown') and created_at < ${new Date(olderThan)}

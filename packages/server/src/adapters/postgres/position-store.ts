@@ -1,6 +1,6 @@
 /** Positions as the fills made them, with what the desk knows of their markets. */
 import type { PositionRow, PositionStore } from '../../ports/stores.ts';
-import type { Sql } from './connection.ts';
+import type { Fragment, Sql } from './connection.ts';
 import type { Row } from './rows.ts';
 
 export function createPositionStore(sql: Sql): PositionStore {
@@ -13,13 +13,26 @@ export function createPositionStore(sql: Sql): PositionStore {
       return rows.map(positionRow);
     },
 
-    async closed(wallets, { limit, offset }) {
+    async closed(wallets, { limit, offset, market, title, sortBy, sortDirection }) {
+      const sorted: Record<string, Fragment> = {
+        realizedPnl: sql`p.realized`,
+        percentPnl: sql`p.realized / nullif(p.bought_cost, 0)::float8`,
+        initialValue: sql`p.bought_cost`,
+        avgPrice: sql`p.bought_cost / nullif(p.bought_size, 0)::float8`,
+        title: sql`m.question`,
+        endDate: sql`m.end_date`,
+      };
+      const field = sorted[sortBy ?? ''];
+      const direction = sortDirection === 'ASC' ? sql`asc nulls last` : sql`desc nulls last`;
+      const from = sql`from positions p left join traded_markets m using (condition_id)
+        where wallet = any(${[...wallets]}::text[]) and not is_held
+        ${market === undefined ? sql`` : sql`and (condition_id = ${market} or m.market_id = ${market})`}
+        ${title === undefined ? sql`` : sql`and position(lower(${title}) in lower(m.question)) > 0`}`;
       const [rows, [count]] = await Promise.all([
-        sql`select ${columns} from positions p left join traded_markets m using (condition_id)
-          where wallet = any(${[...wallets]}::text[]) and not is_held
-          order by closed_at desc, token_id limit ${limit} offset ${offset}`,
-        sql`select count(*)::int as total from positions
-          where wallet = any(${[...wallets]}::text[]) and not is_held`,
+        sql`select ${columns} ${from}
+          order by ${field === undefined ? sql`` : sql`${field} ${direction},`} closed_at desc, token_id
+          limit ${limit} offset ${offset}`,
+        sql`select count(*)::int as total ${from}`,
       ]);
       return { rows: rows.map(positionRow), total: count?.total as number };
     },

@@ -14,6 +14,16 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
 
     unlink: (caller, address) => transact(sql, (tx) => unlink(tx, caller, address)),
 
+    async unlinkable({ agentId }) {
+      const rows = await sql`
+        select w.key, array_agg(distinct w.address order by w.address) as wallets from agents a cross join lateral (
+          select eoa as key, wallet_address as address from credentials where user_id = a.user_id
+          union select signer, address from linked_wallets where user_id = a.user_id
+          union select a.sol_address, a.sol_address where a.sol_address is not null
+        ) w where a.agent_id = ${agentId} group by w.key order by w.key`;
+      return rows.map((row) => ({ key: row.key as string, wallets: row.wallets as string[] }));
+    },
+
     async setSolAddress(agentId, solAddress) {
       await sql`update agents set sol_address = ${solAddress} where agent_id = ${agentId}`;
     },

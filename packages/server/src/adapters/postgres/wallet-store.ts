@@ -51,10 +51,14 @@ export function createWalletStore(sql: Sql): WalletStore {
 
     async solanaWallets(caller) {
       const [row] = await sql`
-        select a.sol_address as named, array(${solanaWallets(sql, caller)} order by 1) as proved
+        select a.sol_address as named, (select a.sol_address where not exists (
+            select 1 from linked_wallets l where l.address = a.sol_address
+            union all select 1 from order_wallets o where o.address = a.sol_address)) as unproved,
+          array(${solanaWallets(sql, caller)} order by 1) as proved
         from agents a where a.agent_id = ${caller.agentId}`;
       return {
         named: (row?.named ?? null) as SolanaAddress | null,
+        unproved: (row?.unproved ?? null) as SolanaAddress | null,
         proved: (row?.proved ?? []) as SolanaAddress[],
       };
     },

@@ -4,7 +4,7 @@
  * touched here; what the safeguards would deny a submit now is shown without its transaction.
  */
 import { QUOTE_ERRORS, type Quote, type QuoteErrorCode, type QuoteRequest } from '@bellwether/contract';
-import { DecimalError, formatMicro, formatPips, type Micro, parseMicro } from '@bellwether/contract/decimals';
+import { DecimalError, formatMicro, formatPips, parseMicro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/protocol';
 import type { Denial } from '../../domain/denial.ts';
 import { markPrice } from '../../domain/market.ts';
@@ -99,62 +99,75 @@ async function ask(deps: Deps, question: QuoteQuestion): Promise<VenueQuote> {
 const upper = <T extends string>(text: string): T => text.toUpperCase() as T;
 
 async function questionOf(deps: Deps, caller: Caller, request: QuoteRequest): Promise<QuoteQuestion> {
-  const faults: Denial[] = [];
-  const side = upper<'BUY' | 'SELL'>(request.action);
-  const amount = amountOf(side, request, faults);
-  const named = addressOf(request.userPublicKey, 'userPublicKey', faults);
-  const destination = addressOf(request.destinationWallet, 'destinationWallet', faults);
-  const [first, ...rest] = faults;
+  const [first, ...rest] = quoteFaults(request);
   if (first !== undefined) throw new Refusal([first, ...rest]);
-  const wallet = named ?? (await ownWallet(deps, caller));
+  const side = upper<'BUY' | 'SELL'>(request.action);
+  const destination = parseSolanaAddress(request.destinationWallet ?? '');
+  const wallet = parseSolanaAddress(request.userPublicKey ?? '') ?? (await ownWallet(deps, caller));
   return {
     ticker: request.marketTicker,
     outcome: upper<'YES' | 'NO'>(request.side),
     side,
-    amount,
+    amount: parseMicro((side === 'BUY' ? request.amount : request.shares) ?? 0),
     wallet,
     destination: destination === wallet ? null : destination,
   };
 }
 
-/** BUY takes amount, SELL takes shares; each fault is noted. */
-function amountOf(
-  side: 'BUY' | 'SELL',
-  { amount, shares }: Pick<QuoteRequest, 'amount' | 'shares'>,
-  faults: Denial[],
-): Micro {
-  const [wanted, other, value, stray] =
-    side === 'BUY'
-      ? (['amount', 'shares', amount, shares] as const)
-      : (['shares', 'amount', shares, amount] as const);
-  if (stray !== undefined) {
+/**
+ * What is wrong with the fields of a request beyond their schema, every fault at once. Fields of another type than
+ * their schema's are left to that.
+ */
+export function quoteFaults(request: unknown): Denial[] {
+  if (typeof request !== 'object' || request === null) return [];
+  const { action, amount, shares, userPublicKey, destinationWallet } = request as Record<string, unknown>;
+  return [
+    ...amountFaults(typeof action === 'string' ? action.toUpperCase() : '', { amount, shares }),
+    ...addressFaults({ userPublicKey, destinationWallet }),
+  ];
+}
+
+/** BUY takes amount, SELL takes shares. */
+function amountFaults(
+  side: string,
+  given: { readonly amount: unknown; readonly shares: unknown },
+): readonly Denial[] {
+  if (side !== 'BUY' && side !== 'SELL') return [];
+  const [wanted, other] = side === 'BUY' ? (['amount', 'shares'] as const) : (['shares', 'amount'] as const);
+  const faults: Denial[] = [];
+  if (given[other] !== undefined) {
     faults.push({
       code: `${other}_not_allowed`,
       path: other,
       detail: `A ${side} takes ${wanted}, not ${other}.`,
     });
   }
-  if (value === undefined) {
+  const value = given[wanted];
+  if (value === undefined)
     faults.push({ code: `${wanted}_required`, path: wanted, detail: `A ${side} needs ${wanted}.` });
-    return 0n;
-  }
+  if (typeof value === 'number' && !isExact(value))
+    faults.push({ code: 'too_many_decimals', path: wanted, detail: `${wanted} has more than 6 decimals.` });
+  return faults;
+}
+
+function isExact(value: number): boolean {
   try {
-    return parseMicro(value);
+    parseMicro(value);
+    return true;
   } catch (error) {
     if (!(error instanceof DecimalError)) throw error;
-    faults.push({ code: 'too_many_decimals', path: wanted, detail: `${wanted} has more than 6 decimals.` });
-    return 0n;
+    return false;
   }
 }
 
-function addressOf(text: string | undefined, path: string, faults: Denial[]): SolanaAddress | null {
-  if (text === undefined) return null;
-  const address = parseSolanaAddress(text);
-  if (address === null) {
-    faults.push({ code: 'invalid_solana_address', path, detail: `${path} is not base58 of 32 bytes.` });
-  }
-  return address;
-}
+const addressFaults = (given: Readonly<Record<string, unknown>>): readonly Denial[] =>
+  Object.entries(given)
+    .filter(([, text]) => typeof text === 'string' && parseSolanaAddress(text) === null)
+    .map(([path]) => ({
+      code: 'invalid_solana_address',
+      path,
+      detail: `${path} is not base58 of 32 bytes.`,
+    }));
 
 async function ownWallet(deps: Deps, caller: Caller): Promise<SolanaAddress | null> {
   const stored = (await deps.agents.byId(caller.agentId))?.solAddress ?? null;

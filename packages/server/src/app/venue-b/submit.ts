@@ -9,6 +9,7 @@
 import {
   type SubmitRequest,
   type SubmitResponse,
+  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -134,6 +135,10 @@ function requireSameFields(request: SubmitRequest, quote: ExecutableQuote): void
     ['amount', exact(request.amount), isBuy ? asked : 'none'],
     ['shares', exact(request.shares), isBuy ? 'none' : asked],
     ['userPublicKey', request.userPublicKey, quote.wallet],
+    ['destinationWallet', request.destinationWallet, quote.destination ?? quote.wallet],
+    ['inAmount', request.inAmount, quote.amounts.inAmount.toString()],
+    ['outAmount', request.outAmount, quote.amounts.outAmount.toString()],
+    ['minOutAmount', request.minOutAmount, quote.amounts.minOutAmount.toString()],
   ] as const;
   const faults = pairs
     .filter(([, sent, quoted]) => sent !== undefined && sent !== quoted)
@@ -321,6 +326,8 @@ function submitResponse(
     aiAgentId: order.agentId,
     userId: order.userId.toString(),
     submittedAt: new Date(order.createdAt).toISOString(),
-    ...(errorCode === null ? {} : { errorCode, errorMessage: VENUE_REFUSALS[errorCode] }),
+    ...(errorCode === null
+      ? {}
+      : { errorCode, errorMessage: VENUE_REFUSALS[errorCode], fix: VENUE_REFUSAL_FIXES[errorCode] }),
   };
 }

@@ -1,9 +1,11 @@
 /**
- * Finds markets by words: ranked, over question, event, category and rules.
+ * Finds markets by words: ranked, over titles (question, event, slug) and tags (category, subjects), then over the rules.
  *
- * In prose: first whoever has every word, whole or as a beginning. Only when there is none, the words are taken to
- * hold typing errors: one edit in a short word, two in a longer one (two letters that changed places are two edits);
- * then two edits everywhere. Only when that finds nothing either, a market may lack some of the words.
+ * In prose: first the markets whose titles and tags have every word, whole or as a beginning. Only when there is none,
+ * the rules are read too. Only when that finds nothing, the words are taken to hold typing errors: one edit in a short
+ * word, two in a longer one (two letters that changed places are two edits), again first in titles and tags. At last a
+ * market may lack some of the words. Each step is taken only when the one before finds nothing: the rules of all
+ * markets are alike, so a loose match there is a match of everything.
  */
 import type { MarketView } from '@bellwether/exchange';
 import MiniSearch, { type SearchOptions } from 'minisearch';
@@ -13,6 +15,7 @@ interface Entry {
   readonly question: string;
   readonly eventTitle: string;
   readonly category: string;
+  readonly tags: string;
   readonly description: string;
   readonly slug: string;
 }
@@ -21,14 +24,18 @@ interface Entry {
 const FUZZY_FROM_CHARS = 4;
 const LONG_FROM_CHARS = 6;
 
-const edits = (short: number, long: number) => (term: string) =>
-  term.length < FUZZY_FROM_CHARS ? false : term.length < LONG_FROM_CHARS ? short : long;
+/** In a short word two edits make any other: "film" would be "will". */
+const fuzzy = (term: string): number | false =>
+  term.length < FUZZY_FROM_CHARS ? false : term.length < LONG_FROM_CHARS ? 1 : 2;
+
+const TITLES_AND_TAGS = ['question', 'eventTitle', 'category', 'tags', 'slug'];
 
 const STAGES: readonly SearchOptions[] = [
+  { combineWith: 'AND', fields: TITLES_AND_TAGS },
   { combineWith: 'AND' },
-  { combineWith: 'AND', fuzzy: edits(1, 2) },
-  { combineWith: 'AND', fuzzy: edits(2, 2) },
-  { combineWith: 'OR', fuzzy: edits(1, 2) },
+  { combineWith: 'AND', fuzzy, fields: TITLES_AND_TAGS },
+  { combineWith: 'AND', fuzzy },
+  { combineWith: 'OR', fuzzy, fields: TITLES_AND_TAGS },
 ];
 
 /** Lower case, without accents. */
@@ -36,11 +43,11 @@ const plain = (term: string): string => term.normalize('NFKD').replace(/\p{M}/gu
 
 export class MarketSearch {
   readonly #index = new MiniSearch<Entry>({
-    fields: ['question', 'eventTitle', 'category', 'description', 'slug'],
+    fields: [...TITLES_AND_TAGS, 'description'],
     idField: 'id',
     processTerm: plain,
     searchOptions: {
-      boost: { question: 4, eventTitle: 2, category: 2, slug: 1, description: 0.5 },
+      boost: { question: 4, eventTitle: 2, category: 2, tags: 1, slug: 1, description: 0.5 },
       prefix: (term) => term.length > 1,
       weights: { fuzzy: 0.3, prefix: 0.6 },
     },
@@ -51,7 +58,8 @@ export class MarketSearch {
     const seen = new Set<string>();
     for (const market of markets) {
       seen.add(market.conditionId);
-      if (!this.#index.has(market.conditionId)) this.#index.add({ ...market, id: market.conditionId });
+      if (!this.#index.has(market.conditionId))
+        this.#index.add({ ...market, id: market.conditionId, tags: market.tags.join(' ') });
     }
     if (seen.size === this.#index.documentCount) return;
     for (const id of this.#ids()) if (!seen.has(id)) this.#index.discard(id);

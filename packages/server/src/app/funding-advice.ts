@@ -1,0 +1,48 @@
+/** Where the money for an order might be: asked only when an order is refused for want of it. */
+import { formatMicro, type Micro } from '@bellwether/contract/decimals';
+import { type Address, signatureTypeOf, walletKindsOf } from '@bellwether/protocol';
+import type { Caller } from '../ports/stores.ts';
+import type { Balance } from '../ports/venue.ts';
+import type { Deps } from './deps.ts';
+
+export interface Shortage {
+  /** The account that should pay. */
+  readonly maker: Address;
+  /** The key that signed. */
+  readonly eoa: Address;
+  readonly buying: boolean;
+  readonly needed: Micro;
+  readonly heldIn: (balance: Balance) => Micro;
+}
+
+/** The same key's other wallets: those that hold enough. A wrong maker is the commonest reason for an empty account. */
+async function richerWallets(
+  deps: Deps,
+  caller: Caller,
+  { maker, eoa, needed, heldIn }: Shortage,
+): Promise<string[]> {
+  const { proxy, safe, deposit } = walletKindsOf(eoa);
+  const others = [eoa, proxy, safe, deposit.beacon, deposit.uups].filter((wallet) => wallet !== maker);
+  const found = await Promise.all(
+    others.map(async (wallet) => {
+      const held = heldIn(await deps.venueA.balance(wallet));
+      if (held < needed) return null;
+      const isRegistered = (await deps.wallets.credential(caller, wallet)) !== null;
+      const then = isRegistered
+        ? 'it is registered: sign with it as order.maker'
+        : 'it is not registered: POST /wallet/credentials with it, then sign with it as order.maker';
+      return `${wallet} (signatureType ${signatureTypeOf(eoa, wallet)}) of the same key holds ${formatMicro(held)}; ${then}.`;
+    }),
+  );
+  return found.filter((text) => text !== null);
+}
+
+/** @returns what to do next, beyond the registry's advice; `null` when nothing more is known */
+export async function waysToFund(deps: Deps, caller: Caller, shortage: Shortage): Promise<string | null> {
+  const ways = await richerWallets(deps, caller, shortage);
+  if (shortage.buying && deps.venueA.backend === 'paper')
+    ways.push(
+      `Draw paper money with POST /paper/faucet {"address": "${shortage.maker}", "amount": ${formatMicro(shortage.needed)}}, or order less, or cancel open orders.`,
+    );
+  return ways.length === 0 ? null : ways.join(' ');
+}

@@ -1,0 +1,285 @@
+/**
+ * Why a signature is not the signer's. Tries the mistakes that signers make, each by itself and most common first, and
+ * names the one under which the signature fits. Only for orders that are refused anyway, and never with more than
+ * {@link MOST_RECOVERIES} recoveries: it must not be a way to keep the service busy.
+ */
+import {
+  bytesToHex,
+  domainSeparator,
+  type Eip712Domain,
+  EXTENDED_ORDER_TYPE,
+  type ExchangeDomain,
+  equalBytes,
+  exchangeDomain,
+  extendedOrderStructHash,
+  ORDER_DOMAIN_NAME,
+  ORDER_TYPE,
+  type OrderExtras,
+  type OrderVersion,
+  orderDigest,
+  orderStructHash,
+  orderStructHashWithTextSide,
+  type ParsedSignature,
+  POLYMARKET_ORDER_TYPE,
+  polymarketOrderStructHash,
+  recoverAddress,
+  type SignatureType,
+} from '@bellwether/protocol';
+import type { Draft } from './orders/draft.ts';
+import { describeDomain, type SignatureRules, structHash } from './signature-rules.ts';
+
+export const MOST_RECOVERIES = 32;
+
+/** Chains that signers are set to by default, or were set to once. */
+const OTHER_CHAINS = [137, 80_002, 1, 31_337, 80_001];
+const OTHER_NAMES = [
+  'CTF Exchange',
+  'Polymarket',
+  'ClobAuthDomain',
+  'Polymarket CTF Exchange V2',
+  'Polymarket Neg Risk CTF Exchange',
+  'CTFExchange',
+];
+const NO_EXTRAS: OrderExtras = { timestamp: 0n, metadata: new Uint8Array(32), builder: new Uint8Array(32) };
+
+export interface Culprit {
+  readonly check: string;
+  /** What is wrong, in words. */
+  readonly culprit: string;
+  readonly fix: string;
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+/** A message that may have been signed instead. */
+interface Candidate extends Culprit {
+  readonly separator: Uint8Array;
+  readonly struct: Uint8Array;
+}
+
+/** The order, the market's contract, and which versions it may be signed for; the likeliest first. */
+export interface Subject {
+  readonly draft: Draft;
+  readonly negRisk: boolean;
+  readonly rules: SignatureRules;
+  readonly versions: readonly OrderVersion[];
+}
+
+const domainOf = ({ version, verifyingContract }: ExchangeDomain, chainId: number): Eip712Domain => ({
+  name: ORDER_DOMAIN_NAME,
+  version: String(version),
+  chainId,
+  verifyingContract,
+});
+
+function* candidates(subject: Subject): Generator<Candidate> {
+  yield* contracts(subject);
+  for (const version of subject.versions) {
+    const wanted = exchangeDomain(subject.rules.domains, version, subject.negRisk);
+    yield* structs(subject, wanted);
+    yield* signatureTypes(subject, wanted);
+    yield* sides(subject, wanted);
+    yield* domains(subject, wanted);
+  }
+}
+
+/** The same order for another of the exchange's contracts. */
+function* contracts({ draft, negRisk, rules, versions }: Subject): Generator<Candidate> {
+  const wanted = versions.map((version) => describeDomain(exchangeDomain(rules.domains, version, negRisk)));
+  for (const domain of rules.domains) {
+    // Those have been tried: a signature for one of them is none of the signer's.
+    if (domain.negRisk === negRisk && versions.includes(domain.version)) continue;
+    const struct = structHash(draft, domain.version, rules.profile);
+    if (struct === null) continue;
+    const isVersion = draft.version !== null && domain.version !== draft.version;
+    const signedFor = describeDomain(domain);
+    yield {
+      separator: domain.separator,
+      struct,
+      check: isVersion ? 'order_version' : 'verifying_contract',
+      culprit: isVersion ? 'orderVersion' : 'domain.verifyingContract',
+      facts: { signedFor },
+      fix: isVersion
+        ? `The order verifies for version ${domain.version}: send orderVersion ${domain.version}, or sign for version ${draft.version}.`
+        : `The order is signed for ${signedFor}; this market's negRisk is ${negRisk}: sign for ${wanted.join(' or ')}.`,
+    };
+  }
+}
+
+/** Another struct of the same name. */
+function* structs({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
+  const extras = draft.extras ?? NO_EXTRAS;
+  const eleven = polymarketOrderStructHash({ ...draft.fields, ...extras });
+  const fifteen = extendedOrderStructHash(draft.fields, extras);
+  const isOwn = rules.profile === 'polymarket' && wanted.version === 2;
+  const expected = isOwn ? 'the 11-field struct' : 'the 12-field struct';
+  const forms = isOwn
+    ? ([['12 fields', orderStructHash(draft.fields), 'order_profile']] as const)
+    : ([['11 fields', eleven, 'deprecated_fields']] as const);
+  for (const [fields, struct, check] of [...forms, ['15 fields', fifteen, 'deprecated_fields'] as const]) {
+    yield {
+      separator: wanted.separator,
+      struct,
+      check,
+      culprit: `struct of ${fields}`,
+      facts: { signedFor: describeDomain(wanted), signedStruct: fields },
+      fix: isOwn
+        ? `The signed struct has ${fields}; this venue signs ${expected}: salt, maker, signer, tokenId, makerAmount, takerAmount, side, signatureType, timestamp, metadata, builder.`
+        : `The signed struct has ${fields}: timestamp, metadata and builder are part of the signed digest; sign the 12-field struct without them.`,
+    };
+  }
+}
+
+function* signatureTypes({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
+  for (const signatureType of [0, 1, 2, 3] as const satisfies readonly SignatureType[]) {
+    if (signatureType === draft.signatureType) continue;
+    const struct = structHash(
+      { ...draft, fields: { ...draft.fields, signatureType } },
+      wanted.version,
+      rules.profile,
+    );
+    if (struct === null) continue;
+    yield {
+      separator: wanted.separator,
+      struct,
+      check: 'signature_type',
+      culprit: 'order.signatureType',
+      facts: { signedAs: signatureType, sent: draft.signatureType },
+      fix: `The order was signed as signatureType ${signatureType} and sent as ${draft.signatureType}: send what was signed.`,
+    };
+  }
+}
+
+/** The other side, or the side as a word. */
+function* sides({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
+  const side = draft.fields.side === 0 ? 1 : 0;
+  const flipped = structHash({ ...draft, fields: { ...draft.fields, side } }, wanted.version, rules.profile);
+  const common = { separator: wanted.separator, check: 'side', culprit: 'order.side' };
+  if (flipped !== null) {
+    yield {
+      ...common,
+      struct: flipped,
+      facts: { signedAs: side === 0 ? 'BUY' : 'SELL', sent: draft.side },
+      fix: `The order was signed as ${side === 0 ? 'BUY (0)' : 'SELL (1)'} and sent as ${draft.side}: send what was signed. BUY is 0 and SELL is 1.`,
+    };
+  }
+  yield {
+    ...common,
+    struct: orderStructHashWithTextSide(draft.fields, draft.side),
+    facts: { signedAs: 'string side', sent: draft.side },
+    fix: 'side was signed as a text: in the struct it is uint8 side, 0 for BUY and 1 for SELL.',
+  };
+}
+
+/** The same order under a domain that differs in one thing. */
+function* domains({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
+  const struct = structHash(draft, wanted.version, rules.profile);
+  if (struct === null) return;
+  const right = domainOf(wanted, rules.chainId);
+  const { verifyingContract: _left, ...bare } = right;
+  for (const chainId of OTHER_CHAINS.filter((id) => id !== rules.chainId)) {
+    yield {
+      separator: domainSeparator({ ...right, chainId }),
+      struct,
+      check: 'chain_id',
+      culprit: 'domain.chainId',
+      facts: { signedChainId: chainId, expectedChainId: rules.chainId },
+      fix: `The order is signed for chain ${chainId}: sign it with chainId ${rules.chainId} in the domain.`,
+    };
+  }
+  const otherVersion = wanted.version === 2 ? '1' : '2';
+  yield {
+    separator: domainSeparator({ ...right, version: otherVersion }),
+    struct,
+    check: 'domain_version',
+    culprit: 'domain.version',
+    facts: { signedVersion: otherVersion, expectedVersion: right.version },
+    fix: `The domain was signed with version "${otherVersion}" for the contract of version ${right.version}: sign it with version "${right.version}".`,
+  };
+  for (const name of OTHER_NAMES) {
+    yield {
+      separator: domainSeparator({ ...right, name }),
+      struct,
+      check: 'domain_name',
+      culprit: 'domain.name',
+      facts: { signedName: name, expectedName: right.name },
+      fix: `The domain was signed with the name "${name}": sign it with "${right.name}".`,
+    };
+  }
+  yield {
+    separator: domainSeparator(bare),
+    struct,
+    check: 'verifying_contract',
+    culprit: 'domain.verifyingContract',
+    facts: { signedFor: null },
+    fix: `The domain was signed without verifyingContract: sign for ${describeDomain(wanted)}.`,
+  };
+}
+
+/** @param spent recoveries that the refusal has cost so far */
+export function culpritOf(subject: Subject, parsed: ParsedSignature, spent: number): Culprit | null {
+  const { draft, rules } = subject;
+  let left = MOST_RECOVERIES - spent;
+  for (const candidate of candidates(subject)) {
+    if (left === 0) return null;
+    left -= 1;
+    const digest = orderDigest(candidate.separator, candidate.struct);
+    const answer = recoverAddress(rules.recover, digest, parsed);
+    if (answer.ok && answer.address === draft.fields.signer) return candidate;
+  }
+  return null;
+}
+
+/** A wrapped signature says what it was made over, so nothing needs to be recovered. */
+export function culpritOfWrapped(
+  subject: Subject,
+  parts: { readonly separator: Uint8Array; readonly contentsHash: Uint8Array },
+): Culprit | null {
+  for (const candidate of candidates(subject))
+    if (equalBytes(candidate.separator, parts.separator) && equalBytes(candidate.struct, parts.contentsHash))
+      return candidate;
+  return null;
+}
+
+const typeFields = (type: string): { readonly name: string; readonly type: string }[] =>
+  type
+    .slice(type.indexOf('(') + 1, -1)
+    .split(',')
+    .map((field) => {
+      const [kind = '', name = ''] = field.split(' ');
+      return { name, type: kind };
+    });
+
+/** What should have been signed: the digest, and the typed data that gives it to any EIP-712 signer. */
+export function expectation({ draft, negRisk, rules, versions }: Subject): Readonly<Record<string, unknown>> {
+  const version = versions[0] ?? 2;
+  const wanted = exchangeDomain(rules.domains, version, negRisk);
+  const isOwn = rules.profile === 'polymarket' && version === 2;
+  const whole = { ...draft, extras: draft.extras ?? NO_EXTRAS };
+  const struct = structHash(whole, version, rules.profile);
+  if (struct === null) return {};
+  const values: Readonly<Record<string, unknown>> = { ...draft.fields, ...whole.extras };
+  const fields = typeFields(isOwn ? POLYMARKET_ORDER_TYPE : ORDER_TYPE);
+  const text = (value: unknown): unknown =>
+    typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? bytesToHex(value) : value;
+  return {
+    expectedDigest: bytesToHex(orderDigest(wanted.separator, struct)),
+    typedData: {
+      domain: domainOf(wanted, rules.chainId),
+      primaryType: 'Order',
+      types: {
+        EIP712Domain: [
+          { name: 'name', type: 'string' },
+          { name: 'version', type: 'string' },
+          { name: 'chainId', type: 'uint256' },
+          { name: 'verifyingContract', type: 'address' },
+        ],
+        Order: fields,
+      },
+      message: Object.fromEntries(fields.map(({ name }) => [name, text(values[name])])),
+    },
+  };
+}
+
+/** What a wrapped signature of an unknown type text was made over, where that can be told. */
+export const isExtendedType = (signature: string): boolean =>
+  signature.toLowerCase().includes(bytesToHex(new TextEncoder().encode(EXTENDED_ORDER_TYPE)).slice(2));

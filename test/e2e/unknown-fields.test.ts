@@ -1,0 +1,233 @@
+/** Fields that nobody knows: refused where they could change what happens, and wherever they look like a typing error. */
+import * as contract from '@bellwether/contract';
+import type { Market } from '@bellwether/sdk';
+import { buildMarketOrder } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { edits, isNear, nearestName } from '../../packages/server/src/http/field-names.ts';
+import {
+  aMarket,
+  call,
+  newTrader,
+  type RawAnswer,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+
+let service: TestService;
+let trader: Trader;
+let market: Market;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' });
+  trader = await newTrader(service);
+  market = await aMarket(trader.client);
+});
+
+const post = (path: string, body: unknown) => call(service, 'POST', path, { key: trader.apiKey, body });
+const get = (path: string) => call(service, 'GET', path, { key: trader.apiKey });
+
+const refusedFields = ({ status, body }: RawAnswer) => {
+  expect({ status, code: body.code }, JSON.stringify(body)).toEqual({ status: 400, code: 'invalid_request' });
+  return body.errors as { path: string; message: string }[];
+};
+
+describe('where a field could change what happens', () => {
+  test('a misspelt postOnly does not take liquidity', async () => {
+    const order = await restingOrder(trader, market);
+    const answer = await post('/markets/trade', { ...order, postonly: true });
+    expect(refusedFields(answer)).toEqual([
+      {
+        path: 'postonly',
+        code: 'additionalProperties',
+        message: 'postonly is not a known field (did you mean "postOnly"?)',
+      },
+    ]);
+    expect((await get('/markets/orders/open')).body).toEqual([]);
+  });
+
+  test('a field of the signed order is a field, too, and all faults come at once', async () => {
+    const request = await restingOrder(trader, market);
+    const answer = await post('/markets/trade', {
+      ...request,
+      outcome: 'MAYBE',
+      dryRun: true,
+      order: { ...request.order, makerAmonut: '1' },
+    });
+    const errors = refusedFields(answer);
+    expect(errors.map(({ path }) => path).sort()).toEqual(['dryRun', 'order.makerAmonut', 'outcome']);
+    expect(errors.find(({ path }) => path === 'order.makerAmonut')?.message).toContain('"makerAmount"');
+    expect(errors.find(({ path }) => path === 'dryRun')?.message).toContain(
+      'known are venue, marketConditionId',
+    );
+  });
+
+  test('a parameter in the URL of a trade is no way around', async () => {
+    const answer = await post('/markets/trade?dryRun=true', await restingOrder(trader, market));
+    expect(refusedFields(answer)[0]?.path).toBe('dryRun');
+  });
+
+  test('cancel-market with a misspelt market cancels nothing', async () => {
+    const placed = await trader.client.placeTrade(await restingOrder(trader, market));
+    const answer = await post('/markets/orders/cancel-market', { conditionId: market.conditionId });
+    expect(refusedFields(answer)[0]?.message).toContain('did you mean "marketConditionId"?');
+    expect((await get('/markets/orders/open')).body.map(({ orderId }: contract.Order) => orderId)).toEqual([
+      placed.orderId,
+    ]);
+    await trader.client.cancelOrder(placed.orderId);
+  });
+
+  test.each([
+    ['/markets/orders?status=rejected', 'status', 'orderStatus'],
+    ['/markets/orders/open?marketConditionid=1', 'marketConditionid', 'marketConditionId'],
+    ['/markets?q=a&eventStatus=closed', 'eventStatus', 'eventsStatus'],
+    ['/markets/current-positions?wallet=0x1', 'wallet', null],
+    ['/agents/trades?venu=polymarket', 'venu', 'venue'],
+    ['/agent/skill/skills?categoy=1', 'categoy', 'category'],
+    ['/venueb/agent/orders?ticker=X', 'ticker', 'marketTicker'],
+  ])('%s is refused', async (path, field, nearest) => {
+    const [error] = refusedFields(await get(path));
+    expect(error?.path).toBe(field);
+    if (nearest !== null) expect(error?.message).toContain(`did you mean "${nearest}"?`);
+  });
+
+  test.each([
+    ['/agents/settings', { maxTradesPerDay: 5, paused: true }],
+    ['/markets/risk-settings', { stopLoss: 5 }],
+    ['/markets/redeem', { marketId: '1', outcome: 'YES' }],
+    ['/venueb/agent/quote', { marketTicker: 'X', side: 'YES', action: 'BUY', amount: 1, slippage: 5 }],
+    ['/venueb/agent/submit', { quoteId: 'x', signedTransaction: 'x', dryRun: true }],
+    ['/venueb/agent/charge-fee', { amount: '1', fromAddress: 'x', currency: 'USDC' }],
+    ['/venueb/agent/positions', { wallet: 'x' }],
+    ['/markets/batch-trade', { orders: [{}], mode: 'atomic' }],
+  ])('POST %s is strict', async (path, body) => {
+    expect(
+      refusedFields(await post(path, body)).some(({ message }) => /is not a known field/.test(message)),
+    ).toBe(true);
+  });
+
+  test('the document says so', async () => {
+    const { body } = await get('/openapi.json');
+    const trade = body.paths['/markets/trade'].post;
+    const schema = trade.requestBody.content['application/json'].schema;
+    expect(schema.additionalProperties).toBe(false);
+    expect(schema.properties.order.additionalProperties).toBe(false);
+    expect(trade.description).toContain('Unknown fields are refused');
+    const cancel = body.paths['/markets/orders/cancel'].post;
+    expect(cancel.description).toContain('Unknown fields are ignored.');
+  });
+});
+
+describe('elsewhere', () => {
+  test('cancel by id is never blocked by a stray field', async () => {
+    const placed = await trader.client.placeTrade(await restingOrder(trader, market));
+    const answer = await post('/markets/orders/cancel', {
+      orderId: placed.orderId,
+      orderld: 5,
+      venue: { any: 'thing' },
+      walletAddress: null,
+    });
+    expect(answer).toMatchObject({ status: 200, body: { success: true, canceled: [placed.orderId] } });
+  });
+
+  test('a field like none is ignored, one within two edits of a known name is refused', async () => {
+    const named = await call(service, 'POST', '/agents/register', { body: { name: 'A', framework: 'x' } });
+    expect(named.status).toBe(200);
+    const misspelt = await call(service, 'POST', '/agents/register', {
+      body: { name: 'A', descripton: 'x' },
+    });
+    expect(refusedFields(misspelt)[0]?.message).toContain('did you mean "description"?');
+    expect(
+      refusedFields(await get(`/markets/context/${market.id}?my_probability=0.5`))[0]?.message,
+    ).toContain('"myProbability"');
+    expect((await get(`/markets/${market.id}?includeTag=true`)).status).toBe(200);
+  });
+
+  test('what other public clients send is taken, and does what it says', async () => {
+    const taker = await newTrader(service);
+    const body = await buildMarketOrder({
+      signer: taker.signer,
+      market,
+      outcome: 'YES',
+      side: 'BUY',
+      amount: 10,
+      worstPrice: 0.9,
+    });
+    expect((await taker.client.placeTrade(body)).success).toBe(true);
+    const user = taker.funder;
+    const read = (query: string) =>
+      call(service, 'GET', `/markets/current-positions?${query}`, { key: taker.apiKey });
+    const all = `user=${user}&venue=polymarket&limit=100&offset=0&sortBy=TOKENS&sortDirection=ASC`;
+    expect(
+      (await read(`${all}&market=${market.conditionId.toUpperCase()}&sizeThreshold=1`)).body,
+    ).toHaveLength(1);
+    expect((await read(`${all}&sizeThreshold=100000`)).body).toEqual([]);
+    expect((await read(`${all}&redeemable=true`)).body).toEqual([]);
+    expect((await read('sortBy=LUCK')).body.code).toBe('unknown_sort_field');
+    const closed = await call(
+      service,
+      'GET',
+      `/markets/closed-positions?user=${user}&venue=polymarket&market=1&title=x&limit=10&offset=0&sortBy=REALIZEDPNL&sortDirection=ASC`,
+      { key: taker.apiKey },
+    );
+    expect(closed).toMatchObject({ status: 200, body: [] });
+    for (const path of [
+      '/agents/trades?venue=all&limit=50&offset=0',
+      '/markets/positions/expiring?hours=24&venue=all&limit=50&offset=0',
+      '/markets/portfolio?venue=all',
+      '/markets/orders?venue=all&limit=20&offset=0',
+      '/markets/orders/open?venue=all',
+    ])
+      expect((await call(service, 'GET', path, { key: taker.apiKey })).status, path).toBe(200);
+    const trades = await call(service, 'GET', '/agents/trades', { key: taker.apiKey });
+    expect(trades.body.venue).toBe('all');
+  });
+
+  test('names of any length and number cost no more than their answer', async () => {
+    const many = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`field${i}`, i]));
+    const began = performance.now();
+    const answer = await post('/agents/settings', { ...many, ['x'.repeat(5000)]: 1 });
+    expect(answer.status).toBe(400);
+    expect(performance.now() - began).toBeLessThan(1500);
+    expect(answer.body.errors.every(({ path }: { path: string }) => path.length < 200)).toBe(true);
+  });
+});
+
+describe('names that look alike', () => {
+  test('edits', () => {
+    expect(edits('postonly', 'postonly', 2)).toBe(0);
+    expect(edits('kitten', 'sitting', 3)).toBe(3);
+    expect(edits('a', 'abcdefgh', 2)).toBe(3);
+  });
+
+  test('spellings of one name are one name; a short name is near to little', () => {
+    expect(isNear('post_only', 'postOnly')).toBe(true);
+    expect(isNear('venu', 'venue')).toBe(true);
+    expect(isNear('x', 'q')).toBe(false);
+    expect(isNear('includeTag', 'venue')).toBe(false);
+  });
+
+  test('a part of a name points to it', () => {
+    expect(nearestName('status', ['venue', 'orderStatus'])).toBe('orderStatus');
+    expect(nearestName('conditionId', ['tokenId', 'marketConditionId'])).toBe('marketConditionId');
+    expect(nearestName('zzzzzzzz', ['venue', 'orderStatus'])).toBeNull();
+  });
+});
+
+test('every operation that changes money or lists by filter is strict', () => {
+  const operations = (Object.values(contract) as unknown[]).filter(
+    (value): value is contract.Operation =>
+      typeof value === 'object' && value !== null && 'rateClass' in value,
+  );
+  const strict = new Set(
+    operations.filter(({ unknownFields }) => unknownFields === 'refuse').map(({ id }) => id),
+  );
+  for (const { id, method, response, query, body, permission } of operations) {
+    const isList =
+      method === 'GET' && query !== undefined && (response as { type?: string }).type === 'array';
+    if (isList && permission === 'agent') expect(strict.has(id), id).toBe(true);
+    if (body !== undefined && /^(place|batch|quote|submit|redeem|charge|update\w*Settings)/.test(id))
+      expect(strict.has(id) || id === 'submitSkill', id).toBe(true);
+  }
+});
