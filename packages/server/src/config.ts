@@ -96,7 +96,7 @@ export const ENVIRONMENT = Type.Object({
   MAX_TRADES_IN_FLIGHT: Type.Integer({
     minimum: 1,
     maximum: 10_000,
-    default: 64,
+    default: 32,
     description:
       'Orders that are placed at the same time. More wait in line, or are refused with `overloaded`.',
   }),

@@ -90,6 +90,8 @@ const RATE_SWEEP_EVERY_MS = 1_000;
 const FOLLOW_EVERY_MS = 300;
 const FOLLOW_FEES_EVERY_MS = 2_000;
 const RESOLVE_TICKERS_EVERY_MS = 15_000;
+/** Connections that wait to be taken. One that finds no room is tried again by its system after a second, then three. */
+const BACKLOG = 4_096;
 const DAY_MS = 24 * 3_600_000;
 
 /** What each part may take to stop. */
@@ -353,7 +355,7 @@ async function start(
     await revocations.stop();
   });
 
-  const address = await app.listen({ port: config.port, host: config.host });
+  const address = await app.listen({ port: config.port, host: config.host, backlog: BACKLOG });
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);
   await paper.listening(config.replicaUrl ?? address + config.basePath);
   logger.debug({ recovery: how, replicaId }, 'listening');

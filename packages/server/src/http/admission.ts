@@ -5,7 +5,7 @@
  *
  * - Exits (cancel, redeem, pause, revoke) never wait in line, and are refused only beyond twice the bound of all.
  * - Trades have slots. Those that find none wait in line: a burst for as long as it takes, but once the line has stood
- *   for a while it is no burst, and it may hold only what is served within a tenth of a second.
+ *   for a while it is no burst, and it may hold only what is served within a fifth of a second.
  * - Everything else goes first: it is refused as soon as trades stand in line, or the process itself is late.
  */
 import type { RateClass } from '@bellwether/contract';
@@ -24,7 +24,9 @@ export interface AdmissionOptions {
 const LONGEST_BURST_MS = 500;
 const STRAINED_AFTER_MS = 100;
 /** What a trade may wait in a line that stands. */
-const WAIT_MS = 100;
+const WAIT_MS = 200;
+/** A line that moves slower than it did: whoever waits as long as this is refused after all. */
+const LONGEST_WAIT_MS = 300;
 const LONGEST_LINE = 1_000;
 const SHORTEST_LINE = 4;
 /** Weight of the newest in the mean time between two trades that end. */
@@ -142,7 +144,7 @@ export class Admission {
   #next(now: number): void {
     const isStanding = this.#hasStood(LONGEST_BURST_MS);
     this.#line = this.#line.filter((waiter) => {
-      const isLate = isStanding && now - waiter.since > WAIT_MS;
+      const isLate = isStanding && now - waiter.since > LONGEST_WAIT_MS;
       if (!isLate && !waiter.isGone()) return true;
       waiter.refuse(overloaded('More orders come in than can be placed.'));
       return false;

@@ -30,6 +30,7 @@ import { handleError, sendProblem } from './problem.ts';
 import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
 import { bindSkills } from './skills.ts';
+import { STATUS } from './status.ts';
 import { takeIn } from './take-in.ts';
 import { guardTargets } from './targets.ts';
 import { bindTrading } from './trading.ts';
@@ -167,7 +168,7 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
-  takeIn(app, { admission: gate.admission, deadlineMs, isDatabaseAway });
+  takeIn(app, { admission: gate.admission, deadlineMs, isDatabaseAway, log: logger });
   app.addHook('onResponse', async (request, reply) => {
     // Paths hold claim codes and keys' ids; the route's pattern says enough.
     const context = {
@@ -177,7 +178,8 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
     };
-    if (reply.statusCode >= 500) logger.warn(context, 'request');
+    // Those that are turned away are counted and told together: a line for each would cost more than the refusal.
+    if (reply.statusCode >= 500 && reply.statusCode !== STATUS.overloaded) logger.warn(context, 'request');
     else logger.debug(context, 'request');
   });
 }

@@ -2,7 +2,7 @@
 import type { Operation } from '@bellwether/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, Kind } from './admission.ts';
-import { sendProblem } from './problem.ts';
+import { problemOf } from './problem.ts';
 import { RequestDeadline } from './request-deadline.ts';
 
 declare module 'fastify' {
@@ -22,9 +22,11 @@ export interface TakeInOptions {
   readonly deadlineMs: number;
   /** Nobody is left to wait for a database that is known to be away. */
   readonly isDatabaseAway: () => boolean;
+  readonly log: { warn(context: object, message: string): void };
 }
 
 const LOOK_EVERY_MS = 50;
+const TELL_EVERY_MS = 1_000;
 const RETRY_S = 1;
 /** Answered from memory, or for somebody who must see how the service fares. */
 const VITAL = /\/(healthz|readyz|metrics|openapi\.json|docs|llms\.txt|internal\/exchange)$|\/docs\/|^\/?$/;
@@ -40,15 +42,21 @@ function kindOf({ routeOptions, method }: FastifyRequest): Kind {
 
 /** Must come before every other hook that waits for something. */
 export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
-  const { admission, deadlineMs, isDatabaseAway } = options;
+  const { admission, deadlineMs, isDatabaseAway, log } = options;
   app.decorateRequest('deadline', null);
   app.decorateRequest('isCounted', false);
 
+  let turnedAway = 0;
+  let toldAt = performance.now();
   let due = performance.now() + LOOK_EVERY_MS;
   const timer = setInterval(() => {
     const now = performance.now();
     admission.look(now - due);
     due = now + LOOK_EVERY_MS;
+    if (turnedAway === 0 || now - toldAt < TELL_EVERY_MS) return;
+    log.warn({ turnedAway, ...admission.state }, 'requests are turned away');
+    turnedAway = 0;
+    toldAt = now;
   }, LOOK_EVERY_MS);
   timer.unref();
   app.addHook('onClose', async () => clearInterval(timer));
@@ -63,11 +71,14 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
     const kind = kindOf(request);
     if (kind === 'vital') return undefined;
     if (isDatabaseAway()) {
-      const detail = 'The database does not answer.';
-      return sendProblem(request, reply, 'service_unavailable', { detail, retryAfterS: RETRY_S });
+      turnedAway += 1;
+      return turnAway(request, reply, 'service_unavailable', 'The database does not answer.');
     }
     const detail = admission.refusalOf(kind);
-    if (detail !== null) return sendProblem(request, reply, 'overloaded', { detail, retryAfterS: RETRY_S });
+    if (detail !== null) {
+      turnedAway += 1;
+      return turnAway(request, reply, 'overloaded', detail);
+    }
     const ownMs = request.routeOptions.config.deadlineMs;
     request.deadline = new RequestDeadline(request, reply, { ms: deadlineMs, ownMs, isDatabaseAway });
     // A body that is still on its way, perhaps for ever, takes no place from others.
@@ -77,6 +88,27 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   app.addHook('preValidation', async (request, reply) => {
     if (request.deadline !== null) count(request, reply);
   });
+}
+
+/** Past the hooks and the serializer, since there may be very many of these, and nothing else to do for them. */
+function turnAway(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  code: 'overloaded' | 'service_unavailable',
+  detail: string,
+): FastifyReply {
+  const problem = problemOf(request, code, { detail });
+  const body = JSON.stringify(problem);
+  reply.hijack();
+  const headers: Record<string, number | string> = {
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    'retry-after': RETRY_S,
+    'x-request-id': request.id,
+  };
+  reply.raw.writeHead(problem.status, headers);
+  reply.raw.end(body);
+  return reply;
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;

@@ -50,15 +50,18 @@ function stateOf(pid: number): string | null {
   }
 }
 
-/** A dead process that its parent has not asked about still has a number: it does not count. */
-export function alive(pid: number): boolean {
+/** Costs next to nothing; of a process that is no child of this one it may be wrong. */
+export function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    return true;
   } catch {
     return false;
   }
-  return stateOf(pid) !== 'Z';
 }
+
+/** A dead process that its parent has not asked about still has a number: it does not count. */
+export const alive = (pid: number): boolean => exists(pid) && stateOf(pid) !== 'Z';
 
 function signal(pid: number, name: NodeJS.Signals): void {
   try {

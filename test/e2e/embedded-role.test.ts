@@ -1,0 +1,87 @@
+/** On its embedded PostgreSQL the service works as an ordinary role, also on a folder that an older version made. */
+import { expect, test } from 'vitest';
+import { openPool, socketUrl } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { startEmbeddedPostgres } from '../../packages/server/src/adapters/postgres/embedded-postgres.ts';
+import { ADMIN_ROLE, DESK_ROLE } from '../../packages/server/src/adapters/postgres/embedded-role.ts';
+import { aMarket, newTrader, restingOrder } from '../harness.ts';
+import { dataFolder, postmasterOf, signalGroup, startProcess } from '../service-process.ts';
+
+/** As the superuser, beside the running service. */
+async function asAdmin<T>(
+  dataDir: string,
+  work: (sql: ReturnType<typeof openPool>) => Promise<T>,
+): Promise<T> {
+  const { socketDir } = postmasterOf(dataDir);
+  const sql = openPool(socketUrl({ socketDir, port: 5432, user: ADMIN_ROLE }, 'bellwether'), { max: 1 });
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+const whoWorks = (dataDir: string) =>
+  asAdmin(dataDir, async (sql) => {
+    const rows = await sql`
+      select distinct r.rolname, r.rolsuper, r.rolcreatedb, r.rolcreaterole, r.rolbypassrls
+      from pg_stat_activity a join pg_roles r on r.oid = a.usesysid where a.application_name like 'bellwether %'`;
+    return rows.map((row) => ({ ...row }));
+  });
+
+const ordinary = [
+  { rolname: DESK_ROLE, rolsuper: false, rolcreatedb: false, rolcreaterole: false, rolbypassrls: false },
+];
+
+/** Whatever of the database does not belong to the ordinary role. */
+const foreign = (dataDir: string) =>
+  asAdmin(dataDir, async (sql) => {
+    const rows = await sql`
+      select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'public' and pg_get_userbyid(c.relowner) <> ${DESK_ROLE}
+      union all select proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where n.nspname = 'public' and pg_get_userbyid(proowner) <> ${DESK_ROLE}
+      union all select typname from pg_type t join pg_namespace n on n.oid = t.typnamespace
+      where n.nspname = 'public' and pg_get_userbyid(typowner) <> ${DESK_ROLE}
+      union all select datname from pg_database
+      where datname = current_database() and pg_get_userbyid(datdba) <> ${DESK_ROLE}`;
+    return rows.map(({ name }) => name);
+  });
+
+test('a new folder: every connection of the service is of a role that is no superuser', async () => {
+  const dataDir = dataFolder();
+  const service = await startProcess({ dataDir });
+  const trader = await newTrader(service);
+  await trader.client.placeTrade(await restingOrder(trader, await aMarket(trader.client)));
+  expect(await whoWorks(dataDir)).toEqual(ordinary);
+  expect(await foreign(dataDir)).toEqual([]);
+});
+
+test('a folder of an older version: handed over whole at the start, and it works on', async () => {
+  const dataDir = dataFolder();
+  const first = await startProcess({ dataDir });
+  const trader = await newTrader(first);
+  const market = await aMarket(trader.client);
+  const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
+  signalGroup(first.child, 'SIGTERM');
+  await first.exit();
+  // As an older version left it: everything belongs to the superuser, and the ordinary role is unknown.
+  const embedded = await startEmbeddedPostgres({ dataDir, database: 'bellwether' });
+  await asAdmin(dataDir, async (sql) => {
+    await sql.unsafe(`reassign owned by ${DESK_ROLE} to ${ADMIN_ROLE}`);
+    await sql.unsafe(`drop owned by ${DESK_ROLE}`);
+    await sql.unsafe(`drop role ${DESK_ROLE}`);
+  });
+  expect((await foreign(dataDir)).length).toBeGreaterThan(50);
+  await embedded.stop();
+
+  const second = await startProcess({ dataDir, port: first.port });
+  expect(await whoWorks(dataDir)).toEqual(ordinary);
+  expect(await foreign(dataDir)).toEqual([]);
+  expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'live' });
+  await trader.client.placeTrade(await restingOrder(trader, market));
+  signalGroup(second.child, 'SIGTERM');
+  expect(await second.exit()).toEqual({ code: 0, signal: null });
+  // Nothing is left to hand over: the next start is an ordinary one.
+  await startProcess({ dataDir, port: first.port });
+  expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'live' });
+});

@@ -1,0 +1,62 @@
+/** `/readyz` tells the truth within a second: of a leader that is frozen, and of each venue by what it executes through. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, expect, test } from 'vitest';
+import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { call, startTestService } from '../harness.ts';
+import { createTestDatabase } from '../postgres.ts';
+import { kill, startProcess } from '../service-process.ts';
+
+const stopped: number[] = [];
+afterAll(() => {
+  for (const pid of stopped) kill(pid, 'SIGCONT');
+});
+
+test('a follower whose leader is frozen is not ready, although nobody trades', async () => {
+  const env = { DATABASE_URL: await createTestDatabase(), MASTER_KEY: randomBytes(32).toString('hex') };
+  const leader = await startProcess({ env });
+  const follower = await startProcess({ env });
+  await expect
+    .poll(async () => (await call(follower, 'GET', '/readyz')).status, { timeout: 5_000, interval: 100 })
+    .toBe(200);
+  const pid = leader.child.pid as number;
+  stopped.push(pid);
+  kill(pid, 'SIGSTOP');
+  const since = performance.now();
+  const answer = await call(follower, 'GET', '/readyz');
+  expect(performance.now() - since).toBeLessThan(1_000);
+  const reason = 'the replica that leads the paper exchange does not answer';
+  expect(answer).toMatchObject({
+    status: 503,
+    body: { status: 'not ready', database: 'ready', venues: [{ status: reason }, { status: reason }] },
+  });
+  kill(pid, 'SIGCONT');
+  await expect
+    .poll(async () => (await call(follower, 'GET', '/readyz')).status, { timeout: 5_000, interval: 100 })
+    .toBe(200);
+});
+
+test('venue B is not ready when its sandbox is not, and venue A is ready all the same', async () => {
+  const service = await startTestService({ PAPER_WORLD: 'off' });
+  expect((await call(service, 'GET', '/readyz')).body).toMatchObject({
+    status: 'ready',
+    venues: [{ status: 'ready' }, { status: 'ready' }],
+  });
+  const before = service.exchange.term;
+  // The exchange's lead is lost: for as long as it is won anew, neither venue takes anything.
+  const admin = openPool(service.databaseUrl, { max: 1 });
+  await admin`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  await admin.end();
+  await expect.poll(() => service.exchange.status, { timeout: 2_000, interval: 1 }).toBe('reopening');
+  const venues = [service.deps.venueA.status(), service.deps.venueB.status()];
+  expect(venues).toEqual(['the paper exchange is reopening', 'the paper exchange is reopening']);
+  await expect.poll(() => service.exchange.term, { timeout: 5_000, interval: 1 }).toBe(before + 1);
+  // The exchange is back at once, its sandbox is read anew: until then venue B alone is not ready.
+  expect(service.deps.venueA.status()).toBe('ready');
+  expect(service.deps.venueB.status()).toBe('the sandbox is being opened');
+  const answer = await call(service, 'GET', '/readyz');
+  expect(answer.status).toBe(200);
+  await expect
+    .poll(async () => (await call(service, 'GET', '/readyz')).body, { timeout: 5_000, interval: 50 })
+    .toMatchObject({ venues: [{ status: 'ready' }, { status: 'ready' }] });
+});
