@@ -1,5 +1,5 @@
 /** DFlow's metadata API over the paper world. It reads and never trades. */
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { charge, ENTRIES_PER_TOKEN, type Guarded } from '../limits.ts';
 import type { ListedMarket } from './catalog.ts';
 import { seriesTickerOf } from './catalog.ts';
@@ -42,6 +42,8 @@ const MOST_SERIES = 25;
 const MOST_FILTERED = 200;
 const MOST_TRADES = 1_000;
 const MOST_ONCHAIN_TRADES = 200;
+/** A row of the tape is short, and in memory. */
+const TRADES_PER_TOKEN = 100;
 
 const openInterest = ({ chain }: DflowSandbox, { mints }: ListedMarket): bigint =>
   outstanding(chain, mints.YES) + outstanding(chain, mints.NO);
@@ -87,9 +89,16 @@ const shownEvent = (sandbox: DflowSandbox, members: readonly ListedMarket[], isN
     isNested ? members.map((market) => shown(sandbox, market)) : null,
   );
 
-function listEvents(sandbox: DflowSandbox, query: Query, markets: readonly ListedMarket[]) {
+async function listEvents(
+  sandbox: DflowSandbox,
+  { request, guard }: { readonly request: FastifyRequest; readonly guard: Guarded },
+  markets: readonly ListedMarket[],
+) {
+  const query = queryOf(request);
+  const page = pageOf(query, DEFAULT_LIMIT, MOST_LISTED);
+  await charge(guard, request, page.limit / ENTRIES_PER_TOKEN);
   const nested = flagOf(query, 'withNestedMarkets') === true;
-  const { rows, cursor } = cut(eventsOf(markets), pageOf(query, DEFAULT_LIMIT, MOST_LISTED));
+  const { rows, cursor } = cut(eventsOf(markets), page);
   return {
     events: rows.map((members) => shownEvent(sandbox, members, nested)),
     cursor,
@@ -105,8 +114,8 @@ function matches({ ticker, eventTitle, question }: ListedMarket, words: readonly
 export const dflowMetadataDoor: FastifyPluginAsync<DflowDoorOptions> = async (door, options) => {
   const open = prepareDoor(door, options);
   marketRoutes(door, open, options.guard);
-  eventRoutes(door, open);
-  tradeRoutes(door, open);
+  eventRoutes(door, open, options.guard);
+  tradeRoutes(door, open, options.guard);
   mintRoutes(door, open, options.guard);
   // Kalshi's own, where clients of DFlow look when no route is found.
   door.get('/trade-api/v2/exchange/status', () => {
@@ -124,10 +133,11 @@ function marketRoutes(door: Door, open: Open, guard: Guarded): void {
     return market;
   };
 
-  door.get('/api/v1/markets', (request) => {
+  door.get('/api/v1/markets', async (request) => {
     const sandbox = open();
     const query = queryOf(request);
     const page = pageOf(query, DEFAULT_LIMIT, MOST_LISTED);
+    await charge(guard, request, page.limit / ENTRIES_PER_TOKEN);
     const { rows, cursor } = cut(selected(sandbox, query), page);
     return { markets: rows.map((market) => shown(sandbox, market)), cursor };
   });
@@ -177,7 +187,7 @@ function marketRoutes(door: Door, open: Open, guard: Guarded): void {
   );
 }
 
-function eventRoutes(door: Door, open: Open): void {
+function eventRoutes(door: Door, open: Open, guard: Guarded): void {
   door.get('/api/v1/events', (request) => {
     const query = queryOf(request);
     const series = textOf(query, 'seriesTickers')?.split(',') ?? null;
@@ -185,7 +195,7 @@ function eventRoutes(door: Door, open: Open): void {
     const markets = selected(open(), query).filter(
       ({ seriesTicker }) => series === null || series.includes(seriesTicker),
     );
-    return listEvents(open(), query, markets);
+    return listEvents(open(), { request, guard }, markets);
   });
 
   door.get('/api/v1/event/:ticker', (request) => {
@@ -204,7 +214,7 @@ function eventRoutes(door: Door, open: Open): void {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     return listEvents(
       open(),
-      query,
+      { request, guard },
       selected(open(), query).filter((market) => matches(market, words)),
     );
   });
@@ -237,10 +247,12 @@ function eventRoutes(door: Door, open: Open): void {
   }));
 }
 
-function tradeRoutes(door: Door, open: Open): void {
-  const tape = async (query: Query, mint: string | null) => {
+function tradeRoutes(door: Door, open: Open, guard: Guarded): void {
+  const tape = async (request: FastifyRequest, mint: string | null) => {
     const { catalog, tape } = open();
+    const query = queryOf(request);
     const limit = numberOf(query, 'limit', { fallback: DEFAULT_LIMIT, least: 1, most: MOST_TRADES });
+    await charge(guard, request, limit / TRADES_PER_TOKEN);
     const before = numberOf(query, 'cursor', { fallback: 0, least: 0, most: Number.MAX_SAFE_INTEGER });
     const least = numberOf(query, 'minTs', { fallback: 0, least: 0, most: Number.MAX_SAFE_INTEGER });
     const most = numberOf(query, 'maxTs', { fallback: 0, least: 0, most: Number.MAX_SAFE_INTEGER });
@@ -264,12 +276,17 @@ function tradeRoutes(door: Door, open: Open): void {
     }
     return { trades, cursor: trades.length === limit ? trades.at(-1)!.tradeId : null };
   };
-  door.get('/api/v1/trades', (request) => tape(queryOf(request), null));
-  door.get('/api/v1/trades/by-mint/:mint', (request) => tape(queryOf(request), parameterOf(request, 'mint')));
+  door.get('/api/v1/trades', (request) => tape(request, null));
+  door.get('/api/v1/trades/by-mint/:mint', (request) => tape(request, parameterOf(request, 'mint')));
 
-  const onchain = async (query: Query, of: { ticker: string | null; eventTicker: string | null }) => {
+  const onchain = async (
+    request: FastifyRequest,
+    of: { readonly ticker: string | null; readonly eventTicker: string | null },
+  ) => {
     const { orders, catalog } = open();
+    const query = queryOf(request);
     const page = pageOf(query, DEFAULT_LIMIT, MOST_ONCHAIN_TRADES);
+    await charge(guard, request, page.limit / ENTRIES_PER_TOKEN);
     const ascending = wordOf(query, 'sortOrder', ['asc', 'desc']) === 'asc';
     wordOf(query, 'sortBy', ['createdAt']);
     const fills = await orders.fills({ wallet: textOf(query, 'wallet'), ...of, ...page, ascending });
@@ -280,12 +297,12 @@ function tradeRoutes(door: Door, open: Open): void {
     return { trades, cursor: trades.length === page.limit ? page.offset + trades.length : null };
   };
   const none = { ticker: null, eventTicker: null };
-  door.get('/api/v1/onchain-trades', (request) => onchain(queryOf(request), none));
+  door.get('/api/v1/onchain-trades', (request) => onchain(request, none));
   door.get('/api/v1/onchain-trades/by-market/:ticker', (request) =>
-    onchain(queryOf(request), { ...none, ticker: parameterOf(request, 'ticker') }),
+    onchain(request, { ...none, ticker: parameterOf(request, 'ticker') }),
   );
   door.get('/api/v1/onchain-trades/by-event/:ticker', (request) =>
-    onchain(queryOf(request), { ...none, eventTicker: parameterOf(request, 'ticker') }),
+    onchain(request, { ...none, eventTicker: parameterOf(request, 'ticker') }),
   );
 }
 
