@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { EpochMs, Iso, LIMITS, Nullable, text } from '../fields.ts';
+import { EpochMs, Iso, LIMITS, Nullable, nameText, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const RegisterRequest = Type.Object({
-  name: text(LIMITS.agentNameChars, { minLength: 1 }),
+  name: nameText(LIMITS.agentNameChars),
   description: Type.Optional(text(LIMITS.agentDescriptionChars)),
 });
 
@@ -186,7 +186,7 @@ export const createApiKey = operation({
   rateClass: 'read',
   idempotent: true,
   secretAnswer: true,
-  body: Type.Object({ keyName: text(LIMITS.keyNameChars, { minLength: 1 }) }),
+  body: Type.Object({ keyName: nameText(LIMITS.keyNameChars) }),
   status: 200,
   response: ApiKeyRecord,
   errors: [],

@@ -1,6 +1,6 @@
 /** Skills: strategies in words that an agent can follow. Agents submit them, the operator approves them. */
 import { type Static, Type } from 'typebox';
-import { EpochMs, text } from '../fields.ts';
+import { EpochMs, nameText, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const SKILL_LIMITS = {
@@ -71,7 +71,7 @@ const page = {
 const SkillsQuery = Type.Object({ category: Type.Optional(Category), ...page });
 
 export const SubmitSkill = Type.Object({
-  skillName: text(SKILL_LIMITS.nameChars, { minLength: 1 }),
+  skillName: nameText(SKILL_LIMITS.nameChars),
   description: lines(SKILL_LIMITS.descriptionChars),
   version: text(SKILL_LIMITS.versionChars, { minLength: 1 }),
   howItWorks: lines(SKILL_LIMITS.howItWorksChars),

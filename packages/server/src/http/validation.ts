@@ -1,5 +1,5 @@
 /** Validator messages as one entry per field, in words that say what is wanted. Never quotes what was sent. */
-import { PRINTABLE } from '@bellwether/contract';
+import { NAME, PRINTABLE } from '@bellwether/contract';
 import type { FastifySchemaValidationError } from 'fastify';
 
 interface Verbose extends FastifySchemaValidationError {
@@ -16,6 +16,8 @@ export interface FieldError {
 }
 
 const CONTROL = 'must not contain control characters (line breaks are among them) or broken Unicode';
+
+const REVERSING = 'must not contain control characters, bidirectional overrides or broken Unicode';
 
 export function fieldErrors(errors: readonly Verbose[], part: string): FieldError[] {
   // Every branch of a choice reports; the choice itself says it once.
@@ -54,6 +56,7 @@ function messageOf(error: Verbose): string {
     case 'anyOf':
       return choiceMessage(error);
     case 'pattern':
+      if (error.params.pattern === NAME) return REVERSING;
       return error.params.pattern === PRINTABLE ? CONTROL : `must match ${error.params.pattern}`;
     case 'maxLength':
       return `must have at most ${error.params.limit} characters`;
