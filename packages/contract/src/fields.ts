@@ -55,6 +55,14 @@ export const lines = (maxLength: number, options: { minLength?: number; descript
 export const text = (maxLength: number, options: { minLength?: number; description?: string } = {}) =>
   Type.String({ maxLength, pattern: PRINTABLE, ...options });
 
+/**
+ * Of a name, beyond that: no bidirectional embedding, override or isolate. They make a name read as another one wherever
+ * it is shown.
+ */
+export const NAME = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$';
+
+export const nameText = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: NAME });
+
 const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));
 

@@ -107,7 +107,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
   fill: { description: "A part of one of the agent's orders was executed.", data: FillEventData },
   'market.resolved': {
     description:
-      "A market was decided in which the agent's owner holds a position, or has an order open at that moment.",
+      "A market was decided in which a wallet within the agent's reach holds a position, or the agent has an order open at that moment.",
     data: MarketResolvedEventData,
   },
   risk: { description: 'A risk alert of the briefing was raised.', data: RiskEventData },

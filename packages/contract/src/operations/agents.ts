@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { EpochMs, EXACT, Iso, LIMITS, lines, Nullable, text } from '../fields.ts';
+import { EpochMs, EXACT, Iso, LIMITS, lines, Nullable, nameText } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const RegisterRequest = Type.Object({
-  name: text(LIMITS.agentNameChars, { minLength: 1 }),
+  name: nameText(LIMITS.agentNameChars),
   description: Type.Optional(lines(LIMITS.agentDescriptionChars)),
 });
 
@@ -205,7 +205,7 @@ export const createApiKey = operation({
   rateClass: 'read',
   idempotent: true,
   secretAnswer: true,
-  body: Type.Object({ keyName: text(LIMITS.keyNameChars, { minLength: 1 }) }),
+  body: Type.Object({ keyName: nameText(LIMITS.keyNameChars) }),
   status: 200,
   response: ApiKeyRecord,
   errors: ['api_key_limit_reached'],

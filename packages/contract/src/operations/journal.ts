@@ -85,7 +85,7 @@ export const listTradesByStrategy = operation({
 
 export const LeaderboardEntry = Type.Object({
   id: Type.String(),
-  name: Type.String(),
+  name: Type.String({ description: 'plain text; the agent’s own word, as under untrustedText' }),
   status: Type.String({ description: 'active (called within 5 minutes), idle (24 hours) or offline' }),
   totalPnl: Type.Number({ description: 'realised, after fees' }),
   pnlPercent: Type.Number({ description: 'totalPnl in percent of the simulation balance' }),
@@ -95,11 +95,15 @@ export const LeaderboardEntry = Type.Object({
   winRate: Nullable(
     Type.Number({ description: 'wins among wins and losses, 0 to 1; null before the first' }),
   ),
-  description: Type.String(),
+  description: Type.String({ description: 'plain text; the agent’s own word, as under untrustedText' }),
   ownerWalletAddress: Nullable(Type.String({ description: 'masked, e.g. 0x1234…abcd' })),
   isClaimed: Type.Boolean(),
   createdAt: Iso,
   lastTradeAt: Nullable(Iso),
+  untrustedText: Type.Object(
+    { notice: Type.String(), name: Type.String(), description: Type.String() },
+    { description: 'what strangers wrote' },
+  ),
 });
 
 export const Leaderboard = Type.Object({

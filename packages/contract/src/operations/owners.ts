@@ -3,7 +3,17 @@
  * is accepted from these pages only.
  */
 import { type Static, Type } from 'typebox';
-import { EpochMs, EXACT, HEX, Iso, LIMITS, Nullable, text, WalletOfEitherVenue } from '../fields.ts';
+import {
+  EpochMs,
+  EXACT,
+  HEX,
+  Iso,
+  LIMITS,
+  Nullable,
+  nameText,
+  text,
+  WalletOfEitherVenue,
+} from '../fields.ts';
 import { operation } from '../operation.ts';
 import { ApiKeyRecord, LockedByOwner, Settings } from './agents.ts';
 
@@ -108,7 +118,7 @@ export const passkeyRegistrationOptions = operation({
   summary: 'Begin a new owner account: what the browser needs to make its passkey',
   permission: 'public',
   rateClass: 'claim',
-  body: Type.Object({ name: text(OWNER_NAME_CHARS, { minLength: 1 }) }),
+  body: Type.Object({ name: nameText(OWNER_NAME_CHARS) }),
   response: PasskeyOptions,
   errors: [],
 });

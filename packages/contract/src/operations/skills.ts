@@ -1,6 +1,6 @@
 /** Skills: strategies in words that an agent can follow. Agents submit them, the operator approves them. */
 import { type Static, Type } from 'typebox';
-import { EpochMs, HEX, lines, text } from '../fields.ts';
+import { EpochMs, HEX, lines, nameText, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const SKILL_LIMITS = {
@@ -69,7 +69,7 @@ const page = {
 const SkillsQuery = Type.Object({ category: Type.Optional(Category), ...page });
 
 export const SubmitSkill = Type.Object({
-  skillName: text(SKILL_LIMITS.nameChars, { minLength: 1 }),
+  skillName: nameText(SKILL_LIMITS.nameChars),
   description: lines(SKILL_LIMITS.descriptionChars, { minLength: 1 }),
   version: text(SKILL_LIMITS.versionChars, { minLength: 1 }),
   howItWorks: lines(SKILL_LIMITS.howItWorksChars, { minLength: 1 }),

@@ -5,6 +5,7 @@ import {
   ALL_VENUES,
   type Leaderboard,
   type LeaderboardEntry,
+  LIMITS,
   type StrategyResult,
   VENUE_REFUSALS,
   type VenueRefusal,
@@ -12,6 +13,7 @@ import {
 import { microToNumber } from '@bellwether/contract/decimals';
 import { chainWord } from '../domain/chain-orders.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
+import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { AttemptRow, StandingRow } from '../ports/results.ts';
 import type { Caller } from '../ports/stores.ts';
 import { onlineStatus } from './agents.ts';
@@ -89,9 +91,11 @@ export async function leaderboard(deps: Deps, limit: number): Promise<Leaderboar
 function entry(deps: Deps, row: StandingRow): LeaderboardEntry {
   const decided = row.wins + row.losses;
   const base = deps.simulationBalance;
+  const name = plainText(row.name, LIMITS.agentNameChars);
+  const description = plainText(row.description, LIMITS.agentDescriptionChars);
   return {
     id: row.agentId,
-    name: row.name,
+    name,
     status: STATUS_WORDS[onlineStatus(row.lastCalledAt, deps.clock.now()) as 1 | 2 | 3],
     totalPnl: microToNumber(row.pnl),
     pnlPercent: base === 0n ? 0 : share(Number(row.pnl) * PERCENT, Number(base)),
@@ -99,10 +103,11 @@ function entry(deps: Deps, row: StandingRow): LeaderboardEntry {
     winCount: row.wins,
     lossCount: row.losses,
     winRate: decided === 0 ? null : share(row.wins, decided),
-    description: row.description,
+    description,
     ownerWalletAddress: row.walletAddress === null ? null : maskWallet(row.walletAddress),
     isClaimed: row.claimed,
     createdAt: new Date(row.createdAt).toISOString(),
     lastTradeAt: row.lastTradeAt === null ? null : new Date(row.lastTradeAt).toISOString(),
+    untrustedText: { notice: UNTRUSTED_NOTICE, name, description },
   };
 }

@@ -1,5 +1,5 @@
 /** Validator messages as one entry per field, in words that say what is wanted. Never quotes what was sent. */
-import { LINES, PRINTABLE } from '@bellwether/contract';
+import { LINES, NAME, PRINTABLE } from '@bellwether/contract';
 import type { FastifySchemaValidationError } from 'fastify';
 import { nearestName } from './field-names.ts';
 
@@ -41,6 +41,8 @@ const CODES: Readonly<Record<string, string>> = {
   'x-decimals': 'too_many_decimals',
   'x-aliases': 'contradiction',
 };
+
+const REVERSING = 'must not contain control characters, bidirectional overrides or broken Unicode';
 
 export function fieldErrors(errors: readonly Verbose[], part: string): FieldError[] {
   // Every branch of a choice reports; the choice itself says it once, in the words of the branch that was meant.
@@ -100,6 +102,7 @@ function messageOf(error: Verbose, limits: readonly Verbose[], mayGuess: boolean
     case 'pattern':
       if (pattern === PRINTABLE) return CONTROL;
       if (pattern === LINES) return CONTROL_IN_LINES;
+      if (pattern === NAME) return REVERSING;
       return `must match ${pattern}`;
     case 'maxLength':
       return `must have at most ${limit} characters`;

@@ -35,7 +35,7 @@ export const tellOrders = (tx: Tx | Sql): Fragment =>
   )` as unknown as Fragment;
 
 /**
- * Tells the agents of every owner who holds the market or has an open order in it. To be issued before the outcomes of
+ * Tells every agent that has an open order in the market, or reaches a wallet that holds some of it. To be issued before the outcomes of
  * the same evidence, which close those orders.
  */
 export function tellResolutions(
@@ -55,11 +55,14 @@ export function tellResolutions(
     from webhook_endpoints e join agents a using (agent_id)
     cross join jsonb_to_recordset(${tx.json(batch)}) as r(condition_id text, payout text, at timestamptz)
     left join traded_markets m on m.condition_id = r.condition_id
-    left join lateral (select market_id, question from orders where user_id = a.user_id
+    left join lateral (select market_id, question from orders where agent_id = a.agent_id
       and condition_id = r.condition_id
       and status in ${openStatuses(tx)} limit 1) o on true
     where e.enabled and e.events && array['*', 'market.resolved'] and (o.market_id is not null or exists (
-      select 1 from positions p where p.condition_id = r.condition_id and p.size > 0 and exists (
+      select 1 from positions p where p.condition_id = r.condition_id and p.size > 0
+      and exists (select 1 from agent_wallets w where w.agent_id = e.agent_id and w.address = p.wallet
+        and (w.is_own or w.granted))
+      and exists (
         select 1 from credentials c
         where c.user_id = a.user_id and (c.wallet_address = p.wallet or c.funder = p.wallet)
         union all
