@@ -195,6 +195,8 @@ const OURS =
 
 /** First path segments that a venue's name must not hide. */
 const RESERVED = new Set([
+  // What `venue` takes for both of them.
+  'all',
   'agents',
   'agent',
   'owner',

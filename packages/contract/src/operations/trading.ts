@@ -400,6 +400,13 @@ export const CancelAllResponse = Type.Object({
   syncedCount: Type.Integer(),
 });
 
+const notNarrowed = Type.Optional(
+  Type.Unknown({
+    'x-refused': 'this cancels everything; POST /markets/orders/cancel-market narrows it',
+    description: 'refused: POST /markets/orders/cancel-market narrows it',
+  }),
+);
+
 export const cancelAll = operation({
   id: 'cancelAll',
   method: 'DELETE',
@@ -409,6 +416,14 @@ export const cancelAll = operation({
   permission: 'agent',
   rateClass: 'exit',
   idempotent: true,
+  // Nothing stands in the way of this exit but a filter, which would be believed to keep other orders open.
+  query: Type.Object({
+    venue: notNarrowed,
+    marketConditionId: notNarrowed,
+    tokenId: notNarrowed,
+    walletAddress: notNarrowed,
+  }),
+  unknownFields: 'ignore',
   status: 200,
   response: CancelAllResponse,
   errors: ['service_unavailable'],
