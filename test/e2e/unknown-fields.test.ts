@@ -78,6 +78,15 @@ describe('where a field could change what happens', () => {
     await trader.client.cancelOrder(placed.orderId);
   });
 
+  test('what narrows cancel-market does not pass for narrowing the cancel of everything', async () => {
+    const placed = await trader.client.placeTrade(await restingOrder(trader, market));
+    const cancelAll = (query: string) =>
+      call(service, 'DELETE', `/markets/orders${query}`, { key: trader.apiKey });
+    const [error] = refusedFields(await cancelAll(`?marketConditionId=${market.conditionId}`));
+    expect(error?.message).toContain('POST /markets/orders/cancel-market');
+    expect((await cancelAll('?force=true')).body.results[0].canceled).toEqual([placed.orderId]);
+  });
+
   test.each([
     ['/markets/orders?status=rejected', 'status', 'orderStatus'],
     ['/markets/orders/open?marketConditionid=1', 'marketConditionid', 'marketConditionId'],

@@ -18,5 +18,7 @@ export * from './operations/venue-b.ts';
 export * from './operations/wallet.ts';
 export * from './operations/wallet-link.ts';
 export * from './operations/webhooks.ts';
+export * from './order-words.ts';
 export * from './service.ts';
+export * from './venue-refusal-fixes.ts';
 export * from './webhook-events.ts';

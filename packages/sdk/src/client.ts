@@ -98,6 +98,7 @@ import {
   resetRiskSettings,
   revokeApiKey,
   type Settings,
+  type SettingsReset,
   type SettingsUpdate,
   type Skill,
   type SkillList,
@@ -106,6 +107,7 @@ import {
   type SubmitRequest,
   type SubmitResponse,
   type SubmitSkill,
+  type SubmittedSkill,
   submitSkill,
   submitVenueB,
   type TradeRequest,
@@ -223,7 +225,7 @@ export class BellwetherClient {
     return this.#call(updateRiskSettings, { body, options });
   }
   /** Back to the defaults, which lifts the agent's own pause. */
-  resetRiskSettings(options?: CallOptions): Promise<Settings> {
+  resetRiskSettings(options?: CallOptions): Promise<SettingsReset> {
     return this.#call(resetRiskSettings, { options });
   }
   /** The decision journal: orders and refused attempts, newest first. */
@@ -256,8 +258,9 @@ export class BellwetherClient {
     return this.#call(linkWallet, { body, options });
   }
   /** Deletes the wallet's stored credentials, too. Open orders stay open. */
-  unlinkWallet(address: string, options?: CallOptions): Promise<UnlinkResult> {
-    return this.#call(unlinkWallet, { body: { address }, options });
+  /** @param address the only wallet when left out */
+  unlinkWallet(address?: string, options?: CallOptions): Promise<UnlinkResult> {
+    return this.#call(unlinkWallet, { body: address === undefined ? {} : { address }, options });
   }
   updateSolAddress(solAddress: string, options?: CallOptions): Promise<SolAddressResult> {
     return this.#call(updateSolAddress, { body: { solAddress }, options });
@@ -464,7 +467,7 @@ export class BellwetherClient {
     return this.#call(getSkill, { params: { skillCode }, options });
   }
   /** It is listed once the operator has approved it. */
-  submitSkill(body: SubmitSkill, options?: CallOptions): Promise<Skill> {
+  submitSkill(body: SubmitSkill, options?: CallOptions): Promise<SubmittedSkill> {
     return this.#call(submitSkill, { body, options });
   }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ALL_VENUES, EitherVenueQuery, Iso, LIMITS, Nullable } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { CHAIN_STATUS_WORDS, ORDER_STATUS_WORDS, words } from './trading.ts';
+import { CHAIN_STATUS_WORDS, ORDER_STATUS_WORDS, words } from '../order-words.ts';
 
 /** One attempt to trade: an order, or one that the desk refused (status `denied`). */
 export const AgentTrade = Type.Object({

@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { VENUE_REFUSALS } from '../errors.ts';
 import {
   Address,
   Amount,
@@ -22,6 +21,13 @@ import {
   unused,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
+import {
+  CHAIN_STATUS_WORDS,
+  ORDER_STATUS_WORDS,
+  refusedBecause,
+  VenueRefusalCode,
+  words,
+} from '../order-words.ts';
 
 /** Interface 2.6. `salt` may also come as text and `side` as 0 or 1: the venue's own client returns them so. */
 export const SignedOrder = Type.Object({
@@ -90,46 +96,6 @@ export const TradeRequest = Type.Object({
   ),
   order: SignedOrder,
 });
-
-/** A text that is one of these; a later version may add words. */
-export const words = (all: readonly string[], description: string) =>
-  Type.String({ enum: [...all], description });
-
-/** An order of venue A, in records. */
-export const ORDER_STATUS_WORDS = [
-  'submitting',
-  'unknown',
-  'live',
-  'partially_filled',
-  'matched',
-  'filled',
-  'canceled',
-  'expired',
-  'rejected',
-  'market_resolved',
-  'delayed',
-  'unmatched',
-] as const;
-/** An order of venue B. */
-export const CHAIN_STATUS_WORDS = [
-  'submitted',
-  'open',
-  'filled',
-  'partially_filled',
-  'reverted',
-  'expired',
-  'failed',
-  'canceled',
-] as const;
-
-export const VenueRefusalCode = words(Object.keys(VENUE_REFUSALS), 'why the venue refused');
-
-/** What an answer with success: false adds. */
-export const refusedBecause = {
-  errorCode: Type.Optional(VenueRefusalCode),
-  errorMessage: Type.Optional(Type.String()),
-  fix: Type.Optional(Type.String({ description: 'what to do next' })),
-};
 
 const FILLED_SIZE =
   'shares. An immediate BUY spends makerAmount, so at better prices than its limit it receives more shares than orderSize says';
@@ -434,6 +400,13 @@ export const CancelAllResponse = Type.Object({
   syncedCount: Type.Integer(),
 });
 
+const notNarrowed = Type.Optional(
+  Type.Unknown({
+    'x-refused': 'this cancels everything; POST /markets/orders/cancel-market narrows it',
+    description: 'refused: POST /markets/orders/cancel-market narrows it',
+  }),
+);
+
 export const cancelAll = operation({
   id: 'cancelAll',
   method: 'DELETE',
@@ -443,6 +416,14 @@ export const cancelAll = operation({
   permission: 'agent',
   rateClass: 'exit',
   idempotent: true,
+  // Nothing stands in the way of this exit but a filter, which would be believed to keep other orders open.
+  query: Type.Object({
+    venue: notNarrowed,
+    marketConditionId: notNarrowed,
+    tokenId: notNarrowed,
+    walletAddress: notNarrowed,
+  }),
+  unknownFields: 'ignore',
   status: 200,
   response: CancelAllResponse,
   errors: ['service_unavailable'],

@@ -5,8 +5,9 @@
 import { type Static, Type } from 'typebox';
 import { alias, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { CHAIN_STATUS_WORDS, refusedBecause, VenueRefusalCode, words } from '../order-words.ts';
 import { Position } from './markets.ts';
-import { CHAIN_STATUS_WORDS, JournalEntry, refusedBecause, VenueRefusalCode, words } from './trading.ts';
+import { JournalEntry } from './trading.ts';
 
 /** Why a quote holds no transaction. */
 export const QUOTE_ERRORS = {

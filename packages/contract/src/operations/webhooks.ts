@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Iso, lines, Nullable } from '../fields.ts';
+import { HEX, Iso, lines, Nullable } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { RecordedEvent, WEBHOOK_SUBSCRIPTIONS } from '../webhook-events.ts';
 
@@ -74,7 +74,7 @@ export const WebhookDelivery = Type.Object({
 });
 
 const WebhookId = Type.Object({
-  id: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
+  id: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', ...HEX }),
 });
 
 const shared = { tag: 'webhooks', permission: 'agent', rateClass: 'read', status: 200 } as const;

@@ -241,10 +241,21 @@ function compareViews(engine: Engine, naive: NaiveExchange): void {
     same('YES book', book, naive.book(conditionId, 'YES'));
     same('NO book', engine.book(conditionId, 'NO'), naive.book(conditionId, 'NO'));
     const market = naive.market(conditionId);
-    const best = { bid: book?.bids[0]?.[0], ask: book?.asks[0]?.[0], last: market?.last };
+    const best = {
+      bid: book?.bids[0]?.[0],
+      ask: book?.asks[0]?.[0],
+      last: market?.last,
+      changedAt: market?.changedAt,
+    };
     same(
       'best prices',
-      { bid: undefined, ask: undefined, last: undefined, ...engine.bestPrices(conditionId) },
+      {
+        bid: undefined,
+        ask: undefined,
+        last: undefined,
+        changedAt: undefined,
+        ...engine.bestPrices(conditionId),
+      },
       best,
     );
     same('status', engine.marketStatus(conditionId), market?.status);

@@ -40,6 +40,8 @@ const KNOWN = / \(known are [^)]*\)$/;
 const CODES: Readonly<Record<string, string>> = {
   'x-decimals': 'too_many_decimals',
   'x-aliases': 'contradiction',
+  'x-refused': 'not_taken_here',
+  'x-not-blank': 'blank',
 };
 
 const REVERSING = 'must not contain control characters, bidirectional overrides or broken Unicode';
@@ -93,6 +95,8 @@ function messageOf(error: Verbose, limits: readonly Verbose[], mayGuess: boolean
       return `is not a known field${mayGuess ? hintFor(error) : ''}`;
     case 'x-aliases':
       return `and ${String(error.params.to)} are two names of one field and must not differ`;
+    case 'x-refused':
+      return `is not taken here: ${String(error.params.advice)}`;
     case 'x-not-blank':
       return `is blank: ${String(error.params.advice)}`;
     case 'x-decimals':

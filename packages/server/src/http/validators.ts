@@ -6,6 +6,7 @@
  * - `x-left-out-as` takes a value out that says the same as nothing.
  * - `x-hex` turns hexadecimal identifiers into lower case, the one form in which they are stored and answered.
  * - `x-not-blank` refuses texts without a word, and says what to send instead.
+ * - `x-refused` refuses a field that would be misunderstood, and says why.
  * - `x-decimals` refuses numbers that are finer than money is counted.
  */
 import { DecimalError, type Operation, parseMicro } from '@bellwether/contract';
@@ -87,6 +88,11 @@ const notBlank: Check<string, string> = (advice, data) => {
   return notBlank.errors.length === 0;
 };
 
+const refused: Check<string, unknown> = (advice) => {
+  refused.errors = [{ keyword: 'x-refused', params: { advice } }];
+  return false;
+};
+
 const KEYWORDS = [
   // Before everything else, so that the moved value is the one that is judged.
   { keyword: 'x-aliases', type: 'object', before: 'required', modifying: true, validate: aliases },
@@ -94,6 +100,7 @@ const KEYWORDS = [
   { keyword: 'x-hex', type: 'string', before: 'pattern', modifying: true, validate: hex },
   { keyword: 'x-left-out-as', type: 'string', modifying: true, validate: leftOutAs },
   { keyword: 'x-not-blank', type: 'string', validate: notBlank },
+  { keyword: 'x-refused', validate: refused },
   { keyword: 'x-decimals', type: 'number', validate: decimals },
 ] as const;
 
