@@ -48,6 +48,9 @@ export interface DflowClientOptions extends Pick<HttpOptions, 'clock' | 'log'> {
   readonly send: HttpSend;
 }
 
+/** No encoding keeps these from making another path of the one that they stand in. */
+const isDots = (ticker: string): boolean => /^\.{1,2}$/.test(ticker);
+
 type Query = Readonly<Record<string, string | number | boolean | null>>;
 
 const queryOf = (query: Query): string => {
@@ -107,6 +110,7 @@ export function createDflowClient(options: DflowClientOptions) {
     },
 
     async market(ticker: string): Promise<WireMarket | null> {
+      if (isDots(ticker)) return null;
       const reply = await read(`/market/${encodeURIComponent(ticker)}`);
       return isMissing(reply) ? null : checked(reply, READ.market);
     },
@@ -139,6 +143,7 @@ export function createDflowClient(options: DflowClientOptions) {
 
     /** `null`: the market has no book. */
     async orderbook(ticker: string): Promise<WireOrderbook | null> {
+      if (isDots(ticker)) return null;
       const reply = await read(`/orderbook/${encodeURIComponent(ticker)}`);
       return isMissing(reply) ? null : checked(reply, READ.orderbook);
     },
@@ -150,6 +155,7 @@ export function createDflowClient(options: DflowClientOptions) {
 
     /** The newest of a market. */
     async onchainTrades(ticker: string): Promise<readonly WireOnchainTrade[]> {
+      if (isDots(ticker)) return [];
       const reply = await read(`/onchain-trades/by-market/${encodeURIComponent(ticker)}`, {
         limit: MAX_ONCHAIN_TRADES,
         sortBy: 'createdAt',
