@@ -121,6 +121,18 @@ describe('a thousand slow clients', () => {
   });
 });
 
+test('a stop does not wait for clients that never finish', async () => {
+  const service = await startProcess({ dataDir: dataFolder(), env: { PAPER_WORLD: 'off' } });
+  const head = 'POST /agents/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+  for (const bytes of ['', 'GET /agents/hea', `${head}Content-Length: 500\r\n\r\n{`])
+    await open(service.url, bytes);
+  await sleep(200);
+  const start = performance.now();
+  service.child.kill('SIGTERM');
+  expect((await service.exit()).code).toBe(0);
+  expect(performance.now() - start).toBeLessThan(8_000);
+});
+
 describe('a bound on connections', () => {
   test('leaves room for others: one address has half of them', async () => {
     const service = await startTestService({ MAX_CONNECTIONS: '20', PAPER_WORLD: 'off' });

@@ -2,6 +2,7 @@
 import { createVenueCredentials, credentialRequest, Signer } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { watchReplicas } from '../../packages/server/src/adapters/postgres/replica-watch.ts';
 import {
   aMarket,
   call,
@@ -62,6 +63,17 @@ describe('tokens', () => {
     const open = await call(service, 'GET', '/markets/orders/open?limit=100', { key: trader.apiKey });
     expect(open.headers.get('x-total-count')).toBe('20');
   });
+});
+
+test('buckets that are full again leave the database', async () => {
+  const { bank, stop } = await watchReplicas(sql, 'edge-test');
+  await bank.lease('read nobody', { burst: 10, perSecond: 1 }, 1);
+  await sql`update rate_buckets set at = now() - interval '3 hours' where name = 'read nobody'`;
+  await bank.lease('read somebody', { burst: 10, perSecond: 1 }, 1);
+  await bank.sweep(3_600);
+  const rows = await sql`select name from rate_buckets where name in ('read nobody', 'read somebody')`;
+  expect(rows.map(({ name }) => name)).toEqual(['read somebody']);
+  await stop();
 });
 
 describe('keys', () => {

@@ -479,7 +479,7 @@ export class BellwetherClient {
     return `BellwetherClient(${this.baseUrl}${this.#apiKey === undefined ? '' : ', with a key'})`;
   }
 
-  #call<O extends Operation>(operation: O, parts: Parts): Promise<Static<O['response']>> {
+  async #call<O extends Operation>(operation: O, parts: Parts): Promise<Static<O['response']>> {
     const { options = {}, body } = parts;
     const headers: Record<string, string> = { accept: 'application/json' };
     if (body !== undefined) headers['content-type'] = 'application/json';
@@ -498,8 +498,13 @@ export class BellwetherClient {
   }
 }
 
+/** @throws RangeError for what would make another path of it: no encoding protects these */
 const fillPath = (path: string, params: Values): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(params[name]);
+    if (/^\.{0,2}$/.test(value)) throw new RangeError(`${name} cannot be "${value}".`);
+    return encodeURIComponent(value);
+  });
 
 function queryText(query: Values): string {
   const search = new URLSearchParams();

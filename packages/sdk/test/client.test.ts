@@ -280,3 +280,10 @@ describe('retries', () => {
     expect(seen).toHaveLength(1);
   });
 });
+
+test.each(['.', '..', ''])('a parameter that would make another path is sent nowhere: "%s"', async (id) => {
+  const client = new BellwetherClient({ baseUrl: base, apiKey: KEY });
+  await expect(client.revokeApiKey(id)).rejects.toThrow(RangeError);
+  await expect(client.getOrder(id)).rejects.toThrow(RangeError);
+  expect(seen).toHaveLength(0);
+});

@@ -90,9 +90,11 @@ const RATE_SWEEP_EVERY_MS = 1_000;
 const FOLLOW_EVERY_MS = 300;
 const FOLLOW_FEES_EVERY_MS = 2_000;
 const RESOLVE_TICKERS_EVERY_MS = 15_000;
+/** Long enough to tell a late agent that its quote has expired; quotes come by the second. */
+const QUOTES_KEPT_MS = 3_600_000;
+const SWEEP_QUOTES_EVERY_MS = 60_000;
 /** Connections that wait to be taken. One that finds no room is tried again by its system after a second, then three. */
 const BACKLOG = 4_096;
-const DAY_MS = 24 * 3_600_000;
 
 /** What each part may take to stop. */
 const STOP_MS = 1_000;
@@ -336,8 +338,13 @@ async function start(
       { name: 'follow', everyMs: FOLLOW_EVERY_MS, run: () => followChainOrders(deps) },
       { name: 'resolve tickers', everyMs: RESOLVE_TICKERS_EVERY_MS, run: () => resolveTickers(deps) },
       { name: 'follow fees', everyMs: FOLLOW_FEES_EVERY_MS, run: () => followFees(deps) },
-      { name: 'sweep quotes', everyMs: SWEEP_EVERY_MS, run: () => deps.quotes.sweep(clock.now() - DAY_MS) },
+      {
+        name: 'sweep quotes',
+        everyMs: SWEEP_QUOTES_EVERY_MS,
+        run: () => deps.quotes.sweep(clock.now() - QUOTES_KEPT_MS),
+      },
       { name: 'rate limits', everyMs: RATE_SWEEP_EVERY_MS, run: rateLimits.sweep },
+      { name: 'sweep buckets', everyMs: SWEEP_EVERY_MS, run: rateLimits.sweepBank },
       { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: () => idempotencyStore.sweep(clock.now()) },
       { name: 'sweep sessions', everyMs: SWEEP_EVERY_MS, run: () => owners.sweep(clock.now()) },
       { name: 'sweep links', everyMs: SWEEP_EVERY_MS, run: () => deps.walletLinks.sweep(clock.now()) },

@@ -319,6 +319,11 @@ describe('there is none', () => {
     expect(await ask()).toEqual({ kind: 'degraded', code: 'market_not_found', message: null, market: null });
   });
 
+  test.each(['.', '..'])('of a ticker that would be another path: %s', async (ticker) => {
+    expect(await ask({ ticker })).toMatchObject({ kind: 'degraded', code: 'market_not_found' });
+    expect(seen).toHaveLength(0);
+  });
+
   test.each([
     [{ status: 'closed' }, {}, 'BUY', 'closed'],
     [{ status: 'inactive' }, {}, 'BUY', 'not trade at the moment'],

@@ -10,6 +10,7 @@ function alone(policies: typeof POLICIES | null = POLICIES) {
   const bank: TokenBank = {
     isShared: () => false,
     lease: () => Promise.reject(new Error('a process that is alone asks nobody')),
+    sweep: () => Promise.resolve(),
   };
   const limits = createRateLimits({ policies, clock: { now: () => now }, bank });
   return {
@@ -30,6 +31,17 @@ describe('a process alone', () => {
     ]);
     expect(draw()).toEqual({ allowed: false, remaining: 0, resetS: 2, retryAfterS: 1 });
     expect(alone().draw('a', 'slow')).toMatchObject({ allowed: true });
+  });
+
+  test('gives several tokens all or none, and says how long as many take', () => {
+    const { limits, draw, pass } = alone();
+    const several = (count: number) => limits.draw('trade', 'a', count) as Draw;
+    expect(several(3)).toMatchObject({ allowed: true, remaining: 1 });
+    expect(several(3)).toMatchObject({ allowed: false, remaining: 1, retryAfterS: 1 });
+    expect(several(4)).toMatchObject({ allowed: false, remaining: 1, retryAfterS: 2 });
+    expect(draw()).toMatchObject({ allowed: true, remaining: 0 });
+    pass(1_500);
+    expect(several(3).allowed).toBe(true);
   });
 
   test('refills at its rate, to the millisecond, and never beyond the burst', () => {
@@ -96,6 +108,7 @@ test('replicas together give out what one bucket holds', async () => {
       left -= granted;
       return { granted, remaining: left };
     },
+    sweep: () => Promise.resolve(),
   };
   const clock = { now: () => 0 };
   const replicas = [1, 2, 3].map(() => createRateLimits({ policies: POLICIES, clock, bank }));
@@ -103,4 +116,25 @@ test('replicas together give out what one bucket holds', async () => {
     Array.from({ length: 30 }, (_, i) => replicas[i % 3]?.draw('trade', 'a') as Promise<Draw>),
   );
   expect(draws.filter(({ allowed }) => allowed)).toHaveLength(POLICIES.trade.burst);
+});
+
+test('replicas give several tokens all or none, and what was leased in vain is not lost', async () => {
+  let left = 4;
+  const bank: TokenBank = {
+    isShared: () => true,
+    async lease(_bucket, _policy, want) {
+      await Promise.resolve();
+      const granted = Math.min(want, left);
+      left -= granted;
+      return { granted, remaining: left };
+    },
+    sweep: () => Promise.resolve(),
+  };
+  const [here, there] = [1, 2].map(() =>
+    createRateLimits({ policies: POLICIES, clock: { now: () => 0 }, bank }),
+  ) as [ReturnType<typeof createRateLimits>, ReturnType<typeof createRateLimits>];
+  expect(await here.draw('trade', 'a', 3)).toMatchObject({ allowed: true, remaining: 1 });
+  expect(await there.draw('trade', 'a', 2)).toMatchObject({ allowed: false });
+  expect(await there.draw('trade', 'a', 1)).toMatchObject({ allowed: true, remaining: 0 });
+  expect(await here.draw('trade', 'a', 1)).toMatchObject({ allowed: false });
 });

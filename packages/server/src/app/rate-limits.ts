@@ -25,6 +25,8 @@ export interface RateLimits {
   draw(rateClass: string, who: string, count?: number): Draw | null | Promise<Draw>;
   /** Forgets full buckets and gives lapsed slices back. */
   sweep(): Promise<void>;
+  /** Forgets the buckets in the database that are full again by now, whatever their class. */
+  sweepBank(): Promise<void>;
 }
 
 export interface RateLimitOptions {
@@ -67,7 +69,13 @@ export function createRateLimits({ policies, clock, bank }: RateLimitOptions): R
     return bucket;
   };
 
+  const fullAfterS = Math.max(
+    0,
+    ...Object.values(policies ?? {}).map(({ burst, perSecond }) => burst / perSecond),
+  );
+
   return {
+    sweepBank: () => bank.sweep(Math.ceil(fullAfterS)),
     policy: (rateClass) => policies?.[rateClass] ?? null,
     draw(rateClass, who, count = 1) {
       const policy = policies?.[rateClass];

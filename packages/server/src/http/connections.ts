@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ERRORS, type ErrorCode } from '@bellwether/contract';
+import type { FastifyInstance } from 'fastify';
 import { bucketOf, type Trusts } from './addresses.ts';
 import { STATUS } from './status.ts';
 
@@ -20,6 +21,8 @@ const KEEP_ALIVE_MS = 65_000;
 /** No byte in either direction: who does not read is gone. A stream's heartbeats must come more often. */
 const IDLE_MS = 120_000;
 const MAX_HEADER_BYTES = 16_384;
+/** Longer than a trade takes. */
+const CLOSE_MS = 5_000;
 
 export function createHttpServer(
   { maxConnections, receiveMs }: ConnectionLimits,
@@ -43,6 +46,16 @@ export function createHttpServer(
     shareOut(server, Math.ceil(maxConnections / 2), trusts);
     return server;
   };
+}
+
+/**
+ * A server that is being closed watches no time-outs any more, and would wait for ever for a request that never ends:
+ * those under way have a while, then every connection is cut.
+ */
+export function closeInTime(app: FastifyInstance): void {
+  app.addHook('preClose', async () => {
+    setTimeout(() => app.server.closeAllConnections(), CLOSE_MS).unref();
+  });
 }
 
 /** Proxies of ours stand for many. */

@@ -15,7 +15,7 @@ import { bindAgents } from './agents.ts';
 import { bindBatchTrade } from './batch-trade.ts';
 import { bindBriefing } from './briefing.ts';
 import { bindClaims } from './claims.ts';
-import { answerBroken, type ConnectionLimits, createHttpServer } from './connections.ts';
+import { answerBroken, type ConnectionLimits, closeInTime, createHttpServer } from './connections.ts';
 import { bindDocs } from './docs-page.ts';
 import { serveFrontPage } from './front-page.ts';
 import { serveGuides } from './guides.ts';
@@ -97,6 +97,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     frameworkErrors: (error, request, reply) => handleError(error, request as FastifyRequest, reply as never),
     forceCloseConnections: 'idle',
   });
+  closeInTime(app);
   setUpRequests(app, options);
   noteCallers(app, trusts, vouchedAddress(options.replicas, options.basePath));
   guardTargets(app, { ...options, publicUrl: () => options.deps.publicUrl });

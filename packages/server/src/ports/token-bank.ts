@@ -13,4 +13,6 @@ export interface TokenBank {
     policy: BucketPolicy,
     want: number,
   ): Promise<{ readonly granted: number; readonly remaining: number }>;
+  /** Forgets buckets that nobody has drawn from for so long. */
+  sweep(idleS: number): Promise<void>;
 }

@@ -45,6 +45,9 @@ export async function watchReplicas(sql: Sql, replicaId: string): Promise<Replic
           await sql`select granted, remaining from lease_tokens(${bucket}, ${burst}, ${perSecond}, ${want})`;
         return { granted: row?.granted ?? 0, remaining: row?.remaining ?? 0 };
       },
+      async sweep(idleS) {
+        await sql`delete from rate_buckets where at < clock_timestamp() - ${idleS} * interval '1 second'`;
+      },
     },
     async stop() {
       clearInterval(timer);
