@@ -5,8 +5,16 @@ import { type ReplicaDoor, sentByReplica } from './replicas.ts';
 
 const RATE_CLASS = 'door';
 
-export function createDoorGuard(replicas: ReplicaDoor, rateLimits: RateLimits) {
-  const sourceOf = (request: FastifyRequest): string => sentByReplica(request, replicas) ?? request.ip;
+interface Parts {
+  readonly replicas: ReplicaDoor;
+  readonly rateLimits: RateLimits;
+  /** What one caller holds of the address that it asks from. */
+  readonly networkOf: (ip: string) => string;
+}
+
+export function createDoorGuard({ replicas, rateLimits, networkOf }: Parts) {
+  const sourceOf = (request: FastifyRequest): string =>
+    networkOf(sentByReplica(request, replicas) ?? request.ip);
   /** @returns seconds to wait; 0: go on */
   const draw = async (source: string, tokens: number): Promise<number> => {
     // More than a bucket holds would never be there.
@@ -19,7 +27,8 @@ export function createDoorGuard(replicas: ReplicaDoor, rateLimits: RateLimits) {
   };
   return {
     // The replica that took the request has drawn for it.
-    admit: (request: FastifyRequest) => (sentByReplica(request, replicas) === null ? draw(request.ip, 1) : 0),
+    admit: (request: FastifyRequest) =>
+      sentByReplica(request, replicas) === null ? draw(sourceOf(request), 1) : 0,
     charge: (request: FastifyRequest, tokens: number) => draw(sourceOf(request), tokens),
     sourceOf,
   };

@@ -3,7 +3,7 @@
  * the replica that leads otherwise. Who comes through a door draws from the bucket of its address, on whichever replica.
  */
 import { polymarketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { registerSandboxDoors } from '@bellwether/exchange/sandbox';
+import { networkOf, registerSandboxDoors } from '@bellwether/exchange/sandbox';
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
@@ -27,7 +27,7 @@ type Door = ServerOptions['doors'][number];
 
 export function paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }: Parts): Door[] {
   const open = config.paper.doors;
-  const guard = createDoorGuard(replicas, rateLimits);
+  const guard = createDoorGuard({ replicas, rateLimits, networkOf });
   const exchange = () => paper.local()?.exchange;
   const clob: Door = {
     prefix: '/paper/clob',
