@@ -34,10 +34,12 @@ const FAUCET_PATH = '/paper/faucet';
 const FAUCET_COLLATERAL = 10_000_000_000n;
 const FAUCET_LAMPORTS = 1_000_000_000n;
 const BODY_BYTES = 64 * 1024;
-/** Of an address, at any door; what a gift of the faucet costs. */
+/** Of an address, at any door. */
 const TOKENS_PER_SECOND = 50;
 const BURST = 100;
-const TOKENS_OF_A_GIFT = 50;
+/** Wallets for which one address may ask the faucet: what it gives is kept for ever. */
+const GIFTS_PER_DAY = 50;
+const DAY_S = 86_400;
 
 interface Settings {
   readonly databaseUrl: string;
@@ -146,6 +148,7 @@ async function main(): Promise<void> {
 
 function faucetRoute(app: FastifyInstance, sandbox: Sandbox, guard: DoorGuard): void {
   guardDoor(app, guard);
+  const gifts = addressBuckets({ perSecond: GIFTS_PER_DAY / DAY_S, burst: GIFTS_PER_DAY, now: Date.now });
   app.setErrorHandler((error: FastifyError | TooManyRequests | NulInUrl, _request, reply) => {
     if (error instanceof TooManyRequests) return sayWhen(reply, error).send({ error: error.message });
     const status = error instanceof NulInUrl ? 400 : (error.statusCode ?? 500);
@@ -153,11 +156,11 @@ function faucetRoute(app: FastifyInstance, sandbox: Sandbox, guard: DoorGuard): 
     return reply.code(status).send({ error: status < 500 ? error.message : 'internal error' });
   });
   app.post(FAUCET_PATH, async (request, reply) => {
-    await charge(guard, request, TOKENS_OF_A_GIFT - 1);
     const { address } = (request.body ?? {}) as { readonly address?: unknown };
     const wallet = typeof address === 'string' ? parseSolanaAddress(address) : null;
     if (wallet === null)
       return reply.code(400).send({ error: 'address must be a Solana wallet: base58 of 32 bytes' });
+    await charge(gifts, request, 1);
     await sandbox.venue.credit(wallet, FAUCET_COLLATERAL, FAUCET_LAMPORTS);
     return { address: wallet, collateral: formatMicro(FAUCET_COLLATERAL), lamports: String(FAUCET_LAMPORTS) };
   });
