@@ -1,7 +1,10 @@
 /** An owner's locks and pause go along with the wallets of its agents: every way around them, tried. */
+
+import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import {
   BellwetherApiError,
   buildLimitOrder,
+  buildMarketOrder,
   createVenueCredentials,
   credentialRequest,
   linkSignersWallet,
@@ -9,6 +12,7 @@ import {
   type SignatureType,
   type Signer,
 } from '@bellwether/sdk';
+import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createFakeVenueB, type FakeVenueB } from '../fake-venue-b.ts';
 import {
@@ -269,7 +273,7 @@ describe('locks and what the day has used', () => {
     expect((await usage(one)).trades).toBe((await usage(two)).trades);
   });
 
-  test('the position and the day’s loss are judged as well', async () => {
+  test('the position is judged as well', async () => {
     const agent = await newTrader(service);
     await buy(agent, 10);
     const owner = await claimed(agent);
@@ -277,6 +281,37 @@ describe('locks and what the day has used', () => {
     const fresh = await freshAgent(agent.signer);
     expect((await buy(fresh, 20)).success).toBe(true);
     expect(await refused(buy(fresh, 20))).toBe('max_position_value_exceeded');
+  });
+
+  test('a loss outside counts on the day of the agent that had the wallet', async () => {
+    const agent = await newTrader(service);
+    await buy(agent, 10);
+    const owner = await claimed(agent);
+    await lock(owner, agent, { dailyLossLimit: 0.5 });
+    const fresh = await freshAgent(agent.signer);
+    const common = { signer: fresh.signer, market, outcome: 'YES' } as const;
+    const bought = await fresh.client.placeTrade(
+      await buildMarketOrder({ ...common, side: 'BUY', amount: 50, worstPrice: 0.95 }),
+    );
+    await fresh.client.placeTrade(
+      await buildMarketOrder({
+        ...common,
+        side: 'SELL',
+        shares: Math.floor(bought.filledSize),
+        worstPrice: 0.01,
+      }),
+    );
+    const lost = await service.deps.agents.settings(fresh.agentId);
+    expect(lost.realizedToday).toBeLessThan(-500_000n);
+    expect((await service.deps.agents.settings(agent.agentId)).realizedToday).toBe(lost.realizedToday);
+    expect(await refused(buy(fresh))).toBe('daily_loss_limit_reached');
+    // The context tells what the trade is judged by.
+    const { safeguards, warnings } = await fresh.client.getMarketContext(market.id, {
+      side: 'BUY',
+      size: 10,
+    });
+    expect(safeguards.dailyLoss).toMatchObject({ limit: 0.5, left: 0 });
+    expect(warnings.map(({ code }) => code)).toContain('daily_loss_limit_reached');
   });
 
   test('with a link under way beside it, no trade slips through', async () => {
@@ -350,6 +385,33 @@ describe('the owner is told, and lifts', () => {
     expect((await owner.send('GET', '/owner/wallets/left')).body).toEqual([]);
     // The agent's own pause is as it was.
     expect((await agent.client.getSettings()).pausedByOwner).toBe(true);
+  });
+
+  test('webhooks of the agents that had it tell once, and nobody else’s', async () => {
+    const agent = await newTrader(service, 2);
+    await buy(agent);
+    const sibling = await newAgent(service);
+    const owner = await claimed(agent, sibling);
+    await pause(owner, agent);
+    const url = 'https://hooks.example.com/';
+    const hook = await agent.client.createWebhook({ url, events: ['wallet.left'] as never });
+    const other = await sibling.client.createWebhook({ url, events: ['*'] as never });
+    const told = (trader: Pick<Trader, 'client'>, id: string) => trader.client.listWebhookDeliveries(id);
+    const fresh = await freshAgent(agent.signer, 2);
+    expect(await refused(buy(fresh))).toBe('trading_paused');
+    const [event, ...more] = await told(agent, hook.id);
+    expect(more).toEqual([]);
+    expect(event?.event).toMatchObject({
+      type: 'wallet.left',
+      agentId: agent.agentId,
+      data: { keyAddress: agent.signer.address, paused: true, restrictionsMoved: true },
+    });
+    expect(Check(WEBHOOK_EVENTS['wallet.left']!.data, event?.event.data)).toBe(true);
+    // Back, and away again: told again.
+    await linkSignersWallet({ client: agent.client, signer: agent.signer });
+    await freshAgent(agent.signer, 2);
+    expect(await told(agent, hook.id)).toHaveLength(2);
+    expect(await told(sibling, other.id)).toEqual([]);
   });
 
   test('by the operator', async () => {

@@ -93,7 +93,8 @@ export const SolanaAddress = Type.String({
 
 /** A wallet of either venue, which says the venue too. */
 export const WalletOfEitherVenue = Type.Union([Address, SolanaAddress], {
-  description: "one of the owner's wallets: an EVM address for venue A, a Solana address for venue B",
+  description:
+    "one of the owner's wallets that the agent reaches: an EVM address for venue A, a Solana address for venue B",
 });
 
 export const SignatureType = Type.Union(

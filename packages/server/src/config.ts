@@ -147,7 +147,8 @@ export const ENVIRONMENT = Type.Object({
   PAPER_FAUCET_PER_DAY: int(0, 1_000_000_000, 10_000),
   WEBHOOKS_ALLOW_LOOPBACK: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'off',
-    description: 'Development: agents may register webhooks on this machine, over http and on any port.',
+    description:
+      'Development: agents may register webhooks that name this machine, over http and on any port; nothing else.',
   }),
   WEBHOOK_INBOUND_SECRETS: Type.Optional(
     Type.String({

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { assess, DEFAULT_SAFEGUARDS, type Safeguards, type TradeFacts } from '../src/domain/safeguards.ts';
+import { NO_LOCKS } from '../src/domain/locks.ts';
+import {
+  allowances,
+  assess,
+  DEFAULT_SAFEGUARDS,
+  type Restriction,
+  type Safeguards,
+  type TradeFacts,
+} from '../src/domain/safeguards.ts';
 
 const FACTS: TradeFacts = {
   hasCredentials: true,
@@ -101,5 +109,71 @@ test('a denial says the limit, what was used and what was asked', () => {
   expect(assess({ ...STRICT, dailyTradeAmountLimit: 120_000_000n }, FACTS)).toMatchObject({
     context: { limit: 120, used: 100, asked: 50 },
     detail: expect.stringContaining('120'),
+  });
+});
+
+describe('restrictions by a former owner', () => {
+  const FREE: Restriction = {
+    paused: false,
+    locks: NO_LOCKS,
+    usage: { trades: 9, amount: 900_000_000n },
+    positionValue: 90_000_000n,
+    realizedToday: -90_000_000n,
+  };
+  const bound = (locks: Partial<Restriction['locks']>, paused = false): Restriction => ({
+    ...FREE,
+    paused,
+    locks: { ...NO_LOCKS, ...locks },
+  });
+
+  test.each([
+    ['nothing locked', [FREE], null],
+    ['a pause', [FREE, bound({}, true)], 'trading_paused'],
+    ['the amount of a trade', [bound({ maxTradeAmount: 49_999_999n })], 'max_trade_amount_exceeded'],
+    ['trades', [bound({ maxTradesPerDay: 9 })], 'max_trades_per_day_exceeded'],
+    ['trades left', [bound({ maxTradesPerDay: 10 })], null],
+    ['the day', [bound({ dailyTradeAmountLimit: 949_999_999n })], 'daily_trade_amount_exceeded'],
+    ['the position', [bound({ maxPositionValue: 139_999_999n })], 'max_position_value_exceeded'],
+    ['the loss', [bound({ dailyLossLimit: 90_000_000n })], 'daily_loss_limit_reached'],
+    // The documented order holds over all bounds.
+    [
+      'two of them',
+      [bound({ dailyTradeAmountLimit: 1n }), bound({ maxTradesPerDay: 1 })],
+      'max_trades_per_day_exceeded',
+    ],
+  ])('%s', (_what, restrictions, code) => {
+    expect(codeOf({}, { restrictions })).toBe(code);
+    // They hold where the agent's own caps are switched off.
+    expect(codeOf({ tradeLimitEnabled: false }, { restrictions })).toBe(code);
+  });
+
+  test('a SELL meets those alone that do not ask for exposure', () => {
+    const restrictions = [bound({ dailyTradeAmountLimit: 1n, maxPositionValue: 1n, dailyLossLimit: 1n })];
+    expect(codeOf({}, { restrictions, addsExposure: false })).toBeNull();
+  });
+
+  test('who can lift it is said', () => {
+    const denial = assess(STRICT, { ...FACTS, restrictions: [bound({ maxTradesPerDay: 1 })] });
+    expect(denial?.detail).toContain('had this wallet before');
+    expect(denial?.fix).toContain('operator');
+  });
+
+  test('allowances show the bound that leaves least', () => {
+    const standing = {
+      ...FACTS,
+      restrictions: [bound({ maxTradesPerDay: 10, maxPositionValue: 500_000_000n })],
+    };
+    expect(allowances(STRICT, standing)).toEqual({
+      tradingPaused: false,
+      maxTradeAmount: STRICT.maxTradeAmount,
+      tradesToday: { limit: 10, used: 9, left: 1 },
+      dailyTradeAmount: { limit: 500_000_000n, used: 100_000_000n, left: 400_000_000n },
+      positionValue: { limit: 70_000_000n, used: 20_000_000n, left: 50_000_000n },
+      dailyLoss: { limit: 6_000_000n, used: 5_000_000n, left: 1_000_000n },
+    });
+    expect(allowances({ ...STRICT, tradeLimitEnabled: false }, FACTS)).toMatchObject({
+      maxTradeAmount: null,
+      tradesToday: { limit: null, used: 3, left: null },
+    });
   });
 });

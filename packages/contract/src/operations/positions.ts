@@ -44,7 +44,7 @@ export const getWalletPositions = operation({
   id: 'getWalletPositions',
   method: 'GET',
   path: '/markets/wallet/{address}/positions',
-  summary: "Positions held by one of the owner's wallets",
+  summary: "Positions held by one of the owner's wallets that the agent reaches",
   tag: 'positions',
   permission: 'agent',
   rateClass: 'read',

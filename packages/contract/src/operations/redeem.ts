@@ -54,9 +54,9 @@ export const redeemPosition = operation({
   path: '/markets/redeem',
   summary: 'Exchange the tokens of a resolved market for collateral; never blocked by a safeguard',
   description:
-    "Without walletAddress: this agent's wallet and every wallet of the owner in which this agent traded the market " +
-    'last. A venue redeems both outcomes at once; with side, nothing happens unless tokens of that side are held. ' +
-    'Losing tokens are burnt for 0. It pays exactly once, however often and however concurrently it is called.',
+    'Without walletAddress: every wallet within the reach of this agent. A venue redeems both outcomes at once; with ' +
+    'side, nothing happens unless tokens of that side are held. What lost was closed by the resolution, and is burnt ' +
+    'for 0 along with it. It pays exactly once, however often and however concurrently it is called.',
   tag: 'positions',
   permission: 'agent',
   rateClass: 'exit',

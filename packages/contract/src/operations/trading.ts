@@ -411,7 +411,7 @@ export const cancelAll = operation({
   id: 'cancelAll',
   method: 'DELETE',
   path: '/markets/orders',
-  summary: 'Cancel every open order of the owner, on every wallet',
+  summary: "Cancel the agent's open orders, and every other of the owner's on wallets within its reach",
   tag: 'trading',
   permission: 'agent',
   rateClass: 'exit',

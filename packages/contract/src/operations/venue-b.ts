@@ -338,7 +338,7 @@ const positionsResponse = {
   errors: ['wallet_not_found', 'invalid_solana_address', 'service_unavailable'],
 } as const;
 const userPublicKey = Type.Optional(
-  Base58Address("a wallet of the agent's owner; the agent's solAddress when left out"),
+  Base58Address("a wallet within the agent's reach; all of them and the agent's solAddress when left out"),
 );
 
 export const listVenueBPositions = operation({

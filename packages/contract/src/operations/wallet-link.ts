@@ -82,7 +82,7 @@ export const linkWallet = operation({
   path: '/wallet/link',
   summary: "Link a wallet to the caller's owner by the signed challenge",
   description:
-    "The signature proves the key, so it wins over every earlier registration: when another owner has registered the wallet, or another wallet of the same EOA, wallets and credentials move to the caller's owner, and open orders that the former owner's agents have on them are canceled. An EVM wallet becomes the agent's walletAddress, a Solana wallet its solAddress.",
+    "The signature proves the key, so it wins over every earlier registration: when another owner has registered the wallet, or another wallet of the same EOA, wallets and credentials move to the caller's owner, and open orders that the former owner's agents have on them are canceled. When that owner has claimed these agents, their pause, locked limits and use of the day go on to bind the wallets, until that owner or the operator lifts them. An EVM wallet becomes the agent's walletAddress, a Solana wallet its solAddress.",
   idempotent: true,
   body: LinkRequest,
   response: LinkResult,
@@ -100,7 +100,7 @@ export const unlinkWallet = operation({
   method: 'POST',
   path: '/wallet/unlink',
   summary:
-    "Take a wallet, the only one when none is named, from the caller's owner and forget its credentials",
+    'Take a wallet that the agent reaches, the only one when none is named, from its owner, and forget its credentials',
   description:
     'The wallet and its stored venue credentials are deleted; with an EOA those of its proxy, Safe and deposit wallets too. New trades for it are refused with credentials_not_registered. Open orders stay open, belong to their agents as before and can be canceled; paper money stays with the wallet and is not credited again.',
   idempotent: true,
