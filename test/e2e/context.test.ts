@@ -143,6 +143,12 @@ describe('edge', () => {
     const fair = await client.getMarketContext(market.id, { myProbability: market.yesPrice });
     expect(fair.edge?.best).toBeNull();
     expect(fair.recommendation).toMatch(/^No trade/);
+    // What a share costs is what somebody asks for it, never the middle of the book.
+    expect(fair.recommendation).toContain(`YES costs ${Number(fair.orderbook.bestAsk)}`);
+    for (const { side, price, averagePrice } of fair.slippage.filter((one) => one.averagePrice !== null)) {
+      const worse = side === 'BUY' ? [price, averagePrice] : [averagePrice, price];
+      expect(worse[0]).toBeLessThanOrEqual(worse[1] as number);
+    }
     expect((await client.getMarketContext(market.id, { myProbability: 0.02 })).recommendation).toMatch(
       /^BUY NO/,
     );

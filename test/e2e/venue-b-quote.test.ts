@@ -294,6 +294,22 @@ describe('a submit', () => {
       'shares',
       'userPublicKey',
     ]);
+    const wrong = await trader.submit(await trader.quote(), {
+      destinationWallet: createFakeWallet().address,
+      inAmount: '1',
+      outAmount: '2',
+      minOutAmount: '3',
+    });
+    expect(wrong.body.errors.map(({ path }: { path: string }) => path)).toEqual([
+      'destinationWallet',
+      'inAmount',
+      'outAmount',
+      'minOutAmount',
+    ]);
+    const quoted = await trader.quote();
+    const { inAmount, outAmount, minOutAmount } = quoted;
+    const right = { destinationWallet: trader.wallet.address, inAmount, outAmount, minOutAmount };
+    expect((await trader.submit(quoted, right)).status).toBe(200);
     const same = {
       marketTicker: 'KXTEST-1',
       side: 'yes',

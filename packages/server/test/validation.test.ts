@@ -1,15 +1,13 @@
 /** What a client reads when a field is wrong, judged by the validator that the server uses. */
 import { PRINTABLE, TradeRequest } from '@bellwether/contract';
-import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { fieldErrors } from '../src/http/validation.ts';
+import { compileFor } from '../src/http/validators.ts';
 import { signedRequest } from './drafts.ts';
 
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
-
 function messages(schema: object, value: unknown, part = 'body'): string[] {
-  const validate = ajv.compile(schema);
+  const validate = compileFor(schema, 'body');
   validate(value);
   return fieldErrors((validate.errors ?? []) as never, part).map(({ message }) => message);
 }
@@ -37,8 +35,15 @@ test.for([
     ['name must not contain control characters (line breaks are among them) or broken Unicode'],
   ],
   ['a choice', { name: 'a', side: 'HOLD' }, ['side must be one of BUY, SELL']],
-  ['a choice of types', { name: 'a', salt: -1 }, ['salt must be integer or string, within its limits']],
-  ['an unknown field', { name: 'a', nmae: 'b' }, ['nmae is not a known field']],
+  ['a choice of types, by the branch that was meant', { name: 'a', salt: -1 }, ['salt must be >= 0']],
+  ['a choice of types, in its other branch', { name: 'a', salt: 'x' }, ['salt must match ^[0-9]+$']],
+  ['none of the types', { name: 'a', salt: null }, ['salt must be integer or string']],
+  ['an unknown field', { name: 'a', nmae: 'b' }, ['nmae is not a known field (did you mean "name"?)']],
+  [
+    'unknown fields like none, with the known ones told once',
+    { name: 'a', xxxxxx: 1, yyyyyy: 2 },
+    ['xxxxxx is not a known field (known are name, code, side, salt, inner)', 'yyyyyy is not a known field'],
+  ],
   ['a field of a field', { name: 'a', inner: { size: 0 } }, ['inner.size must be > 0']],
   [
     'all at once',

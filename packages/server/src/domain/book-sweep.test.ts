@@ -18,6 +18,28 @@ const book = (asks: readonly Level[], bids: readonly Level[] = []): Book => ({
 const buy = (amount: bigint) => ({ side: 'BUY', outcome: 'YES', amount }) as const;
 const sell = (amount: bigint) => ({ side: 'SELL', outcome: 'YES', amount }) as const;
 
+const pips = fc.integer({ min: 1, max: 9_999 });
+const ladder = fc.array(fc.tuple(pips, fc.bigInt({ min: 1n, max: 500n * M })), {
+  minLength: 1,
+  maxLength: 6,
+});
+
+test('an average is never better than the best price, whatever the rounding', () => {
+  fc.assert(
+    fc.property(ladder, fc.bigInt({ min: 1n, max: 1_000n * M }), fc.boolean(), (levels, amount, buying) => {
+      const sorted = levels.toSorted(([a], [b]) => (buying ? a - b : b - a));
+      const on = buying ? book(sorted) : book([], sorted);
+      for (const take of [sweep, sweepContracts]) {
+        const { shares, cost, best } = take(FREE, on, buying ? buy(amount) : sell(amount));
+        if (shares === 0n || best === null) continue;
+        const atBest = shares * BigInt(best);
+        if (buying) expect(cost * 10_000n).toBeGreaterThanOrEqual(atBest);
+        else expect(cost * 10_000n).toBeLessThanOrEqual(atBest);
+      }
+    }),
+  );
+});
+
 describe('sweep', () => {
   test('a BUY spends its collateral level by level', () => {
     const found = sweep(
