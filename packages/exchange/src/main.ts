@@ -16,6 +16,10 @@ const FAUCET_PATH = '/paper/faucet';
 /** What a Solana wallet is given, once: 10,000 USDC, and a SOL for fees. */
 const FAUCET_COLLATERAL = 10_000_000_000n;
 const FAUCET_LAMPORTS = 1_000_000_000n;
+/** A request must have arrived whole by then. */
+const RECEIVE_TIMEOUT_MS = 20_000;
+/** No byte in either direction. */
+const IDLE_TIMEOUT_MS = 120_000;
 
 interface Settings {
   readonly databaseUrl: string;
@@ -80,7 +84,7 @@ async function main(): Promise<void> {
   const secret = new Uint8Array(
     hkdfSync('sha256', settings.masterKey, 'bellwether', 'paper venue keys v1', 32),
   );
-  const app = fastify();
+  const app = fastify({ requestTimeout: RECEIVE_TIMEOUT_MS, connectionTimeout: IDLE_TIMEOUT_MS });
   await app.register(polymarketDoor, {
     prefix: CLOB_PREFIX,
     exchange,
