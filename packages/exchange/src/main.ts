@@ -40,6 +40,10 @@ const BURST = 100;
 /** Wallets for which one address may ask the faucet: what it gives is kept for ever. */
 const GIFTS_PER_DAY = 50;
 const DAY_S = 86_400;
+/** A request must have arrived whole by then. */
+const RECEIVE_TIMEOUT_MS = 20_000;
+/** No byte in either direction. */
+const IDLE_TIMEOUT_MS = 120_000;
 
 interface Settings {
   readonly databaseUrl: string;
@@ -113,7 +117,12 @@ async function main(): Promise<void> {
   const secret = new Uint8Array(
     hkdfSync('sha256', settings.masterKey, 'bellwether', 'paper venue keys v1', 32),
   );
-  const app = fastify({ bodyLimit: BODY_BYTES, routerOptions: { maxParamLength: MAX_PARAM_CHARS } });
+  const app = fastify({
+    bodyLimit: BODY_BYTES,
+    routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+    requestTimeout: RECEIVE_TIMEOUT_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+  });
   const guard = addressBuckets({ perSecond: TOKENS_PER_SECOND, burst: BURST, now: Date.now });
   await app.register(polymarketDoor, {
     prefix: CLOB_PREFIX,
