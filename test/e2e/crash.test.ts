@@ -223,7 +223,7 @@ describe('kill -9 of everything', () => {
     expect(await trader.client.getOrder(placed)).toMatchObject({ status: 'live' });
   });
 
-  test('PostgreSQL under a running service: 503 until both are started again', async () => {
+  test('PostgreSQL under a running service: 503, and a stop meanwhile leaves what the next start finds', async () => {
     const dataDir = dataFolder();
     const service = await startProcess({ dataDir });
     const { trader, placed } = await restOne(service);

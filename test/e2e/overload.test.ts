@@ -222,6 +222,39 @@ describe('a request whose deadline passes', () => {
       .toMatchObject({ status: 201, body: { success: true, orderId: orderIdOf(request) } });
   });
 
+  test('with an Idempotency-Key: the key is free again at once, or has the answer that came late', async () => {
+    const keyed = (body: unknown, key: string) =>
+      call(service, 'POST', '/markets/trade', {
+        key: trader.apiKey,
+        body,
+        headers: { 'idempotency-key': key },
+      });
+    const held = Promise.withResolvers<void>();
+    wrapVenue({
+      balance: async (funder) => {
+        await held.promise;
+        return venue.balance(funder);
+      },
+    });
+    const request = await restingOrder(trader, market);
+    expect(await keyed(request, 'too late')).toMatchObject({ status: 503 });
+    held.resolve();
+    Object.assign(service.deps, { venueA: venue });
+    await expect
+      .poll(() => keyed(request, 'too late'), { timeout: 2_000, interval: 50 })
+      .toMatchObject({ status: 201, body: { success: true } });
+
+    const { full, release } = holdAtVenue(1);
+    const other = await restingOrder(trader, market);
+    const asked = keyed(other, 'came late');
+    await full;
+    expect(await asked).toMatchObject({ status: 500, body: { code: 'order_outcome_unknown' } });
+    release();
+    await expect
+      .poll(() => keyed(other, 'came late'), { timeout: 2_000, interval: 50 })
+      .toMatchObject({ status: 201, body: { orderId: orderIdOf(other) } });
+  });
+
   test('in a batch: what was placed is told, what was not begun had no effect', async () => {
     const { release } = holdAtVenue(99);
     const [first, second] = [await restingOrder(trader, market), await restingOrder(trader, market)];

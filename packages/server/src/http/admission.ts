@@ -29,9 +29,8 @@ const WAIT_MS = 200;
 const LONGEST_WAIT_MS = 300;
 const LONGEST_LINE = 1_000;
 const SHORTEST_LINE = 4;
-/** Weight of the newest in the mean time between two trades that end. */
-const WEIGHT = 0.05;
-const FIRST_GAP_MS = 2;
+/** The pace is counted over this and the time since: trades end in bunches, as their commits do. */
+const PACE_MS = 500;
 /** A process so late, with so many requests since it was looked at last, is late because of them. */
 const LATE_MS = 100;
 const MANY_SINCE = 32;
@@ -55,8 +54,8 @@ export class Admission {
   readonly #tradesOf = new Map<string, number>();
   #line: Waiter[] = [];
   #lineSince: number | null = null;
-  #gapMs = FIRST_GAP_MS;
-  #endedAt: number | null = null;
+  /** Trades that ended: in the whole window before, where there was one, and in this one. */
+  #pace = { wholeMs: 0, whole: 0, since: 0, ended: 0 };
   #since = 0;
   #lateLooks = 0;
 
@@ -105,7 +104,11 @@ export class Admission {
     if (this.#trades >= this.#options.maxTrades) {
       if (this.#isFull()) throw overloaded('More orders come in than can be placed.');
       const since = this.#options.now();
-      this.#lineSince ??= since;
+      if (this.#lineSince === null) {
+        this.#lineSince = since;
+        // Only while there is always a next one does the pace say what can be done.
+        this.#pace = { wholeMs: 0, whole: 0, since, ended: 0 };
+      }
       await new Promise<void>((enter, refuse) => {
         this.#line.push({ who, since, isGone, enter, refuse });
       });
@@ -130,10 +133,8 @@ export class Admission {
 
   #leave(who: string): void {
     const now = this.#options.now();
-    // Only while there is always a next one do the pauses say how fast trades are placed.
-    if (this.#endedAt !== null && this.#lineSince !== null)
-      this.#gapMs += (now - this.#endedAt - this.#gapMs) * WEIGHT;
-    this.#endedAt = now;
+    this.#turnPace(now);
+    this.#pace.ended += 1;
     this.#trades -= 1;
     const left = (this.#tradesOf.get(who) ?? 1) - 1;
     if (left > 0) this.#tradesOf.set(who, left);
@@ -167,9 +168,19 @@ export class Admission {
   /** Whether the line holds all that it may. */
   #isFull(): boolean {
     if (!this.#hasStood(LONGEST_BURST_MS)) return this.#line.length >= LONGEST_LINE;
-    // Where nothing ends any more, nothing is served in the next moment either.
-    const pauseMs = this.#options.now() - (this.#endedAt ?? this.#lineSince ?? 0);
-    return this.#line.length >= Math.max(SHORTEST_LINE, WAIT_MS / Math.max(this.#gapMs, pauseMs));
+    const now = this.#options.now();
+    this.#turnPace(now);
+    const { wholeMs, whole, since, ended } = this.#pace;
+    const perMs = (whole + ended) / Math.max(1, wholeMs + now - since);
+    return this.#line.length >= Math.max(SHORTEST_LINE, WAIT_MS * perMs);
+  }
+
+  #turnPace(now: number): void {
+    const { since, ended } = this.#pace;
+    const elapsed = now - since;
+    if (elapsed < PACE_MS) return;
+    // Over a long pause the count and its time stay together: nothing that ends is a pace, too.
+    this.#pace = { wholeMs: elapsed, whole: ended, since: now, ended: 0 };
   }
 
   #isStrained(): boolean {

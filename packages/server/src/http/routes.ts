@@ -125,19 +125,24 @@ function bindRoute(
       ...(operation.idempotent === true ? [replay(gate, operation, path)] : []),
     ],
     ...(operation.idempotent === true ? { onSend: remember(gate, operation) } : {}),
-    handler: inTurn(gate.admission, operation, async (request, reply) => {
-      const answer = await handler({
-        params: request.params,
-        query: request.query,
-        body: request.body,
-        caller: request.caller,
-        owner: request.owner,
-        request,
-        reply,
-      } as never);
-      if (!reply.sent && answer !== reply) reply.code(operation.status);
-      return answer;
-    }),
+    handler: inTurn(
+      gate.admission,
+      operation,
+      async (request, reply) => {
+        const answer = await handler({
+          params: request.params,
+          query: request.query,
+          body: request.body,
+          caller: request.caller,
+          owner: request.owner,
+          request,
+          reply,
+        } as never);
+        if (!reply.sent && answer !== reply) reply.code(operation.status);
+        return answer;
+      },
+      rememberLate(gate, operation),
+    ),
   });
 }
 
@@ -249,7 +254,9 @@ function replay({ idempotency }: Gate, operation: Operation, path: string) {
     };
     const first = await idempotency.begin(keyed);
     if (first === null) {
-      request.keyed = keyed;
+      // Too late to begin: the key is free for whoever asks again.
+      if (request.deadline?.isOver === true) await idempotency.finish(keyed, { status: 0, body: '' }, false);
+      else request.keyed = keyed;
       return undefined;
     }
     return reply
@@ -285,6 +292,20 @@ function remember({ idempotency }: Gate, operation: Operation) {
   };
 }
 
+/** An effect that came after the deadline is an effect: the key then has its answer, or is free again. */
+function rememberLate({ idempotency }: Gate, operation: Operation) {
+  return async (request: FastifyRequest, answer: unknown): Promise<void> => {
+    const { keyed } = request;
+    if (keyed === null) return;
+    request.keyed = null;
+    const isKept = answer !== null && typeof answer === 'object' && !request.hadNoEffect;
+    await idempotency.finish(
+      keyed,
+      isKept ? { status: operation.status, body: JSON.stringify(answer) } : { status: 0, body: '' },
+      operation.secretAnswer === true,
+    );
+  };
+}
 /** Refused before the operation is looked at, or whatever it does. */
 const ANY_ROUTE: readonly ErrorCode[] = [
   'invalid_request',

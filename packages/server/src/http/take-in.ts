@@ -111,6 +111,8 @@ function turnAway(
   return reply;
 }
 
+/** What came of a request after its deadline: the handler's answer, or `null` when it failed. */
+type OnLate = (request: FastifyRequest, answer: unknown) => Promise<void>;
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /**
@@ -121,6 +123,7 @@ export function inTurn(
   admission: Admission,
   { rateClass, deadlineMs }: Operation,
   handler: Handler,
+  onLate: OnLate,
 ): Handler {
   const withSlot: Handler =
     rateClass !== 'trade' || deadlineMs !== undefined
@@ -135,12 +138,16 @@ export function inTurn(
           }
         };
   return async (request, reply) => {
+    const isLate = () => request.deadline?.isOver === true;
     try {
-      return await withSlot(request, reply);
+      const answer = await withSlot(request, reply);
+      if (isLate()) await onLate(request, answer);
+      return answer;
     } catch (error) {
+      if (!isLate()) throw error;
       // It has been answered; what went wrong since is nobody's news.
-      if (request.deadline?.isOver === true) return reply;
-      throw error;
+      await onLate(request, null).catch(() => {});
+      return reply;
     }
   };
 }

@@ -207,7 +207,7 @@ async function launchWhenFree(options: Launch): Promise<Running> {
 async function adopt(cluster: string): Promise<Running | null> {
   const left = readPostmaster(cluster);
   // The traces of a dead server are PostgreSQL's to clear: it makes sure that none of its children still writes.
-  if (left === null || !alive(left.pid)) return null;
+  if (left === null || !exists(left.pid)) return null;
   if (!serves(left.pid, cluster)) {
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
     return null;
@@ -269,6 +269,8 @@ export async function startEmbeddedPostgres(options: {
       // Anything but the old database would be an empty one that answers as if nothing had ever happened.
       if (!existsSync(join(cluster, 'PG_VERSION')))
         throw new NoPostgres(`The embedded PostgreSQL cannot start again: its folder ${cluster} is gone.`);
+      // Dead, but its parent has not asked about it: PostgreSQL would take it for a server that runs.
+      if (exists(pid)) rmSync(join(cluster, 'postmaster.pid'), { force: true });
       clearSocketDir(socketDir, binaries);
       await start();
     },
