@@ -79,6 +79,11 @@ describe('how often', () => {
     const solana = await rpc('getSlot', [], limited);
     expect(solana.status).toBe(429);
     expect(await solana.json()).toMatchObject({ jsonrpc: '2.0', error: { code: 429 }, id: null });
+    // Only a replica can say whose request it sends on.
+    const disguised = await fetch(`${limited.url}${CLOB}/time`, {
+      headers: { 'x-bellwether-replica': 'guessed', 'x-bellwether-client': '203.0.113.9' },
+    });
+    expect(disguised.status).toBe(429);
     // The desk asks the same doors from inside, for whoever has a key.
     const { body } = await trader.quote({ marketTicker: id, side: 'YES', action: 'BUY', amount: 10 });
     expect(body).toMatchObject({ unsignedTransaction: expect.any(String) });

@@ -109,7 +109,7 @@ test('an agent that nobody answers for does not trade', async () => {
       amount: 20,
       signer: trader.signer,
     }),
-  ).rejects.toMatchObject({ status: 403, code: 'claim_required' });
+  ).rejects.toMatchObject({ code: 'quote_not_executable', quoteErrorCode: 'claim_required' });
   expect(await trader.client.venueB.orders()).toEqual([]);
   expect(await usdcOf(trader.wallet)).toBe(10_000);
 });

@@ -285,6 +285,8 @@ describe('market reads', () => {
       { token_id: RESOLVED.tokenIds[0], side: Side.BUY },
     ]);
     expect(several).toEqual([mirror]);
+    const same = Array.from({ length: 500 }, () => ({ token_id: no, side: Side.BUY }));
+    expect(await client.getOrderBooks(same)).toEqual([mirror]);
   });
 
   test('ticks, fees and prices', async () => {
