@@ -155,7 +155,7 @@ export const ERRORS = {
   },
   wallet_already_registered: {
     title: 'Wallet already registered',
-    fix: "POST /wallet/link with the EOA's signature moves wallet and credential to your owner.",
+    fix: "POST /wallet/link with the EOA's signature moves wallet and credential, with what restricts them, to your owner.",
   },
   credential_type_mismatch: {
     title: 'Credential of another type',
