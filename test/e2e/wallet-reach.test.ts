@@ -253,6 +253,17 @@ describe('the owner', () => {
   });
 });
 
+test('unlinking without a body means wallets within reach, and names no other', async () => {
+  const [mine, hers] = [await newTrader(service), await newTrader(service)];
+  await claim([mine, hers]);
+  const { status, body } = await call(service, 'POST', '/wallet/unlink', { key: mine.apiKey });
+  expect({ status, success: body.success }).toEqual({ status: 200, success: true });
+  expect(JSON.stringify(body)).not.toContain(hers.funder);
+  expect((await hers.client.checkCredentials(hers.funder)).hasCredentials).toBe(true);
+  const again = await call(service, 'POST', '/wallet/unlink', { key: mine.apiKey });
+  expect(again).toMatchObject({ status: 404, body: { code: 'wallet_not_found' } });
+});
+
 test('a wallet that a claimed agent registers or links later is within its reach', async () => {
   const agent = await newAgent(service);
   await claim([agent]);

@@ -17,8 +17,10 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
     async unlinkable({ agentId }) {
       const rows = await sql`
         select w.key, array_agg(distinct w.address order by w.address) as wallets from agents a cross join lateral (
-          select eoa as key, wallet_address as address from credentials where user_id = a.user_id
-          union select signer, address from linked_wallets where user_id = a.user_id
+          select c.eoa as key, c.wallet_address as address from credentials c
+            where c.user_id = a.user_id and ${isReachable(sql, agentId, sql`c.wallet_address`)}
+          union select l.signer, l.address from linked_wallets l
+            where l.user_id = a.user_id and ${isReachable(sql, agentId, sql`l.address`)}
           union select a.sol_address, a.sol_address where a.sol_address is not null
         ) w where a.agent_id = ${agentId} group by w.key order by w.key`;
       return rows.map((row) => ({ key: row.key as string, wallets: row.wallets as string[] }));
