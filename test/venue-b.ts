@@ -63,7 +63,8 @@ export async function newTraderB(service: TestService): Promise<TraderB> {
     get,
     quote,
     submit,
-    trade: async (fields) => must(await submit(await quote(fields))),
+    trade: async ({ reasoning, ...fields } = {}) =>
+      must(await submit(await quote(fields), reasoning === undefined ? {} : { reasoning })),
     order: async (orderId) => must(await get(`/venueb/agent/orders/${orderId}`)),
     async usage() {
       const { usage } = await service.deps.agents.settings(agentId);

@@ -78,8 +78,8 @@ describe('size, then type, then syntax', () => {
 
 describe('a request that is wrong everywhere', () => {
   test('names fifty fields, and counts the rest', async () => {
-    const body = { orders: Array.from({ length: 20 }, () => ({})) };
-    const { status, body: problem } = await call(service, 'POST', '/markets/batch-trade', { key, body });
+    const body = Object.fromEntries(Array.from({ length: 160 }, (_, i) => [`unknown${i}`, i]));
+    const { status, body: problem } = await call(service, 'POST', '/agents/settings', { key, body });
     expect(status).toBe(400);
     expect(problem.errors).toHaveLength(50);
     expect(problem.errorCount).toBeGreaterThan(100);

@@ -58,7 +58,7 @@ function wrapScope(change: (scope: TradeScope) => Partial<TradeScope>): void {
     const scope = await ledger.open(question);
     return { ...scope, ...change(scope) };
   };
-  Object.assign(service.deps, { ledger: { open } });
+  Object.assign(service.deps, { ledger: { ...ledger, open } });
 }
 
 /** Lets `count` orders reach the venue and holds them there. */

@@ -131,6 +131,37 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     'POST /venueb/agent/submit userPublicKey': null,
     // What the chain tells everybody.
     'GET /venueb/agent/delegation walletAddress': null,
+    'GET /venueb/agent/delegation address': null,
+    // The second name of a field above: the validator moves its value there before anything looks at it.
+    'GET /wallet/credentials/check address': [
+      get(`/wallet/credentials/check?address=${funder}`),
+      { hasCredentials: false },
+    ],
+    'POST /wallet/unlink walletAddress': [
+      post('/wallet/unlink', () => ({ walletAddress: funder })),
+      NOT_FOUND,
+    ],
+    'POST /markets/orders/cancel-market address': [
+      post('/markets/orders/cancel-market', () => ({ address: funder })),
+      { totalCanceled: 0 },
+    ],
+    'POST /markets/redeem address': [
+      post('/markets/redeem', () => ({ marketId, address: funder })),
+      { status: 400, code: 'market_not_resolved' },
+    ],
+    'POST /wallet/credentials address': null,
+    'GET /wallet/link/challenge walletAddress': null,
+    'POST /wallet/link walletAddress': null,
+    // Refused where it would be a filter.
+    'DELETE /markets/orders walletAddress': [
+      (key) => call(service, 'DELETE', `/markets/orders?walletAddress=${funder}`, { key }),
+      { status: 400, code: 'invalid_request' },
+    ],
+    // Sent by other public clients and not used: the order's id says which it is, and whose.
+    'GET /markets/orders/{orderId} walletAddress': null,
+    'POST /markets/orders/cancel walletAddress': null,
+    // Must be what the quote says.
+    'POST /venueb/agent/submit destinationWallet': null,
     // Names an address and gives no right to it.
     'POST /wallet/update-sol-address solAddress': null,
   };

@@ -138,3 +138,25 @@ test('replicas give several tokens all or none, and what was leased in vain is n
   expect(await there.draw('trade', 'a', 1)).toMatchObject({ allowed: true, remaining: 0 });
   expect(await here.draw('trade', 'a', 1)).toMatchObject({ allowed: false });
 });
+
+test('a process that others join, and that is left alone again, goes on giving out what one bucket holds', async () => {
+  let left = 4;
+  let isShared = false;
+  const bank: TokenBank = {
+    isShared: () => isShared,
+    async lease(_bucket, _policy, want) {
+      await Promise.resolve();
+      const granted = Math.min(want, left);
+      left -= granted;
+      return { granted, remaining: left };
+    },
+    sweep: () => Promise.resolve(),
+  };
+  const limits = createRateLimits({ policies: POLICIES, clock: { now: () => 0 }, bank });
+  const draw = async () => (await limits.draw('trade', 'a'))?.allowed;
+  expect(await draw()).toBe(true);
+  isShared = true;
+  expect(await draw()).toBe(true);
+  isShared = false;
+  expect([await draw(), await draw(), await draw()]).toEqual([true, true, false]);
+});

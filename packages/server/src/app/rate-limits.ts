@@ -117,6 +117,8 @@ function answer(bucket: Bucket, count: number, allowed: boolean, held: number): 
 function drawAlone(bucket: Bucket, count: number, clock: Clock): Draw {
   const now = clock.now();
   const { perSecond, burst } = bucket.policy;
+  // The other replicas are gone: what was left in the shared bucket is this one's alone.
+  if (bucket.leased) bucket.tokens += bucket.banked;
   bucket.leased = false;
   bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / MS) * perSecond);
   bucket.at = now;
@@ -134,7 +136,14 @@ async function drawLeased(bucket: Bucket, name: string, count: number, shared: S
     const spent = Math.floor(bucket.policy.burst - bucket.tokens);
     bucket.leased = true;
     bucket.tokens = 0;
-    if (spent > 0) bucket.leasing = bank.lease(name, bucket.policy, spent).then(() => {});
+    if (spent > 0) {
+      bucket.leasing = bank
+        .lease(name, bucket.policy, spent)
+        .then(() => {})
+        .finally(() => {
+          bucket.leasing = null;
+        });
+    }
   }
   for (let attempt = 0; ; attempt++) {
     if (bucket.leasing !== null) await bucket.leasing;
