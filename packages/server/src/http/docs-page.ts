@@ -3,6 +3,7 @@
  * service together, so it is loaded when somebody first looks, in an application of its own behind the route.
  */
 import Fastify, { type FastifyInstance } from 'fastify';
+import { sendProblem } from './problem.ts';
 import { guardReference, REFERENCE_PAGE, REFERENCE_START } from './reference-page.ts';
 
 type Prefix = `/${string}`;
@@ -33,6 +34,7 @@ export function bindDocs(app: FastifyInstance, basePath: string): void {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       page ??= load();
       const answer = await (await page).inject({ method: 'GET', url: request.url });
+      if (answer.statusCode === 404) return sendProblem(request, reply, 'route_not_found');
       const { location } = answer.headers;
       if (typeof location === 'string') reply.header('location', location);
       return guardReference(reply)
