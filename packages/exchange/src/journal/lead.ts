@@ -73,10 +73,14 @@ export async function endStaleLead(database: Database, backendPid: number): Prom
  * Everything written here goes to a few rows by their keys. The planner cannot know how few a batch holds, or how large
  * a table has grown since it planned: left alone, it reads all of it for every batch.
  */
-const PLANNING = {
+export const PLANNING = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  // Else a walk of a whole index, kept in memory, looks as cheap as one look for each row of the batch.
+  enable_material: 'off',
+  // Some versions take a plan without another choice for a dear one, and compile it.
+  jit: 'off',
   plan_cache_mode: 'force_generic_plan',
 };
 

@@ -44,6 +44,12 @@ const IDLE_IN_TRANSACTION_MS = 15_000;
 
 const SOCKET_URL = /^postgres(?:ql)?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?\/([^?]*)\?(.*)$/;
 
+/**
+ * What a request asks for lies behind an index. A plan that is made while its table is nearly empty, and kept, would
+ * read all of the table for every request until its statistics are gathered.
+ */
+const PLANNING = { enable_seqscan: 'off', jit: 'off' };
+
 export function openPool(url: string, options: PoolOptions = {}): Sql {
   const common = {
     max: options.max ?? 10,
@@ -54,6 +60,7 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
       application_name: options.applicationName ?? 'bellwether',
       // A process that is frozen within a transaction holds its agent's lock from every other replica.
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      ...PLANNING,
     },
     // The driver would close healthy connections every half hour, and with them locks and listeners.
     max_lifetime: null,
