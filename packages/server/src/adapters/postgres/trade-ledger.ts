@@ -35,7 +35,10 @@ export function createTradeLedger(sql: Sql): TradeLedger {
       for (let attempt = 1; ; attempt += 1) {
         const transaction = openTransaction(sql);
         try {
-          const answers = (await Promise.all(lockAndRead(transaction.tx, question))) as unknown as Row[][];
+          const [, ...answers] = (await Promise.all([
+            keepPlans(transaction.tx),
+            ...lockAndRead(transaction.tx, question),
+          ])) as unknown as Row[][];
           const opened = scope({ transaction, question, leave }, answers);
           if (opened !== null) return opened;
           if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
@@ -50,12 +53,14 @@ export function createTradeLedger(sql: Sql): TradeLedger {
 
     async look(question) {
       for (let attempt = 1; ; attempt += 1) {
-        const [locked, [returned], [facts], restricting] = (await Promise.all([
-          safeguardRows(sql, question, false),
-          openReturns(sql, question),
-          ownFacts(sql, question),
-          restrictingFacts(sql, question),
-        ])) as unknown as [Row[], [Row], [Row], Row[]];
+        const { tx, rollback } = openTransaction(sql);
+        const [, locked, [returned], [facts], restricting] = (await Promise.all([
+          keepPlans(tx),
+          safeguardRows(tx, question, false),
+          openReturns(tx, question),
+          ownFacts(tx, question),
+          restrictingFacts(tx, question),
+        ]).finally(() => void rollback())) as unknown as [Row[], Row[], [Row], [Row], Row[]];
         const standing = standingOf(question, { locked, returned, facts, restricting });
         if (standing !== null) return standing;
         if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
@@ -63,6 +68,12 @@ export function createTradeLedger(sql: Sql): TradeLedger {
     },
   };
 }
+
+/**
+ * Every statement here looks for a few rows by their keys, so one plan serves them all. Left alone, the planner makes a
+ * new one for each trade once there are statistics, which costs several times what running it does.
+ */
+const keepPlans = (tx: Tx) => tx`set local plan_cache_mode = force_generic_plan`;
 
 type Question = Parameters<TradeLedger['open']>[0];
 
