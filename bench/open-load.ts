@@ -85,6 +85,8 @@ async function openSource(file: string) {
 }
 
 interface Connection {
+  /** The service closes connections that were idle for long. */
+  isOpen(): boolean;
   ask(request: string, answered: (answer: string | null) => void): void;
   close(): void;
 }
@@ -112,6 +114,7 @@ function openConnection(port: number): Connection {
   socket.on('error', () => tell(null));
   socket.on('close', () => tell(null));
   return {
+    isOpen: () => !socket.destroyed && !socket.readableEnded,
     ask(request, answered) {
       waiting = answered;
       socket.write(request);
@@ -137,8 +140,15 @@ async function generate({ port, perSecond, seconds, file }: OpenLoad): Promise<O
   let lateMs = 0;
   const startedAt = performance.now();
 
+  const takeIdle = (): Connection | undefined => {
+    for (;;) {
+      const connection = idle.pop();
+      if (connection === undefined || connection.isOpen()) return connection;
+      connection.close();
+    }
+  };
   const send = (request: string, dueAt: number): void => {
-    const connection = idle.pop() ?? openConnection(port);
+    const connection = takeIdle() ?? openConnection(port);
     open += 1;
     connection.ask(request, (answer) => {
       open -= 1;
