@@ -97,7 +97,7 @@ describe('PostgreSQL killed alone', () => {
     expect(service.child.exitCode).toBeNull();
     console.info({ readyAgainMs: took });
     signalGroup(service.child, 'SIGTERM');
-    expect(await service.exit()).toEqual({ code: 0, signal: null });
+    expect(await service.exit(), service.output().slice(-2_000)).toEqual({ code: 0, signal: null });
     expect(postgresOf(dataDir)).toEqual([]);
   });
 

@@ -34,7 +34,7 @@ export function bindDocs(app: FastifyInstance, basePath: string): void {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       page ??= load();
       const answer = await (await page).inject({ method: 'GET', url: request.url });
-      if (answer.statusCode === 404) return sendProblem(request, reply, 'route_not_found');
+      if (answer.statusCode === 404) return sendProblem(request, guardReference(reply), 'route_not_found');
       const { location } = answer.headers;
       if (typeof location === 'string') reply.header('location', location);
       return guardReference(reply)

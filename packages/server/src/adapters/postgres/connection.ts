@@ -23,6 +23,11 @@ export interface PoolOptions {
   readonly max?: number;
   readonly applicationName?: string;
   readonly connectTimeoutSeconds?: number;
+  /**
+   * False for a pool that sends no arrays and may be dropped at any moment: the driver would ask its first connection for
+   * the types of arrays, and when that question dies with the connection, so does the process.
+   */
+  readonly learnsTypes?: boolean;
   /** Sees every statement as it is handed to a connection; never its parameters, which may be secret. */
   readonly onStatement?: (connection: number, statement: string) => void;
   /** Sees the socket of every connection, of the pools that are made from its options, too. */
@@ -56,6 +61,7 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
     types,
     ...(options.onStatement === undefined ? {} : { debug: options.onStatement }),
     onnotice: () => {},
+    fetch_types: options.learnsTypes ?? true,
     connection: {
       application_name: options.applicationName ?? 'bellwether',
       // A process that is frozen within a transaction holds its agent's lock from every other replica.

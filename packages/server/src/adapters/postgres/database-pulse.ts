@@ -77,7 +77,12 @@ async function write(sql: Sql): Promise<string> {
 export function startPulse(options: PulseOptions): DatabasePulse {
   const { url, applicationName, onSilence, silenceMs = SILENCE_MS } = options;
   const open = (): Sql =>
-    openPool(url, { max: 1, applicationName, connectTimeoutSeconds: CONNECT_TIMEOUT_S });
+    openPool(url, {
+      max: 1,
+      applicationName,
+      connectTimeoutSeconds: CONNECT_TIMEOUT_S,
+      learnsTypes: false,
+    });
   let beating = open();
   let probing = open();
   let askedAt: number | null = null;

@@ -71,7 +71,11 @@ const adminUrl = (socketDir: string, database: string): string =>
   socketUrl({ socketDir, port: PORT, user: ADMIN_ROLE }, database);
 
 async function answers(socketDir: string): Promise<boolean> {
-  const sql = openPool(adminUrl(socketDir, 'postgres'), { max: 1, connectTimeoutSeconds: 2 });
+  const sql = openPool(adminUrl(socketDir, 'postgres'), {
+    max: 1,
+    connectTimeoutSeconds: 2,
+    learnsTypes: false,
+  });
   try {
     await sql`select 1`;
     return true;
