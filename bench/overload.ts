@@ -28,7 +28,7 @@ const LONGEST_SECONDS = 1_200;
 const AFTER_MS = 4_000;
 const PROBE_EVERY_MS = 50;
 const NORMAL_FACTOR = 3;
-const MANY_SECONDS = 900;
+const MANY_SECONDS = 90;
 const MEGABYTE = 1_000_000;
 
 const seconds = Number(process.argv[2] ?? 60);

@@ -98,10 +98,11 @@ describe('a process alone', () => {
   });
 });
 
-test('replicas together give out what one bucket holds', async () => {
+/** What replicas share: one full bucket, which is not refilled. */
+function oneBucket(isShared: () => boolean = () => true): TokenBank {
   let left = POLICIES.trade.burst;
-  const bank: TokenBank = {
-    isShared: () => true,
+  return {
+    isShared,
     async lease(_bucket, _policy, want) {
       await Promise.resolve();
       const granted = Math.min(want, left);
@@ -110,6 +111,10 @@ test('replicas together give out what one bucket holds', async () => {
     },
     sweep: () => Promise.resolve(),
   };
+}
+
+test('replicas together give out what one bucket holds', async () => {
+  const bank = oneBucket();
   const clock = { now: () => 0 };
   const replicas = [1, 2, 3].map(() => createRateLimits({ policies: POLICIES, clock, bank }));
   const draws = await Promise.all(
@@ -119,17 +124,7 @@ test('replicas together give out what one bucket holds', async () => {
 });
 
 test('replicas give several tokens all or none, and what was leased in vain is not lost', async () => {
-  let left = 4;
-  const bank: TokenBank = {
-    isShared: () => true,
-    async lease(_bucket, _policy, want) {
-      await Promise.resolve();
-      const granted = Math.min(want, left);
-      left -= granted;
-      return { granted, remaining: left };
-    },
-    sweep: () => Promise.resolve(),
-  };
+  const bank = oneBucket();
   const [here, there] = [1, 2].map(() =>
     createRateLimits({ policies: POLICIES, clock: { now: () => 0 }, bank }),
   ) as [ReturnType<typeof createRateLimits>, ReturnType<typeof createRateLimits>];
@@ -140,18 +135,8 @@ test('replicas give several tokens all or none, and what was leased in vain is n
 });
 
 test('a process that others join, and that is left alone again, goes on giving out what one bucket holds', async () => {
-  let left = 4;
   let isShared = false;
-  const bank: TokenBank = {
-    isShared: () => isShared,
-    async lease(_bucket, _policy, want) {
-      await Promise.resolve();
-      const granted = Math.min(want, left);
-      left -= granted;
-      return { granted, remaining: left };
-    },
-    sweep: () => Promise.resolve(),
-  };
+  const bank = oneBucket(() => isShared);
   const limits = createRateLimits({ policies: POLICIES, clock: { now: () => 0 }, bank });
   const draw = async () => (await limits.draw('trade', 'a'))?.allowed;
   expect(await draw()).toBe(true);
