@@ -1,6 +1,6 @@
 /**
- * What a caller without a key can do to the process through the paper doors: bytes answered to a small request, the
- * longest time that nobody else is served, bytes that are kept. `node bench/doors.ts`, about half a minute.
+ * What a caller without a key can do to the process through the paper doors: the bytes answered to a small request, the
+ * longest time in which no other request is served, and the bytes that are kept. `node bench/doors.ts`, about half a minute.
  */
 import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { getCreateAccountInstruction } from '@solana-program/system';
@@ -28,10 +28,15 @@ const rpc = `${service.url}/paper/solana`;
 const post = (url: string, body: string): Promise<Response> =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
 
+/** As far as this program looks into it. */
+interface RpcAnswer {
+  readonly result: { readonly value: { readonly blockhash: string } };
+  readonly error?: { readonly message: string };
+}
+
 const call = async (method: string, ...params: unknown[]) => {
   const answer = await post(rpc, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-  return (await answer.json()) as any;
+  return (await answer.json()) as RpcAnswer;
 };
 
 /** Asks for something trivial all the time, and notes the longest that it had to wait. */

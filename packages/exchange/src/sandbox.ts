@@ -17,7 +17,7 @@ import type { Database } from './journal/schema.ts';
 import type { Clock, JournalledExchange } from './open-exchange.ts';
 
 export type { Switches } from './doors/dflow/index.ts';
-export { type DoorGuard, networkOf } from './doors/limits.ts';
+export type { DoorGuard } from './doors/limits.ts';
 
 export const SANDBOX_SCHEMA = `${SANDBOX_CHAIN_SCHEMA}\n${DFLOW_SANDBOX_SCHEMA}`;
 

@@ -43,7 +43,7 @@ export const ENVIRONMENT = Type.Object({
     minLength: 1,
     default: 'off',
     description:
-      'Whose word on the caller’s address counts: `off` nobody’s; a number is how many proxies of yours stand before the service (`on` is 1); or the proxies’ addresses and CIDRs, comma-separated. `X-Forwarded-For` is read from the right, as far as the proxies are yours.',
+      'Which proxies may name the caller’s address in `X-Forwarded-For`: `off` means none; a number is how many of your proxies stand before the service (`on` is 1); else the proxies’ addresses and CIDRs, comma-separated. The header is read from the right, as far as the proxies are yours.',
   }),
   ALLOWED_HOSTS: listOf(
     HOST,
