@@ -254,6 +254,18 @@ describe('retries', () => {
     expect(seen).toHaveLength(5);
   });
 
+  test('a 503 whose deadline may have passed over the work is repeated where that is safe, an overload everywhere', async () => {
+    replies = [problem(503, 'service_unavailable')];
+    expect(await caught(client().createApiKey('k'))).toMatchObject({ code: 'service_unavailable' });
+    expect(seen).toHaveLength(1);
+    replies = [problem(503, 'service_unavailable')];
+    await client().createApiKey('k', { idempotencyKey: 'i' });
+    expect(seen).toHaveLength(3);
+    replies = [problem(503, 'overloaded')];
+    await client().createApiKey('k');
+    expect(seen).toHaveLength(5);
+  });
+
   test.each([
     [500, 'internal_error'],
     [400, 'invalid_order_payload'],
