@@ -17,7 +17,7 @@ interface Rule {
 }
 
 const NODE = 'node:';
-const HASHES = ['@noble/curves', '@noble/hashes'];
+const HASHES = ['@noble/curves', '@noble/hashes', '@scure/base'];
 const SOLANA = ['@solana', '@solana-program'];
 
 const LAW: Readonly<Record<string, Rule>> = {
