@@ -3,11 +3,11 @@ import { MICRO } from '@bellwether/contract/decimals';
 import { toBase58, USDC_MINT } from '@bellwether/protocol';
 import { fastify } from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { dflowTradeDoor } from './index.ts';
-import { readOrderRequest } from './order-request.ts';
-import { isResting } from './switches.ts';
-import { accountsOf, ok, openStage, type Stage, signWith, USDC } from './testing/stage.ts';
-import type { WireMarket } from './wire.ts';
+import { dflowTradeDoor } from '../src/dflow/index.ts';
+import { readOrderRequest } from '../src/dflow/order-request.ts';
+import { isResting } from '../src/dflow/switches.ts';
+import type { WireMarket } from '../src/dflow/wire.ts';
+import { accountsOf, ok, openStage, type Stage, signWith, USDC } from './stage.ts';
 
 const NOBODY = toBase58(new Uint8Array(32).fill(7));
 

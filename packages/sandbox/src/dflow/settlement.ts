@@ -14,9 +14,16 @@
  * goes back to the LP.
  */
 import { MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
+import type {
+  EngineEvent,
+  Level,
+  NewOrder,
+  Outcome,
+  PaperExchange,
+  PublicCommand,
+} from '@bellwether/exchange';
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
-import type { EngineEvent, Level, NewOrder, Outcome, PaperExchange, PublicCommand } from '../../index.ts';
 import type { SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import type { Closing, OrderRow, Orders } from './orders.ts';

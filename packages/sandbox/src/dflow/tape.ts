@@ -1,5 +1,5 @@
 /** The latest trades of the exchange, kept in memory for whoever asks for the venue's tape. Lost with the process. */
-import type { ConditionId, Outcome, PaperExchange } from '../../index.ts';
+import type { ConditionId, Outcome, PaperExchange } from '@bellwether/exchange';
 
 export interface TapeTrade {
   readonly id: number;

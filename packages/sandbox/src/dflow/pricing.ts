@@ -5,7 +5,7 @@
  * micro-unit: 11 contracts at 0.08 cost 0.88 + 0.06 + 0.008096 = 0.948096, as captured from the venue itself.
  */
 import { divide, MICRO, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
-import type { Level } from '../../index.ts';
+import type { Level } from '@bellwether/exchange';
 
 export interface Lot {
   readonly price: Pips;

@@ -1,7 +1,8 @@
 /** DFlow's trade API: quotes with the transactions that open orders, and what became of those. */
+
+import { charge } from '@bellwether/exchange/doors/limits';
 import { parseBase58, parseSolanaAddress } from '@bellwether/protocol';
 import type { FastifyPluginAsync } from 'fastify';
-import { charge } from '../limits.ts';
 import {
   type DflowDoorOptions,
   notFound,

@@ -37,8 +37,10 @@ import {
 } from '@solana-program/token';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../../../../test/postgres.ts';
-import { SLOT_MS } from '../block-clock.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { SLOT_MS } from '../src/solana/block-clock.ts';
+import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
+import type { SandboxChain } from '../src/solana/types.ts';
 import {
   build,
   MINT_SPACE,
@@ -51,9 +53,7 @@ import {
   TOKEN,
   TOKEN_2022,
   transferSol,
-} from '../fixtures.ts';
-import type { SandboxChain } from '../types.ts';
-import { solanaRpcDoor } from './door.ts';
+} from './chain-fixtures.ts';
 
 let clock: TestClock;
 let chain: SandboxChain;

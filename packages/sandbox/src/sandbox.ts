@@ -2,6 +2,9 @@
  * Venue B's sandbox in one piece: the chain, the venue on it, and their doors, which answer here without a socket
  * (`request`) and, for whoever serves them, over HTTP (`registerSandboxDoors`). Both ways are the same code.
  */
+
+import type { Clock, Database, JournalledExchange } from '@bellwether/exchange';
+import type { Guarded } from '@bellwether/exchange/doors/limits';
 import { type FastifyInstance, fastify } from 'fastify';
 import {
   DFLOW_SANDBOX_SCHEMA,
@@ -10,14 +13,11 @@ import {
   dflowTradeDoor,
   openDflowSandbox,
   type Switches,
-} from './doors/dflow/index.ts';
-import type { Guarded } from './doors/limits.ts';
-import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, solanaRpcDoor } from './doors/solana/index.ts';
-import type { Database } from './journal/schema.ts';
-import type { Clock, JournalledExchange } from './open-exchange.ts';
+} from './dflow/index.ts';
+import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, solanaRpcDoor } from './solana/index.ts';
 
-export type { Switches } from './doors/dflow/index.ts';
-export type { DoorGuard } from './doors/limits.ts';
+export type { DoorGuard } from '@bellwether/exchange/doors/limits';
+export type { Switches } from './dflow/index.ts';
 
 export const SANDBOX_SCHEMA = `${SANDBOX_CHAIN_SCHEMA}\n${DFLOW_SANDBOX_SCHEMA}`;
 

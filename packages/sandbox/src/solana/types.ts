@@ -3,8 +3,9 @@
  * lamports bigint, slots and heights whole numbers; errors of transactions have the JSON form that Solana's RPC gives
  * them (`"AccountInUse"`, `{"InstructionError":[0,{"Custom":1}]}`).
  */
+
+import type { Database } from '@bellwether/exchange';
 import type { Sql } from 'postgres';
-import type { Database } from '../../index.ts';
 
 export interface ChainAccount {
   readonly lamports: bigint;

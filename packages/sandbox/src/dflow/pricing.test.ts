@@ -1,8 +1,8 @@
 /** The venue's own figures, and that no affordable contract is left out. */
 import { MICRO } from '@bellwether/contract/decimals';
+import type { Level } from '@bellwether/exchange';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Level } from '../../index.ts';
 import { impactMillionths, priceBuy, priceExactly, priceSell, venueFee } from './pricing.ts';
 
 describe('the fee', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SYSTEM, TOKEN, TOKEN_2022 } from './fixtures.ts';
+import { SYSTEM, TOKEN, TOKEN_2022 } from '../../test/chain-fixtures.ts';
 import { readToken } from './token-accounts.ts';
 
 const account = (owner: string, data: Uint8Array) => ({ lamports: 1n, owner, data, executable: false });

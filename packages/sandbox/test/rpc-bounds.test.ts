@@ -1,4 +1,6 @@
 /** What a stranger may make the Solana door read, compute, answer and keep. */
+
+import { addressBuckets, type DoorGuard } from '@bellwether/exchange/doors/limits';
 import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import {
   getAllocateInstruction,
@@ -7,11 +9,19 @@ import {
 } from '@solana-program/system';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../../../../test/postgres.ts';
-import { addressBuckets, type DoorGuard } from '../../limits.ts';
-import { build, migrated, openTestChain, SOL, SYSTEM, TestClock, transferSol, wallet } from '../fixtures.ts';
-import type { SandboxChain } from '../types.ts';
-import { solanaRpcDoor } from './door.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
+import type { SandboxChain } from '../src/solana/types.ts';
+import {
+  build,
+  migrated,
+  openTestChain,
+  SOL,
+  SYSTEM,
+  TestClock,
+  transferSol,
+  wallet,
+} from './chain-fixtures.ts';
 
 let clock: TestClock;
 let chain: SandboxChain;

@@ -1,7 +1,7 @@
 /** Markets, events, books and trades in the shapes of DFlow's metadata API. Pure. */
 import { MICRO, type Micro, microToNumber, PIPS, type Pips } from '@bellwether/contract/decimals';
+import type { BookView, Level } from '@bellwether/exchange';
 import { USDC_MINT } from '@bellwether/protocol';
-import type { BookView, Level } from '../../index.ts';
 import type { ListedMarket } from './catalog.ts';
 import type { OrderRow } from './orders.ts';
 import type { TapeTrade } from './tape.ts';

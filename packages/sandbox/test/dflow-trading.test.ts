@@ -1,12 +1,12 @@
 /** Orders from quote to payout, on a real chain and a real book; and that nothing is filled or paid twice. */
 import { MICRO } from '@bellwether/contract/decimals';
+import type { NewOrder } from '@bellwether/exchange';
 import { overreaches, parseTransaction, USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import type { NewOrder } from '../../index.ts';
-import { LP_ACCOUNT } from './settlement.ts';
-import { accountsOf, booksOf, ok, openStage, type Stage, signWith, USDC } from './testing/stage.ts';
-import { tokenAccountOf } from './token-addresses.ts';
-import { vaultsOf } from './vaults.ts';
+import { LP_ACCOUNT } from '../src/dflow/settlement.ts';
+import { tokenAccountOf } from '../src/dflow/token-addresses.ts';
+import { vaultsOf } from '../src/dflow/vaults.ts';
+import { accountsOf, booksOf, ok, openStage, type Stage, signWith, USDC } from './stage.ts';
 
 const ALL_USDC = 10_000_000_000n * USDC;
 

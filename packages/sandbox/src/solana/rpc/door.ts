@@ -4,8 +4,16 @@
  *
  * Register it with Fastify under a prefix of your choice. Errors are JSON-RPC's, with HTTP status 200, as nodes do.
  */
+
+import {
+  charge,
+  type Guarded,
+  guardDoor,
+  NulInUrl,
+  sayWhen,
+  TooManyRequests,
+} from '@bellwether/exchange/doors/limits';
 import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
-import { charge, type Guarded, guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../../limits.ts';
 import { parseJson, toJson } from '../exact-json.ts';
 import { type SandboxChain, SandboxChainUnavailable } from '../types.ts';
 import { ACCOUNT_METHODS } from './account-methods.ts';

@@ -1,6 +1,13 @@
 /** What both doors of the venue share: its errors, its outages, and how a list is cut into pages. */
+
+import {
+  type Guarded,
+  guardDoor,
+  NulInUrl,
+  sayWhen,
+  TooManyRequests,
+} from '@bellwether/exchange/doors/limits';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { type Guarded, guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
 import { DoorError } from './door-error.ts';
 import type { DflowSandbox } from './sandbox.ts';
 

@@ -7,8 +7,10 @@ import {
 } from '@solana-program/token';
 import type { Sql } from 'postgres';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openTestDatabase } from '../../../../../test/postgres.ts';
-import { SLOT_MS } from './block-clock.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { SLOT_MS } from '../src/solana/block-clock.ts';
+import { readToken } from '../src/solana/token-accounts.ts';
+import { AirdropRefused, type SandboxChain, SandboxChainUnavailable } from '../src/solana/types.ts';
 import {
   build,
   createMint,
@@ -25,9 +27,7 @@ import {
   tokenAccount,
   transferSol,
   wallet,
-} from './fixtures.ts';
-import { readToken } from './token-accounts.ts';
-import { AirdropRefused, type SandboxChain, SandboxChainUnavailable } from './types.ts';
+} from './chain-fixtures.ts';
 
 let sql: Sql;
 let clock: TestClock;
@@ -339,7 +339,7 @@ describe('a restart', () => {
 
   test('with another seed is refused', async () => {
     await chain.close();
-    const { openChain } = await import('./chain.ts');
+    const { openChain } = await import('../src/solana/chain.ts');
     await expect(openChain({ sql, seed: 'another', clock })).rejects.toThrow('another seed');
   });
 

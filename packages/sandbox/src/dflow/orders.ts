@@ -2,8 +2,9 @@
  * The venue's orders in PostgreSQL: issued with a quote, opened by their transaction, closed by the settlement. Every
  * step that goes with a transaction is a statement for that transaction's own commit.
  */
+
+import type { ConditionId, Outcome } from '@bellwether/exchange';
 import type { Sql } from 'postgres';
-import type { ConditionId, Outcome } from '../../index.ts';
 
 export type OrderKind = 'BUY' | 'SELL' | 'REDEEM';
 

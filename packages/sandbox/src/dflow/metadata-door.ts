@@ -1,6 +1,7 @@
 /** DFlow's metadata API over the paper world. It reads and never trades. */
+
+import { charge, ENTRIES_PER_TOKEN, type Guarded } from '@bellwether/exchange/doors/limits';
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
-import { charge, ENTRIES_PER_TOKEN, type Guarded } from '../limits.ts';
 import type { ListedMarket } from './catalog.ts';
 import { seriesTickerOf } from './catalog.ts';
 import {

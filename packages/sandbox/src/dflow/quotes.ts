@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { divide, MICRO, type Micro } from '@bellwether/contract/decimals';
+import type { Outcome, PaperExchange } from '@bellwether/exchange';
 import { type SolanaAddress, toBase64, USDC_MINT } from '@bellwether/protocol';
-import type { Outcome, PaperExchange } from '../../index.ts';
 import type { SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import { DoorError, noRoute } from './door-error.ts';

@@ -4,9 +4,7 @@
  */
 import { hkdfSync } from 'node:crypto';
 import { formatMicro } from '@bellwether/contract/decimals';
-import { nobleRecover, parseSolanaAddress } from '@bellwether/protocol';
-import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
-import postgres from 'postgres';
+import { migrateExchange, openExchange, systemClock } from '@bellwether/exchange';
 import {
   addressBuckets,
   charge,
@@ -15,9 +13,11 @@ import {
   NulInUrl,
   sayWhen,
   TooManyRequests,
-} from './doors/limits.ts';
-import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from './doors/polymarket/index.ts';
-import { migrateExchange, openExchange, systemClock } from './index.ts';
+} from '@bellwether/exchange/doors/limits';
+import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { nobleRecover, parseSolanaAddress } from '@bellwether/protocol';
+import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
+import postgres from 'postgres';
 import {
   ALL_SANDBOX_DOORS,
   MAX_PARAM_CHARS,

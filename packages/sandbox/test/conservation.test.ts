@@ -2,12 +2,12 @@
 import { MICRO } from '@bellwether/contract/decimals';
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { expect, test } from 'vitest';
-import type { VenueSigner } from './keys.ts';
-import { payoutOf } from './quotes.ts';
-import { LP_ACCOUNT } from './settlement.ts';
-import { accountsOf, booksOf, openStage, type Stage, USDC } from './testing/stage.ts';
-import { vaultsOf } from './vaults.ts';
-import type { WireMarket } from './wire.ts';
+import type { VenueSigner } from '../src/dflow/keys.ts';
+import { payoutOf } from '../src/dflow/quotes.ts';
+import { LP_ACCOUNT } from '../src/dflow/settlement.ts';
+import { vaultsOf } from '../src/dflow/vaults.ts';
+import type { WireMarket } from '../src/dflow/wire.ts';
+import { accountsOf, booksOf, openStage, type Stage, USDC } from './stage.ts';
 
 const ALL_USDC = 10_000_000_000n * USDC;
 const STEPS = 1_000;

@@ -2,6 +2,8 @@
  * For tests: the whole sandbox on a database of its own (exchange, chain, venue, doors without a socket), under a clock
  * that the test drives. Everything is the real thing; only time is not.
  */
+
+import { type JournalledExchange, migrateExchange, openExchange } from '@bellwether/exchange';
 import {
   parseTransaction,
   SOLANA_PROGRAMS,
@@ -14,9 +16,7 @@ import {
 import { type FastifyInstance, fastify } from 'fastify';
 import type { Sql } from 'postgres';
 import { onTestFinished } from 'vitest';
-import { openTestDatabase } from '../../../../../../test/postgres.ts';
-import { type JournalledExchange, migrateExchange, openExchange } from '../../../index.ts';
-import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, type SendOutcome } from '../../solana/index.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
 import {
   DFLOW_SANDBOX_SCHEMA,
   type DflowSandbox,
@@ -24,12 +24,13 @@ import {
   dflowTradeDoor,
   openDflowSandbox,
   type Switches,
-} from '../index.ts';
-import { type VenueSigner, venueSigner } from '../keys.ts';
-import { tokenAccountOf } from '../token-addresses.ts';
-import { amountOf, supplyOf } from '../token-state.ts';
-import { vaultsOf } from '../vaults.ts';
-import type { WireMarket } from '../wire.ts';
+} from '../src/dflow/index.ts';
+import { type VenueSigner, venueSigner } from '../src/dflow/keys.ts';
+import { tokenAccountOf } from '../src/dflow/token-addresses.ts';
+import { amountOf, supplyOf } from '../src/dflow/token-state.ts';
+import { vaultsOf } from '../src/dflow/vaults.ts';
+import type { WireMarket } from '../src/dflow/wire.ts';
+import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, type SendOutcome } from '../src/solana/index.ts';
 
 export const SEED = 'test';
 export const USDC = 1_000_000n;

@@ -5,9 +5,10 @@
  * PostgreSQL is the truth about orders; memory only knows when to look. So a commit that failed, a chain that started
  * again or a process that died leave nothing to repair: the next look finds what is open.
  */
+
+import type { Clock, ConditionId, Database } from '@bellwether/exchange';
 import { parseSolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
-import type { Clock, ConditionId, Database } from '../../index.ts';
 import type { SandboxChain } from '../solana/index.ts';
 import { Catalog, type CatalogExchange } from './catalog.ts';
 import { type OrderRow, Orders } from './orders.ts';

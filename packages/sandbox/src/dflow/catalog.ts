@@ -2,9 +2,10 @@
  * The world's markets as the venue lists them: tickers, mints, and the record of those whose tokens outlive them. It
  * finds markets and knows nothing of prices or wires.
  */
+
+import type { ConditionId, MarketView, Outcome, PaperExchange, Payout } from '@bellwether/exchange';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
-import type { ConditionId, MarketView, Outcome, PaperExchange, Payout } from '../../index.ts';
 import { keylessAddress } from './keys.ts';
 
 export type CatalogExchange = Pick<PaperExchange, 'markets' | 'market' | 'subscribe'>;

@@ -1,5 +1,6 @@
 /** For tests: a chain on a database of its own, a clock to drive, and transactions built and signed by @solana/kit. */
 
+import type { Database } from '@bellwether/exchange';
 import { toBase58 } from '@bellwether/protocol';
 import {
   type Address,
@@ -24,10 +25,9 @@ import {
   getMintToCheckedInstruction,
 } from '@solana-program/token';
 import type { Sql } from 'postgres';
-import type { Database } from '../../index.ts';
-import { openChain } from './chain.ts';
-import { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
-import type { Executed, SandboxChain } from './types.ts';
+import { openChain } from '../src/solana/chain.ts';
+import { SANDBOX_CHAIN_SCHEMA } from '../src/solana/schema.ts';
+import type { Executed, SandboxChain } from '../src/solana/types.ts';
 
 export const SOL = 1_000_000_000n;
 export const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
