@@ -15,7 +15,7 @@ import {
   getU8Decoder,
   type ReadonlyUint8Array,
   transformDecoder,
-} from '@solana/kit';
+} from '@solana/codecs';
 import { parseBase58, toBase58 } from './base58.ts';
 import { parseBase64Strict } from './base64.ts';
 import { ED25519_SIGNATURE_BYTES, type SolanaAddress, type VerifyEd25519, verifyEd25519 } from './solana.ts';
