@@ -66,6 +66,7 @@ const LAW: Readonly<Record<string, Rule>> = {
       'fastify',
       '@fastify',
       '@scalar',
+      'cookie',
       'marked',
       'ajv',
       'ajv-formats',
