@@ -12,8 +12,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { writeEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
-import type { TickerMarket } from '../../packages/server/src/ports/venue-b.ts';
-import { createFakeVenueB, type FakeVenueB, fakeMarket } from '../fake-venue-b.ts';
+import type { TickerMarket } from '../../packages/server/src/ports/quotes.ts';
+import { createFakeVenueB, type FakeVenueB, fakeMarket } from '../fake-quote-venue.ts';
 import {
   call,
   newAgent,
