@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SANDBOX_PATHS } from '@bellwether/exchange/sandbox';
 import { USDC_MINT } from '@bellwether/protocol';
+import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import { linkSolanaWallet, type Market, type VenueBOrderDetail } from '@bellwether/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';

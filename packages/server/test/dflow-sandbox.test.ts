@@ -4,7 +4,6 @@
  */
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { EXCHANGE_SCHEMA, openExchange } from '@bellwether/exchange';
-import { openSandbox, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/exchange/sandbox';
 import {
   associatedTokenAddress,
   readTransaction,
@@ -15,6 +14,7 @@ import {
   USDC_MINT,
   withSignature,
 } from '@bellwether/protocol';
+import { openSandbox, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
 import {
   type Address,
   appendTransactionMessageInstructions,

@@ -1,7 +1,7 @@
 /** Venue B and who signs for the platform on it: the sandbox's, or the real services by configuration. */
 import { readFileSync } from 'node:fs';
-import { SANDBOX_PATHS } from '@bellwether/exchange/sandbox';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
+import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import { fetchSend } from '../adapters/outbound/http.ts';
 import { createFireblocksSigning } from '../adapters/signing/fireblocks.ts';
