@@ -16,7 +16,7 @@ import {
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { STATUS } from '../../packages/server/src/http/status.ts';
-import { createFakeVenueB } from '../fake-venue-b.ts';
+import { createFakeVenueB } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
@@ -29,7 +29,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { BUY_TEN, newTraderB, type TraderB } from '../venue-b.ts';
+import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let limited: TestService;

@@ -5,8 +5,8 @@ import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
 import type { Restriction, Safeguards, Usage } from '../domain/safeguards.ts';
+import type { NewChainOrder } from './quoted-orders.ts';
 import type { Sealed } from './secrets.ts';
-import type { NewChainOrder } from './venue-b-stores.ts';
 
 /** Of either venue: an EVM wallet trades on venue A, a Solana wallet on venue B. */
 export type WalletAddress = Address | SolanaAddress;

@@ -3,8 +3,9 @@
  * everything after it. The agent's safeguards row is locked by the first statement; the statements behind it have
  * snapshots of their own, taken after the lock was granted, so they see what the trade before this one committed.
  */
+
+import type { NewChainOrder } from '../../ports/quoted-orders.ts';
 import type { NewOrder, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
-import type { NewChainOrder } from '../../ports/venue-b-stores.ts';
 import type { Sql, Tx } from './connection.ts';
 import { credentialRow, orderRow, type Row } from './rows.ts';
 import {

@@ -11,8 +11,8 @@ import {
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { statusNumber, statusWord } from '../../domain/chain-orders.ts';
 import { isTerminal } from '../../domain/orders/lifecycle.ts';
+import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
 import type { Caller, FillRow, OrderFilter, OrderRow, QuotedOrderRow } from '../../ports/stores.ts';
-import type { ChainOrderRow, QuoteRow } from '../../ports/venue-b-stores.ts';
 import type { Deps } from '../deps.ts';
 import { refusal } from '../refusal.ts';
 import { cancelUnsent, type ExecutableQuote, holderOf, isExecutable } from './outcomes.ts';

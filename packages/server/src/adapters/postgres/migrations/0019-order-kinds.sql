@@ -11,7 +11,3 @@ alter table orders
       when 'quoted' then signature_type is null and version is null
       else false
     end);
-
-drop trigger orders_note_wallet on orders;
-create trigger orders_note_wallet after insert on orders
-  for each row when (new.kind = 'quoted') execute function note_order_wallet();
