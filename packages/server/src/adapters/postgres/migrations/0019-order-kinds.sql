@@ -1,6 +1,8 @@
 -- What an order is: a signed order (a message of a known form, which a venue executes) or a quoted one (a transaction that
 -- was quoted and then signed). So far an order without a signature type was a quoted one.
-alter table orders add column kind text not null default 'signed';
+alter table orders
+  -- signed: a message that a venue executes; quoted: a transaction that a venue quoted and the agent signed.
+  add column kind text not null default 'signed';
 update orders set kind = 'quoted' where signature_type is null;
 alter table orders
   -- From now on whoever inserts an order says what it is.
