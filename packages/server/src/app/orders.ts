@@ -6,7 +6,6 @@ import {
   type Fill,
   type Order,
   type OrderDetail,
-  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -56,8 +55,8 @@ export function orderRecord(row: OrderRow): Order {
     source: row.source,
     skillSlug: row.skillSlug,
     errorCode: row.errorCode,
-    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal],
-    fix: row.errorCode === null ? null : VENUE_REFUSAL_FIXES[row.errorCode as VenueRefusal],
+    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message,
+    fix: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].fix,
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
   };

@@ -8,7 +8,6 @@
 import {
   type TradeRequest,
   type TradeResponse,
-  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -394,8 +393,8 @@ function tradeResponse(order: NewSignedOrder, first: FirstAnswer): TradeResponse
       ? {}
       : {
           errorCode: refusedAs,
-          errorMessage: VENUE_REFUSALS[refusedAs],
-          fix: VENUE_REFUSAL_FIXES[refusedAs],
+          errorMessage: VENUE_REFUSALS[refusedAs].message,
+          fix: VENUE_REFUSALS[refusedAs].fix,
         }),
   };
 }

@@ -57,7 +57,8 @@ const tradeRecord = (row: AttemptRow): AgentTrade => ({
   orderId: row.orderId,
   status: row.kind === 'quoted' ? chainWord(row.status as OrderStatus, row.errorCode) : row.status,
   errorCode: row.errorCode,
-  errorMessage: row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal]),
+  errorMessage:
+    row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message),
 });
 
 export async function tradesByStrategy(deps: Deps, caller: Caller): Promise<StrategyResult[]> {

@@ -1,6 +1,5 @@
 /** Orders of venue B, read and taken back. No safeguard stands in the way of a cancel. */
 import {
-  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueBCancelRequest,
   type VenueBCancelResponse,
@@ -70,8 +69,8 @@ function orderRecord({ row, chain, quote }: Whole): VenueBOrder {
     source: row.source,
     skillSlug: row.skillSlug,
     errorCode: row.errorCode,
-    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal],
-    fix: row.errorCode === null ? null : VENUE_REFUSAL_FIXES[row.errorCode as VenueRefusal],
+    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message,
+    fix: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].fix,
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
   };

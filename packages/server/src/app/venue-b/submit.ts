@@ -9,7 +9,6 @@
 import {
   type SubmitRequest,
   type SubmitResponse,
-  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -323,6 +322,6 @@ function submitResponse(order: NewQuotedOrder, signature: string, first: FirstAn
     submittedAt: new Date(order.createdAt).toISOString(),
     ...(errorCode === null
       ? {}
-      : { errorCode, errorMessage: VENUE_REFUSALS[errorCode], fix: VENUE_REFUSAL_FIXES[errorCode] }),
+      : { errorCode, errorMessage: VENUE_REFUSALS[errorCode].message, fix: VENUE_REFUSALS[errorCode].fix }),
   };
 }
