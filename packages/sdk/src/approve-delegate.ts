@@ -14,10 +14,10 @@ import {
   transactionId,
 } from '@bellwether/protocol';
 import type { Blockhash } from '@solana/kit';
+import { VenueBError } from './quote-error.ts';
 import { SolanaRpc, SolanaRpcError } from './solana-rpc.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 import type { Fetch } from './transport.ts';
-import { VenueBError } from './venue-b-error.ts';
 import { solanaAddress } from './verify-quote.ts';
 
 export interface Approval {

@@ -11,8 +11,8 @@ import {
   toBase58,
   toBase64,
 } from '@bellwether/protocol';
+import type { UnsafeReason } from './quote-error.ts';
 import type { ChainAccount, SolanaRpc } from './solana-rpc.ts';
-import type { UnsafeReason } from './venue-b-error.ts';
 
 /** Of a lookup table, before its addresses. */
 const TABLE_HEADER_BYTES = 56;
