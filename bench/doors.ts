@@ -4,7 +4,7 @@
  */
 import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { getCreateAccountInstruction } from '@solana-program/system';
-import { build, SOL, SYSTEM, transferSol } from '../packages/exchange/src/doors/solana/fixtures.ts';
+import { build, SOL, SYSTEM, transferSol } from '../packages/sandbox/test/chain-fixtures.ts';
 import { newDataFolder, removeFolder, startService } from './service.ts';
 
 const MAX_ACCOUNT_BYTES = 10_240n;

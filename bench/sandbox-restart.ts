@@ -7,18 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SOLANA_PROGRAMS, toBase58 } from '@bellwether/protocol';
 import {
-  build,
-  SOL,
-  TestClock,
-  transferSol,
-  wallet,
-} from '../packages/exchange/src/doors/solana/fixtures.ts';
-import {
   type AddressedAccount,
   openChain,
   SANDBOX_CHAIN_SCHEMA,
   type SandboxChain,
-} from '../packages/exchange/src/doors/solana/index.ts';
+} from '../packages/sandbox/src/solana/index.ts';
+import { build, SOL, TestClock, transferSol, wallet } from '../packages/sandbox/test/chain-fixtures.ts';
 import { openPool, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
 import { startEmbeddedPostgres } from '../packages/server/src/adapters/postgres/embedded-postgres.ts';
 

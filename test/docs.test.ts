@@ -1,17 +1,26 @@
-/** What the documentation says about the code is what the code says; and the README's own code runs. */
+/** The documentation agrees with the code, and the programs that it shows run. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ERRORS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
-import { generateDocs, migrateForDocs, OPERATIONS } from '../scripts/generate-docs.ts';
+import { anchorOf } from '../packages/server/src/http/pages/guides.ts';
+import { OPERATIONS } from '../scripts/docs/operations.ts';
+import { generateDocs, migrateForDocs } from '../scripts/generate-docs.ts';
 import { startTestService } from './harness.ts';
 import { openTestDatabase } from './postgres.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
+const README_LINES_MAX = 200;
+
+/** Written by hand, for users. */
+const GUIDES = [
+  'README.md',
+  ...['routes', 'configuration', 'limits', 'troubleshooting', 'sdk'].map((name) => `docs/${name}.md`),
+];
 const PAGES = [
   'README.md',
   'CHANGELOG.md',
@@ -38,12 +47,15 @@ const routesIn = (text: string): string[] =>
 const curlPaths = (text: string): string[] =>
   [...text.matchAll(/curl [^|\n]*?https?:\/\/[\w.:]+(\/[\w/.-]*)/g)].map(([, path]) => path ?? '');
 
+const headingAnchors = (markdown: string): string[] =>
+  [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading ?? ''));
+
 describe('the documentation', () => {
   test('generated parts are what the code says now: node scripts/generate-docs.ts', async () => {
     const sql = await openTestDatabase();
     await migrateForDocs(sql);
     const docs = await generateDocs(sql);
-    expect(docs.size).toBe(3);
+    expect(docs.size).toBe(5);
     for (const [path, content] of docs) expect(read(path), `${path} is stale`).toBe(content);
   });
 
@@ -54,20 +66,25 @@ describe('the documentation', () => {
     expect(isServed('POST /markets/borrow')).toBe(false);
   });
 
-  test('the README names no route that does not exist', () => {
-    const readme = read('README.md');
-    const routes = routesIn(readme);
+  test('the README and the guides name no route that does not exist', () => {
+    const text = GUIDES.map(read).join('\n');
+    const routes = routesIn(text);
     expect(routes.length).toBeGreaterThan(OPERATIONS.length);
     expect(routes.filter((route) => !isServed(route))).toEqual([]);
-    const paths = curlPaths(readme);
+    const paths = curlPaths(text);
     expect(paths).toContain('/agents/register');
     expect(paths.filter((path) => !isServed(`GET ${path}`) && !isServed(`POST ${path}`))).toEqual([]);
   });
 
   test.each(PAGES)('links of %s lead somewhere', (page) => {
-    const broken = [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[\w-]+)?\)/g)]
-      .map(([, target]) => target ?? '')
-      .filter((target) => !existsSync(join(ROOT, dirname(page), target)));
+    const broken = [...read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)]
+      .map(([, link]) => link ?? '')
+      .filter((link) => {
+        const [path = '', anchor] = link.split('#', 2);
+        const target = path === '' ? page : join(dirname(page), path);
+        if (!existsSync(join(ROOT, target))) return true;
+        return anchor !== undefined && !headingAnchors(read(target)).includes(anchor);
+      });
     expect(broken).toEqual([]);
   });
 
@@ -81,19 +98,23 @@ describe('the documentation', () => {
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
-  test('the README and the architecture name only registered codes', () => {
+  test('the README fits on a few screens', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(README_LINES_MAX);
+  });
+
+  test('the troubleshooting page names only registered codes', () => {
     const known = new Set(Object.keys(ERRORS));
-    const headings = [...read('README.md').matchAll(/^\*\*[45]\d\d `([a-z_]+)`/gm)].map(
+    const headings = [...read('docs/troubleshooting.md').matchAll(/^\*\*[45]\d\d `([a-z_]+)`/gm)].map(
       ([, code]) => code ?? '',
     );
     expect(headings.length).toBeGreaterThan(2);
     expect(headings.filter((code) => !known.has(code))).toEqual([]);
   });
 
-  test('the README’s programs run against a service', async () => {
-    const programs = [...read('README.md').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
-      ([, code]) => code ?? '',
-    );
+  test('the programs of the README and of the SDK’s page run against a service', async () => {
+    const programs = ['README.md', 'docs/sdk.md']
+      .flatMap((page) => [...read(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)])
+      .map(([, code]) => code ?? '');
     const service = await startTestService();
     const run = async (program = ''): Promise<string> => {
       const { stdout } = await promisify(execFile)(

@@ -68,8 +68,16 @@ describe('guides', () => {
 
   test('every link between guides leads to a page that answers', async () => {
     const links = new Set<string>();
-    for (const path of ['/docs/errors', '/docs/webhooks', '/docs/architecture', '/docs/adr/README']) {
-      const { body } = await call(service, 'GET', path, { headers: PERSON });
+    for (const page of [
+      'errors',
+      'webhooks',
+      'architecture',
+      'routes',
+      'limits',
+      'configuration',
+      'adr/README',
+    ]) {
+      const { body } = await call(service, 'GET', `/docs/${page}`, { headers: PERSON });
       for (const [, link] of (body as string).matchAll(/href="(\/docs\/[^"#]+)/g)) links.add(link as string);
     }
     expect(links.size).toBeGreaterThan(10);

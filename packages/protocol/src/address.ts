@@ -3,7 +3,7 @@
  * of them can be compared with `===` and used as keys; the checksummed spelling is for people and headers.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex, readHexInto, utf8 } from './bytes.ts';
+import { bytesToHex, hexToBytes, utf8 } from './bytes.ts';
 
 declare const brand: unique symbol;
 
@@ -36,16 +36,10 @@ export function addressFromBytes(bytes: Uint8Array): Address {
   return bytesToHex(bytes) as Address;
 }
 
-/** Writes the address's 20 bytes at `offset`. */
-export function writeAddress(target: Uint8Array, offset: number, address: Address): void {
-  // The brand promises 40 digits; a forged one must not pass for another address.
-  if (address.length !== 42 || !readHexInto(address, 2, target, offset, ADDRESS_BYTES))
-    throw new RangeError('not an EVM address');
-}
-
+/** The address's 20 bytes. @throws RangeError for a text that is no address although its type says so */
 export function addressToBytes(address: Address): Uint8Array {
-  const bytes = new Uint8Array(ADDRESS_BYTES);
-  writeAddress(bytes, 0, address);
+  const bytes = hexToBytes(address);
+  if (bytes.length !== ADDRESS_BYTES) throw new RangeError('not an EVM address');
   return bytes;
 }
 

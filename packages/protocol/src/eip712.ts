@@ -4,7 +4,7 @@
  * than everything else together except the recovery.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { type Address, writeAddress } from './address.ts';
+import { type Address, addressToBytes } from './address.ts';
 import { concatBytes, uint256, utf8, writeUint256 } from './bytes.ts';
 
 export interface Eip712Domain {
@@ -35,7 +35,7 @@ export function domainSeparator(domain: Eip712Domain): Uint8Array {
 /** An address as ABI encodes it: 12 zero bytes, then the 20 of the address. */
 export function addressWord(address: Address): Uint8Array {
   const word = new Uint8Array(32);
-  writeAddress(word, 12, address);
+  word.set(addressToBytes(address), 12);
   return word;
 }
 
@@ -86,7 +86,7 @@ export class StructEncoder {
   }
 
   address(value: Address): this {
-    writeAddress(this.#bytes, this.#offset + 12, value);
+    this.#bytes.set(addressToBytes(value), this.#offset + 12);
     this.#offset += 32;
     return this;
   }

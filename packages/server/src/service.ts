@@ -9,8 +9,8 @@ import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
 import { EXCHANGE_SCHEMA, type JournalledExchange } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/exchange/sandbox';
 import { exchangeDomains } from '@bellwether/protocol';
+import { SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
 import { createAgentStore } from './adapters/postgres/agent-store.ts';
@@ -64,13 +64,13 @@ import type { ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
-import type { VenueB } from './ports/venue-b.ts';
+import type { VenueB } from './ports/quotes.ts';
 import { openDatabase } from './wiring/database.ts';
+import { createSigning, createVenueB, walletOf } from './wiring/dflow.ts';
 import { doorPaths, paperDoors } from './wiring/doors.ts';
 import { startPaper } from './wiring/paper.ts';
 import { createReadiness } from './wiring/readiness.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
-import { createSigning, createVenueB, walletOf } from './wiring/venue-b.ts';
 
 const VERSION: string = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),

@@ -4,7 +4,6 @@
  */
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { EXCHANGE_SCHEMA, openExchange } from '@bellwether/exchange';
-import { openSandbox, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/exchange/sandbox';
 import {
   associatedTokenAddress,
   readTransaction,
@@ -15,6 +14,7 @@ import {
   USDC_MINT,
   withSignature,
 } from '@bellwether/protocol';
+import { openSandbox, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
 import {
   type Address,
   appendTransactionMessageInstructions,
@@ -34,7 +34,7 @@ import { openTestDatabase } from '../../../test/postgres.ts';
 import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
 import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
 import type { HttpSend } from '../src/ports/outbound.ts';
-import type { OrderProgress, QuoteQuestion, TickerMarket, VenueB, VenueQuote } from '../src/ports/venue-b.ts';
+import type { OrderProgress, QuoteQuestion, TickerMarket, VenueB, VenueQuote } from '../src/ports/quotes.ts';
 
 const START = Date.parse('2026-11-21T12:00:00Z');
 const CREDIT = 100_000_000_000n;

@@ -21,8 +21,8 @@ import {
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
-import { build, migrated, openTestChain, SOL, TestClock } from '../../exchange/src/doors/solana/fixtures.ts';
-import { type SandboxChain, solanaRpcDoor } from '../../exchange/src/doors/solana/index.ts';
+import { type SandboxChain, solanaRpcDoor } from '../../sandbox/src/solana/index.ts';
+import { build, migrated, openTestChain, SOL, TestClock } from '../../sandbox/test/chain-fixtures.ts';
 import { fetchSend } from '../src/adapters/outbound/http.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createFeeStore } from '../src/adapters/postgres/fee-store.ts';

@@ -3,8 +3,8 @@
  * the replica that leads otherwise. Who comes through a door draws from the bucket of its address, on whichever replica.
  */
 import { polymarketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/exchange/sandbox';
 import type { RecoverPublicKey } from '@bellwether/protocol';
+import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
 import type { Config, PaperDoor } from '../config.ts';

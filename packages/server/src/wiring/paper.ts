@@ -2,7 +2,7 @@
 import { parseMicro } from '@bellwether/contract/decimals';
 import { ExchangeLedElsewhere, openExchange, systemClock } from '@bellwether/exchange';
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { openSandbox } from '@bellwether/exchange/sandbox';
+import { openSandbox } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { writeEvidence } from '../adapters/postgres/evidence.ts';

@@ -30,7 +30,7 @@ export function readGuides(): ReadonlyMap<string, Guide> {
 }
 
 /** As GitHub makes anchors of headings, so that links work in both places. */
-const anchorOf = (heading: string): string =>
+export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')

@@ -4,7 +4,7 @@
  * memory is thrown away and read again.
  */
 import type { JournalledExchange } from '@bellwether/exchange';
-import type { Sandbox, SandboxRequest, SandboxResponse } from '@bellwether/exchange/sandbox';
+import type { Sandbox, SandboxRequest, SandboxResponse } from '@bellwether/sandbox';
 
 /** What other replicas may ask for. */
 export interface SandboxCalls {

@@ -1,0 +1,199 @@
+/**
+ * The world's markets as the venue lists them: tickers, mints, and the record of those whose tokens outlive them. It
+ * finds markets and knows nothing of prices or wires.
+ */
+
+import type { ConditionId, MarketView, Outcome, PaperExchange, Payout } from '@bellwether/exchange';
+import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
+import type { Sql } from 'postgres';
+import { keylessAddress } from './keys.ts';
+
+export type CatalogExchange = Pick<PaperExchange, 'markets' | 'market' | 'subscribe'>;
+
+/** What identifies a market here, and what people read of it. Survives the exchange's own record. */
+export interface MarketFacts {
+  readonly conditionId: ConditionId;
+  /** `KX<CATEGORY>-<event>-<market>`; the event's is the same without its last part, the series' its first. */
+  readonly ticker: string;
+  readonly eventTicker: string;
+  readonly seriesTicker: string;
+  readonly category: string;
+  readonly eventTitle: string;
+  readonly question: string;
+  readonly rules: string;
+  readonly mints: Readonly<Record<Outcome, SolanaAddress>>;
+  readonly ledger: SolanaAddress;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly endDate: number;
+}
+
+export interface ListedMarket extends MarketFacts {
+  readonly status: 'open' | 'closed' | 'resolved';
+  readonly payout: Payout | null;
+  /** `null` once the exchange has forgotten the market. */
+  readonly view: MarketView | null;
+}
+
+export interface FoundMint {
+  readonly market: ListedMarket;
+  /** `null`: the market's ledger, which is no token. */
+  readonly outcome: Outcome | null;
+}
+
+/** Anything else is no ticker of ours. */
+const TICKER = /^[!-~]{1,120}$/;
+
+export const seriesTickerOf = (category: string): string => `KX${category.toUpperCase()}`;
+
+function storedMarket(row: Readonly<Record<string, unknown>>): ListedMarket {
+  const facts = JSON.parse(row.facts as string) as MarketFacts;
+  const payout = row.payout as Payout | null;
+  // Forgotten by the exchange without a payout of its own record: it ended, and nobody held anything.
+  return { ...facts, status: payout === null ? 'closed' : 'resolved', payout, view: null };
+}
+
+interface Identity {
+  readonly mints: MarketFacts['mints'];
+  readonly ledger: SolanaAddress;
+}
+
+interface Index {
+  readonly tickers: Map<string, ConditionId>;
+  readonly mints: Map<string, { readonly conditionId: ConditionId; readonly outcome: Outcome | null }>;
+}
+
+export class Catalog {
+  readonly #sql: Sql;
+  readonly #exchange: CatalogExchange;
+  readonly #seed: string;
+  readonly #identities = new Map<ConditionId, Identity>();
+  readonly #unsubscribe: () => void;
+  #index: Index | undefined;
+
+  constructor(options: { readonly sql: Sql; readonly exchange: CatalogExchange; readonly seed: string }) {
+    this.#sql = options.sql;
+    this.#exchange = options.exchange;
+    this.#seed = options.seed;
+    this.#unsubscribe = options.exchange.subscribe((entries) => {
+      for (const { events } of entries)
+        if (events.some(({ kind }) => kind === 'market_listed')) this.#index = undefined;
+    });
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  /** Every market that the exchange knows, oldest first. */
+  *all(): Generator<ListedMarket & { readonly view: MarketView }> {
+    for (const view of this.#exchange.markets()) yield this.#listed(view);
+  }
+
+  /** One that the exchange knows. */
+  get(conditionId: ConditionId): ListedMarket | null {
+    const view = this.#exchange.market(conditionId);
+    return view === undefined ? null : this.#listed(view);
+  }
+
+  async byTicker(ticker: string): Promise<ListedMarket | null> {
+    return (await this.byTickers([ticker])).get(ticker) ?? null;
+  }
+
+  async byMint(mint: string): Promise<FoundMint | null> {
+    return (await this.byMints([mint])).get(mint) ?? null;
+  }
+
+  /** Those that there are, with at most one query for all. */
+  async byTickers(tickers: readonly string[]): Promise<ReadonlyMap<string, ListedMarket>> {
+    const found = new Map<string, ListedMarket>();
+    const unknown: string[] = [];
+    for (const ticker of tickers) {
+      const conditionId = this.#look().tickers.get(ticker);
+      const view = conditionId === undefined ? undefined : this.#exchange.market(conditionId);
+      if (view !== undefined) found.set(ticker, this.#listed(view));
+      else if (TICKER.test(ticker)) unknown.push(ticker);
+    }
+    if (unknown.length === 0) return found;
+    const rows = await this.#sql`select * from sandbox_markets where ticker = any(${unknown})`;
+    for (const market of rows.map(storedMarket)) found.set(market.ticker, market);
+    return found;
+  }
+
+  /** The same by mints. */
+  async byMints(mints: readonly string[]): Promise<ReadonlyMap<string, FoundMint>> {
+    const found = new Map<string, FoundMint>();
+    const unknown: string[] = [];
+    for (const mint of mints) {
+      const known = this.#look().mints.get(mint);
+      const view = known === undefined ? undefined : this.#exchange.market(known.conditionId);
+      if (known !== undefined && view !== undefined)
+        found.set(mint, { market: this.#listed(view), outcome: known.outcome });
+      else if (parseSolanaAddress(mint) !== null) unknown.push(mint);
+    }
+    if (unknown.length === 0) return found;
+    const rows = await this.#sql`
+      select * from sandbox_markets where yes_mint = any(${unknown}) or no_mint = any(${unknown})`;
+    for (const market of rows.map(storedMarket)) {
+      found.set(market.mints.YES, { market, outcome: 'YES' });
+      found.set(market.mints.NO, { market, outcome: 'NO' });
+    }
+    return found;
+  }
+
+  /** Puts a market on record, inside the transaction that makes its mints. */
+  record(tx: Sql, { status: _, payout: __, view: ___, ...facts }: ListedMarket): PromiseLike<unknown> {
+    return tx`
+      insert into sandbox_markets (condition_id, ticker, yes_mint, no_mint, facts)
+      values (${facts.conditionId}, ${facts.ticker}, ${facts.mints.YES}, ${facts.mints.NO},
+        ${JSON.stringify(facts)}::text)
+      on conflict do nothing`;
+  }
+
+  #listed(view: MarketView): ListedMarket & { readonly view: MarketView } {
+    const seriesTicker = seriesTickerOf(view.category);
+    const eventTicker = `${seriesTicker}-${view.eventId}`;
+    return {
+      conditionId: view.conditionId,
+      ticker: `${eventTicker}-${view.id}`,
+      eventTicker,
+      seriesTicker,
+      category: view.category,
+      eventTitle: view.eventTitle,
+      question: view.question,
+      rules: view.description,
+      ...this.#identityOf(view.conditionId),
+      createdAt: view.createdAt,
+      endDate: view.endDate,
+      status: view.status,
+      payout: view.payout ?? null,
+      view,
+    };
+  }
+
+  #identityOf(conditionId: ConditionId): Identity {
+    let identity = this.#identities.get(conditionId);
+    if (identity === undefined) {
+      const address = (what: string) => keylessAddress(this.#seed, `${what} ${conditionId}`);
+      identity = { mints: { YES: address('yes mint'), NO: address('no mint') }, ledger: address('ledger') };
+      this.#identities.set(conditionId, identity);
+    }
+    return identity;
+  }
+
+  /** Built anew when a market was listed since; that is also when the forgotten ones are dropped. */
+  #look(): Index {
+    if (this.#index !== undefined) return this.#index;
+    const index: Index = { tickers: new Map(), mints: new Map() };
+    for (const { ticker, conditionId, mints, ledger } of this.all()) {
+      index.tickers.set(ticker, conditionId);
+      index.mints.set(mints.YES, { conditionId, outcome: 'YES' });
+      index.mints.set(mints.NO, { conditionId, outcome: 'NO' });
+      index.mints.set(ledger, { conditionId, outcome: null });
+    }
+    for (const conditionId of this.#identities.keys())
+      if (this.#exchange.market(conditionId) === undefined) this.#identities.delete(conditionId);
+    this.#index = index;
+    return index;
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The venue's orders in PostgreSQL: issued with a quote, opened by their transaction, closed by the settlement. Every
+ * step that goes with a transaction is a statement for that transaction's own commit.
+ */
+
+import type { ConditionId, Outcome } from '@bellwether/exchange';
+import type { Sql } from 'postgres';
+
+export type OrderKind = 'BUY' | 'SELL' | 'REDEEM';
+
+/** What a quote promised and its transaction, when it lands, asks for. Amounts in atoms. */
+export interface Terms {
+  /** SHA-256 of the message, hex. */
+  readonly messageHash: string;
+  readonly kind: OrderKind;
+  readonly ticker: string;
+  readonly conditionId: ConditionId;
+  readonly outcome: Outcome;
+  readonly wallet: string;
+  /** The wallets that receive the output, and what is left of the input. */
+  readonly recipient: string;
+  readonly refund: string;
+  readonly inAmount: bigint;
+  readonly minOut: bigint;
+  readonly lastValidBlockHeight: number;
+}
+
+/** How an order ended, all by one transaction. */
+export interface Closing {
+  readonly filledIn: bigint;
+  readonly filledOut: bigint;
+  readonly fee: bigint;
+  /** Atoms of the input mint that came back unfilled; the change of a complete fill is not among them. */
+  readonly reverted: bigint;
+}
+
+export interface OrderRow extends Terms, Closing {
+  readonly status: 'issued' | 'open' | 'closed' | 'failed';
+  readonly signature: string | null;
+  readonly closingSignature: string | null;
+  /** Epoch milliseconds. */
+  readonly closedAt: number | null;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const text = (amount: bigint | number): string => String(amount);
+const amount = (value: unknown): bigint => BigInt(value as string | bigint);
+
+const rowOf = (row: Row): OrderRow => ({
+  messageHash: row.message_hash as string,
+  status: row.status as OrderRow['status'],
+  kind: row.kind as OrderKind,
+  ticker: row.ticker as string,
+  conditionId: row.condition_id as ConditionId,
+  outcome: row.outcome as Outcome,
+  wallet: row.wallet as string,
+  recipient: row.recipient as string,
+  refund: row.refund as string,
+  inAmount: amount(row.in_amount),
+  minOut: amount(row.min_out),
+  lastValidBlockHeight: Number(row.last_valid_block_height),
+  signature: row.signature as string | null,
+  closingSignature: row.closing_signature as string | null,
+  closedAt: row.closed_ms === null ? null : Number(row.closed_ms),
+  filledIn: amount(row.filled_in),
+  filledOut: amount(row.filled_out),
+  fee: amount(row.fee),
+  reverted: amount(row.reverted),
+});
+
+export class Orders {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  async issue(terms: Terms): Promise<void> {
+    await this.#sql`
+      insert into sandbox_orders (message_hash, status, kind, ticker, condition_id, outcome, wallet, recipient, refund,
+        in_amount, min_out, last_valid_block_height)
+      values (${terms.messageHash}, 'issued', ${terms.kind}, ${terms.ticker}, ${terms.conditionId}, ${terms.outcome},
+        ${terms.wallet}, ${terms.recipient}, ${terms.refund}, ${text(terms.inAmount)}::bigint,
+        ${text(terms.minOut)}::bigint, ${text(terms.lastValidBlockHeight)}::bigint)`;
+  }
+
+  /** Of transactions that were issued and may still land. */
+  async issuedHashes(): Promise<string[]> {
+    const rows = await this.#sql`select message_hash from sandbox_orders where status = 'issued'`;
+    return rows.map((row) => row.message_hash as string);
+  }
+
+  /** Forgets what can no longer land. @returns their hashes */
+  async prune(blockHeight: number): Promise<string[]> {
+    const rows = await this.#sql`
+      delete from sandbox_orders
+      where status = 'issued' and last_valid_block_height < ${text(blockHeight)}::bigint
+      returning message_hash`;
+    return rows.map((row) => row.message_hash as string);
+  }
+
+  /** A transaction that bears the hash landed; does nothing for one that did so before. */
+  landed(
+    tx: Sql,
+    of: { hash: string; signature: string; succeeded: boolean; dueAt: number },
+  ): PromiseLike<unknown> {
+    return tx`
+      update sandbox_orders set
+        status = ${of.succeeded ? 'open' : 'failed'}::text, signature = ${of.signature},
+        due_ms = ${text(of.dueAt)}::bigint
+      where message_hash = ${of.hash} and status = 'issued'`;
+  }
+
+  async due(now: number, limit: number): Promise<OrderRow[]> {
+    const rows = await this.#sql`
+      select * from sandbox_orders where status = 'open' and due_ms <= ${text(now)}::bigint
+      order by due_ms, message_hash limit ${limit}`;
+    return rows.map(rowOf);
+  }
+
+  /** Epoch milliseconds; `null` when nothing is open. */
+  async nextDue(): Promise<number | null> {
+    const [row] = await this.#sql`select min(due_ms) as due from sandbox_orders where status = 'open'`;
+    return row?.due === null || row?.due === undefined ? null : Number(row.due);
+  }
+
+  async postpone(hash: string, until: number): Promise<void> {
+    await this.#sql`
+      update sandbox_orders set due_ms = ${text(until)}::bigint where message_hash = ${hash} and status = 'open'`;
+  }
+
+  /** Fails the commit it joins when the order is not open: what ended once must not be paid twice. */
+  close(tx: Sql, hash: string, closing: Closing & { signature: string; at: number }): PromiseLike<unknown> {
+    return tx`
+      with moved as (
+        update sandbox_orders set
+          status = 'closed', closing_signature = ${closing.signature}, closed_ms = ${text(closing.at)}::bigint,
+          filled_in = ${text(closing.filledIn)}::bigint, filled_out = ${text(closing.filledOut)}::bigint,
+          fee = ${text(closing.fee)}::bigint, reverted = ${text(closing.reverted)}::bigint
+        where message_hash = ${hash} and status = 'open' returning 1)
+      select 1 / count(*) from moved`;
+  }
+
+  async bySignature(signature: string): Promise<OrderRow | null> {
+    const [row] = await this.#sql`select * from sandbox_orders where signature = ${signature}`;
+    return row === undefined ? null : rowOf(row);
+  }
+
+  /** Whether a trade of this market is under way; redemptions are none. */
+  async isTrading(conditionId: ConditionId): Promise<boolean> {
+    const rows = await this.#sql`
+      select 1 from sandbox_orders
+      where condition_id = ${conditionId} and status = 'open' and kind <> 'REDEEM' limit 1`;
+    return rows.length > 0;
+  }
+
+  /** Those that filled, wholly or in part. */
+  async fills(query: {
+    readonly wallet: string | null;
+    readonly ticker: string | null;
+    readonly eventTicker: string | null;
+    readonly limit: number;
+    readonly offset: number;
+    readonly ascending: boolean;
+  }): Promise<OrderRow[]> {
+    const sql = this.#sql;
+    const { wallet, ticker, eventTicker } = query;
+    const rows = await sql`
+      select * from sandbox_orders
+      where filled_out > 0
+        ${wallet === null ? sql`` : sql`and wallet = ${wallet}`}
+        ${ticker === null ? sql`` : sql`and ticker = ${ticker}`}
+        ${eventTicker === null ? sql`` : sql`and starts_with(ticker, ${`${eventTicker}-`})`}
+      order by closed_ms ${query.ascending ? sql`asc` : sql`desc`}, message_hash
+      limit ${query.limit} offset ${query.offset}`;
+    return rows.map(rowOf);
+  }
+}

@@ -1,0 +1,258 @@
+/**
+ * The sandbox venue in one piece: DFlow's prediction markets over the paper exchange, settled on the sandbox chain. It
+ * wires its parts, works off what is due, and gives wallets their simulation balance.
+ *
+ * PostgreSQL is the truth about orders; memory only knows when to look. So a commit that failed, a chain that started
+ * again or a process that died leave nothing to repair: the next look finds what is open.
+ */
+
+import type { Clock, ConditionId, Database } from '@bellwether/exchange';
+import { parseSolanaAddress, USDC_MINT } from '@bellwether/protocol';
+import type { Sql } from 'postgres';
+import { messageHashOf, type SandboxChain } from '../solana/index.ts';
+import { Catalog, type CatalogExchange } from './catalog.ts';
+import { type OrderRow, Orders } from './orders.ts';
+import type { QuoteParts } from './quotes.ts';
+import { LP_ACCOUNT, Settlement, type SettlementExchange } from './settlement.ts';
+import { type Switches, switchesFrom } from './switches.ts';
+import { Tape } from './tape.ts';
+import { tokenAccountOf } from './token-addresses.ts';
+import { foundVaults, MintMaker, type Vaults, vaultsOf } from './vaults.ts';
+
+export interface DflowSandboxOptions {
+  /** A pool on a database that has DFLOW_SANDBOX_SCHEMA. */
+  readonly sql: Database;
+  readonly exchange: CatalogExchange & SettlementExchange;
+  readonly chain: SandboxChain;
+  /** Keys and mints follow from it. The same one at every start. */
+  readonly seed: string;
+  readonly clock: Clock;
+  readonly switches?: Partial<Switches>;
+  readonly log?: (message: string, details?: unknown) => void;
+}
+
+const TICK_MS = 200;
+const PRUNE_EVERY_MS = 10_000;
+/** Orders settled side by side. */
+const ORDERS_AT_ONCE = 16;
+/** How often open orders are looked for when none is known, and how long one waits after a fault. */
+const LOOK_EVERY_MS = 1_000;
+
+/** @throws Error when chain or database cannot be used */
+export async function openDflowSandbox(options: DflowSandboxOptions): Promise<DflowSandbox> {
+  const build = await import('./transactions.ts');
+  const sandbox = new DflowSandbox(options, build);
+  await sandbox.open();
+  return sandbox;
+}
+
+export class DflowSandbox {
+  readonly chain: SandboxChain;
+  readonly switches: Switches;
+  readonly catalog: Catalog;
+  readonly orders: Orders;
+  readonly tape: Tape;
+  /** What GET /order works with. */
+  readonly quoting: QuoteParts;
+  readonly now: () => number;
+  readonly #sql: Sql;
+  readonly #exchange: DflowSandboxOptions['exchange'];
+  readonly #clock: Clock;
+  readonly #vaults: Vaults;
+  readonly #settlement: Settlement;
+  readonly #log: (message: string, details?: unknown) => void;
+  /** Hashes of messages that were handed out and may land. */
+  readonly #issued = new Set<string>();
+  /** Resolved markets that are not wound up yet. */
+  readonly #resolved = new Set<ConditionId>();
+  readonly #crediting = new Map<string, Promise<void>>();
+  #nextDue = Number.NEGATIVE_INFINITY;
+  #nextPrune = 0;
+  #working: Promise<void> | undefined;
+  #ends: (() => void)[] = [];
+
+  /** By `openDflowSandbox` alone. */
+  constructor(options: DflowSandboxOptions, build: QuoteParts['build']) {
+    const { exchange, chain, seed, clock, log = () => {} } = options;
+    const sql = options.sql as Sql;
+    const now = () => clock.now();
+    this.chain = chain;
+    this.switches = switchesFrom(options.switches);
+    this.catalog = new Catalog({ sql, exchange, seed });
+    this.orders = new Orders(sql);
+    this.tape = new Tape(exchange);
+    this.now = now;
+    this.#sql = sql;
+    this.#exchange = exchange;
+    this.#clock = clock;
+    this.#log = log;
+    this.#vaults = vaultsOf(seed);
+    const { catalog, orders, switches } = this;
+    const common = { exchange, chain, catalog, orders, vaults: this.#vaults, switches, build, now };
+    this.#settlement = new Settlement({ ...common, sql, log });
+    this.quoting = {
+      ...common,
+      mints: new MintMaker(chain, this.#vaults, catalog),
+      issued: (hash) => this.#issued.add(hash),
+    };
+  }
+
+  async open(): Promise<void> {
+    await foundVaults(this.chain, this.#vaults);
+    for (const hash of await this.orders.issuedHashes()) this.#issued.add(hash);
+    await this.#findUnfinished();
+    this.#ends = [
+      this.#exchange.subscribe((entries) => {
+        for (const event of entries.flatMap(({ events }) => events))
+          if (event.kind === 'market_resolved') this.#resolved.add(event.conditionId);
+      }),
+      this.#watchChain(),
+      () => this.catalog.close(),
+      () => this.tape.close(),
+    ];
+    const ticker = this.#clock.every(TICK_MS, () => {
+      if (this.#working === undefined)
+        this.tick().catch((error: unknown) =>
+          this.#log('the sandbox venue could not work off what is due', error),
+        );
+    });
+    this.#ends.push(() => ticker.stop());
+  }
+
+  /** Markets that were resolved while nobody was here. */
+  async #findUnfinished(): Promise<void> {
+    const rows = await this.#sql`select condition_id from sandbox_markets where not released`;
+    const unfinished = new Set(rows.map((row) => row.condition_id as ConditionId));
+    for (const conditionId of this.#exchange.account(LP_ACCOUNT).tokens.keys()) unfinished.add(conditionId);
+    for (const conditionId of unfinished)
+      if (this.#exchange.market(conditionId)?.status === 'resolved') this.#resolved.add(conditionId);
+  }
+
+  /** Recognises what was handed out when it lands, and opens its order in the same commit. */
+  #watchChain(): () => void {
+    return this.chain.watch(({ message, signature, err }, tx) => {
+      const hash = messageHashOf(message);
+      if (!this.#issued.has(hash)) return [];
+      const dueAt = this.now() + this.switches.fillDelayMs;
+      this.#nextDue = Math.min(this.#nextDue, dueAt);
+      return [this.orders.landed(tx, { hash, signature, succeeded: err === null, dueAt })];
+    });
+  }
+
+  /**
+   * Gives a wallet its simulation balance out of the treasury, and lamports for fees: once per wallet, for ever.
+   * Amounts in micro-USDC and lamports.
+   * @throws RangeError for no wallet. @throws Error when the chain cannot do it, and then it may be asked again
+   */
+  credit(wallet: string, collateral: bigint, lamports: bigint): Promise<void> {
+    let crediting = this.#crediting.get(wallet);
+    if (crediting === undefined) {
+      crediting = this.#credit(wallet, collateral, lamports).finally(() => this.#crediting.delete(wallet));
+      this.#crediting.set(wallet, crediting);
+    }
+    return crediting;
+  }
+
+  async #credit(wallet: string, collateral: bigint, lamports: bigint): Promise<void> {
+    const owner = parseSolanaAddress(wallet);
+    if (owner === null) throw new RangeError('a wallet is base58 of 32 bytes');
+    const known = await this.#sql`select 1 from sandbox_credits where wallet = ${wallet}`;
+    if (known.length > 0) return;
+    const { build } = this.quoting;
+    const { settlement, treasury, accounts } = this.#vaults;
+    const account = tokenAccountOf(owner, USDC_MINT);
+    const compiled = build.compile({
+      feePayer: settlement.address,
+      lifetime: this.chain.latestBlockhash(),
+      instructions: [
+        ...(lamports > 0n ? [build.sendLamports(settlement.address, owner, lamports)] : []),
+        build.openAccount({ payer: settlement.address, owner, mint: USDC_MINT, account }),
+        build.transfer({
+          mint: USDC_MINT,
+          from: accounts.treasury,
+          to: account,
+          authority: treasury.address,
+          amount: collateral,
+        }),
+      ],
+    });
+    const outcome = await this.chain.send(build.signed(compiled, [settlement, treasury]), {
+      also: (_, tx) => [tx`insert into sandbox_credits (wallet) values (${wallet})`],
+    });
+    if (outcome.kind === 'refused') throw new Error(`the wallet could not be credited: ${outcome.message}`);
+  }
+
+  /** Fills and returns what is due, winds up what was resolved, forgets what can no longer land. */
+  tick(): Promise<void> {
+    const before = this.#working ?? Promise.resolve();
+    const work = before
+      .catch(() => {})
+      .then(() => this.#work())
+      .finally(() => {
+        if (this.#working === work) this.#working = undefined;
+      });
+    this.#working = work;
+    return work;
+  }
+
+  async #work(): Promise<void> {
+    const now = this.now();
+    await this.#settleDue(now);
+    await this.#windUp();
+    if (now < this.#nextPrune) return;
+    this.#nextPrune = now + PRUNE_EVERY_MS;
+    for (const hash of await this.orders.prune(this.chain.blockHeight())) this.#issued.delete(hash);
+  }
+
+  async #settleDue(now: number): Promise<void> {
+    if (this.switches.fill === 'never') {
+      // Looked for anew once they may be filled again.
+      this.#nextDue = Number.NEGATIVE_INFINITY;
+      return;
+    }
+    if (now < this.#nextDue) return;
+    // Set before the look: what lands meanwhile brings it forward again. Never further off than a second: what was
+    // seen landing may have been committed after the look.
+    this.#nextDue = now + LOOK_EVERY_MS;
+    for (;;) {
+      const due = await this.orders.due(now, ORDERS_AT_ONCE);
+      await Promise.all(due.map((order) => this.#settle(order, now)));
+      if (due.length < ORDERS_AT_ONCE) break;
+    }
+    const next = await this.orders.nextDue();
+    if (next !== null) this.#nextDue = Math.min(this.#nextDue, next);
+  }
+
+  /** One that fails waits, so that it holds up no others. */
+  async #settle(order: OrderRow, now: number): Promise<void> {
+    try {
+      await this.#settlement.settle(order);
+    } catch (error) {
+      this.#log('an order of the sandbox venue could not be settled yet', error);
+      await this.orders.postpone(order.messageHash, now + LOOK_EVERY_MS);
+    }
+  }
+
+  /** Resolved markets: the LP takes what its tokens pay in the exchange, and what backed the losers here. */
+  async #windUp(): Promise<void> {
+    if (this.#resolved.size === 0) return;
+    for (const conditionId of [...this.#resolved]) {
+      const view = this.#exchange.market(conditionId);
+      if (view === undefined || (await this.#windUpOne(conditionId, view.resolvedAt ?? this.now())))
+        this.#resolved.delete(conditionId);
+    }
+  }
+
+  async #windUpOne(conditionId: ConditionId, resolvedAt: number): Promise<boolean> {
+    const listed = this.catalog.get(conditionId);
+    if (listed !== null && !(await this.#settlement.release(listed, resolvedAt))) return false;
+    if (this.#exchange.account(LP_ACCOUNT).tokens.has(conditionId))
+      await this.#exchange.execute({ kind: 'redeem', account: LP_ACCOUNT, conditionId });
+    return true;
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends.splice(0)) end();
+    await this.#working?.catch(() => {});
+  }
+}

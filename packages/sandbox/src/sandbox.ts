@@ -1,0 +1,138 @@
+/**
+ * Venue B's sandbox in one piece: the chain, the venue on it, and their doors, which answer here without a socket
+ * (`request`) and, for whoever serves them, over HTTP (`registerSandboxDoors`). Both ways are the same code.
+ */
+
+import type { Clock, Database, JournalledExchange } from '@bellwether/exchange';
+import type { Guarded } from '@bellwether/exchange/doors/limits';
+import { type FastifyInstance, fastify } from 'fastify';
+import {
+  DFLOW_SANDBOX_SCHEMA,
+  type DflowSandbox,
+  dflowMetadataDoor,
+  dflowTradeDoor,
+  openDflowSandbox,
+  type Switches,
+} from './dflow/index.ts';
+import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, solanaRpcDoor } from './solana/index.ts';
+
+export type { DoorGuard } from '@bellwether/exchange/doors/limits';
+export type { Switches } from './dflow/index.ts';
+
+export const SANDBOX_SCHEMA = `${SANDBOX_CHAIN_SCHEMA}\n${DFLOW_SANDBOX_SCHEMA}`;
+
+/** Longer than any ticker: what a door does not know is not found, whatever its length. */
+export const MAX_PARAM_CHARS = 300;
+
+/** Where each door is mounted. */
+export const SANDBOX_PATHS = {
+  metadata: '/paper/dflow/metadata',
+  trade: '/paper/dflow/trade',
+  rpc: '/paper/solana',
+} as const;
+
+export interface SandboxOptions {
+  /** A pool on a database that has EXCHANGE_SCHEMA and SANDBOX_SCHEMA. */
+  readonly sql: Database;
+  /** Led by this process for as long as the sandbox lives: its book is the sandbox's liquidity. */
+  readonly exchange: JournalledExchange;
+  /** Of the world; the sandbox's keys and mints derive from it. */
+  readonly seed: string;
+  readonly clock: Clock;
+  readonly switches: Partial<Switches>;
+  readonly log: (message: string, details?: unknown) => void;
+}
+
+export interface SandboxRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface SandboxResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Sandbox {
+  readonly venue: DflowSandbox;
+  readonly chain: SandboxChain;
+  /** Answers as the doors do over HTTP. Only path and query of the URL count. */
+  request(request: SandboxRequest): Promise<SandboxResponse>;
+  close(): Promise<void>;
+}
+
+type Find = () => Pick<Sandbox, 'venue' | 'chain'> | null;
+
+export interface SandboxDoors {
+  /** `null` while the sandbox is led elsewhere: the doors then say so. */
+  readonly find: Find;
+  /** `null`: the desk itself comes through them. */
+  readonly guard: Guarded;
+  /** Which of them. */
+  readonly doors: ReadonlySet<'dflow' | 'solana'>;
+}
+
+export const ALL_SANDBOX_DOORS: SandboxDoors['doors'] = new Set(['dflow', 'solana']);
+
+export async function registerSandboxDoors(
+  app: FastifyInstance,
+  { find, guard, doors }: SandboxDoors,
+): Promise<void> {
+  const sandbox = () => find()?.venue ?? null;
+  if (doors.has('dflow')) {
+    await app.register(dflowMetadataDoor, { prefix: SANDBOX_PATHS.metadata, sandbox, guard });
+    await app.register(dflowTradeDoor, { prefix: SANDBOX_PATHS.trade, sandbox, guard });
+  }
+  if (doors.has('solana'))
+    await app.register(solanaRpcDoor, {
+      prefix: SANDBOX_PATHS.rpc,
+      chain: () => find()?.chain ?? null,
+      guard,
+    });
+}
+
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { sql, exchange, seed, clock, switches, log } = options;
+  const chain = await openChain({ sql, seed, clock, log });
+  try {
+    const venue = await openDflowSandbox({ sql, exchange, chain, seed, clock, switches, log });
+    const doors = fastify({ routerOptions: { maxParamLength: MAX_PARAM_CHARS } });
+    await registerSandboxDoors(doors, {
+      find: () => ({ venue, chain }),
+      guard: null,
+      doors: ALL_SANDBOX_DOORS,
+    });
+    await doors.ready();
+    return {
+      venue,
+      chain,
+      async request({ method, url, headers, body }) {
+        const { pathname, search } = new URL(url, 'http://sandbox');
+        const answer = await doors.inject({
+          method,
+          url: pathname + search,
+          headers: { ...headers },
+          ...(body === undefined ? {} : { payload: body }),
+        });
+        return {
+          status: answer.statusCode,
+          headers: Object.fromEntries(
+            Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
+          ),
+          body: answer.body,
+        };
+      },
+      async close() {
+        await doors.close();
+        await venue.close();
+        await chain.close();
+      },
+    };
+  } catch (error) {
+    await chain.close();
+    throw error;
+  }
+}

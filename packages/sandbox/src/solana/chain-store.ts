@@ -1,0 +1,293 @@
+/**
+ * The sandbox chain in PostgreSQL. Writes are fenced: whoever opens the chain writes a name of its own into it, and a
+ * commit under another name changes nothing. So a process that lost the lead without knowing cannot write over its successor, and a
+ * commit whose answer was lost is either there before the accounts are read again, or never.
+ */
+import { createHash } from 'node:crypto';
+import type { Sql } from 'postgres';
+import { SLOT_MS } from './block-clock.ts';
+import { parseJson, toJson } from './exact-json.ts';
+import { openSession, type Session, transact } from './session.ts';
+import { messageHashOf, type RecentTransaction } from './status-cache.ts';
+import type {
+  AddressedAccount,
+  ChainAccount,
+  Executed,
+  LandedMeta,
+  LandedTransaction,
+  Witness,
+} from './types.ts';
+
+/** A new chain has had its blocks for a minute: how fast they come can be measured from the start. */
+const HEAD_START_MS = 75 * SLOT_MS;
+
+/** One thing to make durable. */
+export interface Change {
+  /** `null`: the account is gone. */
+  readonly accounts: ReadonlyMap<string, ChainAccount | null>;
+  readonly landed: { readonly executed: Executed; readonly atMs: number; readonly meta: LandedMeta } | null;
+  readonly witnesses: readonly Witness[];
+  readonly also: ((tx: Sql) => readonly PromiseLike<unknown>[]) | null;
+}
+
+export interface StoredChain {
+  readonly genesisMs: number;
+  readonly lastSlot: number;
+  /** Transactions that ever landed. */
+  readonly landed: number;
+  readonly accounts: readonly AddressedAccount[];
+  /** Of the last `recentSlots` slots before `lastSlot`, in their order. */
+  readonly recent: readonly Omit<RecentTransaction, 'pending'>[];
+  readonly tenure: Tenure;
+}
+
+/** The right to write, for as long as nobody else has opened the chain. */
+export interface Tenure {
+  /**
+   * All of it or nothing.
+   * @throws CommitInDoubt when the database was lost over the commit; anything else is proof that nothing happened.
+   *   After either the tenure is over.
+   */
+  commit(changes: readonly Change[]): Promise<void>;
+  /** Rejects when the connection is gone; never resolves. */
+  readonly lost: Promise<never>;
+  end(): void;
+}
+
+/** Another process has opened the chain since. */
+export class Superseded extends Error {
+  override readonly name = 'Superseded';
+}
+
+export interface TakeOptions {
+  /** A name that nobody has had before. */
+  readonly holder: string;
+  /** How the name of who holds it now must begin. Missing: it is taken from anybody. */
+  readonly from?: string;
+  readonly nowMs: number;
+  readonly recentSlots: number;
+}
+
+export class ChainStore {
+  readonly #sql: Sql;
+  readonly #seedHash: string;
+
+  constructor(sql: Sql, seed: string) {
+    this.#sql = sql;
+    this.#seedHash = createHash('sha256').update(seed).digest('hex');
+  }
+
+  /** Takes the chain over and reads it. @throws Superseded */
+  async take(options: TakeOptions): Promise<StoredChain> {
+    const session = await openSession(this.#sql);
+    try {
+      await this.#claim(session, options);
+      return await this.#read(session, options);
+    } catch (error) {
+      session.end();
+      throw error;
+    }
+  }
+
+  #claim(session: Session, { holder, from, nowMs }: TakeOptions): Promise<void> {
+    return transact(
+      session,
+      (tx) => [
+        tx`
+          insert into sandbox_chain (id, genesis_ms, seed_hash, holder, slot_ms)
+          values (1, ${String(nowMs - HEAD_START_MS)}::bigint, ${this.#seedHash}, ${holder}, ${SLOT_MS})
+          on conflict do nothing`,
+        // Waits for a commit that is still under way. Slots that were counted at another pace keep their numbers:
+        // blockhashes follow from them, and what was promised until a height must end with it.
+        tx`
+          update sandbox_chain set holder = ${holder}, slot_ms = ${SLOT_MS},
+            genesis_ms = case when slot_ms = ${SLOT_MS} then genesis_ms else
+              ${String(nowMs)}::bigint - greatest(0, ${String(nowMs)}::bigint - genesis_ms) / slot_ms * ${SLOT_MS} end
+          where holder = ${holder} or ${from ?? null}::text is null or starts_with(holder, ${from ?? ''})
+          returning seed_hash`,
+      ],
+      ([, claimed]) => {
+        const [chain] = claimed as readonly { readonly seed_hash: string }[];
+        if (chain === undefined) throw new Superseded('another process has opened the sandbox chain');
+        if (chain.seed_hash !== this.#seedHash)
+          throw new Error(
+            'this database holds a sandbox chain of another seed; use that seed, or a new database',
+          );
+      },
+    );
+  }
+
+  async #read(session: Session, { holder, recentSlots }: TakeOptions): Promise<StoredChain> {
+    const { tx } = session;
+    const [chain, accounts] = await Promise.race([
+      Promise.all([
+        tx`
+          select genesis_ms::text, coalesce((select max(slot) from sandbox_transactions), 0)::text as last_slot,
+            (select count(*) from sandbox_transactions)::text as landed
+          from sandbox_chain`,
+        tx`select address, lamports::text, owner, executable, data from sandbox_accounts`,
+      ]),
+      session.lost,
+    ]);
+    const lastSlot = Number(chain[0]?.last_slot);
+    const recent = await this.#sql`
+      select signature, slot::text, err, wire from sandbox_transactions
+      where slot > ${String(lastSlot - recentSlots)}::bigint order by slot`;
+    return {
+      genesisMs: Number(chain[0]?.genesis_ms),
+      lastSlot,
+      landed: Number(chain[0]?.landed),
+      accounts: accounts.map((row) => ({
+        address: row.address,
+        account: {
+          lamports: BigInt(row.lamports),
+          owner: row.owner,
+          executable: row.executable,
+          data: row.data,
+        },
+      })),
+      recent: recent.map((row) => ({
+        signature: row.signature,
+        messageHash: messageHashOf(messageOf(row.wire)),
+        slot: Number(row.slot),
+        err: errOf(row.err),
+      })),
+      tenure: {
+        commit: (changes) => commit(session, holder, changes),
+        lost: session.lost,
+        end: session.end,
+      },
+    };
+  }
+
+  async outcomes(
+    signatures: readonly string[],
+  ): Promise<ReadonlyMap<string, { readonly slot: number; readonly err: unknown }>> {
+    const rows = await this.#sql`
+      select signature, slot::text, err from sandbox_transactions where signature = any(${signatures as string[]})`;
+    return new Map(rows.map((row) => [row.signature, { slot: Number(row.slot), err: errOf(row.err) }]));
+  }
+
+  async transaction(signature: string): Promise<LandedTransaction | null> {
+    const [row] = await this.#sql`
+      select slot::text, at_ms::text, err, meta, wire from sandbox_transactions where signature = ${signature}`;
+    if (row === undefined) return null;
+    return {
+      slot: Number(row.slot),
+      atMs: Number(row.at_ms),
+      err: errOf(row.err),
+      meta: metaFromJson(row.meta),
+      wire: row.wire,
+    };
+  }
+
+  /** What the faucet has given on a day, by address. */
+  async airdropsOf(day: string): Promise<Map<string, bigint>> {
+    const rows = await this.#sql`select address, lamports::text from sandbox_airdrops where day = ${day}`;
+    return new Map(rows.map((row) => [row.address, BigInt(row.lamports)]));
+  }
+}
+
+/** Behind the signatures: their number is one byte, and one each of 64. What landed was read strictly. */
+const messageOf = (wire: Uint8Array): Uint8Array => wire.subarray(1 + 64 * (wire[0] ?? 0));
+
+const errOf = (text: string | null): unknown => (text === null ? null : parseJson(text));
+
+async function commit(session: Session, holder: string, changes: readonly Change[]): Promise<void> {
+  try {
+    await transact(
+      session,
+      (tx) => [
+        // Locks the row: a successor waits for this commit, and reads what it wrote.
+        tx`select 1 from sandbox_chain where holder = ${holder} for update`,
+        ...writeAccounts(tx, changes),
+        ...writeTransactions(tx, changes),
+        ...changes.flatMap(({ landed, witnesses, also }) => [
+          ...(landed === null ? [] : witnesses.flatMap((witness) => witness(landed.executed, tx))),
+          ...(also?.(tx) ?? []),
+        ]),
+      ],
+      ([held]) => {
+        if ((held as readonly unknown[]).length === 0)
+          throw new Superseded('another process has opened the sandbox chain');
+      },
+    );
+  } catch (error) {
+    session.end();
+    throw error;
+  }
+}
+
+function writeAccounts(tx: Sql, changes: readonly Change[]): PromiseLike<unknown>[] {
+  const latest = new Map<string, ChainAccount | null>();
+  for (const { accounts } of changes) for (const [address, account] of accounts) latest.set(address, account);
+  const present = [...latest].filter((entry): entry is [string, ChainAccount] => entry[1] !== null);
+  const gone = [...latest.keys()].filter((address) => latest.get(address) === null);
+  const statements: PromiseLike<unknown>[] = [];
+  if (present.length > 0)
+    statements.push(tx`
+      insert into sandbox_accounts (address, lamports, owner, executable, data)
+      select address, lamports, owner, executable, decode(data, 'base64') from unnest(
+        ${present.map(([address]) => address)}::text[],
+        ${present.map(([, account]) => String(account.lamports))}::numeric[],
+        ${present.map(([, account]) => account.owner)}::text[],
+        ${present.map(([, account]) => String(account.executable))}::boolean[],
+        ${present.map(([, account]) => base64(account.data))}::text[]
+      ) as given (address, lamports, owner, executable, data)
+      on conflict (address) do update set
+        lamports = excluded.lamports, owner = excluded.owner,
+        executable = excluded.executable, data = excluded.data`);
+  if (gone.length > 0) statements.push(tx`delete from sandbox_accounts where address = any(${gone})`);
+  return statements;
+}
+
+function writeTransactions(tx: Sql, changes: readonly Change[]): PromiseLike<unknown>[] {
+  const rows = changes.flatMap(({ landed }) => (landed === null ? [] : [landed]));
+  if (rows.length === 0) return [];
+  return [
+    tx`
+      insert into sandbox_transactions (signature, slot, at_ms, err, meta, wire)
+      select signature, slot, at_ms, nullif(err, 'null'), meta, decode(wire, 'base64') from unnest(
+        ${rows.map(({ executed }) => executed.signature)}::text[],
+        ${rows.map(({ executed }) => String(executed.slot))}::bigint[],
+        ${rows.map(({ atMs }) => String(atMs))}::bigint[],
+        ${rows.map(({ executed }) => toJson(executed.err))}::text[],
+        ${rows.map(({ meta }) => metaToJson(meta))}::text[],
+        ${rows.map(({ executed }) => base64(executed.wire))}::text[]
+      ) as given (signature, slot, at_ms, err, meta, wire)`,
+  ];
+}
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+
+/** Integers come back as numbers where a double holds them; these are always bigint. */
+function metaFromJson(text: string): LandedMeta {
+  const meta = parseJson(text) as LandedMeta & {
+    readonly returnData: { programId: string; data: string } | null;
+  };
+  const sheet = (from: LandedMeta['pre']): LandedMeta['pre'] => ({
+    lamports: from.lamports.map(BigInt),
+    tokens: from.tokens.map((token) => ({ ...token, amount: BigInt(token.amount) })),
+  });
+  return {
+    ...meta,
+    fee: BigInt(meta.fee),
+    unitsConsumed: BigInt(meta.unitsConsumed),
+    returnData:
+      meta.returnData === null
+        ? null
+        : { programId: meta.returnData.programId, data: Buffer.from(meta.returnData.data, 'base64') },
+    pre: sheet(meta.pre),
+    post: sheet(meta.post),
+  };
+}
+
+const metaToJson = (meta: LandedMeta): string =>
+  toJson({
+    ...meta,
+    returnData:
+      meta.returnData === null
+        ? null
+        : { programId: meta.returnData.programId, data: base64(meta.returnData.data) },
+  });

@@ -1,0 +1,25 @@
+export { openChain } from './chain.ts';
+export { type SolanaRpcDoorOptions, solanaRpcDoor } from './rpc/door.ts';
+export { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
+export { messageHashOf } from './status-cache.ts';
+export {
+  type AddressedAccount,
+  type AirdropAllowance,
+  AirdropRefused,
+  type BalanceSheet,
+  type ChainAccount,
+  type ChainOptions,
+  type Executed,
+  type LandedTransaction,
+  type Refusal,
+  type SandboxChain,
+  SandboxChainUnavailable,
+  type SendOptions,
+  type SendOutcome,
+  type SignatureStatus,
+  type Simulated,
+  type SimulateOptions,
+  type SimulationOutcome,
+  type TokenFilter,
+  type Witness,
+} from './types.ts';

@@ -1,0 +1,231 @@
+/**
+ * Trading on venue B: quote → verify → sign → submit → wait, and the delegation by which the platform's fee is
+ * charged. Reached as `client.venueB`. Nothing is signed that `verify` has not decoded and found to be what was asked.
+ */
+import type {
+  Delegation,
+  FeeChargeResponse,
+  Quote,
+  SubmitResponse,
+  VenueBCancelResponse,
+  VenueBOrder,
+  VenueBOrderDetail,
+  VenueBPosition,
+} from '@bellwether/contract';
+import { microToNumber } from '@bellwether/contract/decimals';
+import { toBase64, USDC_MINT } from '@bellwether/protocol';
+import { approveDelegate } from './approve-delegate.ts';
+import type { BellwetherClient, CallOptions, FeeCharge } from './client.ts';
+import { VenueBError } from './quote-error.ts';
+import type { SolanaSigner } from './solana-signer.ts';
+import type { TransportOptions } from './transport.ts';
+import {
+  askedAtoms,
+  exactMicro,
+  type OnChainOptions,
+  solanaAddress,
+  type VenueBAsk,
+  type VerifiedQuote,
+  type VerifyOptions,
+  verifyQuote,
+  verifyQuoteOnChain,
+} from './verify-quote.ts';
+
+/** Kept with the order, for the agent's journal. */
+export interface VenueBLabels {
+  readonly reasoning?: string;
+  readonly source?: string;
+  readonly skillSlug?: string;
+}
+
+export interface WaitOptions {
+  /** Default 180,000: a transaction that does not land is dead by then. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** After these nothing follows. */
+const FINAL = new Set(['filled', 'partially_filled', 'reverted', 'expired', 'failed', 'canceled']);
+const DEFAULT_WAIT_MS = 180_000;
+const FIRST_POLL_MS = 250;
+const MAX_POLL_MS = 2_000;
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export class VenueB {
+  readonly #client: BellwetherClient;
+  readonly #options: TransportOptions;
+
+  constructor(client: BellwetherClient, options: TransportOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /**
+   * @param wallet who would pay and sign; left out, it is the agent's own `solAddress`, and a preview without one
+   * @throws BellwetherApiError; VenueBError `invalid_amount`
+   */
+  quote(ask: VenueBAsk, wallet?: string, options?: CallOptions): Promise<Quote> {
+    const asked = microToNumber(askedAtoms(ask));
+    return this.#client.quoteVenueB(
+      {
+        marketTicker: ask.ticker,
+        side: ask.side,
+        action: ask.action,
+        ...(ask.action === 'BUY' ? { amount: asked } : { shares: asked }),
+        ...(wallet === undefined ? {} : { userPublicKey: solanaAddress(wallet) }),
+        ...(ask.destination === undefined ? {} : { destinationWallet: solanaAddress(ask.destination) }),
+      },
+      options,
+    );
+  }
+
+  /**
+   * Decodes the transaction and holds it against what was asked; no call is made.
+   * @throws VenueBError when there is nothing to sign; UnsafeTransaction, which lists everything that is wrong
+   */
+  verify(quote: Quote, ask: VenueBAsk, options: VerifyOptions): VerifiedQuote {
+    return verifyQuote(quote, ask, options);
+  }
+
+  /**
+   * The same where DFlow's own program cannot be read: a Solana node that you trust simulates what it would move. On
+   * the paper chain everything can be read, and `verify` is enough.
+   * @throws VenueBError, UnsafeTransaction, SolanaRpcError
+   */
+  verifyOnChain(quote: Quote, ask: VenueBAsk, options: OnChainOptions): Promise<VerifiedQuote> {
+    const { fetch: send } = this.#options;
+    return verifyQuoteOnChain(quote, ask, { ...(send === undefined ? {} : { fetch: send }), ...options });
+  }
+
+  /** The signed transaction in base64. @throws RangeError when the signer is not the quote's wallet */
+  sign(verified: VerifiedQuote, signer: SolanaSigner): string {
+    if (signer.address !== verified.wallet)
+      throw new RangeError(`the quote is for ${verified.wallet}, not for ${signer.address}`);
+    return toBase64(signer.signTransaction(verified.wire));
+  }
+
+  /** Hands the signed transaction in. The same one again has the same answer. */
+  submit(
+    quoteId: string,
+    signedTransaction: string,
+    labels: VenueBLabels = {},
+    options?: CallOptions,
+  ): Promise<SubmitResponse> {
+    const { reasoning, source, skillSlug } = labels;
+    return this.#client.submitVenueB(
+      {
+        quoteId,
+        signedTransaction,
+        ...(reasoning === undefined ? {} : { reasoning }),
+        ...(source === undefined ? {} : { source }),
+        ...(skillSlug === undefined ? {} : { skillSlug }),
+      },
+      options,
+    );
+  }
+
+  /**
+   * Quote, verify, sign, submit. The answer is no fill yet: `wait` for it.
+   * @throws BellwetherApiError, BellwetherConnectionError, VenueBError, UnsafeTransaction
+   */
+  async trade(
+    order: VenueBAsk &
+      VenueBLabels &
+      Omit<VerifyOptions, 'wallet' | 'now'> & { readonly signer: SolanaSigner },
+    options?: Pick<CallOptions, 'requestId' | 'signal'>,
+  ): Promise<SubmitResponse> {
+    const { signer, maxLamports, collateralMint, mints } = order;
+    const quote = await this.quote(order, signer.address, options);
+    const verified = this.verify(quote, order, {
+      wallet: signer.address,
+      ...(maxLamports === undefined ? {} : { maxLamports }),
+      ...(collateralMint === undefined ? {} : { collateralMint }),
+      ...(mints === undefined ? {} : { mints }),
+    });
+    return this.submit(quote.quoteId, this.sign(verified, signer), order, options);
+  }
+
+  /**
+   * The order once nothing more will happen to it: filled, partially_filled, reverted, expired, failed or canceled.
+   * @throws VenueBError `still_open` when that takes longer than `timeoutMs`; the order goes on all the same
+   */
+  async wait(orderId: string, options: WaitOptions = {}): Promise<VenueBOrderDetail> {
+    const { timeoutMs = DEFAULT_WAIT_MS, signal } = options;
+    const wait = this.#options.wait ?? sleep;
+    const call = signal === undefined ? {} : { signal };
+    for (let waited = 0, pause = FIRST_POLL_MS; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
+      const order = await this.#client.getVenueBOrder(orderId, call);
+      if (FINAL.has(order.status)) return order;
+      if (waited >= timeoutMs)
+        throw new VenueBError('still_open', `Order ${orderId} is still ${order.status}; wait for it again.`);
+      const next = Math.min(pause, timeoutMs - waited);
+      await wait(next);
+      waited += next;
+    }
+  }
+
+  order(orderId: string, options?: CallOptions): Promise<VenueBOrderDetail> {
+    return this.#client.getVenueBOrder(orderId, options);
+  }
+  orders(
+    query: Parameters<BellwetherClient['listVenueBOrders']>[0] = {},
+    options?: CallOptions,
+  ): Promise<VenueBOrder[]> {
+    return this.#client.listVenueBOrders(query, options);
+  }
+  /** Takes back what has not reached the chain; `notCanceled` says why something cannot be. */
+  cancel(orderId: string, options?: CallOptions): Promise<VenueBCancelResponse> {
+    return this.#client.cancelVenueBOrder({ orderId }, options);
+  }
+  /** @param wallet the agent's own when left out */
+  positions(wallet?: string, options?: CallOptions): Promise<VenueBPosition[]> {
+    return this.#client.listVenueBPositions(wallet, options);
+  }
+  /** What the wallet has delegated to the platform, and to whom to delegate. */
+  delegation(wallet?: string, options?: CallOptions): Promise<Delegation> {
+    return this.#client.getDelegation(wallet, options);
+  }
+
+  /**
+   * Charges the platform's fee by the wallet's delegation.
+   * @param options.idempotencyKey with it the fee is charged once, whatever fails in between; required here
+   */
+  chargeFee(
+    fee: FeeCharge,
+    options: CallOptions & { readonly idempotencyKey: string },
+  ): Promise<FeeChargeResponse> {
+    return this.#client.chargeFeeByAgent(fee, options);
+  }
+
+  /**
+   * Lets the platform take up to `amount` of collateral as fees: signed here, sent to a Solana node, confirmed.
+   * @throws VenueBError, SolanaRpcError, BellwetherApiError
+   */
+  async approveDelegate(approval: {
+    readonly signer: SolanaSigner;
+    /** Collateral; replaces what was approved before. 0 leaves the platform nothing. */
+    readonly amount: number | string;
+    /** The platform's key as you know it from elsewhere; any other is refused. */
+    readonly delegate?: string;
+    /** A Solana node of your own; default the paper chain's. */
+    readonly rpcUrl?: string;
+    readonly collateralMint?: string;
+  }): Promise<{ readonly signature: string; readonly delegation: Delegation }> {
+    const { signer, delegate, rpcUrl } = approval;
+    const amount = exactMicro(approval.amount, 'an approval needs an amount');
+    const delegation = await this.delegation(signer.address);
+    if (delegate !== undefined && delegate !== delegation.delegate)
+      throw new VenueBError('delegation_mismatch', `The service asks to approve ${delegation.delegate}.`);
+    const signature = await approveDelegate({
+      signer,
+      amount,
+      delegation,
+      collateralMint: solanaAddress(approval.collateralMint ?? USDC_MINT),
+      rpcUrl,
+      fetch: this.#options.fetch,
+      wait: this.#options.wait ?? sleep,
+    });
+    return { signature, delegation: await this.delegation(signer.address) };
+  }
+}

@@ -1,0 +1,155 @@
+/** The table of docs/configuration.md: every environment variable, its default and its values. */
+import { ENVIRONMENT, type Environment } from '../../packages/server/src/config.ts';
+import { table } from './markdown.ts';
+
+/** What each variable means; one that is not here says it in its schema's `description`. */
+const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
+  PORT: 'Port to listen on; 0 takes a free one.',
+  HOST: 'Address to listen on. The default answers this machine only; `0.0.0.0` answers everybody.',
+  PUBLIC_URL:
+    'How others reach the service: claim links, the API reference and the pages. Passkeys are bound to its host, which cannot be an IP address.',
+  BASE_PATH: 'Prefix of every route, such as `/api`; `/healthz` and `/readyz` stay at the root too.',
+  DATABASE_URL: 'A PostgreSQL 15 or later of your own. Without it an embedded one is started.',
+  DATA_DIR: 'Folder of the embedded database and the generated master key.',
+  MASTER_KEY: 'Key that seals venue credentials and hashes API keys. Required with `DATABASE_URL`.',
+  OPERATOR_KEY: 'Opens the routes under `/operator`, as a bearer key. Without it they answer 403.',
+  REPLICA_URL: 'Where other replicas on the same database reach this one.',
+  LOG_LEVEL: 'Least serious level that is logged, as JSON lines on standard error.',
+  RATE_LIMITS: 'Off for load tests.',
+  RATE_LIMIT_REGISTER_PER_HOUR: 'Registrations and faucet draws per address and hour; also the burst.',
+  RATE_LIMIT_CLAIM_PER_MINUTE: 'Claim look-ups per address and minute; also the burst.',
+  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: 'Wrong API keys per address and minute; also the burst.',
+  RATE_LIMIT_FAILED_OPERATOR_PER_MINUTE: 'Wrong operator keys per address and minute; also the burst.',
+  RATE_LIMIT_TRADE_PER_SECOND: 'Trades per agent and second.',
+  RATE_LIMIT_TRADE_BURST: 'Trades at once; at least as many as a batch may hold.',
+  RATE_LIMIT_EXIT_PER_SECOND: 'Cancels and changes of settings per agent and second.',
+  RATE_LIMIT_EXIT_BURST: 'Cancels and changes of settings at once.',
+  RATE_LIMIT_SEARCH_PER_SECOND: 'Searches, contexts and order histories per agent and second.',
+  RATE_LIMIT_SEARCH_BURST: 'Searches, contexts and order histories at once.',
+  RATE_LIMIT_READ_PER_SECOND: 'Everything else, per agent and second.',
+  RATE_LIMIT_READ_BURST: 'Everything else, at once.',
+  RATE_LIMIT_DOOR_PER_SECOND: 'Requests to the paper doors per address and second.',
+  RATE_LIMIT_DOOR_BURST: 'Requests to the paper doors at once.',
+  DATABASE_POOL: 'Connections to the database, apart from the journal’s own.',
+  CHAIN_ID: 'Chain id of the EIP-712 domain that orders are signed for.',
+  VENUE_A_NAME: 'Name of venue A, and the default of every `venue` field.',
+  VENUE_A_BACKEND: 'What stands behind venue A. `live` refuses to start in this version.',
+  VENUE_A_ORDER_PROFILE:
+    'Which struct version 2 orders sign: 12 fields (`interface`) or the venue’s own 11 (`polymarket`).',
+  VENUE_B_NAME: 'Name of venue B; its routes answer under `/venueb` and under this name.',
+  VENUE_B_BACKEND:
+    'What stands behind venue B: the embedded sandbox (`paper`), or DFlow and Solana themselves (`live`).',
+  VENUE_B_SLIPPAGE_BPS: 'How much less than quoted a fill on venue B may give, in hundredths of a percent.',
+  VENUE_B_COUNTRY_HEADER:
+    'Header in which a proxy of yours names the caller’s country (ISO 3166, such as `CF-IPCountry`): quotes are refused where venue B must not be offered. Needs `TRUST_PROXY`.',
+  DFLOW_METADATA_URL: 'DFlow’s metadata API.',
+  DFLOW_TRADE_URL: 'DFlow’s trade API.',
+  DFLOW_API_KEY: 'Key of both DFlow APIs.',
+  SOLANA_RPC_URL: 'Solana JSON-RPC. Required with `VENUE_B_BACKEND=live`.',
+  VENUE_B_STATUS_URL:
+    'Kalshi’s public exchange status (`…/trade-api/v2/exchange/status`); without it only the weekly maintenance window is known.',
+  SIGNING_PROVIDER:
+    'Who signs fee charges: a key of the service’s own (`local`, sandbox only) or `fireblocks`.',
+  FIREBLOCKS_URL: 'Fireblocks’ REST API, without `/v1`.',
+  FIREBLOCKS_API_KEY: 'The API user’s id.',
+  FIREBLOCKS_KEY_FILE: 'PEM file of the API user’s RSA key.',
+  FIREBLOCKS_VAULT_ID: 'Vault account that signs.',
+  FIREBLOCKS_ASSET_ID: 'Asset that selects the vault’s Solana key: `SOL`, or `SOL_TEST` on devnet.',
+  FIREBLOCKS_MODE: 'Sign the message as `raw`, or as a sign-only `program_call`.',
+  FIREBLOCKS_ADDRESS: 'The vault’s Solana address; the start is refused when Fireblocks names another.',
+  FEE_WALLET: 'Solana wallet that receives the fees.',
+  MAX_FEE_CHARGE: 'Most that one call may charge as a fee, in collateral.',
+  PAPER_SEED: 'Seed of the simulated world. Read once, when the database is new.',
+  PAPER_SPEED: 'World time per wall time.',
+  PAPER_WORLD: 'Off stops the simulated world: house quotes stand still and no market ends by itself.',
+  PAPER_GTD_MIN_LEAD_S: 'Seconds that a GTD order’s expiration must lie ahead.',
+  PAPER_B_FILL: 'What the sandbox of venue B does with orders.',
+  PAPER_B_FILL_DELAY_MS: 'Milliseconds from an order on the sandbox chain to its fill.',
+  PAPER_B_MAINTENANCE:
+    'Whether the sandbox is closed for maintenance; `schedule` is Kalshi’s own window, Thursday 3 to 5 in New York.',
+  PAPER_B_KYC: 'Whether buyers on the sandbox must be verified; nobody is.',
+  PAPER_B_GEOBLOCK: 'Whether the sandbox is not offered where its callers are.',
+  PAPER_FAUCET_PER_DAY: 'Collateral that the faucet gives an address per UTC day.',
+  SIMULATION_BALANCE: 'Collateral that a wallet is credited when it is first registered.',
+};
+
+interface Schema {
+  readonly type?: string;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly anyOf?: readonly { readonly const?: unknown }[];
+}
+
+/** Said in words where a pattern would say it worse. */
+const FORMS: Readonly<Record<string, string>> = {
+  PUBLIC_URL: 'http or https URL',
+  REPLICA_URL: 'http or https URL',
+  TRUST_PROXY: '`off`, `on`, 1 to 99, or CIDRs',
+  ALLOWED_HOSTS: 'host names',
+  ALLOWED_ORIGINS: 'origins',
+  BASE_PATH: 'path without a last slash',
+  DATABASE_URL: '`postgres://` URL',
+  MASTER_KEY: '64 hex digits',
+  DFLOW_METADATA_URL: 'http or https URL',
+  DFLOW_TRADE_URL: 'http or https URL',
+  SOLANA_RPC_URL: 'http or https URL',
+  VENUE_B_STATUS_URL: 'http or https URL',
+  FIREBLOCKS_URL: 'http or https URL',
+  FIREBLOCKS_ADDRESS: 'base58 address',
+  FEE_WALLET: 'base58 address',
+  FIREBLOCKS_VAULT_ID: 'number',
+  VENUE_B_COUNTRY_HEADER: 'header name',
+  VENUE_A_NAME: 'lower-case name',
+  VENUE_B_NAME: 'lower-case name',
+};
+
+const grouped = (value: number): string =>
+  Number.isSafeInteger(value) ? value.toLocaleString('en-US') : String(value);
+
+function valuesOf(name: string, schema: Schema): string {
+  if (schema.anyOf !== undefined) return schema.anyOf.map((option) => `\`${option.const}\``).join(', ');
+  if (schema.type === 'integer' && schema.maximum === Number.MAX_SAFE_INTEGER)
+    return `integer from ${schema.minimum}`;
+  if (schema.type === 'integer')
+    return `integer, ${grouped(schema.minimum ?? 0)} to ${grouped(schema.maximum ?? 0)}`;
+  if (schema.type === 'number')
+    return schema.minimum === undefined
+      ? `above ${schema.exclusiveMinimum}, to ${grouped(schema.maximum ?? 0)}`
+      : `${schema.minimum} to ${grouped(schema.maximum ?? 0)}`;
+  return FORMS[name] ?? ((schema.minLength ?? 0) > 1 ? `at least ${schema.minLength} characters` : 'text');
+}
+
+/** Defaults that depend on other variables. */
+const COMPUTED_DEFAULTS: Readonly<Record<string, string>> = {
+  PUBLIC_URL: '`http://localhost:<PORT><BASE_PATH>`',
+  MASTER_KEY: 'made on the first start, in `DATA_DIR`',
+  REPLICA_URL: 'the address that it listens on',
+  VENUE_A_ORDER_PROFILE: '`interface`',
+  DFLOW_METADATA_URL: '`https://prediction-markets-api.dflow.net`',
+  DFLOW_TRADE_URL: '`https://quote-api.dflow.net`',
+  FIREBLOCKS_URL: '`https://api.fireblocks.io`',
+  FEE_WALLET: 'the signing key’s own address',
+};
+
+function meaningOf(name: string, schema: Schema): string {
+  const meaning = MEANINGS[name as keyof Environment] ?? schema.description;
+  if (meaning === undefined) throw new Error(`${name} needs a description in config.ts`);
+  return meaning;
+}
+
+export const configurationTable = (): string =>
+  table(
+    ['Variable', 'Default', 'Values', 'Meaning'],
+    Object.entries(ENVIRONMENT.properties as Record<string, Schema>).map(([name, schema]) => [
+      `\`${name}\``,
+      COMPUTED_DEFAULTS[name] ??
+        (schema.default === undefined || schema.default === '' ? 'none' : `\`${schema.default}\``),
+      valuesOf(name, schema),
+      meaningOf(name, schema),
+    ]),
+  );

@@ -1,0 +1,40 @@
+/** The table of docs/limits.md: the classes of rate limits and the routes in each. */
+import { readConfig } from '../../packages/server/src/config.ts';
+import { table } from './markdown.ts';
+import { OPERATIONS, routeOf } from './operations.ts';
+
+const UNITS = [
+  ['second', 1],
+  ['minute', 60],
+  ['hour', 3600],
+] as const;
+
+/** `0.5 per second` reads as `30 per minute`. */
+function rate(perSecond: number): string {
+  for (const [unit, seconds] of UNITS) {
+    const count = Math.round(perSecond * seconds * 1e6) / 1e6;
+    if (count >= 1 && Number.isInteger(count)) return `${count} a ${unit}`;
+  }
+  return `${perSecond} a second`;
+}
+
+export function rateLimitTable(): string {
+  const { rateLimits } = readConfig({});
+  if (rateLimits === null) throw new Error('the defaults have no rate limits');
+  return table(
+    ['Class', 'Rate', 'Burst', 'Counted per', 'Calls'],
+    Object.entries(rateLimits).map(([name, { perSecond, burst }]) => {
+      const operations = OPERATIONS.filter(({ rateClass }) => rateClass === name);
+      const isPublic = operations.every(({ permission }) => permission === 'public');
+      const calls = operations.map((operation) => `\`${routeOf(operation)}\``).join(', ');
+      return [
+        `\`${name}\``,
+        rate(perSecond),
+        String(burst),
+        isPublic ? 'address' : 'API key',
+        calls ||
+          (name === 'door' ? 'the paper doors, under `/paper`' : 'any call with a missing or wrong API key'),
+      ];
+    }),
+  );
+}

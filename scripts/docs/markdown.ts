@@ -1,0 +1,10 @@
+/** Markdown that the generated pages are made of. */
+
+export const NOTE = '<!-- Made by scripts/generate-docs.ts. Change the code, then run it. -->';
+
+export type Row = readonly string[];
+
+/** A pipe would end the cell. */
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
+export const table = (head: Row, rows: readonly Row[]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');

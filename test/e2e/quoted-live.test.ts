@@ -1,0 +1,171 @@
+/**
+ * Venue B as it is run for real: a desk whose venue, chain and signing key are services somewhere else, reached over
+ * HTTP. The venue's and the chain's part is played by another desk's sandbox, Fireblocks' by a local server.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { USDC_MINT } from '@bellwether/protocol';
+import { SANDBOX_PATHS } from '@bellwether/sandbox';
+import { linkSolanaWallet, type Market, type VenueBOrderDetail } from '@bellwether/sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import {
+  ASSET_ID,
+  type FireblocksServer,
+  startFireblocks,
+  VAULT_ID,
+} from '../../packages/server/test/fireblocks-server.ts';
+import { expectChainToAgree } from '../chain-books.ts';
+import { call, startTestService, type TestService } from '../harness.ts';
+import { Visitor } from '../passkey.ts';
+import { aSandboxMarket, newSandboxTrader, type SandboxTrader, tokenAccounts } from '../sandbox.ts';
+
+const SOL = 1_000_000_000;
+const folder = mkdtempSync(join(tmpdir(), 'bw-live-'));
+let world: TestService;
+let live: TestService;
+let fireblocks: FireblocksServer;
+let sql: Sql;
+let trader: SandboxTrader;
+let market: Market;
+let rpcUrl: string;
+
+const rpc = async (method: string, ...params: unknown[]): Promise<unknown> => {
+  const { body } = await call({ url: rpcUrl }, 'POST', '', {
+    body: { jsonrpc: '2.0', id: 1, method, params },
+  });
+  if (body.error !== undefined) throw new Error(JSON.stringify(body.error));
+  return body.result;
+};
+
+beforeAll(async () => {
+  fireblocks = await startFireblocks();
+  writeFileSync(join(folder, 'key.pem'), fireblocks.privateKeyPem);
+  world = await startTestService({ PAPER_WORLD: 'off' });
+  sql = openPool(world.databaseUrl, { max: 2 });
+  rpcUrl = world.url + SANDBOX_PATHS.rpc;
+  live = await startTestService({
+    PAPER_WORLD: 'off',
+    PAPER_DOORS: 'off',
+    VENUE_B_BACKEND: 'live',
+    DFLOW_METADATA_URL: world.url + SANDBOX_PATHS.metadata,
+    DFLOW_TRADE_URL: world.url + SANDBOX_PATHS.trade,
+    SOLANA_RPC_URL: rpcUrl,
+    SIGNING_PROVIDER: 'fireblocks',
+    FIREBLOCKS_URL: fireblocks.url,
+    FIREBLOCKS_API_KEY: fireblocks.apiKey,
+    FIREBLOCKS_KEY_FILE: join(folder, 'key.pem'),
+    FIREBLOCKS_VAULT_ID: VAULT_ID,
+    FIREBLOCKS_ASSET_ID: ASSET_ID,
+    FIREBLOCKS_ADDRESS: fireblocks.address,
+  });
+  await rpc('requestAirdrop', fireblocks.address, SOL);
+  trader = await newSandboxTrader(live);
+  market = await aSandboxMarket(trader.client);
+});
+afterAll(async () => {
+  await sql?.end();
+  await fireblocks?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const BUY = { side: 'YES', action: 'BUY', amount: 20 };
+const usdcOf = async (wallet: string): Promise<number> => {
+  const accounts = await tokenAccounts(sql);
+  const own = accounts.filter(({ owner, mint }) => owner === wallet && mint === USDC_MINT);
+  return own.reduce((sum, { amount }) => sum + Number(amount), 0) / 1e6;
+};
+
+test('it says that it is live, and gives no paper money away', async () => {
+  const { venues } = await trader.client.getMe();
+  expect(venues.map(({ name, backend }) => [name, backend])).toEqual([
+    ['polymarket', 'paper'],
+    ['kalshi', 'live'],
+  ]);
+  const ready = await call(live, 'GET', '/readyz');
+  expect(ready.body.venues).toMatchObject([
+    { backend: 'paper' },
+    { name: 'kalshi', backend: 'live', status: 'ready' },
+  ]);
+  const { body } = await trader.quote({ marketTicker: market.id, ...BUY });
+  expect(body).toMatchObject({ quoteErrorCode: 'insufficient_balance' });
+  await linkSolanaWallet(trader.client, trader.signer);
+  expect((await trader.client.venueB.delegation()).rpcUrl).toBeNull();
+  expect(await usdcOf(trader.wallet)).toBe(0);
+  expect(await rpc('getBalance', trader.wallet)).toMatchObject({ value: 0 });
+});
+
+test('an agent that nobody answers for does not trade', async () => {
+  // Money comes from elsewhere: here from the desk whose chain it is.
+  const giver = await newSandboxTrader(world);
+  await giver.quote({ marketTicker: market.id, ...BUY, userPublicKey: trader.wallet });
+  expect(await usdcOf(trader.wallet)).toBe(10_000);
+  await expect(
+    trader.client.venueB.trade({
+      ticker: market.id,
+      side: 'YES',
+      action: 'BUY',
+      amount: 20,
+      signer: trader.signer,
+    }),
+  ).rejects.toMatchObject({ code: 'quote_not_executable', quoteErrorCode: 'claim_required' });
+  expect(await trader.client.venueB.orders()).toEqual([]);
+  expect(await usdcOf(trader.wallet)).toBe(10_000);
+});
+
+test('a claimed one buys, sells, and is charged a fee that Fireblocks signs', async () => {
+  const { claimCode } = await trader.client.getMe();
+  const owner = new Visitor(live);
+  expect((await owner.register('Ada')).status).toBe(200);
+  expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
+
+  const bought: VenueBOrderDetail = await trader.trade({
+    ticker: market.id,
+    side: 'YES',
+    action: 'BUY',
+    amount: 20,
+  });
+  expect(bought).toMatchObject({ status: 'filled', venue: 'kalshi' });
+  const sold = await trader.trade({ ticker: market.id, side: 'YES', action: 'SELL', shares: 3 });
+  expect(sold).toMatchObject({ status: 'filled', filledSize: 3 });
+  await expectChainToAgree(sql, [trader]);
+
+  const { client, signer, wallet, apiKey } = trader;
+  const { delegation } = await client.venueB.approveDelegate({
+    signer,
+    amount: 1,
+    rpcUrl,
+    delegate: fireblocks.address,
+  });
+  expect(delegation).toMatchObject({ delegate: fireblocks.address, delegatedAmount: '1' });
+  const charge = (key: string) =>
+    call(live, 'POST', '/venueb/agent/charge-fee', {
+      key: apiKey,
+      body: { amount: '0.2', fromAddress: wallet },
+      headers: { 'idempotency-key': key },
+    });
+  fireblocks.faults.allowed = [];
+  const blocked = await charge(bought.orderId);
+  expect(blocked).toMatchObject({ status: 400, body: { code: 'blocked_by_policy' } });
+  expect(blocked.body.detail).toContain('BLOCKED_BY_POLICY');
+  fireblocks.faults.allowed = ['RAW'];
+  const charged = await charge(bought.orderId);
+  expect(charged.body).toMatchObject({ status: 'BROADCASTED', toAddress: fireblocks.address, amount: '0.2' });
+  expect((await charge(bought.orderId)).body).toEqual(charged.body);
+  await expectChainToAgree(sql, [trader], { charged: new Map([[wallet, 0.2]]) });
+  expect(await usdcOf(fireblocks.address)).toBeCloseTo(0.2, 6);
+  expect(await rpc('getSignatureStatuses', [charged.body.txSignature])).toMatchObject({
+    value: [{ err: null }],
+  });
+});
+
+test('while the venue is out of reach venue A goes on, and the desk says so', async () => {
+  const { switches } = world.sandbox.venue;
+  switches.outage = 'on';
+  const { body } = await trader.quote({ marketTicker: market.id, ...BUY });
+  expect(body).toMatchObject({ quoteErrorCode: 'venue_unavailable' });
+  expect((await call(live, 'GET', '/readyz')).status).toBe(200);
+  expect((await trader.client.listMarkets({ q: '*', limit: 5 })).length).toBe(5);
+  switches.outage = 'off';
+});

@@ -1,0 +1,371 @@
+/** Budgets over both venues, one quote and two hands, crashes between writing and sending, and what can be taken back. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildLimitOrder, type Market } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Deps } from '../../packages/server/src/app/deps.ts';
+import { followChainOrders } from '../../packages/server/src/app/venue-b/follow.ts';
+import { createFakeVenueB, createFakeWallet, type FakeVenueB, fakeMarket } from '../fake-quote-venue.ts';
+import { aMarket, call, newTrader, startTestService, type TestService } from '../harness.ts';
+import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
+
+let service: TestService;
+let venue: FakeVenueB;
+let market: Market;
+
+beforeAll(async () => {
+  venue = createFakeVenueB();
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB: venue });
+  market = await aMarket((await newTrader(service)).client);
+});
+
+/** The same agent with a wallet on either venue. */
+async function onBothVenues(settings: Parameters<TraderB['client']['updateSettings']>[0]) {
+  const trader = await newTrader(service);
+  await trader.client.updateSettings(settings);
+  const wallet = createFakeWallet();
+  const post = (path: string, body: unknown) => call(service, 'POST', path, { key: trader.apiKey, body });
+  return {
+    trader,
+    usage: async () => (await service.deps.agents.settings(trader.agentId)).usage,
+    async submission(fields: Record<string, unknown> = {}) {
+      const { body } = await post('/venueb/agent/quote', {
+        ...BUY_TEN,
+        userPublicKey: wallet.address,
+        ...fields,
+      });
+      return () =>
+        post('/venueb/agent/submit', {
+          quoteId: body.quoteId,
+          signedTransaction: wallet.sign(body.unsignedTransaction),
+        });
+    },
+    /** A BUY that rests, of so much collateral. */
+    async resting(money: number) {
+      const request = await buildLimitOrder({
+        signer: trader.signer,
+        signatureType: trader.signatureType,
+        market,
+        outcome: 'YES',
+        side: 'BUY',
+        price: '0.01',
+        size: money * 100,
+      });
+      return () => post('/markets/trade', request);
+    },
+  };
+}
+
+const codes = (answers: readonly { body: { code?: string } }[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { body } of answers) counts[body.code ?? 'taken'] = (counts[body.code ?? 'taken'] ?? 0) + 1;
+  return counts;
+};
+
+describe('safeguards over both venues', () => {
+  test('two hundred at once share one number of trades', async () => {
+    const agent = await onBothVenues({ maxTradesPerDay: 50 });
+    const calls = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? agent.submission() : agent.resting(1 + i))),
+    );
+    const sent = venue.sent.length;
+    // Venue A's way to the lock is shorter: side by side from the start, its trades would take all there is.
+    const answers = await Promise.all(
+      calls.map(async (one, i) => {
+        if (i % 2 === 1) await sleep(5 * i);
+        return one();
+      }),
+    );
+    expect(codes(answers)).toEqual({ taken: 50, max_trades_per_day_exceeded: 150 });
+    expect((await agent.usage()).trades).toBe(50);
+    const taken = answers.filter(({ body }) => body.txSignature !== undefined);
+    expect(taken.length).toBeGreaterThan(0);
+    expect(taken.length).toBeLessThan(50);
+    // What was refused was never sent.
+    expect(new Set(venue.sent.slice(sent).map(({ signature }) => signature)).size).toBe(taken.length);
+  });
+
+  test('and one amount a day', async () => {
+    const agent = await onBothVenues({ dailyTradeAmountLimit: 100 });
+    const calls = await Promise.all([
+      ...Array.from({ length: 20 }, () => agent.submission()),
+      ...Array.from({ length: 20 }, () => agent.resting(10)),
+    ]);
+    const answers = await Promise.all(calls.map((one) => one()));
+    expect(codes(answers)).toEqual({ taken: 10, daily_trade_amount_exceeded: 30 });
+    expect(await agent.usage()).toEqual({ trades: 10, amount: 100_000_000n });
+  });
+
+  test('each is refused with its own code, and a SELL by those alone that do not ask for exposure', async () => {
+    const refused = async (settings: Parameters<typeof onBothVenues>[0], fields = {}) => {
+      const agent = await onBothVenues({});
+      // Quoted while it was allowed: what is enforced is enforced where it is handed in.
+      const submit = await agent.submission(fields);
+      await agent.trader.client.updateSettings(settings);
+      return (await submit()).body;
+    };
+    const sell = { action: 'SELL', amount: undefined, shares: 10 };
+    expect(await refused({ tradingPaused: true })).toMatchObject({ code: 'trading_paused' });
+    expect(await refused({ maxTradeAmount: 9.99 })).toMatchObject({
+      code: 'max_trade_amount_exceeded',
+      context: { limit: 9.99, asked: 10 },
+    });
+    expect(await refused({ maxTradesPerDay: 0 }, sell)).toMatchObject({
+      code: 'max_trades_per_day_exceeded',
+    });
+    expect(await refused({ dailyTradeAmountLimit: 9 })).toMatchObject({
+      code: 'daily_trade_amount_exceeded',
+    });
+    expect(await refused({ dailyTradeAmountLimit: 1 }, sell)).toMatchObject({ status: 'submitted' });
+    expect(await refused({ maxPositionValue: 9 })).toMatchObject({ code: 'max_position_value_exceeded' });
+    const agent = await onBothVenues({ maxPositionValue: 25 });
+    const run = async () => (await (await agent.submission())()).body;
+    const quotedBefore = await agent.submission();
+    expect([await run(), await run(), (await quotedBefore()).body]).toMatchObject([
+      { status: 'submitted' },
+      { status: 'submitted' },
+      { code: 'max_position_value_exceeded', context: { used: 20, asked: 10, limit: 25 } },
+    ]);
+  });
+
+  test('a revoked key submits nothing, whatever is remembered of it', async () => {
+    const agent = await newTraderB(service);
+    const quote = await agent.quote();
+    const { keyId } = (await service.deps.agents.callerByKeyHash(
+      service.deps.secrets.hash(agent.apiKey),
+    )) as { keyId: bigint };
+    // Behind the door's back: its memory of the key is still good.
+    await service.deps.agents.revokeKey(agent.agentId, keyId, true, Date.now());
+    expect(await agent.submit(quote)).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
+  });
+});
+
+describe('one quote and many hands', () => {
+  test('ten submits of the same transaction at once have one effect and one answer', async () => {
+    const agent = await newTraderB(service);
+    const quote = await agent.quote();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => agent.submit(quote)));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
+    expect(answers[0]).toMatchObject({ status: 200, body: { success: true } });
+    expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
+  });
+
+  test('a submit and a cancel at once: one of them wins', async () => {
+    const agent = await newTraderB(service);
+    for (let i = 0; i < 10; i += 1) {
+      const quote = await agent.quote();
+      const [submitted, canceled] = await Promise.all([
+        agent.submit(quote),
+        agent.post('/venueb/agent/cancel', { orderId: quote.quoteId }),
+      ]);
+      const won = [submitted.status === 200, canceled.body.canceled.length === 1];
+      expect(won.filter(Boolean), JSON.stringify([submitted.body, canceled.body])).toHaveLength(1);
+      if (won[1]) expect(submitted.body.code).toBe('quote_not_executable');
+    }
+  });
+});
+
+/** A service that writes orders down and dies before it sends anything. */
+async function mute(
+  on: Pick<TestService, 'databaseUrl' | 'masterKey'>,
+  venueB: FakeVenueB,
+): Promise<TestService> {
+  const dying = await startTestService(
+    { PAPER_WORLD: 'off', DATABASE_URL: on.databaseUrl, MASTER_KEY: on.masterKey },
+    { venueB },
+  );
+  const chainOrders: Deps['chainOrders'] = {
+    ...dying.deps.chainOrders,
+    beginSend: () => Promise.reject(new Error('died')),
+    claim: async () => [],
+  };
+  Object.assign(dying.deps, { chainOrders });
+  return dying;
+}
+
+describe('between writing and sending', () => {
+  test('a crash leaves it to whoever is there next', async () => {
+    const venueB = createFakeVenueB();
+    const first = await startTestService({ PAPER_WORLD: 'off' }, { venueB });
+    const dying = await mute(first, venueB);
+    const agent = await newTraderB(dying);
+    // The other replica's jobs are at work meanwhile: it takes the order up after some seconds, by itself.
+    const { orderId, txSignature, status } = await agent.trade();
+    expect({ status, sent: venueB.sent.length }).toEqual({ status: 'submitted', sent: 0 });
+    await dying.stop();
+    await expect
+      .poll(
+        async () => {
+          await followChainOrders(first.deps);
+          return venueB.sent.map(({ signature }) => signature);
+        },
+        { timeout: 10_000 },
+      )
+      .toEqual([txSignature]);
+    venueB.fill(txSignature, { inAmount: 9_600_000n, outAmount: 16_000_000n, fee: 0n });
+    await expect
+      .poll(
+        async () => {
+          await followChainOrders(first.deps);
+          return (await call(first, 'GET', `/venueb/agent/orders/${orderId}`, { key: agent.apiKey })).body
+            .status;
+        },
+        { timeout: 10_000 },
+      )
+      .toBe('filled');
+  });
+
+  test('an order can be canceled, and then nobody sends it', async () => {
+    const venueB = createFakeVenueB();
+    const first = await startTestService({ PAPER_WORLD: 'off' }, { venueB });
+    const dying = await mute(first, venueB);
+    Object.assign(first.deps, { chainOrders: { ...first.deps.chainOrders, claim: async () => [] } });
+    const agent = await newTraderB(dying);
+    const byRoute: ((order: { orderId: string; venueOrderId: string }) => Promise<string[]>)[] = [
+      async ({ orderId }) => (await agent.post('/venueb/agent/cancel', { orderId })).body.canceled,
+      async ({ venueOrderId }) => (await agent.post('/venueb/agent/cancel', { venueOrderId })).body.canceled,
+      async ({ orderId }) => (await agent.post('/markets/orders/cancel', { orderId })).body.canceled,
+      async () =>
+        (await agent.post('/markets/orders/cancel-market', { marketConditionId: 'KXTEST-1' })).body.canceled,
+      async () =>
+        (await agent.post('/markets/orders/cancel-market', { walletAddress: agent.wallet.address })).body
+          .canceled,
+      async () => {
+        const { body } = await call(dying, 'DELETE', '/markets/orders', { key: agent.apiKey });
+        expect(body.results[0].walletAddress).toBe(agent.wallet.address);
+        return body.results[0].canceled;
+      },
+    ];
+    for (const cancel of byRoute) {
+      const order = await agent.trade();
+      expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
+      expect(await cancel(order)).toEqual([order.orderId]);
+      expect(await agent.usage()).toEqual({ trades: 0, amount: 0 });
+      expect(await agent.order(order.orderId)).toMatchObject({ status: 'canceled', orderStatus: 3 });
+      const begun = await first.deps.chainOrders.beginSend([order.orderId], Date.now(), Date.now());
+      expect(begun.size).toBe(0);
+    }
+    expect(venueB.sent).toEqual([]);
+  });
+});
+
+describe('a cancel', () => {
+  test('takes back a quote that was not submitted', async () => {
+    const agent = await newTraderB(service);
+    const quote = await agent.quote();
+    const cancel = () => agent.post('/kalshi/agent/cancel', { orderId: quote.quoteId });
+    expect((await cancel()).body).toEqual({
+      canceled: [quote.quoteId],
+      notCanceled: {},
+      syncedToMkOrder: true,
+    });
+    expect((await cancel()).body.notCanceled).toEqual({ [quote.quoteId]: 'already canceled' });
+    expect(await agent.submit(quote)).toMatchObject({ status: 400, body: { code: 'quote_not_executable' } });
+    expect(await agent.post('/venueb/agent/cancel', {})).toMatchObject({
+      status: 400,
+      body: { code: 'order_id_required' },
+    });
+    const stranger = await newTraderB(service);
+    expect(await stranger.post('/venueb/agent/cancel', { orderId: quote.quoteId })).toMatchObject({
+      status: 404,
+      body: { code: 'order_not_found' },
+    });
+  });
+
+  test('of what may be on its way says when it is over at the latest', async () => {
+    const agent = await newTraderB(service);
+    const other = await agent.quote();
+    const { orderId, txSignature } = await agent.trade();
+    await agent.client.updateSettings({ tradingPaused: true });
+    const { lastValidBlockHeight } = await agent.order(orderId);
+    const { body } = await agent.post('/venueb/agent/cancel', { venueOrderId: txSignature });
+    expect(body.canceled).toEqual([]);
+    expect(body.notCanceled[orderId]).toMatch(new RegExp(`block ${lastValidBlockHeight}, about \\d{4}-.*Z`));
+    expect(
+      await agent.post('/venueb/agent/cancel', { orderId: other.quoteId, venueOrderId: txSignature }),
+    ).toMatchObject({ status: 404, body: { code: 'order_not_found' } });
+    venue.fill(txSignature, { inAmount: 9_600_000n, outAmount: 16_000_000n, fee: 0n });
+    await expect
+      .poll(
+        async () => {
+          await followChainOrders(service.deps);
+          return (await agent.post('/markets/orders/cancel', { orderId })).body.notCanceled[orderId];
+        },
+        { timeout: 10_000 },
+      )
+      .toBe('already filled');
+  });
+});
+
+describe('quotes that nobody used', () => {
+  test('are forgotten a while after they expired; used ones stay', async () => {
+    const agent = await newTraderB(service);
+    const unused = await agent.quote();
+    const { orderId } = await agent.trade();
+    await service.deps.quotes.sweep(unused.expiresAt - 1);
+    expect(await service.deps.quotes.byId(agent.agentId, unused.quoteId)).not.toBeNull();
+    await service.deps.quotes.sweep(Date.now() + 86_400_000);
+    expect(await service.deps.quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
+    expect((await agent.order(orderId)).status).toBe('submitted');
+  });
+});
+
+describe('a quote', () => {
+  const EXPOSED = 'daily_trade_amount_exceeded';
+  test.each([
+    ['paused', { tradingPaused: true }, 'trading_paused', /paused/],
+    [
+      'above the amount of a trade',
+      { maxTradeAmount: 9 },
+      'max_trade_amount_exceeded',
+      /limit 9, used 0, asked 10/,
+    ],
+    [
+      'beyond the trades of a day',
+      { maxTradesPerDay: 0 },
+      'max_trades_per_day_exceeded',
+      /limit 0, used 0, asked 1/,
+    ],
+    ['beyond the amount of a day', { dailyTradeAmountLimit: 9 }, EXPOSED, /limit 9, used 0, asked 10/],
+    ['beyond the value of a position', { maxPositionValue: 9 }, 'max_position_value_exceeded', /limit 9/],
+  ] as const)('%s holds no transaction, and says the limit', async (_name, settings, code, figures) => {
+    const trader = await newTraderB(service);
+    await trader.client.updateSettings(settings);
+    const quote = await trader.quote();
+    expect(quote).toMatchObject({ quoteErrorCode: code, previewOnly: false, inAmount: '10000000' });
+    expect(quote.quoteErrorMessage).toMatch(figures);
+    expect(quote.unsignedTransaction).toBeUndefined();
+    // And it is the word of what would be enforced: nothing was reserved, nothing can be handed in.
+    expect(await trader.usage()).toEqual({ trades: 0, amount: 0 });
+    const submitted = await trader.submit(quote, { signedTransaction: 'AQ==' });
+    expect([submitted.status, submitted.body.code]).toEqual([400, 'quote_not_executable']);
+    expect(submitted.body.detail).toContain(code);
+  });
+
+  test('takes nothing from the budget that it looks at, and sees what is left of it', async () => {
+    const trader = await newTraderB(service);
+    await trader.client.updateSettings({ maxTradesPerDay: 1 });
+    for (let nth = 0; nth < 5; nth += 1) expect((await trader.quote()).quoteErrorCode).toBeUndefined();
+    const quoted = await trader.quote();
+    await trader.trade();
+    expect((await trader.quote()).quoteErrorCode).toBe('max_trades_per_day_exceeded');
+    // What was quoted before is judged where it is handed in.
+    expect((await trader.submit(quoted)).body.code).toBe('max_trades_per_day_exceeded');
+  });
+
+  test('of a redemption is executable, whatever the safeguards say', async () => {
+    const trader = await newTraderB(service);
+    await trader.client.updateSettings({ tradingPaused: true, maxTradesPerDay: 0 });
+    venue.listed.set('KXPAID', fakeMarket('KXPAID'));
+    venue.settle('KXPAID', 'YES');
+    const quote = await trader.quote({ marketTicker: 'KXPAID', side: 'YES', action: 'SELL', shares: 1 });
+    expect(quote).toMatchObject({ isRedemption: true, unsignedTransaction: expect.any(String) });
+    expect(quote.quoteErrorCode).toBeUndefined();
+  });
+
+  test('without a wallet stays a preview', async () => {
+    const trader = await newTraderB(service);
+    await trader.client.updateSettings({ tradingPaused: true });
+    const { body } = await trader.post('/venueb/agent/quote', BUY_TEN);
+    expect(body).toMatchObject({ previewOnly: true });
+  });
+});
