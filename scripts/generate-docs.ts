@@ -12,6 +12,7 @@ import { EXCHANGE_KEYS_SCHEMA } from '@bellwether/exchange/doors/polymarket';
 import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
 import { startEmbeddedPostgres } from '../packages/server/src/adapters/postgres/embedded-postgres.ts';
 import { migrate } from '../packages/server/src/adapters/postgres/migrate.ts';
+import { readFunctionFiles } from '../packages/server/src/adapters/postgres/sql-functions.ts';
 import { configurationTable } from './docs/configuration.ts';
 import { errorsPage } from './docs/errors.ts';
 import { rateLimitTable } from './docs/limits.ts';
@@ -39,11 +40,12 @@ function pageWithPart(path: string, { name, content }: (typeof GENERATED_PARTS)[
 
 // ── docs/schema.md ──────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The `--` lines above a table, function or column of the migrations, by `table` and `table.column`. */
-function migrationComments(): ReadonlyMap<string, string> {
+/** The `--` lines above a table, column or function of the migrations and functions/, by `table` and `table.column`. */
+function schemaComments(): ReadonlyMap<string, string> {
   const comments = new Map<string, string>();
-  const files = readdirSync(MIGRATIONS).sort();
-  for (const line of files.flatMap((file) => commentedLines(readFileSync(join(MIGRATIONS, file), 'utf8'))))
+  const migrations = readdirSync(MIGRATIONS).sort();
+  const texts = migrations.map((file) => readFileSync(join(MIGRATIONS, file), 'utf8'));
+  for (const line of [...texts, ...readFunctionFiles().map(({ text }) => text)].flatMap(commentedLines))
     comments.set(line.subject, line.comment);
   return comments;
 }
@@ -58,7 +60,7 @@ function commentedLines(sql: string): { subject: string; comment: string }[] {
       comment = `${comment} ${text}`.trim();
       continue;
     }
-    const made = /^create (?:table|function) (\w+)/.exec(line)?.[1];
+    const made = /^create (?:or replace )?(?:table|function) (\w+)/.exec(line)?.[1];
     const column = /^ {2}(\w+) /.exec(line)?.[1];
     if (made !== undefined) tableName = made;
     const subject = made ?? (column === undefined ? null : `${tableName}.${column}`);
@@ -94,7 +96,7 @@ async function catalogue(sql: Sql) {
 
 /** @param sql a database that `migrateForDocs` has been run on */
 export async function schemaPage(sql: Sql): Promise<string> {
-  const comments = migrationComments();
+  const comments = schemaComments();
   const { tables, columns, rules, indexes, functions } = await catalogue(sql);
   const sections = tables.map((found) => {
     const mine = columns.filter(({ oid }) => oid === found.oid);

@@ -34,7 +34,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fetchSend } from '../src/adapters/outbound/http.ts';
 import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
 import type { BalanceChange, Chain, Simulation, TokenAccount } from '../src/ports/chain.ts';
-import type { QuoteQuestion, VenueB } from '../src/ports/venue-b.ts';
+import type { QuoteQuestion, VenueB } from '../src/ports/quotes.ts';
 import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
 
 const key = (fill: number) => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;

@@ -7,6 +7,7 @@ import type { Briefing, RiskAlert } from '@bellwether/contract';
 import { type Micro, microToNumber, notional } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
+import { within } from '../domain/patience.ts';
 import {
   CHAIN_IN_DOUBT_AFTER_MS,
   type HeldInMarket,
@@ -21,7 +22,6 @@ import { settingsRecord } from './agents.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import type { Deps } from './deps.ts';
 import { orderRecord } from './orders.ts';
-import { within } from './patience.ts';
 import { refusal } from './refusal.ts';
 import { plainMarket } from './untrusted-market.ts';
 import { venueBriefOfA, venueBriefOfB } from './venue-briefs.ts';

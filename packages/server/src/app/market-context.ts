@@ -22,6 +22,7 @@ import {
   sweepContracts,
 } from '../domain/book-sweep.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
+import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import { CHAIN_IN_DOUBT_AFTER_MS, IN_DOUBT_AFTER_MS } from '../domain/risk-alerts.ts';
 import { type Allowance, allowances } from '../domain/safeguards.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
@@ -30,7 +31,6 @@ import type { ContextFacts } from '../ports/agent-facts.ts';
 import type { Caller, Standing, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { type Located, levels, requireMarket } from './markets.ts';
-import { READ_PATIENCE_MS, within } from './patience.ts';
 import { positionRecords, valued } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { plainMarket, RULES_CHARS, TITLE_CHARS } from './untrusted-market.ts';

@@ -2,7 +2,7 @@
  * How far the transactions of venue B's orders have come. Several replicas work on the same rows: each takes some under
  * a lease, and what they learn is written under a lock on the row, together with the evidence for it.
  */
-import type { ChainOrderRow, ChainOrderStore } from '../../ports/venue-b-stores.ts';
+import type { ChainOrderRow, ChainOrderStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
 import type { Row } from './rows.ts';

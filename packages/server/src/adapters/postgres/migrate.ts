@@ -1,10 +1,11 @@
 /**
- * Brings a database to the schema that this version knows. The migration's number is inserted first and so is the
- * lock: of two processes that start together one waits, then finds the work done.
+ * Brings a database to the schema and the functions that this version knows. The migration's number is inserted first
+ * and so is the lock: of two processes that start together one waits, then finds the work done.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sql } from './connection.ts';
+import type { Sql, Tx } from './connection.ts';
+import { applyFunctions, readFunctionSet } from './sql-functions.ts';
 import { transact } from './transaction.ts';
 
 const FOLDER = join(import.meta.dirname, 'migrations');
@@ -25,14 +26,8 @@ export async function migrate(sql: Sql, idempotent: readonly string[] = []): Pro
     .map(([file, number, name]) => ({ file, number: Number(number), name: name ?? '' }))
     .sort((a, b) => a.number - b.number);
   await sql`create table if not exists migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())`;
-  const applied = new Set((await sql`select number from migrations`).map((row) => Number(row.number)));
   const newest = files.at(-1)?.number ?? 0;
-  const ahead = [...applied].filter((number) => number > newest);
-  if (ahead.length > 0) {
-    throw new MigrationError(
-      `The database is at migration ${Math.max(...ahead)}, this version knows ${newest}: start a newer version of the service.`,
-    );
-  }
+  const applied = await appliedMigrations(sql, newest);
   let count = 0;
   for (const { file, number, name } of files) {
     if (applied.has(number)) continue;
@@ -44,6 +39,22 @@ export async function migrate(sql: Sql, idempotent: readonly string[] = []): Pro
       count += 1;
     });
   }
+  // A newer version may have migrated the database since: then this one's functions do not fit its tables.
+  await applyFunctions(sql, readFunctionSet(), async (tx) => {
+    await appliedMigrations(tx, newest);
+  });
   for (const schema of idempotent) await sql.unsafe(schema).simple();
   return count;
+}
+
+/** @throws MigrationError when the database is ahead of this version */
+async function appliedMigrations(on: Sql | Tx, newest: number): Promise<ReadonlySet<number>> {
+  const applied = new Set((await on`select number from migrations`).map((row) => Number(row.number)));
+  const ahead = [...applied].filter((number) => number > newest);
+  if (ahead.length > 0) {
+    throw new MigrationError(
+      `The database is at migration ${Math.max(...ahead)}, this version knows ${newest}: start a newer version of the service.`,
+    );
+  }
+  return applied;
 }

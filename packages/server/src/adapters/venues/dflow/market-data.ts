@@ -3,8 +3,8 @@
  * ids. What is read here informs; an order is judged by a market that was fetched for it.
  */
 
+import type { TickerMarket } from '../../../ports/quotes.ts';
 import type { MarketData } from '../../../ports/venue.ts';
-import type { TickerMarket } from '../../../ports/venue-b.ts';
 import { canBeTicker, type DflowClient, MAX_IDS_PER_BATCH, MAX_MARKETS_PER_PAGE } from './client.ts';
 import { createMarketLoader } from './market-loader.ts';
 import { toBook } from './translate.ts';

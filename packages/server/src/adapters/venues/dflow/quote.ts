@@ -6,7 +6,7 @@ import type { QuoteErrorCode } from '@bellwether/contract';
 import { formatMicro, MICRO, type Micro, notional } from '@bellwether/contract/decimals';
 import { parseBase64Strict, type QuoteTerms, type SolanaAddress } from '@bellwether/protocol';
 import type { Chain } from '../../../ports/chain.ts';
-import type { QuotedAmounts, QuoteQuestion, TickerMarket, VenueQuote } from '../../../ports/venue-b.ts';
+import type { QuotedAmounts, QuoteQuestion, TickerMarket, VenueQuote } from '../../../ports/quotes.ts';
 import type { DflowClient, OrderRefusal } from './client.ts';
 import { VenueBUnavailable } from './client.ts';
 import { isMaintenance } from './maintenance.ts';

@@ -1,0 +1,112 @@
+/**
+ * Keeps the functions and triggers of the database as `functions/*.sql` says: each file is applied again when its content
+ * has changed, so no migration repeats one. Migrations stay what they were: a migration runs with the functions that the
+ * migrations before it left, never with these.
+ *
+ * Every release carries a number (`functions/release.json`). A release leaves the functions of a newer one alone, so a
+ * rollback or a late start of an old replica cannot undo what newer replicas rely on. For the same reason a changed
+ * function must keep working for the release before it.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql, Tx } from './connection.ts';
+import { transact } from './transaction.ts';
+
+const FOLDER = join(import.meta.dirname, 'functions');
+export const RELEASE_FILE = join(FOLDER, 'release.json');
+
+/** A trade that meets the lock of a trigger's table waits no longer than this: well before PostgreSQL sees a deadlock. */
+const LOCK_TIMEOUT_MS = 500;
+const PAUSE_MS = 250;
+/** Together longer than a frozen process may hold a transaction open. */
+const ATTEMPTS = 40;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export interface FunctionFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface FunctionSet {
+  /** Grows with every change of the files. */
+  readonly release: number;
+  readonly files: readonly FunctionFile[];
+}
+
+/** `newer`: the database has the functions of a newer release, which stay as they are. */
+export type FunctionsResult = 'applied' | 'current' | 'newer';
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export function readFunctionFiles(): FunctionFile[] {
+  return readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name) => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }));
+}
+
+/** What `release.json` records of the files: a change without a new release number is found by a test. */
+export const hashOfFiles = (files: readonly FunctionFile[]): string =>
+  hashOf(files.map(({ name, text }) => `${name}\0${text}\0`).join(''));
+
+export const readRelease = (): { readonly release: number; readonly hash: string } =>
+  JSON.parse(readFileSync(RELEASE_FILE, 'utf8'));
+
+export const readFunctionSet = (): FunctionSet => ({
+  release: readRelease().release,
+  files: readFunctionFiles(),
+});
+
+/**
+ * Applies what differs from the database, all of it or nothing, one process at a time.
+ * @param beforeApplying runs under the lock that migrations take, too; what it throws leaves everything as it was
+ */
+export async function applyFunctions(
+  sql: Sql,
+  { release, files }: FunctionSet,
+  beforeApplying: (tx: Tx) => Promise<void> = async () => {},
+): Promise<FunctionsResult> {
+  const compare = async (on: Sql | Tx) => {
+    const rows = await on`select file, hash, release from sql_functions`;
+    if (rows.some((row) => row.release > release)) return { result: 'newer' as const, changed: [] };
+    const known = new Map(rows.map((row) => [row.file as string, row.hash as string]));
+    const changed = files.filter(({ name, text }) => known.get(name) !== hashOf(text));
+    const isCurrent = changed.length === 0 && rows.every((row) => row.release === release);
+    return { result: isCurrent ? ('current' as const) : ('applied' as const), changed };
+  };
+  const apply = () =>
+    transact(sql, async (tx) => {
+      // Migrations insert into this table first: they wait for the functions, and the functions for them.
+      await tx`lock table migrations in share row exclusive mode`;
+      await beforeApplying(tx);
+      const { result, changed } = await compare(tx);
+      if (result !== 'applied') return result;
+      await tx.unsafe(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      // Functions may call one another in any order; a test applies them again with their bodies checked.
+      await tx.unsafe('set local check_function_bodies = off');
+      for (const { text } of changed) await tx.unsafe(text).simple();
+      await tx`
+        insert into sql_functions (file, hash, release, applied_at)
+        select *, ${release}::int, now()
+        from unnest(${files.map(({ name }) => name)}::text[], ${files.map(({ text }) => hashOf(text))}::text[])
+        on conflict (file) do update
+          set hash = excluded.hash, release = excluded.release, applied_at = excluded.applied_at`;
+      return result;
+    });
+  const { result } = await compare(sql);
+  return result === 'applied' ? retryWhileLocked(apply) : result;
+}
+
+/** A trigger needs its table for a moment; trades go first. */
+async function retryWhileLocked<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE || attempt === ATTEMPTS) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}

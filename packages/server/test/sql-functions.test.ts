@@ -1,0 +1,139 @@
+/** The files of functions/ reach the database once, whole, and never from an older release over a newer one. */
+import { expect, test } from 'vitest';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { MigrationError, migrate } from '../src/adapters/postgres/migrate.ts';
+import {
+  applyFunctions,
+  type FunctionSet,
+  hashOfFiles,
+  readFunctionFiles,
+  readFunctionSet,
+  readRelease,
+} from '../src/adapters/postgres/sql-functions.ts';
+import { openTransaction } from '../src/adapters/postgres/transaction.ts';
+
+/** A release whose function answers with its number; what the service itself has stays beside it. */
+const releaseOf = (release: number, ...more: string[]): FunctionSet => ({
+  release,
+  files: [
+    ...readFunctionFiles(),
+    ...[answering(release), ...more].map((text, at) => ({ name: `test-${at}.sql`, text })),
+  ],
+});
+
+const answering = (release: number) =>
+  `create or replace function which_release() returns integer language sql as 'select ${release}';
+   create or replace function calls_another() returns integer language sql as 'select which_release()';`;
+
+const whichRelease = async (sql: Sql) => (await sql`select calls_another() as release`)[0]?.release;
+
+async function migrated(): Promise<Sql> {
+  const sql = await openTestDatabase();
+  await migrate(sql);
+  return sql;
+}
+
+test('release.json records the files as they are: node scripts/release-functions.ts', () => {
+  expect(hashOfFiles(readFunctionFiles())).toBe(readRelease().hash);
+});
+
+test('after a migration every function and trigger is the one of its file, with a body that fits the tables', async () => {
+  const sql = await migrated();
+  expect(await applyFunctions(sql, readFunctionSet())).toBe('current');
+  const named = readFunctionFiles().flatMap(({ text }) => [
+    ...text.matchAll(/^create or replace (?:function|trigger) (\w+)/gm),
+  ]);
+  const inDatabase = await sql`
+    select proname as name from pg_proc where pronamespace = 'public'::regnamespace
+    union all select tgname from pg_trigger where not tgisinternal`;
+  expect(new Set(named.map(([, name]) => name))).toEqual(new Set(inDatabase.map(({ name }) => name)));
+  // Now that all of them are there, PostgreSQL itself checks the bodies.
+  for (const { text } of readFunctionFiles()) await sql.unsafe(text).simple();
+});
+
+test('a changed file is applied; an older release then starts and leaves everything alone', async () => {
+  const sql = await migrated();
+  expect(await applyFunctions(sql, releaseOf(101))).toBe('applied');
+  expect(await applyFunctions(sql, releaseOf(101))).toBe('current');
+  expect(await applyFunctions(sql, releaseOf(102))).toBe('applied');
+  expect(await applyFunctions(sql, releaseOf(101))).toBe('newer');
+  expect(await whichRelease(sql)).toBe(102);
+  // The service's own release is older than both.
+  await migrate(sql);
+  expect(await whichRelease(sql)).toBe(102);
+});
+
+test('a file that went back to what it was still belongs to the newer release', async () => {
+  const sql = await migrated();
+  const of = (release: number, answer: number) => ({ ...releaseOf(answer), release });
+  await applyFunctions(sql, of(101, 1));
+  // From 101 straight to 103; 102 was never here and had another text.
+  expect(await applyFunctions(sql, of(103, 1))).toBe('applied');
+  expect(await applyFunctions(sql, of(102, 2))).toBe('newer');
+  expect(await whichRelease(sql)).toBe(1);
+});
+
+test('of releases that start at once the newest remains, whatever the order', async () => {
+  const sql = await migrated();
+  for (const releases of [
+    [201, 202, 203, 202, 201],
+    [306, 305, 304, 305, 306],
+  ]) {
+    const results = await Promise.all(releases.map((release) => applyFunctions(sql, releaseOf(release))));
+    expect(await whichRelease(sql)).toBe(Math.max(...releases));
+    expect(results).toContain('applied');
+  }
+});
+
+test('a release that breaks off half-way has changed nothing', async () => {
+  const sql = await migrated();
+  await applyFunctions(sql, releaseOf(101));
+  await expect(applyFunctions(sql, releaseOf(102, 'create function broken('))).rejects.toThrow(
+    'syntax error',
+  );
+  const killed = `do $$ begin perform pg_terminate_backend(pg_backend_pid()); end $$`;
+  await expect(applyFunctions(sql, releaseOf(103, killed))).rejects.toThrow();
+  expect(await whichRelease(sql)).toBe(101);
+  expect(await applyFunctions(sql, releaseOf(101))).toBe('current');
+  expect(await applyFunctions(sql, releaseOf(104))).toBe('applied');
+});
+
+test('a version that a newer one has migrated past writes no functions', async () => {
+  const sql = await migrated();
+  await sql`delete from sql_functions`;
+  await sql`insert into migrations (number, name) values (9999, 'of-a-newer-version')`;
+  await expect(migrate(sql)).rejects.toThrow(MigrationError);
+  // It migrates between this version's look at the migrations and its functions.
+  const tooLate = new MigrationError('ahead');
+  await expect(
+    applyFunctions(sql, readFunctionSet(), async () => {
+      throw tooLate;
+    }),
+  ).rejects.toBe(tooLate);
+  expect(await sql`select * from sql_functions`).toEqual([]);
+});
+
+async function triggerWaits(sql: Sql): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while ((await sql`select from pg_locks where not granted and relation = 'orders'::regclass`).length === 0)
+    expect(Date.now()).toBeLessThan(deadline);
+}
+
+test('a trigger waits for the trades on its table without holding them up', async () => {
+  const sql = await migrated();
+  const trigger = readFunctionFiles().find(({ text }) => text.includes('after insert on orders'));
+  const changed = releaseOf(101, `${trigger?.text}-- changed`);
+  const trade = openTransaction(sql);
+  await trade.tx`update orders set updated_at = now()`;
+  const applied = applyFunctions(sql, changed);
+  // Others come while the trigger waits for the first.
+  for (let seen = 0; seen < 3; seen += 1) {
+    await triggerWaits(sql);
+    const began = performance.now();
+    await sql`update orders set updated_at = now()`;
+    expect(performance.now() - began).toBeLessThan(5_000);
+  }
+  await trade.commit();
+  expect(await applied).toBe('applied');
+});

@@ -1,0 +1,21 @@
+/**
+ * Gives the SQL functions the next release number when they have changed, and records what they are now.
+ * Run it after every change under functions/: `node scripts/release-functions.ts`
+ */
+import { writeFileSync } from 'node:fs';
+import {
+  hashOfFiles,
+  RELEASE_FILE,
+  readFunctionFiles,
+  readRelease,
+} from '../packages/server/src/adapters/postgres/sql-functions.ts';
+
+const recorded = readRelease();
+const hash = hashOfFiles(readFunctionFiles());
+if (recorded.hash === hash) {
+  process.stdout.write(`Release ${recorded.release} is up to date.\n`);
+} else {
+  const release = recorded.release + 1;
+  writeFileSync(RELEASE_FILE, `${JSON.stringify({ release, hash }, null, 2)}\n`);
+  process.stdout.write(`Release ${release} recorded.\n`);
+}
