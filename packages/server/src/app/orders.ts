@@ -48,8 +48,8 @@ export function orderRecord(row: OrderRow): Order {
     feePaid: microToNumber(row.fees),
     feeAmount: microToNumber(row.feeAmount),
     walletAddress: row.walletAddress,
-    signatureType: row.signatureType,
-    orderVersion: row.version,
+    signatureType: row.kind === 'signed' ? row.signatureType : null,
+    orderVersion: row.kind === 'signed' ? row.version : null,
     expiration: row.expiration === null ? null : new Date(row.expiration).toISOString(),
     reasoning: row.reasoning,
     source: row.source,
@@ -125,9 +125,7 @@ async function ownOrder(deps: Deps, caller: Caller, orderId: string): Promise<Or
 export async function getOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderDetail> {
   const row = await ownOrder(deps, caller, orderId);
   const fills =
-    row.signatureType === null
-      ? await fillsOnChain(deps, row)
-      : await deps.orders.fills(row.funder, row.orderId);
+    row.kind === 'quoted' ? await fillsOnChain(deps, row) : await deps.orders.fills(row.funder, row.orderId);
   return { ...orderRecord(row), fills: fills.map(fillRecord), journal: journalOf(row) };
 }
 
