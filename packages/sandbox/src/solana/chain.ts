@@ -6,13 +6,7 @@
  * What it leaves out of a real network: forks (a transaction is confirmed when it is durable), durable nonces and
  * programs of one's own, both of which are refused.
  */
-import {
-  isWritable,
-  MalformedTransaction,
-  readTransaction,
-  type SolanaTransaction,
-  transactionId,
-} from '@bellwether/protocol';
+import { type SolanaTransaction, transactionId } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
 import { oversized } from './account-size.ts';
 import { BLOCKHASH_LIFE_BLOCKS, type BlockClock, blockClock, hashOf, RECENT_SLOTS } from './block-clock.ts';
@@ -29,10 +23,11 @@ import {
 } from './faucet.ts';
 import { feeOf } from './fee.ts';
 import { callsLoader, createMachine, type Machine, type Run } from './machine.ts';
-import { INVALID_PARAMS, PREFLIGHT_FAILED, SIGNATURE_FAILED } from './rpc/rpc-error.ts';
-import { messageHashOf, type RecentTransaction, StatusCache } from './status-cache.ts';
+import { preflightFailed, readOrRefuse, refusal } from './refusals.ts';
+import { INVALID_PARAMS, SIGNATURE_FAILED } from './rpc/rpc-error.ts';
+import { messageHashOf, type RecentTransaction, StatusCache, statusOf } from './status-cache.ts';
 import { readToken } from './token-accounts.ts';
-import { errorSentence } from './transaction-errors.ts';
+import { addressesOf, isSame, writableOf } from './touched-accounts.ts';
 import {
   type AddressedAccount,
   type AirdropAllowance,
@@ -41,9 +36,7 @@ import {
   type ChainOptions,
   type Executed,
   type LandedTransaction,
-  type LoadedAddresses,
   type LocalChain,
-  type Refusal,
   SandboxChainUnavailable,
   type SendOptions,
   type SendOutcome,
@@ -54,8 +47,6 @@ import {
   type TokenFilter,
 } from './types.ts';
 
-/** Blocks until a transaction is final. */
-const FINAL_AFTER_SLOTS = 32;
 const RELOAD_PAUSE_MS = 500;
 const ACCOUNTS_PER_SLICE = 1_000;
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
@@ -462,48 +453,3 @@ export class DurableChain implements LocalChain {
     return this.put([{ address: this.#faucet.address, account }]);
   }
 }
-
-/** Static ones first, then what is loaded: the order of a message's indices. */
-const addressesOf = (tx: SolanaTransaction, loaded: LoadedAddresses): string[] => [
-  ...tx.accountKeys,
-  ...loaded.writable,
-  ...loaded.readonly,
-];
-
-const writableOf = (tx: SolanaTransaction, loaded: LoadedAddresses): string[] => [
-  ...tx.accountKeys.filter((_, index) => isWritable(tx, index)),
-  ...loaded.writable,
-];
-
-function isSame(a: ChainAccount | null, b: ChainAccount | null): boolean {
-  if (a === null || b === null) return a === b;
-  return a.lamports === b.lamports && a.owner === b.owner && Buffer.from(a.data).equals(b.data);
-}
-
-function readOrRefuse(wire: Uint8Array): SolanaTransaction | Refusal {
-  try {
-    return readTransaction(wire);
-  } catch (error) {
-    if (!(error instanceof MalformedTransaction)) throw error;
-    return refusal(INVALID_PARAMS, `failed to deserialize the transaction: ${error.message}`);
-  }
-}
-
-const refusal = (code: number, message: string): Refusal => ({ kind: 'refused', code, message });
-
-const preflightFailed = (err: unknown, run?: Run): Refusal => ({
-  kind: 'refused',
-  code: PREFLIGHT_FAILED,
-  message: `Transaction simulation failed: ${errorSentence(err)}`,
-  data: { err, logs: run?.logs ?? [], unitsConsumed: run?.unitsConsumed ?? 0n },
-});
-
-const statusOf = ({ slot, err }: { slot: number; err: unknown }, now: number): SignatureStatus => {
-  const isFinal = now - slot >= FINAL_AFTER_SLOTS;
-  return {
-    slot,
-    err,
-    confirmations: isFinal ? null : Math.max(now - slot, 0),
-    confirmationStatus: isFinal ? 'finalized' : 'confirmed',
-  };
-};
