@@ -1,10 +1,15 @@
 /** The embedded paper exchange as a venue. It speaks through the same port as a live one. */
 import type { JournalledExchange, NewOrder } from '@bellwether/exchange';
+import type { Address } from '@bellwether/protocol';
 import type { RedeemAnswer, Venue, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
-import { balanceOf } from './balance.ts';
+import { balanceOf, type PaperBalance } from './balance.ts';
 import { answerOf } from './translate.ts';
 
 const DEFAULT_EARLY_MS = 60_000;
+
+export interface PaperVenue extends Venue {
+  balance(funder: Address): Promise<PaperBalance>;
+}
 
 export interface PaperVenueOptions {
   readonly name: string;
@@ -24,7 +29,7 @@ export function createPaperVenue({
   gtdMinLeadS,
   now,
   log,
-}: PaperVenueOptions): Venue {
+}: PaperVenueOptions): PaperVenue {
   const earlyMs = Math.min(DEFAULT_EARLY_MS, Math.floor((gtdMinLeadS * 1000) / 3));
 
   const toEngine = (order: VenueOrder): NewOrder => ({
