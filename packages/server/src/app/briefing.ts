@@ -18,11 +18,11 @@ import {
 import { plainText } from '../domain/untrusted-text.ts';
 import type { BriefingFacts, OpenOrders } from '../ports/agent-facts.ts';
 import type { Caller, PositionRow } from '../ports/stores.ts';
-import { settingsRecord } from './agents.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import type { Deps } from './deps.ts';
 import { orderRecord } from './orders.ts';
 import { refusal } from './refusal.ts';
+import { settingsRecord } from './settings.ts';
 import { plainMarket } from './untrusted-market.ts';
 import { venueBriefOfA, venueBriefOfB } from './venue-briefs.ts';
 import { kindOfWallet, type Scope, scopeOf, type VenueKind, venueName } from './venues.ts';
