@@ -37,15 +37,7 @@ const LAW: Readonly<Record<string, Rule>> = {
   exchange: { may: ['exchange', 'contract', 'protocol', 'postgres', NODE] },
   // The chain knows neither markets nor the exchange; its door shares the bounds of all doors.
   'sandbox/solana': {
-    may: [
-      'sandbox/solana',
-      'protocol',
-      'exchange/doors/limits',
-      'fastify',
-      'postgres',
-      ...SOLANA,
-      NODE,
-    ],
+    may: ['sandbox/solana', 'protocol', 'exchange/doors/limits', 'fastify', 'postgres', ...SOLANA, NODE],
     types: ['exchange', 'litesvm'],
   },
   // The virtual machine alone, which only the chain's thread opens.
