@@ -164,14 +164,11 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
     if (fault !== null) throw asRefusal([fault]);
   }
   const denial = assess(scope.safeguards, {
+    ...scope,
     hasCredentials: credential !== null,
     claimMissing: deps.venueA.backend === 'live' && !scope.claimed,
     addsExposure: draft.side === 'BUY',
     amount: draft.money,
-    usage: scope.usage,
-    positionValue: scope.positionValue,
-    realizedToday: scope.realizedToday,
-    restrictions: scope.restrictions,
   });
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
@@ -290,7 +287,7 @@ async function submit(deps: Deps, order: NewSignedOrder, draft: Draft): Promise<
   const first = firstAnswerOf(answer);
   if (first === null) {
     // Visible at once. Where even that fails, the record still says `submitting`, which is in doubt too.
-    await settleWithoutFill(deps, order.orderId, 'unknown').catch(() => {});
+    await settleWithoutFill(deps, order.orderId, 'no_answer').catch(() => {});
     throw outcomeUnknown(order.orderId);
   }
   return tradeResponse(order, first);
