@@ -67,7 +67,7 @@ function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown>
     slug: market.slug,
     question: market.question,
     end_date: iso(market.endDate),
-    venue: market.venue ?? null,
+    venue: market.venue,
   }));
   return tx`insert into traded_markets (condition_id, market_id, slug, question, end_date, venue)
     select condition_id, market_id, slug, question, end_date, venue from jsonb_to_recordset(${tx.json(batch)})

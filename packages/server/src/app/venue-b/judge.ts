@@ -10,6 +10,7 @@ import { assess } from '../../domain/safeguards.ts';
 import type { Caller, Standing } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import type { ExecutableQuote } from './outcomes.ts';
+import { quotingVenue } from '../venues.ts';
 
 type ChainTrade = Pick<ExecutableQuote, 'wallet' | 'ticker' | 'mints' | 'side' | 'amounts'>;
 
@@ -23,7 +24,7 @@ export function denialOf(deps: Deps, trade: ChainTrade, standing: Standing): Den
   return assess(standing.safeguards, {
     // What stands for a credential is the wallet's signature.
     hasCredentials: true,
-    claimMissing: deps.venueB.backend === 'live' && !standing.claimed,
+    claimMissing: quotingVenue(deps).backend === 'live' && !standing.claimed,
     addsExposure: trade.side === 'BUY',
     amount: budgetOf(trade),
     usage: standing.usage,

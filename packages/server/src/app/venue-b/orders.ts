@@ -16,6 +16,7 @@ import type { Caller, FillRow, OrderFilter, OrderRow } from '../../ports/stores.
 import type { Deps } from '../deps.ts';
 import { refusal } from '../refusal.ts';
 import { cancelUnsent, type ExecutableQuote, holderOf, isExecutable } from './outcomes.ts';
+import { quotingVenue } from '../venues.ts';
 
 /** An order with the transaction that it is, and the quote that was signed. */
 interface Whole {
@@ -99,7 +100,7 @@ export async function listVenueBOrders(
   caller: Caller,
   query: VenueBOrderQuery,
 ): Promise<{ readonly orders: VenueBOrder[]; readonly total: number }> {
-  const { orders, total } = await deps.orders.history(caller.agentId, { ...query, venue: deps.venueB.name });
+  const { orders, total } = await deps.orders.history(caller.agentId, { ...query, venue: quotingVenue(deps).id });
   return { orders: (await wholes(deps, orders)).map(orderRecord), total };
 }
 

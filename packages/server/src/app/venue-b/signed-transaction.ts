@@ -17,6 +17,7 @@ import type { Simulation } from '../../ports/chain.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
 import type { ExecutableQuote } from './outcomes.ts';
+import { quotingVenue } from '../venues.ts';
 
 const PATH = 'signedTransaction';
 
@@ -89,7 +90,7 @@ function firstDifference(sent: Uint8Array, quoted: Uint8Array) {
 
 /** What the chain cannot tell beforehand passes. @throws Refusal transaction_would_fail */
 export async function requireHarmless(deps: Deps, wire: Uint8Array, quote: ExecutableQuote): Promise<void> {
-  const simulation = await deps.venueB.chain.simulate(wire, quote.wallet, true);
+  const simulation = await quotingVenue(deps).quotes.chain.simulate(wire, quote.wallet, true);
   const fault = simulationFault(simulation, quote);
   if (fault !== null) throw refuse({ code: 'transaction_would_fail', detail: fault });
 }

@@ -32,7 +32,7 @@ const redeemed = (yes: bigint, no: bigint, payout: bigint): EngineEvent => ({
   payout,
 });
 const legs = (event: EngineEvent, market: MarketFacts) =>
-  toEvidence([entry([event], market)]).fills.map(({ tokenId, side, size, cost }) => ({
+  toEvidence([entry([event], market)], VENUE).fills.map(({ tokenId, side, size, cost }) => ({
     tokenId,
     side,
     size,
@@ -69,7 +69,7 @@ describe('redemption', () => {
   });
 
   test('of nothing is no evidence', () => {
-    expect(toEvidence([entry([redeemed(0n, 0n, 0n)], facts('YES'))])).toMatchObject({
+    expect(toEvidence([entry([redeemed(0n, 0n, 0n)], facts('YES'))], VENUE)).toMatchObject({
       fills: [],
       markets: [],
     });
@@ -79,7 +79,7 @@ describe('redemption', () => {
 describe('markets', () => {
   test('are named once with their first fill, from the entry alone', () => {
     const split = { kind: 'split', account: WALLET, conditionId: CONDITION, amount: 5n } as const;
-    expect(toEvidence([entry([split]), entry([split])]).markets).toEqual([
+    expect(toEvidence([entry([split]), entry([split])], VENUE).markets).toEqual([
       { conditionId: CONDITION, marketId: '7', slug: 'will-it', question: 'Will it?', endDate: 5_000 },
     ]);
   });
@@ -96,7 +96,7 @@ describe('markets', () => {
         conditionId: CONDITION,
       } as const;
       const amounts = { filled: 5n, remaining: 0n, cost: 2n, fees: 0n };
-      expect(toEvidence([entry([split, { ...done, ...amounts }])])).toMatchObject({
+      expect(toEvidence([entry([split, { ...done, ...amounts }])], VENUE)).toMatchObject({
         fills: [],
         markets: [],
         outcomes: [],
@@ -106,7 +106,7 @@ describe('markets', () => {
 
   test('tell their resolution, whoever traded them', () => {
     const event = { kind: 'market_resolved', conditionId: CONDITION, payout: 'HALF' } as const;
-    expect(toEvidence([entry([event])]).resolutions).toEqual([
+    expect(toEvidence([entry([event])], VENUE).resolutions).toEqual([
       { conditionId: CONDITION, payout: 'HALF', at: 9_000 },
     ]);
   });
@@ -121,7 +121,7 @@ describe('ends of orders', () => {
           ...{ filled: 0n, remaining: 5n, cost: 0n, fees: 0n },
         } as EngineEvent,
       ]),
-    ]).outcomes[0];
+    ], VENUE).outcomes[0];
 
   test.each([
     ['expired', 'expired'],
