@@ -20,5 +20,5 @@ export * from './operations/wallet-link.ts';
 export * from './operations/webhooks.ts';
 export * from './order-words.ts';
 export * from './service.ts';
-export * from './venue-refusal-fixes.ts';
+export * from './venue-refusals.ts';
 export * from './webhook-events.ts';

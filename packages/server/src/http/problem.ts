@@ -5,7 +5,6 @@ import type { Static } from 'typebox';
 import { Refusal } from '../app/refusal.ts';
 import type { Denial } from '../domain/denial.ts';
 import { databaseFault } from './database-faults.ts';
-import { STATUS } from './status.ts';
 import { type FieldError, fieldErrors } from './validation.ts';
 
 declare module 'fastify' {
@@ -36,7 +35,7 @@ export function problemOf(request: FastifyRequest, code: ErrorCode, details: Det
   return {
     type: `${request.server.publicUrl()}/docs/errors/${code}`,
     title,
-    status: STATUS[code],
+    status: ERRORS[code].status,
     detail,
     instance: request.url.split('?')[0] ?? '/',
     code,
@@ -62,7 +61,7 @@ export function sendProblem(
   code: ErrorCode,
   details: Details = {},
 ): FastifyReply {
-  const status = STATUS[code];
+  const status = ERRORS[code].status;
   if (status === 401) reply.header('www-authenticate', CHALLENGE);
   if (typeof details.retryAfterS === 'number') reply.header('retry-after', details.retryAfterS);
   return reply

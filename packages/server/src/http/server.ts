@@ -1,7 +1,7 @@
 /** The door: one Fastify, every operation bound, everything else refused in the documented way. */
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import { LIMITS, Liveness, type Operation, Problem, Readiness } from '@bellwether/contract';
+import { ERRORS, LIMITS, Liveness, type Operation, Problem, Readiness } from '@bellwether/contract';
 import swagger from '@fastify/swagger';
 import Fastify, {
   type FastifyBaseLogger,
@@ -33,7 +33,6 @@ import { bindVenueB, venueBAliases } from './quotes.ts';
 import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
 import { bindSkills } from './skills.ts';
-import { STATUS } from './status.ts';
 import { takeIn } from './take-in.ts';
 import { guardTargets } from './targets.ts';
 import { bindTrading } from './trading.ts';
@@ -180,7 +179,8 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
       ms: Math.round(reply.elapsedTime * 10) / 10,
     };
     // Those that are turned away are counted and told together: a line for each would cost more than the refusal.
-    if (reply.statusCode >= 500 && reply.statusCode !== STATUS.overloaded) logger.warn(context, 'request');
+    if (reply.statusCode >= 500 && reply.statusCode !== ERRORS.overloaded.status)
+      logger.warn(context, 'request');
     else logger.debug(context, 'request');
   });
 }

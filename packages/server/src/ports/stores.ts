@@ -165,7 +165,8 @@ export interface FirstAnswer {
   readonly errorCode: string | null;
 }
 
-export interface NewOrder {
+/** What every order has. */
+interface OrderTerms {
   readonly orderId: string;
   readonly agentId: string;
   readonly userId: bigint;
@@ -184,15 +185,6 @@ export interface NewOrder {
   readonly limit: Pips;
   readonly shares: Micro;
   readonly money: Micro;
-  /** The order's maker; on venue B the wallet that pays. */
-  readonly funder: WalletAddress;
-  /** The wallet whose credential the trade used; on venue B the same as `funder`. */
-  readonly walletAddress: WalletAddress;
-  /** `null`: an order of venue B, which is a Solana transaction. So is `version`. */
-  readonly signatureType: SignatureType | null;
-  readonly version: OrderVersion | null;
-  /** Venue B only: a settled market is paid out. It is no trade: no budget is reserved, and none comes back. */
-  readonly isRedemption: boolean;
   readonly expiration: number | null;
   readonly feeAmount: Micro;
   readonly reasoning: string | null;
@@ -202,7 +194,31 @@ export interface NewOrder {
   readonly createdAt: number;
 }
 
-export interface OrderRow extends NewOrder {
+/** A message of a known form that was signed by the key of an EVM wallet. */
+export interface NewSignedOrder extends OrderTerms {
+  readonly kind: 'signed';
+  /** The order's maker: the account that pays. */
+  readonly funder: Address;
+  /** The wallet whose credential the trade used. */
+  readonly walletAddress: Address;
+  readonly signatureType: SignatureType;
+  readonly version: OrderVersion;
+}
+
+/** A Solana transaction that was quoted and then signed. */
+export interface NewQuotedOrder extends OrderTerms {
+  readonly kind: 'quoted';
+  /** The wallet that pays and signs; `walletAddress` is the same. */
+  readonly funder: SolanaAddress;
+  readonly walletAddress: SolanaAddress;
+  /** A settled market is paid out. This is no trade: it reserves no budget and returns none. */
+  readonly isRedemption: boolean;
+}
+
+export type NewOrder = NewSignedOrder | NewQuotedOrder;
+
+/** What has become of an order. */
+interface OrderState {
   readonly status: OrderStatus;
   readonly filled: Micro;
   readonly cost: Micro;
@@ -213,11 +229,15 @@ export interface OrderRow extends NewOrder {
   readonly journal: readonly {
     readonly at: string;
     readonly event: string;
-    readonly status: string;
+    readonly status: OrderStatus;
     readonly detail?: string;
   }[];
   readonly updatedAt: number;
 }
+
+export type SignedOrderRow = NewSignedOrder & OrderState;
+export type QuotedOrderRow = NewQuotedOrder & OrderState;
+export type OrderRow = SignedOrderRow | QuotedOrderRow;
 
 export interface FillRow {
   readonly tradeId: string;
@@ -330,8 +350,8 @@ export interface OrderStore {
   openOfOwner(userId: bigint): Promise<readonly OrderRow[]>;
   /** What the day's number of trades is made of, for the UTC day of `at`. */
   countsOfDay(agentId: string, at: number): Promise<DayCounts>;
-  /** Of venue A alone: venue B's are followed by their signatures. */
-  inDoubt(olderThan: number): Promise<readonly OrderRow[]>;
+  /** Signed orders alone: quoted ones are followed by their transactions. */
+  inDoubt(olderThan: number): Promise<readonly SignedOrderRow[]>;
   /** Records what became of an order when the venue's own evidence does not do it. */
   settle(
     orderId: string,

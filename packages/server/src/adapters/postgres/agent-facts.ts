@@ -69,7 +69,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
 
   /** What waits for its answer for longer than its venue takes. */
   const inDoubt = ({ doubtBefore, chainDoubtBefore }: DoubtTimes): Fragment => sql`(case
-      when signature_type is null
+      when kind = 'quoted'
         then status in ('submitting', 'unknown') and created_at < ${new Date(chainDoubtBefore)}
       else status = 'unknown' or (status = 'submitting' and created_at < ${new Date(doubtBefore)}) end)`;
 

@@ -1,5 +1,12 @@
 /** Rows of the tables as the stores' records. */
-import type { CredentialRow, KeyRow, OrderRow, SettingsRow } from '../../ports/stores.ts';
+import type {
+  CredentialRow,
+  KeyRow,
+  OrderRow,
+  QuotedOrderRow,
+  SettingsRow,
+  SignedOrderRow,
+} from '../../ports/stores.ts';
 
 /** A row as the driver gives it: columns of known types, read once and typed here. */
 // biome-ignore lint/suspicious/noExplicitAny: the driver's rows have no types; this file is where they get them
@@ -53,7 +60,27 @@ export const credentialRow = (row: Row): CredentialRow => ({
   registeredAt: ms(row.registered_at),
 });
 
-export const orderRow = (row: Row): OrderRow => ({
+export const orderRow = (row: Row): OrderRow =>
+  row.kind === 'signed' ? signedOrderRow(row) : quotedOrderRow(row);
+
+export const signedOrderRow = (row: Row): SignedOrderRow => ({
+  ...orderColumns(row),
+  kind: 'signed',
+  funder: row.funder,
+  walletAddress: row.wallet_address,
+  signatureType: row.signature_type,
+  version: row.version,
+});
+
+const quotedOrderRow = (row: Row): QuotedOrderRow => ({
+  ...orderColumns(row),
+  kind: 'quoted',
+  funder: row.funder,
+  walletAddress: row.wallet_address,
+  isRedemption: row.is_redemption,
+});
+
+const orderColumns = (row: Row) => ({
   orderId: row.order_id,
   agentId: row.agent_id,
   userId: row.user_id,
@@ -72,11 +99,6 @@ export const orderRow = (row: Row): OrderRow => ({
   limit: row.limit_price,
   shares: row.shares,
   money: row.money,
-  funder: row.funder,
-  walletAddress: row.wallet_address,
-  signatureType: row.signature_type,
-  version: row.version,
-  isRedemption: row.is_redemption,
   expiration: row.expiration === null ? null : ms(row.expiration),
   feeAmount: row.fee_amount,
   reasoning: row.reasoning,
