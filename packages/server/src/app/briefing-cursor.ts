@@ -15,8 +15,7 @@ export interface Since {
 }
 
 /** A cursor of an earlier configuration may name fewer venues than there are; those that it leaves out follow the first. */
-const CURSOR =
-  /^b1\.(\d{1,13})((?:\.\d{1,13}){1,16})\.(\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/;
+const CURSOR = /^b1\.(\d{1,13})((?:\.\d{1,13}){1,16})\.(\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/;
 const LOW_32_BITS = 0xffffffffn;
 
 export const encodeCursor = (seen: {

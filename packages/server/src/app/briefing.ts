@@ -236,11 +236,7 @@ function marked(
 }
 
 /** What each venue has listed; one that does not answer in time is left out. */
-async function listings(
-  deps: Deps,
-  scope: Scope,
-  since: Since | null,
-): Promise<ReadonlyMap<Venue, Listing>> {
+async function listings(deps: Deps, scope: Scope, since: Since | null): Promise<ReadonlyMap<Venue, Listing>> {
   const limit = since === null ? LATEST_MARKETS : LISTED_MARKETS;
   const listed = new Map<Venue, Listing>();
   await Promise.all(

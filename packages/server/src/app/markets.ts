@@ -112,9 +112,7 @@ export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<Ma
   const venue = namedVenue(deps, query.venue) ?? deps.venues.default;
   const wanted = FILTERS[query.eventsStatus ?? (query.closed === true ? 'closed' : 'active')];
   const isWithin = narrowedTo(query);
-  const found = (await venue.markets.search(query.q)).filter(
-    (market) => wanted(market) && isWithin(market),
-  );
+  const found = (await venue.markets.search(query.q)).filter((market) => wanted(market) && isWithin(market));
   if (sort !== null) {
     const direction = query.ascending === true ? 1 : -1;
     // Equal ones stay in one order, so that no page repeats or skips any.
@@ -122,9 +120,7 @@ export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<Ma
   } else if (query.ascending === true) {
     found.reverse();
   }
-  const items = found
-    .slice((page - 1) * limit, page * limit)
-    .map((market) => marketItem(venue.id, market));
+  const items = found.slice((page - 1) * limit, page * limit).map((market) => marketItem(venue.id, market));
   return { items, total: found.length, limit, page };
 }
 

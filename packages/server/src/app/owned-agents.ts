@@ -10,6 +10,7 @@ import type {
   SettingsUpdate,
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
+import { parseWallet } from '../domain/addresses.ts';
 import type { Denial } from '../domain/denial.ts';
 import { CEILINGS } from '../domain/locks.ts';
 import { type Decided, decideOwnerChange, type OwnerChange } from '../domain/owner-change.ts';
@@ -27,7 +28,7 @@ import {
 import type { Deps } from './deps.ts';
 import type { Owner } from './owners.ts';
 import { Refusal, refusal } from './refusal.ts';
-import { kindOfWallet, parseWallet, venueName } from './venues.ts';
+import { venueOf } from './venues.ts';
 import { credentialIdentity } from './wallets.ts';
 
 const RETRY_S = 1;
@@ -163,7 +164,7 @@ export async function listWallets(deps: Deps, owner: Owner, agentId: string): Pr
 const walletRecords = async (deps: Deps, owner: Owner, agentId: string): Promise<OwnerWallet[]> =>
   (await deps.owners.walletGrants(owner.userId, agentId)).map((wallet) => ({
     ...wallet,
-    venue: venueName(deps, kindOfWallet(wallet.walletAddress)),
+    venue: venueOf(deps, null, wallet.walletAddress).id,
   }));
 
 export async function grantWallet(

@@ -25,11 +25,10 @@ import type { Venue } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import { sortFieldOf } from './position-filters.ts';
 import { refusal } from './refusal.ts';
-import { filterOf, namedVenue, redeemsBy, type Scope, scopeOf, venueOf } from './venues.ts';
+import { filterOf, namedVenue, redeemsBy, type Scope, scopeOf, silentVenue, venueOf } from './venues.ts';
 
 const PERCENT = 100;
 const HOUR_MS = 3_600_000;
-const RETRY_S = 1;
 
 /** A position with its market as the venue knows it now, `null` once it has forgotten it or while it does not answer. */
 export interface Valued {
@@ -214,7 +213,7 @@ export interface PositionQuery {
 /** Asked for one venue alone, a read says that it does not answer; asked for all, it goes on with what positions cost. */
 function requireAnswer(venue: Venue | null, silent: ReadonlySet<Venue>): void {
   if (venue === null || !silent.has(venue)) return;
-  throw refusal('service_unavailable', `${venue.id} does not answer.`, { retryAfterS: RETRY_S });
+  throw silentVenue(venue);
 }
 
 /** What a query is about is held. @throws Refusal unknown_venue, wallet_not_found, service_unavailable */

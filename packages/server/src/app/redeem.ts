@@ -54,8 +54,7 @@ async function resolvedMarket(deps: Deps, id: string, named: Venue | null): Prom
   for (const venue of candidates) {
     const market = await venue.markets.find(id);
     if (market === null) continue;
-    if (market.status === 'resolved')
-      return { venue, conditionId: market.conditionId, marketId: market.id };
+    if (market.status === 'resolved') return { venue, conditionId: market.conditionId, marketId: market.id };
     throw refusal('market_not_resolved', `The market is ${market.status}; its outcome is not known yet.`, {
       path: 'marketId',
     });
@@ -80,7 +79,10 @@ async function knownElsewhere(deps: Deps, id: string): Promise<Venue | null> {
   return others.find((_, i) => found[i] !== null) ?? null;
 }
 
-const nothing = ({ conditionId, marketId }: Pick<ResolvedMarket, 'conditionId' | 'marketId'>): RedeemResponse => ({
+const nothing = ({
+  conditionId,
+  marketId,
+}: Pick<ResolvedMarket, 'conditionId' | 'marketId'>): RedeemResponse => ({
   success: true,
   status: 'nothing_to_redeem',
   redeemedAmount: 0,

@@ -64,5 +64,8 @@ function walletsOf(facts: BriefingFacts, user: WalletAddress | null, { venue }: 
     return { walletAddress, account: walletAddress };
   }
   const walletAddress = user ?? facts.walletAddress;
-  return { walletAddress, account: facts.wallets.evm.find((wallet) => wallet !== walletAddress) ?? walletAddress };
+  return {
+    walletAddress,
+    account: facts.wallets.evm.find((wallet) => wallet !== walletAddress) ?? walletAddress,
+  };
 }

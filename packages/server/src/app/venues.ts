@@ -2,7 +2,7 @@
 import { familyOf, parseWallet, type WalletAddress } from '../domain/addresses.ts';
 import type { RedeemsBy, Trading } from '../domain/risk-alerts.ts';
 import type { VenueFilter } from '../ports/stores.ts';
-import type { Capability, Venue, VenueId, Venues, VenueWith } from '../ports/venue.ts';
+import type { Capability, KnownBalance, Venue, VenueId, Venues, VenueWith } from '../ports/venue.ts';
 import { refusal } from './refusal.ts';
 
 interface HasVenues {
@@ -40,7 +40,7 @@ const INSTEAD: Readonly<Partial<Record<Capability, string>>> = {
 };
 
 /**
- * The venue that is named, else the default one.
+ * The venue that is named; else the default one where it can, or the first that can.
  * @throws Refusal unknown_venue, or wrong_venue_route for a venue that lacks the capability
  */
 export function venueFor<C extends Capability>(
@@ -48,16 +48,20 @@ export function venueFor<C extends Capability>(
   name: string | undefined,
   capability: C,
 ): VenueWith<C> {
-  const venue = namedVenue(deps, name) ?? deps.venues.default;
-  return requireCapability(venue, capability);
+  const named = namedVenue(deps, name);
+  const { default: usual } = deps.venues;
+  if (named === null && !can(capability)(usual)) {
+    const [first] = venuesWith(deps, capability);
+    if (first !== undefined) return first;
+  }
+  return requireCapability(named ?? usual, capability);
 }
 
 /** @throws Refusal wrong_venue_route */
 export function requireCapability<C extends Capability>(venue: Venue, capability: C): VenueWith<C> {
   if (can(capability)(venue)) return venue;
   const instead = venue.quotes === undefined ? undefined : INSTEAD[capability];
-  const detail =
-    instead === undefined ? `"${venue.id}" does not offer this.` : `"${venue.id}" ${instead}.`;
+  const detail = instead === undefined ? `"${venue.id}" does not offer this.` : `"${venue.id}" ${instead}.`;
   throw refusal('wrong_venue_route', detail, { path: 'venue' });
 }
 
@@ -77,7 +81,7 @@ export function quotingVenue(deps: HasVenues): VenueWith<'quotes'> {
  */
 export function venueOf(deps: HasVenues, name: VenueId | null, wallet: WalletAddress): Venue {
   const known = name === null ? undefined : deps.venues.get(name);
-  return known ?? venuesOfFamily(deps, wallet)[0] ?? deps.venues.default;
+  return known ?? venuesFor(deps, wallet)[0] ?? deps.venues.default;
 }
 
 /** What is stored for these venues, those that {@link venueOf} means included. */
@@ -91,10 +95,28 @@ export function filterOf({ venues }: HasVenues, wanted: readonly Venue[]): Venue
   return others.some(isFirst) ? { only: ids(wanted) } : { except: ids(others) };
 }
 
-const venuesOfFamily = ({ venues }: HasVenues, wallet: WalletAddress): Venue[] => {
+/** The venues that understand a wallet's address. */
+export const venuesFor = ({ venues }: HasVenues, wallet: WalletAddress): Venue[] => {
   const family = familyOf(wallet);
   return [...venues.values()].filter(({ accounts }) => accounts.family === family);
 };
+
+const RETRY_S = 1;
+
+export const silentVenue = ({ id }: Venue) =>
+  refusal('service_unavailable', `${id} does not answer.`, { retryAfterS: RETRY_S });
+
+/** What the accounts have now, for answers that would be wrong without it. @throws Refusal service_unavailable */
+export async function currentBalance(
+  venue: Venue,
+  accounts: readonly WalletAddress[],
+): Promise<KnownBalance> {
+  const balance = await venue.accounts.balances(accounts, { freshMs: 0, patienceMs: BALANCE_PATIENCE_MS });
+  if (balance.ageMs === null) throw silentVenue(venue);
+  return balance;
+}
+
+const BALANCE_PATIENCE_MS = 4_000;
 
 /** What rules need to know of a venue. */
 export const tradingOf = ({ quotes }: Venue): Trading => (quotes === undefined ? 'signed_orders' : 'quotes');
@@ -133,7 +155,7 @@ export function scopeOf(
     return { venues: asked === null ? atLeastOne([...deps.venues.values()]) : [asked], user: null };
   const user = parseWallet(query.user);
   if (user === null) throw refusal('wallet_not_found', 'This is no address of a wallet.', { path });
-  const venues = venuesOfFamily(deps, user);
+  const venues = venuesFor(deps, user);
   if (asked === null) return { venues: atLeastOne(venues), user };
   if (venues.includes(asked)) return { venues: [asked], user };
   const names = venues.map(({ id }) => id).join(' or ');

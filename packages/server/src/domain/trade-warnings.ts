@@ -75,7 +75,9 @@ export function tradeWarnings(facts: WarningFacts): Warning[] {
 function marketWarnings({ trading, market, now }: WarningFacts, warn: Warn): void {
   if (market.status !== 'open') {
     const rest =
-      trading === 'quotes' && market.status === 'resolved' ? '; a SELL quote of the winning outcome redeems it' : '';
+      trading === 'quotes' && market.status === 'resolved'
+        ? '; a SELL quote of the winning outcome redeems it'
+        : '';
     warn('critical', 'market_not_active', `The market is ${market.status} and takes no orders${rest}.`);
     return;
   }

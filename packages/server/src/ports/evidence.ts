@@ -57,6 +57,12 @@ export interface ResolutionEvidence {
   readonly at: number;
 }
 
+/** For venues whose evidence has no transaction of its own to join. */
+export interface EvidenceLog {
+  /** Resolves when it is committed: all of the batch, or nothing. */
+  record(evidence: Evidence): Promise<void>;
+}
+
 export interface Evidence {
   readonly outcomes: readonly OutcomeEvidence[];
   /** In the order in which they happened. */

@@ -35,7 +35,10 @@ export interface RedemptionStore {
    * Resolved markets of these venues, and of none that is noted, through which the automatic redemption has still to
    * go, longest waiting first.
    */
-  due(venues: readonly VenueId[], limit: number): Promise<readonly Pick<TradedMarket, 'conditionId' | 'venue'>[]>;
+  due(
+    venues: readonly VenueId[],
+    limit: number,
+  ): Promise<readonly Pick<TradedMarket, 'conditionId' | 'venue'>[]>;
   /** What agents with autoRedeemEnabled hold in these markets. */
   automatic(conditionIds: readonly string[]): Promise<readonly Holding[]>;
   /**

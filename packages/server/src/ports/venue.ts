@@ -87,7 +87,11 @@ export interface Accounts {
   /** Collateral of the accounts together, of which the last known figure stays. Never throws. */
   balances(accounts: readonly WalletAddress[], ask: Patience): Promise<KnownBalance>;
   /** What an account can spend in one market. Never throws. */
-  inMarket(account: WalletAddress, market: MarketRecord, ask: Pick<Patience, 'patienceMs'>): Promise<Spendable>;
+  inMarket(
+    account: WalletAddress,
+    market: MarketRecord,
+    ask: Pick<Patience, 'patienceMs'>,
+  ): Promise<Spendable>;
 }
 
 export interface Patience {
@@ -134,7 +138,7 @@ export interface SignedOrders {
 
 export interface Cancel {
   /** Resolves when the outcome is recorded. Orders that are not open are in `notCanceled`, each with its reason. */
-  orders(account: Address, orderIds: readonly string[]): Promise<CancelAnswer>;
+  orders(account: WalletAddress, orderIds: readonly string[]): Promise<CancelAnswer>;
 }
 
 export interface Redemption {

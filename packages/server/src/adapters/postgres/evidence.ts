@@ -2,13 +2,21 @@
  * Writes a venue's evidence: what became of orders, their fills, the positions and budgets that follow. The statements
  * join a transaction that the caller owns and are issued without waiting for one another.
  */
-import type { Evidence } from '../../ports/evidence.ts';
+import type { Evidence, EvidenceLog } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
 import { openStatuses } from './open-statuses.ts';
+import { transact } from './transaction.ts';
 import { tellOrders, tellResolutions } from './webhook-events.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();
+
+/** Writes a batch in a transaction of its own. */
+export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
+  record: async (evidence) => {
+    await transact(sql, (tx) => Promise.all(writeEvidence(tx, evidence)));
+  },
+});
 
 /** Bigints travel as text inside JSON; the record's column types turn them back. */
 export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unknown>[] {

@@ -13,7 +13,12 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
         select condition_id, market_id, venue, payout from traded_markets where market_id = ${id}
         limit 1`;
       if (row === undefined) return null;
-      return { conditionId: row.condition_id, marketId: row.market_id, venue: row.venue, resolved: row.payout !== null };
+      return {
+        conditionId: row.condition_id,
+        marketId: row.market_id,
+        venue: row.venue,
+        resolved: row.payout !== null,
+      };
     },
 
     async holders(caller, conditionId, { wallets, outcome }) {
@@ -47,7 +52,10 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
         select condition_id, venue from traded_markets where payout is not null and swept_at is null
           and (venue is null or venue = any(${[...venues]}::text[]))
         order by resolved_at limit ${limit}`;
-      return rows.map((row) => ({ conditionId: row.condition_id as string, venue: row.venue as string | null }));
+      return rows.map((row) => ({
+        conditionId: row.condition_id as string,
+        venue: row.venue as string | null,
+      }));
     },
 
     async automatic(conditionIds) {

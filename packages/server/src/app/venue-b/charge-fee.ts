@@ -13,8 +13,8 @@ import type { Caller } from '../../ports/stores.ts';
 import { type Deadline, ENDLESS, tooLate } from '../deadline.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
-import { type FeeFate, fatesOf, isSigned, type SignedCharge } from './fee-fate.ts';
 import { quotingVenue } from '../venues.ts';
+import { type FeeFate, fatesOf, isSigned, type SignedCharge } from './fee-fate.ts';
 
 /** A signature that takes longer comes too late for its blockhash, which lives a minute or two. */
 const SIGN_WITHIN_MS = 40_000;

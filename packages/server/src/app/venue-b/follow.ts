@@ -8,9 +8,9 @@ import { pollPause } from '../../domain/chain-orders.ts';
 import type { Landing } from '../../ports/chain.ts';
 import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
 import type { Deps } from '../deps.ts';
+import { quotingVenue } from '../venues.ts';
 import { type ExecutableQuote, isExecutable, landed, progressed, reject } from './outcomes.ts';
 import { isUnseen } from './submit.ts';
-import { quotingVenue } from '../venues.ts';
 
 /** A look-up of signatures takes no more. */
 const BATCH = 256;
@@ -156,7 +156,10 @@ async function followLanded(deps: Deps, orders: readonly Followed[]): Promise<vo
 }
 
 async function followFills(deps: Deps, { row, quote }: Followed): Promise<void> {
-  const progress = await quotingVenue(deps).quotes.progress(row.signature, quote.transaction.lastValidBlockHeight);
+  const progress = await quotingVenue(deps).quotes.progress(
+    row.signature,
+    quote.transaction.lastValidBlockHeight,
+  );
   if (progress.kind !== 'unknown') await progressed(deps, row, quote, progress);
 }
 

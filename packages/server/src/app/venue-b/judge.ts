@@ -9,8 +9,8 @@ import type { Denial } from '../../domain/denial.ts';
 import { assess } from '../../domain/safeguards.ts';
 import type { Caller, Standing } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
-import type { ExecutableQuote } from './outcomes.ts';
 import { quotingVenue } from '../venues.ts';
+import type { ExecutableQuote } from './outcomes.ts';
 
 type ChainTrade = Pick<ExecutableQuote, 'wallet' | 'ticker' | 'mints' | 'side' | 'amounts'>;
 

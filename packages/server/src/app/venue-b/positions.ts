@@ -15,7 +15,7 @@ import type { Caller, PositionRow } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import { percentOf } from '../positions.ts';
 import { refusal } from '../refusal.ts';
-import { quotingVenue } from '../venues.ts';
+import { filterOf, quotingVenue } from '../venues.ts';
 
 interface Wallets {
   readonly read: readonly SolanaAddress[];
@@ -56,7 +56,7 @@ export async function venueBPositions(
   const known = read.filter((wallet) => proved.has(wallet));
   const [accounts, rows] = await Promise.all([
     Promise.all(read.map((wallet) => quotingVenue(deps).quotes.chain.outcomeAccounts(wallet))),
-    known.length === 0 ? [] : deps.positions.held(known),
+    known.length === 0 ? [] : deps.positions.held(known, filterOf(deps, [quotingVenue(deps)])),
   ]);
   // A wallet may have several accounts of one mint.
   const held = new Map<string, { wallet: SolanaAddress; mint: string; size: Micro }>();
@@ -67,7 +67,9 @@ export async function venueBPositions(
   }
   const mints = [...new Set([...held.values()].map(({ mint }) => mint))];
   const markets =
-    mints.length === 0 ? new Map<string, TickerMarket>() : await quotingVenue(deps).quotes.marketsByMint(mints);
+    mints.length === 0
+      ? new Map<string, TickerMarket>()
+      : await quotingVenue(deps).quotes.marketsByMint(mints);
   const traded = new Map(rows.map((row) => [`${row.wallet} ${row.tokenId}`, row]));
   return [...held].flatMap(([key, { wallet, mint, size }]) => {
     const market = markets.get(mint);

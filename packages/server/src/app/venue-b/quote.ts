@@ -15,8 +15,8 @@ import type { Caller } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
 import { TITLE_CHARS } from '../untrusted-market.ts';
-import { lookAhead, sentenceOf } from './judge.ts';
 import { quotingVenue } from '../venues.ts';
+import { lookAhead, sentenceOf } from './judge.ts';
 
 /** At most; a blockhash that ends sooner ends the quote. */
 export const QUOTE_TTL_MS = 120_000;

@@ -16,8 +16,8 @@ import type { Denial } from '../../domain/denial.ts';
 import type { Simulation } from '../../ports/chain.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
-import type { ExecutableQuote } from './outcomes.ts';
 import { quotingVenue } from '../venues.ts';
+import type { ExecutableQuote } from './outcomes.ts';
 
 const PATH = 'signedTransaction';
 

@@ -22,10 +22,10 @@ import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { noteSubmitRefusal } from '../refused-attempts.ts';
+import { quotingVenue } from '../venues.ts';
 import { budgetOf, denialOf } from './judge.ts';
 import { type ExecutableQuote, isExecutable, mintOf, reject } from './outcomes.ts';
 import { bytesOf, requireHarmless, requireSigned } from './signed-transaction.ts';
-import { quotingVenue } from '../venues.ts';
 
 /** After this the follower takes up what was written down and, it seems, never sent. */
 const TAKEN_UP_AFTER_MS = 3_000;
@@ -110,7 +110,9 @@ async function requireUsable(deps: Deps, quote: QuoteRow): Promise<ExecutableQuo
     const at = new Date(quote.expiresAt).toISOString();
     throw refusal('quote_expired', `This quote was good until ${at}.`, { path: 'quoteId' });
   }
-  const height = await quotingVenue(deps).quotes.chain.blockHeight().catch(() => null);
+  const height = await quotingVenue(deps)
+    .quotes.chain.blockHeight()
+    .catch(() => null);
   if (height !== null && height > lastValidBlockHeight) {
     throw refusal(
       'quote_expired',

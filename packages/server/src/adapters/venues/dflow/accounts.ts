@@ -4,7 +4,7 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
-import { isSolana, type WalletAddress } from '../../../domain/addresses.ts';
+import { isSolana } from '../../../domain/addresses.ts';
 import { within } from '../../../domain/patience.ts';
 import type { Quotes } from '../../../ports/quotes.ts';
 import type { Accounts } from '../../../ports/venue.ts';

@@ -8,8 +8,9 @@
  */
 import type { JournalledExchange } from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
-import type { MarketData, Venue, VenueAnswer } from '../../../ports/venue.ts';
+import type { MarketData, SignedOrders, VenueAnswer } from '../../../ports/venue.ts';
 import { balanceOf, type PlainBalance } from './balance.ts';
+import type { ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
 import { decode, encode } from './wire.ts';
 
@@ -23,13 +24,13 @@ export interface LeaderBoard {
 /** What a process that leads serves from its own memory. */
 export interface LocalParts {
   readonly exchange: JournalledExchange;
-  readonly venue: Venue;
+  readonly venue: ExchangeCalls;
   readonly markets: MarketData;
   readonly sandbox: SandboxHolder;
 }
 
 export interface PaperBackend {
-  readonly venue: Venue;
+  readonly venue: ExchangeCalls;
   readonly markets: MarketData;
   /** Venue B's. */
   readonly sandbox: SandboxCalls;
@@ -49,13 +50,12 @@ export interface PaperBackend {
 }
 
 export interface PaperBackendOptions {
-  readonly name: string;
   /** @returns null when another replica leads. */
   readonly open: (waitMs: number) => Promise<LocalParts | null>;
   readonly leaders: LeaderBoard;
   /** Proves to the leader that the call is a replica's. */
   readonly sign: (call: { method: string; path: string; body: string }) => string;
-  readonly verifyCredentials: Venue['verifyCredentials'];
+  readonly verifyCredentials: SignedOrders['verifyCredentials'];
   readonly log: {
     warn(context: object, message: string): void;
     info(context: object, message: string): void;
@@ -73,7 +73,15 @@ const CALL_TIMEOUT_MS = 4_000;
 const PING_TIMEOUT_MS = 600;
 const CALL_PATH = '/internal/exchange';
 /** These are answered here, whoever leads. */
-const OWN = new Set(['name', 'kind', 'backend', 'status', 'verifyCredentials', 'current', 'ensure', 'close']);
+const OWN = new Set([
+  'announcesResolutions',
+  'canBeId',
+  'status',
+  'verifyCredentials',
+  'current',
+  'ensure',
+  'close',
+]);
 
 /** These change nothing, so they may be asked again. */
 const READS = new Set(['balance', 'find', 'byToken', 'search', 'book']);
@@ -197,14 +205,11 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   };
 
   return {
-    venue: either<Venue>('venue', {
-      name: options.name,
-      kind: 'A',
-      backend: 'paper',
+    venue: either<ExchangeCalls>('venue', {
       status,
       verifyCredentials: options.verifyCredentials,
     }),
-    markets: either<MarketData>('markets', {}),
+    markets: either<MarketData>('markets', { announcesResolutions: true, canBeId: () => true }),
     sandbox: either<SandboxCalls>('sandbox', {}),
     local: () => (leads() ? local : null),
     leaderUrl: remoteUrl,

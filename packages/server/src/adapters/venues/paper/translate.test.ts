@@ -2,6 +2,8 @@ import type { EngineEvent, Entry, MarketFacts } from '@bellwether/exchange';
 import { describe, expect, test } from 'vitest';
 import { toEvidence } from './translate.ts';
 
+const VENUE = 'polymarket';
+
 const CONDITION = '0xc';
 const WALLET = '0xa';
 
@@ -114,14 +116,17 @@ describe('markets', () => {
 
 describe('ends of orders', () => {
   const done = (reason: Extract<EngineEvent, { kind: 'order_done' }>['reason']) =>
-    toEvidence([
-      entry([
-        {
-          ...{ kind: 'order_done', reason, orderId: '0x1', account: WALLET, conditionId: CONDITION },
-          ...{ filled: 0n, remaining: 5n, cost: 0n, fees: 0n },
-        } as EngineEvent,
-      ]),
-    ], VENUE).outcomes[0];
+    toEvidence(
+      [
+        entry([
+          {
+            ...{ kind: 'order_done', reason, orderId: '0x1', account: WALLET, conditionId: CONDITION },
+            ...{ filled: 0n, remaining: 5n, cost: 0n, fees: 0n },
+          } as EngineEvent,
+        ]),
+      ],
+      VENUE,
+    ).outcomes[0];
 
   test.each([
     ['expired', 'expired'],
