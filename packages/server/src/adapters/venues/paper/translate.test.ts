@@ -5,7 +5,7 @@ import { toEvidence } from './translate.ts';
 const VENUE = 'polymarket';
 
 const CONDITION = '0xc';
-const WALLET = '0xa';
+const WALLET = `0x${'a'.repeat(40)}`;
 
 const facts = (payout?: MarketFacts['payout']): MarketFacts => ({
   id: '7',
@@ -82,7 +82,14 @@ describe('markets', () => {
   test('are named once with their first fill, from the entry alone', () => {
     const split = { kind: 'split', account: WALLET, conditionId: CONDITION, amount: 5n } as const;
     expect(toEvidence([entry([split]), entry([split])], VENUE).markets).toEqual([
-      { conditionId: CONDITION, marketId: '7', slug: 'will-it', question: 'Will it?', endDate: 5_000 },
+      {
+        conditionId: CONDITION,
+        marketId: '7',
+        slug: 'will-it',
+        venue: VENUE,
+        question: 'Will it?',
+        endDate: 5_000,
+      },
     ]);
   });
 
