@@ -22,7 +22,7 @@ const SOLANA = ['@solana', '@solana-program'];
 
 const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
-  protocol: { may: ['protocol', ...HASHES] },
+  protocol: { may: ['protocol', ...HASHES, '@solana/codecs'] },
   'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
   'exchange/world': { may: ['exchange/world', 'exchange/engine', 'contract/decimals'] },
   'exchange/journal': {
@@ -84,6 +84,7 @@ const LAW: Readonly<Record<string, Rule>> = {
       'fastify',
       '@fastify',
       '@scalar',
+      'cookie',
       'marked',
       'ajv',
       'ajv-formats',

@@ -64,6 +64,7 @@ import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
 import { openDatabase } from './wiring/database.ts';
 import { doorPaths, paperDoors } from './wiring/doors.ts';
+import { describeOutage } from './wiring/outages.ts';
 import { startPaper } from './wiring/paper.ts';
 import { createReadiness } from './wiring/readiness.ts';
 import { createSigning, walletOf } from './wiring/signing.ts';
@@ -301,6 +302,7 @@ async function start(
     logger,
     deadlineMs: config.load.deadlineMs,
     isDatabaseAway: database.isAway,
+    describeOutage,
     basePath: config.basePath,
     trustProxy: config.trustProxy,
     connections: config.connections,

@@ -166,14 +166,11 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
     if (fault !== null) throw asRefusal([fault]);
   }
   const denial = assess(scope.safeguards, {
+    ...scope,
     hasCredentials: credential !== null,
     claimMissing: venue.backend === 'live' && !scope.claimed,
     addsExposure: draft.side === 'BUY',
     amount: draft.money,
-    usage: scope.usage,
-    positionValue: scope.positionValue,
-    realizedToday: scope.realizedToday,
-    restrictions: scope.restrictions,
   });
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);

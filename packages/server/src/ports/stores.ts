@@ -5,7 +5,7 @@ import type { WalletAddress } from '../domain/addresses.ts';
 import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
-import type { Restriction, Safeguards, Usage } from '../domain/safeguards.ts';
+import type { Restriction, Safeguards, Usage, UsedFacts } from '../domain/safeguards.ts';
 import type { NewChainOrder } from './quoted-orders.ts';
 import type { Sealed } from './secrets.ts';
 import type { VenueId } from './venue.ts';
@@ -251,16 +251,9 @@ export interface FillRow {
 }
 
 /** What a trade is judged by. */
-export interface Standing {
+export interface Standing extends UsedFacts {
   readonly claimed: boolean;
   readonly safeguards: Safeguards;
-  readonly usage: Usage;
-  readonly realizedToday: Micro;
-  /**
-   * In the market: cost of what the funder holds and of what this agent bought last on other accounts, and what the
-   * agent's open BUYs can still cost.
-   */
-  readonly positionValue: Micro;
   /** Locks of other owners that bind the wallet: agents of theirs had it. */
   readonly restrictions: readonly (Restriction & { readonly agentId: string })[];
 }

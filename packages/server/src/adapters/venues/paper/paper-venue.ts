@@ -1,6 +1,7 @@
 /** What the desk asks of the embedded paper exchange, as the process that leads it answers. */
-import type { JournalledExchange, NewOrder } from '@bellwether/exchange';
+import { ExchangeUnavailable, type JournalledExchange, type NewOrder } from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
+import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type {
   Cancel,
   RedeemAnswer,
@@ -9,7 +10,7 @@ import type {
   VenueAnswer,
   VenueOrder,
 } from '../../../ports/venue.ts';
-import { balanceOf } from './balance.ts';
+import { balanceOf, type PaperBalance } from './balance.ts';
 import { answerOf } from './translate.ts';
 
 const DEFAULT_EARLY_MS = 60_000;
@@ -17,6 +18,7 @@ const DEFAULT_EARLY_MS = 60_000;
 /** Flat, so that each call can be forwarded to the replica that leads. */
 export interface ExchangeCalls extends SignedOrders, Redemption {
   status(): string;
+  balance(funder: Address): Promise<PaperBalance>;
   cancel: Cancel['orders'];
   /** Adds collateral; the reason is recorded with it. */
   deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet'): Promise<void>;
@@ -117,7 +119,12 @@ export function createExchangeCalls({
       }
     },
     async deposit(funder, amount, reason) {
-      await exchange.execute({ kind: 'deposit', account: funder, amount, reason });
+      try {
+        await exchange.execute({ kind: 'deposit', account: funder, amount, reason });
+      } catch (error) {
+        if (!(error instanceof ExchangeUnavailable)) throw error;
+        throw new VenueUnavailable(error.message, { cause: error });
+      }
     },
   };
 }
