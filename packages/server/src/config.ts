@@ -108,9 +108,7 @@ export const ENVIRONMENT = Type.Object({
       'Requests at the same time; half of it for what neither trades nor cancels. Cancels and the pause have twice as much.',
   }),
   CHAIN_ID: int(1, Number.MAX_SAFE_INTEGER, 137),
-  DEFAULT_VENUE: Type.Optional(
-    Type.String({ description: 'What a request means that names no venue; VENUE_A_NAME when left out.' }),
-  ),
+  DEFAULT_VENUE: Type.Optional(Type.String({ minLength: 1 })),
   VENUE_A_NAME: venueName('polymarket'),
   VENUE_A_BACKEND: Type.Union([Type.Literal('paper'), Type.Literal('live')], { default: 'paper' }),
   VENUE_A_ORDER_PROFILE: Type.Optional(Type.Union([Type.Literal('interface'), Type.Literal('polymarket')])),
