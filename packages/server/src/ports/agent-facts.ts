@@ -5,6 +5,7 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { AddressFamily } from '../domain/addresses.ts';
+import type { OrderKind } from '../domain/orders/lifecycle.ts';
 import type { Usage } from '../domain/safeguards.ts';
 import type { Caller, OrderRow, PositionRow, SettingsRow, WalletAddress } from './stores.ts';
 
@@ -50,10 +51,9 @@ export interface BriefingFacts {
   readonly snapshot: string;
 }
 
-/** Orders submitted before and without an answer are in doubt: signed orders, and those of a chain, which takes its time. */
+/** Orders that were submitted before and have no answer are in doubt. */
 export interface DoubtTimes {
-  readonly doubtBefore: number;
-  readonly chainDoubtBefore: number;
+  readonly doubtBefore: Readonly<Record<OrderKind, number>>;
 }
 
 export interface BriefingQuestion extends DoubtTimes {
