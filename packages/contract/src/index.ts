@@ -19,6 +19,7 @@ export * from './operations/wallet.ts';
 export * from './operations/wallet-link.ts';
 export * from './operations/webhooks.ts';
 export * from './order-words.ts';
+export * from './safeguards.ts';
 export * from './service.ts';
 export * from './venue-refusals.ts';
 export * from './webhook-events.ts';

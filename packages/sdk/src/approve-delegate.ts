@@ -101,10 +101,7 @@ async function land(
     const status = await orSilence(rpc.status(signature));
     if (status === 'confirmed') return;
     if (typeof status === 'object')
-      throw new VenueBError(
-        'transaction_failed',
-        `The approval failed on chain: ${JSON.stringify(status.failed)}`,
-      );
+      throw new VenueBError('transaction_failed', `The approval failed on chain: ${status.failed}`);
     if (status === 'unseen' && height !== undefined && height > lastValid) break;
     await wait(POLL_MS);
   }

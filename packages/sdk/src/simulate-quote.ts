@@ -99,7 +99,7 @@ export async function simulatedOverreaches(
   const before = watched.map((address) => accounts[addresses.indexOf(address)] ?? null);
   const unsigned = toBase64(unsignedWire(tx));
   const { err, accounts: after } = await rpc.simulate(unsigned, watched);
-  if (err !== null) return [{ code: 'would_fail', detail: `it would fail: ${JSON.stringify(err)}` }];
+  if (err !== null) return [{ code: 'would_fail', detail: `it would fail: ${err}` }];
   return [...reasons, ...losses(watched, before, after, terms)];
 }
 

@@ -70,6 +70,7 @@ import type { VenueB } from './ports/quotes.ts';
 import { openDatabase } from './wiring/database.ts';
 import { createSigning, createVenueB, walletOf } from './wiring/dflow.ts';
 import { doorPaths, paperDoors } from './wiring/doors.ts';
+import { describeOutage } from './wiring/outages.ts';
 import { startPaper } from './wiring/paper.ts';
 import { createReadiness } from './wiring/readiness.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
@@ -308,6 +309,7 @@ async function start(
     logger,
     deadlineMs: config.load.deadlineMs,
     isDatabaseAway: database.isAway,
+    describeOutage,
     basePath: config.basePath,
     trustProxy: config.trustProxy,
     connections: config.connections,

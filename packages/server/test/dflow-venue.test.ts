@@ -433,7 +433,7 @@ describe('there is none', () => {
     expect(venue.status()).toBe('the DFlow trade API does not answer');
     dflow['/api/v1/market/'] = (reply) => reply.code(503).send('');
     expect(await ask()).toMatchObject({ code: 'venue_unavailable', market: null });
-    await expect(venue.market(TICKER)).rejects.toMatchObject({ name: 'VenueBUnavailable' });
+    await expect(venue.market(TICKER)).rejects.toMatchObject({ name: 'VenueUnavailable' });
   });
 });
 
@@ -632,7 +632,7 @@ describe('markets', () => {
 
   test('a failure is not kept', async () => {
     dflow['/api/v1/markets/batch'] = (reply) => reply.code(400).send({});
-    await expect(venue.markets.find(TICKER)).rejects.toMatchObject({ name: 'VenueBUnavailable' });
+    await expect(venue.markets.find(TICKER)).rejects.toMatchObject({ name: 'VenueUnavailable' });
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket()] };
     expect(await venue.markets.find(TICKER)).toMatchObject({ id: TICKER });
   });

@@ -47,13 +47,18 @@ const addEndpoint = (sql: Sql, id = ENDPOINT, agent = AGENT) =>
   sql`insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
     values (${id}, ${agent}, 'https://example.com', array['*'], '', 1, '', now())`;
 
-const place = (sql: Pick<Sql, 'unsafe'>, id: string, { agent = AGENT, at = Date.now() } = {}) =>
+/** @param kind left out by the service from before the log */
+const place = (
+  sql: Pick<Sql, 'unsafe'>,
+  id: string,
+  { agent = AGENT, at = Date.now(), kind = ", 'signed'" } = {},
+) =>
   sql.unsafe(
     `insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome, side,
       is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder, wallet_address,
-      signature_type, version, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at)
+      signature_type, version, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at${kind === '' ? '' : ', kind'})
     select '${agent}', '${id}', user_id, 'paper', 'm1', 'c1', 'Why?', 't1', 'YES', 'BUY', true, 'GTC', false, false, 5000,
-      5000, 2000000, 1000000, '0xf', '0xw', 0, 2, 0, 'r', t, 'submitting', '[]', t, 0, t
+      5000, 2000000, 1000000, '0xf', '0xw', 0, 2, 0, 'r', t, 'submitting', '[]', t, 0, t${kind}
     from agents, (values (to_timestamp(${at / 1000}))) as v(t) where agent_id = '${agent}'`,
   );
 const move = (sql: Pick<Sql, 'unsafe'>, id: string, status: string, at = Date.now()) =>
@@ -80,8 +85,7 @@ const brief = async (sql: Sql, since: { at: number; snapshot: string | null }) =
     user: null,
     at: Date.now(),
     staleBefore: 0,
-    doubtBefore: 0,
-    chainDoubtBefore: 0,
+    doubtBefore: { signed: 0, quoted: 0 },
     venue: null,
     changedAfter: since.at,
     notIn: since.snapshot,
@@ -222,16 +226,16 @@ describe('a database from before the log', () => {
     const sql = await earlierDatabase();
     await addAgents(sql);
     await addEndpoint(sql);
-    await place(sql, 'seen');
+    await place(sql, 'seen', { kind: '' });
     // As today's evidence does: the event beside the change.
     await sql`insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
       values (${ENDPOINT}, ${AGENT}, gen_random_uuid(), 'order.live', '{"orderId": "seen"}', now())`;
     const slow = openTransaction(sql);
-    await place(slow.tx, 'late');
+    await place(slow.tx, 'late', { kind: '' });
     const [cursor] = await sql`select pg_current_snapshot()::text as snapshot`;
     const since = { at: Date.now(), snapshot: cursor?.snapshot as string };
     await slow.commit();
-    await place(sql, 'old', { at: Date.now() - 30 * DAY_MS });
+    await place(sql, 'old', { at: Date.now() - 30 * DAY_MS, kind: '' });
     await migrate(sql);
     const answer = await brief(sql, since);
     expect(answer.told).toEqual(['late submitting']);

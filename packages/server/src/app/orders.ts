@@ -11,8 +11,8 @@ import {
 } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { type Address, isAddress } from '@bellwether/protocol';
-import { statusNumber, statusWord } from '../domain/chain-orders.ts';
-import { isOpen, isTerminal } from '../domain/orders/lifecycle.ts';
+import { isInDoubt, isOpen, isTerminal } from '../domain/orders/lifecycle.ts';
+import { statusNumber, statusWord } from '../domain/orders/status-words.ts';
 import type { Caller, FillRow, OrderFilter, OrderRow, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { cursorOf, placeOf } from './order-cursor.ts';
@@ -48,8 +48,8 @@ export function orderRecord(row: OrderRow): Order {
     feePaid: microToNumber(row.fees),
     feeAmount: microToNumber(row.feeAmount),
     walletAddress: row.walletAddress,
-    signatureType: row.signatureType,
-    orderVersion: row.version,
+    signatureType: row.kind === 'signed' ? row.signatureType : null,
+    orderVersion: row.kind === 'signed' ? row.version : null,
     expiration: row.expiration === null ? null : new Date(row.expiration).toISOString(),
     reasoning: row.reasoning,
     source: row.source,
@@ -125,9 +125,7 @@ async function ownOrder(deps: Deps, caller: Caller, orderId: string): Promise<Or
 export async function getOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderDetail> {
   const row = await ownOrder(deps, caller, orderId);
   const fills =
-    row.signatureType === null
-      ? await fillsOnChain(deps, row)
-      : await deps.orders.fills(row.funder, row.orderId);
+    row.kind === 'quoted' ? await fillsOnChain(deps, row) : await deps.orders.fills(row.funder, row.orderId);
   return { ...orderRecord(row), fills: fills.map(fillRecord), journal: journalOf(row) };
 }
 
@@ -169,9 +167,8 @@ async function cancelAtVenueA(deps: Deps, funder: Address, orders: readonly Orde
 }
 
 function reasonNotOpen(order: OrderRow): string {
-  if (order.status === 'submitting' || order.status === 'unknown')
-    return 'the order is in doubt; ask again in a moment';
-  return order.status === 'canceled' ? 'already canceled' : `already ${order.status.replaceAll('_', ' ')}`;
+  if (isInDoubt(order.status)) return 'the order is in doubt; ask again in a moment';
+  return `already ${statusWord(order).replaceAll('_', ' ')}`;
 }
 
 const merge = (outcomes: Iterable<Outcome>): Outcome => {

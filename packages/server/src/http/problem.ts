@@ -4,13 +4,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Refusal } from '../app/refusal.ts';
 import type { Denial } from '../domain/denial.ts';
-import { databaseFault } from './database-faults.ts';
 import { type FieldError, fieldErrors } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** How others reach the service; a port of the system's choice is known only once it listens. */
     publicUrl: () => string;
+    /** A sentence when the error says that something the service needs did not answer, else null. */
+    describeOutage: (error: unknown) => string | null;
   }
 }
 
@@ -94,13 +95,6 @@ const FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
 };
 
-const VENUE_GONE = new Set([
-  'ExchangeUnavailable',
-  'VenueUnavailable',
-  'VenueBUnavailable',
-  'ChainUnavailable',
-]);
-
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [code, details] = describeFault(error, request);
   return sendProblem(request, reply, code, details);
@@ -149,9 +143,7 @@ export function describeFault(
   if (fault instanceof SyntaxError) return ['invalid_json', {}];
   if (typeof fault.statusCode === 'number' && fault.statusCode < 500) return ['invalid_request', {}];
   request.log.error({ err: error }, 'a request failed');
-  if (VENUE_GONE.has(fault.name))
-    return ['service_unavailable', { detail: 'The venue is not reachable.', retryAfterS: 1 }];
-  const detail = databaseFault(fault.code);
+  const detail = request.server.describeOutage(error);
   if (detail !== null) return ['service_unavailable', { detail, retryAfterS: 1 }];
   return ['internal_error', {}];
 }

@@ -66,6 +66,7 @@ export interface ServerOptions {
   readonly deadlineMs: number;
   /** Known to be away: nobody has to wait for it to find out. */
   readonly isDatabaseAway: () => boolean;
+  readonly describeOutage: FastifyInstance['describeOutage'];
   readonly replicas: ReplicaDoor;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
@@ -164,6 +165,7 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   app.decorateRequest('owner', null);
   app.decorateRequest('keyed', null);
   app.decorateRequest('hadNoEffect', false);
+  app.decorate('describeOutage', options.describeOutage);
   app.setErrorHandler(handleError);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

@@ -28,9 +28,9 @@ const LISTED = [
 
 export interface MarketSource {
   readonly data: MarketData;
-  /** Cached for a moment. @throws VenueBUnavailable */
+  /** Cached for a moment. @throws VenueUnavailable */
   byId(id: string): Promise<TickerMarket | null>;
-  /** As the venue has it now. @throws VenueBUnavailable */
+  /** As the venue has it now. @throws VenueUnavailable */
   fresh(ticker: string): Promise<TickerMarket | null>;
 }
 
