@@ -172,9 +172,10 @@ function outbox(sql: Sql): Outbox {
           select e.id, e.agent_id, e.served_at, row_number() over (
             partition by e.agent_id order by e.served_at, e.hold_until, e.id) as nth
           from webhook_endpoints e
-          where e.enabled and e.hold_until <= ${now} and e.lease_until <= ${now} and exists (
-            select 1 from webhook_deliveries d
-            where d.endpoint_id = e.id and d.status = 'pending' and d.next_attempt_at <= ${now})
+          where e.enabled and e.hold_until <= ${now} and e.lease_until <= ${now} and (
+            -- A limit, not "exists": the planner would walk the whole queue to join it.
+            select true from webhook_deliveries d
+            where d.endpoint_id = e.id and d.status = 'pending' and d.next_attempt_at <= ${now} limit 1)
         ), next as (
           select w.id from waiting w left join leased l using (agent_id)
           where w.nth + coalesce(l.held, 0) <= ${perAgent} order by w.served_at, w.id limit ${limit}
