@@ -223,10 +223,10 @@ describe('an order whose outcome is unknown', () => {
 
 test('the table of transitions lets evidence move an order in doubt, and nothing move it back', () => {
   for (const status of ['submitting', 'unknown'] as const) {
-    expect(transition(status, 'accepted')).toBe('live');
-    expect(transition(status, 'rejected')).toBe('rejected');
-    expect(transition(status, 'no_answer')).toBe('unknown');
+    expect(transition('signed', status, 'accepted')).toBe('live');
+    expect(transition('signed', status, 'rejected')).toBe('rejected');
+    expect(transition('signed', status, 'no_answer')).toBe('unknown');
   }
   for (const status of ORDER_STATUSES.filter((one) => !isInDoubt(one)))
-    expect(transition(status, 'no_answer')).toBeNull();
+    expect(transition('signed', status, 'no_answer')).toBeNull();
 });

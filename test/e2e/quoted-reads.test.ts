@@ -113,8 +113,9 @@ async function placed(order: Placed): Promise<string> {
       fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at)
     select agent_id, ${orderId}, user_id, 'kalshi', ${ticker}, ${ticker}, ${market.question}, ${mint}, ${outcome}, 'quoted', 'BUY',
       false, 'FAK', false, false, 6000, 6100, ${shares.toString()}, ${money.toString()}, ${wallet}, ${wallet}, 0, 'test',
-      ${at}, ${status === 'filled' ? 'delayed' : status}, '[]', current_date, ${money.toString()}, ${at}
+      ${at}, 'submitting', '[]', current_date, ${money.toString()}, ${at}
     from agents where agent_id = ${agentId}`;
+  if (status !== 'submitting') await sql`update orders set status = 'delayed' where order_id = ${orderId}`;
   await sql`select note_agent_wallets(${agentId}::uuid, array[${wallet}::text], ${wallet}, now())`;
   if (status === 'filled') {
     await sql.begin((tx) =>
@@ -124,7 +125,6 @@ async function placed(order: Placed): Promise<string> {
             {
               orderId,
               status: 'filled',
-              terminal: true,
               filled: shares,
               cost: money,
               fees: fee,

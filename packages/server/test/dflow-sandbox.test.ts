@@ -391,7 +391,7 @@ describe('the platform’s fee', () => {
   const SOURCE = associatedTokenAddress(alice.address, USDC_MINT, SOLANA_PROGRAMS.token);
 
   async function approval(amount: bigint): Promise<Uint8Array> {
-    const { blockhash, lastValidBlockHeight } = sandbox.chain.latestBlockhash();
+    const { blockhash, lastValidBlockHeight } = await sandbox.chain.latestBlockhash();
     const approve: Instruction = getApproveCheckedInstruction({
       source: at(SOURCE),
       mint: at(USDC_MINT),

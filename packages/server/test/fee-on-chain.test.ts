@@ -124,7 +124,7 @@ beforeEach(async () => {
 });
 
 async function land(...instructions: Parameters<typeof build>[1]): Promise<void> {
-  const wire = await build(user, instructions, { blockhash: vm.latestBlockhash().blockhash });
+  const wire = await build(user, instructions, { blockhash: (await vm.latestBlockhash()).blockhash });
   expect(await vm.send(wire)).toMatchObject({ kind: 'executed', executed: { err: null } });
 }
 

@@ -7,14 +7,9 @@ import type { Briefing, RiskAlert } from '@bellwether/contract';
 import { type Micro, microToNumber, notional } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
+import { inDoubtBefore } from '../domain/orders/lifecycle.ts';
 import { within } from '../domain/patience.ts';
-import {
-  CHAIN_IN_DOUBT_AFTER_MS,
-  type HeldInMarket,
-  IN_DOUBT_AFTER_MS,
-  riskAlerts,
-  STALE_ORDER_MS,
-} from '../domain/risk-alerts.ts';
+import { type HeldInMarket, riskAlerts, STALE_ORDER_MS } from '../domain/risk-alerts.ts';
 import { plainText } from '../domain/untrusted-text.ts';
 import type { BriefingFacts, OpenOrders } from '../ports/agent-facts.ts';
 import type { Caller, PositionRow } from '../ports/stores.ts';
@@ -133,8 +128,7 @@ async function readFacts(deps: Deps, { caller, query, scope, since, now }: Asked
     user: scope.user,
     at: now,
     staleBefore: now - STALE_ORDER_MS,
-    doubtBefore: now - IN_DOUBT_AFTER_MS,
-    chainDoubtBefore: now - CHAIN_IN_DOUBT_AFTER_MS,
+    doubtBefore: inDoubtBefore(now),
     venue: query.venue ?? null,
     changedAfter: since?.at ?? null,
     notIn: since?.snapshot ?? null,

@@ -22,8 +22,8 @@ import {
   sweepContracts,
 } from '../domain/book-sweep.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
+import { inDoubtBefore } from '../domain/orders/lifecycle.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
-import { CHAIN_IN_DOUBT_AFTER_MS, IN_DOUBT_AFTER_MS } from '../domain/risk-alerts.ts';
 import { allowances } from '../domain/safeguards.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
@@ -74,8 +74,7 @@ export async function marketContext(
       user,
       conditionId: market.conditionId,
       at: now,
-      doubtBefore: now - IN_DOUBT_AFTER_MS,
-      chainDoubtBefore: now - CHAIN_IN_DOUBT_AFTER_MS,
+      doubtBefore: inDoubtBefore(now),
     }),
   ]);
   if (user !== null && facts.wallets.length === 0)

@@ -11,8 +11,8 @@ import {
 } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { type Address, isAddress } from '@bellwether/protocol';
-import { statusNumber, statusWord } from '../domain/chain-orders.ts';
-import { isOpen, isTerminal } from '../domain/orders/lifecycle.ts';
+import { isInDoubt, isOpen, isTerminal } from '../domain/orders/lifecycle.ts';
+import { statusNumber, statusWord } from '../domain/orders/status-words.ts';
 import type { Caller, FillRow, OrderFilter, OrderRow, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { cursorOf, placeOf } from './order-cursor.ts';
@@ -167,9 +167,8 @@ async function cancelAtVenueA(deps: Deps, funder: Address, orders: readonly Orde
 }
 
 function reasonNotOpen(order: OrderRow): string {
-  if (order.status === 'submitting' || order.status === 'unknown')
-    return 'the order is in doubt; ask again in a moment';
-  return order.status === 'canceled' ? 'already canceled' : `already ${order.status.replaceAll('_', ' ')}`;
+  if (isInDoubt(order.status)) return 'the order is in doubt; ask again in a moment';
+  return `already ${statusWord(order).replaceAll('_', ' ')}`;
 }
 
 const merge = (outcomes: Iterable<Outcome>): Outcome => {

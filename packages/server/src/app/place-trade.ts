@@ -281,7 +281,7 @@ async function submit(deps: Deps, order: NewSignedOrder, draft: Draft): Promise<
   const first = firstAnswerOf(answer);
   if (first === null) {
     // Visible at once. Where even that fails, the record still says `submitting`, which is in doubt too.
-    await settleWithoutFill(deps, order.orderId, 'unknown').catch(() => {});
+    await settleWithoutFill(deps, order.orderId, 'no_answer').catch(() => {});
     throw outcomeUnknown(order.orderId);
   }
   return tradeResponse(order, first);

@@ -1,6 +1,7 @@
 /**
  * Orders that the venue never answered for. The venue is asked by order id until there is proof; nothing is resent.
  */
+import { FIRST_STATUS, requireTransition } from '../domain/orders/lifecycle.ts';
 import type { Deps } from './deps.ts';
 
 /** @param olderThanMs leaves alone what may still be on its way. @returns how many are still in doubt */
@@ -14,7 +15,7 @@ export async function resolveDoubt(deps: Deps, olderThanMs: number): Promise<num
       await settleWithoutFill(deps, row.orderId, 'rejected');
     } else if (answer.kind === 'unknown') {
       left += 1;
-      if (row.status === 'submitting') await settleWithoutFill(deps, row.orderId, 'unknown');
+      if (row.status === FIRST_STATUS) await settleWithoutFill(deps, row.orderId, 'no_answer');
     }
     // Any other answer is written by the venue's own evidence.
   }
@@ -25,14 +26,14 @@ export async function resolveDoubt(deps: Deps, olderThanMs: number): Promise<num
 export async function settleWithoutFill(
   deps: Deps,
   orderId: string,
-  status: 'unknown' | 'rejected',
+  event: 'no_answer' | 'rejected',
 ): Promise<void> {
-  const rejected = status === 'rejected';
+  const rejected = event === 'rejected';
   await deps.orders.settle(
     orderId,
     {
       success: false,
-      status,
+      status: requireTransition('signed', FIRST_STATUS, event),
       filled: 0n,
       cost: 0n,
       fees: 0n,

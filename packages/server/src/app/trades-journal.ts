@@ -11,8 +11,7 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import { chainWord } from '../domain/chain-orders.ts';
-import type { OrderStatus } from '../domain/orders/lifecycle.ts';
+import { statusWord } from '../domain/orders/status-words.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { AttemptRow, StandingRow } from '../ports/results.ts';
 import type { Caller } from '../ports/stores.ts';
@@ -54,8 +53,8 @@ const tradeRecord = (row: AttemptRow): AgentTrade => ({
   orderSize: microToNumber(row.shares),
   amount: microToNumber(row.money),
   walletAddress: row.walletAddress,
-  orderId: row.orderId,
-  status: row.kind === 'quoted' ? chainWord(row.status as OrderStatus, row.errorCode) : row.status,
+  orderId: row.placed?.orderId ?? null,
+  status: row.placed === null ? 'denied' : statusWord({ ...row.placed, errorCode: row.errorCode }),
   errorCode: row.errorCode,
   errorMessage:
     row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message),

@@ -13,10 +13,6 @@ const PERCENT = 100n;
 export const NEARLY_USED_PERCENT = 80n;
 /** An open order that is older is stale. */
 export const STALE_ORDER_MS = 24 * HOUR_MS;
-/** A submitted order without an answer for longer is in doubt. */
-export const IN_DOUBT_AFTER_MS = 5_000;
-/** On venue B a transaction lands, or dies with its blockhash: 150 blocks of at most 800 ms, and 32 more. */
-export const CHAIN_IN_DOUBT_AFTER_MS = 150_000;
 /** Share of the account in one market from which it is concentrated, in percent. */
 export const CONCENTRATED_PERCENT = 40n;
 /** Time to a market's end from which a position in it is near resolution: to know of, and to act on. */

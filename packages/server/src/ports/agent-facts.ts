@@ -4,6 +4,7 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
+import type { OrderKind } from '../domain/orders/lifecycle.ts';
 import type { Usage } from '../domain/safeguards.ts';
 import type { Caller, OrderRow, PositionRow, SettingsRow, WalletAddress } from './stores.ts';
 
@@ -51,10 +52,9 @@ export interface BriefingFacts {
   readonly snapshot: string;
 }
 
-/** Orders submitted before and without an answer are in doubt: on venue A, and on venue B, where a chain takes its time. */
+/** Orders that were submitted before and have no answer are in doubt. */
 export interface DoubtTimes {
-  readonly doubtBefore: number;
-  readonly chainDoubtBefore: number;
+  readonly doubtBefore: Readonly<Record<OrderKind, number>>;
 }
 
 export interface BriefingQuestion extends DoubtTimes {

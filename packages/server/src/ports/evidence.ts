@@ -16,7 +16,6 @@ export interface OutcomeEvidence {
   readonly orderId: string;
   /** The status that follows. */
   readonly status: OrderStatus;
-  readonly terminal: boolean;
   readonly filled: Micro;
   readonly cost: Micro;
   readonly fees: Micro;

@@ -67,10 +67,9 @@ export function createAgentFacts(sql: Sql): AgentFacts {
       ${user === null ? sql`` : sql`where x.address = ${user}`}`;
 
   /** What waits for its answer for longer than its venue takes. */
-  const inDoubt = ({ doubtBefore, chainDoubtBefore }: DoubtTimes): Fragment => sql`(case
-      when kind = 'quoted'
-        then status in ('submitting', 'unknown') and created_at < ${new Date(chainDoubtBefore)}
-      else status = 'unknown' or (status = 'submitting' and created_at < ${new Date(doubtBefore)}) end)`;
+  const inDoubt = ({ doubtBefore }: DoubtTimes): Fragment => sql`(status = 'unknown' or (status = 'submitting'
+      and created_at < case kind when 'quoted' then ${new Date(doubtBefore.quoted)}::timestamptz
+                                 else ${new Date(doubtBefore.signed)}::timestamptz end))`;
 
   const positionColumns = sql`jsonb_agg(jsonb_build_object('wallet', p.wallet, 'condition_id', p.condition_id,
     'token_id', p.token_id, 'outcome', p.outcome, 'size', p.size::text, 'cost', p.cost::text,

@@ -2,9 +2,9 @@
  * Writes a venue's evidence: what became of orders, their fills, the positions and budgets that follow. The statements
  * join a transaction that the caller owns and are issued without waiting for one another.
  */
+import { isTerminal } from '../../domain/orders/lifecycle.ts';
 import type { Evidence } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
-import { openStatuses } from './open-statuses.ts';
 import { tellOrders, tellResolutions } from './webhook-events.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -82,7 +82,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     filled: text(outcome.filled),
     cost: text(outcome.cost),
     fees: text(outcome.fees),
-    terminal: outcome.terminal,
+    terminal: isTerminal(outcome.status),
     error_code: outcome.errorCode,
     first_answer:
       outcome.first === null
@@ -99,9 +99,9 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
   // A finished order gives back what it did not use: for a BUY the collateral it did not spend, for a SELL the part
   // of its amount that did not trade; a rejected one gives back the trade itself too, and so does one that was canceled
   // before its venue heard of it. It comes back wherever it was reserved. A redemption was no trade. An order that the venue took
-  // counts among its agent's trades, once: with the evidence that answers the submission. Silence says nothing of an
-  // order that evidence has reached already, whichever of the two is written last. The status is read through an
-  // expression so that the planner takes the order's key, not the index of everybody's open orders.
+  // counts among its agent's trades, once: with the evidence that answers the submission. What the
+  // lifecycle does not allow changes nothing: silence says nothing of an order that evidence has reached already,
+  // whichever of the two is written last.
   return tx`
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
@@ -114,9 +114,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
         first_answer = coalesce(o.first_answer, nullif(e.first_answer, 'null'::jsonb)),
         journal = o.journal || e.journal, updated_at = e.at
       from e where o.order_id = e.order_id
-        and o.status || '' in ${openStatuses(tx)}
-        and (e.status <> 'unknown' or o.status in ('submitting', 'unknown'))
-        and (e.status <> 'rejected' or o.status in ('submitting', 'unknown', 'delayed'))
+        and order_may_become(o.kind, o.status, e.status)
       returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
         o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption, e.terminal,
         o.first_answer is null as unheard,

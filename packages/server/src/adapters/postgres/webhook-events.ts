@@ -18,12 +18,12 @@ export const tellOrders = (tx: Tx | Sql): Fragment =>
   news as materialized (
     select m.* from moved m where (
       select true from webhook_endpoints e where e.agent_id = m.agent_id and e.enabled
-        and e.events && array['*', 'order.*', 'order.' || m.status] limit 1)
+        and e.events && array['*', 'order.*', 'order.' || order_event_word(m.status)] limit 1)
   ), told as (
     insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
-    select e.id, n.agent_id, event_id('order' || n.order_id || n.status || n.filled), 'order.' || n.status,
+    select e.id, n.agent_id, event_id('order' || n.order_id || n.status || n.filled), 'order.' || order_event_word(n.status),
       jsonb_build_object(
-        'orderId', n.order_id, 'status', n.status, 'venue', o.venue, 'marketId', o.market_id,
+        'orderId', n.order_id, 'status', order_event_word(n.status), 'venue', o.venue, 'marketId', o.market_id,
         'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
         'orderType', o.time_in_force, 'price', trim_scale(o.price / 10000.0), 'orderSize', micro_number(o.shares),
         'filledSize', micro_number(n.filled), 'filledAmount', micro_number(n.cost), 'feePaid', micro_number(n.fees),
@@ -31,7 +31,7 @@ export const tellOrders = (tx: Tx | Sql): Fragment =>
       n.updated_at
     from news n join orders o on o.order_id = n.order_id
     cross join lateral (select e.id from webhook_endpoints e where e.agent_id = n.agent_id and e.enabled
-      and e.events && array['*', 'order.*', 'order.' || n.status] offset 0) e
+      and e.events && array['*', 'order.*', 'order.' || order_event_word(n.status)] offset 0) e
   )` as unknown as Fragment;
 
 /**

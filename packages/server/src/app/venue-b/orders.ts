@@ -8,8 +8,8 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import { statusNumber, statusWord } from '../../domain/chain-orders.ts';
 import { isTerminal } from '../../domain/orders/lifecycle.ts';
+import { statusNumber, statusWord } from '../../domain/orders/status-words.ts';
 import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
 import type { Caller, FillRow, OrderFilter, OrderRow, QuotedOrderRow } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,6 @@
 import type { EngineEvent, Entry, MarketFacts } from '@bellwether/exchange';
 import { describe, expect, test } from 'vitest';
+import { isTerminal } from '../../../domain/orders/lifecycle.ts';
 import { toEvidence } from './translate.ts';
 
 const CONDITION = '0xc';
@@ -130,6 +131,7 @@ describe('ends of orders', () => {
     ['market_closed', 'market_resolved'],
     ['market_resolved', 'market_resolved'],
   ] as const)('%s becomes %s', (reason, status) => {
-    expect(done(reason)).toMatchObject({ status, terminal: true });
+    expect(done(reason)).toMatchObject({ status });
+    expect(isTerminal(status)).toBe(true);
   });
 });

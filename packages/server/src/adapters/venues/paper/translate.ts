@@ -1,10 +1,10 @@
 /** The exchange's journal entries as the desk's evidence. Pure. */
 import type { EngineEvent, Entry } from '@bellwether/exchange';
 import {
-  isTerminal,
+  FIRST_STATUS,
   type OrderEventKind,
   type OrderStatus,
-  transition,
+  requireTransition,
 } from '../../../domain/orders/lifecycle.ts';
 import type {
   Evidence,
@@ -110,7 +110,6 @@ function draftOf(outcomes: Map<string, Draft>, orderId: string, at: number): Dra
     draft = {
       orderId,
       status: 'live',
-      terminal: false,
       filled: 0n,
       cost: 0n,
       fees: 0n,
@@ -126,11 +125,13 @@ function draftOf(outcomes: Map<string, Draft>, orderId: string, at: number): Dra
 }
 
 function move(draft: Draft, from: OrderStatus, event: OrderEventKind, detail?: string): void {
-  const next = transition(from, event);
-  if (next === null) throw new Error(`an order that is ${from} cannot be ${event}`);
-  draft.status = next;
-  draft.terminal = isTerminal(next);
-  draft.journal.push({ at: draft.at, event, status: next, ...(detail === undefined ? {} : { detail }) });
+  draft.status = requireTransition('signed', from, event);
+  draft.journal.push({
+    at: draft.at,
+    event,
+    status: draft.status,
+    ...(detail === undefined ? {} : { detail }),
+  });
 }
 
 function applyOrderEvent(
@@ -139,10 +140,10 @@ function applyOrderEvent(
   at: number,
 ): void {
   draft.at = at;
-  if (event.kind === 'order_accepted') move(draft, 'submitting', 'accepted');
+  if (event.kind === 'order_accepted') move(draft, FIRST_STATUS, 'accepted');
   else if (event.kind === 'order_rejected') {
     draft.errorCode = event.reason;
-    move(draft, 'submitting', 'rejected', event.reason);
+    move(draft, FIRST_STATUS, 'rejected', event.reason);
   } else move(draft, draft.status, ENDS[event.reason], DETAILS[event.reason]);
 }
 
@@ -151,7 +152,7 @@ function applyFill(draft: Draft, event: Event<'fill'>): void {
   draft.cost += event.cost;
   draft.fees += event.fee;
   // Fills have rows of their own; the journal tells of the turns in an order's life.
-  draft.status = 'partially_filled';
+  draft.status = requireTransition('signed', draft.status, 'filled_partly');
 }
 
 function marketEvidence(entry: Entry, conditionId: string): MarketEvidence {
