@@ -17,6 +17,7 @@ import { bindBatchTrade } from './batch-trade.ts';
 import { bindBriefing } from './briefing.ts';
 import { bindChainPositions } from './chain-positions.ts';
 import { bindClaims } from './claims.ts';
+import { serializeWhenUsed } from './compile-when-used.ts';
 import { answerBroken, type ConnectionLimits, closeInTime, createHttpServer } from './connections.ts';
 import { bindDocs } from './docs-page.ts';
 import { bindFees } from './fees.ts';
@@ -97,6 +98,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     routerOptions: { maxParamLength: MAX_PARAM_CHARS },
     frameworkErrors: (error, request, reply) => handleError(error, request as FastifyRequest, reply as never),
     forceCloseConnections: 'idle',
+    schemaController: { compilersFactory: { buildSerializer: serializeWhenUsed } },
   });
   closeInTime(app);
   setUpRequests(app, options);

@@ -1,8 +1,17 @@
 /** What a venue proved, in the desk's terms. One row per order and batch; amounts are what this batch adds. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
-import type { FirstAnswer } from './stores.ts';
 import type { VenueId } from './venue.ts';
+
+/** What was said to the agent first; a replay says it again. */
+export interface FirstAnswer {
+  readonly success: boolean;
+  readonly status: string;
+  readonly filled: Micro;
+  readonly cost: Micro;
+  readonly fees: Micro;
+  readonly errorCode: string | null;
+}
 
 export interface OutcomeEvidence {
   readonly orderId: string;
@@ -62,6 +71,14 @@ export interface EvidenceLog {
   record(evidence: Evidence): Promise<void>;
 }
 
+/** Paper money that came to a wallet. */
+export interface DepositEvidence {
+  readonly wallet: string;
+  readonly amount: Micro;
+  readonly reason: 'simulation' | 'faucet';
+  readonly at: number;
+}
+
 export interface Evidence {
   readonly outcomes: readonly OutcomeEvidence[];
   /** In the order in which they happened. */
@@ -70,5 +87,5 @@ export interface Evidence {
   readonly markets: readonly MarketEvidence[];
   /** Of any market; those that nobody here has traded are passed over. */
   readonly resolutions: readonly ResolutionEvidence[];
-  readonly deposits: readonly { readonly wallet: string; readonly amount: Micro; readonly at: number }[];
+  readonly deposits: readonly DepositEvidence[];
 }
