@@ -22,19 +22,20 @@ const SOLANA = ['@solana', '@solana-program'];
 
 const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
+  durable: { may: ['durable', 'pg', NODE] },
   protocol: { may: ['protocol', ...HASHES] },
   'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
   'exchange/world': { may: ['exchange/world', 'exchange/engine', 'contract/decimals'] },
   'exchange/journal': {
-    may: ['exchange/journal', 'exchange/engine', 'exchange/world', 'contract', 'protocol', 'postgres', NODE],
+    may: ['exchange/journal', 'exchange/engine', 'exchange/world', 'contract', 'protocol', 'durable', NODE],
     types: ['exchange/index'],
   },
   'exchange/doors': {
     may: ['exchange/doors', 'contract', 'protocol', 'fastify', NODE],
-    types: ['exchange/index', 'postgres'],
+    types: ['exchange/index', 'durable'],
   },
   // The package's own edge: opens the exchange.
-  exchange: { may: ['exchange', 'contract', 'protocol', 'postgres', NODE] },
+  exchange: { may: ['exchange', 'contract', 'protocol', 'durable', NODE] },
   // The chain knows neither markets nor the exchange; its door shares the bounds of all doors.
   'sandbox/solana': {
     may: [
@@ -42,7 +43,7 @@ const LAW: Readonly<Record<string, Rule>> = {
       'protocol',
       'exchange/doors/limits',
       'fastify',
-      'postgres',
+      'durable',
       'litesvm',
       ...SOLANA,
       NODE,
@@ -51,10 +52,10 @@ const LAW: Readonly<Record<string, Rule>> = {
   },
   'sandbox/dflow': {
     may: ['sandbox/dflow', 'contract', 'protocol', 'exchange/doors/limits', 'fastify', ...SOLANA, NODE],
-    types: ['sandbox/solana/index', 'exchange', 'postgres'],
+    types: ['sandbox/solana/index', 'exchange', 'durable'],
   },
   // The package's own edge: the venue on its chain, and the process that serves both with the exchange.
-  sandbox: { may: ['sandbox', 'exchange', 'contract', 'protocol', 'fastify', 'postgres', NODE] },
+  sandbox: { may: ['sandbox', 'exchange', 'contract', 'protocol', 'fastify', 'durable', NODE] },
   sdk: { may: ['sdk', 'contract', 'protocol', 'viem', ...SOLANA, NODE], types: ['typebox'] },
   // Wires, and is imported by main alone.
   'server/service': {
@@ -91,7 +92,7 @@ const LAW: Readonly<Record<string, Rule>> = {
   'server/domain': { may: ['server/domain', 'protocol', 'contract/decimals'], types: ['contract'] },
   'server/ports': { may: ['server/ports'], types: ['server/domain', 'protocol', 'contract'] },
   'server/adapters/postgres': {
-    may: ['server/adapters/postgres', 'server/domain', 'protocol', 'postgres', NODE],
+    may: ['server/adapters/postgres', 'server/domain', 'protocol', 'durable', NODE],
     types: ['server/ports', 'contract'],
   },
   'server/adapters/webhooks': { may: ['server/adapters/webhooks', NODE], types: ['server/ports'] },
@@ -230,7 +231,7 @@ describe('the import law', () => {
     ['server/domain/orders/draft', "import { readFile } from 'node:fs/promises';"],
     ['server/domain/safeguards', "import type { Clock } from '../ports/clock.ts';"],
     ['server/app/orders', "import { createOrderStore } from '../adapters/postgres/order-store.ts';"],
-    ['server/app/orders', "import postgres from 'postgres';"],
+    ['server/app/orders', "import { openPool } from 'pg';"],
     ['server/http/agents', "import type { AgentStore } from '../ports/stores.ts';"],
     ['server/adapters/postgres/rows', "import { toEvidence } from '../venues/paper/translate.ts';"],
     ['server/app/deps', "import { readConfig } from '../config.ts';"],

@@ -83,7 +83,7 @@ let pool: Sql;
 
 async function walksOf(statement: string): Promise<string[]> {
   if (!/^\s*(with|select|insert|update|delete)\b/i.test(statement)) return [];
-  const rows = await pool.unsafe(`explain (generic_plan, format json) ${statement}`).simple();
+  const rows = await pool.unsafe(`explain (generic_plan, format json) ${statement}`);
   return rows.flatMap((row) =>
     (row['QUERY PLAN'] as readonly { readonly Plan: Plan }[]).flatMap(({ Plan }) => walks(Plan)),
   );

@@ -3,9 +3,9 @@
  * finds markets and knows nothing of prices or wires.
  */
 
+import type { Sql, Tx } from '@bellwether/durable';
 import type { ConditionId, MarketView, Outcome, PaperExchange, Payout } from '@bellwether/exchange';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
-import type { Sql } from 'postgres';
 import { keylessAddress } from './keys.ts';
 
 export type CatalogExchange = Pick<PaperExchange, 'markets' | 'market' | 'subscribe'>;
@@ -142,7 +142,7 @@ export class Catalog {
   }
 
   /** Puts a market on record, inside the transaction that makes its mints. */
-  record(tx: Sql, { status: _, payout: __, view: ___, ...facts }: ListedMarket): PromiseLike<unknown> {
+  record(tx: Tx, { status: _, payout: __, view: ___, ...facts }: ListedMarket): PromiseLike<unknown> {
     return tx`
       insert into sandbox_markets (condition_id, ticker, yes_mint, no_mint, facts)
       values (${facts.conditionId}, ${facts.ticker}, ${facts.mints.YES}, ${facts.mints.NO},

@@ -3,8 +3,8 @@
  * step that goes with a transaction is a statement for that transaction's own commit.
  */
 
+import type { Sql, Tx } from '@bellwether/durable';
 import type { ConditionId, Outcome } from '@bellwether/exchange';
-import type { Sql } from 'postgres';
 
 export type OrderKind = 'BUY' | 'SELL' | 'REDEEM';
 
@@ -102,7 +102,7 @@ export class Orders {
 
   /** A transaction that bears the hash landed; does nothing for one that did so before. */
   landed(
-    tx: Sql,
+    tx: Tx,
     of: { hash: string; signature: string; succeeded: boolean; dueAt: number },
   ): PromiseLike<unknown> {
     return tx`
@@ -131,7 +131,7 @@ export class Orders {
   }
 
   /** Fails the commit it joins when the order is not open: what ended once must not be paid twice. */
-  close(tx: Sql, hash: string, closing: Closing & { signature: string; at: number }): PromiseLike<unknown> {
+  close(tx: Tx, hash: string, closing: Closing & { signature: string; at: number }): PromiseLike<unknown> {
     return tx`
       with moved as (
         update sandbox_orders set

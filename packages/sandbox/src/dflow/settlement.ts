@@ -14,6 +14,7 @@
  * goes back to the LP.
  */
 import { MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
+import type { Sql, Tx } from '@bellwether/durable';
 import type {
   EngineEvent,
   Level,
@@ -23,7 +24,6 @@ import type {
   PublicCommand,
 } from '@bellwether/exchange';
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
-import type { Sql } from 'postgres';
 import type { SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import type { Closing, OrderRow, Orders } from './orders.ts';
@@ -234,7 +234,7 @@ export class Settlement {
         sum + (outstanding(chain, market.mints[outcome]) * (MICRO - payoutOf(market, outcome))) / MICRO,
       0n,
     );
-    const fix = (tx: Sql): PromiseLike<unknown> => tx`
+    const fix = (tx: Tx): PromiseLike<unknown> => tx`
       with moved as (
         update sandbox_markets set payout = ${market.payout}, resolved_ms = ${String(resolvedAt)}::bigint, released = true
         where condition_id = ${market.conditionId} and not released returning 1)

@@ -4,10 +4,9 @@
  * commit whose answer was lost is either there before the accounts are read again, or never.
  */
 import { createHash } from 'node:crypto';
-import type { Sql } from 'postgres';
+import { type Session, type Sql, type Tx, transact } from '@bellwether/durable';
 import { SLOT_MS } from './block-clock.ts';
 import { parseJson, toJson } from './exact-json.ts';
-import { openSession, type Session, transact } from './session.ts';
 import type {
   AddressedAccount,
   ChainAccount,
@@ -26,7 +25,7 @@ export interface Change {
   readonly accounts: ReadonlyMap<string, ChainAccount | null>;
   readonly landed: { readonly executed: Executed; readonly atMs: number; readonly meta: LandedMeta } | null;
   readonly witnesses: readonly Witness[];
-  readonly also: ((tx: Sql) => readonly PromiseLike<unknown>[]) | null;
+  readonly also: ((tx: Tx) => readonly PromiseLike<unknown>[]) | null;
 }
 
 export interface StoredChain {
@@ -78,7 +77,7 @@ export class ChainStore {
 
   /** Takes the chain over and reads it. @throws Superseded */
   async take(options: TakeOptions): Promise<StoredChain> {
-    const session = await openSession(this.#sql);
+    const session = await this.#sql.session();
     try {
       await this.#claim(session, options);
       return await this.#read(session, options);
@@ -89,7 +88,7 @@ export class ChainStore {
   }
 
   #claim(session: Session, { holder, from, nowMs }: TakeOptions): Promise<void> {
-    return transact(
+    return writeAll(
       session,
       (tx) => [
         tx`
@@ -117,16 +116,12 @@ export class ChainStore {
   }
 
   async #read(session: Session, { holder, recentSlots }: TakeOptions): Promise<StoredChain> {
-    const { tx } = session;
-    const [chain, accounts] = await Promise.race([
-      Promise.all([
-        tx`
+    const [chain, accounts] = await Promise.all([
+      session`
           select genesis_ms::text, coalesce((select max(slot) from sandbox_transactions), 0)::text as last_slot,
             (select count(*) from sandbox_transactions)::text as landed
           from sandbox_chain`,
-        tx`select address, lamports::text, owner, executable, data from sandbox_accounts`,
-      ]),
-      session.lost,
+      session`select address, lamports::text, owner, executable, data from sandbox_accounts`,
     ]);
     const lastSlot = Number(chain[0]?.last_slot);
     const recent = await this.#sql`
@@ -190,7 +185,7 @@ const errOf = (text: string | null): unknown => (text === null ? null : parseJso
 
 async function commit(session: Session, holder: string, changes: readonly Change[]): Promise<void> {
   try {
-    await transact(
+    await writeAll(
       session,
       (tx) => [
         // Locks the row: a successor waits for this commit, and reads what it wrote.
@@ -213,7 +208,17 @@ async function commit(session: Session, holder: string, changes: readonly Change
   }
 }
 
-function writeAccounts(tx: Sql, changes: readonly Change[]): PromiseLike<unknown>[] {
+/**
+ * Everything that `issue` returns, or nothing.
+ * @param accept is given the statements' answers before the commit; throws to prevent it
+ */
+const writeAll = (
+  session: Session,
+  issue: (tx: Tx) => readonly PromiseLike<unknown>[],
+  accept: (answers: readonly unknown[]) => void,
+): Promise<void> => transact(session, async (tx) => accept(await Promise.all(issue(tx))));
+
+function writeAccounts(tx: Tx, changes: readonly Change[]): PromiseLike<unknown>[] {
   const latest = new Map<string, ChainAccount | null>();
   for (const { accounts } of changes) for (const [address, account] of accounts) latest.set(address, account);
   const present = [...latest].filter((entry): entry is [string, ChainAccount] => entry[1] !== null);
@@ -236,7 +241,7 @@ function writeAccounts(tx: Sql, changes: readonly Change[]): PromiseLike<unknown
   return statements;
 }
 
-function writeTransactions(tx: Sql, changes: readonly Change[]): PromiseLike<unknown>[] {
+function writeTransactions(tx: Tx, changes: readonly Change[]): PromiseLike<unknown>[] {
   const rows = changes.flatMap(({ landed }) => (landed === null ? [] : [landed]));
   if (rows.length === 0) return [];
   return [

@@ -7,6 +7,7 @@
  * programs of one's own, both of which are refused.
  */
 import { randomUUID } from 'node:crypto';
+import type { Tx } from '@bellwether/durable';
 import {
   isWritable,
   MalformedTransaction,
@@ -14,7 +15,6 @@ import {
   type SolanaTransaction,
   transactionId,
 } from '@bellwether/protocol';
-import type { Sql } from 'postgres';
 import { oversized } from './account-size.ts';
 import { BLOCKHASH_LIFE_BLOCKS, type BlockClock, blockClock, hashOf, RECENT_SLOTS } from './block-clock.ts';
 import { ChainStore, type Change, Superseded } from './chain-store.ts';
@@ -92,7 +92,7 @@ class DurableChain implements SandboxChain {
   constructor(options: ChainOptions, faucet: Faucet) {
     this.#options = options;
     this.#faucet = faucet;
-    this.#store = new ChainStore(options.sql as Sql, options.seed);
+    this.#store = new ChainStore(options.sql, options.seed);
     this.genesisHash = hashOf(options.seed, 'genesis');
   }
 
@@ -277,7 +277,7 @@ class DurableChain implements SandboxChain {
 
   put(
     accounts: readonly AddressedAccount[],
-    also: ((tx: Sql) => readonly PromiseLike<unknown>[]) | null = null,
+    also: ((tx: Tx) => readonly PromiseLike<unknown>[]) | null = null,
   ): Promise<void> {
     const { machine, line } = this.#open();
     if (accounts.some(({ account }) => account.executable))

@@ -4,8 +4,7 @@
  * them (`"AccountInUse"`, `{"InstructionError":[0,{"Custom":1}]}`).
  */
 
-import type { Database } from '@bellwether/exchange';
-import type { Sql } from 'postgres';
+import type { Sql, Tx } from '@bellwether/durable';
 
 export interface ChainAccount {
   readonly lamports: bigint;
@@ -37,7 +36,7 @@ export interface Executed {
  * It must not keep state: the commit may yet fail, and then the transaction never was. One that throws, or whose
  * statement fails, fails the whole commit.
  */
-export type Witness = (executed: Executed, tx: Sql) => readonly PromiseLike<unknown>[];
+export type Witness = (executed: Executed, tx: Tx) => readonly PromiseLike<unknown>[];
 
 /** What a node refuses before it takes a transaction, as JSON-RPC tells it. Proof that this attempt did not land. */
 export interface Refusal {
@@ -183,7 +182,7 @@ export interface SandboxChain {
   /** Sets accounts as they are given (mints, funded token accounts); none with 0 lamports remains. Durable. */
   put(
     accounts: readonly AddressedAccount[],
-    also?: (tx: Sql) => readonly PromiseLike<unknown>[],
+    also?: (tx: Tx) => readonly PromiseLike<unknown>[],
   ): Promise<void>;
   /** Accounts of both token programs, those that hold nothing included. @throws SandboxChainUnavailable */
   tokenAccountsOf(owner: string, filter: TokenFilter): readonly AddressedAccount[];
@@ -213,7 +212,7 @@ export interface TokenFilter {
 
 export interface ChainOptions {
   /** Where SANDBOX_CHAIN_SCHEMA has been run. */
-  readonly sql: Database;
+  readonly sql: Sql;
   /** Blockhashes and the faucet's key follow from it. The same one at every start. */
   readonly seed: string;
   readonly clock: { now(): number };

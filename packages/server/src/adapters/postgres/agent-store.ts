@@ -1,11 +1,11 @@
 /** Agents, their keys and their settings. */
 
+import { transact } from '@bellwether/durable';
 import type { OwnerLocks } from '../../domain/locks.ts';
 import { DEFAULT_SAFEGUARDS as DEFAULTS } from '../../domain/safeguards.ts';
 import type { AgentRow, AgentStore, SettingsChange, SettingsRow } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { keyRow, type Row, settingsRow } from './rows.ts';
-import { transact } from './transaction.ts';
 
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 

@@ -3,6 +3,8 @@
  * everything after it. The agent's safeguards row is locked by the first statement; the statements behind it have
  * snapshots of their own, taken after the lock was granted, so they see what the trade before this one committed.
  */
+
+import { json, openTransaction, type Transaction } from '@bellwether/durable';
 import type { NewOrder, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { NewChainOrder } from '../../ports/venue-b-stores.ts';
 import type { Sql, Tx } from './connection.ts';
@@ -15,7 +17,6 @@ import {
   standingOf,
   theDay,
 } from './trade-standing.ts';
-import { openTransaction, type Transaction } from './transaction.ts';
 import { createTurns } from './turns.ts';
 
 /** How often the agents whose locks bind a wallet may change under a trade before it is given up. */
@@ -251,7 +252,7 @@ function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
     request_id: order.requestId,
     created_at: at,
     status: 'submitting',
-    journal: [{ at: at.toISOString(), event: 'recorded', status: 'submitting' }],
+    journal: json([{ at: at.toISOString(), event: 'recorded', status: 'submitting' }]),
     reserved_day: day,
     reserved_amount: amount,
     ...(others.length === 0 ? {} : { restricted_by: others }),
