@@ -118,11 +118,11 @@ async function populate(sql: Sql, service: Service, agents: number, past: number
     join listed l on l.n = (hashtext(a.agent_id::text) & 1023 + i * 7) % ${markets.length}::int on conflict do nothing`;
   const orders = async (count: number, status: string) => {
     await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id,
-        outcome, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder,
+        outcome, kind, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder,
         wallet_address, signature_type, version, fee_amount, request_id, created_at, status, journal, reserved_day,
         reserved_amount, updated_at)
       select a.agent_id, '0x' || md5(a.agent_id::text || ${status} || i) || md5(i || ${status}), a.user_id,
-        'polymarket', l.id, l.condition, l.question, l.token, 'YES', 'BUY', true, 'GTC', false, false, 100, 100,
+        'polymarket', l.id, l.condition, l.question, l.token, 'YES', 'signed', 'BUY', true, 'GTC', false, false, 100, 100,
         10000000, 100000, a.wallet_address, a.wallet_address, 0, 2, 0, 'bench',
         now() - interval '1 hour' - i * interval '10 minutes', ${status}, '[]', current_date, 100000,
         now() - interval '1 hour' - i * interval '10 minutes'

@@ -18,24 +18,29 @@ import { errorsPage } from './docs/errors.ts';
 import { rateLimitTable } from './docs/limits.ts';
 import { NOTE, table } from './docs/markdown.ts';
 import { routesTable } from './docs/routes.ts';
+import { safeguardsTable } from './docs/safeguards.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MIGRATIONS = join(ROOT, 'packages/server/src/adapters/postgres/migrations');
 
-/** Pages of which one part, between two comments, is generated. */
-const GENERATED_PARTS: Readonly<Record<string, { readonly name: string; readonly content: () => string }>> = {
-  'docs/routes.md': { name: 'routes', content: routesTable },
-  'docs/configuration.md': { name: 'configuration', content: configurationTable },
-  'docs/limits.md': { name: 'rate limits', content: rateLimitTable },
+/** Parts of pages, between two comments of that name. */
+const GENERATED_PARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docs/routes.md': { routes: routesTable },
+  'docs/configuration.md': { configuration: configurationTable },
+  'docs/limits.md': { 'rate limits': rateLimitTable, safeguards: safeguardsTable },
 };
 
-/** The page with its generated part made anew. @throws Error when the page has no place for it */
-function pageWithPart(path: string, { name, content }: (typeof GENERATED_PARTS)[string]): string {
-  const page = readFileSync(join(ROOT, path), 'utf8');
-  const [begin, end] = [`<!-- generated: ${name} -->`, `<!-- end of generated: ${name} -->`];
-  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${path} has no place for the generated ${name}`);
-  return `${page.slice(0, from)}${begin}\n\n${content()}\n\n${page.slice(to)}`;
+/** The page with its generated parts made anew. @throws Error when the page has no place for one */
+function pageWithParts(path: string): string {
+  return Object.entries(GENERATED_PARTS[path] ?? {}).reduce(
+    (page, [name, content]) => {
+      const [begin, end] = [`<!-- generated: ${name} -->`, `<!-- end of generated: ${name} -->`];
+      const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+      if (from < 0 || to < from) throw new Error(`${path} has no place for the generated ${name}`);
+      return `${page.slice(0, from)}${begin}\n\n${content()}\n\n${page.slice(to)}`;
+    },
+    readFileSync(join(ROOT, path), 'utf8'),
+  );
 }
 
 // ── docs/schema.md ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -147,7 +152,7 @@ export async function generateDocs(sql: Sql): Promise<ReadonlyMap<string, string
   return new Map<string, string>([
     ['docs/errors.md', errorsPage()],
     ['docs/schema.md', await schemaPage(sql)],
-    ...Object.entries(GENERATED_PARTS).map(([path, part]) => [path, pageWithPart(path, part)] as const),
+    ...Object.keys(GENERATED_PARTS).map((path) => [path, pageWithParts(path)] as const),
   ]);
 }
 

@@ -23,7 +23,7 @@ const SOLANA = ['@solana', '@solana-program'];
 const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
   durable: { may: ['durable', 'pg', NODE] },
-  protocol: { may: ['protocol', ...HASHES] },
+  protocol: { may: ['protocol', ...HASHES, '@solana/codecs'] },
   'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
   'exchange/world': { may: ['exchange/world', 'exchange/engine', 'contract/decimals'] },
   'exchange/journal': {
@@ -51,8 +51,17 @@ const LAW: Readonly<Record<string, Rule>> = {
     types: ['exchange'],
   },
   'sandbox/dflow': {
-    may: ['sandbox/dflow', 'contract', 'protocol', 'exchange/doors/limits', 'fastify', ...SOLANA, NODE],
-    types: ['sandbox/solana/index', 'exchange', 'durable'],
+    may: [
+      'sandbox/dflow',
+      'sandbox/solana/index',
+      'contract',
+      'protocol',
+      'exchange/doors/limits',
+      'fastify',
+      ...SOLANA,
+      NODE,
+    ],
+    types: ['exchange', 'durable'],
   },
   // The package's own edge: the venue on its chain, and the process that serves both with the exchange.
   sandbox: { may: ['sandbox', 'exchange', 'contract', 'protocol', 'fastify', 'durable', NODE] },
@@ -76,6 +85,7 @@ const LAW: Readonly<Record<string, Rule>> = {
       'fastify',
       '@fastify',
       '@scalar',
+      'cookie',
       'marked',
       'ajv',
       'ajv-formats',
@@ -244,7 +254,7 @@ describe('the import law', () => {
     ['exchange/open-exchange', "import type { Sandbox } from '@bellwether/sandbox';"],
     ['sandbox/solana/chain', "import { openExchange } from '@bellwether/exchange';"],
     ['sandbox/solana/chain', "import type { DflowSandbox } from '../dflow/index.ts';"],
-    ['sandbox/dflow/settlement', "import { openChain } from '../solana/index.ts';"],
+    ['sandbox/dflow/settlement', "import { createMachine } from '../solana/machine.ts';"],
     ['server/adapters/venues/paper/sandbox-holder', "import { openSandbox } from '@bellwether/sandbox';"],
     ['sdk/client', "import { Engine } from '@bellwether/exchange';"],
     ['protocol/order', "import { MICRO } from '@bellwether/contract';"],

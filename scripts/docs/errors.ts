@@ -1,14 +1,6 @@
 /** docs/errors.md: every code of the registry, and which operations answer it. */
-import {
-  ERRORS,
-  type ErrorCode,
-  type Operation,
-  VENUE_REFUSAL_FIXES,
-  VENUE_REFUSALS,
-  type VenueRefusal,
-} from '@bellwether/contract';
+import { ERRORS, type ErrorCode, type Operation, VENUE_REFUSALS } from '@bellwether/contract';
 import { errorCodes } from '../../packages/server/src/http/routes.ts';
-import { STATUS } from '../../packages/server/src/http/status.ts';
 import { NOTE, table } from './markdown.ts';
 import { OPERATIONS, routeOf } from './operations.ts';
 
@@ -71,7 +63,7 @@ ${table(
   ['Code', 'Status', 'Title', 'Fix', 'Answered by'],
   codes.map((code) => [
     `\`${code}\``,
-    String(STATUS[code]),
+    String(ERRORS[code].status),
     ERRORS[code].title,
     ERRORS[code].fix,
     answeredBy(code),
@@ -88,11 +80,7 @@ back.
 
 ${table(
   ['errorCode', 'errorMessage', 'What to do'],
-  Object.entries(VENUE_REFUSALS).map(([code, message]) => [
-    `\`${code}\``,
-    message,
-    VENUE_REFUSAL_FIXES[code as VenueRefusal],
-  ]),
+  Object.entries(VENUE_REFUSALS).map(([code, { message, fix }]) => [`\`${code}\``, message, fix]),
 )}
 `;
 }

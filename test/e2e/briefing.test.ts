@@ -2,7 +2,7 @@
 import { type Briefing, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { createFakeVenueB } from '../fake-venue-b.ts';
+import { createFakeVenueB } from '../fake-quote-venue.ts';
 import {
   call,
   newAgent,
@@ -25,7 +25,7 @@ let ahead = 0;
 const statements: string[] = [];
 
 beforeAll(async () => {
-  // Venue B has nothing to tell here: venue-b-reads.test.ts is about it.
+  // Venue B has nothing to tell here: quoted-reads.test.ts is about it.
   const venueB = createFakeVenueB();
   venueB.listed.clear();
   service = await startTestService(

@@ -15,8 +15,7 @@ import {
   type TradeRequest,
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { STATUS } from '../../packages/server/src/http/status.ts';
-import { createFakeVenueB } from '../fake-venue-b.ts';
+import { createFakeVenueB } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
@@ -29,7 +28,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { BUY_TEN, newTraderB, type TraderB } from '../venue-b.ts';
+import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let limited: TestService;
@@ -720,14 +719,14 @@ describe('bad input', () => {
   test.each(CASES)('%s: %s', async (code, _why, run) => {
     const { status, body, headers } = await run();
     expect({ status, code: body.code, detail: body.detail }).toEqual({
-      status: STATUS[code],
+      status: ERRORS[code].status,
       code,
       detail: expect.any(String),
     });
     expect(headers.get('content-type')).toContain('application/problem+json');
     expect(body).toMatchObject({
       type: expect.stringMatching(new RegExp(`^http://localhost:\\d+/docs/errors/${code}$`)),
-      status: STATUS[code],
+      status: ERRORS[code].status,
       message: body.detail,
       fix: expect.any(String),
     });

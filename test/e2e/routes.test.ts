@@ -3,11 +3,10 @@
  * limited, and idempotent where it changes something.
  */
 
-import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
+import { ERRORS, type Operation } from '@bellwether/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { errorCodes } from '../../packages/server/src/http/routes.ts';
-import { STATUS } from '../../packages/server/src/http/status.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
 
 const isOperation = (value: unknown): value is Operation =>
@@ -57,7 +56,7 @@ describe('every operation', () => {
       expect(entry).toMatchObject({ operationId: operation.id, summary: operation.summary });
       expect(entry.responses[operation.status]?.content?.['application/json']?.schema).toBeDefined();
       for (const code of errorCodes(operation)) {
-        const response = entry.responses[STATUS[code]];
+        const response = entry.responses[ERRORS[code].status];
         expect(response?.description, code).toContain(`\`${code}\``);
         expect(response?.content?.['application/problem+json'], code).toBeDefined();
       }

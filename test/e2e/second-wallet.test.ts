@@ -7,9 +7,9 @@ import {
   Signer,
 } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { createFakeVenueB } from '../fake-venue-b.ts';
+import { createFakeVenueB } from '../fake-quote-venue.ts';
 import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
-import { newTraderB } from '../venue-b.ts';
+import { newTraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let trader: Trader;

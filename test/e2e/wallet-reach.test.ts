@@ -4,7 +4,7 @@
  */
 import { createVenueCredentials, linkSignersWallet } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFakeVenueB } from '../fake-venue-b.ts';
+import { createFakeVenueB } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
@@ -17,7 +17,7 @@ import {
   type Trader,
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { newTraderB, type TraderB } from '../venue-b.ts';
+import { newTraderB, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let owner: Visitor;

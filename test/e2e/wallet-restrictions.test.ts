@@ -14,7 +14,7 @@ import {
 } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFakeVenueB, type FakeVenueB } from '../fake-venue-b.ts';
+import { createFakeVenueB, type FakeVenueB } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
@@ -26,7 +26,7 @@ import {
   type Trader,
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { newTraderB } from '../venue-b.ts';
+import { newTraderB } from '../quote-trader.ts';
 
 const OPERATOR_KEY = 'operator-key-of-the-restrictions-test';
 let service: TestService;

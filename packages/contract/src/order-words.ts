@@ -1,6 +1,6 @@
 /** The words in which orders are told: their statuses, and why a venue refused them. */
 import { Type } from 'typebox';
-import { VENUE_REFUSALS } from './errors.ts';
+import { VENUE_REFUSALS } from './venue-refusals.ts';
 
 /** A text that is one of these; a later version may add words. */
 export const words = (all: readonly string[], description: string) =>

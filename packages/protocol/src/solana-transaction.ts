@@ -1,8 +1,21 @@
 /**
- * Solana transactions as bytes: legacy and version 0, nothing else. A strict reader: one transaction has one spelling,
- * and what the chain's own sanitising would refuse is refused here. It never decides what a transaction *does*; that
+ * Solana transactions as bytes: legacy and version 0, nothing else. A strict reader on top of Kit's decoders: one
+ * transaction has one spelling, and what the chain's own sanitising would refuse is refused here. It never decides what a transaction *does*; that
  * is `solana-effects.ts`.
  */
+import {
+  addDecoderSizePrefix,
+  createDecoder,
+  type Decoder,
+  fixDecoderSize,
+  getArrayDecoder,
+  getBytesDecoder,
+  getShortU16Codec,
+  getStructDecoder,
+  getU8Decoder,
+  type ReadonlyUint8Array,
+  transformDecoder,
+} from '@solana/codecs';
 import { parseBase58, toBase58 } from './base58.ts';
 import { parseBase64Strict } from './base64.ts';
 import { ED25519_SIGNATURE_BYTES, type SolanaAddress, type VerifyEd25519, verifyEd25519 } from './solana.ts';
@@ -13,6 +26,7 @@ export const MAX_TRANSACTION_BYTES = 1232;
 const MAX_BASE64_CHARS = 5464;
 const MAX_ACCOUNTS = 256;
 const KEY_BYTES = 32;
+const MAX_LENGTH_BYTES = 3;
 const VERSION_FLAG = 0x80;
 /** Version 1 puts its message first, signatures last. No count of signatures that fits begins so. */
 const FIRST_BYTE_OF_VERSION_1 = 0x81;
@@ -83,75 +97,97 @@ export class MalformedTransaction extends Error {
   }
 }
 
-class Reader {
-  readonly bytes: Uint8Array;
-  offset = 0;
+const shortU16 = getShortU16Codec();
 
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
-  }
-
-  take(count: number): Uint8Array {
-    const end = this.offset + count;
-    if (end > this.bytes.length) throw new MalformedTransaction('truncated');
-    const part = this.bytes.slice(this.offset, end);
-    this.offset = end;
-    return part;
-  }
-
-  byte(): number {
-    return this.take(1)[0]!;
-  }
-
-  /** compact-u16: seven bits a byte, the lowest first, in the fewest bytes. */
-  length(): number {
-    let value = 0;
-    for (let i = 0; i < 3; i++) {
-      const byte = this.byte();
-      value |= (byte & 0x7f) << (7 * i);
-      if (byte < 0x80) {
-        const padded = i > 0 && byte === 0;
-        if (padded || value > 0xffff) throw new MalformedTransaction('bad_length_prefix');
-        return value;
-      }
-    }
-    throw new MalformedTransaction('bad_length_prefix');
-  }
-
-  key(): SolanaAddress {
-    return toBase58(this.take(KEY_BYTES)) as SolanaAddress;
-  }
-
-  indices(): number[] {
-    return [...this.take(this.length())];
-  }
-
-  end(): void {
-    if (this.offset !== this.bytes.length) throw new MalformedTransaction('trailing_bytes');
+function readLength(bytes: ReadonlyUint8Array, offset: number): readonly [number, number] {
+  try {
+    return shortU16.read(bytes, offset);
+  } catch {
+    const isThere = bytes.length - offset >= MAX_LENGTH_BYTES;
+    throw new MalformedTransaction(isThere ? 'bad_length_prefix' : 'truncated');
   }
 }
 
-function listOf<T>(reader: Reader, read: () => T): T[] {
-  // Grows with what is really there: a length that lies ends as `truncated`, not as a large allocation.
-  const count = reader.length();
-  const items: T[] = [];
-  while (items.length < count) items.push(read());
-  return items;
+/**
+ * A length in its shortest form: Kit's own decoder accepts longer ones too. All other parts of a transaction have a
+ * fixed size, so each transaction has one spelling.
+ */
+const shortestLength = createDecoder<number>({
+  read(bytes, offset) {
+    const [value, end] = readLength(bytes, offset);
+    if (end - offset !== shortU16.getSizeFromValue(value))
+      throw new MalformedTransaction('bad_length_prefix');
+    return [value, end];
+  },
+});
+const listOf = <T>(item: Decoder<T>) => {
+  const list = getArrayDecoder(item, { size: shortestLength });
+  return createDecoder<T[]>({
+    read(bytes, offset) {
+      // Kit takes the end of the bytes for an empty list.
+      if (offset >= bytes.length) throw new MalformedTransaction('truncated');
+      return list.read(bytes, offset);
+    },
+  });
+};
+const bytesOf = (length: number) =>
+  transformDecoder(fixDecoderSize(getBytesDecoder(), length), (bytes) => Uint8Array.from(bytes));
+const byte = getU8Decoder();
+const key = transformDecoder(bytesOf(KEY_BYTES), (bytes) => toBase58(bytes) as SolanaAddress);
+const data = transformDecoder(addDecoderSizePrefix(getBytesDecoder(), shortestLength), (bytes) =>
+  Uint8Array.from(bytes),
+);
+const indices = transformDecoder(data, (bytes) => [...bytes]);
+
+const signaturesDecoder = listOf(bytesOf(ED25519_SIGNATURE_BYTES));
+const messageDecoder = getStructDecoder([
+  ['requiredSignatures', byte],
+  ['readonlySigners', byte],
+  ['readonlyOthers', byte],
+  ['accountKeys', listOf(key)],
+  ['recentBlockhash', transformDecoder(key, String)],
+  [
+    'instructions',
+    listOf(
+      getStructDecoder([
+        ['program', byte],
+        ['accounts', indices],
+        ['data', data],
+      ]),
+    ),
+  ],
+]);
+const lookupsDecoder = listOf(
+  getStructDecoder([
+    ['table', key],
+    ['writable', indices],
+    ['readonly', indices],
+  ]),
+);
+
+/** @returns the value, and the offset behind it. @throws MalformedTransaction */
+function read<T>(decoder: Decoder<T>, bytes: Uint8Array, offset: number): readonly [T, number] {
+  try {
+    return decoder.read(bytes, offset);
+  } catch (error) {
+    if (error instanceof MalformedTransaction) throw error;
+    // Nothing else can be wrong with parts of a fixed size.
+    throw new MalformedTransaction('truncated');
+  }
 }
 
-interface Header {
-  readonly required: number;
-  readonly readonlySigners: number;
-  readonly readonlyOthers: number;
-}
+type Accounts = Pick<
+  SolanaTransaction,
+  'accountKeys' | 'requiredSignatures' | 'readonlySigners' | 'readonlyOthers'
+>;
 
-function judgeHeader({ required, readonlySigners, readonlyOthers }: Header, keys: readonly SolanaAddress[]) {
+function judgeHeader({ requiredSignatures, readonlySigners, readonlyOthers, accountKeys }: Accounts): void {
   const sane =
-    required > 0 &&
+    requiredSignatures > 0 &&
     // The fee payer is writable.
-    readonlySigners < required &&
-    required + readonlyOthers <= keys.length &&
-    new Set(keys).size === keys.length;
+    readonlySigners < requiredSignatures &&
+    requiredSignatures + readonlyOthers <= accountKeys.length &&
+    new Set(accountKeys).size === accountKeys.length;
   if (!sane) throw new MalformedTransaction('bad_header');
 }
 
@@ -174,56 +210,25 @@ function judgeIndices(
 
 /** @param message its bytes alone, without signatures */
 function readMessage(message: Uint8Array): Omit<SolanaTransaction, 'signatures'> {
-  const reader = new Reader(message);
-  let required = reader.byte();
-  const version = required >= VERSION_FLAG ? 0 : 'legacy';
-  if (version === 0) {
-    if (required !== VERSION_FLAG) throw new MalformedTransaction('version_not_supported');
-    required = reader.byte();
-  }
-  const header = { required, readonlySigners: reader.byte(), readonlyOthers: reader.byte() };
-  const accountKeys = listOf(reader, () => reader.key());
-  judgeHeader(header, accountKeys);
-  const recentBlockhash = toBase58(reader.take(KEY_BYTES));
-  const raw = listOf(reader, () => ({
-    program: reader.byte(),
-    accounts: reader.indices(),
-    data: reader.take(reader.length()),
-  }));
-  const lookups =
-    version === 'legacy'
-      ? []
-      : listOf(reader, () => ({
-          table: reader.key(),
-          writable: reader.indices(),
-          readonly: reader.indices(),
-        }));
-  reader.end();
-  judgeIndices(raw, accountKeys.length, lookups);
-  return {
-    version,
-    message,
-    requiredSignatures: required,
-    readonlySigners: header.readonlySigners,
-    readonlyOthers: header.readonlyOthers,
-    accountKeys,
-    recentBlockhash,
-    instructions: raw.map(({ program, accounts, data }) => ({
-      program: accountKeys[program]!,
-      accounts,
-      data,
-    })),
-    lookups,
-  };
+  const first = message[0] ?? 0;
+  if (first > VERSION_FLAG) throw new MalformedTransaction('version_not_supported');
+  const version = first === VERSION_FLAG ? 0 : 'legacy';
+  const [fields, fieldsEnd] = read(messageDecoder, message, version === 0 ? 1 : 0);
+  judgeHeader(fields);
+  const [lookups, end] = version === 0 ? read(lookupsDecoder, message, fieldsEnd) : [[], fieldsEnd];
+  if (end !== message.length) throw new MalformedTransaction('trailing_bytes');
+  const { accountKeys } = fields;
+  judgeIndices(fields.instructions, accountKeys.length, lookups);
+  const instructions = fields.instructions.map((each) => ({ ...each, program: accountKeys[each.program]! }));
+  return { ...fields, version, message, instructions, lookups };
 }
 
 /** Reads a whole transaction, signatures first. @throws MalformedTransaction */
 export function readTransaction(wire: Uint8Array): SolanaTransaction {
   if (wire[0] === FIRST_BYTE_OF_VERSION_1) throw new MalformedTransaction('version_not_supported');
   if (wire.length > MAX_TRANSACTION_BYTES) throw new MalformedTransaction('too_long');
-  const reader = new Reader(wire);
-  const signatures = listOf(reader, () => reader.take(ED25519_SIGNATURE_BYTES));
-  const transaction = readMessage(wire.slice(reader.offset));
+  const [signatures, end] = read(signaturesDecoder, wire, 0);
+  const transaction = readMessage(wire.slice(end));
   if (signatures.length !== transaction.requiredSignatures) throw new MalformedTransaction('bad_header');
   return { ...transaction, signatures };
 }
@@ -240,11 +245,6 @@ export function parseTransactionBytes(base64: string): Uint8Array {
   if (wire === null) throw new MalformedTransaction('not_base64');
   return wire;
 }
-
-type Accounts = Pick<
-  SolanaTransaction,
-  'accountKeys' | 'requiredSignatures' | 'readonlySigners' | 'readonlyOthers'
->;
 
 /** Whether the account must sign. Accounts from lookup tables never do. */
 export const isSigner = (tx: Accounts, index: number): boolean => index >= 0 && index < tx.requiredSignatures;

@@ -1,6 +1,6 @@
 import type { Sql } from '@bellwether/durable';
-import { toBase58 } from '@bellwether/protocol';
-import { type Address, generateKeyPairSigner } from '@solana/kit';
+import { readTransaction, toBase58, transactionId } from '@bellwether/protocol';
+import { type Address, createKeyPairSignerFromPrivateKeyBytes, generateKeyPairSigner } from '@solana/kit';
 import {
   getApproveCheckedInstruction,
   getCloseAccountInstruction,
@@ -8,6 +8,7 @@ import {
 } from '@solana-program/token';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
+import { signedAgain } from '../../protocol/test/sign-again.ts';
 import { SLOT_MS } from '../src/solana/block-clock.ts';
 import { readToken } from '../src/solana/token-accounts.ts';
 import { AirdropRefused, type SandboxChain, SandboxChainUnavailable } from '../src/solana/types.ts';
@@ -149,7 +150,34 @@ describe('what is refused leaves nothing behind', () => {
       expect(again).toMatchObject({ kind: 'refused', data: { err: 'AlreadyProcessed' } });
     expect(chain.account(bob.address)?.lamports).toBe(SOL / 4n);
   });
+
+  test('the same message under another valid signature, also after a restart', async () => {
+    const secretKey = crypto.getRandomValues(new Uint8Array(32));
+    const alice = await createKeyPairSignerFromPrivateKeyBytes(secretKey);
+    const bob = await generateKeyPairSigner();
+    await chain.airdrop(alice.address, SOL);
+    const { blockhash } = chain.latestBlockhash();
+    const wire = await build(alice, [transferSol(alice, bob.address, SOL / 4n)], { blockhash });
+    const other = signedAgain(wire, secretKey);
+    expect(idOf(other)).not.toBe(idOf(wire));
+
+    const [first, twin] = await Promise.all([chain.send(wire), chain.send(other)]);
+    expect(first).toMatchObject({ kind: 'executed' });
+    for (const again of [twin, await chain.send(other)])
+      expect(again).toMatchObject({ kind: 'refused', data: { err: 'AlreadyProcessed' } });
+    const asSent = { sigVerify: true, replaceRecentBlockhash: false };
+    expect(await chain.simulate(other, asSent)).toMatchObject({ err: 'AlreadyProcessed' });
+    // What landed is known by its own signature alone.
+    expect(await chain.statuses([idOf(wire), idOf(other)], true)).toMatchObject([{ err: null }, null]);
+
+    await chain.close();
+    chain = await open();
+    expect(await chain.send(other)).toMatchObject({ data: { err: 'AlreadyProcessed' } });
+    expect(chain.account(bob.address)?.lamports).toBe(SOL / 4n);
+  });
 });
+
+const idOf = (wire: Uint8Array): string => transactionId(readTransaction(wire));
 
 test('legacy and version 0 both execute', async () => {
   const [alice, bob] = [await wallet(chain), await generateKeyPairSigner()];

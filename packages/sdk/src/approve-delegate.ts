@@ -14,10 +14,10 @@ import {
   transactionId,
 } from '@bellwether/protocol';
 import type { Blockhash } from '@solana/kit';
+import { VenueBError } from './quote-error.ts';
 import { SolanaRpc, SolanaRpcError } from './solana-rpc.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 import type { Fetch } from './transport.ts';
-import { VenueBError } from './venue-b-error.ts';
 import { solanaAddress } from './verify-quote.ts';
 
 export interface Approval {
@@ -101,10 +101,7 @@ async function land(
     const status = await orSilence(rpc.status(signature));
     if (status === 'confirmed') return;
     if (typeof status === 'object')
-      throw new VenueBError(
-        'transaction_failed',
-        `The approval failed on chain: ${JSON.stringify(status.failed)}`,
-      );
+      throw new VenueBError('transaction_failed', `The approval failed on chain: ${status.failed}`);
     if (status === 'unseen' && height !== undefined && height > lastValid) break;
     await wait(POLL_MS);
   }

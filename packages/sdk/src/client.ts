@@ -130,8 +130,8 @@ import {
 } from '@bellwether/contract';
 import type { Static, TSchema } from 'typebox';
 import { INSPECT } from './inspect.ts';
+import { VenueB } from './quotes.ts';
 import { Transport, type TransportOptions } from './transport.ts';
-import { VenueB } from './venue-b.ts';
 
 export interface ClientOptions extends TransportOptions {
   /** `apiKeyCode` of the registration. Leave it out for the public operations. */

@@ -69,13 +69,13 @@ export { BellwetherClient, type CallOptions, type ClientOptions, type FeeCharge 
 export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-wallet.ts';
 export type { OrderSide } from './order-amounts.ts';
 export { type OrderBuildCode, OrderBuildError } from './order-build-error.ts';
+export { type UnsafeReason, UnsafeTransaction, type VenueBCode, VenueBError } from './quote-error.ts';
+export { VenueB, type VenueBLabels, type WaitOptions } from './quotes.ts';
 export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';
 export { type ClobAuthHeaders, type DepositKind, InvalidPrivateKey, Signer } from './signer.ts';
 export { SolanaRpcError } from './solana-rpc.ts';
 export { InvalidSolanaKey, SolanaSigner } from './solana-signer.ts';
 export type { Fetch, TransportOptions } from './transport.ts';
-export { VenueB, type VenueBLabels, type WaitOptions } from './venue-b.ts';
-export { type UnsafeReason, UnsafeTransaction, type VenueBCode, VenueBError } from './venue-b-error.ts';
 export {
   createVenueCredentials,
   credentialRequest,

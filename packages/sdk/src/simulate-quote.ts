@@ -11,8 +11,8 @@ import {
   toBase58,
   toBase64,
 } from '@bellwether/protocol';
+import type { UnsafeReason } from './quote-error.ts';
 import type { ChainAccount, SolanaRpc } from './solana-rpc.ts';
-import type { UnsafeReason } from './venue-b-error.ts';
 
 /** Of a lookup table, before its addresses. */
 const TABLE_HEADER_BYTES = 56;
@@ -99,7 +99,7 @@ export async function simulatedOverreaches(
   const before = watched.map((address) => accounts[addresses.indexOf(address)] ?? null);
   const unsigned = toBase64(unsignedWire(tx));
   const { err, accounts: after } = await rpc.simulate(unsigned, watched);
-  if (err !== null) return [{ code: 'would_fail', detail: `it would fail: ${JSON.stringify(err)}` }];
+  if (err !== null) return [{ code: 'would_fail', detail: `it would fail: ${err}` }];
   return [...reasons, ...losses(watched, before, after, terms)];
 }
 

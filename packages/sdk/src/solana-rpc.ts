@@ -1,10 +1,21 @@
-/** The few questions to a Solana JSON-RPC node that a delegation needs. Reads are asked with commitment `confirmed`. */
+/** The few questions to a Solana node that quotes and delegations need. Reads are asked with commitment `confirmed`. */
 import { parseBase64Strict } from '@bellwether/protocol';
+import type {
+  Address,
+  Base64EncodedDataResponse,
+  Base64EncodedWireTransaction,
+  Commitment,
+  Rpc,
+  RpcTransport,
+  Signature,
+  SolanaRpcApi,
+} from '@solana/kit';
 import type { Fetch } from './transport.ts';
 
 const TIMEOUT_MS = 10_000;
+const COMMITMENT: Commitment = 'confirmed';
 
-/** The node answered with an error, or not at all (`code` 0). The address may hold a key and is not quoted. */
+/** The node answered with an error, or not at all (`code` 0). The node's URL may hold a key and is not quoted. */
 export class SolanaRpcError extends Error {
   override readonly name = 'SolanaRpcError';
   /** JSON-RPC's, or 0. */
@@ -29,62 +40,68 @@ export type ChainAccount = {
   readonly data: Uint8Array;
 } | null;
 
-interface WireAccount {
-  readonly lamports: number;
-  readonly owner: string;
-  readonly executable: boolean;
-  readonly data: readonly [base64: string, encoding: string];
-}
-
 export interface SimulationAnswer {
-  /** `null`: it would succeed. */
-  readonly err: unknown;
+  /** The node's error as JSON; `null`: it would succeed. */
+  readonly err: string | null;
   readonly accounts: readonly ChainAccount[];
 }
 
-export type SignatureStatus = 'unseen' | 'confirmed' | { readonly failed: unknown };
+export type SignatureStatus = 'unseen' | 'confirmed' | { readonly failed: string };
+
+type Ask<T> = (rpc: Rpc<SolanaRpcApi>) => { send(options: { abortSignal: AbortSignal }): Promise<T> };
 
 export class SolanaRpc {
-  readonly #url: string;
-  readonly #fetch: Fetch;
+  readonly #transport: RpcTransport;
 
   constructor(url: string, send: Fetch = fetch) {
-    this.#url = url;
-    this.#fetch = send;
+    this.#transport = async <T>({ payload, signal }: Parameters<RpcTransport>[0]): Promise<T> => {
+      const response = await send(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: toJson(payload),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      const answer = (await response.json()) as { error?: { code?: number; message?: string } };
+      // Kit fails at errors without the details that it expects, and not every node sends them.
+      if (answer.error !== undefined)
+        throw new SolanaRpcError(
+          answer.error.code ?? 0,
+          `${methodOf(payload)}: ${answer.error.message ?? 'refused'}`,
+        );
+      return answer as T;
+    };
   }
 
   /** @throws SolanaRpcError */
   async latestBlockhash(): Promise<LatestBlockhash> {
-    const { value } = await this.#call<{ value: LatestBlockhash }>('getLatestBlockhash', [
-      { commitment: 'confirmed' },
-    ]);
-    return value;
+    const { value } = await this.#ask((rpc) => rpc.getLatestBlockhash({ commitment: COMMITMENT }));
+    return { blockhash: value.blockhash, lastValidBlockHeight: Number(value.lastValidBlockHeight) };
   }
 
   /** @throws SolanaRpcError */
-  blockHeight(): Promise<number> {
-    return this.#call('getBlockHeight', [{ commitment: 'confirmed' }]);
+  async blockHeight(): Promise<number> {
+    return Number(await this.#ask((rpc) => rpc.getBlockHeight({ commitment: COMMITMENT })));
   }
 
   /** The same bytes may be sent again and again. @throws SolanaRpcError when the node refuses it */
-  send(base64: string): Promise<string> {
-    const options = { encoding: 'base64', preflightCommitment: 'confirmed', maxRetries: 0 };
-    return this.#call('sendTransaction', [base64, options]);
+  async send(base64: string): Promise<void> {
+    await this.#ask((rpc) =>
+      rpc.sendTransaction(base64 as Base64EncodedWireTransaction, {
+        encoding: 'base64',
+        preflightCommitment: COMMITMENT,
+        maxRetries: 0n,
+      }),
+    );
   }
 
   /** @throws SolanaRpcError */
   async status(signature: string): Promise<SignatureStatus> {
-    interface Item {
-      readonly err: unknown;
-      readonly confirmationStatus?: string | null;
-    }
-    const { value } = await this.#call<{ value: (Item | null)[] }>('getSignatureStatuses', [
-      [signature],
-      { searchTransactionHistory: true },
-    ]);
+    const { value } = await this.#ask((rpc) =>
+      rpc.getSignatureStatuses([signature as Signature], { searchTransactionHistory: true }),
+    );
     const item = value[0];
     if (item === null || item === undefined) return 'unseen';
-    if (item.err !== null) return { failed: item.err };
+    if (item.err !== null) return { failed: toJson(item.err) };
     return item.confirmationStatus === 'confirmed' || item.confirmationStatus === 'finalized'
       ? 'confirmed'
       : 'unseen';
@@ -92,53 +109,58 @@ export class SolanaRpc {
 
   /** In the order asked for; at most 100. @throws SolanaRpcError */
   async accounts(addresses: readonly string[]): Promise<readonly ChainAccount[]> {
-    const options = { encoding: 'base64', commitment: 'confirmed' };
-    const { value } = await this.#call<{ value: (WireAccount | null)[] }>('getMultipleAccounts', [
-      addresses,
-      options,
-    ]);
+    const { value } = await this.#ask((rpc) =>
+      rpc.getMultipleAccounts(addresses as readonly Address[], {
+        encoding: 'base64',
+        commitment: COMMITMENT,
+      }),
+    );
     return accountsOf(value, addresses.length);
   }
 
   /** What some accounts would be after an unsigned transaction. @throws SolanaRpcError */
   async simulate(base64: string, addresses: readonly string[]): Promise<SimulationAnswer> {
-    const { value } = await this.#call<{ value: { err: unknown; accounts: (WireAccount | null)[] | null } }>(
-      'simulateTransaction',
-      [
-        base64,
-        {
-          encoding: 'base64',
-          commitment: 'confirmed',
-          sigVerify: false,
-          replaceRecentBlockhash: false,
-          accounts: { encoding: 'base64', addresses },
-        },
-      ],
+    const { value } = await this.#ask((rpc) =>
+      rpc.simulateTransaction(base64 as Base64EncodedWireTransaction, {
+        encoding: 'base64',
+        commitment: COMMITMENT,
+        sigVerify: false,
+        replaceRecentBlockhash: false,
+        accounts: { encoding: 'base64', addresses: addresses as readonly Address[] },
+      }),
     );
-    if (value.err !== null) return { err: value.err, accounts: [] };
+    if (value.err !== null) return { err: toJson(value.err), accounts: [] };
     return { err: null, accounts: accountsOf(value.accounts ?? [], addresses.length) };
   }
 
-  async #call<T>(method: string, params: readonly unknown[]): Promise<T> {
-    let answer: { result?: T; error?: { code?: number; message?: string } };
+  async #ask<T>(ask: Ask<T>): Promise<T> {
+    const { createSolanaRpcFromTransport } = await import('@solana/kit');
+    const rpc = createSolanaRpcFromTransport(this.#transport) as Rpc<SolanaRpcApi>;
+    let answer: T;
     try {
-      const response = await this.#fetch(this.#url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
-      answer = (await response.json()) as typeof answer;
-    } catch {
-      // What fetch throws may quote the address.
-      throw new SolanaRpcError(0, `${method}: no readable answer from the Solana node`);
+      answer = await ask(rpc).send({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+    } catch (error) {
+      // Anything else may quote the URL.
+      throw error instanceof SolanaRpcError ? error : unreadable();
     }
-    if (answer.error !== undefined)
-      throw new SolanaRpcError(answer.error.code ?? 0, `${method}: ${answer.error.message ?? 'refused'}`);
-    if (answer.result === undefined)
-      throw new SolanaRpcError(0, `${method}: no readable answer from the Solana node`);
-    return answer.result;
+    if (answer === undefined) throw unreadable();
+    return answer;
   }
+}
+
+const unreadable = (): SolanaRpcError => new SolanaRpcError(0, 'no readable answer from the Solana node');
+
+/** Kit reads and writes integers as bigint; on the wire they are numbers. */
+const toJson = (value: unknown): string =>
+  JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? Number(item) : item));
+
+const methodOf = (payload: unknown): string => (payload as { readonly method: string }).method;
+
+interface WireAccount {
+  readonly lamports: bigint;
+  readonly owner: string;
+  readonly executable: boolean;
+  readonly data: Base64EncodedDataResponse;
 }
 
 function accountsOf(wire: readonly (WireAccount | null)[], count: number): readonly ChainAccount[] {
@@ -147,11 +169,7 @@ function accountsOf(wire: readonly (WireAccount | null)[], count: number): reado
     if (account === null) return null;
     const data = parseBase64Strict(account.data[0]);
     if (data === null) throw new SolanaRpcError(0, 'the Solana node gave an account that cannot be read');
-    return {
-      lamports: BigInt(account.lamports),
-      owner: account.owner,
-      executable: account.executable,
-      data,
-    };
+    const { lamports, owner, executable } = account;
+    return { lamports, owner, executable, data };
   });
 }

@@ -16,10 +16,10 @@ import {
   type SolanaTransaction,
   USDC_MINT,
 } from '@bellwether/protocol';
+import { type UnsafeReason, UnsafeTransaction, VenueBError } from './quote-error.ts';
 import { simulatedOverreaches } from './simulate-quote.ts';
 import { SolanaRpc } from './solana-rpc.ts';
 import type { Fetch } from './transport.ts';
-import { type UnsafeReason, UnsafeTransaction, VenueBError } from './venue-b-error.ts';
 
 /** What an agent wants to trade. */
 export type VenueBAsk = {

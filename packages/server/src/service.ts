@@ -64,13 +64,14 @@ import type { ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
-import type { VenueB } from './ports/venue-b.ts';
+import type { VenueB } from './ports/quotes.ts';
 import { openDatabase } from './wiring/database.ts';
+import { createSigning, createVenueB, walletOf } from './wiring/dflow.ts';
 import { doorPaths, paperDoors } from './wiring/doors.ts';
+import { describeOutage } from './wiring/outages.ts';
 import { startPaper } from './wiring/paper.ts';
 import { createReadiness } from './wiring/readiness.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
-import { createSigning, createVenueB, walletOf } from './wiring/venue-b.ts';
 
 const VERSION: string = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
@@ -305,6 +306,7 @@ async function start(
     logger,
     deadlineMs: config.load.deadlineMs,
     isDatabaseAway: database.isAway,
+    describeOutage,
     basePath: config.basePath,
     trustProxy: config.trustProxy,
     connections: config.connections,

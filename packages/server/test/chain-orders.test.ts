@@ -30,17 +30,17 @@ test('every status reads in the venue’s words', () => {
   expect(chainWord('rejected', 'refused_by_chain')).toBe('failed');
 });
 
-test('numbers of the records, and venue A as it was', () => {
+test('numbers of the records, and signed orders in their own words', () => {
   const number = (status: (typeof ORDER_STATUSES)[number], errorCode: string | null = null) =>
-    statusNumber({ signatureType: null, status, errorCode });
+    statusNumber({ kind: 'quoted', status, errorCode });
   expect([number('submitting'), number('delayed'), number('partially_filled')]).toEqual([1, 1, 1]);
   expect([number('filled'), number('matched')]).toEqual([2, 2]);
   expect([number('canceled'), number('rejected', 'not_landed'), number('rejected', 'reverted')]).toEqual([
     3, 3, 3,
   ]);
   expect(number('rejected', 'transaction_failed')).toBe(5);
-  const onA = { signatureType: 0, status: 'partially_filled', errorCode: null } as const;
-  expect([statusWord(onA), statusNumber(onA)]).toEqual(['partially_filled', 1]);
+  const signed = { kind: 'signed', status: 'partially_filled', errorCode: null } as const;
+  expect([statusWord(signed), statusNumber(signed)]).toEqual(['partially_filled', 1]);
 });
 
 test('an average price is rounded against whoever would like it better, and always fits', () => {

@@ -34,7 +34,7 @@ import { openTestDatabase } from '../../../test/postgres.ts';
 import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
 import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
 import type { HttpSend } from '../src/ports/outbound.ts';
-import type { OrderProgress, QuoteQuestion, TickerMarket, VenueB, VenueQuote } from '../src/ports/venue-b.ts';
+import type { OrderProgress, QuoteQuestion, TickerMarket, VenueB, VenueQuote } from '../src/ports/quotes.ts';
 
 const START = Date.parse('2026-11-21T12:00:00Z');
 const CREDIT = 100_000_000_000n;

@@ -34,7 +34,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fetchSend } from '../src/adapters/outbound/http.ts';
 import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
 import type { BalanceChange, Chain, Simulation, TokenAccount } from '../src/ports/chain.ts';
-import type { QuoteQuestion, VenueB } from '../src/ports/venue-b.ts';
+import type { QuoteQuestion, VenueB } from '../src/ports/quotes.ts';
 import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
 
 const key = (fill: number) => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;
@@ -433,7 +433,7 @@ describe('there is none', () => {
     expect(venue.status()).toBe('the DFlow trade API does not answer');
     dflow['/api/v1/market/'] = (reply) => reply.code(503).send('');
     expect(await ask()).toMatchObject({ code: 'venue_unavailable', market: null });
-    await expect(venue.market(TICKER)).rejects.toMatchObject({ name: 'VenueBUnavailable' });
+    await expect(venue.market(TICKER)).rejects.toMatchObject({ name: 'VenueUnavailable' });
   });
 });
 
@@ -632,7 +632,7 @@ describe('markets', () => {
 
   test('a failure is not kept', async () => {
     dflow['/api/v1/markets/batch'] = (reply) => reply.code(400).send({});
-    await expect(venue.markets.find(TICKER)).rejects.toMatchObject({ name: 'VenueBUnavailable' });
+    await expect(venue.markets.find(TICKER)).rejects.toMatchObject({ name: 'VenueUnavailable' });
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket()] };
     expect(await venue.markets.find(TICKER)).toMatchObject({ id: TICKER });
   });

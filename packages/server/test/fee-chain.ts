@@ -15,6 +15,7 @@ import {
   USDC_MINT,
 } from '@bellwether/protocol';
 import { buildTransfer } from '../src/adapters/solana/delegated-transfer.ts';
+import { ChainUnavailable } from '../src/domain/unavailable.ts';
 import type { Chain, Landing, SendAnswer, TokenAccount } from '../src/ports/chain.ts';
 
 /** What a node does with a transaction, and whether its answer arrives. */
@@ -36,10 +37,6 @@ export interface FeeChain {
 }
 
 const LIFE_BLOCKS = 150;
-
-export class ChainUnavailable extends Error {
-  override readonly name = 'ChainUnavailable';
-}
 
 export function createFeeChain(owner: SolanaAddress, delegate: SolanaAddress): FeeChain {
   const lastHeights = new Map<string, number>();

@@ -2,7 +2,9 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Refusal } from '../src/app/refusal.ts';
+import { ChainUnavailable, VenueUnavailable } from '../src/domain/unavailable.ts';
 import { handleError } from '../src/http/problem.ts';
+import { describeOutage } from '../src/wiring/outages.ts';
 
 let app: FastifyInstance;
 const log: string[] = [];
@@ -14,6 +16,9 @@ const FAULTS: Readonly<Record<string, () => unknown>> = {
   type: () => new TypeError("Cannot read properties of undefined (reading 'hunter2')"),
   database: () => Object.assign(new Error('write CONNECTION_CLOSED /run/pg'), { code: 'CONNECTION_CLOSED' }),
   pipe: () => Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }),
+  venue: () => new VenueUnavailable('hunter2'),
+  chain: () => new ChainUnavailable('hunter2'),
+  namesake: () => Object.assign(new Error('x'), { name: 'VenueUnavailable' }),
   refused: () =>
     new Refusal([
       { code: 'price_mismatch', path: 'price', detail: 'one.', context: { limit: 1 } },
@@ -24,6 +29,7 @@ const FAULTS: Readonly<Record<string, () => unknown>> = {
 beforeAll(async () => {
   app = Fastify({ logger: { level: 'error', stream: { write: (line: string) => log.push(line) } } });
   app.decorate('publicUrl', () => 'https://desk.example');
+  app.decorate('describeOutage', describeOutage);
   app.setErrorHandler(handleError);
   for (const [name, fault] of Object.entries(FAULTS))
     app.get(`/${name}`, async () => {
@@ -38,7 +44,7 @@ const get = async (name: string) => {
   return { status: answer.statusCode, headers: answer.headers, text: answer.body, body: answer.json() };
 };
 
-test.for(['unknown', 'text', 'type'])(
+test.for(['unknown', 'text', 'type', 'namesake'])(
   '%s: 500 internal_error, without stack, SQL or message',
   async (name) => {
     const { status, headers, text, body } = await get(name);
@@ -62,7 +68,7 @@ test('what happened is in the log instead', async () => {
   expect(log.join('')).toContain(body.requestId);
 });
 
-test.for(['database', 'pipe'])('%s gone: 503 with Retry-After', async (name) => {
+test.for(['database', 'pipe', 'venue', 'chain'])('%s gone: 503 with Retry-After', async (name) => {
   expect(await get(name)).toMatchObject({
     status: 503,
     headers: { 'retry-after': '1' },

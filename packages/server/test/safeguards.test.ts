@@ -165,15 +165,17 @@ describe('restrictions by a former owner', () => {
     };
     expect(allowances(STRICT, standing)).toEqual({
       tradingPaused: false,
-      maxTradeAmount: STRICT.maxTradeAmount,
-      tradesToday: { limit: 10, used: 9, left: 1 },
-      dailyTradeAmount: { limit: 500_000_000n, used: 100_000_000n, left: 400_000_000n },
-      positionValue: { limit: 70_000_000n, used: 20_000_000n, left: 50_000_000n },
-      dailyLoss: { limit: 6_000_000n, used: 5_000_000n, left: 1_000_000n },
+      caps: {
+        maxTradeAmount: { limit: STRICT.maxTradeAmount, used: 0n, left: STRICT.maxTradeAmount },
+        maxTradesPerDay: { limit: 10n, used: 9n, left: 1n },
+        dailyTradeAmountLimit: { limit: 500_000_000n, used: 100_000_000n, left: 400_000_000n },
+        maxPositionValue: { limit: 70_000_000n, used: 20_000_000n, left: 50_000_000n },
+        dailyLossLimit: { limit: 6_000_000n, used: 5_000_000n, left: 1_000_000n },
+      },
     });
-    expect(allowances({ ...STRICT, tradeLimitEnabled: false }, FACTS)).toMatchObject({
-      maxTradeAmount: null,
-      tradesToday: { limit: null, used: 3, left: null },
+    expect(allowances({ ...STRICT, tradeLimitEnabled: false }, FACTS).caps).toMatchObject({
+      maxTradeAmount: { limit: null },
+      maxTradesPerDay: { limit: null, used: 3n, left: null },
     });
   });
 });

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { EpochMs, EXACT, Iso, LIMITS, lines, Nullable, nameText } from '../fields.ts';
+import { EpochMs, Iso, LIMITS, lines, Nullable, nameText } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { CAP_SETTINGS, CAPS_LOCKED, CAPS_SHOWN } from '../safeguards.ts';
 
 export const RegisterRequest = Type.Object({
   name: nameText(LIMITS.agentNameChars),
@@ -38,24 +39,12 @@ export const AgentRecord = Type.Object({
 });
 
 const percent = Type.Optional(Type.Union([Type.Number({ minimum: 1, maximum: 100 }), Type.Null()]));
-const money = (maximum: number) => Type.Number({ exclusiveMinimum: 0, maximum, ...EXACT });
-const cap = Type.Optional(Type.Union([money(LIMITS.dailyTradeAmount), Type.Null()]));
 
 /** A partial update. */
 export const SettingsUpdate = Type.Object({
-  maxTradesPerDay: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: LIMITS.tradesPerDay,
-      description: 'orders accepted for submission; one that is canceled later keeps its place in the count',
-    }),
-  ),
-  maxTradeAmount: Type.Optional(money(LIMITS.tradeAmount)),
+  ...CAP_SETTINGS,
   tradingPaused: Type.Optional(Type.Boolean()),
   autoRedeemEnabled: Type.Optional(Type.Boolean()),
-  dailyTradeAmountLimit: Type.Optional(money(LIMITS.dailyTradeAmount)),
-  maxPositionValue: cap,
-  dailyLossLimit: cap,
   tradeLimitEnabled: Type.Optional(Type.Boolean()),
   riskControlEnabled: Type.Optional(Type.Boolean()),
   takeProfitPercent: percent,
@@ -65,24 +54,16 @@ export const SettingsUpdate = Type.Object({
 /** Ceilings that the agent's key cannot raise; a safeguard that is not locked is not named. */
 export const LockedByOwner = Type.Object(
   {
-    maxTradesPerDay: Type.Optional(Type.Integer()),
-    maxTradeAmount: Type.Optional(Type.Number()),
-    dailyTradeAmountLimit: Type.Optional(Type.Number()),
-    maxPositionValue: Type.Optional(Type.Number()),
-    dailyLossLimit: Type.Optional(Type.Number()),
+    ...CAPS_LOCKED,
     tradeLimitEnabled: Type.Optional(Type.Boolean({ description: 'true: the caps cannot be switched off' })),
   },
   { description: "what the agent's owner has locked, and at what" },
 );
 
 export const Settings = Type.Object({
-  maxTradesPerDay: Type.Integer(),
-  maxTradeAmount: Type.Number({ description: 'collateral per trade, fees apart' }),
+  ...CAPS_SHOWN,
   tradingPaused: Type.Boolean(),
   autoRedeemEnabled: Type.Boolean(),
-  dailyTradeAmountLimit: Type.Number({ description: 'collateral per UTC day' }),
-  maxPositionValue: Nullable(Type.Number()),
-  dailyLossLimit: Nullable(Type.Number()),
   tradeLimitEnabled: Type.Boolean({ description: 'false lifts the caps, never the pause' }),
   riskControlEnabled: Type.Boolean(),
   takeProfitPercent: Nullable(Type.Number()),

@@ -11,6 +11,7 @@ import {
   WalletOfEitherVenue,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { CAP_ALLOWANCES } from '../safeguards.ts';
 
 /** Interface 2.8, both tables. */
 export const Market = Type.Object({
@@ -138,12 +139,6 @@ const SizedEdge = Type.Object({
   perShare: Nullable(Type.Number()),
 });
 
-const Remaining = Type.Object({
-  limit: Nullable(Type.Number()),
-  used: Type.Number(),
-  left: Nullable(Type.Number()),
-});
-
 export const Position = Type.Object({
   venue: Type.String(),
   marketId: Type.String(),
@@ -195,11 +190,7 @@ export const MarketContext = Type.Object({
   }),
   safeguards: Type.Object({
     tradingPaused: Type.Boolean(),
-    maxTradeAmount: Nullable(Type.Number()),
-    tradesToday: Remaining,
-    dailyTradeAmount: Remaining,
-    positionValue: Remaining,
-    dailyLoss: Remaining,
+    ...CAP_ALLOWANCES,
   }),
   slippage: Type.Array(Slippage),
   edge: Nullable(

@@ -3,18 +3,9 @@
  * is accepted from these pages only.
  */
 import { type Static, Type } from 'typebox';
-import {
-  EpochMs,
-  EXACT,
-  HEX,
-  Iso,
-  LIMITS,
-  Nullable,
-  nameText,
-  text,
-  WalletOfEitherVenue,
-} from '../fields.ts';
+import { EpochMs, HEX, Iso, Nullable, nameText, text, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { CAPS_LOCKABLE, lockable } from '../safeguards.ts';
 import { ApiKeyRecord, LockedByOwner, Settings } from './agents.ts';
 
 const OWNER_NAME_CHARS = 100;
@@ -70,24 +61,12 @@ export const OwnerAgent = Type.Object({
   settings: Settings,
 });
 
-const ceiling = <T extends Parameters<typeof Type.Optional>[0]>(limit: T) =>
-  Type.Optional(
-    Type.Object({
-      limit,
-      locked: Type.Boolean({ description: "true: the agent's key may lower it, never raise it above" }),
-    }),
-  );
-const money = (maximum: number) => Type.Number({ exclusiveMinimum: 0, maximum, ...EXACT });
-const moneyOrNone = Type.Union([money(LIMITS.dailyTradeAmount), Type.Null()]);
-
 /** Only the named safeguards change. "None" cannot be locked. */
 export const OwnerSafeguards = Type.Object({
-  maxTradesPerDay: ceiling(Type.Integer({ minimum: 0, maximum: LIMITS.tradesPerDay })),
-  maxTradeAmount: ceiling(money(LIMITS.tradeAmount)),
-  dailyTradeAmountLimit: ceiling(money(LIMITS.dailyTradeAmount)),
-  maxPositionValue: ceiling(moneyOrNone),
-  dailyLossLimit: ceiling(moneyOrNone),
-  tradeLimitEnabled: ceiling(Type.Boolean({ description: 'false lifts the caps, never the pause' })),
+  ...CAPS_LOCKABLE,
+  tradeLimitEnabled: Type.Optional(
+    lockable(Type.Boolean({ description: 'false lifts the caps, never the pause' })),
+  ),
 });
 
 const AgentParams = Type.Object({

@@ -28,6 +28,7 @@ import {
   VenueRefusalCode,
   words,
 } from '../order-words.ts';
+import { CAP_DENIALS } from '../safeguards.ts';
 
 /** Interface 2.6. `salt` may also come as text and `side` as 0 or 1: the venue's own client returns them so. */
 export const SignedOrder = Type.Object({
@@ -245,11 +246,7 @@ export const placeTrade = operation({
     'trading_paused',
     'credentials_not_registered',
     'claim_required',
-    'max_trade_amount_exceeded',
-    'max_trades_per_day_exceeded',
-    'daily_trade_amount_exceeded',
-    'max_position_value_exceeded',
-    'daily_loss_limit_reached',
+    ...CAP_DENIALS,
     'order_already_placed',
     'order_outcome_unknown',
     'service_unavailable',

@@ -2,11 +2,10 @@
  * Answers GET /order: prices whole contracts on the exchange's own book and, when a wallet is named, builds the
  * transaction that opens the order. What it hands out is on record, with its terms, before it is answered.
  */
-import { createHash } from 'node:crypto';
 import { divide, MICRO, type Micro } from '@bellwether/contract/decimals';
 import type { Outcome, PaperExchange } from '@bellwether/exchange';
 import { type SolanaAddress, toBase64, USDC_MINT } from '@bellwether/protocol';
-import type { SandboxChain } from '../solana/index.ts';
+import { messageHashOf, type SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import { DoorError, noRoute } from './door-error.ts';
 import { COMPUTE_UNITS, type OrderRequest } from './order-request.ts';
@@ -50,9 +49,6 @@ export function payoutOf(market: Pick<ListedMarket, 'payout'>, outcome: Outcome)
   if (market.payout === 'HALF') return MICRO / 2n;
   return market.payout === outcome ? MICRO : 0n;
 }
-
-export const messageHashOf = (message: Uint8Array): string =>
-  createHash('sha256').update(message).digest('hex');
 
 /** @throws DoorError in the venue's words */
 export async function quoteOrder(

@@ -9,10 +9,10 @@
 import type { Sql } from '@bellwether/durable';
 import type { Clock, ConditionId } from '@bellwether/exchange';
 import { parseSolanaAddress, USDC_MINT } from '@bellwether/protocol';
-import type { SandboxChain } from '../solana/index.ts';
+import { messageHashOf, type SandboxChain } from '../solana/index.ts';
 import { Catalog, type CatalogExchange } from './catalog.ts';
 import { type OrderRow, Orders } from './orders.ts';
-import { messageHashOf, type QuoteParts } from './quotes.ts';
+import type { QuoteParts } from './quotes.ts';
 import { LP_ACCOUNT, Settlement, type SettlementExchange } from './settlement.ts';
 import { type Switches, switchesFrom } from './switches.ts';
 import { Tape } from './tape.ts';

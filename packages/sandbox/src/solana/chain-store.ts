@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { type Session, type Sql, type Tx, transact } from '@bellwether/durable';
 import { SLOT_MS } from './block-clock.ts';
 import { parseJson, toJson } from './exact-json.ts';
+import { messageHashOf, type RecentTransaction } from './status-cache.ts';
 import type {
   AddressedAccount,
   ChainAccount,
@@ -35,7 +36,7 @@ export interface StoredChain {
   readonly landed: number;
   readonly accounts: readonly AddressedAccount[];
   /** Of the last `recentSlots` slots before `lastSlot`, in their order. */
-  readonly recent: readonly { readonly signature: string; readonly slot: number; readonly err: unknown }[];
+  readonly recent: readonly Omit<RecentTransaction, 'pending'>[];
   readonly tenure: Tenure;
 }
 
@@ -125,7 +126,7 @@ export class ChainStore {
     ]);
     const lastSlot = Number(chain[0]?.last_slot);
     const recent = await this.#sql`
-      select signature, slot::text, err from sandbox_transactions
+      select signature, slot::text, err, wire from sandbox_transactions
       where slot > ${String(lastSlot - recentSlots)}::bigint order by slot`;
     return {
       genesisMs: Number(chain[0]?.genesis_ms),
@@ -142,6 +143,7 @@ export class ChainStore {
       })),
       recent: recent.map((row) => ({
         signature: row.signature,
+        messageHash: messageHashOf(messageOf(row.wire)),
         slot: Number(row.slot),
         err: errOf(row.err),
       })),
@@ -180,6 +182,9 @@ export class ChainStore {
     return new Map(rows.map((row) => [row.address, BigInt(row.lamports)]));
   }
 }
+
+/** Behind the signatures: their number is one byte, and one each of 64. What landed was read strictly. */
+const messageOf = (wire: Uint8Array): Uint8Array => wire.subarray(1 + 64 * (wire[0] ?? 0));
 
 const errOf = (text: string | null): unknown => (text === null ? null : parseJson(text));
 

@@ -23,6 +23,7 @@ import { Allowances, accountsOf, FAUCET_LAMPORTS, type Faucet, openFaucet, utcDa
 import { feeOf } from './fee.ts';
 import { callsLoader, createMachine, type Machine, type Run } from './machine.ts';
 import { INVALID_PARAMS, PREFLIGHT_FAILED, SIGNATURE_FAILED } from './rpc/rpc-error.ts';
+import { messageHashOf, type RecentTransaction, StatusCache } from './status-cache.ts';
 import { errorSentence } from './transaction-errors.ts';
 import {
   type AddressedAccount,
@@ -57,20 +58,12 @@ export async function openChain(options: ChainOptions): Promise<SandboxChain> {
   return chain;
 }
 
-interface Recent {
-  readonly slot: number;
-  readonly err: unknown;
-  /** `null` once it is durable. Until then the transaction is not told of. */
-  pending: Promise<void> | null;
-}
-
 /** Everything that follows from what the database holds. */
 interface Live {
   readonly machine: Machine;
   readonly blocks: BlockClock;
   readonly line: CommitLine;
-  /** In order of their slots. */
-  readonly recent: Map<string, Recent>;
+  readonly recent: StatusCache;
   readonly allowances: Allowances;
   /** Transactions that ever landed. */
   landed: number;
@@ -124,10 +117,7 @@ class DurableChain implements SandboxChain {
   }
 
   landedSince(slot: number): number {
-    let count = 0;
-    for (const entry of this.#open().recent.values())
-      if (entry.slot > slot && entry.pending === null) count += 1;
-    return count;
+    return this.#open().recent.durableSince(slot);
   }
 
   minimumBalanceForRentExemption(bytes: number): bigint {
@@ -169,7 +159,7 @@ class DurableChain implements SandboxChain {
     if (preview.err === 'SignatureFailure')
       return refusal(SIGNATURE_FAILED, 'Transaction signature verification failure');
     if (!live.blocks.isValid(tx.recentBlockhash)) return preflightFailed('BlockhashNotFound');
-    const twin = live.recent.get(transactionId(tx));
+    const twin = live.recent.ofMessage(tx.message);
     if (twin !== undefined) {
       // Said only once it is true for good.
       await twin.pending;
@@ -194,7 +184,7 @@ class DurableChain implements SandboxChain {
       return refusal(SIGNATURE_FAILED, 'Transaction signature verification failure');
     const replaced = options.replaceRecentBlockhash;
     const stale = !replaced && !blocks.isValid(tx.recentBlockhash) ? 'BlockhashNotFound' : null;
-    const known = !replaced && recent.has(transactionId(tx)) ? 'AlreadyProcessed' : null;
+    const known = !replaced && recent.ofMessage(tx.message) !== undefined ? 'AlreadyProcessed' : null;
     const refusedAs = stale ?? known;
     const told: Run =
       refusedAs === null ? run : { err: refusedAs, logs: [], unitsConsumed: 0n, returnData: null };
@@ -228,8 +218,8 @@ class DurableChain implements SandboxChain {
     const { recent, blocks } = this.#open();
     const slot = blocks.slot();
     const known = (signature: string): { slot: number; err: unknown } | null => {
-      const found = recent.get(signature);
-      return found === undefined || found.pending !== null || found.slot < slot - RECENT_SLOTS ? null : found;
+      const found = recent.durable(signature);
+      return found === undefined || found.slot < slot - RECENT_SLOTS ? null : found;
     };
     const missing = searchHistory ? signatures.filter((signature) => known(signature) === null) : [];
     const history = missing.length === 0 ? null : await this.#store.outcomes(missing);
@@ -336,12 +326,13 @@ class DurableChain implements SandboxChain {
       witnesses: [...this.#witnesses, ...(also === undefined ? [] : [also])],
       also: null,
     };
-    const entry: Recent = { slot, err, pending: null };
+    const messageHash = messageHashOf(tx.message);
+    const entry: RecentTransaction = { signature, messageHash, slot, err, pending: null };
     entry.pending = live.line.add(change).then(() => {
       entry.pending = null;
       live.landed += 1;
     });
-    recent.set(signature, entry);
+    recent.add(entry);
     await entry.pending;
     return { kind: 'executed', executed };
   }
@@ -364,10 +355,7 @@ class DurableChain implements SandboxChain {
   #keepTime({ machine, blocks, recent }: Live): number {
     const slot = blocks.slot();
     machine.setTime(slot, this.#options.clock.now(), blocks.blockhash);
-    for (const [signature, entry] of recent) {
-      if (entry.slot >= slot - RECENT_SLOTS || entry.pending !== null) break;
-      recent.delete(signature);
-    }
+    recent.forgetBefore(slot - RECENT_SLOTS);
     return slot;
   }
 
@@ -385,6 +373,8 @@ class DurableChain implements SandboxChain {
     });
     const machine = await createMachine();
     for (const one of stored.accounts) machine.put(one);
+    const recent = new StatusCache();
+    for (const entry of stored.recent) recent.add({ ...entry, pending: null });
     const day = utcDay(nowMs);
     return {
       machine,
@@ -398,9 +388,7 @@ class DurableChain implements SandboxChain {
         tenure: stored.tenure,
         onFailed: (cause) => this.#startAnew(cause),
       }),
-      recent: new Map(
-        stored.recent.map(({ signature, slot, err }) => [signature, { slot, err, pending: null }]),
-      ),
+      recent,
       allowances: new Allowances(day, await this.#store.airdropsOf(day)),
       landed: stored.landed,
     };

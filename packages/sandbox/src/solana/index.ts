@@ -1,6 +1,7 @@
 export { openChain } from './chain.ts';
 export { type SolanaRpcDoorOptions, solanaRpcDoor } from './rpc/door.ts';
 export { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
+export { messageHashOf } from './status-cache.ts';
 export {
   type AddressedAccount,
   type AirdropAllowance,

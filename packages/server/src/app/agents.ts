@@ -1,19 +1,17 @@
-/** Registration, keys, the agent's own record, its settings. */
+/** Registration, keys, the agent's own record. */
 import {
   type AgentRecord,
   type ApiKeyRecord,
   LIMITS,
   type Me,
   type RegisterResponse,
-  type Settings,
-  type SettingsUpdate,
 } from '@bellwether/contract';
-import { microToNumber, parseMicro } from '@bellwether/contract/decimals';
-import { lockedDenials } from '../domain/locks.ts';
-import type { AgentRow, Caller, KeyRow, SettingsChange, SettingsRow } from '../ports/stores.ts';
+import { microToNumber } from '@bellwether/contract/decimals';
+import type { AgentRow, Caller, KeyRow } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { holdings, positionRecords } from './positions.ts';
-import { Refusal, refusal } from './refusal.ts';
+import { refusal } from './refusal.ts';
+import { settingsRecord } from './settings.ts';
 
 const ACTIVE_WITHIN_MS = 5 * 60_000;
 const IDLE_WITHIN_MS = 24 * 3_600_000;
@@ -193,61 +191,3 @@ export async function me(deps: Deps, caller: Caller): Promise<Me> {
 
 /** Sums of exact micro amounts as JSON numbers: cuts the noise of the last binary digits. */
 const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
-
-const optional = (value: bigint | null): number | null => (value === null ? null : microToNumber(value));
-
-/** The owner's ceilings as the record shows them: only what is locked. */
-export function lockedByOwner({ locks }: Pick<SettingsRow, 'locks'>): Settings['lockedByOwner'] {
-  const ceilings = Object.entries(locks)
-    .filter(([, lock]) => lock !== null && lock !== false)
-    .map(([name, lock]) => [name, typeof lock === 'bigint' ? microToNumber(lock) : lock]);
-  return Object.fromEntries(ceilings);
-}
-
-export function settingsRecord(row: SettingsRow): Settings {
-  return {
-    maxTradesPerDay: row.maxTradesPerDay,
-    maxTradeAmount: microToNumber(row.maxTradeAmount),
-    tradingPaused: row.tradingPaused,
-    autoRedeemEnabled: row.autoRedeemEnabled,
-    dailyTradeAmountLimit: microToNumber(row.dailyTradeAmountLimit),
-    maxPositionValue: optional(row.maxPositionValue),
-    dailyLossLimit: optional(row.dailyLossLimit),
-    tradeLimitEnabled: row.tradeLimitEnabled,
-    riskControlEnabled: row.riskControlEnabled,
-    takeProfitPercent: row.takeProfitPercent,
-    stopLossPercent: row.stopLossPercent,
-    pausedByOwner: row.ownerPaused,
-    lockedByOwner: lockedByOwner(row),
-    updatedAt: new Date(row.updatedAt).toISOString(),
-  };
-}
-
-export const readSettings = async (deps: Deps, caller: Caller): Promise<Settings> =>
-  settingsRecord(await deps.agents.settings(caller.agentId));
-
-const MONEY = ['maxTradeAmount', 'dailyTradeAmountLimit', 'maxPositionValue', 'dailyLossLimit'] as const;
-
-/** The figures of an update as the domain counts them; the schema has refused those that are finer. */
-export function parseSettings(update: SettingsUpdate): Omit<SettingsChange, 'locks'> {
-  const change: Record<string, unknown> = { ...update };
-  for (const name of MONEY) {
-    const value = update[name];
-    if (typeof value === 'number') change[name] = parseMicro(value);
-  }
-  return change;
-}
-
-/**
- * What an agent's key changes, by whichever route it asks: the one place, so that an owner's lock has no way around.
- * @throws Refusal locked_by_owner
- */
-export async function updateSettings(deps: Deps, caller: Caller, update: SettingsUpdate): Promise<Settings> {
-  const change = parseSettings(update);
-  const decide = (current: SettingsRow): SettingsChange => {
-    const [first, ...rest] = lockedDenials(current, current.locks, change);
-    if (first !== undefined) throw new Refusal([first, ...rest]);
-    return change;
-  };
-  return settingsRecord(await deps.agents.updateSettings(caller.agentId, decide, deps.clock.now()));
-}

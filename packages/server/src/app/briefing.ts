@@ -7,6 +7,7 @@ import type { Briefing, RiskAlert } from '@bellwether/contract';
 import { type Micro, microToNumber, notional } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
+import { within } from '../domain/patience.ts';
 import {
   CHAIN_IN_DOUBT_AFTER_MS,
   type HeldInMarket,
@@ -17,12 +18,11 @@ import {
 import { plainText } from '../domain/untrusted-text.ts';
 import type { BriefingFacts, OpenOrders } from '../ports/agent-facts.ts';
 import type { Caller, PositionRow } from '../ports/stores.ts';
-import { settingsRecord } from './agents.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import type { Deps } from './deps.ts';
 import { orderRecord } from './orders.ts';
-import { within } from './patience.ts';
 import { refusal } from './refusal.ts';
+import { settingsRecord } from './settings.ts';
 import { plainMarket } from './untrusted-market.ts';
 import { venueBriefOfA, venueBriefOfB } from './venue-briefs.ts';
 import { kindOfWallet, type Scope, scopeOf, type VenueKind, venueName } from './venues.ts';

@@ -2,7 +2,7 @@
  * Everything to look at before a trade, in one answer: what the wallets hold, then what the trade itself would be judged
  * by, read by the same statements; the rest from the venue's memory.
  */
-import type { MarketContext } from '@bellwether/contract';
+import { CAP_NAMES, CAPS, type MarketContext } from '@bellwether/contract';
 import {
   divide,
   MICRO,
@@ -22,15 +22,15 @@ import {
   sweepContracts,
 } from '../domain/book-sweep.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
+import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import { CHAIN_IN_DOUBT_AFTER_MS, IN_DOUBT_AFTER_MS } from '../domain/risk-alerts.ts';
-import { type Allowance, allowances } from '../domain/safeguards.ts';
+import { allowances } from '../domain/safeguards.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { ContextFacts } from '../ports/agent-facts.ts';
 import type { Caller, Standing, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { type Located, levels, requireMarket } from './markets.ts';
-import { READ_PATIENCE_MS, within } from './patience.ts';
 import { positionRecords, valued } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { plainMarket, RULES_CHARS, TITLE_CHARS } from './untrusted-market.ts';
@@ -229,23 +229,19 @@ function warningsOf(deps: Deps, parts: WarningParts): Warning[] {
   });
 }
 
+/** What the caps leave, by the words of their rows. */
 function remaining(standing: Standing): MarketContext['safeguards'] {
-  const { tradingPaused, maxTradeAmount, tradesToday, dailyTradeAmount, positionValue, dailyLoss } =
-    allowances(standing.safeguards, standing);
-  const money = (value: Micro | null) => (value === null ? null : microToNumber(value));
-  const row = ({ limit, used, left }: Allowance<Micro>) => ({
-    limit: money(limit),
-    used: microToNumber(used),
-    left: money(left),
+  const { tradingPaused, caps } = allowances(standing.safeguards, standing);
+  const left = CAP_NAMES.map((name) => {
+    const { allowance, unit } = CAPS[name];
+    const shown = (figure: bigint | null) =>
+      figure === null ? null : unit === 'count' ? Number(figure) : microToNumber(figure);
+    const { limit, used, left } = caps[name];
+    return allowance === null
+      ? [name, shown(limit)]
+      : [allowance, { limit: shown(limit), used: shown(used), left: shown(left) }];
   });
-  return {
-    tradingPaused,
-    maxTradeAmount: money(maxTradeAmount),
-    tradesToday,
-    dailyTradeAmount: row(dailyTradeAmount),
-    positionValue: row(positionValue),
-    dailyLoss: row(dailyLoss),
-  };
+  return { tradingPaused, ...Object.fromEntries(left) };
 }
 
 const ownSizes = ({ size }: ContextQuery): readonly Micro[] =>

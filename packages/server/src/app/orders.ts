@@ -6,7 +6,6 @@ import {
   type Fill,
   type Order,
   type OrderDetail,
-  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -49,15 +48,15 @@ export function orderRecord(row: OrderRow): Order {
     feePaid: microToNumber(row.fees),
     feeAmount: microToNumber(row.feeAmount),
     walletAddress: row.walletAddress,
-    signatureType: row.signatureType,
-    orderVersion: row.version,
+    signatureType: row.kind === 'signed' ? row.signatureType : null,
+    orderVersion: row.kind === 'signed' ? row.version : null,
     expiration: row.expiration === null ? null : new Date(row.expiration).toISOString(),
     reasoning: row.reasoning,
     source: row.source,
     skillSlug: row.skillSlug,
     errorCode: row.errorCode,
-    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal],
-    fix: row.errorCode === null ? null : VENUE_REFUSAL_FIXES[row.errorCode as VenueRefusal],
+    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message,
+    fix: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].fix,
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
   };
@@ -126,9 +125,7 @@ async function ownOrder(deps: Deps, caller: Caller, orderId: string): Promise<Or
 export async function getOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderDetail> {
   const row = await ownOrder(deps, caller, orderId);
   const fills =
-    row.signatureType === null
-      ? await fillsOnChain(deps, row)
-      : await deps.orders.fills(row.funder, row.orderId);
+    row.kind === 'quoted' ? await fillsOnChain(deps, row) : await deps.orders.fills(row.funder, row.orderId);
   return { ...orderRecord(row), fills: fills.map(fillRecord), journal: journalOf(row) };
 }
 

@@ -1,32 +1,25 @@
 /** What an owner does with agents: claims them, sees them, lowers and locks their safeguards, pauses and resumes. */
-import type {
-  ApiKeyRecord,
-  LeftWallet,
-  LiftRequest,
-  LiftResult,
-  OwnerAgent,
-  OwnerSafeguards,
-  OwnerWallet,
-  SettingsUpdate,
+import {
+  type ApiKeyRecord,
+  CAP_NAMES,
+  type LeftWallet,
+  type LiftRequest,
+  type LiftResult,
+  type OwnerAgent,
+  type OwnerSafeguards,
+  type OwnerWallet,
+  type SettingsUpdate,
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Denial } from '../domain/denial.ts';
-import { CEILINGS } from '../domain/locks.ts';
 import { type Decided, decideOwnerChange, type OwnerChange } from '../domain/owner-change.ts';
 import type { Reseal } from '../ports/owners.ts';
 import type { AgentRow, SettingsChange, SettingsRow } from '../ports/stores.ts';
-import {
-  agentByClaimCode,
-  keyRecord,
-  lockedByOwner,
-  onlineStatus,
-  parseSettings,
-  revokeApiKey,
-  settingsRecord,
-} from './agents.ts';
+import { agentByClaimCode, keyRecord, onlineStatus, revokeApiKey } from './agents.ts';
 import type { Deps } from './deps.ts';
 import type { Owner } from './owners.ts';
 import { Refusal, refusal } from './refusal.ts';
+import { lockedByOwner, parseSettings, settingsRecord } from './settings.ts';
 import { kindOfWallet, parseWallet, venueName } from './venues.ts';
 import { credentialIdentity } from './wallets.ts';
 
@@ -225,7 +218,7 @@ export async function liftLocks(
 /** Figures as the domain counts them, with the agent's own rules for what a figure may be. */
 function parseChange(asked: OwnerSafeguards): OwnerChange {
   const limits = Object.fromEntries(
-    CEILINGS.filter((name) => asked[name] !== undefined).map((name) => [name, asked[name]?.limit]),
+    CAP_NAMES.filter((name) => asked[name] !== undefined).map((name) => [name, asked[name]?.limit]),
   ) as SettingsUpdate;
   const parsed: Record<string, unknown> = { ...parseSettings(limits) };
   const entries = Object.entries(asked).map(([name, { limit, locked }]) => [

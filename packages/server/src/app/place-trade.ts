@@ -8,12 +8,11 @@
 import {
   type TradeRequest,
   type TradeResponse,
-  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
 import { formatMicro, microToNumber } from '@bellwether/contract/decimals';
-import type { Address, OrderVersion, SignatureType } from '@bellwether/protocol';
+import type { Address } from '@bellwether/protocol';
 import type { Denial } from '../domain/denial.ts';
 import { takerFee } from '../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../domain/market.ts';
@@ -21,7 +20,14 @@ import { incoherences } from '../domain/orders/coherence.ts';
 import { type Draft, isImmediate, readDraft, signedLimit } from '../domain/orders/draft.ts';
 import { assess } from '../domain/safeguards.ts';
 import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../domain/signatures.ts';
-import type { Caller, CredentialRow, FirstAnswer, NewOrder, OrderRow, TradeScope } from '../ports/stores.ts';
+import type {
+  Caller,
+  CredentialRow,
+  FirstAnswer,
+  NewSignedOrder,
+  OrderRow,
+  TradeScope,
+} from '../ports/stores.ts';
 import type { Balance, VenueAnswer } from '../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from './deadline.ts';
 import type { Deps } from './deps.ts';
@@ -103,15 +109,6 @@ function judge(deps: Deps, draft: Draft, market: MarketRecord | null): Judged {
   return verdict.ok ? { ok: true, market, verified: verdict } : { ok: false, faults: [verdict.denial] };
 }
 
-/** An order of this venue: an EVM wallet pays, and a message of a known form was signed. */
-type SignedOrder = NewOrder & {
-  readonly funder: Address;
-  readonly signatureType: SignatureType;
-  readonly version: OrderVersion;
-};
-
-const isSigned = <T extends NewOrder>(row: T): row is T & SignedOrder => row.signatureType !== null;
-
 interface Sound {
   readonly draft: Draft;
   readonly market: MarketRecord;
@@ -132,7 +129,7 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
     at: deps.clock.now(),
     requireTime: () => requireTime(call.deadline),
   });
-  let order: SignedOrder;
+  let order: NewSignedOrder;
   try {
     const replayed = await replayOf(deps, call.caller, draft, scope.existing);
     if (replayed !== null) {
@@ -155,7 +152,7 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
 }
 
 /** Key, credential, safeguards, balance: what must hold while the agent's lock is held. */
-async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScope): Promise<SignedOrder> {
+async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScope): Promise<NewSignedOrder> {
   const { draft, market, verified } = sound;
   if (!scope.keyActive) throw refusal('unauthorized');
   const status = deps.venueA.status();
@@ -167,14 +164,11 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
     if (fault !== null) throw asRefusal([fault]);
   }
   const denial = assess(scope.safeguards, {
+    ...scope,
     hasCredentials: credential !== null,
     claimMissing: deps.venueA.backend === 'live' && !scope.claimed,
     addsExposure: draft.side === 'BUY',
     amount: draft.money,
-    usage: scope.usage,
-    positionValue: scope.positionValue,
-    realizedToday: scope.realizedToday,
-    restrictions: scope.restrictions,
   });
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
@@ -182,6 +176,7 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
   const limit = signedLimit(draft, market.tickSize);
   await requireBalance(deps, call.caller, sound, limit);
   return {
+    kind: 'signed',
     orderId: verified.orderId,
     agentId: call.caller.agentId,
     userId: scope.userId,
@@ -204,7 +199,6 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
     walletAddress: credential?.walletAddress ?? draft.fields.maker,
     signatureType: draft.signatureType,
     version: verified.version,
-    isRedemption: false,
     expiration: draft.timeInForce === 'GTD' ? Number(draft.fields.expiration) * 1000 : null,
     feeAmount: draft.isLimitOrder ? 0n : draft.feeAmount,
     reasoning: draft.reasoning,
@@ -275,7 +269,7 @@ async function requireBalance(
   ]);
 }
 
-async function submit(deps: Deps, order: SignedOrder, draft: Draft): Promise<TradeResponse> {
+async function submit(deps: Deps, order: NewSignedOrder, draft: Draft): Promise<TradeResponse> {
   const answer = await deps.venueA.submit({
     orderId: order.orderId,
     funder: order.funder,
@@ -352,7 +346,9 @@ async function replayOf(
   draft: Draft,
   rows: readonly OrderRow[],
 ): Promise<TradeResponse | null> {
-  const row = rows.filter(isSigned).find((candidate) => candidate.agentId === caller.agentId);
+  const row = rows
+    .filter((candidate) => candidate.kind === 'signed')
+    .find((candidate) => candidate.agentId === caller.agentId);
   if (row === undefined) {
     // Another owner's order stays unmentioned until the caller has proved to own the wallet.
     const twin = rows.find((candidate) => candidate.userId === caller.userId);
@@ -372,7 +368,7 @@ async function replayOf(
 const COLLATERAL = { 1: 'USDC.e', 2: 'pUSD' } as const;
 const MICRO_PER_UNIT = 1_000_000n;
 
-function tradeResponse(order: SignedOrder, first: FirstAnswer): TradeResponse {
+function tradeResponse(order: NewSignedOrder, first: FirstAnswer): TradeResponse {
   const refusedAs = first.errorCode as VenueRefusal | null;
   return {
     success: first.success,
@@ -394,8 +390,8 @@ function tradeResponse(order: SignedOrder, first: FirstAnswer): TradeResponse {
       ? {}
       : {
           errorCode: refusedAs,
-          errorMessage: VENUE_REFUSALS[refusedAs],
-          fix: VENUE_REFUSAL_FIXES[refusedAs],
+          errorMessage: VENUE_REFUSALS[refusedAs].message,
+          fix: VENUE_REFUSALS[refusedAs].fix,
         }),
   };
 }

@@ -3,9 +3,9 @@ import type { Notice, Portfolio, Position } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import { concentration, exposure } from '../domain/exposure.ts';
+import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import type { Caller, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
-import { READ_PATIENCE_MS } from './patience.ts';
 import {
   holdings,
   hoursUntil,

@@ -18,9 +18,9 @@ import {
 } from '@bellwether/contract/decimals';
 import { type Address, asAddress } from '@bellwether/protocol';
 import { type MarketRecord, markPrice, payoutPrice } from '../domain/market.ts';
+import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import type { Caller, ClosedPage, PositionRow, WalletAddress } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
-import { READ_PATIENCE_MS, within } from './patience.ts';
 import { sortFieldOf } from './position-filters.ts';
 import { refusal } from './refusal.ts';
 import { isSolana, kindOfWallet, type Scope, scopeOf, venueKind, venueName } from './venues.ts';

@@ -2,10 +2,10 @@
 import type { RedeemRequest, RedeemResponse } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
+import { within } from '../domain/patience.ts';
 import type { Caller } from '../ports/stores.ts';
 import type { RedeemAnswer } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
-import { within } from './patience.ts';
 import { walletsOfA } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { requireVenueA } from './venues.ts';

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@bellwether/contract';
 import { notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
 import { legsOf } from '../domain/chain-orders.ts';
-import type { QuoteRow } from '../ports/venue-b-stores.ts';
+import type { QuoteRow } from '../ports/quoted-orders.ts';
 import type { Deps } from './deps.ts';
 import type { TradeCall } from './place-trade.ts';
 import type { Refusal } from './refusal.ts';

@@ -55,9 +55,10 @@ const tradeRecord = (row: AttemptRow): AgentTrade => ({
   amount: microToNumber(row.money),
   walletAddress: row.walletAddress,
   orderId: row.orderId,
-  status: row.onChain ? chainWord(row.status as OrderStatus, row.errorCode) : row.status,
+  status: row.kind === 'quoted' ? chainWord(row.status as OrderStatus, row.errorCode) : row.status,
   errorCode: row.errorCode,
-  errorMessage: row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal]),
+  errorMessage:
+    row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message),
 });
 
 export async function tradesByStrategy(deps: Deps, caller: Caller): Promise<StrategyResult[]> {

@@ -30,9 +30,9 @@ import {
 } from '@bellwether/protocol';
 import type { Denial } from '../domain/denial.ts';
 import { isInDoubt, isOpen } from '../domain/orders/lifecycle.ts';
+import { within } from '../domain/patience.ts';
 import type { Caller, OrderRow } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
-import { within } from './patience.ts';
 import { Refusal, refusal } from './refusal.ts';
 import { isSolana } from './venues.ts';
 import { credentialIdentity, tooManyWallets } from './wallets.ts';

@@ -4,7 +4,7 @@
  * fills. Nothing here asks anybody.
  */
 import { divide, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
-import { type OrderStatus, orderStatusNumber } from './orders/lifecycle.ts';
+import { type OrderKind, type OrderStatus, orderStatusNumber } from './orders/lifecycle.ts';
 
 export type ChainWord =
   | 'submitted'
@@ -17,8 +17,7 @@ export type ChainWord =
   | 'canceled';
 
 interface Standing {
-  /** `null`: an order of venue B. */
-  readonly signatureType: number | null;
+  readonly kind: OrderKind;
   readonly status: OrderStatus;
   readonly errorCode: string | null;
 }
@@ -57,11 +56,11 @@ const NUMBERS = {
 
 /** How an order's status reads, on either venue. */
 export const statusWord = (order: Standing): string =>
-  order.signatureType === null ? chainWord(order.status, order.errorCode) : order.status;
+  order.kind === 'quoted' ? chainWord(order.status, order.errorCode) : order.status;
 
 /** The integer of the interface's records, on either venue. */
 export const statusNumber = (order: Standing): 1 | 2 | 3 | 4 | 5 =>
-  order.signatureType === null
+  order.kind === 'quoted'
     ? NUMBERS[chainWord(order.status, order.errorCode)]
     : orderStatusNumber(order.status);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { CEILINGS, lockedDenials, NO_LOCKS, type OwnerLocks } from './locks.ts';
+import { lockedDenials, NO_LOCKS, type OwnerLocks } from './locks.ts';
 import { decideOwnerChange, type OwnerChange } from './owner-change.ts';
-import { assess, DEFAULT_SAFEGUARDS, type TradeFacts } from './safeguards.ts';
+import { assess, CAP_NAMES, DEFAULT_SAFEGUARDS, type TradeFacts } from './safeguards.ts';
 
 const RUNNING = { ownerPaused: false };
 const PAUSED = { ownerPaused: true };
@@ -36,7 +36,7 @@ describe('what an agent’s key may change', () => {
     expect(lockedDenials(RUNNING, NO_LOCKS, all)).toEqual([]);
   });
 
-  test.each(CEILINGS)('%s: at the lock and below, not above; "none" is above', (name) => {
+  test.each(CAP_NAMES)('%s: at the lock and below, not above; "none" is above', (name) => {
     const lock = LOCKS[name] as number | bigint;
     const one = typeof lock === 'bigint' ? 1n : 1;
     const ask = (value: unknown) =>
@@ -56,7 +56,7 @@ describe('what an agent’s key may change', () => {
     ).toHaveLength(1);
   });
 
-  test.each([...CEILINGS, 'tradeLimitEnabled'] as const)('%s locked: the caps stay on', (name) => {
+  test.each([...CAP_NAMES, 'tradeLimitEnabled'] as const)('%s locked: the caps stay on', (name) => {
     const locks = { ...NO_LOCKS, [name]: LOCKS[name] };
     expect(lockedDenials(RUNNING, locks, { tradeLimitEnabled: false })).toHaveLength(1);
     expect(lockedDenials(RUNNING, locks, { tradeLimitEnabled: true })).toEqual([]);
@@ -103,7 +103,7 @@ describe('what an owner sets', () => {
       expect.objectContaining({ path: 'tradeLimitEnabled.limit' }),
     ]);
     const unlockAll = Object.fromEntries(
-      CEILINGS.map((name) => [name, { limit: LOCKS[name], locked: false }]),
+      CAP_NAMES.map((name) => [name, { limit: LOCKS[name], locked: false }]),
     );
     expect(
       decide({ ...unlockAll, tradeLimitEnabled: { limit: false, locked: false } } as OwnerChange, LOCKS),

@@ -5,49 +5,24 @@
  * A ceiling would be worth nothing if the caps could be switched off beside it, so one locked ceiling locks
  * `tradeLimitEnabled`, too.
  */
-import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';
-import type { Safeguards } from './safeguards.ts';
+import { CAP_NAMES, type Ceilings, figureText, type Safeguards } from './safeguards.ts';
 
-/** `null`: not locked. */
-export interface OwnerLocks {
-  readonly maxTradesPerDay: number | null;
-  readonly maxTradeAmount: Micro | null;
-  readonly dailyTradeAmountLimit: Micro | null;
-  readonly maxPositionValue: Micro | null;
-  readonly dailyLossLimit: Micro | null;
+export interface OwnerLocks extends Ceilings {
   /** The caps cannot be switched off. */
   readonly tradeLimitEnabled: boolean;
 }
 
 export const NO_LOCKS: OwnerLocks = {
-  maxTradesPerDay: null,
-  maxTradeAmount: null,
-  dailyTradeAmountLimit: null,
-  maxPositionValue: null,
-  dailyLossLimit: null,
+  ...(Object.fromEntries(CAP_NAMES.map((name) => [name, null])) as unknown as Ceilings),
   tradeLimitEnabled: false,
 };
 
-/** Safeguards that hold a figure: the smaller, the stricter. */
-export const CEILINGS = [
-  'maxTradesPerDay',
-  'maxTradeAmount',
-  'dailyTradeAmountLimit',
-  'maxPositionValue',
-  'dailyLossLimit',
-] as const;
-export type Ceiling = (typeof CEILINGS)[number];
-
-/** A cap in words: trades are counted, everything else is collateral. */
-const words = (name: Ceiling, value: number | Micro | null): string =>
-  value === null ? 'none' : name === 'maxTradesPerDay' ? String(value) : formatMicro(value as Micro);
-
 export const capsLocked = (locks: OwnerLocks): boolean =>
-  locks.tradeLimitEnabled || CEILINGS.some((name) => locks[name] !== null);
+  locks.tradeLimitEnabled || CAP_NAMES.some((name) => locks[name] !== null);
 
 /** What an agent's key asks to change; only named fields count. */
-export type SafeguardChange = Partial<Pick<Safeguards, Ceiling | 'tradeLimitEnabled' | 'tradingPaused'>>;
+export type SafeguardChange = Partial<Omit<Safeguards, 'ownerPaused'>>;
 
 /** @returns a denial per field that the owner's word forbids; empty when the agent may have it all */
 export function lockedDenials(
@@ -63,14 +38,14 @@ export function lockedDenials(
       'tradingPaused: the owner has paused this agent, and only the owner can resume it.',
     );
   }
-  for (const name of CEILINGS) {
+  for (const name of CAP_NAMES) {
     const ceiling = locks[name];
     const asked = change[name];
     if (ceiling === null || asked === undefined) continue;
     if (asked === null || asked > ceiling) {
       deny(
         name,
-        `${name} is locked by the owner at ${words(name, ceiling)}; ${words(name, asked)} was asked.`,
+        `${name} is locked by the owner at ${figureText(name, ceiling)}; ${asked === null ? 'none' : figureText(name, asked)} was asked.`,
       );
     }
   }

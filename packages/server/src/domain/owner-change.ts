@@ -4,15 +4,15 @@
  */
 
 import type { Denial } from './denial.ts';
-import { CEILINGS, type Ceiling, capsLocked, type OwnerLocks } from './locks.ts';
-import type { Safeguards } from './safeguards.ts';
+import { capsLocked, type OwnerLocks } from './locks.ts';
+import { CAP_NAMES, type Caps, type Safeguards } from './safeguards.ts';
 
 export type OwnerChange = {
-  readonly [name in Ceiling]?: { readonly limit: Safeguards[name]; readonly locked: boolean };
+  readonly [N in keyof Caps]?: { readonly limit: Caps[N]; readonly locked: boolean };
 } & { readonly tradeLimitEnabled?: { readonly limit: boolean; readonly locked: boolean } };
 
 export interface Decided {
-  readonly limits: Partial<Pick<Safeguards, Ceiling | 'tradeLimitEnabled'>>;
+  readonly limits: Partial<Pick<Safeguards, keyof Caps | 'tradeLimitEnabled'>>;
   readonly locks: Partial<OwnerLocks>;
 }
 
@@ -23,7 +23,7 @@ export function decideOwnerChange(locks: OwnerLocks, change: OwnerChange): Decid
   const denials: Denial[] = [];
   const limits: Record<string, unknown> = {};
   const newLocks: Record<string, unknown> = {};
-  for (const name of CEILINGS) {
+  for (const name of CAP_NAMES) {
     const asked = change[name];
     if (asked === undefined) continue;
     if (asked.locked && asked.limit === null) {

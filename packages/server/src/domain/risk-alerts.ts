@@ -4,7 +4,7 @@
  */
 import { divide, formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { MarketRecord } from './market.ts';
-import type { Safeguards, Usage } from './safeguards.ts';
+import { capsToWatch, type Safeguards, type Usage } from './safeguards.ts';
 
 const HOUR_MS = 3_600_000;
 const PERCENT = 100n;
@@ -112,22 +112,18 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
 /** Whole percent of `part` in `whole`, cut. */
 const percent = (part: Micro, whole: Micro): bigint => (part * PERCENT) / whole;
 
+/** Caps of one market have no alert, so no position is looked at. */
 function quotaAlerts({ safeguards, usage, realizedToday }: RiskFacts, raise: Raise): void {
-  if (!safeguards.tradeLimitEnabled) return;
-  const check = (code: string, name: string, used: Micro, limit: Micro, text: (value: Micro) => string) => {
-    if (used < limit && percent(used, limit) < NEARLY_USED_PERCENT) return;
+  const facts = { usage, realizedToday, positionValue: 0n };
+  for (const { code, name, used, limit, text } of capsToWatch(safeguards, facts)) {
+    if (used < limit && percent(used, limit) < NEARLY_USED_PERCENT) continue;
     const isUp = used >= limit;
     raise(
       isUp ? 'critical' : 'warning',
       code,
       `${name}: ${text(used)} of ${text(limit)} ${isUp ? 'is used up' : 'is used'} until the next UTC day.`,
     );
-  };
-  const { maxTradesPerDay, dailyTradeAmountLimit, dailyLossLimit } = safeguards;
-  check('quota_nearly_used', 'Trades today', BigInt(usage.trades), BigInt(maxTradesPerDay), String);
-  check('daily_amount_nearly_used', 'Collateral today', usage.amount, dailyTradeAmountLimit, formatMicro);
-  if (dailyLossLimit !== null && realizedToday < 0n)
-    check('daily_loss_nearly_reached', 'Realised loss today', -realizedToday, dailyLossLimit, formatMicro);
+  }
 }
 
 const hours = (ms: number): string => String(Math.max(0, Math.round((ms / HOUR_MS) * 10) / 10));

@@ -1,24 +1,31 @@
 /**
  * The owner's safeguards, assessed in one fixed order. They are judged against what is reserved, under the lock of
  * the transaction that reserves: never against a cache. All money in micro collateral.
+ *
+ * A cap is one row of `RULES`, beside its row in the contract's safeguards.ts, which says what the wire and people see of it.
  */
+import type { CAPS, CapName } from '@bellwether/contract';
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';
-import type { OwnerLocks } from './locks.ts';
 
-export interface Safeguards {
+/** Figures are counts or micro collateral. */
+export type Figure<N extends CapName> = (typeof CAPS)[N]['unit'] extends 'count' ? number : Micro;
+
+export type Caps = {
+  readonly [N in CapName]: (typeof CAPS)[N]['optional'] extends true ? Figure<N> | null : Figure<N>;
+};
+
+export interface Safeguards extends Caps {
   /** By the agent's key or by its owner. */
   readonly tradingPaused: boolean;
   /** The owner's pause, which the agent's key cannot lift. */
   readonly ownerPaused: boolean;
   /** False lifts the caps, never the pause. */
   readonly tradeLimitEnabled: boolean;
-  readonly maxTradesPerDay: number;
-  readonly maxTradeAmount: Micro;
-  readonly dailyTradeAmountLimit: Micro;
-  readonly maxPositionValue: Micro | null;
-  readonly dailyLossLimit: Micro | null;
 }
+
+/** A ceiling for each cap; `null`: not locked. */
+export type Ceilings = { readonly [N in CapName]: Figure<N> | null };
 
 /** What this agent has reserved or spent on this UTC day. */
 export interface Usage {
@@ -26,63 +33,152 @@ export interface Usage {
   readonly amount: Micro;
 }
 
+/** What counts against the caps. */
+export interface UsedFacts {
+  readonly usage: Usage;
+  /**
+   * In the market, without this order: cost of what the funder holds and of what the agent bought last on other accounts,
+   * and what the agent's open BUYs can still cost.
+   */
+  readonly positionValue: Micro;
+  /** Realised P&L after fees since UTC midnight; negative is a loss. */
+  readonly realizedToday: Micro;
+}
+
 /**
  * What an agent of another owner, which had the order's wallet before, brings along: its owner's pause and locked
  * ceilings, with what the day has used of them.
  */
-export interface Restriction {
+export interface Restriction extends UsedFacts {
   readonly paused: boolean;
-  readonly locks: OwnerLocks;
-  readonly usage: Usage;
-  readonly realizedToday: Micro;
-  readonly positionValue: Micro;
+  readonly locks: Ceilings;
 }
 
-export interface TradeFacts {
+export interface TradeFacts extends UsedFacts {
   readonly hasCredentials: boolean;
   /** Live venues only. */
   readonly claimMissing: boolean;
   /** A BUY adds exposure; selling what is held does not. */
   readonly addsExposure: boolean;
   readonly amount: Micro;
-  readonly usage: Usage;
-  /** Cost of the net position and of open BUYs in this market, without this order. */
-  readonly positionValue: Micro;
-  /** Realised P&L after fees since UTC midnight; negative is a loss. */
-  readonly realizedToday: Micro;
   readonly restrictions: readonly Restriction[];
 }
+
+/** A cap's row. Figures are bigint here, whatever their unit. */
+interface Rule<N extends CapName> {
+  readonly unit: (typeof CAPS)[N]['unit'];
+  readonly denial: (typeof CAPS)[N]['denial'];
+  /** What a new agent has. */
+  readonly initial: Caps[N];
+  /** Its place in the order of judgement. */
+  readonly place: number;
+  /** Selling what is held meets it, too; the others refuse only what adds exposure. */
+  readonly bindsExits: boolean;
+  readonly used: (facts: UsedFacts) => bigint;
+  readonly asked: (amount: Micro) => bigint;
+  /** `reached`: refused from the limit on, whatever is asked. `passed`: refused where what is asked goes beyond it. */
+  readonly refusedOnce: 'reached' | 'passed';
+  readonly detail: (words: Readonly<Record<'limit' | 'used' | 'asked', string>>) => string;
+  /** Raised when the day has nearly used it up; `name` begins the message. */
+  readonly alert?: { readonly code: string; readonly name: string };
+}
+
+const RULES: { readonly [N in CapName]: Rule<N> } = {
+  maxTradesPerDay: {
+    unit: 'count',
+    denial: 'max_trades_per_day_exceeded',
+    initial: 50,
+    place: 2,
+    bindsExits: true,
+    used: ({ usage }) => BigInt(usage.trades),
+    asked: () => 1n,
+    refusedOnce: 'passed',
+    detail: ({ limit, used }) => `${used} trades are used today; maxTradesPerDay is ${limit}.`,
+    alert: { code: 'quota_nearly_used', name: 'Trades today' },
+  },
+  maxTradeAmount: {
+    unit: 'collateral',
+    denial: 'max_trade_amount_exceeded',
+    initial: 100_000_000n,
+    place: 1,
+    bindsExits: true,
+    used: () => 0n,
+    asked: (amount) => amount,
+    refusedOnce: 'passed',
+    detail: ({ limit, asked }) => `This trade is ${asked} collateral; maxTradeAmount is ${limit}.`,
+  },
+  dailyTradeAmountLimit: {
+    unit: 'collateral',
+    denial: 'daily_trade_amount_exceeded',
+    initial: 500_000_000n,
+    place: 3,
+    bindsExits: false,
+    used: ({ usage }) => usage.amount,
+    asked: (amount) => amount,
+    refusedOnce: 'passed',
+    detail: ({ limit, used, asked }) =>
+      `${used} collateral is used today and this trade asks ${asked}; dailyTradeAmountLimit is ${limit}.`,
+    alert: { code: 'daily_amount_nearly_used', name: 'Collateral today' },
+  },
+  maxPositionValue: {
+    unit: 'collateral',
+    denial: 'max_position_value_exceeded',
+    initial: null,
+    place: 4,
+    bindsExits: false,
+    used: ({ positionValue }) => positionValue,
+    asked: (amount) => amount,
+    refusedOnce: 'passed',
+    detail: ({ limit, used, asked }) =>
+      `The position with its open BUYs is worth ${used} and this trade asks ${asked}; maxPositionValue is ${limit}.`,
+  },
+  dailyLossLimit: {
+    unit: 'collateral',
+    denial: 'daily_loss_limit_reached',
+    initial: null,
+    place: 5,
+    bindsExits: false,
+    used: ({ realizedToday }) => (realizedToday < 0n ? -realizedToday : 0n),
+    asked: (amount) => amount,
+    refusedOnce: 'reached',
+    detail: ({ limit, used }) => `Today's realised loss is ${used}; dailyLossLimit is ${limit}.`,
+    alert: { code: 'daily_loss_nearly_reached', name: 'Realised loss today' },
+  },
+};
+
+/** In the order in which settings and forms show them. */
+export const CAP_NAMES = Object.keys(RULES) as readonly CapName[];
+/** In the order of judgement. */
+export const CAPS_IN_ORDER: readonly CapName[] = CAP_NAMES.toSorted(
+  (a, b) => RULES[a].place - RULES[b].place,
+);
+
+const initialCaps = Object.fromEntries(
+  CAP_NAMES.map((name) => [name, RULES[name].initial]),
+) as unknown as Caps;
 
 export const DEFAULT_SAFEGUARDS: Safeguards = {
   tradingPaused: false,
   ownerPaused: false,
   tradeLimitEnabled: true,
-  maxTradesPerDay: 50,
-  maxTradeAmount: 100_000_000n,
-  dailyTradeAmountLimit: 500_000_000n,
-  maxPositionValue: null,
-  dailyLossLimit: null,
+  ...initialCaps,
 };
 
-const figures = (limit: Micro, used: Micro, asked: Micro) => ({
-  limit: Number(formatMicro(limit)),
-  used: Number(formatMicro(used)),
-  asked: Number(formatMicro(asked)),
-});
+/** Whether selling what is held meets the cap, too. */
+export const meetsExits = (name: CapName): boolean => RULES[name].bindsExits;
 
-type Caps = Omit<OwnerLocks, 'tradeLimitEnabled'>;
+/** A cap's figure in words. */
+export const figureText = (name: CapName, figure: number | bigint): string =>
+  RULES[name].unit === 'count' ? String(figure) : formatMicro(BigInt(figure));
 
 /** Caps that one order meets, with what is used of them. */
-interface Bound {
-  readonly caps: Caps;
-  readonly usage: Usage;
-  readonly positionValue: Micro;
-  readonly realizedToday: Micro;
+interface Bound extends UsedFacts {
+  readonly caps: Ceilings;
   /** Ceilings of an owner whose agent had the wallet before. */
   readonly isFormer: boolean;
 }
 
-type Standing = Pick<TradeFacts, 'usage' | 'positionValue' | 'realizedToday' | 'restrictions'>;
+type Standing = UsedFacts & Pick<TradeFacts, 'restrictions'>;
 
 const boundsOf = (safeguards: Safeguards, standing: Standing): Bound[] => [
   ...(safeguards.tradeLimitEnabled ? [{ ...standing, caps: safeguards, isFormer: false }] : []),
@@ -129,10 +225,10 @@ export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null
     };
   }
   const bounds = boundsOf(safeguards, facts);
-  const checks = facts.addsExposure ? [...PER_TRADE, ...EXPOSURE] : PER_TRADE;
-  for (const check of checks) {
+  for (const name of CAPS_IN_ORDER) {
+    if (!facts.addsExposure && !meetsExits(name)) continue;
     for (const bound of bounds) {
-      const denial = check(bound, facts.amount);
+      const denial = denialBy(name, bound, facts.amount);
       if (denial === null) continue;
       return bound.isFormer
         ? { ...denial, detail: denial.detail.replace(/\.$/, `${FORMER.said}.`), fix: FORMER.fix }
@@ -142,114 +238,76 @@ export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null
   return null;
 }
 
-type Check = (bound: Bound, amount: Micro) => Denial | null;
+const limitOf = (caps: Ceilings, name: CapName): bigint | null => {
+  const limit = caps[name];
+  return limit === null ? null : BigInt(limit);
+};
 
-const tradeAmount: Check = ({ caps }, amount) =>
-  caps.maxTradeAmount === null || amount <= caps.maxTradeAmount
-    ? null
-    : {
-        code: 'max_trade_amount_exceeded',
-        detail: `This trade is ${formatMicro(amount)} collateral; maxTradeAmount is ${formatMicro(caps.maxTradeAmount)}.`,
-        context: figures(caps.maxTradeAmount, 0n, amount),
-      };
-
-const tradesPerDay: Check = ({ caps, usage }) =>
-  caps.maxTradesPerDay === null || usage.trades + 1 <= caps.maxTradesPerDay
-    ? null
-    : {
-        code: 'max_trades_per_day_exceeded',
-        detail: `${usage.trades} trades are used today; maxTradesPerDay is ${caps.maxTradesPerDay}.`,
-        context: { limit: caps.maxTradesPerDay, used: usage.trades, asked: 1 },
-      };
-
-const amountPerDay: Check = ({ caps: { dailyTradeAmountLimit: limit }, usage }, amount) =>
-  limit === null || usage.amount + amount <= limit
-    ? null
-    : {
-        code: 'daily_trade_amount_exceeded',
-        detail:
-          `${formatMicro(usage.amount)} collateral is used today and this trade asks ${formatMicro(amount)}; ` +
-          `dailyTradeAmountLimit is ${formatMicro(limit)}.`,
-        context: figures(limit, usage.amount, amount),
-      };
-
-const position: Check = ({ caps: { maxPositionValue: limit }, positionValue }, amount) =>
-  limit === null || positionValue + amount <= limit
-    ? null
-    : {
-        code: 'max_position_value_exceeded',
-        detail:
-          `The position with its open BUYs is worth ${formatMicro(positionValue)} and this trade asks ` +
-          `${formatMicro(amount)}; maxPositionValue is ${formatMicro(limit)}.`,
-        context: figures(limit, positionValue, amount),
-      };
-
-const dailyLoss: Check = ({ caps: { dailyLossLimit: limit }, realizedToday }, amount) =>
-  limit === null || -realizedToday < limit
-    ? null
-    : {
-        code: 'daily_loss_limit_reached',
-        detail: `Today's realised loss is ${formatMicro(-realizedToday)}; dailyLossLimit is ${formatMicro(limit)}.`,
-        context: figures(limit, -realizedToday, amount),
-      };
-
-const PER_TRADE: readonly Check[] = [tradeAmount, tradesPerDay];
-const EXPOSURE: readonly Check[] = [amountPerDay, position, dailyLoss];
+function denialBy(name: CapName, bound: Bound, amount: Micro): Denial | null {
+  const rule = RULES[name];
+  const limit = limitOf(bound.caps, name);
+  if (limit === null) return null;
+  const used = rule.used(bound);
+  const asked = rule.asked(amount);
+  const isRefused = rule.refusedOnce === 'reached' ? used >= limit : used + asked > limit;
+  if (!isRefused) return null;
+  const figures = { limit, used, asked };
+  const each = <T>(of: (text: string) => T) =>
+    Object.fromEntries(
+      Object.entries(figures).map(([key, figure]) => [key, of(figureText(name, figure))]),
+    ) as Record<keyof typeof figures, T>;
+  return { code: rule.denial, detail: rule.detail(each(String)), context: each(Number) };
+}
 
 /** What a cap leaves: of several bounds the one that leaves least. `limit` and `left` are `null` without a cap. */
-export interface Allowance<T extends number | Micro> {
-  readonly limit: T | null;
-  readonly used: T;
-  readonly left: T | null;
+export interface Allowance {
+  readonly limit: bigint | null;
+  readonly used: bigint;
+  readonly left: bigint | null;
 }
 
-export interface Allowances {
-  readonly tradingPaused: boolean;
-  readonly maxTradeAmount: Micro | null;
-  readonly tradesToday: Allowance<number>;
-  readonly dailyTradeAmount: Allowance<Micro>;
-  readonly positionValue: Allowance<Micro>;
-  readonly dailyLoss: Allowance<Micro>;
-}
-
-/** The same bounds that `assess` judges by, in figures. */
-export function allowances(safeguards: Safeguards, standing: Standing): Allowances {
+/** The same bounds that `assess` judges by, in figures: counts or micro collateral. */
+export function allowances(
+  safeguards: Safeguards,
+  standing: Standing,
+): { readonly tradingPaused: boolean; readonly caps: Readonly<Record<CapName, Allowance>> } {
   const bounds = boundsOf(safeguards, standing);
-  const pick = <T extends number | Micro>(
-    own: T,
-    of: (bound: Bound) => { readonly limit: T | null; readonly used: T },
-  ): Allowance<T> => {
-    let least: Allowance<T> = { limit: null, used: own, left: null };
+  const allowance = (name: CapName): Allowance => {
+    let least: Allowance = { limit: null, used: RULES[name].used(standing), left: null };
     for (const bound of bounds) {
-      const { limit, used } = of(bound);
+      const limit = limitOf(bound.caps, name);
       if (limit === null) continue;
-      const left = (limit > used ? limit - used : limit - limit) as T;
+      const used = RULES[name].used(bound);
+      const left = limit > used ? limit - used : 0n;
       if (least.left === null || left < least.left) least = { limit, used, left };
     }
     return least;
   };
-  const lossOf = (realized: Micro): Micro => (realized < 0n ? -realized : 0n);
   return {
     tradingPaused:
       safeguards.tradingPaused ||
       safeguards.ownerPaused ||
       standing.restrictions.some(({ paused }) => paused),
-    maxTradeAmount: pick<Micro>(0n, ({ caps }) => ({ limit: caps.maxTradeAmount, used: 0n })).limit,
-    tradesToday: pick<number>(standing.usage.trades, ({ caps, usage }) => ({
-      limit: caps.maxTradesPerDay,
-      used: usage.trades,
-    })),
-    dailyTradeAmount: pick<Micro>(standing.usage.amount, ({ caps, usage }) => ({
-      limit: caps.dailyTradeAmountLimit,
-      used: usage.amount,
-    })),
-    positionValue: pick<Micro>(standing.positionValue, ({ caps, positionValue }) => ({
-      limit: caps.maxPositionValue,
-      used: positionValue,
-    })),
-    dailyLoss: pick<Micro>(lossOf(standing.realizedToday), ({ caps, realizedToday }) => ({
-      limit: caps.dailyLossLimit,
-      used: lossOf(realizedToday),
-    })),
+    caps: Object.fromEntries(CAP_NAMES.map((name) => [name, allowance(name)])) as Record<CapName, Allowance>,
   };
+}
+
+export interface CapUse {
+  readonly code: string;
+  /** Begins the message. */
+  readonly name: string;
+  readonly used: bigint;
+  readonly limit: bigint;
+  readonly text: (figure: bigint) => string;
+}
+
+/** The agent's own caps that have an alert, with what is used of them; none while the caps are switched off. */
+export function capsToWatch(safeguards: Safeguards, facts: UsedFacts): CapUse[] {
+  if (!safeguards.tradeLimitEnabled) return [];
+  return CAP_NAMES.flatMap((name) => {
+    const { alert, used } = RULES[name];
+    const limit = limitOf(safeguards, name);
+    if (alert === undefined || limit === null) return [];
+    return [{ ...alert, used: used(facts), limit, text: (figure: bigint) => figureText(name, figure) }];
+  });
 }

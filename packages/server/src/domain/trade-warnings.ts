@@ -5,7 +5,7 @@
 import { formatMicro, type Micro, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import type { Sweep } from './book-sweep.ts';
 import type { Book, MarketRecord } from './market.ts';
-import { assess, type Restriction, type Safeguards, type Usage } from './safeguards.ts';
+import { assess, type Safeguards, type TradeFacts } from './safeguards.ts';
 
 const HOUR_MS = 3_600_000;
 export const CLOSING_SOON_MS = 24 * HOUR_MS;
@@ -21,7 +21,7 @@ export interface Warning {
   readonly message: string;
 }
 
-export interface WarningFacts {
+export interface WarningFacts extends Omit<TradeFacts, 'addsExposure' | 'amount'> {
   readonly now: number;
   /** Of the venue. */
   readonly kind: 'A' | 'B';
@@ -30,12 +30,6 @@ export interface WarningFacts {
   readonly market: MarketRecord;
   readonly yes: Book;
   readonly safeguards: Safeguards;
-  readonly usage: Usage;
-  readonly realizedToday: Micro;
-  readonly positionValue: Micro;
-  readonly restrictions: readonly Restriction[];
-  readonly hasCredentials: boolean;
-  readonly claimMissing: boolean;
   /** Free collateral; free shares by outcome. `null`: there is no account, or nobody tells. */
   readonly available: Micro | null;
   readonly free: Readonly<Record<'YES' | 'NO', Micro>> | null;
@@ -94,14 +88,9 @@ function refusals(facts: WarningFacts, warn: Warn): void {
       .map((sweep) => (side === 'BUY' ? sweep.amount : sweep.cost));
     const amount = amounts.reduce((most, one) => (one > most ? one : most), 0n);
     const denial = assess(facts.safeguards, {
-      hasCredentials: facts.hasCredentials,
-      claimMissing: facts.claimMissing,
+      ...facts,
       addsExposure: side === 'BUY',
       amount,
-      usage: facts.usage,
-      positionValue: facts.positionValue,
-      realizedToday: facts.realizedToday,
-      restrictions: facts.restrictions,
     });
     if (denial !== null) warn('critical', denial.code, denial.detail);
   }

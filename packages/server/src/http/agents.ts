@@ -11,6 +11,7 @@ import {
 } from '@bellwether/contract';
 import * as agents from '../app/agents.ts';
 import type { Deps } from '../app/deps.ts';
+import * as settings from '../app/settings.ts';
 import type { Bind } from './routes.ts';
 
 export function bindAgents(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) => Promise<void>): void {
@@ -24,8 +25,8 @@ export function bindAgents(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) =>
     );
   }
   bind(getMe, ({ caller }) => agents.me(deps, caller));
-  bind(getSettings, ({ caller }) => agents.readSettings(deps, caller));
-  bind(updateSettings, ({ caller, body }) => agents.updateSettings(deps, caller, body));
+  bind(getSettings, ({ caller }) => settings.readSettings(deps, caller));
+  bind(updateSettings, ({ caller, body }) => settings.updateSettings(deps, caller, body));
   bind(getHealth, async () => ({
     status: 'ok' as const,
     timestamp: new Date(deps.clock.now()).toISOString(),

@@ -9,7 +9,6 @@ import { type Identities, sessionToken } from './identify.ts';
 import { claimPage } from './pages/claim-page.ts';
 import { elsewhere, errorPage, type Site, sendPage, wantsHtml } from './pages/layout.ts';
 import type { Bind } from './routes.ts';
-import { STATUS } from './status.ts';
 
 export function bindClaims(
   bind: Bind,
@@ -32,7 +31,7 @@ export function bindClaims(
       if (!(error instanceof Refusal)) throw error;
       const [{ code: refused, detail }] = error.denials;
       const text = `${detail} ${ERRORS[refused].fix}`;
-      return sendPage(reply, STATUS[refused], errorPage(site, ERRORS[refused].title, text));
+      return sendPage(reply, ERRORS[refused].status, errorPage(site, ERRORS[refused].title, text));
     }
   };
   const claim = async (code: string | undefined, request: FastifyRequest, reply: FastifyReply) => {

@@ -8,7 +8,6 @@ import type { Socket } from 'node:net';
 import { ERRORS, type ErrorCode } from '@bellwether/contract';
 import type { FastifyInstance } from 'fastify';
 import { bucketOf, type Trusts } from './addresses.ts';
-import { STATUS } from './status.ts';
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
@@ -98,7 +97,7 @@ export const answerBroken =
     const [code, detail] = CAUSES[error.code ?? ''] ?? BROKEN;
     const { title, fix } = ERRORS[code];
     const requestId = randomUUID();
-    const status = STATUS[code];
+    const status = ERRORS[code].status;
     const type = `${publicUrl()}/docs/errors/${code}`;
     const body = JSON.stringify({
       type,

@@ -7,7 +7,6 @@ import { html, type Markup } from './pages/html.ts';
 import { basePathOf, readingPage, type Site, sendPage, wantsHtml } from './pages/layout.ts';
 import { sendProblem } from './problem.ts';
 import type { Gate, Route } from './routes.ts';
-import { STATUS } from './status.ts';
 
 const isCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text);
 
@@ -15,7 +14,7 @@ const errorPage = (site: Site, code: ErrorCode): Markup =>
   readingPage(site, {
     title: ERRORS[code].title,
     content: html`<h1>${ERRORS[code].title}</h1>
-<p><code>${code}</code>, HTTP status ${STATUS[code]}</p>
+<p><code>${code}</code>, HTTP status ${ERRORS[code].status}</p>
 <p>${ERRORS[code].fix}</p>
 <p>An answer can carry a <code>fix</code> of its own that fits its case better. <a href="${basePathOf(site)}/docs/errors">All errors</a></p>`,
   });
@@ -44,7 +43,7 @@ export function serveGuides(app: FastifyInstance, gate: Gate, siteOf: () => Site
     if (!isCode(code)) return sendProblem(request, reply, 'route_not_found');
     reply.header('vary', 'accept');
     if (wantsHtml(request)) return sendPage(reply, 200, errorPage(siteOf(), code));
-    return { code, status: STATUS[code], ...ERRORS[code] };
+    return { code, ...ERRORS[code] };
   });
   return [...[...guides.keys()].map((name) => `/docs/${name}`), '/docs/errors/{code}'].map((path) => ({
     path,

@@ -4,6 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ErrorCode, Operation } from '@bellwether/contract';
+import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyRequest } from 'fastify';
 import type { Authenticator } from '../app/authenticate.ts';
 import type { Owner } from '../app/owners.ts';
@@ -37,27 +38,21 @@ export const cookieName = (publicUrl: string): string =>
   isSecure(publicUrl) ? '__Host-bw_owner' : 'bw_owner';
 
 /** The session cookie's value. */
-export function sessionToken(request: FastifyRequest, publicUrl: string): string | undefined {
-  const start = `${cookieName(publicUrl)}=`;
-  return request.headers.cookie
-    ?.split(';')
-    .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(start))
-    ?.slice(start.length);
-}
+export const sessionToken = (request: FastifyRequest, publicUrl: string): string | undefined =>
+  parseCookie(request.headers.cookie ?? '')[cookieName(publicUrl)];
 
-/** @param token `null` takes the cookie away */
-export function sessionCookie(token: string | null, publicUrl: string, maxAgeS: number): string {
-  const parts = [
-    `${cookieName(publicUrl)}=${token ?? ''}`,
-    // The prefix demands the whole host.
-    `Path=${isSecure(publicUrl) ? '/' : new URL(publicUrl).pathname}`,
-    `Max-Age=${token === null ? 0 : maxAgeS}`,
-    'HttpOnly',
-    'SameSite=Strict',
-  ];
-  return [...parts, ...(isSecure(publicUrl) ? ['Secure'] : [])].join('; ');
-}
+/** @param token `null` removes the cookie */
+export const sessionCookie = (token: string | null, publicUrl: string, maxAgeS: number): string =>
+  stringifySetCookie({
+    name: cookieName(publicUrl),
+    value: token ?? '',
+    // The name's prefix demands the whole host.
+    path: isSecure(publicUrl) ? '/' : new URL(publicUrl).pathname,
+    maxAge: token === null ? 0 : maxAgeS,
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: isSecure(publicUrl),
+  });
 
 /** Whether the request comes from a page of ours. Browsers say so on every POST; nothing else has a reason to. */
 export const isSameOrigin = (request: FastifyRequest, origin: string): boolean =>

@@ -6,9 +6,8 @@ import {
   resetRiskSettings,
   updateRiskSettings,
 } from '@bellwether/contract';
-import { readSettings, updateSettings } from '../app/agents.ts';
 import type { Deps } from '../app/deps.ts';
-import { resetSettings } from '../app/reset-settings.ts';
+import { readSettings, resetSettings, updateSettings } from '../app/settings.ts';
 import * as journal from '../app/trades-journal.ts';
 import { offsetPages, paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';

@@ -4,14 +4,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Refusal } from '../app/refusal.ts';
 import type { Denial } from '../domain/denial.ts';
-import { databaseFault } from './database-faults.ts';
-import { STATUS } from './status.ts';
 import { type FieldError, fieldErrors } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** How others reach the service; a port of the system's choice is known only once it listens. */
     publicUrl: () => string;
+    /** A sentence when the error says that something the service needs did not answer, else null. */
+    describeOutage: (error: unknown) => string | null;
   }
 }
 
@@ -36,7 +36,7 @@ export function problemOf(request: FastifyRequest, code: ErrorCode, details: Det
   return {
     type: `${request.server.publicUrl()}/docs/errors/${code}`,
     title,
-    status: STATUS[code],
+    status: ERRORS[code].status,
     detail,
     instance: request.url.split('?')[0] ?? '/',
     code,
@@ -62,7 +62,7 @@ export function sendProblem(
   code: ErrorCode,
   details: Details = {},
 ): FastifyReply {
-  const status = STATUS[code];
+  const status = ERRORS[code].status;
   if (status === 401) reply.header('www-authenticate', CHALLENGE);
   if (typeof details.retryAfterS === 'number') reply.header('retry-after', details.retryAfterS);
   return reply
@@ -94,13 +94,6 @@ const FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
 };
-
-const VENUE_GONE = new Set([
-  'ExchangeUnavailable',
-  'VenueUnavailable',
-  'VenueBUnavailable',
-  'ChainUnavailable',
-]);
 
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [code, details] = describeFault(error, request);
@@ -150,9 +143,7 @@ export function describeFault(
   if (fault instanceof SyntaxError) return ['invalid_json', {}];
   if (typeof fault.statusCode === 'number' && fault.statusCode < 500) return ['invalid_request', {}];
   request.log.error({ err: error }, 'a request failed');
-  if (VENUE_GONE.has(fault.name))
-    return ['service_unavailable', { detail: 'The venue is not reachable.', retryAfterS: 1 }];
-  const detail = databaseFault(fault.code);
+  const detail = request.server.describeOutage(error);
   if (detail !== null) return ['service_unavailable', { detail, retryAfterS: 1 }];
   return ['internal_error', {}];
 }

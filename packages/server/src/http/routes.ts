@@ -17,7 +17,6 @@ import { type Admission, kindOf } from './admission.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { type Identities, identify, isSameOrigin } from './identify.ts';
 import { sendProblem } from './problem.ts';
-import { STATUS } from './status.ts';
 import { inTurn } from './take-in.ts';
 import { compileFor, UNKNOWN_FIELDS_TEXT, withoutItems, withUnknownFields } from './validators.ts';
 
@@ -339,7 +338,7 @@ export function errorCodes(operation: Operation): readonly ErrorCode[] {
 function routeSchema(operation: Operation) {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorCodes(operation))
-    byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code]);
+    byStatus.set(ERRORS[code].status, [...(byStatus.get(ERRORS[code].status) ?? []), code]);
   const problems = Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,

@@ -1,7 +1,7 @@
 /** The door: one Fastify, every operation bound, everything else refused in the documented way. */
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import { LIMITS, Liveness, type Operation, Problem, Readiness } from '@bellwether/contract';
+import { ERRORS, LIMITS, Liveness, type Operation, Problem, Readiness } from '@bellwether/contract';
 import swagger from '@fastify/swagger';
 import Fastify, {
   type FastifyBaseLogger,
@@ -14,9 +14,11 @@ import { noteCallers, type TrustProxy, trustOf } from './addresses.ts';
 import { bindAgents } from './agents.ts';
 import { bindBatchTrade } from './batch-trade.ts';
 import { bindBriefing } from './briefing.ts';
+import { bindVenueBPositions } from './chain-positions.ts';
 import { bindClaims } from './claims.ts';
 import { answerBroken, type ConnectionLimits, closeInTime, createHttpServer } from './connections.ts';
 import { bindDocs } from './docs-page.ts';
+import { bindVenueBFees } from './fees.ts';
 import { serveFrontPage } from './front-page.ts';
 import { serveGuides } from './guides.ts';
 import { cookieName } from './identify.ts';
@@ -27,17 +29,14 @@ import { bindMetrics } from './metrics.ts';
 import { bindOwners, createSite, servePages } from './owners.ts';
 import { bindPositions } from './positions.ts';
 import { handleError, sendProblem } from './problem.ts';
+import { bindVenueB, venueBAliases } from './quotes.ts';
 import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
 import { bindSkills } from './skills.ts';
-import { STATUS } from './status.ts';
 import { takeIn } from './take-in.ts';
 import { guardTargets } from './targets.ts';
 import { bindTrading } from './trading.ts';
 import { compileFor } from './validators.ts';
-import { bindVenueB, venueBAliases } from './venue-b.ts';
-import { bindVenueBFees } from './venue-b-fees.ts';
-import { bindVenueBPositions } from './venue-b-positions.ts';
 import { bindWallet } from './wallet.ts';
 import { bindWalletLink } from './wallet-link.ts';
 import { openapiWebhooks } from './webhook-docs.ts';
@@ -67,6 +66,7 @@ export interface ServerOptions {
   readonly deadlineMs: number;
   /** Known to be away: nobody has to wait for it to find out. */
   readonly isDatabaseAway: () => boolean;
+  readonly describeOutage: FastifyInstance['describeOutage'];
   readonly replicas: ReplicaDoor;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
@@ -165,6 +165,7 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   app.decorateRequest('owner', null);
   app.decorateRequest('keyed', null);
   app.decorateRequest('hadNoEffect', false);
+  app.decorate('describeOutage', options.describeOutage);
   app.setErrorHandler(handleError);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -180,7 +181,8 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
       ms: Math.round(reply.elapsedTime * 10) / 10,
     };
     // Those that are turned away are counted and told together: a line for each would cost more than the refusal.
-    if (reply.statusCode >= 500 && reply.statusCode !== STATUS.overloaded) logger.warn(context, 'request');
+    if (reply.statusCode >= 500 && reply.statusCode !== ERRORS.overloaded.status)
+      logger.warn(context, 'request');
     else logger.debug(context, 'request');
   });
 }

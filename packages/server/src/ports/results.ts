@@ -1,6 +1,7 @@
 /** Reads over what agents and their positions have made, and the attempts that were refused. */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
+import type { OrderKind } from '../domain/orders/lifecycle.ts';
 
 /** An attempt to trade that the desk refused. */
 export interface RefusedAttempt {
@@ -46,8 +47,8 @@ export interface AttemptRow {
   readonly walletAddress: string;
   readonly orderId: string | null;
   readonly status: string;
-  /** An order of venue B: its status reads in that venue's words. */
-  readonly onChain: boolean;
+  /** `null`: a refused attempt. */
+  readonly kind: OrderKind | null;
   readonly errorCode: string | null;
   readonly detail: string | null;
 }

@@ -4,9 +4,9 @@ import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellw
 import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
-import type { Restriction, Safeguards, Usage } from '../domain/safeguards.ts';
+import type { Restriction, Safeguards, Usage, UsedFacts } from '../domain/safeguards.ts';
+import type { NewChainOrder } from './quoted-orders.ts';
 import type { Sealed } from './secrets.ts';
-import type { NewChainOrder } from './venue-b-stores.ts';
 
 /** Of either venue: an EVM wallet trades on venue A, a Solana wallet on venue B. */
 export type WalletAddress = Address | SolanaAddress;
@@ -164,7 +164,8 @@ export interface FirstAnswer {
   readonly errorCode: string | null;
 }
 
-export interface NewOrder {
+/** What every order has. */
+interface OrderTerms {
   readonly orderId: string;
   readonly agentId: string;
   readonly userId: bigint;
@@ -183,15 +184,6 @@ export interface NewOrder {
   readonly limit: Pips;
   readonly shares: Micro;
   readonly money: Micro;
-  /** The order's maker; on venue B the wallet that pays. */
-  readonly funder: WalletAddress;
-  /** The wallet whose credential the trade used; on venue B the same as `funder`. */
-  readonly walletAddress: WalletAddress;
-  /** `null`: an order of venue B, which is a Solana transaction. So is `version`. */
-  readonly signatureType: SignatureType | null;
-  readonly version: OrderVersion | null;
-  /** Venue B only: a settled market is paid out. It is no trade: no budget is reserved, and none comes back. */
-  readonly isRedemption: boolean;
   readonly expiration: number | null;
   readonly feeAmount: Micro;
   readonly reasoning: string | null;
@@ -201,7 +193,31 @@ export interface NewOrder {
   readonly createdAt: number;
 }
 
-export interface OrderRow extends NewOrder {
+/** A message of a known form that was signed by the key of an EVM wallet. */
+export interface NewSignedOrder extends OrderTerms {
+  readonly kind: 'signed';
+  /** The order's maker: the account that pays. */
+  readonly funder: Address;
+  /** The wallet whose credential the trade used. */
+  readonly walletAddress: Address;
+  readonly signatureType: SignatureType;
+  readonly version: OrderVersion;
+}
+
+/** A Solana transaction that was quoted and then signed. */
+export interface NewQuotedOrder extends OrderTerms {
+  readonly kind: 'quoted';
+  /** The wallet that pays and signs; `walletAddress` is the same. */
+  readonly funder: SolanaAddress;
+  readonly walletAddress: SolanaAddress;
+  /** A settled market is paid out. This is no trade: it reserves no budget and returns none. */
+  readonly isRedemption: boolean;
+}
+
+export type NewOrder = NewSignedOrder | NewQuotedOrder;
+
+/** What has become of an order. */
+interface OrderState {
   readonly status: OrderStatus;
   readonly filled: Micro;
   readonly cost: Micro;
@@ -212,11 +228,15 @@ export interface OrderRow extends NewOrder {
   readonly journal: readonly {
     readonly at: string;
     readonly event: string;
-    readonly status: string;
+    readonly status: OrderStatus;
     readonly detail?: string;
   }[];
   readonly updatedAt: number;
 }
+
+export type SignedOrderRow = NewSignedOrder & OrderState;
+export type QuotedOrderRow = NewQuotedOrder & OrderState;
+export type OrderRow = SignedOrderRow | QuotedOrderRow;
 
 export interface FillRow {
   readonly tradeId: string;
@@ -230,16 +250,9 @@ export interface FillRow {
 }
 
 /** What a trade is judged by. */
-export interface Standing {
+export interface Standing extends UsedFacts {
   readonly claimed: boolean;
   readonly safeguards: Safeguards;
-  readonly usage: Usage;
-  readonly realizedToday: Micro;
-  /**
-   * In the market: cost of what the funder holds and of what this agent bought last on other accounts, and what the
-   * agent's open BUYs can still cost.
-   */
-  readonly positionValue: Micro;
   /** Locks of other owners that bind the wallet: agents of theirs had it. */
   readonly restrictions: readonly (Restriction & { readonly agentId: string })[];
 }
@@ -329,8 +342,8 @@ export interface OrderStore {
   openOfOwner(userId: bigint): Promise<readonly OrderRow[]>;
   /** What the day's number of trades is made of, for the UTC day of `at`. */
   countsOfDay(agentId: string, at: number): Promise<DayCounts>;
-  /** Of venue A alone: venue B's are followed by their signatures. */
-  inDoubt(olderThan: number): Promise<readonly OrderRow[]>;
+  /** Signed orders alone: quoted ones are followed by their transactions. */
+  inDoubt(olderThan: number): Promise<readonly SignedOrderRow[]>;
   /** Records what became of an order when the venue's own evidence does not do it. */
   settle(
     orderId: string,

@@ -19,7 +19,8 @@ import type { Caller, PositionRow, WalletAddress } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { openStatuses } from './open-statuses.ts';
 import { evmWallets, isReachable, solanaWallets } from './reachable-wallets.ts';
-import { orderRow, type Row, settingsRow } from './rows.ts';
+import { orderRow, type Row } from './rows.ts';
+import { settingsRow } from './settings-columns.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; the count says how many there are. */
@@ -67,7 +68,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
 
   /** What waits for its answer for longer than its venue takes. */
   const inDoubt = ({ doubtBefore, chainDoubtBefore }: DoubtTimes): Fragment => sql`(case
-      when signature_type is null
+      when kind = 'quoted'
         then status in ('submitting', 'unknown') and created_at < ${new Date(chainDoubtBefore)}
       else status = 'unknown' or (status = 'submitting' and created_at < ${new Date(doubtBefore)}) end)`;
 

@@ -1,51 +1,13 @@
 /** Agents, their keys and their settings. */
 
 import { transact } from '@bellwether/durable';
-import type { OwnerLocks } from '../../domain/locks.ts';
-import { DEFAULT_SAFEGUARDS as DEFAULTS } from '../../domain/safeguards.ts';
-import type { AgentRow, AgentStore, SettingsChange, SettingsRow } from '../../ports/stores.ts';
+import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
+import type { AgentRow, AgentStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
-import { keyRow, type Row, settingsRow } from './rows.ts';
+import { keyRow, type Row } from './rows.ts';
+import { settingsColumns, settingsRow } from './settings-columns.ts';
 
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
-
-const COLUMNS = {
-  tradingPaused: 'trading_paused',
-  ownerPaused: 'owner_paused',
-  tradeLimitEnabled: 'trade_limit_enabled',
-  maxTradesPerDay: 'max_trades_per_day',
-  maxTradeAmount: 'max_trade_amount',
-  dailyTradeAmountLimit: 'daily_trade_amount_limit',
-  maxPositionValue: 'max_position_value',
-  dailyLossLimit: 'daily_loss_limit',
-  autoRedeemEnabled: 'auto_redeem_enabled',
-  riskControlEnabled: 'risk_control_enabled',
-  takeProfitPercent: 'take_profit_percent',
-  stopLossPercent: 'stop_loss_percent',
-} as const satisfies Record<Exclude<keyof SettingsRow, 'updatedAt' | 'locks'>, string>;
-
-const LOCK_COLUMNS = {
-  maxTradesPerDay: 'locked_max_trades_per_day',
-  maxTradeAmount: 'locked_max_trade_amount',
-  dailyTradeAmountLimit: 'locked_daily_trade_amount_limit',
-  maxPositionValue: 'locked_max_position_value',
-  dailyLossLimit: 'locked_daily_loss_limit',
-  tradeLimitEnabled: 'locked_trade_limit',
-} as const satisfies Record<keyof OwnerLocks, string>;
-
-/** The columns that a change sets; money goes out as text, which the driver leaves alone. */
-function settingsColumns({ locks, ...change }: SettingsChange, at: number): Row {
-  const named = (values: object, names: Readonly<Record<string, string>>) =>
-    Object.entries(values).map(([name, value]) => [
-      names[name] as string,
-      typeof value === 'bigint' ? value.toString() : value,
-    ]);
-  return Object.fromEntries([
-    ['updated_at', new Date(at)],
-    ...named(change, COLUMNS),
-    ...named(locks ?? {}, LOCK_COLUMNS),
-  ]);
-}
 
 function agentRow(row: Row): AgentRow {
   return {
@@ -78,16 +40,19 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
   return {
     async register(agent) {
       const at = new Date(agent.at);
+      const limits = {
+        ...settingsColumns(DEFAULT_SAFEGUARDS, agent.at),
+        agent_id: agent.agentId,
+        usage_day: day(agent.at),
+      };
       await sql`
-        with owner as (insert into owners (created_at) values (${at}) returning user_id),
+        with limits as (
+          insert into safeguards ${sql(limits)}
+        ), owner as (insert into owners (created_at) values (${at}) returning user_id),
         agent as (
           insert into agents (agent_id, user_id, name, description, claim_code, created_at)
           select ${agent.agentId}, user_id, ${agent.name}, ${agent.description}, ${agent.claimCode}, ${at} from owner
           returning agent_id
-        ), limits as (
-          insert into safeguards (agent_id, max_trades_per_day, max_trade_amount, daily_trade_amount_limit, updated_at, usage_day)
-          select agent_id, ${DEFAULTS.maxTradesPerDay}, ${DEFAULTS.maxTradeAmount.toString()}::bigint,
-            ${DEFAULTS.dailyTradeAmountLimit.toString()}::bigint, ${at}, ${day(agent.at)}::date from agent
         )
         insert into api_keys (agent_id, key_hash, key_prefix, key_suffix, name, create_type, created_at, last_called_at)
         select agent_id, ${agent.keyHash as Buffer}, ${agent.keyPrefix}, ${agent.keySuffix}, 'registration', 2, ${at}, ${at} from agent`;

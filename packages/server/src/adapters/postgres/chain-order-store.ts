@@ -4,7 +4,7 @@
  */
 
 import { transact } from '@bellwether/durable';
-import type { ChainOrderRow, ChainOrderStore } from '../../ports/venue-b-stores.ts';
+import type { ChainOrderRow, ChainOrderStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
 import type { Row } from './rows.ts';

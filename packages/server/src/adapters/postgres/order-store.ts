@@ -3,7 +3,7 @@ import type { OrderFilter, OrderStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
 import { OPEN_STATUSES, openStatuses } from './open-statuses.ts';
-import { orderRow, type Row } from './rows.ts';
+import { orderRow, type Row, signedOrderRow } from './rows.ts';
 
 /** What venue B's orders ended by when they are no fault of the order's. */
 const WITHOUT_EFFECT = ['reverted', 'not_landed'];
@@ -99,9 +99,9 @@ export function createOrderStore(sql: Sql): OrderStore {
     async inDoubt(olderThan) {
       const rows = await sql`
         select * from orders where status in ('submitting', 'unknown') and created_at < ${new Date(olderThan)}
-          and signature_type is not null
+          and kind = 'signed'
         order by created_at limit 1000`;
-      return rows.map(orderRow);
+      return rows.map(signedOrderRow);
     },
 
     async settle(orderId, outcome, at) {

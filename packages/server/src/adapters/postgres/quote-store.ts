@@ -2,7 +2,7 @@
 
 import { transact } from '@bellwether/durable';
 import type { SolanaAddress } from '@bellwether/protocol';
-import type { QuoteRow, QuoteStore } from '../../ports/venue-b-stores.ts';
+import type { QuoteRow, QuoteStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
 import type { Row } from './rows.ts';
 

@@ -46,12 +46,12 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
                        order by k.created_at limit 1) as skill_code
           from (
             (select created_at as at, order_id, condition_id, question, skill_slug, source, reasoning, venue, side,
-                outcome, shares, money, wallet_address, status, signature_type is null as on_chain, error_code, null as detail,
+                outcome, shares, money, wallet_address, status, kind, error_code, null as detail,
                 0 as slot
               from orders where ${whose} order by created_at desc, order_id desc limit ${reach})
             union all
             (select refused_at, null, condition_id, question, skill_slug, source, reasoning, venue, side, outcome,
-                shares, money, wallet_address, 'denied', false, code, detail, slot
+                shares, money, wallet_address, 'denied', null, code, detail, slot
               from refusals where ${whose} order by refused_at desc, slot desc limit ${reach})
           ) t order by at desc, order_id desc nulls last, slot desc limit ${limit} offset ${offset}`,
         sql`select (select count(*) from orders where ${whose})::int
@@ -111,7 +111,7 @@ const attemptRow = (row: Row): AttemptRow => ({
   walletAddress: row.wallet_address,
   orderId: row.order_id,
   status: row.status,
-  onChain: row.on_chain,
+  kind: row.kind,
   errorCode: row.error_code,
   detail: row.detail,
 });

@@ -1,5 +1,5 @@
 /** Rows of the tables as the stores' records. */
-import type { CredentialRow, KeyRow, OrderRow, SettingsRow } from '../../ports/stores.ts';
+import type { CredentialRow, KeyRow, OrderRow, QuotedOrderRow, SignedOrderRow } from '../../ports/stores.ts';
 
 /** A row as the driver gives it: columns of known types, read once and typed here. */
 // biome-ignore lint/suspicious/noExplicitAny: the driver's rows have no types; this file is where they get them
@@ -18,30 +18,6 @@ export const keyRow = (row: Row): KeyRow => ({
   lastCalledAt: ms(row.last_called_at),
 });
 
-export const settingsRow = (row: Row): SettingsRow => ({
-  tradingPaused: row.trading_paused || row.owner_paused,
-  ownerPaused: row.owner_paused,
-  locks: {
-    maxTradesPerDay: row.locked_max_trades_per_day,
-    maxTradeAmount: row.locked_max_trade_amount,
-    dailyTradeAmountLimit: row.locked_daily_trade_amount_limit,
-    maxPositionValue: row.locked_max_position_value,
-    dailyLossLimit: row.locked_daily_loss_limit,
-    tradeLimitEnabled: row.locked_trade_limit,
-  },
-  tradeLimitEnabled: row.trade_limit_enabled,
-  maxTradesPerDay: row.max_trades_per_day,
-  maxTradeAmount: row.max_trade_amount,
-  dailyTradeAmountLimit: row.daily_trade_amount_limit,
-  maxPositionValue: row.max_position_value,
-  dailyLossLimit: row.daily_loss_limit,
-  autoRedeemEnabled: row.auto_redeem_enabled,
-  riskControlEnabled: row.risk_control_enabled,
-  takeProfitPercent: row.take_profit_percent,
-  stopLossPercent: row.stop_loss_percent,
-  updatedAt: ms(row.updated_at),
-});
-
 export const credentialRow = (row: Row): CredentialRow => ({
   walletAddress: row.wallet_address,
   userId: row.user_id,
@@ -53,7 +29,27 @@ export const credentialRow = (row: Row): CredentialRow => ({
   registeredAt: ms(row.registered_at),
 });
 
-export const orderRow = (row: Row): OrderRow => ({
+export const orderRow = (row: Row): OrderRow =>
+  row.kind === 'signed' ? signedOrderRow(row) : quotedOrderRow(row);
+
+export const signedOrderRow = (row: Row): SignedOrderRow => ({
+  ...orderColumns(row),
+  kind: 'signed',
+  funder: row.funder,
+  walletAddress: row.wallet_address,
+  signatureType: row.signature_type,
+  version: row.version,
+});
+
+const quotedOrderRow = (row: Row): QuotedOrderRow => ({
+  ...orderColumns(row),
+  kind: 'quoted',
+  funder: row.funder,
+  walletAddress: row.wallet_address,
+  isRedemption: row.is_redemption,
+});
+
+const orderColumns = (row: Row) => ({
   orderId: row.order_id,
   agentId: row.agent_id,
   userId: row.user_id,
@@ -72,11 +68,6 @@ export const orderRow = (row: Row): OrderRow => ({
   limit: row.limit_price,
   shares: row.shares,
   money: row.money,
-  funder: row.funder,
-  walletAddress: row.wallet_address,
-  signatureType: row.signature_type,
-  version: row.version,
-  isRedemption: row.is_redemption,
   expiration: row.expiration === null ? null : ms(row.expiration),
   feeAmount: row.fee_amount,
   reasoning: row.reasoning,

@@ -5,8 +5,8 @@
  */
 
 import { json, openTransaction, type Transaction } from '@bellwether/durable';
+import type { NewChainOrder } from '../../ports/quoted-orders.ts';
 import type { NewOrder, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
-import type { NewChainOrder } from '../../ports/venue-b-stores.ts';
 import type { Sql, Tx } from './connection.ts';
 import { credentialRow, orderRow, type Row } from './rows.ts';
 import {
@@ -241,9 +241,7 @@ function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
     money: order.money,
     funder: order.funder,
     wallet_address: order.walletAddress,
-    signature_type: order.signatureType,
-    version: order.version,
-    is_redemption: order.isRedemption,
+    ...kindColumns(order),
     expiration: order.expiration === null ? null : new Date(order.expiration),
     fee_amount: order.feeAmount,
     reasoning: order.reasoning,
@@ -259,3 +257,8 @@ function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
     updated_at: at,
   };
 }
+
+const kindColumns = (order: NewOrder): Row =>
+  order.kind === 'signed'
+    ? { kind: order.kind, signature_type: order.signatureType, version: order.version, is_redemption: false }
+    : { kind: order.kind, signature_type: null, version: null, is_redemption: order.isRedemption };

@@ -6,7 +6,8 @@ import type { Usage } from '../../domain/safeguards.ts';
 import type { Standing, StandingQuestion } from '../../ports/stores.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
 import { openStatuses } from './open-statuses.ts';
-import { type Row, settingsRow } from './rows.ts';
+import type { Row } from './rows.ts';
+import { settingsRow } from './settings-columns.ts';
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 

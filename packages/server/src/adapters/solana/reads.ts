@@ -1,7 +1,9 @@
 /** Accounts as a node has them now, at commitment `confirmed`. */
+
 import type { SolanaAddress } from '@bellwether/protocol';
+import { ChainUnavailable } from '../../domain/unavailable.ts';
 import { type Account, accountOf, type TokenAccountState, tokenAccountOf } from './accounts.ts';
-import { ChainUnavailable, type Rpc } from './rpc.ts';
+import type { Rpc } from './rpc.ts';
 import { CHECKS, type WireAccount } from './wire.ts';
 
 export const COMMITMENT = 'confirmed';

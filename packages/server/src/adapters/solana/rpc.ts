@@ -3,17 +3,13 @@
  * the provider's key, so it appears in no error.
  */
 import { Type } from 'typebox';
+import { ChainUnavailable } from '../../domain/unavailable.ts';
 import type { HttpReply, HttpSend } from '../../ports/outbound.ts';
 import { createHttp, type HttpOptions } from '../outbound/http.ts';
 import { checkedBy, tryJson } from '../outbound/json.ts';
 
 const READ_TIMEOUT_MS = 8_000;
 const SEND_TIMEOUT_MS = 6_000;
-
-/** The chain could not be asked, or its answer is none. What was asked may be asked again. */
-export class ChainUnavailable extends Error {
-  override readonly name = 'ChainUnavailable';
-}
 
 /** The node's own refusal. */
 export class RpcError extends Error {

@@ -2,6 +2,7 @@
  * What a transaction would do to a wallet, by a node's simulation: every account that the transaction may write, before
  * and after. An account that it may not write cannot change, so nothing of the wallet's is overlooked.
  */
+
 import {
   isWritable,
   MalformedTransaction,
@@ -11,10 +12,11 @@ import {
   type SolanaTransaction,
   toBase64,
 } from '@bellwether/protocol';
+import { ChainUnavailable } from '../../domain/unavailable.ts';
 import type { BalanceChange, Simulation } from '../../ports/chain.ts';
 import { type Account, accountOf, type TokenAccountState, tableOf, tokenAccountOf } from './accounts.ts';
 import { COMMITMENT, readAccounts } from './reads.ts';
-import { ChainUnavailable, type Rpc } from './rpc.ts';
+import type { Rpc } from './rpc.ts';
 import { isPassing, reasonOf } from './transaction-errors.ts';
 import { CHECKS, type WireSimulation } from './wire.ts';
 

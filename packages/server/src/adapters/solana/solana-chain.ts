@@ -2,13 +2,15 @@
  * The port `Chain` over a Solana node's JSON-RPC. Reads are at commitment `confirmed`. It never signs, and never says
  * of a transaction more than a node has proved.
  */
+
 import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, toBase64 } from '@bellwether/protocol';
+import { ChainUnavailable } from '../../domain/unavailable.ts';
 import type { Chain, Landing, SendAnswer } from '../../ports/chain.ts';
 import { mintOf, tokenAccountOf } from './accounts.ts';
 import { createBlockPace } from './block-pace.ts';
 import { buildTransfer } from './delegated-transfer.ts';
 import { COMMITMENT, readAccount, readOwned } from './reads.ts';
-import { ChainUnavailable, createRpc, type Rpc, type RpcOptions } from './rpc.ts';
+import { createRpc, type Rpc, type RpcOptions } from './rpc.ts';
 import { simulate } from './simulate.ts';
 import { reasonOf, sendAnswerOf } from './transaction-errors.ts';
 import { CHECKS, type WireStatus } from './wire.ts';

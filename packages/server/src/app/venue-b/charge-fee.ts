@@ -4,10 +4,12 @@
  * is there before anybody signs, its bytes before any node has them, and another attempt begins only when the one
  * before provably had no effect and can have none.
  */
+
 import type { FeeChargeRequest, FeeChargeResponse } from '@bellwether/contract';
 import { DecimalError, formatMicro, type Micro, parseMicro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress, toBase58, withSignature } from '@bellwether/protocol';
 import type { Denial } from '../../domain/denial.ts';
+import { ChainUnavailable } from '../../domain/unavailable.ts';
 import type { FeeAttempt, SignedFee } from '../../ports/fee-store.ts';
 import type { Caller } from '../../ports/stores.ts';
 import { type Deadline, ENDLESS, tooLate } from '../deadline.ts';
@@ -167,7 +169,7 @@ async function fateOf(deps: FeeDeps, charge: SignedCharge): Promise<FeeFate | nu
   try {
     return (await fatesOf(deps, [charge])).get(charge.id) ?? null;
   } catch (error) {
-    if ((error as Error).name === 'ChainUnavailable') return null;
+    if (error instanceof ChainUnavailable) return null;
     throw error;
   }
 }

@@ -4,8 +4,8 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
-import type { VenueB } from '../../ports/venue-b.ts';
-import { within } from '../patience.ts';
+import { within } from '../../domain/patience.ts';
+import type { VenueB } from '../../ports/quotes.ts';
 
 const MAX_WALLETS = 20_000;
 

@@ -6,7 +6,7 @@
 
 import { pollPause } from '../../domain/chain-orders.ts';
 import type { Landing } from '../../ports/chain.ts';
-import type { ChainOrderRow, QuoteRow } from '../../ports/venue-b-stores.ts';
+import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
 import type { Deps } from '../deps.ts';
 import { type ExecutableQuote, isExecutable, landed, progressed, reject } from './outcomes.ts';
 import { isUnseen } from './submit.ts';

@@ -21,15 +21,12 @@ export const budgetOf = ({ side, amounts }: Pick<ChainTrade, 'side' | 'amounts'>
 export function denialOf(deps: Deps, trade: ChainTrade, standing: Standing): Denial | null {
   if (trade.amounts.isRedemption) return null;
   return assess(standing.safeguards, {
+    ...standing,
     // What stands for a credential is the wallet's signature.
     hasCredentials: true,
     claimMissing: deps.venueB.backend === 'live' && !standing.claimed,
     addsExposure: trade.side === 'BUY',
     amount: budgetOf(trade),
-    usage: standing.usage,
-    positionValue: standing.positionValue,
-    realizedToday: standing.realizedToday,
-    restrictions: standing.restrictions,
   });
 }
 

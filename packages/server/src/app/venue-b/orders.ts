@@ -1,6 +1,5 @@
 /** Orders of venue B, read and taken back. No safeguard stands in the way of a cancel. */
 import {
-  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueBCancelRequest,
   type VenueBCancelResponse,
@@ -11,20 +10,21 @@ import {
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { statusNumber, statusWord } from '../../domain/chain-orders.ts';
 import { isTerminal } from '../../domain/orders/lifecycle.ts';
-import type { Caller, FillRow, OrderFilter, OrderRow } from '../../ports/stores.ts';
-import type { ChainOrderRow, QuoteRow } from '../../ports/venue-b-stores.ts';
+import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
+import type { Caller, FillRow, OrderFilter, OrderRow, QuotedOrderRow } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import { refusal } from '../refusal.ts';
 import { cancelUnsent, type ExecutableQuote, holderOf, isExecutable } from './outcomes.ts';
 
 /** An order with the transaction that it is, and the quote that was signed. */
 interface Whole {
-  readonly row: OrderRow;
+  readonly row: QuotedOrderRow;
   readonly chain: ChainOrderRow;
   readonly quote: ExecutableQuote;
 }
 
-async function wholes(deps: Deps, rows: readonly OrderRow[]): Promise<Whole[]> {
+async function wholes(deps: Deps, all: readonly OrderRow[]): Promise<Whole[]> {
+  const rows = all.filter((row) => row.kind === 'quoted');
   const ids = rows.map((row) => row.orderId);
   const [chains, quotes] = await Promise.all([deps.chainOrders.byIds(ids), deps.quotes.byIds(ids)]);
   const chainOf = new Map(chains.map((chain) => [chain.orderId, chain]));
@@ -32,7 +32,7 @@ async function wholes(deps: Deps, rows: readonly OrderRow[]): Promise<Whole[]> {
   return rows.map((row) => whole(row, chainOf.get(row.orderId), quoteOf.get(row.orderId)));
 }
 
-function whole(row: OrderRow, chain: ChainOrderRow | undefined, quote: QuoteRow | undefined): Whole {
+function whole(row: QuotedOrderRow, chain: ChainOrderRow | undefined, quote: QuoteRow | undefined): Whole {
   if (chain === undefined || quote === undefined || !isExecutable(quote))
     throw new Error('an order of venue B has no transaction');
   return { row, chain, quote };
@@ -69,8 +69,8 @@ function orderRecord({ row, chain, quote }: Whole): VenueBOrder {
     source: row.source,
     skillSlug: row.skillSlug,
     errorCode: row.errorCode,
-    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal],
-    fix: row.errorCode === null ? null : VENUE_REFUSAL_FIXES[row.errorCode as VenueRefusal],
+    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message,
+    fix: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].fix,
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
   };
@@ -80,7 +80,7 @@ function orderRecord({ row, chain, quote }: Whole): VenueBOrder {
 export const journalOf = (row: OrderRow): VenueBOrderDetail['journal'] =>
   row.journal.map((entry) => ({
     ...entry,
-    status: statusWord({ ...row, status: entry.status as OrderRow['status'] }),
+    status: statusWord({ ...row, status: entry.status }),
   }));
 
 const fillRecord = (chain: ChainOrderRow, fill: FillRow): VenueBOrderDetail['fills'][number] => ({
@@ -118,7 +118,7 @@ export async function getVenueBOrder(
   orderId: string,
 ): Promise<VenueBOrderDetail> {
   const row = await deps.orders.byId(caller.agentId, await idOf(deps, caller, orderId));
-  if (row === null || row.signatureType !== null) throw refusal('order_not_found');
+  if (row === null || row.kind !== 'quoted') throw refusal('order_not_found');
   const [order] = (await wholes(deps, [row])) as [Whole];
   const fills = await fillsOf(deps, order);
   return {
@@ -137,7 +137,7 @@ const fillsOf = (deps: Deps, { row, quote }: Whole): Promise<readonly FillRow[]>
   deps.orders.fills(holderOf(quote), row.orderId);
 
 /** The fills of an order of venue B, which are recorded with whoever received the tokens. */
-export async function fillsOnChain(deps: Deps, row: OrderRow): Promise<readonly FillRow[]> {
+export async function fillsOnChain(deps: Deps, row: QuotedOrderRow): Promise<readonly FillRow[]> {
   const [order] = (await wholes(deps, [row])) as [Whole];
   return fillsOf(deps, order);
 }

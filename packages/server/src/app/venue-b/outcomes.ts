@@ -7,9 +7,9 @@ import { formatMicro } from '@bellwether/contract/decimals';
 import { averagePrice, fillOf } from '../../domain/chain-orders.ts';
 import type { OrderStatus } from '../../domain/orders/lifecycle.ts';
 import type { Evidence, FillEvidence, OutcomeEvidence } from '../../ports/evidence.ts';
+import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
+import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../../ports/quotes.ts';
 import type { FirstAnswer, WalletAddress } from '../../ports/stores.ts';
-import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../../ports/venue-b.ts';
-import type { ChainOrderRow, QuoteRow } from '../../ports/venue-b-stores.ts';
 import type { Deps } from '../deps.ts';
 
 /** A quote of which an order can be made. */

@@ -10,8 +10,8 @@ import {
 } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import { markPrice } from '../../domain/market.ts';
+import type { TickerMarket } from '../../ports/quotes.ts';
 import type { Caller, PositionRow } from '../../ports/stores.ts';
-import type { TickerMarket } from '../../ports/venue-b.ts';
 import type { Deps } from '../deps.ts';
 import { percentOf } from '../positions.ts';
 import { refusal } from '../refusal.ts';

@@ -9,9 +9,9 @@ import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/pr
 import type { Denial } from '../../domain/denial.ts';
 import { markPrice } from '../../domain/market.ts';
 import { plainText } from '../../domain/untrusted-text.ts';
+import type { QuoteRow } from '../../ports/quoted-orders.ts';
+import type { QuoteQuestion, TickerMarket, VenueQuote } from '../../ports/quotes.ts';
 import type { Caller } from '../../ports/stores.ts';
-import type { QuoteQuestion, TickerMarket, VenueQuote } from '../../ports/venue-b.ts';
-import type { QuoteRow } from '../../ports/venue-b-stores.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
 import { TITLE_CHARS } from '../untrusted-market.ts';

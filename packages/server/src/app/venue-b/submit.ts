@@ -9,7 +9,6 @@
 import {
   type SubmitRequest,
   type SubmitResponse,
-  VENUE_REFUSAL_FIXES,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -17,8 +16,8 @@ import { DecimalError, formatMicro, parseMicro } from '@bellwether/contract/deci
 import { equalBytes, parseTransactionBytes, transactionId } from '@bellwether/protocol';
 import { averagePrice, legsOf } from '../../domain/chain-orders.ts';
 import type { Denial } from '../../domain/denial.ts';
-import type { Caller, FirstAnswer, NewOrder, OrderRow, TradeScope } from '../../ports/stores.ts';
-import type { ChainOrderRow, NewChainOrder, QuoteRow } from '../../ports/venue-b-stores.ts';
+import type { ChainOrderRow, NewChainOrder, QuoteRow } from '../../ports/quoted-orders.ts';
+import type { Caller, FirstAnswer, NewQuotedOrder, TradeScope } from '../../ports/stores.ts';
 import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
@@ -90,7 +89,7 @@ async function replayOf(
   const bytes = bytesOf(signed);
   if (bytes === null || !equalBytes(bytes, chain.wire)) throw alreadyUsed(quoteId);
   const row = await deps.orders.byId(caller.agentId, quoteId);
-  if (row === null) throw new Error('a signed transaction has no order');
+  if (row?.kind !== 'quoted') throw new Error('a signed transaction has no order');
   return submitResponse(row, chain.signature, row.first);
 }
 
@@ -179,7 +178,7 @@ async function execute(
     at: deps.clock.now(),
     requireTime: () => requireTime(call.deadline),
   });
-  let order: NewOrder;
+  let order: NewQuotedOrder;
   try {
     if (scope.existing.length > 0) {
       scope.abort();
@@ -216,11 +215,12 @@ function newOrder(
   { caller, request, requestId }: SubmitCall,
   quote: ExecutableQuote,
   { userId }: TradeScope,
-): NewOrder {
+): NewQuotedOrder {
   const { side, amounts } = quote;
   const { contracts, collateral } = legsOf(side, amounts);
   const worst = legsOf(side, { inAmount: amounts.inAmount, outAmount: amounts.minOutAmount });
   return {
+    kind: 'quoted',
     orderId: quote.quoteId,
     agentId: caller.agentId,
     userId,
@@ -241,8 +241,6 @@ function newOrder(
     money: collateral,
     funder: quote.wallet,
     walletAddress: quote.wallet,
-    signatureType: null,
-    version: null,
     isRedemption: amounts.isRedemption,
     expiration: null,
     feeAmount: 0n,
@@ -254,7 +252,7 @@ function newOrder(
   };
 }
 
-async function send(deps: Deps, order: NewOrder, chain: NewChainOrder): Promise<SubmitResponse> {
+async function send(deps: Deps, order: NewQuotedOrder, chain: NewChainOrder): Promise<SubmitResponse> {
   const { orderId, signature, wire } = chain;
   const now = deps.clock.now();
   // It is written down: where this fails, the follower sends it.
@@ -303,11 +301,7 @@ const LIVE = 1;
 const INVALID = 5;
 
 /** What the agent was told first, and is told again: a fill is never part of it. */
-function submitResponse(
-  order: NewOrder | OrderRow,
-  signature: string,
-  first: FirstAnswer | null,
-): SubmitResponse {
+function submitResponse(order: NewQuotedOrder, signature: string, first: FirstAnswer | null): SubmitResponse {
   const failed = first?.success === false;
   const errorCode = failed ? (first.errorCode as VenueRefusal | null) : null;
   return {
@@ -328,6 +322,6 @@ function submitResponse(
     submittedAt: new Date(order.createdAt).toISOString(),
     ...(errorCode === null
       ? {}
-      : { errorCode, errorMessage: VENUE_REFUSALS[errorCode], fix: VENUE_REFUSAL_FIXES[errorCode] }),
+      : { errorCode, errorMessage: VENUE_REFUSALS[errorCode].message, fix: VENUE_REFUSALS[errorCode].fix }),
   };
 }

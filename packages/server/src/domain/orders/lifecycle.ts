@@ -9,6 +9,9 @@
  * An order of venue B is a transaction of the agent's own: when it has landed it is `delayed`, for the venue fills or
  * reverts it later, by a transaction of its own. What no node has been given yet can still be canceled.
  */
+/** Signed: a message that a venue executes. Quoted: a transaction that a venue quoted and the agent signed. */
+export type OrderKind = 'signed' | 'quoted';
+
 export const ORDER_STATUSES = [
   'submitting',
   'unknown',

@@ -1,5 +1,5 @@
 /** Parts of pages about one agent: its state, what it may do, its limits, and the owner's controls over them. */
-import type { OwnerAgent } from '@bellwether/contract';
+import { CAP_NAMES, CAPS, type CapName, type OwnerAgent } from '@bellwether/contract';
 import { html, type Markup } from './html.ts';
 import type { Site } from './layout.ts';
 
@@ -13,45 +13,6 @@ const ONLINE: Readonly<Record<number, string>> = {
 
 const MONEY = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 const money = (value: number | null): string => (value === null ? 'No limit' : MONEY.format(value));
-
-/** Figures that an owner can set, in the order of the forms. */
-const FIGURES = [
-  {
-    name: 'maxTradesPerDay',
-    label: 'Trades per day',
-    hint: 'Counted from UTC midnight.',
-    required: true,
-    max: 5000,
-  },
-  {
-    name: 'maxTradeAmount',
-    label: 'Amount per trade',
-    hint: 'Collateral, fees apart.',
-    required: true,
-    max: 1_000_000,
-  },
-  {
-    name: 'dailyTradeAmountLimit',
-    label: 'Amount per day',
-    hint: 'Collateral of all trades that add exposure.',
-    required: true,
-    max: 10_000_000,
-  },
-  {
-    name: 'maxPositionValue',
-    label: 'Position per market',
-    hint: 'Cost of what it holds and has on order. Empty: no limit.',
-    required: false,
-    max: 10_000_000,
-  },
-  {
-    name: 'dailyLossLimit',
-    label: 'Loss per day',
-    hint: 'Realised loss after which it may only reduce. Empty: no limit.',
-    required: false,
-    max: 10_000_000,
-  },
-] as const;
 
 /** Trading, or who paused it. */
 function tradingState({ tradingPaused, pausedByOwner }: Settings): Markup {
@@ -105,9 +66,9 @@ ${
   html`<p class="message error">The caps below are switched off: only the pause holds.</p>`
 }
 <dl class="facts">
-${FIGURES.map(
-  ({ name, label }) =>
-    html`<div><dt>${label}</dt><dd>${money(settings[name])}${
+${CAP_NAMES.map(
+  (name) =>
+    html`<div><dt>${CAPS[name].label}</dt><dd>${money(settings[name])}${
       used[name] !== undefined && html` <span class="note">${used[name] ?? ''}</span>`
     }${name in settings.lockedByOwner && html` <span class="badge small">Locked</span>`}</dd></div>`,
 )}
@@ -116,25 +77,26 @@ ${FIGURES.map(
 }
 
 /** The agent's own, lower setting beside its owner's ceiling. */
-function lowered(settings: Settings, name: (typeof FIGURES)[number]['name']): Markup | null {
+function lowered(settings: Settings, name: CapName): Markup | null {
   const ceiling = settings.lockedByOwner[name];
   const value = settings[name];
   if (ceiling === undefined || value === null || value >= ceiling) return null;
   return html` The agent has lowered it to ${money(value)}.`;
 }
 
-function figureRow(agent: OwnerAgent, figure: (typeof FIGURES)[number]): Markup {
+function capRow(agent: OwnerAgent, name: CapName): Markup {
   const { settings } = agent;
-  const ceiling = settings.lockedByOwner[figure.name];
-  const value = ceiling ?? settings[figure.name];
-  const id = `${figure.name}-${agent.agentId}`;
-  return html`<div class="row" data-safeguard="${figure.name}">
+  const { label, hint, maximum, optional, unit } = CAPS[name];
+  const ceiling = settings.lockedByOwner[name];
+  const value = ceiling ?? settings[name];
+  const id = `${name}-${agent.agentId}`;
+  return html`<div class="row" data-safeguard="${name}">
 <div class="field">
-<label for="${id}">${figure.label}</label>
-<input id="${id}" name="limit" type="number" inputmode="decimal" min="0" max="${figure.max}" step="${figure.name === 'maxTradesPerDay' ? '1' : 'any'}" value="${value === null ? '' : value}"${figure.required ? html` required` : html` placeholder="no limit"`} aria-describedby="${id}-hint">
-<p class="hint" id="${id}-hint">${figure.hint}${lowered(settings, figure.name)}</p>
+<label for="${id}">${label}</label>
+<input id="${id}" name="limit" type="number" inputmode="decimal" min="0" max="${maximum}" step="${unit === 'count' ? '1' : 'any'}" value="${value === null ? '' : value}"${optional ? html` placeholder="no limit"` : html` required`} aria-describedby="${id}-hint">
+<p class="hint" id="${id}-hint">${hint}${lowered(settings, name)}</p>
 </div>
-<label class="lock"><input type="checkbox" name="locked"${ceiling !== undefined && html` checked`}> <span>Lock<span class="hidden"> ${figure.label}</span></span></label>
+<label class="lock"><input type="checkbox" name="locked"${ceiling !== undefined && html` checked`}> <span>Lock<span class="hidden"> ${label}</span></span></label>
 </div>`;
 }
 
@@ -155,7 +117,7 @@ export function controls(agent: OwnerAgent, heading: 'h2' | 'h3' = 'h2'): Markup
 </div>
 <form data-action="safeguards" novalidate>
 <p class="hint">What you save holds for the next trade. A locked limit is a ceiling: the agent can go below it, never above.</p>
-${FIGURES.map((figure) => figureRow(agent, figure))}
+${CAP_NAMES.map((name) => capRow(agent, name))}
 <div class="row" data-safeguard="tradeLimitEnabled">
 <div class="field check">
 <input id="${id}" name="limit" type="checkbox"${settings.tradeLimitEnabled && html` checked`} aria-describedby="${id}-hint">

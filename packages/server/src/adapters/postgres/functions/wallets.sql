@@ -1,4 +1,4 @@
--- Orders of venue B are those without a signature type; for others the trigger is not even called.
+-- Notes the wallet of a quoted order. For signed orders the trigger is not even called.
 create or replace function note_order_wallet() returns trigger language plpgsql as $$
 begin
   insert into order_wallets (agent_id, address, user_id) values (new.agent_id, new.wallet_address, new.user_id)
@@ -7,7 +7,7 @@ begin
 end
 $$;
 create or replace trigger orders_note_wallet after insert on orders
-  for each row when (new.signature_type is null) execute function note_order_wallet();
+  for each row when (new.kind = 'quoted') execute function note_order_wallet();
 
 -- Agents of other owners whose locks bind what `trader` trades with this key.
 create or replace function restricting_agents(key text, trader uuid) returns setof uuid language sql stable as $$

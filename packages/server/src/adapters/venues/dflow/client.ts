@@ -1,7 +1,8 @@
 /**
  * DFlow's verbs: metadata (markets, book, fills) and trade (orders and what became of them). Every answer is checked
- * by its schema; what is no answer is a VenueBUnavailable. The API key is a header and appears nowhere else.
+ * by its schema; what is no answer is VenueUnavailable. The API key is a header and appears nowhere else.
  */
+import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import { plainText } from '../../../domain/untrusted-text.ts';
 import type { HttpReply, HttpSend } from '../../../ports/outbound.ts';
 import { createHttp, type Http, type HttpOptions } from '../../outbound/http.ts';
@@ -29,11 +30,6 @@ const UNPROCESSABLE = 422;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
 const FORBIDDEN = 403;
-
-/** The venue did not answer, or not in a shape that can be read. */
-export class VenueBUnavailable extends Error {
-  override readonly name = 'VenueBUnavailable';
-}
 
 /** Why DFlow builds no order, in its own words. */
 export interface OrderRefusal {
@@ -221,24 +217,24 @@ async function answered(reply: Promise<HttpReply>): Promise<HttpReply> {
   try {
     return await reply;
   } catch (error) {
-    throw new VenueBUnavailable((error as Error).message);
+    throw new VenueUnavailable((error as Error).message);
   }
 }
 
-/** @throws VenueBUnavailable */
+/** @throws VenueUnavailable */
 function checked<T>(reply: HttpReply, check: (value: unknown) => T | null): T {
-  if (reply.status >= BAD_REQUEST) throw new VenueBUnavailable(`DFlow refuses the request (${reply.status})`);
+  if (reply.status >= BAD_REQUEST) throw new VenueUnavailable(`DFlow refuses the request (${reply.status})`);
   const value = check(tryJson(reply.body));
-  if (value === null) throw new VenueBUnavailable("DFlow's answer has another shape than is known");
+  if (value === null) throw new VenueUnavailable("DFlow's answer has another shape than is known");
   return value;
 }
 
-/** @throws VenueBUnavailable when the refusal is no answer to this order: no code, or our key is not taken */
+/** @throws VenueUnavailable when the refusal is no answer to this order: no code, or our key is not taken */
 function refusalOf(reply: HttpReply): OrderRefusal {
   const refusal = READ.refusal(tryJson(reply.body));
   const concernsKey = reply.status === FORBIDDEN && !ABOUT_THE_CALLER.has(refusal?.code ?? '');
   if (refusal === null || concernsKey || reply.status === UNAUTHORIZED)
-    throw new VenueBUnavailable(`DFlow refuses the request (${reply.status})`);
+    throw new VenueUnavailable(`DFlow refuses the request (${reply.status})`);
   return {
     code: refusal.code,
     message: plainText(refusal.msg ?? '', MESSAGE_CHARS),

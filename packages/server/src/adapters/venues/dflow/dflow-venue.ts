@@ -4,7 +4,7 @@
  */
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { Chain } from '../../../ports/chain.ts';
-import type { TickerMarket, VenueB } from '../../../ports/venue-b.ts';
+import type { TickerMarket, VenueB } from '../../../ports/quotes.ts';
 import { createDflowClient, type DflowClientOptions, MAX_MINTS_PER_FILTER } from './client.ts';
 import { createMarketSource } from './market-data.ts';
 import { createProgress } from './progress.ts';

@@ -3,8 +3,8 @@
  * ids. What is read here informs; an order is judged by a market that was fetched for it.
  */
 
+import type { TickerMarket } from '../../../ports/quotes.ts';
 import type { MarketData } from '../../../ports/venue.ts';
-import type { TickerMarket } from '../../../ports/venue-b.ts';
 import { canBeTicker, type DflowClient, MAX_IDS_PER_BATCH, MAX_MARKETS_PER_PAGE } from './client.ts';
 import { createMarketLoader } from './market-loader.ts';
 import { toBook } from './translate.ts';
@@ -28,9 +28,9 @@ const LISTED = [
 
 export interface MarketSource {
   readonly data: MarketData;
-  /** Cached for a moment. @throws VenueBUnavailable */
+  /** Cached for a moment. @throws VenueUnavailable */
   byId(id: string): Promise<TickerMarket | null>;
-  /** As the venue has it now. @throws VenueBUnavailable */
+  /** As the venue has it now. @throws VenueUnavailable */
   fresh(ticker: string): Promise<TickerMarket | null>;
 }
 

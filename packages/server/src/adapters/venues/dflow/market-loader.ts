@@ -3,7 +3,7 @@
  * serves for a moment. A failure is remembered by nobody.
  */
 import { parseSolanaAddress } from '@bellwether/protocol';
-import type { TickerMarket } from '../../../ports/venue-b.ts';
+import type { TickerMarket } from '../../../ports/quotes.ts';
 
 const MAX_CACHED = 5_000;
 

@@ -4,7 +4,7 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress } from '@bellwether/protocol';
-import type { OrderProgress, TickerMarket, VenueFill, VenueRevert } from '../../../ports/venue-b.ts';
+import type { OrderProgress, TickerMarket, VenueFill, VenueRevert } from '../../../ports/quotes.ts';
 import type { DflowClient } from './client.ts';
 import type { WireOrderStatus } from './wire.ts';
 

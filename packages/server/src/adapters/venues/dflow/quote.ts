@@ -2,13 +2,14 @@
  * One question to the venue, and the answer that may be shown: an executable quote whose transaction has been checked, a
  * preview, or the reason why there is none. Never throws, and never shows a transaction that failed a check.
  */
+
 import type { QuoteErrorCode } from '@bellwether/contract';
 import { formatMicro, MICRO, type Micro, notional } from '@bellwether/contract/decimals';
 import { parseBase64Strict, type QuoteTerms, type SolanaAddress } from '@bellwether/protocol';
+import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { Chain } from '../../../ports/chain.ts';
-import type { QuotedAmounts, QuoteQuestion, TickerMarket, VenueQuote } from '../../../ports/venue-b.ts';
+import type { QuotedAmounts, QuoteQuestion, TickerMarket, VenueQuote } from '../../../ports/quotes.ts';
 import type { DflowClient, OrderRefusal } from './client.ts';
-import { VenueBUnavailable } from './client.ts';
 import { isMaintenance } from './maintenance.ts';
 import { faultOfChanges, maxLamports, readChecked } from './transaction-check.ts';
 import { costOf, QUOTE_CODES } from './translate.ts';
@@ -65,10 +66,9 @@ export async function quote(context: QuoteContext, question: QuoteQuestion): Pro
   } catch (error) {
     if (error instanceof Degraded)
       return { kind: 'degraded', code: error.code, message: error.sentence, market };
-    const expected =
-      error instanceof VenueBUnavailable || (error as Error | undefined)?.name === 'ChainUnavailable';
+    const expected = error instanceof VenueUnavailable;
     if (!expected) context.log.error({ err: error, ticker: question.ticker }, 'quoting on venue B failed');
-    const message = expected ? sentence((error as Error).message) : null;
+    const message = expected ? sentence(error.message) : null;
     return { kind: 'degraded', code: 'venue_unavailable', message, market };
   }
 }

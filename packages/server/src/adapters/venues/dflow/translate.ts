@@ -15,7 +15,7 @@ import {
 } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Book, Level } from '../../../domain/market.ts';
-import type { TickerMarket } from '../../../ports/venue-b.ts';
+import type { TickerMarket } from '../../../ports/quotes.ts';
 import { READ, type WireMarket, type WireOrderbook, type WireRail } from './wire.ts';
 
 /** Kalshi's 0.07 and DFlow's 0.01 of contracts × p(1−p), in millionths. Reference §2.11. */

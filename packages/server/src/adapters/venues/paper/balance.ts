@@ -5,11 +5,14 @@ export type PlainBalance = Pick<Balance, 'available' | 'held'> & {
   readonly tokens: ReadonlyMap<string, { readonly yes: bigint; readonly no: bigint }>;
 };
 
-export const balanceOf = (plain: PlainBalance): Balance => ({
-  available: plain.available,
-  held: plain.held,
+export type PaperBalance = Balance & PlainBalance;
+
+export const balanceOf = ({ available, held, tokens }: PlainBalance): PaperBalance => ({
+  available,
+  held,
+  tokens,
   shares: (conditionId, outcome) => {
-    const tokens = plain.tokens.get(conditionId);
-    return (outcome === 'YES' ? tokens?.yes : tokens?.no) ?? 0n;
+    const found = tokens.get(conditionId);
+    return (outcome === 'YES' ? found?.yes : found?.no) ?? 0n;
   },
 });

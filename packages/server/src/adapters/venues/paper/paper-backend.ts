@@ -7,9 +7,10 @@
  * that the venue holds, so what was once proved never received cannot be executed later.
  */
 import type { JournalledExchange } from '@bellwether/exchange';
-import type { Address } from '@bellwether/protocol';
-import type { MarketData, Venue, VenueAnswer } from '../../../ports/venue.ts';
-import { balanceOf, type PlainBalance } from './balance.ts';
+import { VenueUnavailable } from '../../../domain/unavailable.ts';
+import type { MarketData, Venue } from '../../../ports/venue.ts';
+import { type Call, createForwardedPort, runForwardedCall } from './forwarded-port.ts';
+import { LEADER_CALLS, type LeaderPorts } from './leader-calls.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
 import { decode, encode } from './wire.ts';
 
@@ -21,10 +22,8 @@ export interface LeaderBoard {
 }
 
 /** What a process that leads serves from its own memory. */
-export interface LocalParts {
+export interface LocalParts extends LeaderPorts {
   readonly exchange: JournalledExchange;
-  readonly venue: Venue;
-  readonly markets: MarketData;
   readonly sandbox: SandboxHolder;
 }
 
@@ -62,30 +61,12 @@ export interface PaperBackendOptions {
   };
 }
 
-export class VenueUnavailable extends Error {
-  override readonly name = 'VenueUnavailable';
-}
-
 const FIRST_WAIT_MS = 2_000;
 const RETRY_LEAD_MS = 500;
 const CALL_TIMEOUT_MS = 4_000;
 /** A leader that is asked whether it is there has less time than one that is asked to do something. */
 const PING_TIMEOUT_MS = 600;
 const CALL_PATH = '/internal/exchange';
-/** These are answered here, whoever leads. */
-const OWN = new Set(['name', 'kind', 'backend', 'status', 'verifyCredentials', 'current', 'ensure', 'close']);
-
-/** These change nothing, so they may be asked again. */
-const READS = new Set(['balance', 'find', 'byToken', 'search', 'book']);
-
-type AnyMethod = (...given: unknown[]) => unknown;
-
-interface Call {
-  readonly port: 'venue' | 'markets' | 'sandbox';
-  readonly method: string;
-  readonly args: readonly unknown[];
-}
-
 export async function startPaperBackend(options: PaperBackendOptions): Promise<PaperBackend> {
   const { open, leaders, log } = options;
   let local = await open(FIRST_WAIT_MS);
@@ -103,29 +84,28 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     if (url === null) throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
     const body = encode(call);
     const proof = options.sign({ method: 'POST', path: CALL_PATH, body });
-    const response = await fetch(url + CALL_PATH, {
-      method: 'POST',
-      headers: { 'x-bellwether-replica': proof, 'content-type': 'text/plain' },
-      body,
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const text = await response.text();
-    if (silent === url) silent = null;
-    if (!response.ok) throw new VenueUnavailable(`The leading replica answered ${response.status}.`);
-    const answer = decode(text);
-    return call.method === 'balance' ? balanceOf(answer as PlainBalance) : answer;
+    try {
+      const response = await fetch(url + CALL_PATH, {
+        method: 'POST',
+        headers: { 'x-bellwether-replica': proof, 'content-type': 'text/plain' },
+        body,
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new VenueUnavailable(`The leading replica answered ${response.status}.`);
+      if (silent === url) silent = null;
+      return decode(text);
+    } catch (error) {
+      silent = url;
+      throw error;
+    }
   };
 
   /** Asks the leader for something small: one that is frozen is found out although nobody trades. */
   const ping = async (): Promise<void> => {
-    const asked = leader;
-    if (asked === null || remoteUrl() === null) return;
-    try {
-      await forward({ port: 'markets', method: 'find', args: [''] }, PING_TIMEOUT_MS);
-    } catch {
-      silent = asked;
-    }
+    if (remoteUrl() === null) return;
+    await forward({ port: 'markets', method: 'find', args: [''] }, PING_TIMEOUT_MS).catch(() => {});
   };
   const look = async (): Promise<void> => {
     if (stopped) return;
@@ -159,36 +139,13 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   }, RETRY_LEAD_MS);
   timer.unref();
 
-  /** The port's methods, each here or at the leader. */
-  const either = <T extends object>(port: Call['port'], always: Partial<T>): T =>
-    new Proxy({} as T, {
-      get(_target, method) {
-        if (typeof method !== 'string' || method === 'then') return undefined;
-        if (method in always) return always[method as keyof T];
-        return async (...args: unknown[]) => {
-          const here = () => (leads() ? (local?.[port] as unknown as Record<string, AnyMethod>) : null);
-          const own = here();
-          if (own !== null) return own[method]?.(...args);
-          const asked = leader;
-          try {
-            return await forward({ port, method, args });
-          } catch (error) {
-            silent = asked;
-            log.warn({ err: error, method }, 'a call to the leading replica got no answer');
-            // No proof either way for what changes something.
-            const unknown: VenueAnswer = { kind: 'unknown' };
-            if (method === 'submit' || method === 'cancel' || method === 'resolve') return unknown;
-            // A read can be had elsewhere, if the lead has passed to this replica.
-            await lookAround().catch(() => {});
-            const taken = READS.has(method) ? here() : null;
-            if (taken !== null) return taken[method]?.(...args);
-            throw error instanceof VenueUnavailable
-              ? error
-              : new VenueUnavailable('The leading replica did not answer.');
-          }
-        };
-      },
-    });
+  const route = {
+    forward,
+    onUnanswered: (error: unknown, method: string) =>
+      log.warn({ err: error, method }, 'a call to the leading replica got no answer'),
+    findLeader: lookAround,
+  };
+  const here = (): LocalParts | null => (leads() ? local : null);
 
   const status = (): string => {
     if (local !== null && leads()) return local.venue.status();
@@ -197,16 +154,34 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   };
 
   return {
-    venue: either<Venue>('venue', {
-      name: options.name,
-      kind: 'A',
-      backend: 'paper',
-      status,
-      verifyCredentials: options.verifyCredentials,
+    venue: createForwardedPort<Venue, typeof LEADER_CALLS.venue>({
+      ...route,
+      port: 'venue',
+      table: LEADER_CALLS.venue,
+      here: () => here()?.venue ?? null,
+      local: {
+        name: options.name,
+        kind: 'A',
+        backend: 'paper',
+        status,
+        verifyCredentials: options.verifyCredentials,
+      },
     }),
-    markets: either<MarketData>('markets', {}),
-    sandbox: either<SandboxCalls>('sandbox', {}),
-    local: () => (leads() ? local : null),
+    markets: createForwardedPort<MarketData, typeof LEADER_CALLS.markets>({
+      ...route,
+      port: 'markets',
+      table: LEADER_CALLS.markets,
+      here: () => here()?.markets ?? null,
+      local: {},
+    }),
+    sandbox: createForwardedPort<SandboxCalls, typeof LEADER_CALLS.sandbox>({
+      ...route,
+      port: 'sandbox',
+      table: LEADER_CALLS.sandbox,
+      here: () => here()?.sandbox ?? null,
+      local: {},
+    }),
+    local: here,
     leaderUrl: remoteUrl,
     async probe() {
       await ping();
@@ -224,15 +199,9 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       await lookAround();
     },
     async answer(text) {
-      const call = decode(text) as Call;
-      if (!leads() || local === null) throw new VenueUnavailable('This replica does not lead.');
-      const method = (local[call.port] as unknown as Record<string, unknown> | undefined)?.[call.method];
-      if (OWN.has(call.method) || typeof method !== 'function')
-        throw new VenueUnavailable('There is no such call.');
-      const answer: unknown = await method.apply(local[call.port], call.args);
-      if (call.method !== 'balance') return encode(answer);
-      const { available, held, tokens } = local.exchange.account(call.args[0] as Address);
-      return encode({ available, held, tokens } satisfies PlainBalance);
+      const leader = here();
+      if (leader === null) throw new VenueUnavailable('This replica does not lead.');
+      return encode(await runForwardedCall(LEADER_CALLS, leader, decode(text) as Call));
     },
     async stop() {
       stopped = true;

@@ -1,10 +1,16 @@
 /** The embedded paper exchange as a venue. It speaks through the same port as a live one. */
-import type { JournalledExchange, NewOrder } from '@bellwether/exchange';
+import { ExchangeUnavailable, type JournalledExchange, type NewOrder } from '@bellwether/exchange';
+import type { Address } from '@bellwether/protocol';
+import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { RedeemAnswer, Venue, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
-import { balanceOf } from './balance.ts';
+import { balanceOf, type PaperBalance } from './balance.ts';
 import { answerOf } from './translate.ts';
 
 const DEFAULT_EARLY_MS = 60_000;
+
+export interface PaperVenue extends Venue {
+  balance(funder: Address): Promise<PaperBalance>;
+}
 
 export interface PaperVenueOptions {
   readonly name: string;
@@ -24,7 +30,7 @@ export function createPaperVenue({
   gtdMinLeadS,
   now,
   log,
-}: PaperVenueOptions): Venue {
+}: PaperVenueOptions): PaperVenue {
   const earlyMs = Math.min(DEFAULT_EARLY_MS, Math.floor((gtdMinLeadS * 1000) / 3));
 
   const toEngine = (order: VenueOrder): NewOrder => ({
@@ -106,7 +112,12 @@ export function createPaperVenue({
       }
     },
     async deposit(funder, amount, reason) {
-      await exchange.execute({ kind: 'deposit', account: funder, amount, reason });
+      try {
+        await exchange.execute({ kind: 'deposit', account: funder, amount, reason });
+      } catch (error) {
+        if (!(error instanceof ExchangeUnavailable)) throw error;
+        throw new VenueUnavailable(error.message, { cause: error });
+      }
     },
   };
 }

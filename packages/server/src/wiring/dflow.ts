@@ -12,8 +12,8 @@ import { creditOnce } from '../adapters/venues/paper/credit-once.ts';
 import type { SandboxCalls } from '../adapters/venues/paper/sandbox-holder.ts';
 import type { Config, FireblocksSettings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { VenueB } from '../ports/quotes.ts';
 import type { SigningProvider } from '../ports/signing-provider.ts';
-import type { VenueB } from '../ports/venue-b.ts';
 
 /** Stands for the sandbox in addresses: what answers is this process, or the replica that leads. */
 const SANDBOX = 'http://sandbox';

@@ -16,9 +16,9 @@ import { microToNumber } from '@bellwether/contract/decimals';
 import { toBase64, USDC_MINT } from '@bellwether/protocol';
 import { approveDelegate } from './approve-delegate.ts';
 import type { BellwetherClient, CallOptions, FeeCharge } from './client.ts';
+import { VenueBError } from './quote-error.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 import type { TransportOptions } from './transport.ts';
-import { VenueBError } from './venue-b-error.ts';
 import {
   askedAtoms,
   exactMicro,

@@ -1,6 +1,6 @@
 /**
- * The database's own faults, by the codes of PostgreSQL and of the system: what they mean for whoever asks. They are
- * the service's trouble and pass, so they are 503; what is left is a fault of the service's own code.
+ * The database's own faults in words for the caller, by the codes of PostgreSQL and of the operating system. They are
+ * temporary, so the answer is 503; any other error is a fault of the service's own code.
  */
 
 const GONE = 'The database is not reachable.';
@@ -47,8 +47,9 @@ const CODES: Readonly<Record<string, string>> = {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** What to tell of a fault of the database; `null` when it is none. */
-export function databaseFault(code: unknown): string | null {
+/** @returns null when the error is no fault of the database */
+export function databaseFault(error: unknown): string | null {
+  const code = (error as { readonly code?: unknown } | null | undefined)?.code;
   if (typeof code !== 'string') return null;
   return CODES[code] ?? (SQLSTATE.test(code) ? (CLASSES[code.slice(0, 2)] ?? null) : null);
 }

@@ -37,7 +37,7 @@ import type {
   VenueB,
   VenueFill,
   VenueQuote,
-} from '../packages/server/src/ports/venue-b.ts';
+} from '../packages/server/src/ports/quotes.ts';
 
 export interface FakeWallet {
   readonly address: SolanaAddress;

@@ -5,7 +5,7 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
 import type { Evidence, ResolutionEvidence } from './evidence.ts';
-import type { QuotedAmounts } from './venue-b.ts';
+import type { QuotedAmounts } from './quotes.ts';
 
 export interface QuoteRow {
   /** Ours; an order made of it has the same id. */

@@ -4,9 +4,9 @@ import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../packages/server/src/app/deps.ts';
 import { followChainOrders } from '../../packages/server/src/app/venue-b/follow.ts';
-import { createFakeVenueB, createFakeWallet, type FakeVenueB, fakeMarket } from '../fake-venue-b.ts';
+import { createFakeVenueB, createFakeWallet, type FakeVenueB, fakeMarket } from '../fake-quote-venue.ts';
 import { aMarket, call, newTrader, startTestService, type TestService } from '../harness.ts';
-import { BUY_TEN, newTraderB, type TraderB } from '../venue-b.ts';
+import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let venue: FakeVenueB;

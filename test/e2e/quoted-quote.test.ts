@@ -12,9 +12,9 @@ import {
   type FakeVenueB,
   fakeMarket,
   fakeTransaction,
-} from '../fake-venue-b.ts';
+} from '../fake-quote-venue.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
-import { BUY_TEN, newTraderB, type TraderB } from '../venue-b.ts';
+import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
 import { type ManualClock, manualClock } from '../world.ts';
 
 let service: TestService;

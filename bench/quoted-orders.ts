@@ -1,6 +1,6 @@
 /**
  * Venue B through the whole service on its sandbox: how long a quote, a submit and the way to the fill take, one after
- * another and from many agents at once. `node bench/venue-b.ts` runs it by itself.
+ * another and from many agents at once. `node bench/quoted-orders.ts` runs it by itself.
  */
 import { BellwetherClient, SolanaSigner } from '@bellwether/sdk';
 import { newDataFolder, removeFolder, startService } from './service.ts';

@@ -12,9 +12,9 @@ import {
   type FakeVenueB,
   fakeMarket,
   randomSignature,
-} from '../fake-venue-b.ts';
+} from '../fake-quote-venue.ts';
 import { startTestService, type TestService } from '../harness.ts';
-import { newTraderB, type TraderB } from '../venue-b.ts';
+import { newTraderB, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let venue: FakeVenueB;

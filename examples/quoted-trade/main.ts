@@ -52,7 +52,7 @@ async function register(): Promise<Desk> {
   const visitor = new BellwetherClient({ baseUrl: BASE_URL });
   const agent = await visitor.registerAgent({
     name: 'Venue B',
-    description: 'The example agent of examples/venue-b.',
+    description: 'The example agent of examples/quoted-trade.',
   });
   const client = visitor.withApiKey(agent.apiKeyCode);
   const venue = (await client.getMe()).venues.find(({ kind }) => kind === 'B');

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import { alias, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CHAIN_STATUS_WORDS, refusedBecause, VenueRefusalCode, words } from '../order-words.ts';
+import { CAP_DENIALS } from '../safeguards.ts';
 import { Position } from './markets.ts';
 import { JournalEntry } from './trading.ts';
 
@@ -26,15 +27,7 @@ export const QUOTE_ERRORS = {
 export type QuoteErrorCode = keyof typeof QUOTE_ERRORS;
 
 /** The safeguards that an order on venue B meets. A quote says them as its `quoteErrorCode`, a submit as its refusal. */
-export const VENUE_B_DENIALS = [
-  'trading_paused',
-  'claim_required',
-  'max_trade_amount_exceeded',
-  'max_trades_per_day_exceeded',
-  'daily_trade_amount_exceeded',
-  'max_position_value_exceeded',
-  'daily_loss_limit_reached',
-] as const;
+export const QUOTE_DENIALS = ['trading_paused', 'claim_required', ...CAP_DENIALS] as const;
 
 const Base58Address = (description: string) =>
   Type.String({ minLength: 1, maxLength: LIMITS.solanaAddressChars, pattern: PRINTABLE, description });
@@ -98,7 +91,7 @@ export const Quote = Type.Object({
   kycRequired: Type.Boolean(),
   geoblocked: Type.Boolean(),
   quoteErrorCode: Type.Optional(
-    Type.String({ description: [...Object.keys(QUOTE_ERRORS), ...VENUE_B_DENIALS].join(', ') }),
+    Type.String({ description: [...Object.keys(QUOTE_ERRORS), ...QUOTE_DENIALS].join(', ') }),
   ),
   quoteErrorMessage: Type.Optional(Type.String()),
 });
@@ -203,7 +196,7 @@ export const submitVenueB = operation({
     'transaction_not_signed',
     'transaction_signature_invalid',
     'transaction_would_fail',
-    ...VENUE_B_DENIALS,
+    ...QUOTE_DENIALS,
     'idempotency_in_flight',
   ],
 });

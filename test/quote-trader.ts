@@ -1,6 +1,6 @@
 /** Agents that trade on a venue B made by hand, through plain HTTP. */
 
-import { createFakeWallet, type FakeWallet } from './fake-venue-b.ts';
+import { createFakeWallet, type FakeWallet } from './fake-quote-venue.ts';
 import { call, newAgent, type RawAnswer, type TestService } from './harness.ts';
 
 export interface TraderB {

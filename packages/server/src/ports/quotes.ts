@@ -102,9 +102,9 @@ export interface VenueB {
   /** `findAll`, `find` and the like take tickers, and mints where venue A takes token ids. */
   readonly markets: MarketData;
   readonly chain: Chain;
-  /** By ticker, fresh. @throws VenueBUnavailable */
+  /** By ticker, fresh. @throws VenueUnavailable */
   market(ticker: string): Promise<TickerMarket | null>;
-  /** The market of each mint that is an outcome token here. @throws VenueBUnavailable */
+  /** The market of each mint that is an outcome token here. @throws VenueUnavailable */
   marketsByMint(mints: readonly string[]): Promise<ReadonlyMap<string, TickerMarket>>;
   /** Never throws: what cannot be had is a degraded quote. */
   quote(question: QuoteQuestion): Promise<VenueQuote>;

@@ -13,8 +13,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { writeEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
-import type { TickerMarket } from '../../packages/server/src/ports/venue-b.ts';
-import { createFakeVenueB, type FakeVenueB, fakeMarket } from '../fake-venue-b.ts';
+import type { TickerMarket } from '../../packages/server/src/ports/quotes.ts';
+import { createFakeVenueB, type FakeVenueB, fakeMarket } from '../fake-quote-venue.ts';
 import {
   call,
   newAgent,
@@ -110,9 +110,9 @@ async function placed(order: Placed): Promise<string> {
   const mint = market.tokenIds[outcome === 'YES' ? 0 : 1];
   const at = new Date(Date.now() - ageMs);
   await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
-      side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder, wallet_address,
+      kind, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder, wallet_address,
       fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at)
-    select agent_id, ${orderId}, user_id, 'kalshi', ${ticker}, ${ticker}, ${market.question}, ${mint}, ${outcome}, 'BUY',
+    select agent_id, ${orderId}, user_id, 'kalshi', ${ticker}, ${ticker}, ${market.question}, ${mint}, ${outcome}, 'quoted', 'BUY',
       false, 'FAK', false, false, 6000, 6100, ${shares.toString()}, ${money.toString()}, ${wallet}, ${wallet}, 0, 'test',
       ${at}, ${status === 'filled' ? 'delayed' : status}, '[]', current_date, ${money.toString()}, ${at}
     from agents where agent_id = ${agentId}`;

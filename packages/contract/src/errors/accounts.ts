@@ -1,0 +1,141 @@
+/** Rows of the error registry: agents, owners, the operator, skills and wallets. */
+import type { ErrorRow } from './error-row.ts';
+
+export const ACCOUNT_ERRORS = {
+  // Agents and keys
+  claim_code_required: {
+    status: 400,
+    title: 'Claim code required',
+    fix: 'Name the claim code: GET /agents/claim/{claimCode}.',
+  },
+  claim_code_not_found: {
+    status: 404,
+    title: 'Claim code not found',
+    fix: 'Check the code: two groups of five letters and digits.',
+  },
+  api_key_not_found: {
+    status: 404,
+    title: 'API key not found',
+    fix: 'List the keys of this agent with GET /agents/api-key/list.',
+  },
+  api_key_limit_reached: {
+    status: 409,
+    title: 'Too many API keys',
+    fix: 'Revoke a key that is not used any more: DELETE /agents/api-key/{id}.',
+  },
+  last_active_key: {
+    status: 409,
+    title: 'Last active key',
+    fix: 'Create another key first, or revoke with ?force=true and lose access.',
+  },
+
+  // Owners and what they lock
+  locked_by_owner: {
+    status: 403,
+    title: 'Locked by the owner',
+    fix: 'Keep within "lockedByOwner" of GET /agents/settings, or ask the owner, who can change it on the claim page.',
+  },
+  owner_session_required: {
+    status: 401,
+    title: 'Sign-in required',
+    fix: 'Open the claim URL, or /owner, in a browser and sign in with your passkey.',
+  },
+  origin_not_allowed: {
+    status: 403,
+    title: 'Origin not allowed',
+    fix: "Use the service's own pages, under its public URL; the operator can name further origins in ALLOWED_ORIGINS.",
+  },
+  passkey_challenge_expired: {
+    status: 400,
+    title: 'Passkey challenge expired',
+    fix: 'Start again: a challenge is good for one answer within five minutes.',
+  },
+  passkey_rejected: {
+    status: 400,
+    title: 'Passkey rejected',
+    fix: 'Try again with the passkey that you registered here, or register a new one.',
+  },
+  agent_already_claimed: {
+    status: 409,
+    title: 'Agent already claimed',
+    fix: 'An agent has one owner. Ask whoever claimed it.',
+  },
+  agent_not_found: { status: 404, title: 'Agent not found', fix: 'Use the id of one of your agents.' },
+
+  // Operator
+  operator_disabled: {
+    status: 403,
+    title: 'Operator routes disabled',
+    fix: 'Start the service with OPERATOR_KEY (at least 24 characters), and send it as "Authorization: Bearer <OPERATOR_KEY>".',
+  },
+
+  // Skills
+  skill_not_found: {
+    status: 404,
+    title: 'Skill not found',
+    fix: 'List the skills with GET /agent/skill/skills.',
+  },
+  skill_limit_reached: {
+    status: 409,
+    title: 'Too many skills',
+    fix: 'An owner keeps at most 100 skills that wait or are approved; ask the operator to review or refuse some.',
+  },
+  skill_queue_full: {
+    status: 409,
+    title: 'Too many pending skills',
+    fix: 'Wait until your earlier submissions are reviewed.',
+  },
+
+  // Wallets
+  venue_credentials_invalid: {
+    status: 400,
+    title: 'Venue credentials invalid',
+    fix: "Make them anew by the venue's signed challenge (createOrDeriveApiKey) and register all three values unchanged.",
+  },
+  wallet_owner_mismatch: {
+    status: 400,
+    title: 'Wallet does not belong to the key',
+    fix: 'Register the EOA that made the venue key, or the proxy, Safe or deposit wallet that the factories derive from it.',
+  },
+  wallet_limit_reached: {
+    status: 409,
+    title: 'Too many wallets',
+    fix: 'Unlink a wallet that is not used any more: POST /wallet/unlink.',
+  },
+  wallet_already_registered: {
+    status: 409,
+    title: 'Wallet already registered',
+    fix: "POST /wallet/link with the EOA's signature moves wallet and credential, with what restricts them, to your owner.",
+  },
+  credential_type_mismatch: {
+    status: 400,
+    title: 'Credential of another type',
+    fix: "Register this wallet's credentials again with signatureType 3, or sign the order for the registered type.",
+  },
+  invalid_solana_address: {
+    status: 400,
+    title: 'Invalid Solana address',
+    fix: 'Send the base58 text of a 32-byte public key.',
+  },
+  link_challenge_invalid: {
+    status: 400,
+    title: 'Link challenge unknown, used or expired',
+    fix: 'Ask for a new one with GET /wallet/link/challenge and sign its message within five minutes.',
+  },
+  link_signature_invalid: {
+    status: 400,
+    title: 'Link signature invalid',
+    fix: "Sign the challenge's message unchanged: EIP-191 personal_sign with the wallet's EOA, or Ed25519 with the Solana key.",
+  },
+  wallet_not_found: {
+    status: 404,
+    title: 'Wallet not found',
+    fix: 'Use a wallet that this agent registered, linked or traded with, or ask the owner to grant it on the page /owner.',
+  },
+
+  wallet_required: {
+    status: 400,
+    title: 'Wallet required',
+    fix: 'Name one of the wallets that the detail lists.',
+  },
+} as const satisfies Record<string, ErrorRow>;

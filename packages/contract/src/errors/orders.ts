@@ -1,0 +1,230 @@
+/** Rows of the error registry: markets, orders and the safeguards. */
+import type { ErrorRow } from './error-row.ts';
+
+export const ORDER_ERRORS = {
+  // Markets
+  unknown_venue: {
+    status: 400,
+    title: 'Unknown venue',
+    fix: 'Use one of the venues listed in the detail, or leave the field out.',
+  },
+  wrong_venue_route: {
+    status: 400,
+    title: 'Wrong route for this venue',
+    fix: 'Use the quote → sign → submit routes of that venue.',
+  },
+  market_not_resolved: {
+    status: 400,
+    title: 'Market not resolved',
+    fix: 'Redeem once the market is resolved, or set autoRedeemEnabled and it happens by itself.',
+  },
+  market_not_found: { status: 404, title: 'Market not found', fix: 'Find markets with GET /markets?q=…' },
+  unknown_market: {
+    status: 400,
+    title: 'Unknown market',
+    fix: 'Use the conditionId of a market from GET /markets.',
+  },
+  market_not_active: {
+    status: 400,
+    title: 'Market not active',
+    fix: 'Choose a market that is active and not resolved.',
+  },
+  contradictory_filter: {
+    status: 400,
+    title: 'Contradictory filter',
+    fix: 'Leave one of the two parameters out.',
+  },
+  history_too_fine: {
+    status: 400,
+    title: 'History too fine',
+    fix: 'Ask for the fidelity named in the detail, or for less time.',
+  },
+  unknown_sort_field: {
+    status: 400,
+    title: 'Unknown sort field',
+    fix: 'Use one of the fields listed in the detail.',
+  },
+
+  // Orders: coherence
+  token_market_mismatch: {
+    status: 400,
+    title: 'Token of another market',
+    fix: "Use one of the market's clobTokenIds.",
+  },
+  outcome_token_mismatch: {
+    status: 400,
+    title: 'Token of the other outcome',
+    fix: 'clobTokenIds are [YES, NO]: make outcome and order.tokenId agree.',
+  },
+  taker_not_supported: {
+    status: 400,
+    title: 'Private taker not supported',
+    fix: 'Sign the order with the zero address as taker.',
+  },
+  salt_out_of_range: { status: 400, title: 'Salt out of range', fix: 'Use a salt between 0 and 2^53−1.' },
+  fee_rate_out_of_range: {
+    status: 400,
+    title: 'Fee rate out of range',
+    fix: 'Sign feeRateBps between 0 and 1000.',
+  },
+  amount_out_of_range: {
+    status: 400,
+    title: 'Amount out of range',
+    fix: 'makerAmount and takerAmount are positive integers in micro-units.',
+  },
+  order_size_mismatch: {
+    status: 400,
+    title: 'orderSize does not match the signed amounts',
+    fix: 'orderSize is takerAmount (BUY) or makerAmount (SELL) divided by 1,000,000.',
+  },
+  price_mismatch: {
+    status: 400,
+    title: 'price does not match the signed amounts',
+    fix: 'price is collateral divided by shares of the signed amounts, on the tick grid.',
+  },
+  price_off_tick_grid: {
+    status: 400,
+    title: 'Price off the tick grid',
+    fix: "Round the price to a whole number of the market's tickSize.",
+  },
+  price_out_of_range: {
+    status: 400,
+    title: 'Price out of range',
+    fix: 'Use a price between one tick and one minus one tick.',
+  },
+  immediate_buy_precision: {
+    status: 400,
+    title: 'Too many decimals for an immediate BUY',
+    fix: 'For FOK and FAK BUY orders truncate makerAmount to 2 decimals (a multiple of 10000) and takerAmount to 4 (a multiple of 100) before signing.',
+  },
+  size_below_minimum: {
+    status: 400,
+    title: 'Size below the minimum',
+    fix: "Order at least the market's minOrderSize.",
+  },
+  amount_below_minimum: {
+    status: 400,
+    title: 'Amount below the minimum',
+    fix: 'A BUY that executes at once spends at least 1 collateral.',
+  },
+  order_type_mismatch: {
+    status: 400,
+    title: 'orderType does not fit isLimitOrder',
+    fix: 'Market orders are FAK or FOK; limit orders GTC, GTD, FAK or FOK.',
+  },
+  post_only_mismatch: {
+    status: 400,
+    title: 'postOnly does not fit orderType',
+    fix: 'postOnly goes with GTC and GTD only.',
+  },
+  expiration_required: {
+    status: 400,
+    title: 'Expiration required',
+    fix: "Sign a GTD order with order.expiration in seconds, at least the venue's minimum ahead.",
+  },
+  expiration_too_soon: { status: 400, title: 'Expiration too soon', fix: 'Sign a later order.expiration.' },
+  expiration_not_allowed: {
+    status: 400,
+    title: 'Expiration not allowed',
+    fix: 'Only GTD orders carry an expiration; sign "0" for all others.',
+  },
+  expiration_mismatch: {
+    status: 400,
+    title: 'expirationTime and order.expiration disagree',
+    fix: 'expirationTime is order.expiration × 1000 (milliseconds against seconds).',
+  },
+  wallet_address_mismatch: {
+    status: 400,
+    title: 'walletAddress is neither signer nor maker',
+    fix: 'Leave walletAddress out, or set it to order.signer or order.maker.',
+  },
+  funder_address_mismatch: {
+    status: 400,
+    title: 'funderAddress is not the maker',
+    fix: 'funderAddress is order.maker; leave it out otherwise.',
+  },
+  owner_mismatch: {
+    status: 400,
+    title: 'owner is not the stored credential',
+    fix: 'Leave owner out, or send the apiKey registered for this wallet.',
+  },
+  tick_size_mismatch: {
+    status: 400,
+    title: "tickSize is not the market's",
+    fix: "Leave tickSize out, or send the market's own.",
+  },
+  neg_risk_mismatch: {
+    status: 400,
+    title: "negRisk is not the market's",
+    fix: "Leave negRisk out, or send the market's own.",
+  },
+  invalid_order_payload: {
+    status: 400,
+    title: 'Invalid order payload',
+    fix: 'See "diagnosis": it says which check failed, what was recovered and what was expected.',
+  },
+  insufficient_balance: {
+    status: 400,
+    title: 'Insufficient balance',
+    fix: 'Order less, cancel open orders, or add funds (on paper: POST /paper/faucet).',
+  },
+
+  // Orders: safeguards, in the order in which they are checked
+  trading_paused: {
+    status: 403,
+    title: 'Trading paused',
+    fix: 'Resume with POST /agents/settings {"tradingPaused": false}. Cancels and redeems go through meanwhile.',
+  },
+  credentials_not_registered: {
+    status: 403,
+    title: 'Wallet credentials not registered',
+    fix: 'Register them with POST /wallet/credentials first.',
+  },
+  claim_required: {
+    status: 403,
+    title: 'Claim required',
+    fix: 'Let the owner open the claimUrl before trading on a live venue.',
+  },
+  max_trade_amount_exceeded: {
+    status: 403,
+    title: 'Trade above maxTradeAmount',
+    fix: 'Order less, or raise maxTradeAmount in POST /agents/settings.',
+  },
+  max_trades_per_day_exceeded: {
+    status: 403,
+    title: 'Daily number of trades used up',
+    fix: 'Wait until quotaResetsAt, or raise maxTradesPerDay in POST /agents/settings.',
+  },
+  daily_trade_amount_exceeded: {
+    status: 403,
+    title: 'Daily trade amount used up',
+    fix: 'Wait until the next UTC day, or raise dailyTradeAmountLimit in POST /agents/settings.',
+  },
+  max_position_value_exceeded: {
+    status: 403,
+    title: 'Position would exceed maxPositionValue',
+    fix: 'Order less, reduce the position, or raise maxPositionValue in POST /agents/settings.',
+  },
+  daily_loss_limit_reached: {
+    status: 403,
+    title: 'Daily loss limit reached',
+    fix: 'Only orders that reduce exposure are taken until the next UTC day.',
+  },
+
+  // Orders: afterwards
+  order_not_found: {
+    status: 404,
+    title: 'Order not found',
+    fix: "List this agent's orders with GET /markets/orders.",
+  },
+  order_already_placed: {
+    status: 409,
+    title: 'Order already placed',
+    fix: 'This signed order is placed with other options, or by another agent; sign a new one with a new salt.',
+  },
+  order_outcome_unknown: {
+    status: 500,
+    title: 'Order outcome unknown',
+    fix: 'Send the same signed order again after Retry-After seconds: it is never executed twice, and the answer is the truth.',
+  },
+} as const satisfies Record<string, ErrorRow>;

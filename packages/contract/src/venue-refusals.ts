@@ -1,0 +1,84 @@
+const NEW_ORDER = 'Nothing was executed: sign a new order with a new salt when the reason is gone.';
+const NEW_QUOTE = 'Nothing was executed: ask for a new quote, sign and submit it.';
+
+/**
+ * What a refusing venue says in `errorCode` of a 201 answer with `success: false`: in words, and what to do next. The codes
+ * have a table of their own because they come with no HTTP status.
+ */
+export const VENUE_REFUSALS = {
+  fok_not_filled: {
+    message: 'The order could not be filled completely at once, so nothing of it was executed.',
+    fix: 'Order no more than the book offers within your price (GET /markets/context/{marketId} shows what each size costs), raise the price, or send FAK, which takes what there is.',
+  },
+  fak_no_match: {
+    message: 'Nothing on the book matched the order, so nothing of it was executed.',
+    fix: 'Look at the book (GET /markets/orderbook/{tokenId}) and sign for its best price or worse, or send a limit order that waits (GTC).',
+  },
+  post_only_would_cross: {
+    message: 'The post-only order would have taken liquidity.',
+    fix: 'Sign a BUY below the best ask, or a SELL above the best bid, or leave postOnly out and take liquidity.',
+  },
+  insufficient_balance: {
+    message: 'The balance no longer covered the order when it reached the venue.',
+    fix: 'Cancel orders that hold the balance, add funds (on paper: POST /paper/faucet), or order less; then sign a new order with a new salt.',
+  },
+  market_closed: {
+    message: 'The market stopped trading before the order reached the venue.',
+    fix: 'Choose a market that is active: GET /markets?q=…',
+  },
+  market_not_found: {
+    message: 'The venue does not list this market.',
+    fix: 'Take conditionId and clobTokenIds from GET /markets?q=…',
+  },
+  price_off_tick_grid: {
+    message: "The price is not on the venue's tick grid.",
+    fix: "Read the market's tickSize anew and sign for a price on its grid.",
+  },
+  price_out_of_range: {
+    message: "The price is outside the venue's range.",
+    fix: 'Sign for a price between one tick and one minus one tick.',
+  },
+  size_below_minimum: {
+    message: "The size is below the venue's minimum.",
+    fix: "Order at least the market's minOrderSize.",
+  },
+  amount_below_minimum: {
+    message: 'A BUY that executes at once spends at least 1 collateral.',
+    fix: 'Spend at least 1 collateral.',
+  },
+  already_expired: {
+    message: "The order's expiration has passed.",
+    fix: 'Sign a later order.expiration, or an order without one (GTC).',
+  },
+  duplicate_order: {
+    message: 'The venue already knows this order.',
+    fix: 'Look it up with GET /markets/orders/{orderId}; sign with a new salt for another one.',
+  },
+  post_only_needs_gtc_or_gtd: {
+    message: 'Post-only goes with GTC and GTD only.',
+    fix: 'Leave postOnly out, or send GTC or GTD.',
+  },
+  venue_unavailable: {
+    message: 'The venue was not reachable, and the order provably never reached it.',
+    fix: NEW_ORDER,
+  },
+  not_received: {
+    message: 'The service stopped before the order reached the venue; nothing was executed.',
+    fix: NEW_ORDER,
+  },
+  reverted: { message: 'The venue did not fill the order and sent everything back.', fix: NEW_QUOTE },
+  not_landed: {
+    message: 'The transaction did not reach the chain before its blockhash expired; nothing was executed.',
+    fix: NEW_QUOTE,
+  },
+  transaction_failed: {
+    message: 'The transaction failed on the chain; nothing was executed.',
+    fix: 'Check that the wallet still holds what the order needs, network fees included; then ask for a new quote.',
+  },
+  refused_by_chain: {
+    message: 'The chain refused the transaction before it was broadcast; nothing was executed.',
+    fix: 'Check that the wallet still holds what the order needs, network fees included; then ask for a new quote.',
+  },
+} as const satisfies Record<string, { readonly message: string; readonly fix: string }>;
+
+export type VenueRefusal = keyof typeof VENUE_REFUSALS;

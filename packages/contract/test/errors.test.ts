@@ -1,0 +1,60 @@
+/** The registry keeps its naming convention, which its header states; codes that are older than it are listed. */
+import { describe, expect, test } from 'vitest';
+import { ERRORS, type ErrorCode } from '../src/errors.ts';
+
+/** What a code ends in says what is wrong, and with which status it is answered. */
+const ENDINGS = {
+  not_found: 404,
+  exceeded: 403,
+  limit_reached: 409,
+  in_flight: 409,
+  required: 400,
+  invalid: 400,
+  mismatch: 400,
+  too_large: 400,
+  out_of_range: 400,
+  not_allowed: 400,
+  not_supported: 400,
+  outcome_unknown: 500,
+} as const satisfies Record<string, number>;
+
+/** Older than the convention: another status. Nothing is added here. */
+const EXCEPTIONS: readonly ErrorCode[] = [
+  'body_too_large',
+  'headers_too_large',
+  'host_not_allowed',
+  'method_not_allowed',
+  'origin_not_allowed',
+  'idempotency_limit_reached',
+  'daily_loss_limit_reached',
+  'owner_session_required',
+  'token_account_not_found',
+  'claim_required',
+  'webhook_signature_invalid',
+  'faucet_allowance_exceeded',
+];
+
+/** Older than the convention: another ending. Nothing is added here. */
+const OTHER_ENDINGS = 56;
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+const endingOf = (code: string) =>
+  (Object.keys(ENDINGS) as (keyof typeof ENDINGS)[]).find((ending) => code.endsWith(`_${ending}`));
+
+describe('the error registry', () => {
+  test('codes are snake_case words', () => {
+    expect(CODES.filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code))).toEqual([]);
+  });
+
+  test('an ending has one status, but for the exceptions', () => {
+    const others = CODES.filter((code) => {
+      const ending = endingOf(code);
+      return ending !== undefined && ERRORS[code].status !== ENDINGS[ending];
+    });
+    expect(others.toSorted()).toEqual(EXCEPTIONS.toSorted());
+  });
+
+  test('new codes have one of the endings', () => {
+    expect(CODES.filter((code) => endingOf(code) === undefined)).toHaveLength(OTHER_ENDINGS);
+  });
+});

@@ -1,0 +1,55 @@
+/**
+ * Transactions of the last slots, as a node remembers them: statuses are found by signature, duplicates by message. One
+ * message has many valid signatures (Ed25519 leaves the nonce to the signer), and may have its effect only once.
+ */
+import { createHash } from 'node:crypto';
+
+export interface RecentTransaction {
+  readonly signature: string;
+  readonly messageHash: string;
+  readonly slot: number;
+  readonly err: unknown;
+  /** `null` once it is durable. Until then its status is not reported. */
+  pending: Promise<void> | null;
+}
+
+/** SHA-256, hex. The blockhash is part of a message, so a hash is unique for as long as the message can land. */
+export const messageHashOf = (message: Uint8Array): string =>
+  createHash('sha256').update(message).digest('hex');
+
+export class StatusCache {
+  /** In order of their slots. */
+  readonly #bySignature = new Map<string, RecentTransaction>();
+  readonly #byMessage = new Map<string, RecentTransaction>();
+
+  add(entry: RecentTransaction): void {
+    this.#bySignature.set(entry.signature, entry);
+    this.#byMessage.set(entry.messageHash, entry);
+  }
+
+  /** The transaction that took the message, under whatever signature. */
+  ofMessage(message: Uint8Array): RecentTransaction | undefined {
+    return this.#byMessage.get(messageHashOf(message));
+  }
+
+  /** Only what is durable. */
+  durable(signature: string): RecentTransaction | undefined {
+    const entry = this.#bySignature.get(signature);
+    return entry?.pending === null ? entry : undefined;
+  }
+
+  durableSince(slot: number): number {
+    let count = 0;
+    for (const entry of this.#bySignature.values())
+      if (entry.slot > slot && entry.pending === null) count += 1;
+    return count;
+  }
+
+  forgetBefore(slot: number): void {
+    for (const entry of this.#bySignature.values()) {
+      if (entry.slot >= slot || entry.pending !== null) break;
+      this.#bySignature.delete(entry.signature);
+      this.#byMessage.delete(entry.messageHash);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * What a replica that follows asks of the one that leads the paper exchange: one row for each member of each port. A
+ * new method of a port needs its row here before it compiles.
+ */
+import type { MarketData } from '../../../ports/venue.ts';
+import { balanceOf, type PlainBalance } from './balance.ts';
+import type { CallTable } from './forwarded-port.ts';
+import type { PaperVenue } from './paper-venue.ts';
+import type { SandboxCalls } from './sandbox-holder.ts';
+
+/** The ports whose real objects only the leader has. */
+export interface LeaderPorts {
+  readonly venue: PaperVenue;
+  readonly markets: MarketData;
+  readonly sandbox: SandboxCalls;
+}
+
+const READ = { unanswered: 'retry' } as const;
+
+export const LEADER_CALLS = {
+  venue: {
+    name: 'local',
+    kind: 'local',
+    backend: 'local',
+    status: 'local',
+    verifyCredentials: 'local',
+    submit: { unanswered: 'unknown' },
+    cancel: { unanswered: 'unknown' },
+    resolve: { unanswered: 'unknown' },
+    redeem: { unanswered: 'error' },
+    deposit: { unanswered: 'error' },
+    balance: {
+      unanswered: 'retry',
+      codec: {
+        encode: ({ available, held, tokens }): PlainBalance => ({ available, held, tokens }),
+        decode: (plain) => balanceOf(plain as PlainBalance),
+      },
+    },
+  },
+  markets: {
+    find: READ,
+    findAll: READ,
+    listedAfter: READ,
+    byToken: READ,
+    search: READ,
+    book: READ,
+  },
+  sandbox: {
+    // A request may be a trade: nothing is known of its effect, and the venue's adapter judges what may be repeated.
+    request: { unanswered: 'error' },
+    credit: { unanswered: 'error' },
+  },
+} as const satisfies { readonly [Name in keyof LeaderPorts]: CallTable<LeaderPorts[Name]> };

@@ -1,0 +1,216 @@
+/** Every method of the ports that only the leader has, called through a replica that follows it over HTTP. */
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { EXCHANGE_SCHEMA } from '@bellwether/exchange';
+import { EXCHANGE_KEYS_SCHEMA, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import type { Address } from '@bellwether/protocol';
+import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../../../test/postgres.ts';
+import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { createLocalSigning } from '../src/adapters/signing/local.ts';
+import type { ForwardedName } from '../src/adapters/venues/paper/forwarded-port.ts';
+import { LEADER_CALLS, type LeaderPorts } from '../src/adapters/venues/paper/leader-calls.ts';
+import type { PaperBackend } from '../src/adapters/venues/paper/paper-backend.ts';
+import { readConfig } from '../src/config.ts';
+import { VenueUnavailable } from '../src/domain/unavailable.ts';
+import { startPaper } from '../src/wiring/paper.ts';
+
+type Examples = {
+  readonly [Port in keyof LeaderPorts]: {
+    readonly [Method in ForwardedName<(typeof LEADER_CALLS)[Port]> & keyof LeaderPorts[Port]]: Parameters<
+      Extract<LeaderPorts[Port][Method], (...args: never[]) => unknown>
+    >;
+  };
+};
+
+const FUNDER = `0x${'ab'.repeat(20)}` as Address;
+
+const pools: Sql[] = [];
+let leader: PaperBackend;
+let follower: PaperBackend;
+let server: Server;
+/** What the leader's address answers with; null: it answers the call. */
+let failure: number | null = null;
+let calls: string[] = [];
+
+async function startReplica(databaseUrl: string, secret: Buffer, name: string): Promise<PaperBackend> {
+  const sql = openPool(databaseUrl, { max: 5 });
+  pools.push(sql);
+  await migrate(sql, [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, SANDBOX_SCHEMA]);
+  return startPaper({
+    config: readConfig({ DATABASE_URL: databaseUrl, MASTER_KEY: secret.toString('hex'), PAPER_WORLD: 'off' }),
+    sql,
+    keys: new VenueKeys({ sql, secret }),
+    clock: { now: () => Date.now() },
+    replicaId: name,
+    sign: () => 'signed',
+    log: pino({ level: 'silent' }),
+    platformWallet: createLocalSigning(randomBytes(32)).address,
+  });
+}
+
+beforeAll(async () => {
+  const databaseUrl = await createTestDatabase();
+  const secret = randomBytes(32);
+  leader = await startReplica(databaseUrl, secret, 'leader');
+  server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { port, method } = JSON.parse(body) as { port: string; method: string };
+    calls.push(`${port}.${method}`);
+    if (failure !== null) return void response.writeHead(failure).end();
+    response.end(await leader.answer(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await leader.listening(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  follower = await startReplica(databaseUrl, secret, 'follower');
+});
+
+afterAll(async () => {
+  await follower?.stop();
+  await leader?.stop();
+  server?.closeAllConnections();
+  server?.close();
+  await Promise.all(pools.map((sql) => sql.end({ timeout: 1 })));
+});
+
+/** Arguments for every forwarded method: one that is missing here does not compile. */
+async function examples(): Promise<Examples> {
+  const [market] = await leader.markets.search('*');
+  if (market === undefined) throw new Error('the world has no market');
+  const { id, conditionId, tokenIds } = market;
+  const order = {
+    orderId: `0x${randomBytes(32).toString('hex')}`,
+    funder: FUNDER,
+    conditionId,
+    outcome: 'YES',
+    side: 'BUY',
+    limit: market.tickSize,
+    shares: 10_000_000n,
+    spend: null,
+    timeInForce: 'GTC',
+    postOnly: true,
+    expiration: null,
+    deadline: Date.now() + 10_000,
+  } as const;
+  return {
+    venue: {
+      deposit: [FUNDER, 1_000_000_000n, 'faucet'],
+      submit: [order],
+      balance: [FUNDER],
+      cancel: [FUNDER, [order.orderId]],
+      resolve: [`0x${'00'.repeat(32)}`],
+      redeem: [FUNDER, conditionId],
+    },
+    markets: {
+      find: [id],
+      findAll: [[conditionId]],
+      listedAfter: [0, 3],
+      byToken: [tokenIds[1]],
+      search: [market.question],
+      book: [conditionId, 'NO', 5],
+    },
+    sandbox: {
+      request: [{ method: 'GET', url: 'http://sandbox/nowhere', headers: {} }],
+      credit: [createLocalSigning(randomBytes(32)).address],
+    },
+  };
+}
+
+type AnyPort = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
+const portOf = (replica: PaperBackend, name: string): AnyPort =>
+  replica[name as keyof LeaderPorts] as unknown as AnyPort;
+
+const ROWS = Object.entries(LEADER_CALLS).flatMap(([port, table]) =>
+  Object.entries(table as Record<string, 'local' | { unanswered: string }>).flatMap(([method, row]) =>
+    row === 'local' ? [] : [{ port, method, unanswered: row.unanswered }],
+  ),
+);
+const argsOf = (all: Examples, port: string, method: string): unknown[] =>
+  (all as unknown as Record<string, Record<string, unknown[]>>)[port]?.[method] ?? [];
+
+/** What is compared of two answers: functions are called. */
+const dataOf = (answer: unknown, conditionId: string): unknown =>
+  typeof (answer as { shares?: unknown } | null)?.shares === 'function'
+    ? {
+        ...(answer as object),
+        shares: (answer as { shares: (...of: string[]) => bigint }).shares(conditionId, 'YES'),
+      }
+    : answer;
+
+describe('a replica that follows', () => {
+  test('has one that leads', () => {
+    expect(leader.local()).not.toBeNull();
+    expect(follower.local()).toBeNull();
+    expect(follower.leaderUrl()).not.toBeNull();
+  });
+
+  test('gets an answer to every method from the leader', async () => {
+    const all = await examples();
+    const [conditionId] = all.markets.book;
+    for (const { port, method, unanswered } of ROWS) {
+      const args = argsOf(all, port, method);
+      calls = [];
+      const answer = await portOf(follower, port)[method]?.(...args);
+      expect(calls).toContain(`${port}.${method}`);
+      if (unanswered !== 'retry') continue;
+      const own = await portOf(leader, port)[method]?.(...args);
+      expect(dataOf(answer, conditionId), method).toEqual(dataOf(own, conditionId));
+      expect(answer, method).not.toBeNull();
+    }
+  });
+
+  test('sees the effect of what it asked for', async () => {
+    const all = await examples();
+    const before = await leader.venue.balance(FUNDER);
+    await follower.venue.deposit(...all.venue.deposit);
+    const accepted = await follower.venue.submit(...all.venue.submit);
+    expect(accepted).toMatchObject({ kind: 'accepted', status: 'live', filled: 0n });
+    const [order] = all.venue.submit;
+    const held = await follower.venue.balance(FUNDER);
+    expect(held.available + held.held).toBe(before.available + before.held + 1_000_000_000n);
+    expect(held.held).toBeGreaterThan(before.held);
+    expect(await follower.venue.resolve(order.orderId)).toEqual(accepted);
+    expect(await follower.venue.cancel(...all.venue.cancel)).toEqual({
+      kind: 'answered',
+      canceled: [order.orderId],
+      notCanceled: {},
+    });
+    expect(await follower.venue.resolve(...all.venue.resolve)).toEqual({ kind: 'never_received' });
+    expect(await follower.venue.redeem(...all.venue.redeem)).toEqual({ kind: 'not_resolved' });
+    expect((await follower.sandbox.request(...all.sandbox.request)).status).toBe(404);
+  });
+
+  test('says of a call without an answer what its row says, and sends it once', async () => {
+    const all = await examples();
+    failure = 503;
+    try {
+      for (const { port, method, unanswered } of ROWS) {
+        calls = [];
+        const answer = portOf(follower, port)[method]?.(...argsOf(all, port, method));
+        if (unanswered === 'unknown') expect(await answer, method).toEqual({ kind: 'unknown' });
+        else await expect(answer, method).rejects.toThrow(VenueUnavailable);
+        expect(calls.filter((call) => call === `${port}.${method}` && call !== 'markets.find').length).toBe(
+          method === 'find' ? 0 : 1,
+        );
+      }
+    } finally {
+      failure = null;
+    }
+  });
+
+  test.each([
+    ['venue', 'verifyCredentials'],
+    ['venue', 'status'],
+    ['sandbox', 'close'],
+    ['exchange', 'close'],
+    ['venue', 'toString'],
+    ['__proto__', 'toString'],
+  ])('cannot call %s.%s at the leader', async (port, method) => {
+    await expect(leader.answer(JSON.stringify({ port, method, args: [] }))).rejects.toThrow(VenueUnavailable);
+  });
+});

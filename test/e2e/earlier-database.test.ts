@@ -1,0 +1,246 @@
+/**
+ * This service takes over a database that an earlier one wrote: it answers every read as the earlier one did, keeps
+ * that one's promises, and trading goes on. How the database was written: test/earlier-database/record.ts.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { USDC_MINT } from '@bellwether/protocol';
+import {
+  BellwetherClient,
+  buildLimitOrder,
+  buildMarketOrder,
+  type Market,
+  verifyWebhook,
+  type WebhookEvent,
+} from '@bellwether/sdk';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import {
+  type Answers,
+  answersForAll,
+  answersOfAgent,
+  answersOfChain,
+  answersOfOwner,
+  ENVIRONMENT,
+  ownerOf,
+  type Recorded,
+  type RecordedAgent,
+  readDump,
+  readRecorded,
+  signerOf,
+  solanaSignerOf,
+  VENUE_B,
+} from '../earlier-database/desk.ts';
+import { call, startTestService, type TestService } from '../harness.ts';
+import type { Visitor } from '../passkey.ts';
+import { createTestDatabase } from '../postgres.ts';
+import { type ManualClock, manualClock } from '../world.ts';
+
+let recorded: Recorded;
+let clock: ManualClock;
+let service: TestService;
+let owner: Visitor;
+/** How the exchange came up, before anything moved it. */
+let exchangeHash: string;
+/** What came for the agents' webhooks, which wait until `isReceiving`. */
+const received: { readonly signature: string; readonly body: string }[] = [];
+let isReceiving = false;
+const receiver = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  if (isReceiving)
+    received.push({
+      signature: String(request.headers['x-signature']),
+      body: Buffer.concat(chunks).toString(),
+    });
+  response.writeHead(isReceiving ? 204 : 503).end();
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as AddressInfo;
+  recorded = readRecorded(port);
+  // It stands at the moment of the dump, so that what depends on time is the same, too.
+  clock = manualClock(recorded.now);
+  const databaseUrl = await createTestDatabase();
+  // A connection of its own: the dump empties its search path.
+  const sql = openPool(databaseUrl, { max: 1 });
+  await sql.unsafe(readDump(port));
+  await sql.end();
+  // The order under way stays so until a test lets it be filled.
+  const environment = { ...ENVIRONMENT, DATABASE_URL: databaseUrl, PAPER_B_FILL: 'never' };
+  service = await startTestService(environment, { clock });
+  exchangeHash = service.exchange.stateHash();
+  owner = ownerOf(service, recorded);
+}, 60_000);
+afterAll(() => {
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+const agent = (name: string): RecordedAgent & { readonly client: BellwetherClient } => {
+  const found = recorded.agents.find((one) => one.name === name) as RecordedAgent;
+  return { ...found, client: new BellwetherClient({ baseUrl: service.url, apiKey: found.apiKey }) };
+};
+const market = (): Promise<Market> => agent('Nils').client.getMarket(recorded.markets.traded);
+
+/** When an agent called last is written after its calls; a cursor counts the transactions of its PostgreSQL. */
+const VOLATILE = new Set(['lastCalledAt', 'onlineStatus', 'nextCursor']);
+const withoutVolatile = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutVolatile);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !VOLATILE.has(name))
+      .map(([name, each]) => [name, withoutVolatile(each)]),
+  );
+};
+
+/** Every field as it was; a later service may add fields. */
+function expectAsBefore(answers: Answers, before: Answers | undefined): void {
+  expect(before).toBeDefined();
+  expect(Object.keys(answers)).toEqual(Object.keys(before ?? {}));
+  for (const [path, answer] of Object.entries(before ?? {}))
+    expect({ path, answer: answers[path] }).toMatchObject({
+      path,
+      answer: withoutVolatile(answer) as object,
+    });
+}
+
+describe('before anything happens', () => {
+  test('the exchange has recovered to the same state from snapshot and journal', () => {
+    expect(exchangeHash).toBe(recorded.exchangeHash);
+  });
+
+  test.each(['Mara', 'Nils', 'Olga', 'Paul', 'Rosa', 'Quinn'])(
+    '%s reads what it read before',
+    async (name) => {
+      const answers = await answersOfAgent(service, agent(name), recorded.markets.traded);
+      expectAsBefore(answers, recorded.answers[name]);
+    },
+  );
+
+  test('the owner signs in with the old passkey and sees the same agents, locks, keys and wallets', async () => {
+    expect((await owner.signIn()).status).toBe(200);
+    expectAsBefore(await answersOfOwner(owner, recorded.claimedByOwner), recorded.answers.owner);
+  });
+
+  test('markets, order book, price history, leaderboard and skills are the same', async () => {
+    const answers = await answersForAll(service, agent('Nils').apiKey, recorded.markets);
+    expectAsBefore(answers, recorded.answers.all);
+  });
+
+  test('wallets hold the same on the chain, and the supply is the same', async () => {
+    const wallets = recorded.agents.flatMap(({ solanaWallet }) => solanaWallet ?? []);
+    expectAsBefore(await answersOfChain(service, wallets, USDC_MINT), recorded.answers.chain);
+  });
+});
+
+describe('promises of the earlier service', () => {
+  test('every request that it answered gets the same answer again, and has no second effect', async () => {
+    const before = await agent('Mara').client.getMe();
+    expect(recorded.requests.length).toBeGreaterThan(10);
+    for (const { agent: name, path, headers, body, status, answer } of recorded.requests) {
+      const again = await call(service, 'POST', path, { key: agent(name).apiKey, body, headers });
+      expect({ path, status: again.status }).toEqual({ path, status });
+      if (status < 400) expect(again.body).toMatchObject(answer as object);
+      else expect(again.body.code).toBe((answer as { code: string }).code);
+    }
+    const after = await agent('Mara').client.getMe();
+    expect(withoutVolatile(after)).toEqual(withoutVolatile(before));
+  });
+
+  test('a revoked key stays revoked', async () => {
+    expect((await call(service, 'GET', '/agents/me', { key: recorded.revokedKey })).status).toBe(401);
+  });
+
+  test("the owner's locks and pause hold, also for the wallet that left", async () => {
+    const raised = agent('Mara').client.updateSettings({ maxTradeAmount: 901 });
+    await expect(raised).rejects.toMatchObject({ code: 'locked_by_owner' });
+    const common = { market: await market(), outcome: 'YES', side: 'BUY', worstPrice: 0.97 } as const;
+    const left = await buildMarketOrder({ ...common, signer: signerOf('Rosa'), amount: 51 });
+    await expect(agent('Quinn').client.placeTrade(left)).rejects.toMatchObject({
+      code: 'max_trade_amount_exceeded',
+    });
+    const paused = { ...common, signer: signerOf('Paul'), signatureType: 1 } as const;
+    const request = await buildMarketOrder({ ...paused, amount: 10 });
+    await expect(agent('Paul').client.placeTrade(request)).rejects.toMatchObject({ code: 'trading_paused' });
+    const path = `/owner/agents/${agent('Paul').agentId}/pause`;
+    expect((await owner.send('POST', path, { paused: false })).status).toBe(200);
+    expect(await agent('Paul').client.placeTrade(request)).toMatchObject({ success: true });
+  });
+});
+
+describe('trading goes on', () => {
+  test('what was signed before and never sent is placed; a new order rests and is canceled', async () => {
+    const { client } = agent('Mara');
+    const { tradesToday } = await client.getMe();
+    expect(await client.placeTrade(recorded.unsent)).toMatchObject({ success: true, status: 'matched' });
+    const { orderId } = await client.placeTrade(
+      await buildLimitOrder({
+        ...{ signer: signerOf('Mara'), market: await market(), outcome: 'NO', side: 'BUY' },
+        ...{ price: '0.02', size: 50, postOnly: true },
+      }),
+    );
+    expect((await client.cancelOrder(orderId)).canceled).toEqual([orderId]);
+    expect((await client.getMe()).tradesToday).toBe(tradesToday + 2);
+  });
+
+  test('an order that rested before is canceled', async () => {
+    const { client } = agent('Olga');
+    const open = await client.listOpenOrders();
+    const resting = open.find(({ orderType }) => orderType === 'GTC');
+    const orderId = resting?.orderId as string;
+    expect((await client.cancelOrder(orderId)).canceled).toEqual([orderId]);
+  });
+
+  test('a position of a resolved market is redeemed once', async () => {
+    const { client } = agent('Nils');
+    const redeem = () => client.redeemPosition({ marketId: recorded.markets.resolved });
+    expect(await redeem()).toMatchObject({ status: 'redeemed' });
+    expect(await redeem()).toMatchObject({ status: 'nothing_to_redeem' });
+  });
+
+  test('on the other venue, the order under way is filled, and what it bought is sold', async () => {
+    const { client } = agent('Mara');
+    const [open] = (await client.listOpenOrders()).filter(({ venue }) => venue === VENUE_B);
+    service.sandbox.venue.switches.fill = 'auto';
+    const ticking = setInterval(() => clock.advance(100), 100);
+    try {
+      const bought = await client.venueB.wait(open?.orderId as string);
+      expect(bought.status).toBe('filled');
+      const submitted = await client.venueB.trade({
+        ...{ ticker: recorded.markets.ticker, side: 'YES', action: 'SELL', shares: bought.filledSize },
+        signer: solanaSignerOf('Mara'),
+      });
+      expect(['filled', 'reverted']).toContain((await client.venueB.wait(submitted.orderId)).status);
+    } finally {
+      clearInterval(ticking);
+    }
+  });
+
+  test('webhooks that waited are delivered in their order, signed with the old secret', async () => {
+    const { client, webhooks } = agent('Mara');
+    const [webhook] = webhooks;
+    const path = `/webhooks/${webhook?.id}/deliveries?limit=100`;
+    const log = recorded.answers.Mara?.[path] as { status: string; event: { id: string } }[];
+    const waiting = log.filter(({ status }) => status === 'pending').map(({ event }) => event.id);
+    expect(waiting.length).toBeGreaterThan(10);
+    isReceiving = true;
+    await client.enableWebhook(webhook?.id as string);
+    await expect.poll(() => received.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(waiting.length);
+    const events = received.map(({ body, signature }) =>
+      verifyWebhook({ body, signature, secret: webhook?.secret as string, now: clock.now() }),
+    );
+    const ids = events.map(({ id }: WebhookEvent) => id);
+    expect(ids.slice(0, waiting.length)).toEqual(waiting.reverse());
+  });
+
+  test('an order that was good until a time expires then', async () => {
+    const { client } = agent('Olga');
+    const [mortal] = (await client.listOpenOrders()).filter(({ orderType }) => orderType === 'GTD');
+    clock.advance(3 * 3_600_000);
+    await service.exchange.step();
+    expect((await client.getOrder(mortal?.orderId as string)).status).toBe('expired');
+  });
+});
