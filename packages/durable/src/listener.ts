@@ -19,6 +19,7 @@ export class Listener {
   readonly #connect: () => Promise<Connection>;
   readonly #channels = new Map<string, Set<OnNotify>>();
   #connection: Promise<Connection> | undefined;
+  #open: Connection | undefined;
   #isStopped = false;
 
   constructor(connect: () => Promise<Connection>) {
@@ -30,7 +31,7 @@ export class Listener {
     this.#channels.set(channel, listeners);
     listeners.add(onNotify);
     try {
-      this.#connection ??= this.#open();
+      this.#connection ??= this.#connectOnce();
       await issue(await this.#connection, `listen ${quoted(channel)}`);
     } catch (fault) {
       listeners.delete(onNotify);
@@ -41,8 +42,8 @@ export class Listener {
         listeners.delete(onNotify);
         if (listeners.size > 0) return;
         this.#channels.delete(channel);
-        const connection = await this.#connection?.catch(() => undefined);
-        if (connection !== undefined) await issue(connection, `unlisten ${quoted(channel)}`).catch(() => {});
+        // Not one that is still being made: it will not be asked to listen.
+        if (this.#open !== undefined) await issue(this.#open, `unlisten ${quoted(channel)}`).catch(() => {});
       },
     };
   }
@@ -51,7 +52,7 @@ export class Listener {
     this.#isStopped = true;
   }
 
-  async #open(): Promise<Connection> {
+  async #connectOnce(): Promise<Connection> {
     let connection: Connection;
     try {
       connection = await this.#connect();
@@ -62,22 +63,24 @@ export class Listener {
     connection.onNotification = (channel, payload) => {
       for (const onNotify of this.#channels.get(channel) ?? []) onNotify(payload);
     };
+    this.#open = connection;
     const asking = setInterval(() => void ask(connection), ASK_EVERY_MS);
     asking.unref();
     connection.onLost(() => {
       clearInterval(asking);
+      this.#open = undefined;
       if (this.#isStopped) return;
-      this.#connection = this.#openAgain();
+      this.#connection = this.#connectAgain();
       this.#connection.catch(() => {});
     });
     return connection;
   }
 
-  async #openAgain(): Promise<Connection> {
+  async #connectAgain(): Promise<Connection> {
     for (;;) {
       if (this.#isStopped) throw new Error('the pool was closed');
       try {
-        const connection = await this.#open();
+        const connection = await this.#connectOnce();
         for (const channel of this.#channels.keys()) await issue(connection, `listen ${quoted(channel)}`);
         return connection;
       } catch {
