@@ -27,6 +27,12 @@ export interface PoolOptions {
   readonly onStatement?: (connection: number, statement: string) => void;
 }
 
+/** What opens a pool on the same database: `openPool(address.url, address.options)`. */
+export interface PoolAddress {
+  readonly url: string;
+  readonly options: Omit<PoolOptions, 'onStatement' | 'max'>;
+}
+
 /** Lends connections. `use` is called at once when one is free. */
 export interface Connections {
   acquire(use: (connection: Connection) => void, fail: (fault: unknown) => void): void;
@@ -44,6 +50,8 @@ export interface Sql extends Tag {
   notify(channel: string, payload: string): Promise<void>;
   /** A connection of its own beside the pool's, which is never replaced: lost is lost. */
   session(options?: Pick<PoolOptions, 'settings'>): Promise<Session>;
+  /** Where it leads, as data for another thread; holds the password. */
+  address(): PoolAddress;
   /** Cuts every connection, sessions included. What waits for an answer is rejected. */
   dropConnections(reason: Error): void;
   /** Waits for what is under way, for five seconds or `timeout` seconds, and cuts the rest. */
@@ -141,6 +149,10 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
       await tag`select pg_notify(${channel}, ${payload})`;
     },
     session: (own: Pick<PoolOptions, 'settings'> = {}) => openSession(shared, own),
+    address: () => {
+      const { onStatement: _, max: __, ...rest } = options;
+      return { url, options: rest };
+    },
     dropConnections(reason: Error) {
       for (const connection of [...shared.alive]) connection.destroy(reason);
     },

@@ -180,13 +180,15 @@ export class Statement<T extends readonly Row[] = Row[]> implements Promise<Rows
   // biome-ignore lint/suspicious/noThenProperty: a statement is sent when it is awaited
   then<A = Rows<T>, B = never>(
     onAnswer?: ((rows: Rows<T>) => A | PromiseLike<A>) | null,
-    onFault?: ((fault: unknown) => B | PromiseLike<B>) | null,
+    // biome-ignore lint/suspicious/noExplicitAny: as a promise has it
+    onFault?: ((fault: any) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     this.execute();
     return (this.#answer as Promise<Rows<T>>).then(onAnswer, onFault);
   }
 
-  catch<B = never>(onFault?: ((fault: unknown) => B | PromiseLike<B>) | null): Promise<Rows<T> | B> {
+  // biome-ignore lint/suspicious/noExplicitAny: as a promise has it
+  catch<B = never>(onFault?: ((fault: any) => B | PromiseLike<B>) | null): Promise<Rows<T> | B> {
     return this.then(undefined, onFault);
   }
 
@@ -216,7 +218,8 @@ export class Statement<T extends readonly Row[] = Row[]> implements Promise<Rows
   #render(): Rendered {
     const source = this.#source;
     if ('strings' in source) return renderTemplate(source.strings, source.values);
-    return { text: source.text, name: null, values: source.values.map(encode) };
+    const name = source.values.length === 0 ? null : composedName(source.text);
+    return { text: source.text, name, values: source.values.map(encode) };
   }
 }
 

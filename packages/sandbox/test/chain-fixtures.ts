@@ -24,9 +24,9 @@ import {
   getInitializeMint2Instruction,
   getMintToCheckedInstruction,
 } from '@solana-program/token';
-import { openChain } from '../src/solana/chain.ts';
+import { openChain } from '../src/solana/index.ts';
 import { SANDBOX_CHAIN_SCHEMA } from '../src/solana/schema.ts';
-import type { Executed, SandboxChain } from '../src/solana/types.ts';
+import type { ChainOptions, Executed, SandboxChain } from '../src/solana/types.ts';
 
 export const SOL = 1_000_000_000n;
 export const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
@@ -50,8 +50,8 @@ export async function migrated(sql: Sql): Promise<Sql> {
 export const openTestChain = (
   sql: Sql,
   clock: TestClock,
-  log: (message: string, details?: unknown) => void = () => {},
-): Promise<SandboxChain> => openChain({ sql, seed: 'test seed', clock, log });
+  options: Pick<ChainOptions, 'landing' | 'log'> = {},
+): Promise<SandboxChain> => openChain({ sql, seed: 'test seed', clock, ...options });
 
 /** Signed by every signer that the instructions name. */
 export async function build(
@@ -79,7 +79,7 @@ export async function run(
   payer: KeyPairSigner,
   instructions: readonly Instruction[],
 ): Promise<Executed> {
-  const { blockhash } = chain.latestBlockhash();
+  const { blockhash } = await chain.latestBlockhash();
   const outcome = await chain.send(await build(payer, instructions, { blockhash }));
   if (outcome.kind === 'refused') throw new Error(`${outcome.message} ${JSON.stringify(outcome.data?.logs)}`);
   return outcome.executed;
@@ -104,7 +104,7 @@ export async function createMint(
     getCreateAccountInstruction({
       payer: authority,
       newAccount: mint,
-      lamports: chain.minimumBalanceForRentExemption(MINT_SPACE),
+      lamports: await chain.minimumBalanceForRentExemption(MINT_SPACE),
       space: MINT_SPACE,
       programAddress: program,
     }),
