@@ -2,6 +2,7 @@
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
 import type { FirstAnswer } from './stores.ts';
+import type { VenueId } from './venue.ts';
 
 export interface OutcomeEvidence {
   readonly orderId: string;
@@ -46,14 +47,19 @@ export interface MarketEvidence {
   readonly slug: string;
   readonly question: string;
   readonly endDate: number;
-  /** Venue B's name; left out by venue A, which tells of resolutions by itself. */
-  readonly venue?: string;
+  readonly venue: VenueId;
 }
 
 export interface ResolutionEvidence {
   readonly conditionId: string;
   readonly payout: 'YES' | 'NO' | 'HALF';
   readonly at: number;
+}
+
+/** For venues whose evidence has no transaction of its own to join. */
+export interface EvidenceLog {
+  /** Resolves when it is committed: all of the batch, or nothing. */
+  record(evidence: Evidence): Promise<void>;
 }
 
 export interface Evidence {
