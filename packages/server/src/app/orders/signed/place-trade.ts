@@ -13,13 +13,13 @@ import {
 } from '@bellwether/contract';
 import { formatMicro, microToNumber } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
-import type { Denial } from '../domain/denial.ts';
-import { takerFee } from '../domain/fees.ts';
-import { type MarketRecord, termsOf } from '../domain/market.ts';
-import { incoherences } from '../domain/orders/coherence.ts';
-import { type Draft, isImmediate, readDraft, signedLimit } from '../domain/orders/draft.ts';
-import { assess } from '../domain/safeguards.ts';
-import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../domain/signatures.ts';
+import type { Denial } from '../../../domain/denial.ts';
+import { takerFee } from '../../../domain/fees.ts';
+import { type MarketRecord, termsOf } from '../../../domain/market.ts';
+import { incoherences } from '../../../domain/orders/coherence.ts';
+import { type Draft, isImmediate, readDraft, signedLimit } from '../../../domain/orders/draft.ts';
+import { assess } from '../../../domain/safeguards.ts';
+import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../../../domain/signatures.ts';
 import type {
   Caller,
   CredentialRow,
@@ -27,15 +27,15 @@ import type {
   NewSignedOrder,
   OrderRow,
   TradeScope,
-} from '../ports/stores.ts';
-import type { Balance, VenueAnswer, VenueWith } from '../ports/venue.ts';
-import { type Deadline, requireTime, tooLate } from './deadline.ts';
-import type { Deps } from './deps.ts';
-import { waysToFund } from './funding-advice.ts';
-import { Refusal, refusal } from './refusal.ts';
-import { noteRefusal } from './refused-attempts.ts';
+} from '../../../ports/stores.ts';
+import type { Balance, VenueAnswer, VenueWith } from '../../../ports/venue.ts';
+import { type Deadline, requireTime, tooLate } from '../../deadline.ts';
+import type { Deps } from '../../deps.ts';
+import { waysToFund } from '../../funding-advice.ts';
+import { Refusal, refusal } from '../../refusal.ts';
+import { venueFor } from '../../venues.ts';
+import { noteRefusal } from '../refused-attempts.ts';
 import { settleWithoutFill } from './resolve-doubt.ts';
-import { venueFor } from './venues.ts';
 
 const IN_FLIGHT_RETRY_S = 1;
 const UNKNOWN_RETRY_S = 2;
