@@ -1,8 +1,17 @@
 /** What a venue proved, in the desk's terms. One row per order and batch; amounts are what this batch adds. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
-import type { FirstAnswer } from './stores.ts';
 import type { VenueId } from './venue.ts';
+
+/** What was said to the agent first; a replay says it again. */
+export interface FirstAnswer {
+  readonly success: boolean;
+  readonly status: string;
+  readonly filled: Micro;
+  readonly cost: Micro;
+  readonly fees: Micro;
+  readonly errorCode: string | null;
+}
 
 export interface OutcomeEvidence {
   readonly orderId: string;

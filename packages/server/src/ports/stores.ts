@@ -6,6 +6,7 @@ import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
 import type { Restriction, Safeguards, Usage, UsedFacts } from '../domain/safeguards.ts';
+import type { FirstAnswer } from './evidence.ts';
 import type { NewChainOrder } from './quoted-orders.ts';
 import type { Sealed } from './secrets.ts';
 import type { VenueId } from './venue.ts';
@@ -153,16 +154,6 @@ export interface WalletStore {
     allowance: Micro,
     at: number,
   ): Promise<{ ok: boolean; left: Micro }>;
-}
-
-/** What was said to the agent first; a replay says it again. */
-export interface FirstAnswer {
-  readonly success: boolean;
-  readonly status: string;
-  readonly filled: Micro;
-  readonly cost: Micro;
-  readonly fees: Micro;
-  readonly errorCode: string | null;
 }
 
 /** What every order has. */

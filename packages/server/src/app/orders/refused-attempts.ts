@@ -1,12 +1,12 @@
 /** Notes what the desk refused, behind the answer, so that an agent can read later what it tried. */
-import type { ErrorCode } from '@bellwether/contract';
+import type { ErrorCode, TradeRequest } from '@bellwether/contract';
 import { notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
 import { legsOf } from '../../domain/orders/quoted-amounts.ts';
 import type { QuoteRow } from '../../ports/quoted-orders.ts';
+import type { Caller } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import type { Refusal } from '../refusal.ts';
 import { quotingVenue } from '../venues.ts';
-import type { TradeCall } from './signed/place-trade.ts';
 
 /** They say something about the request or the service, not about the trade; or it is in the journal already. */
 const NO_ATTEMPT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -21,7 +21,17 @@ const NO_ATTEMPT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'quote_already_used',
 ]);
 
-export function noteRefusal(deps: Deps, { caller, request, requestId }: TradeCall, refused: Refusal): void {
+interface TradeAttempt {
+  readonly caller: Caller;
+  readonly request: TradeRequest;
+  readonly requestId: string;
+}
+
+export function noteRefusal(
+  deps: Deps,
+  { caller, request, requestId }: TradeAttempt,
+  refused: Refusal,
+): void {
   const [{ code, detail }] = refused.denials;
   if (NO_ATTEMPT.has(code)) return;
   const { order } = request;

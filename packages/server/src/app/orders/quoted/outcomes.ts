@@ -2,6 +2,7 @@
  * What becomes of an order of venue B, written as evidence together with its transaction's row. Whoever learns
  * something first writes it, and everybody else's word of it comes to nothing.
  */
+
 import type { VenueRefusal } from '@bellwether/contract';
 import { formatMicro } from '@bellwether/contract/decimals';
 import {
@@ -12,10 +13,10 @@ import {
   requireTransition,
 } from '../../../domain/orders/lifecycle.ts';
 import { averagePrice, fillOf } from '../../../domain/orders/quoted-amounts.ts';
-import type { Evidence, FillEvidence, OutcomeEvidence } from '../../../ports/evidence.ts';
+import type { Evidence, FillEvidence, FirstAnswer, OutcomeEvidence } from '../../../ports/evidence.ts';
 import type { ChainOrderRow, QuoteRow } from '../../../ports/quoted-orders.ts';
 import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../../../ports/quotes.ts';
-import type { FirstAnswer, WalletAddress } from '../../../ports/stores.ts';
+import type { WalletAddress } from '../../../ports/stores.ts';
 import type { Deps } from '../../deps.ts';
 import { quotingVenue } from '../../venues.ts';
 

@@ -16,8 +16,9 @@ import { DecimalError, formatMicro, parseMicro } from '@bellwether/contract/deci
 import { equalBytes, parseTransactionBytes, transactionId } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { averagePrice, legsOf } from '../../../domain/orders/quoted-amounts.ts';
+import type { FirstAnswer } from '../../../ports/evidence.ts';
 import type { ChainOrderRow, NewChainOrder, QuoteRow } from '../../../ports/quoted-orders.ts';
-import type { Caller, FirstAnswer, NewQuotedOrder, TradeScope } from '../../../ports/stores.ts';
+import type { Caller, NewQuotedOrder, TradeScope } from '../../../ports/stores.ts';
 import { type Deadline, requireTime, tooLate } from '../../deadline.ts';
 import type { Deps } from '../../deps.ts';
 import { Refusal, refusal } from '../../refusal.ts';

@@ -20,14 +20,8 @@ import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, isImmediate, readDraft, signedLimit } from '../../../domain/orders/draft.ts';
 import { assess } from '../../../domain/safeguards.ts';
 import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../../../domain/signatures.ts';
-import type {
-  Caller,
-  CredentialRow,
-  FirstAnswer,
-  NewSignedOrder,
-  OrderRow,
-  TradeScope,
-} from '../../../ports/stores.ts';
+import type { FirstAnswer } from '../../../ports/evidence.ts';
+import type { Caller, CredentialRow, NewSignedOrder, OrderRow, TradeScope } from '../../../ports/stores.ts';
 import type { Balance, VenueAnswer, VenueWith } from '../../../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from '../../deadline.ts';
 import type { Deps } from '../../deps.ts';
