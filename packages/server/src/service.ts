@@ -16,6 +16,7 @@ import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
 import { createAgentStore } from './adapters/postgres/agent-store.ts';
 import { createChainOrderStore } from './adapters/postgres/chain-order-store.ts';
 import type { PoolOptions } from './adapters/postgres/connection.ts';
+import { createFactLog } from './adapters/postgres/fact-log.ts';
 import { createFeeStore } from './adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from './adapters/postgres/idempotency-store.ts';
 import { masterKeyFits } from './adapters/postgres/master-key-check.ts';
@@ -47,6 +48,7 @@ import { autoRedeem } from './app/auto-redeem.ts';
 import { createWebhookCourier } from './app/deliver-webhooks.ts';
 import type { Deps } from './app/deps.ts';
 import { followFees } from './app/fees/fee-fate.ts';
+import { forgetFacts } from './app/forget-facts.ts';
 import { createIdempotency } from './app/idempotency.ts';
 import { followChainOrders } from './app/orders/quoted/follow.ts';
 import { resolveDoubt } from './app/orders/signed/resolve-doubt.ts';
@@ -80,6 +82,7 @@ const RESOLVE_EVERY_MS = 1_000;
 const RESOLVE_AFTER_MS = 5_000;
 const RESOLVE_AFTER_SHARED_MS = 12_000;
 const SWEEP_EVERY_MS = 3_600_000;
+const FORGET_FACTS_EVERY_MS = 300_000;
 const WEBHOOK_TRIM_EVERY_MS = 10_000;
 const WEBHOOKS_EVERY_MS = 500;
 const RISKS_EVERY_MS = 30_000;
@@ -328,6 +331,7 @@ async function start(
     if (calls.size > 0) await agents.touch(calls);
   };
   const courier = createWebhookCourier(deps, logger);
+  const factLog = createFactLog(sql);
   const jobs = startJobs(
     [
       { name: 'touch', everyMs: TOUCH_EVERY_MS, run: touch },
@@ -348,6 +352,11 @@ async function start(
       { name: 'sweep links', everyMs: SWEEP_EVERY_MS, run: () => deps.walletLinks.sweep(clock.now()) },
       { name: 'webhooks', everyMs: WEBHOOKS_EVERY_MS, run: courier.tick },
       { name: 'watch risks', everyMs: RISKS_EVERY_MS, run: () => watchRisks(deps) },
+      {
+        name: 'forget facts',
+        everyMs: FORGET_FACTS_EVERY_MS,
+        run: () => forgetFacts({ factLog, clock, retentionMs: config.factsRetentionMs }),
+      },
       { name: 'sweep webhooks', everyMs: SWEEP_EVERY_MS, run: courier.sweep },
       { name: 'trim webhooks', everyMs: WEBHOOK_TRIM_EVERY_MS, run: courier.trim },
     ],

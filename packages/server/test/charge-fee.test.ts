@@ -510,7 +510,10 @@ describe('the job', () => {
     await sql`insert into webhook_endpoints
       (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
       values (${endpoint}, ${caller.agentId}, 'https://example.com', array['fee'], '', 1, ''::bytea, now())`;
-    const told = () => sql`select type, data from webhook_deliveries where endpoint_id = ${endpoint}`;
+    const told = async () => {
+      await sql`select queue_webhook_events()`;
+      return sql`select type, data from webhook_deliveries where endpoint_id = ${endpoint}`;
+    };
     chain.sendings = ['hold', 'hold', 'land'];
     const { answer } = await charge();
     expect(await told()).toEqual([]);

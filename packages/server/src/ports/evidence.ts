@@ -71,6 +71,14 @@ export interface EvidenceLog {
   record(evidence: Evidence): Promise<void>;
 }
 
+/** Paper money that came to a wallet. */
+export interface DepositEvidence {
+  readonly wallet: string;
+  readonly amount: Micro;
+  readonly reason: 'simulation' | 'faucet';
+  readonly at: number;
+}
+
 export interface Evidence {
   readonly outcomes: readonly OutcomeEvidence[];
   /** In the order in which they happened. */
@@ -79,5 +87,5 @@ export interface Evidence {
   readonly markets: readonly MarketEvidence[];
   /** Of any market; those that nobody here has traded are passed over. */
   readonly resolutions: readonly ResolutionEvidence[];
-  readonly deposits: readonly { readonly wallet: string; readonly amount: Micro; readonly at: number }[];
+  readonly deposits: readonly DepositEvidence[];
 }

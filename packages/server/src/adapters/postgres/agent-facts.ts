@@ -1,10 +1,10 @@
 /**
  * One statement for a heartbeat, one for the look before a trade.
  *
- * "What changed since" has to be exact: an order's row carries the time of its change, but it is committed a moment
- * later, and a reader in between must neither miss it next time nor be told twice. So a cursor holds the snapshot in
- * which the reader looked, and the next look takes the rows whose last writer that snapshot could not see. Times only
- * bound how far back the index is read: `CHANGE_MARGIN_MS` covers a slow commit and replicas' clocks.
+ * "What changed since" has to be exact: a change carries its time, but it is committed a moment later, and a reader in
+ * between must neither miss it next time nor be told twice. So a cursor holds the snapshot in which the reader looked, and
+ * the next look takes the facts whose writers that snapshot could not see, each order once and as it is now. Times only
+ * bound how far back the log is read: `CHANGE_MARGIN_MS` covers a slow commit and replicas' clocks.
  */
 import type {
   AgentFacts,
@@ -25,8 +25,6 @@ import { settingsRow } from './settings-columns.ts';
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; the count says how many there are. */
 const NAMED_ORDERS = 5;
-/** Transaction ids come round after so many. */
-const XIDS = (2n ** 32n).toString();
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
@@ -140,22 +138,29 @@ export function createAgentFacts(sql: Sql): AgentFacts {
   };
 
   /** The newest changes after a time, without those that an earlier snapshot has seen. */
-  function changes({ caller, changedAfter, notIn, changesLimit, venue }: BriefingQuestion) {
-    const after = changedAfter === null ? null : changedAfter - (notIn === null ? 0 : CHANGE_MARGIN_MS);
-    // A row names its last writer (xmin) by 32 bits; the rest follows from the next transaction id there is. A cursor
-    // from the future belongs to another life of this database, and its times alone are believed.
-    const nextId = sql`pg_snapshot_xmax(pg_current_snapshot())::text::bigint`;
-    const writer = sql`${nextId} - 1 - (${nextId} - 1 - orders.xmin::text::bigint) % ${XIDS}::bigint`;
-    const unseen =
-      notIn === null
-        ? sql``
-        : sql`and (pg_snapshot_xmax(${notIn}::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-            or not pg_visible_in_snapshot((${writer})::text::xid8, ${notIn}::pg_snapshot))`;
+  function changes(question: BriefingQuestion) {
+    const { caller, changedAfter, notIn, changesLimit, venue } = question;
+    const orders = sql`orders o where o.agent_id = ${caller.agentId} ${venue === null ? sql`` : sql`and o.venue = ${venue}`}`;
+    const newest = sql`order by o.updated_at desc, o.order_id limit ${changesLimit + 1}::int`;
+    if (changedAfter === null) return sql`select o.* from ${orders} ${newest}`;
+    if (notIn === null)
+      return sql`select o.* from ${orders} and o.updated_at > ${new Date(changedAfter)} ${newest}`;
+    const after = sql`${new Date(changedAfter - CHANGE_MARGIN_MS)}::timestamptz`;
+    // A cursor from the future belongs to another life of this database, and one may be older than the log: their times
+    // alone are believed, and what changed about then is told again.
+    const isInLog = sql`(select l.kept_since <= ${after}
+      and pg_snapshot_xmax(${notIn}::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()) from fact_log l)`;
     return sql`
-      select * from orders where agent_id = ${caller.agentId}
-        ${venue === null ? sql`` : sql`and venue = ${venue}`}
-        ${after === null ? sql`` : sql`and updated_at > ${new Date(after)}`} ${unseen}
-      order by updated_at desc, order_id limit ${changesLimit + 1}::int`;
+      select * from (
+        (select distinct on (f.at, f.subject) o.* from facts f cross join lateral (
+            select * from ${orders} and o.order_id = f.subject and o.updated_at = f.at offset 0) o
+          where ${isInLog} and f.agent_id = ${caller.agentId} and f.kind = 'order' and f.at > ${after}
+            and not pg_visible_in_snapshot(f.writer, ${notIn}::pg_snapshot)
+            and pg_visible_in_snapshot(f.writer, pg_current_snapshot())
+          order by f.at desc, f.subject limit ${changesLimit + 1}::int)
+        union all
+        (select o.* from ${orders} and not ${isInLog} and o.updated_at > ${after} ${newest})
+      ) o ${newest}`;
   }
 }
 

@@ -86,8 +86,13 @@ export function toEvidence(entries: readonly Entry[], venue: VenueId): Evidence 
           took(entry, fillEvidence(event, entry));
           break;
         case 'deposited':
-          if (entry.command.kind === 'deposit' && entry.command.reason === 'simulation')
-            deposits.push({ wallet: event.account, amount: event.amount, at: entry.at });
+          if (entry.command.kind === 'deposit' && entry.command.reason !== undefined)
+            deposits.push({
+              wallet: event.account,
+              amount: event.amount,
+              reason: entry.command.reason,
+              at: entry.at,
+            });
           break;
         case 'split':
         case 'merged':
