@@ -6,7 +6,7 @@ import { buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { PLANNING } from '../../packages/exchange/src/journal/lead.ts';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { resolveDoubt } from '../../packages/server/src/app/resolve-doubt.ts';
+import { resolveDoubt } from '../../packages/server/src/app/orders/signed/resolve-doubt.ts';
 import { aMarket, newTrader, restingOrder, startTestService } from '../harness.ts';
 
 /** Tables that grow for as long as there are agents that trade. */
