@@ -30,8 +30,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
-import { FINE_NEG_RISK, fakeExchange, PLAIN, RESOLVED } from '../src/doors/polymarket/fake-exchange.ts';
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '../src/doors/polymarket/index.ts';
+import { FINE_NEG_RISK, fakeExchange, PLAIN, RESOLVED } from './fake-exchange.ts';
 
 let sql: Sql;
 let app: FastifyInstance;
