@@ -47,6 +47,8 @@ export interface UsedFacts extends DayFacts {
    * and what the agent's open BUYs can still cost.
    */
   readonly positionValue: Micro;
+  /** Of the agent, on all venues, in doubt or not. Counted where a limit, or somebody who only looks, asks for it. */
+  readonly openOrders: number;
 }
 
 /**
@@ -155,6 +157,18 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
     refusedOnce: 'reached',
     detail: ({ limit, used }) => `Today's realised loss is ${used}; dailyLossLimit is ${limit}.`,
     alert: { code: 'daily_loss_nearly_reached', name: 'Realised loss today', used: lossToday },
+  },
+  // An order that is executed at once is open until its answer is there, so it counts like any other.
+  maxOpenOrders: {
+    unit: 'count',
+    denial: 'max_open_orders_exceeded',
+    initial: null,
+    place: 6,
+    bindsExits: false,
+    used: ({ openOrders }) => BigInt(openOrders),
+    asked: () => 1n,
+    refusedOnce: 'passed',
+    detail: ({ limit, used }) => `${used} orders are open or in doubt; maxOpenOrders is ${limit}.`,
   },
 };
 
