@@ -77,7 +77,9 @@ async function generate({ url, keys, seconds, query }: Load): Promise<Result> {
 
 /** Agents with wallets, positions, open orders and a past, written straight into the tables. */
 async function populate(sql: Sql, service: Service, agents: number, past: number): Promise<string[]> {
-  const markets = (await service.deps.markets.search('*')).filter(({ status }) => status === 'open');
+  const markets = (await service.deps.venues.default.markets.search('*')).filter(
+    ({ status }) => status === 'open',
+  );
   const keys: string[] = [];
   for (let from = 0; from < agents; from += BATCH) {
     const rows = Array.from({ length: Math.min(BATCH, agents - from) }, (_, i) => {
@@ -116,6 +118,7 @@ async function populate(sql: Sql, service: Service, agents: number, past: number
     select a.wallet_address, l.token, l.condition, 'YES', 10000000, 5000000, 0, 0, now()
     from agents a cross join generate_series(1, ${POSITIONS}::int) as i
     join listed l on l.n = (hashtext(a.agent_id::text) & 1023 + i * 7) % ${markets.length}::int on conflict do nothing`;
+  // An order is recorded as `submitting`: the database takes no other beginning.
   const orders = async (count: number, status: string) => {
     await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id,
         outcome, kind, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder,
@@ -124,10 +127,11 @@ async function populate(sql: Sql, service: Service, agents: number, past: number
       select a.agent_id, '0x' || md5(a.agent_id::text || ${status} || i) || md5(i || ${status}), a.user_id,
         'polymarket', l.id, l.condition, l.question, l.token, 'YES', 'signed', 'BUY', true, 'GTC', false, false, 100, 100,
         10000000, 100000, a.wallet_address, a.wallet_address, 0, 2, 0, 'bench',
-        now() - interval '1 hour' - i * interval '10 minutes', ${status}, '[]', current_date, 100000,
+        now() - interval '1 hour' - i * interval '10 minutes', 'submitting', '[]', current_date, 100000,
         now() - interval '1 hour' - i * interval '10 minutes'
       from agents a cross join generate_series(1, ${count}::int) as i
       join listed l on l.n = i * 11 % ${markets.length}::int`;
+    await sql`update orders set status = ${status} where status = 'submitting'`;
   };
   await orders(OPEN_ORDERS, 'live');
   await orders(past, 'canceled');
@@ -173,8 +177,7 @@ async function measureStatement(service: Service, keys: readonly string[], curso
       user: null,
       at: now,
       staleBefore: now - 86_400_000,
-      doubtBefore: now - 5_000,
-      chainDoubtBefore: now - 90_000,
+      doubtBefore: { signed: now - 5_000, quoted: now - 90_000 },
       venue: null,
       changedAfter: Number(time),
       notIn: snapshot ?? null,

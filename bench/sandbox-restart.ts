@@ -44,7 +44,7 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
 
 async function sendMany(chain: SandboxChain): Promise<void> {
   const [from, to] = [await wallet(chain, 5n * SOL), await wallet(chain)];
-  const { blockhash } = chain.latestBlockhash();
+  const { blockhash } = await chain.latestBlockhash();
   const wires = await Promise.all(
     Array.from({ length: TRANSACTIONS }, (_, index) =>
       build(from, [transferSol(from, to.address, BigInt(index + 1))], { blockhash }),

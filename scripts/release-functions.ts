@@ -1,15 +1,20 @@
 /**
- * Gives the SQL functions the next release number when they have changed, and records what they are now.
- * Run it after every change under functions/: `node scripts/release-functions.ts`
+ * Writes the lifecycle of orders as SQL functions, gives the functions the next release number when they have changed,
+ * and records what they are now. Run it after every change under functions/ and of domain/orders/lifecycle.ts:
+ * `node scripts/release-functions.ts`
  */
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LIFECYCLE_FILE, lifecycleSql } from '../packages/server/src/adapters/postgres/lifecycle-sql.ts';
 import {
+  FUNCTIONS_FOLDER,
   hashOfFiles,
   RELEASE_FILE,
   readFunctionFiles,
   readRelease,
 } from '../packages/server/src/adapters/postgres/sql-functions.ts';
 
+writeFileSync(join(FUNCTIONS_FOLDER, LIFECYCLE_FILE), lifecycleSql());
 const recorded = readRelease();
 const hash = hashOfFiles(readFunctionFiles());
 if (recorded.hash === hash) {

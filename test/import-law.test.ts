@@ -37,18 +37,11 @@ const LAW: Readonly<Record<string, Rule>> = {
   exchange: { may: ['exchange', 'contract', 'protocol', 'postgres', NODE] },
   // The chain knows neither markets nor the exchange; its door shares the bounds of all doors.
   'sandbox/solana': {
-    may: [
-      'sandbox/solana',
-      'protocol',
-      'exchange/doors/limits',
-      'fastify',
-      'postgres',
-      'litesvm',
-      ...SOLANA,
-      NODE,
-    ],
-    types: ['exchange'],
+    may: ['sandbox/solana', 'protocol', 'exchange/doors/limits', 'fastify', 'postgres', ...SOLANA, NODE],
+    types: ['exchange', 'litesvm'],
   },
+  // The virtual machine alone, which only the chain's thread opens.
+  'sandbox/solana/machine': { may: ['sandbox/solana', 'protocol', 'litesvm'] },
   'sandbox/dflow': {
     may: [
       'sandbox/dflow',
@@ -251,6 +244,7 @@ describe('the import law', () => {
     ['exchange/world/world', "import { keccak_256 } from '@noble/hashes/sha3.js';"],
     ['exchange/doors/polymarket/door', "import { createSolanaRpc } from '@solana/kit';"],
     ['exchange/open-exchange', "import type { Sandbox } from '@bellwether/sandbox';"],
+    ['sandbox/solana/chain', "import { LiteSVM } from 'litesvm';"],
     ['sandbox/solana/chain', "import { openExchange } from '@bellwether/exchange';"],
     ['sandbox/solana/chain', "import type { DflowSandbox } from '../dflow/index.ts';"],
     ['sandbox/dflow/settlement', "import { createMachine } from '../solana/machine.ts';"],

@@ -2,7 +2,7 @@
 import { type Briefing, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { createFakeVenueB } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   call,
   newAgent,
@@ -25,13 +25,13 @@ let ahead = 0;
 const statements: string[] = [];
 
 beforeAll(async () => {
-  // Venue B has nothing to tell here: quoted-reads.test.ts is about it.
-  const venueB = createFakeVenueB();
-  venueB.listed.clear();
+  // The venue that quotes has nothing to tell here: quoted-reads.test.ts is about it.
+  const quoting = createFakeQuoteVenue();
+  quoting.listed.clear();
   service = await startTestService(
     { PAPER_WORLD: 'off' },
     {
-      venueB,
+      venues: () => [quoting],
       clock: { now: () => Date.now() + ahead },
       onStatement: (_connection, statement) => statements.push(statement),
     },
@@ -327,8 +327,13 @@ describe('alerts and what to do', () => {
   test('an order in doubt, and where to look', async () => {
     const trader = await newTrader(service);
     const orderId = await rest(trader);
-    // What a lost answer leaves; the resolver has not come by.
-    await sql`update orders set status = 'unknown', created_at = now() + interval '1 hour' where order_id = ${orderId}`;
+    // What a lost answer leaves; the resolver has not come by. Evidence has reached this order, so the lifecycle would
+    // refuse to lose it again.
+    await sql.begin(async (tx) => {
+      await tx`alter table orders disable trigger orders_next_status`;
+      await tx`update orders set status = 'unknown', created_at = now() + interval '1 hour' where order_id = ${orderId}`;
+      await tx`alter table orders enable trigger orders_next_status`;
+    });
     const briefing = await trader.client.getBriefing();
     expect(briefing.riskAlerts[0]).toMatchObject({
       code: 'order_in_doubt',

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { writeEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
 import type { TickerMarket } from '../../packages/server/src/ports/quotes.ts';
-import { createFakeVenueB, type FakeVenueB, fakeMarket } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue, type FakeQuoteVenue, fakeMarket } from '../fake-quote-venue.ts';
 import {
   call,
   newAgent,
@@ -31,26 +31,22 @@ const VENUES = ['polymarket', 'kalshi'];
 
 let service: TestService;
 let sql: Sql;
-let fake: FakeVenueB;
+let fake: FakeQuoteVenue;
 let key: string;
 const statements: string[] = [];
 const tokenCalls: string[] = [];
 
 beforeAll(async () => {
-  const made = createFakeVenueB();
-  fake = {
-    ...made,
-    chain: {
-      ...made.chain,
-      tokenAccount(owner, mint) {
-        tokenCalls.push(owner);
-        return made.chain.tokenAccount(owner, mint);
-      },
-    },
+  fake = createFakeQuoteVenue();
+  const { chain } = fake.quotes;
+  const { tokenAccount } = chain;
+  chain.tokenAccount = (owner, mint) => {
+    tokenCalls.push(owner);
+    return tokenAccount(owner, mint);
   };
   service = await startTestService(
     { PAPER_WORLD: 'off' },
-    { venueB: fake, onStatement: (_connection, statement) => statements.push(statement) },
+    { venues: () => [fake], onStatement: (_connection, statement) => statements.push(statement) },
   );
   sql = openPool(service.databaseUrl, { max: 2 });
   key = (await newAgent(service)).apiKey;
@@ -113,8 +109,9 @@ async function placed(order: Placed): Promise<string> {
       fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at)
     select agent_id, ${orderId}, user_id, 'kalshi', ${ticker}, ${ticker}, ${market.question}, ${mint}, ${outcome}, 'quoted', 'BUY',
       false, 'FAK', false, false, 6000, 6100, ${shares.toString()}, ${money.toString()}, ${wallet}, ${wallet}, 0, 'test',
-      ${at}, ${status === 'filled' ? 'delayed' : status}, '[]', current_date, ${money.toString()}, ${at}
+      ${at}, 'submitting', '[]', current_date, ${money.toString()}, ${at}
     from agents where agent_id = ${agentId}`;
+  if (status !== 'submitting') await sql`update orders set status = 'delayed' where order_id = ${orderId}`;
   await sql`select note_agent_wallets(${agentId}::uuid, array[${wallet}::text], ${wallet}, now())`;
   if (status === 'filled') {
     await sql.begin((tx) =>
@@ -124,7 +121,6 @@ async function placed(order: Placed): Promise<string> {
             {
               orderId,
               status: 'filled',
-              terminal: true,
               filled: shares,
               cost: money,
               fees: fee,

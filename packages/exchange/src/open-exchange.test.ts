@@ -83,7 +83,8 @@ async function someTrading(exchange: JournalledExchange, clock: ManualClock, rou
 
 /** Ends the backend that holds the journal's lock, as a crash or a failover would. */
 const cutJournal = (sql: Sql) =>
-  sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted`;
+  sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+    and database = (select oid from pg_database where datname = current_database())`;
 
 async function untilOpen(exchange: JournalledExchange): Promise<void> {
   for (let i = 0; i < 200 && exchange.status !== 'open'; i += 1) await sleep(25);

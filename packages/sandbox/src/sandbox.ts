@@ -11,6 +11,7 @@ import {
   type DflowSandbox,
   dflowMetadataDoor,
   dflowTradeDoor,
+  LANDING,
   openDflowSandbox,
   type Switches,
 } from './dflow/index.ts';
@@ -96,7 +97,7 @@ export async function registerSandboxDoors(
 
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { sql, exchange, seed, clock, switches, log } = options;
-  const chain = await openChain({ sql, seed, clock, log });
+  const chain = await openChain({ sql, seed, clock, log, landing: LANDING });
   try {
     const venue = await openDflowSandbox({ sql, exchange, chain, seed, clock, switches, log });
     const doors = fastify({ routerOptions: { maxParamLength: MAX_PARAM_CHARS } });

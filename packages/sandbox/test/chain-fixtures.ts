@@ -25,9 +25,9 @@ import {
   getMintToCheckedInstruction,
 } from '@solana-program/token';
 import type { Sql } from 'postgres';
-import { openChain } from '../src/solana/chain.ts';
+import { openChain } from '../src/solana/index.ts';
 import { SANDBOX_CHAIN_SCHEMA } from '../src/solana/schema.ts';
-import type { Executed, SandboxChain } from '../src/solana/types.ts';
+import type { ChainOptions, Executed, SandboxChain } from '../src/solana/types.ts';
 
 export const SOL = 1_000_000_000n;
 export const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
@@ -52,8 +52,8 @@ export async function migrated(database: Database): Promise<Sql> {
 export const openTestChain = (
   sql: Sql,
   clock: TestClock,
-  log: (message: string, details?: unknown) => void = () => {},
-): Promise<SandboxChain> => openChain({ sql, seed: 'test seed', clock, log });
+  options: Pick<ChainOptions, 'landing' | 'log'> = {},
+): Promise<SandboxChain> => openChain({ sql, seed: 'test seed', clock, ...options });
 
 /** Signed by every signer that the instructions name. */
 export async function build(
@@ -81,7 +81,7 @@ export async function run(
   payer: KeyPairSigner,
   instructions: readonly Instruction[],
 ): Promise<Executed> {
-  const { blockhash } = chain.latestBlockhash();
+  const { blockhash } = await chain.latestBlockhash();
   const outcome = await chain.send(await build(payer, instructions, { blockhash }));
   if (outcome.kind === 'refused') throw new Error(`${outcome.message} ${JSON.stringify(outcome.data?.logs)}`);
   return outcome.executed;
@@ -106,7 +106,7 @@ export async function createMint(
     getCreateAccountInstruction({
       payer: authority,
       newAccount: mint,
-      lamports: chain.minimumBalanceForRentExemption(MINT_SPACE),
+      lamports: await chain.minimumBalanceForRentExemption(MINT_SPACE),
       space: MINT_SPACE,
       programAddress: program,
     }),

@@ -292,7 +292,7 @@ describe('order status', () => {
       status: 400,
       body: { code: 'invalid_signature' },
     });
-    const lastValidBlockHeight = stage.chain.blockHeight() + 150;
+    const lastValidBlockHeight = (await stage.chain.blockHeight()) + 150;
     expect(await stage.trade('/order-status', { signature })).toMatchObject({
       status: 404,
       body: { code: 'not_found' },

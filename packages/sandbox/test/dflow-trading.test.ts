@@ -55,8 +55,8 @@ describe('a wallet', () => {
     ]);
     await stage.restart();
     await stage.sandbox.credit(ann.address, 500n * USDC, 1n);
-    expect(stage.balance(ann.address, USDC_MINT)).toBe(500n * USDC);
-    expect(stage.chain.account(ann.address)?.lamports).toBe(1_000_000_000n);
+    expect(await stage.balance(ann.address, USDC_MINT)).toBe(500n * USDC);
+    expect((await stage.chain.account(ann.address))?.lamports).toBe(1_000_000_000n);
     expect((await booksOf(stage)).usdc).toBe(ALL_USDC);
     await expect(stage.sandbox.credit('nobody', 1n, 1n)).rejects.toThrow(RangeError);
   });
@@ -70,8 +70,8 @@ describe('a BUY', () => {
     const quote = ok(await stage.trade('/order', { ...buy(10n * USDC), userPublicKey: ann.address }));
     const signature = await stage.open(ann, buy(10n * USDC));
     expect(await stage.status(signature)).toMatchObject({ status: 'open', fills: [], reverts: [] });
-    expect(stage.balance(ann.address, USDC_MINT)).toBe(990n * USDC);
-    expect(stage.balance(ann.address, yesMint)).toBe(0n);
+    expect(await stage.balance(ann.address, USDC_MINT)).toBe(990n * USDC);
+    expect(await stage.balance(ann.address, yesMint)).toBe(0n);
 
     await stage.settle();
     const end = await stage.status(signature);
@@ -80,9 +80,9 @@ describe('a BUY', () => {
     expect(String(got)).toBe(quote.outAmount);
     expect(got % MICRO).toBe(0n);
     expect(paid <= 10n * USDC && paid > 9n * USDC).toBe(true);
-    expect(stage.balance(ann.address, yesMint)).toBe(got);
-    expect(stage.balance(ann.address, USDC_MINT)).toBe(1_000n * USDC - paid);
-    expect(stage.supply(yesMint)).toBe(got);
+    expect(await stage.balance(ann.address, yesMint)).toBe(got);
+    expect(await stage.balance(ann.address, USDC_MINT)).toBe(1_000n * USDC - paid);
+    expect(await stage.supply(yesMint)).toBe(got);
     expect(await booksOf(stage)).toEqual({ usdc: ALL_USDC, vault: got, escrow: 0n });
 
     // The other side of the same trade: the LP holds the contracts in the exchange, and the offers there are fewer.
@@ -148,7 +148,7 @@ describe('a BUY', () => {
     const again = ok(await stage.trade('/order', { ...buy(2n * USDC), userPublicKey: ann.address }));
     expect(again.transaction).not.toBe(quote.transaction);
     expect(quote).toMatchObject({ executionMode: 'async', revertMint: USDC_MINT, inAmount: '2000000' });
-    expect(quote.lastValidBlockHeight).toBe(stage.chain.blockHeight() + 150);
+    expect(quote.lastValidBlockHeight).toBe((await stage.chain.blockHeight()) + 150);
   });
 
   test('reverts when the price has run away, and when the venue is told to', async () => {
@@ -162,7 +162,7 @@ describe('a BUY', () => {
       fills: [],
       reverts: [{ mint: USDC_MINT, amount: '10000000' }],
     });
-    expect(stage.balance(ann.address, USDC_MINT)).toBe(1_000n * USDC);
+    expect(await stage.balance(ann.address, USDC_MINT)).toBe(1_000n * USDC);
 
     stage.sandbox.switches.fill = 'auto';
     const second = await stage.open(ann, { ...buy(200n * USDC), slippageBps: 0 });
@@ -184,14 +184,14 @@ describe('a BUY', () => {
     expect(end.reverts).toEqual([
       { signature: end.fills[0].signature, mint: USDC_MINT, amount: String(50n * USDC - paid) },
     ]);
-    expect(stage.balance(ann.address, yesMint)).toBe(got);
+    expect(await stage.balance(ann.address, yesMint)).toBe(got);
   });
 
   test('for another wallet is delivered there, and paid for by a sponsor', async () => {
     const { stage, yesMint, buy } = await inTrade();
     const [ann, bob, sue] = [await stage.wallet('ann'), await stage.wallet('bob'), await stage.wallet('sue')];
-    const lamports = () => stage.chain.account(ann.address)!.lamports;
-    const before = lamports();
+    const lamports = async () => (await stage.chain.account(ann.address))!.lamports;
+    const before = await lamports();
     const quote = ok(
       await stage.trade('/order', {
         ...{ ...buy(5n * USDC), userPublicKey: ann.address },
@@ -202,9 +202,9 @@ describe('a BUY', () => {
     const { outcome } = await stage.send(sue, Buffer.from(half).toString('base64'));
     expect(outcome.kind).toBe('executed');
     await stage.settle();
-    expect(stage.balance(bob.address, yesMint)).toBe(BigInt(quote.outAmount));
-    expect(stage.balance(ann.address, yesMint)).toBe(0n);
-    expect(lamports()).toBe(before);
+    expect(await stage.balance(bob.address, yesMint)).toBe(BigInt(quote.outAmount));
+    expect(await stage.balance(ann.address, yesMint)).toBe(0n);
+    expect(await lamports()).toBe(before);
   });
 });
 
@@ -214,18 +214,18 @@ describe('a SELL', () => {
     const ann = await stage.wallet('ann');
     await stage.open(ann, buy(20n * USDC, noMint));
     await stage.settle();
-    const held = stage.balance(ann.address, noMint);
-    const cash = stage.balance(ann.address, USDC_MINT);
+    const held = await stage.balance(ann.address, noMint);
+    const cash = await stage.balance(ann.address, USDC_MINT);
     // A fraction of a contract is not sold.
     const quote = ok(await stage.trade('/order', { ...sell(held - 1n, noMint), userPublicKey: ann.address }));
     expect(quote.inAmount).toBe(String(held - MICRO));
     const signature = await stage.open(ann, sell(held - 1n, noMint));
-    expect(stage.balance(ann.address, noMint)).toBe(MICRO);
+    expect(await stage.balance(ann.address, noMint)).toBe(MICRO);
     await stage.settle();
     const end = await stage.status(signature);
     expect(end).toMatchObject({ status: 'closed', reverts: [], fills: [{ outAmount: quote.outAmount }] });
-    expect(stage.balance(ann.address, USDC_MINT)).toBe(cash + BigInt(quote.outAmount));
-    expect(stage.supply(noMint)).toBe(MICRO);
+    expect(await stage.balance(ann.address, USDC_MINT)).toBe(cash + BigInt(quote.outAmount));
+    expect(await stage.supply(noMint)).toBe(MICRO);
     expect(await booksOf(stage)).toEqual({ usdc: ALL_USDC, vault: MICRO, escrow: 0n });
   });
 
@@ -235,7 +235,7 @@ describe('a SELL', () => {
     await stage.open(ann, buy(20n * USDC));
     await stage.settle();
     stage.sandbox.switches.fill = 'partial';
-    const held = stage.balance(ann.address, yesMint);
+    const held = await stage.balance(ann.address, yesMint);
     const signature = await stage.open(ann, sell(held));
     await stage.settle();
     const sold = (held / MICRO / 2n) * MICRO;
@@ -243,7 +243,7 @@ describe('a SELL', () => {
       fills: [{ inAmount: String(sold) }],
       reverts: [{ mint: yesMint, amount: String(held - sold) }],
     });
-    expect(stage.balance(ann.address, yesMint)).toBe(held - sold);
+    expect(await stage.balance(ann.address, yesMint)).toBe(held - sold);
   });
 });
 
@@ -263,7 +263,10 @@ describe('the end of a market', () => {
     const late = await stage.open(ann, { inputMint: USDC_MINT, outputMint: mints.yes, amount: 5n * USDC });
     const won = await untilResolved(stage, blitz.ticker);
     const [winner, loser] = won === 'yes' ? [mints.yes, mints.no] : [mints.no, mints.yes];
-    const [winning, losing] = [stage.balance(ann.address, winner), stage.balance(ann.address, loser)];
+    const [winning, losing] = [
+      await stage.balance(ann.address, winner),
+      await stage.balance(ann.address, loser),
+    ];
     expect((await booksOf(stage)).vault).toBe(winning + losing);
 
     // What was open when trading ended comes back; then the losers' backing goes to the LP.
@@ -278,14 +281,14 @@ describe('the end of a market', () => {
     const refused = await stage.trade('/order', { inputMint: loser, outputMint: USDC_MINT, amount: losing });
     expect(refused).toMatchObject({ status: 400, body: { code: 'route_not_found' } });
 
-    const cash = stage.balance(ann.address, USDC_MINT);
+    const cash = await stage.balance(ann.address, USDC_MINT);
     const signature = await stage.open(ann, { inputMint: winner, outputMint: USDC_MINT, amount: winning });
     await stage.settle();
     expect(await stage.status(signature)).toMatchObject({
       status: 'closed',
       fills: [{ outAmount: String(winning) }],
     });
-    expect(stage.balance(ann.address, USDC_MINT)).toBe(cash + winning);
+    expect(await stage.balance(ann.address, USDC_MINT)).toBe(cash + winning);
     expect(await booksOf(stage)).toEqual({ usdc: ALL_USDC, vault: 0n, escrow: 0n });
 
     // Gone from the exchange, still answered for here: somebody holds its tokens.
@@ -323,7 +326,7 @@ describe('an order ends exactly once', () => {
     const [[, got]] = filled(await stage.status(signature)) as [[bigint, bigint]];
     await stage.restart();
     await stage.settle();
-    expect(stage.balance(ann.address, yesMint)).toBe(got);
+    expect(await stage.balance(ann.address, yesMint)).toBe(got);
     expect(await booksOf(stage)).toEqual({ usdc: ALL_USDC, vault: got, escrow: 0n });
   });
 
@@ -344,7 +347,7 @@ describe('an order ends exactly once', () => {
     stage.clock.time += 5_000;
     await stage.settle();
     expect(held()).toBe(traded);
-    expect(stage.balance(ann.address, yesMint)).toBe(traded);
+    expect(await stage.balance(ann.address, yesMint)).toBe(traded);
     expect(await stage.status(signature)).toMatchObject({
       status: 'closed',
       fills: [{ outAmount: String(traded) }],
@@ -362,7 +365,7 @@ describe('an order ends exactly once', () => {
     const { vaults, build } = stage.sandbox.quoting;
     const again = build.compile({
       feePayer: vaults.settlement.address,
-      lifetime: stage.chain.latestBlockhash(),
+      lifetime: await stage.chain.latestBlockhash(),
       instructions: [
         build.mintTo({
           mint: yesMint,
@@ -375,14 +378,12 @@ describe('an order ends exactly once', () => {
     const nothing = { filledIn: 0n, filledOut: 0n, fee: 0n, reverted: 0n, at: 0 };
     await expect(
       stage.chain.send(build.signed(again, [vaults.settlement]), {
-        also: ({ signature }, tx) => [
-          stage.sandbox.orders.close(tx, order.messageHash, { ...nothing, signature }),
-        ],
+        also: [stage.sandbox.orders.close(order.messageHash, { ...nothing, signature })],
       }),
     ).rejects.toThrow();
     await stage.restart();
     expect(await booksOf(stage)).toEqual(money);
-    expect(stage.supply(yesMint)).toBe(BigInt((await stage.status(signature)).fills[0].outAmount));
+    expect(await stage.supply(yesMint)).toBe(BigInt((await stage.status(signature)).fills[0].outAmount));
   });
 
   test('and a transfer into escrow that nobody quoted is nobody’s order', async () => {
@@ -392,7 +393,7 @@ describe('an order ends exactly once', () => {
     const { accounts } = vaultsOf('test');
     const compiled = build.compile({
       feePayer: ann.address,
-      lifetime: stage.chain.latestBlockhash(),
+      lifetime: await stage.chain.latestBlockhash(),
       instructions: [
         build.transfer({
           mint: USDC_MINT,

@@ -103,7 +103,7 @@ describe('what one request may ask for', () => {
   test('in between its calls others are served', async () => {
     const payer = await wallet(chain, 5n * SOL);
     const wire = await build(payer, [transferSol(payer, payer.address, 1n)], {
-      blockhash: chain.latestBlockhash().blockhash,
+      blockhash: (await chain.latestBlockhash()).blockhash,
     });
     const simulation = [
       Buffer.from(wire).toString('base64'),
@@ -162,7 +162,7 @@ describe('how often', () => {
 
 describe('accounts of strangers', () => {
   const send = async (payer: KeyPairSigner, instruction: Parameters<typeof build>[1][number]) => {
-    const { blockhash } = chain.latestBlockhash();
+    const { blockhash } = await chain.latestBlockhash();
     const encoded = Buffer.from(await build(payer, [instruction], { blockhash })).toString('base64');
     const sent = (await post(rpc('sendTransaction', [encoded, { encoding: 'base64', skipPreflight: true }])))
       .body;
@@ -193,8 +193,8 @@ describe('accounts of strangers', () => {
     const { sent, simulated } = await send(payer, make(payer, account, 10_241n));
     for (const { error } of [sent, simulated])
       expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('at most 10240 bytes') });
-    expect(chain.account(account.address)).toBeNull();
-    expect(chain.account(payer.address)?.lamports).toBe(5n * SOL);
+    expect(await chain.account(account.address)).toBeNull();
+    expect((await chain.account(payer.address))?.lamports).toBe(5n * SOL);
   });
 
   test('created with 10 KB exactly are taken', async () => {
@@ -209,7 +209,7 @@ describe('accounts of strangers', () => {
         programAddress: SYSTEM,
       }),
     );
-    expect(chain.account(account.address)?.data.length).toBe(10_240);
+    expect((await chain.account(account.address))?.data.length).toBe(10_240);
   });
 
   test('created with a seed are measured, too', async () => {
@@ -231,7 +231,7 @@ describe('accounts of strangers', () => {
       }),
     );
     expect(sent.error.message).toContain('asks for 1000000');
-    expect(chain.account(address)).toBeNull();
+    expect(await chain.account(address)).toBeNull();
   });
 });
 

@@ -276,7 +276,7 @@ describe('sending', () => {
     const stale = await build(alice, [transferSol(alice, bob.address, 1n)], {
       blockhash: randomBlockhash(),
     });
-    const { blockhash } = chain.latestBlockhash();
+    const { blockhash } = await chain.latestBlockhash();
     const good = await build(alice, [transferSol(alice, bob.address, 1n)], { blockhash });
     const send = (wire: Uint8Array) =>
       rejection(
@@ -300,7 +300,7 @@ describe('sending', () => {
 
   test('base58 is the default encoding; a legacy transaction needs no version', async () => {
     const [alice, bob] = [await payer(), await payer()];
-    const { blockhash } = chain.latestBlockhash();
+    const { blockhash } = await chain.latestBlockhash();
     const wire = await build(alice, [transferSol(alice, bob.address, SOL / 4n)], {
       blockhash,
       version: 'legacy',
@@ -321,7 +321,7 @@ describe('sending', () => {
 
   test('without preflight a node takes what never lands, and what fails lands', async () => {
     const [alice, bob] = [await payer(), await payer()];
-    const { blockhash } = chain.latestBlockhash();
+    const { blockhash } = await chain.latestBlockhash();
     const send = async (amount: bigint, hash: string) => {
       const wire = await build(alice, [transferSol(alice, bob.address, amount)], { blockhash: hash });
       const options = { encoding: 'base64', skipPreflight: true };
@@ -390,7 +390,7 @@ describe('simulating', () => {
       Number((SOL * 3n) / 4n - 5_000n),
       Number((SOL * 5n) / 4n),
     ]);
-    expect(chain.account(bob.address)?.lamports).toBe(SOL);
+    expect((await chain.account(bob.address))?.lamports).toBe(SOL);
   });
 });
 
@@ -400,7 +400,7 @@ test('cluster methods', async () => {
   expect(await rpc.getBlockHeight().send()).toBe(slot);
   expect((await rpc.getEpochInfo().send()).absoluteSlot).toBe(slot);
   expect((await rpc.getVersion().send())['solana-core']).toContain('sandbox');
-  expect(await rpc.getGenesisHash().send()).toBe(chain.genesisHash);
+  expect(await rpc.getGenesisHash().send()).toBe(await chain.genesisHash());
   const { value: latest } = await rpc.getLatestBlockhash(confirmed).send();
   expect(latest.lastValidBlockHeight).toBe(slot + 150n);
   expect((await rpc.isBlockhashValid(latest.blockhash).send()).value).toBe(true);

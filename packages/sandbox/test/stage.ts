@@ -22,12 +22,13 @@ import {
   type DflowSandbox,
   dflowMetadataDoor,
   dflowTradeDoor,
+  LANDING,
   openDflowSandbox,
   type Switches,
 } from '../src/dflow/index.ts';
 import { type VenueSigner, venueSigner } from '../src/dflow/keys.ts';
 import { tokenAccountOf } from '../src/dflow/token-addresses.ts';
-import { amountOf, supplyOf } from '../src/dflow/token-state.ts';
+import { amountOf } from '../src/dflow/token-state.ts';
 import { vaultsOf } from '../src/dflow/vaults.ts';
 import type { WireMarket } from '../src/dflow/wire.ts';
 import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, type SendOutcome } from '../src/solana/index.ts';
@@ -71,8 +72,8 @@ export interface Stage {
   /** Only the venue, in the middle of whatever it was at. */
   reopenVenue(): Promise<void>;
   wallet(name: string, collateral?: bigint): Promise<VenueSigner>;
-  balance(wallet: string, mint: SolanaAddress): bigint;
-  supply(mint: SolanaAddress): bigint;
+  balance(wallet: string, mint: SolanaAddress): Promise<bigint>;
+  supply(mint: SolanaAddress): Promise<bigint>;
   /** Signs a quoted transaction and sends it. */
   send(wallet: VenueSigner, transaction: string): Promise<{ signature: string; outcome: SendOutcome }>;
   /** Quotes, signs, sends. @returns the signature */
@@ -130,7 +131,7 @@ export async function openStage(switches: Partial<Switches> = {}): Promise<Stage
     });
   const openAll = async (): Promise<void> => {
     stage.exchange = await openExchange({ sql, seed: SEED, clock, autoStep: false });
-    stage.chain = await openChain({ sql, seed: SEED, clock, log });
+    stage.chain = await openChain({ sql, seed: SEED, clock, log, landing: LANDING });
     stage.sandbox = await openVenue();
   };
   const closeAll = async (): Promise<void> => {
@@ -189,14 +190,11 @@ function verbs(stage: Stage, app: FastifyInstance): Partial<Stage> {
       await stage.sandbox.credit(wallet.address, collateral, SOL);
       return wallet;
     },
-    balance(wallet, mint) {
-      const found = stage.chain.account(tokenAccountOf(wallet as SolanaAddress, mint));
+    async balance(wallet, mint) {
+      const found = await stage.chain.account(tokenAccountOf(wallet as SolanaAddress, mint));
       return found === null ? 0n : amountOf(found.data);
     },
-    supply(mint) {
-      const found = stage.chain.account(mint);
-      return found === null ? 0n : supplyOf(found.data);
-    },
+    supply: async (mint) => (await stage.chain.tokenSupplies([mint]))[0] ?? 0n,
     async send(wallet, transaction) {
       const wire = signWith(wallet, transaction);
       const outcome = await stage.chain.send(wire);
@@ -237,7 +235,7 @@ export async function booksOf(stage: Stage): Promise<Books> {
   const { accounts } = vaultsOf(SEED);
   return {
     usdc: rows.reduce((sum, row) => sum + amountOf(row.data as Uint8Array), 0n),
-    vault: amountOf(stage.chain.account(accounts.vault)!.data),
-    escrow: amountOf(stage.chain.account(accounts.escrow)!.data),
+    vault: amountOf((await stage.chain.account(accounts.vault))!.data),
+    escrow: amountOf((await stage.chain.account(accounts.escrow))!.data),
   };
 }

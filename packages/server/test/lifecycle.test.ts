@@ -3,76 +3,78 @@ import {
   isInDoubt,
   isOpen,
   isTerminal,
+  ORDER_EVENTS,
+  ORDER_KINDS,
   ORDER_STATUSES,
-  type OrderEventKind,
   type OrderStatus,
-  orderStatusNumber,
+  reachable,
+  requireTransition,
   transition,
 } from '../src/domain/orders/lifecycle.ts';
 
-const EVENTS = [
-  'accepted',
-  'landed',
-  'rejected',
-  'no_answer',
-  'filled_partly',
-  'filled_completely',
-  'rest_killed',
-  'canceled',
-  'expired',
-  'market_resolved',
-] as const satisfies readonly OrderEventKind[];
-
 /** Written down apart from the table, one line a transition: whatever is not here cannot happen. */
 const ALLOWED = `
-submitting accepted → live
-submitting rejected → rejected
-submitting no_answer → unknown
-submitting landed → delayed
-submitting canceled → canceled
-unknown accepted → live
-unknown rejected → rejected
-unknown no_answer → unknown
-live filled_partly → partially_filled
-live filled_completely → filled
-live rest_killed → matched
-live canceled → canceled
-live expired → expired
-live market_resolved → market_resolved
-delayed filled_partly → partially_filled
-delayed filled_completely → filled
-delayed rest_killed → matched
-delayed canceled → canceled
-delayed expired → expired
-delayed market_resolved → market_resolved
-delayed rejected → rejected
-unmatched filled_partly → partially_filled
-unmatched filled_completely → filled
-unmatched rest_killed → matched
-unmatched canceled → canceled
-unmatched expired → expired
-unmatched market_resolved → market_resolved
-partially_filled filled_partly → partially_filled
-partially_filled filled_completely → filled
-partially_filled rest_killed → matched
-partially_filled canceled → canceled
-partially_filled expired → expired
-partially_filled market_resolved → market_resolved
+signed submitting accepted → live
+signed submitting rejected → rejected
+signed submitting no_answer → unknown
+signed unknown accepted → live
+signed unknown rejected → rejected
+signed unknown no_answer → unknown
+signed live filled_partly → partially_filled
+signed live filled_completely → filled
+signed live rest_killed → partially_filled_closed
+signed live canceled → canceled
+signed live expired → expired
+signed live market_resolved → market_resolved
+signed delayed filled_partly → partially_filled
+signed delayed filled_completely → filled
+signed delayed rest_killed → partially_filled_closed
+signed delayed canceled → canceled
+signed delayed expired → expired
+signed delayed market_resolved → market_resolved
+signed delayed rejected → rejected
+signed unmatched filled_partly → partially_filled
+signed unmatched filled_completely → filled
+signed unmatched rest_killed → partially_filled_closed
+signed unmatched canceled → canceled
+signed unmatched expired → expired
+signed unmatched market_resolved → market_resolved
+signed partially_filled filled_partly → partially_filled
+signed partially_filled filled_completely → filled
+signed partially_filled rest_killed → partially_filled_closed
+signed partially_filled canceled → canceled
+signed partially_filled expired → expired
+signed partially_filled market_resolved → market_resolved
+quoted submitting landed → delayed
+quoted submitting rejected → rejected
+quoted submitting canceled → canceled
+quoted delayed filled_partly → partially_filled
+quoted delayed filled_completely → filled
+quoted delayed rest_reverted → partially_filled_closed
+quoted delayed reverted → rejected
+quoted partially_filled filled_partly → partially_filled
+quoted partially_filled filled_completely → filled
+quoted partially_filled rest_reverted → partially_filled_closed
 `
   .trim()
   .split('\n');
 
-test('every pair of status and event', () => {
-  const happening = ORDER_STATUSES.flatMap((status) =>
-    EVENTS.map((event) => [status, event, transition(status, event)] as const)
-      .filter(([, , next]) => next !== null)
-      .map(([from, event, next]) => `${from} ${event} → ${next}`),
-  );
-  expect(happening.sort()).toEqual([...ALLOWED].sort());
+/** Every (kind, status, event) → status that can happen, in the manner of the lines above. */
+const HAPPENING = ORDER_KINDS.flatMap((kind) =>
+  ORDER_STATUSES.flatMap((status) =>
+    ORDER_EVENTS.flatMap((event) => {
+      const next = transition(kind, status, event);
+      return next === null ? [] : [{ next, line: `${kind} ${status} ${event} → ${next}` }];
+    }),
+  ),
+);
+
+test('every kind, status and event', () => {
+  expect(HAPPENING.map(({ line }) => line).sort()).toEqual([...ALLOWED].sort());
 });
 
 const ENDS: readonly OrderStatus[] = [
-  'matched',
+  'partially_filled_closed',
   'filled',
   'canceled',
   'expired',
@@ -81,7 +83,9 @@ const ENDS: readonly OrderStatus[] = [
 ];
 
 test('an end is never left', () => {
-  for (const status of ENDS) for (const event of EVENTS) expect(transition(status, event)).toBeNull();
+  for (const kind of ORDER_KINDS)
+    for (const status of ENDS)
+      for (const event of ORDER_EVENTS) expect(transition(kind, status, event)).toBeNull();
 });
 
 test('every status is in doubt, open or an end, and one of them only', () => {
@@ -94,27 +98,34 @@ test('every status is in doubt, open or an end, and one of them only', () => {
 });
 
 test('every status but the first is reached from another', () => {
-  const reached = new Set(
-    ORDER_STATUSES.flatMap((status) => EVENTS.map((event) => transition(status, event))),
-  );
-  // `delayed` and `unmatched` are words that a live venue answers a submission with.
+  const reached = new Set(HAPPENING.map(({ next }) => next));
+  // `unmatched` is a word that a live venue answers a submission with.
   for (const status of ORDER_STATUSES)
-    if (!['submitting', 'delayed', 'unmatched'].includes(status)) expect(reached).toContain(status);
+    if (!['submitting', 'unmatched'].includes(status)) expect(reached).toContain(status);
 });
 
-test('numbers of the records', () => {
-  expect(Object.fromEntries(ORDER_STATUSES.map((status) => [status, orderStatusNumber(status)]))).toEqual({
-    submitting: 1,
-    unknown: 1,
-    live: 1,
-    delayed: 1,
-    unmatched: 1,
-    partially_filled: 1,
-    matched: 2,
-    filled: 2,
-    canceled: 3,
-    expired: 3,
-    rejected: 5,
-    market_resolved: 4,
-  });
+test('one piece of evidence may carry several events: what it may lead to is what events in a row lead to', () => {
+  expect(reachable('signed', 'live')).toEqual([
+    'partially_filled',
+    'partially_filled_closed',
+    'filled',
+    'canceled',
+    'expired',
+    'market_resolved',
+  ]);
+  expect(reachable('quoted', 'submitting')).toEqual([
+    'delayed',
+    'partially_filled',
+    'partially_filled_closed',
+    'filled',
+    'canceled',
+    'rejected',
+  ]);
+  expect(reachable('signed', 'filled')).toEqual([]);
+});
+
+test('an event that cannot happen is a mistake of the program', () => {
+  expect(() => requireTransition('quoted', 'delayed', 'canceled')).toThrow(
+    'a quoted order that is delayed cannot be canceled',
+  );
 });

@@ -59,8 +59,10 @@ function refuse(retryAfterS: number): void {
   if (retryAfterS > 0) throw new TooManyRequests(retryAfterS);
 }
 
-export const sayWhen = (reply: FastifyReply, { retryAfterS }: TooManyRequests): FastifyReply =>
-  reply.code(429).header('retry-after', String(retryAfterS));
+export const sayWhen = (
+  reply: FastifyReply,
+  { retryAfterS }: Pick<TooManyRequests, 'retryAfterS'>,
+): FastifyReply => reply.code(429).header('retry-after', String(retryAfterS));
 
 interface Bucket {
   tokens: number;

@@ -6,6 +6,7 @@
 import type { ConditionId, MarketView, Outcome, PaperExchange, Payout } from '@bellwether/exchange';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
+import type { Statement } from '../solana/index.ts';
 import { keylessAddress } from './keys.ts';
 
 export type CatalogExchange = Pick<PaperExchange, 'markets' | 'market' | 'subscribe'>;
@@ -142,12 +143,13 @@ export class Catalog {
   }
 
   /** Puts a market on record, inside the transaction that makes its mints. */
-  record(tx: Sql, { status: _, payout: __, view: ___, ...facts }: ListedMarket): PromiseLike<unknown> {
-    return tx`
-      insert into sandbox_markets (condition_id, ticker, yes_mint, no_mint, facts)
-      values (${facts.conditionId}, ${facts.ticker}, ${facts.mints.YES}, ${facts.mints.NO},
-        ${JSON.stringify(facts)}::text)
-      on conflict do nothing`;
+  record({ status: _, payout: __, view: ___, ...facts }: ListedMarket): Statement {
+    return {
+      text: `
+        insert into sandbox_markets (condition_id, ticker, yes_mint, no_mint, facts) values ($1, $2, $3, $4, $5)
+        on conflict do nothing`,
+      values: [facts.conditionId, facts.ticker, facts.mints.YES, facts.mints.NO, JSON.stringify(facts)],
+    };
   }
 
   #listed(view: MarketView): ListedMarket & { readonly view: MarketView } {

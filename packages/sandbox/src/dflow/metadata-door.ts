@@ -23,7 +23,6 @@ import {
 } from './door.ts';
 import type { DflowSandbox } from './sandbox.ts';
 import { isResting } from './switches.ts';
-import { outstanding } from './vaults.ts';
 import {
   MARKET_STATUSES,
   statusOf,
@@ -46,14 +45,29 @@ const MOST_ONCHAIN_TRADES = 200;
 /** A row of the tape is short, and in memory. */
 const TRADES_PER_TOKEN = 100;
 
-const openInterest = ({ chain }: DflowSandbox, { mints }: ListedMarket): bigint =>
-  outstanding(chain, mints.YES) + outstanding(chain, mints.NO);
+/** Of each market, in micro-contracts of both outcomes; asked of the chain once for all. */
+async function openInterestOf(
+  { chain }: DflowSandbox,
+  markets: readonly ListedMarket[],
+): Promise<(market: ListedMarket) => bigint> {
+  if (markets.length === 0) return () => 0n;
+  const supplies = await chain.tokenSupplies(markets.flatMap(({ mints }) => [mints.YES, mints.NO]));
+  const known = new Map(
+    markets.map(({ conditionId }, nth) => [
+      conditionId,
+      (supplies[2 * nth] ?? 0n) + (supplies[2 * nth + 1] ?? 0n),
+    ]),
+  );
+  return ({ conditionId }) => known.get(conditionId) ?? 0n;
+}
 
-const shown = (sandbox: DflowSandbox, market: ListedMarket): WireMarket =>
-  wireMarket(market, openInterest(sandbox, market));
+async function shown(sandbox: DflowSandbox, markets: readonly ListedMarket[]): Promise<WireMarket[]> {
+  const openInterest = await openInterestOf(sandbox, markets);
+  return markets.map((market) => wireMarket(market, openInterest(market)));
+}
 
 /** By status, initialisation and order, as the query asks. */
-function selected(sandbox: DflowSandbox, query: Query): ListedMarket[] {
+async function selected(sandbox: DflowSandbox, query: Query): Promise<ListedMarket[]> {
   const status = wordOf(query, 'status', MARKET_STATUSES);
   const sort = wordOf(query, 'sort', SORTS);
   const isAscending = wordOf(query, 'order', ['asc', 'desc']) === 'asc';
@@ -62,11 +76,12 @@ function selected(sandbox: DflowSandbox, query: Query): ListedMarket[] {
     (market) => status === null || statusOf(market) === status,
   );
   if (sort === null) return markets;
+  const openInterest = await openInterestOf(sandbox, sort === 'openInterest' ? markets : []);
   const keyOf = (market: ListedMarket): bigint =>
     sort === 'startDate'
       ? BigInt(market.createdAt)
       : sort === 'openInterest'
-        ? openInterest(sandbox, market)
+        ? openInterest(market)
         : (market.view?.[sort] ?? 0n);
   const keyed = markets.map((market) => ({ market, key: keyOf(market) }));
   keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0) * (isAscending ? 1 : -1));
@@ -83,12 +98,16 @@ function eventsOf(markets: readonly ListedMarket[]): ListedMarket[][] {
   return [...events.values()];
 }
 
-const shownEvent = (sandbox: DflowSandbox, members: readonly ListedMarket[], isNested: boolean) =>
-  wireEvent(
-    members,
-    members.reduce((sum, market) => sum + openInterest(sandbox, market), 0n),
-    isNested ? members.map((market) => shown(sandbox, market)) : null,
+async function shownEvents(sandbox: DflowSandbox, events: readonly ListedMarket[][], isNested: boolean) {
+  const openInterest = await openInterestOf(sandbox, events.flat());
+  return events.map((members) =>
+    wireEvent(
+      members,
+      members.reduce((sum, market) => sum + openInterest(market), 0n),
+      isNested ? members.map((market) => wireMarket(market, openInterest(market))) : null,
+    ),
   );
+}
 
 async function listEvents(
   sandbox: DflowSandbox,
@@ -101,7 +120,7 @@ async function listEvents(
   const nested = flagOf(query, 'withNestedMarkets') === true;
   const { rows, cursor } = cut(eventsOf(markets), page);
   return {
-    events: rows.map((members) => shownEvent(sandbox, members, nested)),
+    events: await shownEvents(sandbox, rows, nested),
     cursor,
   };
 }
@@ -139,16 +158,19 @@ function marketRoutes(door: Door, open: Open, guard: Guarded): void {
     const query = queryOf(request);
     const page = pageOf(query, DEFAULT_LIMIT, MOST_LISTED);
     await charge(guard, request, page.limit / ENTRIES_PER_TOKEN);
-    const { rows, cursor } = cut(selected(sandbox, query), page);
-    return { markets: rows.map((market) => shown(sandbox, market)), cursor };
+    const { rows, cursor } = cut(await selected(sandbox, query), page);
+    return { markets: await shown(sandbox, rows), cursor };
   });
 
+  const one = async (market: ListedMarket | null | undefined): Promise<WireMarket | undefined> =>
+    (await shown(open(), [found(market)]))[0];
+
   door.get('/api/v1/market/:ticker', async (request) =>
-    shown(open(), found(await open().catalog.byTicker(parameterOf(request, 'ticker')))),
+    one(await open().catalog.byTicker(parameterOf(request, 'ticker'))),
   );
 
   door.get('/api/v1/market/by-mint/:mint', async (request) =>
-    shown(open(), found((await open().catalog.byMint(parameterOf(request, 'mint')))?.market)),
+    one((await open().catalog.byMint(parameterOf(request, 'mint')))?.market),
   );
 
   door.post('/api/v1/markets/batch', async (request) => {
@@ -170,7 +192,7 @@ function marketRoutes(door: Door, open: Open, guard: Guarded): void {
     const unique = new Map(
       asked.filter((market) => market !== undefined).map((market) => [market.ticker, market]),
     );
-    return { markets: [...unique.values()].map((market) => shown(sandbox, market)), cursor: null };
+    return { markets: await shown(sandbox, [...unique.values()]), cursor: null };
   });
 
   const book = (market: ListedMarket) => {
@@ -189,35 +211,32 @@ function marketRoutes(door: Door, open: Open, guard: Guarded): void {
 }
 
 function eventRoutes(door: Door, open: Open, guard: Guarded): void {
-  door.get('/api/v1/events', (request) => {
+  door.get('/api/v1/events', async (request) => {
     const query = queryOf(request);
     const series = textOf(query, 'seriesTickers')?.split(',') ?? null;
     if (series !== null && series.length > MOST_SERIES) throw invalid(`At most ${MOST_SERIES} series`);
-    const markets = selected(open(), query).filter(
+    const markets = (await selected(open(), query)).filter(
       ({ seriesTicker }) => series === null || series.includes(seriesTicker),
     );
     return listEvents(open(), { request, guard }, markets);
   });
 
-  door.get('/api/v1/event/:ticker', (request) => {
+  door.get('/api/v1/event/:ticker', async (request) => {
     const sandbox = open();
     const ticker = parameterOf(request, 'ticker');
     const members = [...sandbox.catalog.all()].filter(({ eventTicker }) => eventTicker === ticker);
     if (members.length === 0) throw notFound('Event not found');
     const nested = flagOf(queryOf(request), 'withNestedMarkets') === true;
-    return shownEvent(sandbox, members, nested);
+    return (await shownEvents(sandbox, [members], nested))[0];
   });
 
-  door.get('/api/v1/search', (request) => {
+  door.get('/api/v1/search', async (request) => {
     const query = queryOf(request);
     const text = textOf(query, 'q') ?? textOf(query, 'query');
     if (text === null) throw invalid('q is required');
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    return listEvents(
-      open(),
-      { request, guard },
-      selected(open(), query).filter((market) => matches(market, words)),
-    );
+    const markets = (await selected(open(), query)).filter((market) => matches(market, words));
+    return listEvents(open(), { request, guard }, markets);
   });
 
   const categories = () => [...new Set([...open().catalog.all()].map(({ category }) => category))].sort();

@@ -5,6 +5,7 @@
 
 import type { ConditionId, Outcome } from '@bellwether/exchange';
 import type { Sql } from 'postgres';
+import type { Statement } from '../solana/index.ts';
 
 export type OrderKind = 'BUY' | 'SELL' | 'REDEEM';
 
@@ -69,6 +70,17 @@ const rowOf = (row: Row): OrderRow => ({
   reverted: amount(row.reverted),
 });
 
+/**
+ * Opens the orders whose transactions landed, in the commit in which they did; those that landed without effect have
+ * failed. Messages that nobody quoted, or that landed before, change nothing. The value is a list of `LandedRow`s.
+ */
+export const LANDING = `
+  update sandbox_orders set
+    status = case when landed.succeeded then 'open' else 'failed' end,
+    signature = landed.signature, due_ms = landed.at_ms
+  from json_to_recordset($1::text::json) as landed (message_hash text, signature text, succeeded boolean, at_ms bigint)
+  where sandbox_orders.message_hash = landed.message_hash and sandbox_orders.status = 'issued'`;
+
 export class Orders {
   readonly #sql: Sql;
 
@@ -85,41 +97,22 @@ export class Orders {
         ${text(terms.minOut)}::bigint, ${text(terms.lastValidBlockHeight)}::bigint)`;
   }
 
-  /** Of transactions that were issued and may still land. */
-  async issuedHashes(): Promise<string[]> {
-    const rows = await this.#sql`select message_hash from sandbox_orders where status = 'issued'`;
-    return rows.map((row) => row.message_hash as string);
-  }
-
-  /** Forgets what can no longer land. @returns their hashes */
-  async prune(blockHeight: number): Promise<string[]> {
-    const rows = await this.#sql`
+  /** Forgets what can no longer land. */
+  async prune(blockHeight: number): Promise<void> {
+    await this.#sql`
       delete from sandbox_orders
-      where status = 'issued' and last_valid_block_height < ${text(blockHeight)}::bigint
-      returning message_hash`;
-    return rows.map((row) => row.message_hash as string);
+      where status = 'issued' and last_valid_block_height < ${text(blockHeight)}::bigint`;
   }
 
-  /** A transaction that bears the hash landed; does nothing for one that did so before. */
-  landed(
-    tx: Sql,
-    of: { hash: string; signature: string; succeeded: boolean; dueAt: number },
-  ): PromiseLike<unknown> {
-    return tx`
-      update sandbox_orders set
-        status = ${of.succeeded ? 'open' : 'failed'}::text, signature = ${of.signature},
-        due_ms = ${text(of.dueAt)}::bigint
-      where message_hash = ${of.hash} and status = 'issued'`;
-  }
-
-  async due(now: number, limit: number): Promise<OrderRow[]> {
+  /** @param upTo those that landed until then, or were put off until then */
+  async due(upTo: number, limit: number): Promise<OrderRow[]> {
     const rows = await this.#sql`
-      select * from sandbox_orders where status = 'open' and due_ms <= ${text(now)}::bigint
+      select * from sandbox_orders where status = 'open' and due_ms <= ${text(upTo)}::bigint
       order by due_ms, message_hash limit ${limit}`;
     return rows.map(rowOf);
   }
 
-  /** Epoch milliseconds; `null` when nothing is open. */
+  /** Epoch milliseconds, to be read as `upTo`; `null` when nothing is open. */
   async nextDue(): Promise<number | null> {
     const [row] = await this.#sql`select min(due_ms) as due from sandbox_orders where status = 'open'`;
     return row?.due === null || row?.due === undefined ? null : Number(row.due);
@@ -131,15 +124,19 @@ export class Orders {
   }
 
   /** Fails the commit it joins when the order is not open: what ended once must not be paid twice. */
-  close(tx: Sql, hash: string, closing: Closing & { signature: string; at: number }): PromiseLike<unknown> {
-    return tx`
-      with moved as (
-        update sandbox_orders set
-          status = 'closed', closing_signature = ${closing.signature}, closed_ms = ${text(closing.at)}::bigint,
-          filled_in = ${text(closing.filledIn)}::bigint, filled_out = ${text(closing.filledOut)}::bigint,
-          fee = ${text(closing.fee)}::bigint, reverted = ${text(closing.reverted)}::bigint
-        where message_hash = ${hash} and status = 'open' returning 1)
-      select 1 / count(*) from moved`;
+  close(hash: string, closing: Closing & { signature: string; at: number }): Statement {
+    const { signature, at, filledIn, filledOut, fee, reverted } = closing;
+    return {
+      text: `
+        with moved as (
+          update sandbox_orders set
+            status = 'closed', closing_signature = $2, closed_ms = $3::text::bigint,
+            filled_in = $4::text::bigint, filled_out = $5::text::bigint,
+            fee = $6::text::bigint, reverted = $7::text::bigint
+          where message_hash = $1 and status = 'open' returning 1)
+        select 1 / count(*) from moved`,
+      values: [hash, signature, ...[at, filledIn, filledOut, fee, reverted].map(text)],
+    };
   }
 
   async bySignature(signature: string): Promise<OrderRow | null> {

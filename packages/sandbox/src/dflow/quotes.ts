@@ -26,8 +26,6 @@ export interface QuoteParts {
   readonly switches: Switches;
   readonly build: typeof Transactions;
   now(): number;
-  /** Called with the hash of every transaction that is handed out. */
-  issued(messageHash: string): void;
 }
 
 /** What the venue would do. Amounts in atoms. */
@@ -69,7 +67,7 @@ export async function quoteOrder(
     predictionMarketSlippageBps: request.outcomeSlippageBps,
     priceImpactPct: impactText(offer.impact),
     platformFee: null,
-    contextSlot: parts.chain.slot(),
+    contextSlot: await parts.chain.slot(),
     executionMode: 'async',
     revertMint: request.inputMint,
   };
@@ -151,7 +149,7 @@ async function issue(
 ): Promise<Readonly<Record<string, unknown>>> {
   const { build, chain } = parts;
   await parts.mints.ensure(offer.market);
-  const lifetime = chain.latestBlockhash();
+  const lifetime = await chain.latestBlockhash();
   const compiled = build.compile({
     feePayer: request.sponsor ?? user,
     lifetime,
@@ -171,7 +169,6 @@ async function issue(
     lastValidBlockHeight: lifetime.lastValidBlockHeight,
   };
   await parts.orders.issue(terms);
-  parts.issued(terms.messageHash);
   return {
     transaction: toBase64(build.unsigned(compiled)),
     lastValidBlockHeight: lifetime.lastValidBlockHeight,

@@ -9,7 +9,7 @@
 import type { Clock, ConditionId, Database } from '@bellwether/exchange';
 import { parseSolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
-import { messageHashOf, type SandboxChain } from '../solana/index.ts';
+import type { SandboxChain } from '../solana/index.ts';
 import { Catalog, type CatalogExchange } from './catalog.ts';
 import { type OrderRow, Orders } from './orders.ts';
 import type { QuoteParts } from './quotes.ts';
@@ -61,8 +61,6 @@ export class DflowSandbox {
   readonly #vaults: Vaults;
   readonly #settlement: Settlement;
   readonly #log: (message: string, details?: unknown) => void;
-  /** Hashes of messages that were handed out and may land. */
-  readonly #issued = new Set<string>();
   /** Resolved markets that are not wound up yet. */
   readonly #resolved = new Set<ConditionId>();
   readonly #crediting = new Map<string, Promise<void>>();
@@ -93,20 +91,20 @@ export class DflowSandbox {
     this.quoting = {
       ...common,
       mints: new MintMaker(chain, this.#vaults, catalog),
-      issued: (hash) => this.#issued.add(hash),
     };
   }
 
   async open(): Promise<void> {
     await foundVaults(this.chain, this.#vaults);
-    for (const hash of await this.orders.issuedHashes()) this.#issued.add(hash);
     await this.#findUnfinished();
     this.#ends = [
       this.#exchange.subscribe((entries) => {
         for (const event of entries.flatMap(({ events }) => events))
           if (event.kind === 'market_resolved') this.#resolved.add(event.conditionId);
       }),
-      this.#watchChain(),
+      this.chain.onLanded(() => {
+        this.#nextDue = Math.min(this.#nextDue, this.now() + this.switches.fillDelayMs);
+      }),
       () => this.catalog.close(),
       () => this.tape.close(),
     ];
@@ -126,17 +124,6 @@ export class DflowSandbox {
     for (const conditionId of this.#exchange.account(LP_ACCOUNT).tokens.keys()) unfinished.add(conditionId);
     for (const conditionId of unfinished)
       if (this.#exchange.market(conditionId)?.status === 'resolved') this.#resolved.add(conditionId);
-  }
-
-  /** Recognises what was handed out when it lands, and opens its order in the same commit. */
-  #watchChain(): () => void {
-    return this.chain.watch(({ message, signature, err }, tx) => {
-      const hash = messageHashOf(message);
-      if (!this.#issued.has(hash)) return [];
-      const dueAt = this.now() + this.switches.fillDelayMs;
-      this.#nextDue = Math.min(this.#nextDue, dueAt);
-      return [this.orders.landed(tx, { hash, signature, succeeded: err === null, dueAt })];
-    });
   }
 
   /**
@@ -163,7 +150,7 @@ export class DflowSandbox {
     const account = tokenAccountOf(owner, USDC_MINT);
     const compiled = build.compile({
       feePayer: settlement.address,
-      lifetime: this.chain.latestBlockhash(),
+      lifetime: await this.chain.latestBlockhash(),
       instructions: [
         ...(lamports > 0n ? [build.sendLamports(settlement.address, owner, lamports)] : []),
         build.openAccount({ payer: settlement.address, owner, mint: USDC_MINT, account }),
@@ -177,7 +164,7 @@ export class DflowSandbox {
       ],
     });
     const outcome = await this.chain.send(build.signed(compiled, [settlement, treasury]), {
-      also: (_, tx) => [tx`insert into sandbox_credits (wallet) values (${wallet})`],
+      also: [{ text: 'insert into sandbox_credits (wallet) values ($1)', values: [wallet] }],
     });
     if (outcome.kind === 'refused') throw new Error(`the wallet could not be credited: ${outcome.message}`);
   }
@@ -201,7 +188,7 @@ export class DflowSandbox {
     await this.#windUp();
     if (now < this.#nextPrune) return;
     this.#nextPrune = now + PRUNE_EVERY_MS;
-    for (const hash of await this.orders.prune(this.chain.blockHeight())) this.#issued.delete(hash);
+    await this.orders.prune(await this.chain.blockHeight());
   }
 
   async #settleDue(now: number): Promise<void> {
@@ -211,16 +198,17 @@ export class DflowSandbox {
       return;
     }
     if (now < this.#nextDue) return;
-    // Set before the look: what lands meanwhile brings it forward again. Never further off than a second: what was
-    // seen landing may have been committed after the look.
+    const { fillDelayMs } = this.switches;
+    // Set before the look: what lands meanwhile brings it forward again. Never further off than a second: the chain's
+    // thread may have died between a commit and its word of it.
     this.#nextDue = now + LOOK_EVERY_MS;
     for (;;) {
-      const due = await this.orders.due(now, ORDERS_AT_ONCE);
+      const due = await this.orders.due(now - fillDelayMs, ORDERS_AT_ONCE);
       await Promise.all(due.map((order) => this.#settle(order, now)));
       if (due.length < ORDERS_AT_ONCE) break;
     }
     const next = await this.orders.nextDue();
-    if (next !== null) this.#nextDue = Math.min(this.#nextDue, next);
+    if (next !== null) this.#nextDue = Math.min(this.#nextDue, next + fillDelayMs);
   }
 
   /** One that fails waits, so that it holds up no others. */

@@ -3,7 +3,8 @@
  *
  * - sandbox_orders: every transaction that was issued with a quote, by the SHA-256 of its message, and what became of
  *   it: issued → open (it landed) → closed (filled, reverted or both), or failed (it landed without effect). Issued
- *   ones are deleted once their blockhash is dead.
+ *   ones are deleted once their blockhash is dead. An open one is filled some time (`fillDelayMs`) after `due_ms`: when
+ *   it landed, or until when it was put off.
  * - sandbox_markets: the markets whose mints exist, so that they are answered for when the exchange has forgotten them.
  *   `released`: the vault no longer backs the losing outcome.
  * - sandbox_credits: wallets that had their simulation balance.

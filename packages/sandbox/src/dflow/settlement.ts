@@ -22,9 +22,9 @@ import type {
   PaperExchange,
   PublicCommand,
 } from '@bellwether/exchange';
-import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
+import { readTransaction, type SolanaAddress, transactionId, USDC_MINT } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
-import type { SandboxChain } from '../solana/index.ts';
+import type { SandboxChain, Statement } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import type { Closing, OrderRow, Orders } from './orders.ts';
 import { type Lot, priceBuy, priceExactly, priceSell, venueFee } from './pricing.ts';
@@ -32,7 +32,7 @@ import { payoutOf } from './quotes.ts';
 import { isResting, type Switches } from './switches.ts';
 import { tokenAccountOf } from './token-addresses.ts';
 import type * as Transactions from './transactions.ts';
-import { outstanding, type Vaults } from './vaults.ts';
+import type { Vaults } from './vaults.ts';
 
 export type SettlementExchange = Pick<
   PaperExchange,
@@ -229,21 +229,25 @@ export class Settlement {
     const [row] = await sql`select released from sandbox_markets where condition_id = ${market.conditionId}`;
     if (row === undefined || row.released || market.payout === null) return true;
     if (await orders.isTrading(market.conditionId)) return false;
-    const freed = (['YES', 'NO'] as const).reduce(
-      (sum, outcome) =>
-        sum + (outstanding(chain, market.mints[outcome]) * (MICRO - payoutOf(market, outcome))) / MICRO,
+    const outcomes = ['YES', 'NO'] as const;
+    const supplies = await chain.tokenSupplies(outcomes.map((outcome) => market.mints[outcome]));
+    const freed = outcomes.reduce(
+      (sum, outcome, nth) => sum + ((supplies[nth] ?? 0n) * (MICRO - payoutOf(market, outcome))) / MICRO,
       0n,
     );
-    const fix = (tx: Sql): PromiseLike<unknown> => tx`
-      with moved as (
-        update sandbox_markets set payout = ${market.payout}, resolved_ms = ${String(resolvedAt)}::bigint, released = true
-        where condition_id = ${market.conditionId} and not released returning 1)
-      select 1 / count(*) from moved`;
-    if (freed === 0n) await fix(sql);
+    const fix: Statement = {
+      text: `
+        with moved as (
+          update sandbox_markets set payout = $2, resolved_ms = $3::text::bigint, released = true
+          where condition_id = $1 and not released returning 1)
+        select 1 / count(*) from moved`,
+      values: [market.conditionId, market.payout, String(resolvedAt)],
+    };
+    if (freed === 0n) await chain.put([], [fix]);
     else {
       const { accounts, settlement } = vaults;
       const move = this.#usdc(accounts.vault, accounts.lp, settlement.address, freed);
-      await this.#send([move], `release ${market.ticker}`, (_, tx) => [fix(tx)]);
+      await this.#send([move], `release ${market.ticker}`, () => [fix]);
     }
     return true;
   }
@@ -295,24 +299,25 @@ export class Settlement {
     { instructions, closing }: { instructions: Transactions.Instruction[]; closing: Closing },
   ): Promise<boolean> {
     const { orders, now } = this.#parts;
-    return this.#send(instructions, `${order.messageHash}`, ({ signature }, tx) => [
-      orders.close(tx, order.messageHash, { ...closing, signature, at: now() }),
+    return this.#send(instructions, order.messageHash, (signature) => [
+      orders.close(order.messageHash, { ...closing, signature, at: now() }),
     ]);
   }
 
   async #send(
     instructions: readonly Transactions.Instruction[],
     label: string,
-    also: NonNullable<Parameters<SandboxChain['send']>[1]>['also'] & {},
+    also: (signature: string) => readonly Statement[],
   ): Promise<boolean> {
     const { chain, build, vaults, log } = this.#parts;
     const { settlement, lp } = vaults;
     const compiled = build.compile({
       feePayer: settlement.address,
-      lifetime: chain.latestBlockhash(),
+      lifetime: await chain.latestBlockhash(),
       instructions: [...instructions, build.memo(label)],
     });
-    const outcome = await chain.send(build.signed(compiled, [settlement, lp]), { also });
+    const wire = build.signed(compiled, [settlement, lp]);
+    const outcome = await chain.send(wire, { also: also(transactionId(readTransaction(wire))) });
     if (outcome.kind === 'executed') return true;
     log('the sandbox chain refused a settlement', { label, reason: outcome.message, data: outcome.data });
     return false;

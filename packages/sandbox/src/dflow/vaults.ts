@@ -7,7 +7,7 @@ import type { AddressedAccount, SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import { keylessAddress, type VenueSigner, venueSigner } from './keys.ts';
 import { tokenAccountOf } from './token-addresses.ts';
-import { MINT_BYTES, mintBytes, supplyOf, tokenAccountBytes } from './token-state.ts';
+import { mintBytes, tokenAccountBytes } from './token-state.ts';
 
 const USDC = 1_000_000n;
 const SOL = 1_000_000_000n;
@@ -52,28 +52,34 @@ export function vaultsOf(seed: string): Vaults {
   };
 }
 
-const account = (
-  chain: SandboxChain,
-  address: SolanaAddress,
-  owner: SolanaAddress,
-  data: Uint8Array,
-): AddressedAccount => ({
-  address,
-  account: { lamports: chain.minimumBalanceForRentExemption(data.length), owner, data, executable: false },
-});
+interface Placed {
+  readonly address: SolanaAddress;
+  readonly owner: SolanaAddress;
+  readonly data: Uint8Array;
+}
+
+const rentFree = async (chain: SandboxChain, { address, owner, data }: Placed): Promise<AddressedAccount> => {
+  const lamports = await chain.minimumBalanceForRentExemption(data.length);
+  return { address, account: { lamports, owner, data, executable: false } };
+};
 
 /** Does nothing when it was done before. */
 export async function foundVaults(chain: SandboxChain, vaults: Vaults): Promise<void> {
-  if (chain.account(USDC_MINT) !== null) return;
+  if ((await chain.account(USDC_MINT)) !== null) return;
   const { settlement, lp, treasury, accounts } = vaults;
-  const usdc = (address: SolanaAddress, owner: SolanaAddress, amount: bigint) =>
-    account(chain, address, SOLANA_PROGRAMS.token, tokenAccountBytes(USDC_MINT, owner, amount));
-  await chain.put([
-    account(chain, USDC_MINT, SOLANA_PROGRAMS.token, mintBytes(TREASURY_USDC + LP_USDC, null)),
+  const { token } = SOLANA_PROGRAMS;
+  const usdc = (address: SolanaAddress, owner: SolanaAddress, amount: bigint): Placed => ({
+    ...{ address, owner: token, data: tokenAccountBytes(USDC_MINT, owner, amount) },
+  });
+  const placed = [
+    { address: USDC_MINT, owner: token, data: mintBytes(TREASURY_USDC + LP_USDC, null) },
     usdc(accounts.treasury, treasury.address, TREASURY_USDC),
     usdc(accounts.lp, lp.address, LP_USDC),
     usdc(accounts.escrow, settlement.address, 0n),
     usdc(accounts.vault, settlement.address, 0n),
+  ];
+  await chain.put([
+    ...(await Promise.all(placed.map((one) => rentFree(chain, one)))),
     {
       address: settlement.address,
       account: {
@@ -105,29 +111,23 @@ export class MintMaker {
   async ensure(market: ListedMarket): Promise<void> {
     let making = this.#making.get(market.conditionId);
     if (making === undefined) {
-      if (this.#chain.account(market.mints.YES) !== null) return;
       making = this.#make(market).finally(() => this.#making.delete(market.conditionId));
       this.#making.set(market.conditionId, making);
     }
     await making;
   }
 
-  #make(market: ListedMarket): Promise<void> {
+  async #make(market: ListedMarket): Promise<void> {
     const chain = this.#chain;
-    const { token2022 } = SOLANA_PROGRAMS;
+    if ((await chain.account(market.mints.YES)) !== null) return;
+    const owner = SOLANA_PROGRAMS.token2022;
     const authority = this.#vaults.settlement.address;
-    return chain.put(
-      [market.mints.YES, market.mints.NO].flatMap((mint) => [
-        account(chain, mint, token2022, mintBytes(0n, authority)),
-        account(chain, this.#vaults.escrowOf(mint), token2022, tokenAccountBytes(mint, authority, 0n)),
-      ]),
-      (tx) => [this.#catalog.record(tx, market)],
-    );
+    const placed = [market.mints.YES, market.mints.NO].flatMap((mint) => [
+      { address: mint, owner, data: mintBytes(0n, authority) },
+      { address: this.#vaults.escrowOf(mint), owner, data: tokenAccountBytes(mint, authority, 0n) },
+    ]);
+    await chain.put(await Promise.all(placed.map((one) => rentFree(chain, one))), [
+      this.#catalog.record(market),
+    ]);
   }
-}
-
-/** Micro-contracts in existence; 0n for a mint that was never needed. */
-export function outstanding(chain: SandboxChain, mint: SolanaAddress): bigint {
-  const found = chain.account(mint);
-  return found === null || found.data.length < MINT_BYTES ? 0n : supplyOf(found.data);
 }

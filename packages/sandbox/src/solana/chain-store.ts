@@ -14,8 +14,9 @@ import type {
   ChainAccount,
   Executed,
   LandedMeta,
+  LandedRow,
   LandedTransaction,
-  Witness,
+  Statement,
 } from './types.ts';
 
 /** A new chain has had its blocks for a minute: how fast they come can be measured from the start. */
@@ -26,8 +27,7 @@ export interface Change {
   /** `null`: the account is gone. */
   readonly accounts: ReadonlyMap<string, ChainAccount | null>;
   readonly landed: { readonly executed: Executed; readonly atMs: number; readonly meta: LandedMeta } | null;
-  readonly witnesses: readonly Witness[];
-  readonly also: ((tx: Sql) => readonly PromiseLike<unknown>[]) | null;
+  readonly also: readonly Statement[];
 }
 
 export interface StoredChain {
@@ -71,9 +71,12 @@ export interface TakeOptions {
 export class ChainStore {
   readonly #sql: Sql;
   readonly #seedHash: string;
+  readonly #landing: string | null;
 
-  constructor(sql: Sql, seed: string) {
+  /** @param landing see ChainOptions */
+  constructor(sql: Sql, seed: string, landing: string | null) {
     this.#sql = sql;
+    this.#landing = landing;
     this.#seedHash = createHash('sha256').update(seed).digest('hex');
   }
 
@@ -153,7 +156,7 @@ export class ChainStore {
         err: errOf(row.err),
       })),
       tenure: {
-        commit: (changes) => commit(session, holder, changes),
+        commit: (changes) => commit(session, { holder, changes, landing: this.#landing }),
         lost: session.lost,
         end: session.end,
       },
@@ -193,7 +196,13 @@ const messageOf = (wire: Uint8Array): Uint8Array => wire.subarray(1 + 64 * (wire
 
 const errOf = (text: string | null): unknown => (text === null ? null : parseJson(text));
 
-async function commit(session: Session, holder: string, changes: readonly Change[]): Promise<void> {
+interface Commit {
+  readonly holder: string;
+  readonly changes: readonly Change[];
+  readonly landing: string | null;
+}
+
+async function commit(session: Session, { holder, changes, landing }: Commit): Promise<void> {
   try {
     await transact(
       session,
@@ -202,10 +211,8 @@ async function commit(session: Session, holder: string, changes: readonly Change
         tx`select 1 from sandbox_chain where holder = ${holder} for update`,
         ...writeAccounts(tx, changes),
         ...writeTransactions(tx, changes),
-        ...changes.flatMap(({ landed, witnesses, also }) => [
-          ...(landed === null ? [] : witnesses.flatMap((witness) => witness(landed.executed, tx))),
-          ...(also?.(tx) ?? []),
-        ]),
+        ...landingStatements(landing, changes).map(({ text, values }) => run(tx, text, values)),
+        ...changes.flatMap(({ also }) => also.map(({ text, values }) => run(tx, text, values))),
       ],
       ([held]) => {
         if ((held as readonly unknown[]).length === 0)
@@ -216,6 +223,26 @@ async function commit(session: Session, holder: string, changes: readonly Change
     session.end();
     throw error;
   }
+}
+
+const run = (tx: Sql, text: string, values: Statement['values']): PromiseLike<unknown> =>
+  tx.unsafe(text, [...values], { prepare: true });
+
+function landingStatements(landing: string | null, changes: readonly Change[]): readonly Statement[] {
+  if (landing === null) return [];
+  const rows = changes.flatMap(({ landed }): LandedRow[] =>
+    landed === null
+      ? []
+      : [
+          {
+            message_hash: messageHashOf(landed.executed.message),
+            signature: landed.executed.signature,
+            succeeded: landed.executed.err === null,
+            at_ms: landed.atMs,
+          },
+        ],
+  );
+  return rows.length === 0 ? [] : [{ text: landing, values: [JSON.stringify(rows)] }];
 }
 
 function writeAccounts(tx: Sql, changes: readonly Change[]): PromiseLike<unknown>[] {

@@ -6,25 +6,28 @@
  * What it leaves out of a real network: forks (a transaction is confirmed when it is durable), durable nonces and
  * programs of one's own, both of which are refused.
  */
-import { randomUUID } from 'node:crypto';
-import {
-  isWritable,
-  MalformedTransaction,
-  readTransaction,
-  type SolanaTransaction,
-  transactionId,
-} from '@bellwether/protocol';
+import { type SolanaTransaction, transactionId } from '@bellwether/protocol';
 import type { Sql } from 'postgres';
 import { oversized } from './account-size.ts';
 import { BLOCKHASH_LIFE_BLOCKS, type BlockClock, blockClock, hashOf, RECENT_SLOTS } from './block-clock.ts';
 import { ChainStore, type Change, Superseded } from './chain-store.ts';
 import { CommitLine } from './commit-line.ts';
-import { Allowances, accountsOf, FAUCET_LAMPORTS, type Faucet, openFaucet, utcDay } from './faucet.ts';
+import {
+  Allowances,
+  accountsOf,
+  FAUCET_LAMPORTS,
+  type Faucet,
+  giftStatements,
+  openFaucet,
+  utcDay,
+} from './faucet.ts';
 import { feeOf } from './fee.ts';
 import { callsLoader, createMachine, type Machine, type Run } from './machine.ts';
-import { INVALID_PARAMS, PREFLIGHT_FAILED, SIGNATURE_FAILED } from './rpc/rpc-error.ts';
-import { messageHashOf, type RecentTransaction, StatusCache } from './status-cache.ts';
-import { errorSentence } from './transaction-errors.ts';
+import { preflightFailed, readOrRefuse, refusal } from './refusals.ts';
+import { INVALID_PARAMS, SIGNATURE_FAILED } from './rpc/rpc-error.ts';
+import { messageHashOf, type RecentTransaction, StatusCache, statusOf } from './status-cache.ts';
+import { readToken } from './token-accounts.ts';
+import { addressesOf, isSame, writableOf } from './touched-accounts.ts';
 import {
   type AddressedAccount,
   type AirdropAllowance,
@@ -33,30 +36,38 @@ import {
   type ChainOptions,
   type Executed,
   type LandedTransaction,
-  type LoadedAddresses,
-  type Refusal,
-  type SandboxChain,
+  type LocalChain,
   SandboxChainUnavailable,
   type SendOptions,
   type SendOutcome,
   type SignatureStatus,
   type SimulateOptions,
   type SimulationOutcome,
+  type Statement,
   type TokenFilter,
-  type Witness,
 } from './types.ts';
 
-/** Blocks until a transaction is final. */
-const FINAL_AFTER_SLOTS = 32;
 const RELOAD_PAUSE_MS = 500;
+const ACCOUNTS_PER_SLICE = 1_000;
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
-/** @throws when the database does not answer, or holds the chain of another seed */
-export async function openChain(options: ChainOptions): Promise<SandboxChain> {
-  const chain = new DurableChain(options, await openFaucet(options.seed));
-  await chain.start();
-  return chain;
+export interface LocalChainOptions extends Omit<ChainOptions, 'sql'> {
+  readonly sql: Sql;
+  /**
+   * Every time this chain is taken from the database, it is under this name and a number. Two processes never have the
+   * same name; the threads that a process starts one after another do.
+   */
+  readonly name: string;
+  /** Of the thread within its process. */
+  readonly generation: number;
+  readonly onLanded: () => void;
+  /** `superseded`: another process has opened the chain, and this one is done with it. */
+  readonly onState: (state: 'open' | 'reading' | 'superseded') => void;
 }
+
+/** To be started. */
+export const createLocalChain = async (options: LocalChainOptions): Promise<DurableChain> =>
+  new DurableChain(options, await openFaucet(options.seed));
 
 /** Everything that follows from what the database holds. */
 interface Live {
@@ -69,29 +80,42 @@ interface Live {
   landed: number;
 }
 
-class DurableChain implements SandboxChain {
-  readonly genesisHash: string;
-  readonly #options: ChainOptions;
+interface Execution {
+  readonly live: Live;
+  readonly tx: SolanaTransaction;
+  readonly wire: Uint8Array;
+  readonly slot: number;
+  readonly also: readonly Statement[];
+}
+
+export class DurableChain implements LocalChain {
+  readonly #options: LocalChainOptions;
   readonly #store: ChainStore;
   readonly #faucet: Faucet;
-  readonly #witnesses = new Set<Witness>();
-  /** Every time this process takes the chain it does so under this and a number. */
-  readonly #name = `${randomUUID()}:`;
   #times = 0;
   #live: Live | null = null;
   #reloading: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(options: ChainOptions, faucet: Faucet) {
+  /** By `createLocalChain` alone. */
+  constructor(options: LocalChainOptions, faucet: Faucet) {
     this.#options = options;
     this.#faucet = faucet;
-    this.#store = new ChainStore(options.sql as Sql, options.seed);
-    this.genesisHash = hashOf(options.seed, 'genesis');
+    this.#store = new ChainStore(options.sql, options.seed, options.landing ?? null);
   }
 
-  async start(): Promise<void> {
+  /**
+   * @param resume takes the chain from this process alone, and asks until the database answers
+   * @throws when the database does not answer, or holds the chain of another seed
+   */
+  async start(resume: boolean): Promise<void> {
+    if (resume) {
+      this.#reloading = this.#reload(null);
+      return this.#reloading;
+    }
     this.#live = await this.#load();
     if (this.account(this.#faucet.address) === null) await this.#fillFaucet();
+    this.#options.onState('open');
   }
 
   slot(): number {
@@ -112,6 +136,10 @@ class DurableChain implements SandboxChain {
     return this.#open().blocks.isValid(blockhash);
   }
 
+  genesisHash(): string {
+    return hashOf(this.#options.seed, 'genesis');
+  }
+
   transactionCount(): number {
     return this.#open().landed;
   }
@@ -128,21 +156,21 @@ class DurableChain implements SandboxChain {
     return this.#open().machine.account(address);
   }
 
+  tokenSupplies(mints: readonly string[]): readonly bigint[] {
+    const { machine } = this.#open();
+    return mints.map((mint) => {
+      const account = machine.account(mint);
+      const token = account === null ? null : readToken(account);
+      return token?.kind === 'mint' ? token.supply : 0n;
+    });
+  }
+
   tokenAccountsOf(owner: string, filter: TokenFilter): readonly AddressedAccount[] {
     return this.#open().machine.ownedTokens(owner, filter);
   }
 
   tokenAccountsByDelegate(delegate: string, filter: TokenFilter): readonly AddressedAccount[] {
     return this.#open().machine.delegatedTokens(delegate, filter);
-  }
-
-  watch(witness: Witness): () => void {
-    this.#witnesses.add(witness);
-    return () => this.#witnesses.delete(witness);
-  }
-
-  isOpen(): boolean {
-    return this.#live !== null;
   }
 
   async send(wire: Uint8Array, options: SendOptions = {}): Promise<SendOutcome> {
@@ -166,7 +194,7 @@ class DurableChain implements SandboxChain {
       return preflightFailed('AlreadyProcessed');
     }
     if (preview.err !== null && options.skipPreflight !== true) return preflightFailed(preview.err, preview);
-    return this.#execute(live, tx, wire, slot, options.also);
+    return this.#execute({ live, tx, wire, slot, also: options.also ?? [] });
   }
 
   async simulate(wire: Uint8Array, options: SimulateOptions): Promise<SimulationOutcome> {
@@ -249,32 +277,20 @@ class DurableChain implements SandboxChain {
     if ((this.account(this.#faucet.address)?.lamports ?? 0n) < 2n * lamports) await this.#fillFaucet();
     const wire = await this.#faucet.transfer(address, lamports, this.latestBlockhash().blockhash);
     const outcome = await this.send(wire, {
-      also: (_executed, tx) => [
-        // What was given on other days binds nobody any more.
-        tx`delete from sandbox_airdrops where day <> ${day}`,
-        ...accounts.map(
-          ({ key }) => tx`
-            insert into sandbox_airdrops (address, day, lamports)
-            values (${key}, ${day}, ${String(lamports)}::bigint)
-            on conflict (address, day) do update set lamports = sandbox_airdrops.lamports + excluded.lamports`,
-        ),
-      ],
+      also: giftStatements({ keys: accounts.map(({ key }) => key), day, lamports }),
     });
     if (outcome.kind === 'executed') return outcome.executed.signature;
     for (const { key } of accounts) allowances.add(day, key, -lamports);
     throw new AirdropRefused(outcome.message);
   }
 
-  put(
-    accounts: readonly AddressedAccount[],
-    also: ((tx: Sql) => readonly PromiseLike<unknown>[]) | null = null,
-  ): Promise<void> {
+  put(accounts: readonly AddressedAccount[], also: readonly Statement[] = []): Promise<void> {
     const { machine, line } = this.#open();
     if (accounts.some(({ account }) => account.executable))
       throw new RangeError('programs cannot be put into the sandbox chain');
     for (const one of accounts) machine.put(one);
     const changed = new Map(accounts.map(({ address }) => [address, machine.account(address)]));
-    return line.add({ accounts: changed, landed: null, witnesses: [], also });
+    return line.add({ accounts: changed, landed: null, also });
   }
 
   async close(): Promise<void> {
@@ -286,13 +302,7 @@ class DurableChain implements SandboxChain {
     await this.#reloading;
   }
 
-  async #execute(
-    live: Live,
-    tx: SolanaTransaction,
-    wire: Uint8Array,
-    slot: number,
-    also: Witness | undefined,
-  ): Promise<SendOutcome> {
+  async #execute({ live, tx, wire, slot, also }: Execution): Promise<SendOutcome> {
     const { machine, recent } = live;
     const loadedAddresses = machine.loadedAddresses(tx);
     const addresses = addressesOf(tx, loadedAddresses);
@@ -323,14 +333,14 @@ class DurableChain implements SandboxChain {
         atMs: this.#options.clock.now(),
         meta: { fee: feeOf(tx), logs, unitsConsumed, returnData, pre, post, loadedAddresses },
       },
-      witnesses: [...this.#witnesses, ...(also === undefined ? [] : [also])],
-      also: null,
+      also,
     };
     const messageHash = messageHashOf(tx.message);
     const entry: RecentTransaction = { signature, messageHash, slot, err, pending: null };
     entry.pending = live.line.add(change).then(() => {
       entry.pending = null;
       live.landed += 1;
+      this.#options.onLanded();
     });
     recent.add(entry);
     await entry.pending;
@@ -361,9 +371,9 @@ class DurableChain implements SandboxChain {
 
   /** @param from whom it may be taken from: anybody, when missing */
   async #load(from?: string): Promise<Live> {
-    const { clock, seed } = this.#options;
+    const { clock, seed, name, generation } = this.#options;
     this.#times += 1;
-    const holder = `${this.#name}${this.#times}`;
+    const holder = `${name}:${generation}:${this.#times}`;
     const nowMs = clock.now();
     const stored = await this.#store.take({
       holder,
@@ -372,7 +382,12 @@ class DurableChain implements SandboxChain {
       ...(from === undefined ? {} : { from }),
     });
     const machine = await createMachine();
-    for (const one of stored.accounts) machine.put(one);
+    for (const [index, one] of stored.accounts.entries()) {
+      machine.put(one);
+      // A large chain is read in slices: the thread must go on answering that it is alive.
+      if (index % ACCOUNTS_PER_SLICE === ACCOUNTS_PER_SLICE - 1)
+        await new Promise((turn) => setImmediate(turn));
+    }
     const recent = new StatusCache();
     for (const entry of stored.recent) recent.add({ ...entry, pending: null });
     const day = utcDay(nowMs);
@@ -397,6 +412,7 @@ class DurableChain implements SandboxChain {
   #startAnew(cause: unknown): void {
     this.#live = null;
     if (this.#closed) return;
+    this.#options.onState('reading');
     this.#options.log?.('the sandbox chain could not be written and is read anew', { err: cause });
     this.#reloading = this.#reload(cause);
   }
@@ -406,14 +422,19 @@ class DurableChain implements SandboxChain {
     while (!this.#closed) {
       if (problem instanceof Superseded) {
         this.#closed = true;
+        this.#options.onState('superseded');
         this.#options.log?.('another process has opened the sandbox chain; this one is done with it');
         return;
       }
       try {
         // Only from ourselves: whoever took it meanwhile leads now.
-        const live = await this.#load(this.#name);
-        if (this.#closed) live.line.end();
-        else this.#live = live;
+        const live = await this.#load(`${this.#options.name}:`);
+        if (this.#closed) {
+          live.line.end();
+          return;
+        }
+        this.#live = live;
+        this.#options.onState('open');
         return;
       } catch (error) {
         problem = error;
@@ -432,48 +453,3 @@ class DurableChain implements SandboxChain {
     return this.put([{ address: this.#faucet.address, account }]);
   }
 }
-
-/** Static ones first, then what is loaded: the order of a message's indices. */
-const addressesOf = (tx: SolanaTransaction, loaded: LoadedAddresses): string[] => [
-  ...tx.accountKeys,
-  ...loaded.writable,
-  ...loaded.readonly,
-];
-
-const writableOf = (tx: SolanaTransaction, loaded: LoadedAddresses): string[] => [
-  ...tx.accountKeys.filter((_, index) => isWritable(tx, index)),
-  ...loaded.writable,
-];
-
-function isSame(a: ChainAccount | null, b: ChainAccount | null): boolean {
-  if (a === null || b === null) return a === b;
-  return a.lamports === b.lamports && a.owner === b.owner && Buffer.from(a.data).equals(b.data);
-}
-
-function readOrRefuse(wire: Uint8Array): SolanaTransaction | Refusal {
-  try {
-    return readTransaction(wire);
-  } catch (error) {
-    if (!(error instanceof MalformedTransaction)) throw error;
-    return refusal(INVALID_PARAMS, `failed to deserialize the transaction: ${error.message}`);
-  }
-}
-
-const refusal = (code: number, message: string): Refusal => ({ kind: 'refused', code, message });
-
-const preflightFailed = (err: unknown, run?: Run): Refusal => ({
-  kind: 'refused',
-  code: PREFLIGHT_FAILED,
-  message: `Transaction simulation failed: ${errorSentence(err)}`,
-  data: { err, logs: run?.logs ?? [], unitsConsumed: run?.unitsConsumed ?? 0n },
-});
-
-const statusOf = ({ slot, err }: { slot: number; err: unknown }, now: number): SignatureStatus => {
-  const isFinal = now - slot >= FINAL_AFTER_SLOTS;
-  return {
-    slot,
-    err,
-    confirmations: isFinal ? null : Math.max(now - slot, 0),
-    confirmationStatus: isFinal ? 'finalized' : 'confirmed',
-  };
-};

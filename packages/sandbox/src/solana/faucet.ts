@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SOLANA_PROGRAMS } from '@bellwether/protocol';
 import type { Address, Blockhash, KeyPairSigner } from '@solana/kit';
-import type { AirdropAllowance } from './types.ts';
+import type { AirdropAllowance, Statement } from './types.ts';
 
 /** Below 2^53, so that clients without exact integers read it right. */
 export const FAUCET_LAMPORTS = 5_000_000n * 1_000_000_000n;
@@ -100,6 +100,24 @@ export class Allowances {
     }
     this.#given.set(address, (this.#given.get(address) ?? 0n) + lamports);
   }
+}
+
+/** Put on record what is given to each of `keys`. */
+export function giftStatements(gift: {
+  readonly keys: readonly string[];
+  readonly day: string;
+  readonly lamports: bigint;
+}): Statement[] {
+  return [
+    // What was given on other days binds nobody any more.
+    { text: 'delete from sandbox_airdrops where day <> $1', values: [gift.day] },
+    ...gift.keys.map((key) => ({
+      text: `
+        insert into sandbox_airdrops (address, day, lamports) values ($1, $2, $3::text::bigint)
+        on conflict (address, day) do update set lamports = sandbox_airdrops.lamports + excluded.lamports`,
+      values: [key, gift.day, String(gift.lamports)],
+    })),
+  ];
 }
 
 /** `2026-11-21` */

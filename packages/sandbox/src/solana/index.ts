@@ -1,4 +1,4 @@
-export { openChain } from './chain.ts';
+export { openChain } from './chain-thread.ts';
 export { type SolanaRpcDoorOptions, solanaRpcDoor } from './rpc/door.ts';
 export { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
 export { messageHashOf } from './status-cache.ts';
@@ -20,6 +20,6 @@ export {
   type Simulated,
   type SimulateOptions,
   type SimulationOutcome,
+  type Statement,
   type TokenFilter,
-  type Witness,
 } from './types.ts';

@@ -3,6 +3,7 @@
  * message has many valid signatures (Ed25519 leaves the nonce to the signer), and may have its effect only once.
  */
 import { createHash } from 'node:crypto';
+import type { SignatureStatus } from './types.ts';
 
 export interface RecentTransaction {
   readonly signature: string;
@@ -53,3 +54,16 @@ export class StatusCache {
     }
   }
 }
+
+/** Blocks until a transaction is final. */
+const FINAL_AFTER_SLOTS = 32;
+
+export const statusOf = ({ slot, err }: { slot: number; err: unknown }, now: number): SignatureStatus => {
+  const isFinal = now - slot >= FINAL_AFTER_SLOTS;
+  return {
+    slot,
+    err,
+    confirmations: isFinal ? null : Math.max(now - slot, 0),
+    confirmationStatus: isFinal ? 'finalized' : 'confirmed',
+  };
+};

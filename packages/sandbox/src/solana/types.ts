@@ -5,7 +5,6 @@
  */
 
 import type { Database } from '@bellwether/exchange';
-import type { Sql } from 'postgres';
 
 export interface ChainAccount {
   readonly lamports: bigint;
@@ -32,12 +31,11 @@ export interface Executed {
   readonly message: Uint8Array;
 }
 
-/**
- * Statements that join the commit of a transaction. Called while that commit is put together, in order of execution.
- * It must not keep state: the commit may yet fail, and then the transaction never was. One that throws, or whose
- * statement fails, fails the whole commit.
- */
-export type Witness = (executed: Executed, tx: Sql) => readonly PromiseLike<unknown>[];
+/** A statement as data, since the chain's connection lives in another thread. Values are texts; `text` casts them. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly (string | null)[];
+}
 
 /** What a node refuses before it takes a transaction, as JSON-RPC tells it. Proof that this attempt did not land. */
 export interface Refusal {
@@ -57,8 +55,8 @@ export interface PreflightFailure {
 export type SendOutcome = { readonly kind: 'executed'; readonly executed: Executed } | Refusal;
 
 export interface SendOptions {
-  /** Joins the statements of this one transaction's commit. */
-  readonly also?: Witness;
+  /** Join the commit of this one transaction. One that fails makes the whole commit fail. */
+  readonly also?: readonly Statement[];
   /** Lets a transaction that fails land nevertheless, for its fee. */
   readonly skipPreflight?: boolean;
 }
@@ -143,22 +141,22 @@ export interface LandedMeta {
   readonly loadedAddresses: LoadedAddresses;
 }
 
-export interface SandboxChain {
+/** The chain in the thread that computes it. */
+export interface LocalChain {
   slot(): number;
   /** Every slot has its block, so this is the slot. */
   blockHeight(): number;
   /** The newest one. `lastValidBlockHeight` is the last height at which it may be used. */
   latestBlockhash(): { readonly blockhash: string; readonly lastValidBlockHeight: number };
   isBlockhashValid(blockhash: string): boolean;
-  readonly genesisHash: string;
+  genesisHash(): string;
   /** Transactions that ever landed. */
   transactionCount(): number;
   /** Those that landed after a slot, which is one of the last 300. */
   landedSince(slot: number): number;
   minimumBalanceForRentExemption(bytes: number): bigint;
   /**
-   * Executes; resolves when accounts, status and the statements of every witness are durable, all in one PostgreSQL
-   * transaction.
+   * Executes; resolves when accounts, status and all statements are durable, in one PostgreSQL transaction.
    * @throws SandboxChainUnavailable which says whether it may have landed
    */
   send(wire: Uint8Array, options?: SendOptions): Promise<SendOutcome>;
@@ -166,6 +164,8 @@ export interface SandboxChain {
   simulate(wire: Uint8Array, options: SimulateOptions): Promise<SimulationOutcome>;
   /** `null` when there is none. @throws SandboxChainUnavailable */
   account(address: string): ChainAccount | null;
+  /** In the order of the mints; 0n for what is no mint. */
+  tokenSupplies(mints: readonly string[]): readonly bigint[];
   /** `null`: unknown. Without `searchHistory` the last 300 slots alone are looked through. */
   status(signature: string, searchHistory?: boolean): Promise<SignatureStatus | null>;
   /** The same for many, in their order, with at most one query. */
@@ -181,18 +181,46 @@ export interface SandboxChain {
    */
   airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string>;
   /** Sets accounts as they are given (mints, funded token accounts); none with 0 lamports remains. Durable. */
-  put(
-    accounts: readonly AddressedAccount[],
-    also?: (tx: Sql) => readonly PromiseLike<unknown>[],
-  ): Promise<void>;
+  put(accounts: readonly AddressedAccount[], also?: readonly Statement[]): Promise<void>;
   /** Accounts of both token programs, those that hold nothing included. @throws SandboxChainUnavailable */
   tokenAccountsOf(owner: string, filter: TokenFilter): readonly AddressedAccount[];
   tokenAccountsByDelegate(delegate: string, filter: TokenFilter): readonly AddressedAccount[];
-  /** Its statements join the commit of every transaction that lands, failed ones included. @returns ends it */
-  watch(witness: Witness): () => void;
+}
+
+/** What the chain's thread can be asked for. */
+export interface ChainCalls extends LocalChain {
+  /**
+   * Answers the body of a JSON-RPC request.
+   * @returns UTF-8 JSON; `null` when it held notifications alone
+   */
+  rpc(body: string, limits: RpcLimits): Promise<Uint8Array<ArrayBuffer> | null>;
+}
+
+/** Of one request, for all of its calls together. */
+export interface RpcLimits {
+  /** `desk`: the process itself asks, in its own measure, and is answered before strangers. */
+  readonly caller: 'desk' | 'stranger';
+  /** How many calls the body holds. */
+  readonly calls: number;
+  readonly airdrops: AirdropAllowance;
+}
+
+type Asynchronous<Methods> = {
+  [Name in keyof Methods]: Methods[Name] extends (...args: infer Args) => infer Answer
+    ? (...args: Args) => Promise<Awaited<Answer>>
+    : never;
+};
+
+/**
+ * The chain as every other thread has it. Each call rejects with SandboxChainUnavailable when the chain cannot be used,
+ * and says then whether it may have landed.
+ */
+export interface SandboxChain extends Asynchronous<ChainCalls> {
+  /** Calls back after a commit in which transactions landed. @returns ends it */
+  onLanded(listener: () => void): () => void;
   /** Whether it can be used now; `false` while it starts again from the database. */
   isOpen(): boolean;
-  /** Waits for what is on its way; everything after it is refused. */
+  /** Waits for what is on its way, for some seconds; everything after it is refused. */
   close(): Promise<void>;
 }
 
@@ -212,12 +240,28 @@ export interface TokenFilter {
 }
 
 export interface ChainOptions {
-  /** Where SANDBOX_CHAIN_SCHEMA has been run. */
+  /** Where SANDBOX_CHAIN_SCHEMA has been run. The chain opens connections of its own to the same database. */
   readonly sql: Database;
   /** Blockhashes and the faucet's key follow from it. The same one at every start. */
   readonly seed: string;
+  /** Read whenever the chain is asked for something. */
   readonly clock: { now(): number };
+  /**
+   * A statement that joins every commit in which transactions landed. Its one value is a JSON list of
+   * `LandedRow`s, in order of execution.
+   */
+  readonly landing?: string;
   readonly log?: (message: string, details?: unknown) => void;
+}
+
+/** What the landing statement is given of a transaction; one that failed is given, too. */
+export interface LandedRow {
+  /** SHA-256 of the message, hex. */
+  readonly message_hash: string;
+  readonly signature: string;
+  readonly succeeded: boolean;
+  /** Epoch milliseconds. */
+  readonly at_ms: number;
 }
 
 /** The chain cannot be used: its database was lost, somebody else leads, or it was closed. */
@@ -235,4 +279,13 @@ export class SandboxChainUnavailable extends Error {
 /** The faucet does not give this. The message says why. */
 export class AirdropRefused extends Error {
   override readonly name = 'AirdropRefused';
+}
+
+/** More calls of strangers are waiting than the chain takes. */
+export class ChainBusy extends Error {
+  override readonly name = 'ChainBusy';
+
+  constructor() {
+    super('too many calls are waiting for the sandbox chain');
+  }
 }

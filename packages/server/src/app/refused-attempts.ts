@@ -1,11 +1,12 @@
 /** Notes what the desk refused, behind the answer, so that an agent can read later what it tried. */
-import type { ErrorCode } from '@bellwether/contract';
+import type { ErrorCode, TradeRequest } from '@bellwether/contract';
 import { notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
 import { legsOf } from '../domain/chain-orders.ts';
 import type { QuoteRow } from '../ports/quoted-orders.ts';
+import type { Caller } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
-import type { TradeCall } from './place-trade.ts';
 import type { Refusal } from './refusal.ts';
+import { quotingVenue } from './venues.ts';
 
 /** They say something about the request or the service, not about the trade; or it is in the journal already. */
 const NO_ATTEMPT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -20,7 +21,17 @@ const NO_ATTEMPT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'quote_already_used',
 ]);
 
-export function noteRefusal(deps: Deps, { caller, request, requestId }: TradeCall, refused: Refusal): void {
+interface TradeAttempt {
+  readonly caller: Caller;
+  readonly request: TradeRequest;
+  readonly requestId: string;
+}
+
+export function noteRefusal(
+  deps: Deps,
+  { caller, request, requestId }: TradeAttempt,
+  refused: Refusal,
+): void {
   const [{ code, detail }] = refused.denials;
   if (NO_ATTEMPT.has(code)) return;
   const { order } = request;
@@ -30,7 +41,7 @@ export function noteRefusal(deps: Deps, { caller, request, requestId }: TradeCal
     at: deps.clock.now(),
     code,
     detail,
-    venue: deps.venueA.name,
+    venue: request.venue ?? deps.venues.default.id,
     conditionId: request.marketConditionId,
     question: request.marketQuestion,
     outcome: request.outcome,
@@ -56,7 +67,7 @@ interface SubmitAttempt {
   readonly requestId: string;
 }
 
-/** The same for a quote of venue B whose signed transaction was refused. */
+/** The same for a quote whose signed transaction was refused. */
 export function noteSubmitRefusal(
   deps: Deps,
   { quote, request, requestId }: SubmitAttempt,
@@ -74,7 +85,7 @@ export function noteSubmitRefusal(
     at: deps.clock.now(),
     code,
     detail,
-    venue: deps.venueB.name,
+    venue: quotingVenue(deps).id,
     conditionId: quote.ticker,
     question: quote.title,
     outcome: quote.outcome,

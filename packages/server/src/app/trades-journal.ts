@@ -11,14 +11,13 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import { chainWord } from '../domain/chain-orders.ts';
-import type { OrderStatus } from '../domain/orders/lifecycle.ts';
+import { statusWord } from '../domain/orders/status-words.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { AttemptRow, StandingRow } from '../ports/results.ts';
 import type { Caller } from '../ports/stores.ts';
 import { onlineStatus } from './agents.ts';
 import type { Deps } from './deps.ts';
-import { venueKind } from './venues.ts';
+import { namedVenue } from './venues.ts';
 
 export interface JournalPage {
   readonly venue?: string;
@@ -29,7 +28,7 @@ export interface JournalPage {
 export async function agentTrades(deps: Deps, caller: Caller, query: JournalPage): Promise<AgentTrades> {
   const { limit, offset, venue } = query;
   // An unknown name is a mistake, not a filter that nothing fits.
-  venueKind(deps, venue);
+  namedVenue(deps, venue);
   // What this replica refused a moment ago is in the answer.
   await deps.refusals.flush();
   const { attempts, total } = await deps.results.attempts(caller.agentId, {
@@ -54,8 +53,8 @@ const tradeRecord = (row: AttemptRow): AgentTrade => ({
   orderSize: microToNumber(row.shares),
   amount: microToNumber(row.money),
   walletAddress: row.walletAddress,
-  orderId: row.orderId,
-  status: row.kind === 'quoted' ? chainWord(row.status as OrderStatus, row.errorCode) : row.status,
+  orderId: row.placed?.orderId ?? null,
+  status: row.placed === null ? 'denied' : statusWord({ ...row.placed, errorCode: row.errorCode }),
   errorCode: row.errorCode,
   errorMessage:
     row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message),

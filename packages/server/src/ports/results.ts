@@ -1,7 +1,7 @@
 /** Reads over what agents and their positions have made, and the attempts that were refused. */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
-import type { OrderKind } from '../domain/orders/lifecycle.ts';
+import type { OrderKind, OrderStatus } from '../domain/orders/lifecycle.ts';
 
 /** An attempt to trade that the desk refused. */
 export interface RefusedAttempt {
@@ -30,7 +30,7 @@ export interface RefusalLog {
   flush(): Promise<void>;
 }
 
-/** An order, or a refused attempt: then `orderId` is null and `status` is `denied`. */
+/** An order, or an attempt that the desk refused. */
 export interface AttemptRow {
   readonly at: number;
   readonly conditionId: string;
@@ -45,10 +45,12 @@ export interface AttemptRow {
   readonly shares: Micro;
   readonly money: Micro;
   readonly walletAddress: string;
-  readonly orderId: string | null;
-  readonly status: string;
-  /** `null`: a refused attempt. */
-  readonly kind: OrderKind | null;
+  /** `null`: the desk refused it. */
+  readonly placed: {
+    readonly orderId: string;
+    readonly kind: OrderKind;
+    readonly status: OrderStatus;
+  } | null;
   readonly errorCode: string | null;
   readonly detail: string | null;
 }

@@ -1,6 +1,6 @@
 /** Methods that read accounts, tokens above all. */
 import { type Mint, readToken, TOKEN_PROGRAMS, type TokenAccount } from '../token-accounts.ts';
-import type { AddressedAccount, SandboxChain, TokenFilter } from '../types.ts';
+import type { AddressedAccount, LocalChain, TokenFilter } from '../types.ts';
 import { accountJson, accountViewOf, uiTokenAmount } from './account-json.ts';
 import { atSlot, decimalsIn, type MethodContext, type Methods } from './methods.ts';
 import { asAddress, type Options, type Params } from './params.ts';
@@ -52,7 +52,7 @@ interface Kinds {
   readonly mint: Mint;
 }
 
-function tokenAt<K extends keyof Kinds>(chain: SandboxChain, address: string, kind: K): Kinds[K] {
+function tokenAt<K extends keyof Kinds>(chain: LocalChain, address: string, kind: K): Kinds[K] {
   const account = chain.account(address);
   if (account === null) throw invalidParam('could not find account');
   const token = readToken(account);
@@ -80,7 +80,7 @@ function tokenAccounts(
   );
 }
 
-function filterOf(chain: SandboxChain, options: Options): TokenFilter {
+function filterOf(chain: LocalChain, options: Options): TokenFilter {
   const [mint, programId] = [options.address('mint'), options.address('programId')];
   if ((mint === undefined) === (programId === undefined))
     throw invalidParam('the filter must have either mint or programId');

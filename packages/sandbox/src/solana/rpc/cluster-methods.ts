@@ -17,7 +17,7 @@ const MAX_ACCOUNT_BYTES = 10n * 1024n * 1024n;
 export const CLUSTER_METHODS: Methods = {
   getHealth: () => 'ok',
   getVersion: () => ({ 'solana-core': `${API_VERSION}-bellwether-sandbox`, 'feature-set': 0 }),
-  getGenesisHash: (_params, { chain }) => chain.genesisHash,
+  getGenesisHash: (_params, { chain }) => chain.genesisHash(),
   getSlot: (params, { chain }) => {
     params.options(0, chain.slot());
     return chain.slot();

@@ -1,6 +1,6 @@
 /** What the methods have in common: what they are given, and the envelope of answers that hold for a slot. */
 import { readToken } from '../token-accounts.ts';
-import type { AirdropAllowance, SandboxChain } from '../types.ts';
+import type { AirdropAllowance, LocalChain } from '../types.ts';
 import type { Budget } from './budget.ts';
 import type { Params } from './params.ts';
 
@@ -8,7 +8,7 @@ import type { Params } from './params.ts';
 export const API_VERSION = '3.0.0';
 
 export interface MethodContext {
-  readonly chain: SandboxChain;
+  readonly chain: LocalChain;
   /** Of the request that the call belongs to. */
   readonly budget: Budget;
   readonly airdrops: AirdropAllowance;
@@ -17,14 +17,14 @@ export interface MethodContext {
 export type Method = (params: Params, context: MethodContext) => unknown;
 export type Methods = Readonly<Record<string, Method>>;
 
-export const atSlot = (chain: SandboxChain, value: unknown): object => ({
+export const atSlot = (chain: LocalChain, value: unknown): object => ({
   context: { apiVersion: API_VERSION, slot: chain.slot() },
   value,
 });
 
 /** 0 for what is no mint. */
 export const decimalsIn =
-  (chain: SandboxChain) =>
+  (chain: LocalChain) =>
   (mint: string): number => {
     const account = chain.account(mint);
     const token = account === null ? null : readToken(account);

@@ -2,18 +2,30 @@
  * Writes a venue's evidence: what became of orders, their fills, the positions and budgets that follow. The statements
  * join a transaction that the caller owns and are issued without waiting for one another.
  */
-import type { Evidence } from '../../ports/evidence.ts';
+import { isTerminal } from '../../domain/orders/lifecycle.ts';
+import type { Evidence, EvidenceLog } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
-import { openStatuses } from './open-statuses.ts';
-import { tellOrders, tellResolutions } from './webhook-events.ts';
+import { transact } from './transaction.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();
 
+/** Writes a batch in a transaction of its own. */
+export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
+  record: async (evidence) => {
+    await transact(sql, (tx) => Promise.all(writeEvidence(tx, evidence)));
+  },
+});
+
 /** Bigints travel as text inside JSON; the record's column types turn them back. */
 export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unknown>[] {
   const statements: PromiseLike<unknown>[] = [];
-  if (evidence.resolutions.length > 0) statements.push(tellResolutions(tx, evidence.resolutions));
+  const resolutions = evidence.resolutions.map(({ conditionId, payout, at }) => ({
+    condition_id: conditionId,
+    payout,
+    at: iso(at),
+  }));
+  if (resolutions.length > 0) statements.push(tx`select log_resolutions(${tx.json(resolutions)}::jsonb)`);
   if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence));
   if (evidence.markets.length > 0) statements.push(writeMarkets(tx, evidence));
   if (evidence.fills.length > 0) {
@@ -33,29 +45,22 @@ export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unk
       match_kind: fill.matchKind,
       at: iso(fill.at),
     }));
-    statements.push(tx`with given as materialized (select ${tx.json(batch)}::jsonb as batch)
-      select apply_fills(batch), tell_fills(batch) from given`);
+    statements.push(tx`select apply_fills(${tx.json(batch)}::jsonb)`);
   }
-  if (evidence.resolutions.length > 0) {
-    const batch = evidence.resolutions.map(({ conditionId, payout, at }) => ({
-      condition_id: conditionId,
-      payout,
-      at: iso(at),
-    }));
+  if (resolutions.length > 0) {
     statements.push(tx`update traded_markets m set payout = t.payout, resolved_at = t.at
-      from jsonb_to_recordset(${tx.json(batch)}) as t(condition_id text, payout text, at timestamptz)
+      from jsonb_to_recordset(${tx.json(resolutions)}) as t(condition_id text, payout text, at timestamptz)
       where m.condition_id = t.condition_id`);
-    statements.push(tx`select close_lost(${tx.json(batch)}::jsonb)`);
+    statements.push(tx`select close_lost(${tx.json(resolutions)}::jsonb)`);
   }
   if (evidence.deposits.length > 0) {
-    const batch = evidence.deposits.map(({ wallet, amount, at }) => ({
+    const batch = evidence.deposits.map(({ wallet, amount, reason, at }) => ({
       wallet,
       amount: text(amount),
+      reason,
       at: iso(at),
     }));
-    statements.push(tx`insert into simulation_credits (wallet, amount, credited_at)
-      select wallet, amount, at from jsonb_to_recordset(${tx.json(batch)}) as t(wallet text, amount bigint, at timestamptz)
-      on conflict (wallet) do nothing`);
+    statements.push(tx`select record_deposits(${tx.json(batch)}::jsonb)`);
   }
   return statements;
 }
@@ -67,7 +72,7 @@ function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown>
     slug: market.slug,
     question: market.question,
     end_date: iso(market.endDate),
-    venue: market.venue ?? null,
+    venue: market.venue,
   }));
   return tx`insert into traded_markets (condition_id, market_id, slug, question, end_date, venue)
     select condition_id, market_id, slug, question, end_date, venue from jsonb_to_recordset(${tx.json(batch)})
@@ -82,7 +87,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     filled: text(outcome.filled),
     cost: text(outcome.cost),
     fees: text(outcome.fees),
-    terminal: outcome.terminal,
+    terminal: isTerminal(outcome.status),
     error_code: outcome.errorCode,
     first_answer:
       outcome.first === null
@@ -99,9 +104,9 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
   // A finished order gives back what it did not use: for a BUY the collateral it did not spend, for a SELL the part
   // of its amount that did not trade; a rejected one gives back the trade itself too, and so does one that was canceled
   // before its venue heard of it. It comes back wherever it was reserved. A redemption was no trade. An order that the venue took
-  // counts among its agent's trades, once: with the evidence that answers the submission. Silence says nothing of an
-  // order that evidence has reached already, whichever of the two is written last. The status is read through an
-  // expression so that the planner takes the order's key, not the index of everybody's open orders.
+  // counts among its agent's trades, once: with the evidence that answers the submission. What the
+  // lifecycle does not allow changes nothing: silence says nothing of an order that evidence has reached already,
+  // whichever of the two is written last.
   return tx`
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
@@ -114,9 +119,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
         first_answer = coalesce(o.first_answer, nullif(e.first_answer, 'null'::jsonb)),
         journal = o.journal || e.journal, updated_at = e.at
       from e where o.order_id = e.order_id
-        and o.status || '' in ${openStatuses(tx)}
-        and (e.status <> 'unknown' or o.status in ('submitting', 'unknown'))
-        and (e.status <> 'rejected' or o.status in ('submitting', 'unknown', 'delayed'))
+        and order_may_become(o.kind, o.status, e.status)
       returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
         o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption, e.terminal,
         o.first_answer is null as unheard,
@@ -127,7 +130,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
       from moved where taken and not is_redemption group by 1, 2, 3
       on conflict (agent_id, source, skill_slug) do update
         set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
-    ), ${tellOrders(tx)}
+    )
     insert into budget_returns (agent_id, order_id, day, trades, amount)
     select reserver, order_id, reserved_day, trades, amount from (
       select moved.*, (not is_redemption and (status = 'rejected' or (status = 'canceled' and unheard)))::int as trades,

@@ -1,29 +1,22 @@
 /** Orders and fills, read; and the outcomes that only the desk can prove, written. */
+import { standingsOf, WITHOUT_EFFECT_CODES } from '../../domain/orders/status-words.ts';
 import type { OrderFilter, OrderStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
-import { OPEN_STATUSES, openStatuses } from './open-statuses.ts';
+import { openStatuses } from './open-statuses.ts';
 import { orderRow, type Row, signedOrderRow } from './rows.ts';
-
-/** What venue B's orders ended by when they are no fault of the order's. */
-const WITHOUT_EFFECT = ['reverted', 'not_landed'];
-
-/** The statuses behind each integer of the interface's records; of the rejected see `ofNumber`. */
-const STATUSES_BY_NUMBER: Readonly<Record<number, readonly string[]>> = {
-  1: OPEN_STATUSES,
-  2: ['matched', 'filled'],
-  3: ['canceled', 'expired'],
-  4: ['market_resolved'],
-};
 
 export function createOrderStore(sql: Sql): OrderStore {
   const open = sql`status in ${openStatuses(sql)}`;
 
+  /** Orders that read as this integer of the interface's records. */
   const ofNumber = (number: number): Fragment => {
-    const without = sql`status = 'rejected' and coalesce(error_code, '') = any(${WITHOUT_EFFECT}::text[])`;
-    if (number === 5) return sql`(status = 'rejected' and not (${without}))`;
-    const named = sql`status = any(${[...(STATUSES_BY_NUMBER[number] ?? [])]}::text[])`;
-    return number === 3 ? sql`(${named} or (${without}))` : named;
+    const keys = standingsOf(number).map(
+      ({ kind, status, errorCode }) => `${kind} ${status} ${errorCode ?? ''}`,
+    );
+    return sql`kind || ' ' || status || ' ' || case
+        when kind = 'quoted' and status = 'rejected' and error_code = any(${[...WITHOUT_EFFECT_CODES]}::text[])
+          then error_code else '' end = any(${keys}::text[])`;
   };
 
   const page = async (agentId: string, filter: OrderFilter, condition: Fragment) => {
@@ -73,9 +66,10 @@ export function createOrderStore(sql: Sql): OrderStore {
       page(agentId, filter, filter.orderStatus === undefined ? sql`true` : ofNumber(filter.orderStatus)),
 
     async openOfOwner(userId) {
-      return (await sql`select * from orders where user_id = ${userId} and ${open} order by created_at`).map(
-        orderRow,
-      );
+      const rows = await sql`
+        select * from orders where agent_id in (select agent_id from agents where user_id = ${userId}) and ${open}
+        order by created_at`;
+      return rows.map(orderRow);
     },
 
     async countsOfDay(agentId, at) {
@@ -115,7 +109,6 @@ export function createOrderStore(sql: Sql): OrderStore {
             {
               orderId,
               status: outcome.status,
-              terminal: outcome.status === 'rejected',
               filled: 0n,
               cost: 0n,
               fees: 0n,

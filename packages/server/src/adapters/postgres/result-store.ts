@@ -51,7 +51,7 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
               from orders where ${whose} order by created_at desc, order_id desc limit ${reach})
             union all
             (select refused_at, null, condition_id, question, skill_slug, source, reasoning, venue, side, outcome,
-                shares, money, wallet_address, 'denied', null, code, detail, slot
+                shares, money, wallet_address, null, null, code, detail, slot
               from refusals where ${whose} order by refused_at desc, slot desc limit ${reach})
           ) t order by at desc, order_id desc nulls last, slot desc limit ${limit} offset ${offset}`,
         sql`select (select count(*) from orders where ${whose})::int
@@ -109,9 +109,7 @@ const attemptRow = (row: Row): AttemptRow => ({
   shares: row.shares,
   money: row.money,
   walletAddress: row.wallet_address,
-  orderId: row.order_id,
-  status: row.status,
-  kind: row.kind,
+  placed: row.kind === null ? null : { orderId: row.order_id, kind: row.kind, status: row.status },
   errorCode: row.error_code,
   detail: row.detail,
 });

@@ -14,8 +14,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql, Tx } from './connection.ts';
 import { transact } from './transaction.ts';
 
-const FOLDER = join(import.meta.dirname, 'functions');
-export const RELEASE_FILE = join(FOLDER, 'release.json');
+export const FUNCTIONS_FOLDER = join(import.meta.dirname, 'functions');
+export const RELEASE_FILE = join(FUNCTIONS_FOLDER, 'release.json');
 
 /** A trade that meets the lock of a trigger's table waits no longer than this: well before PostgreSQL sees a deadlock. */
 const LOCK_TIMEOUT_MS = 500;
@@ -41,10 +41,10 @@ export type FunctionsResult = 'applied' | 'current' | 'newer';
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 export function readFunctionFiles(): FunctionFile[] {
-  return readdirSync(FOLDER)
+  return readdirSync(FUNCTIONS_FOLDER)
     .filter((name) => name.endsWith('.sql'))
     .sort()
-    .map((name) => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }));
+    .map((name) => ({ name, text: readFileSync(join(FUNCTIONS_FOLDER, name), 'utf8') }));
 }
 
 /** What `release.json` records of the files: a change without a new release number is found by a test. */

@@ -4,6 +4,7 @@
  * snapshots of their own, taken after the lock was granted, so they see what the trade before this one committed.
  */
 
+import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
 import type { NewChainOrder } from '../../ports/quoted-orders.ts';
 import type { NewOrder, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { Sql, Tx } from './connection.ts';
@@ -249,8 +250,8 @@ function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
     skill_slug: order.skillSlug,
     request_id: order.requestId,
     created_at: at,
-    status: 'submitting',
-    journal: [{ at: at.toISOString(), event: 'recorded', status: 'submitting' }],
+    status: FIRST_STATUS,
+    journal: [{ at: at.toISOString(), event: 'recorded', status: FIRST_STATUS }],
     reserved_day: day,
     reserved_amount: amount,
     ...(others.length === 0 ? {} : { restricted_by: others }),

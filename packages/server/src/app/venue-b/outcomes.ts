@@ -2,15 +2,23 @@
  * What becomes of an order of venue B, written as evidence together with its transaction's row. Whoever learns
  * something first writes it, and everybody else's word of it comes to nothing.
  */
+
 import type { VenueRefusal } from '@bellwether/contract';
 import { formatMicro } from '@bellwether/contract/decimals';
 import { averagePrice, fillOf } from '../../domain/chain-orders.ts';
-import type { OrderStatus } from '../../domain/orders/lifecycle.ts';
-import type { Evidence, FillEvidence, OutcomeEvidence } from '../../ports/evidence.ts';
+import {
+  FIRST_STATUS,
+  isTerminal,
+  type OrderEventKind,
+  type OrderStatus,
+  requireTransition,
+} from '../../domain/orders/lifecycle.ts';
+import type { Evidence, FillEvidence, FirstAnswer, OutcomeEvidence } from '../../ports/evidence.ts';
 import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
 import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../../ports/quotes.ts';
-import type { FirstAnswer, WalletAddress } from '../../ports/stores.ts';
+import type { WalletAddress } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
+import { quotingVenue } from '../venues.ts';
 
 /** A quote of which an order can be made. */
 export interface ExecutableQuote extends QuoteRow {
@@ -40,38 +48,42 @@ const NOTHING = { filled: 0n, cost: 0n, fees: 0n } as const;
 const EMPTY: Evidence = { outcomes: [], fills: [], markets: [], resolutions: [], deposits: [] };
 
 interface Turn {
-  readonly status: OrderStatus;
-  readonly event: string;
+  readonly event: OrderEventKind;
   readonly detail?: string;
-  readonly terminal: boolean;
   readonly errorCode?: VenueRefusal;
   readonly first?: FirstAnswer;
 }
 
-const outcome = (orderId: string, at: number, turn: Turn): OutcomeEvidence => ({
-  orderId,
-  status: turn.status,
-  terminal: turn.terminal,
-  ...NOTHING,
-  errorCode: turn.errorCode ?? null,
-  first: turn.first ?? null,
-  journal: [
-    {
-      at,
-      event: turn.event,
-      status: turn.status,
-      ...(turn.detail === undefined ? {} : { detail: turn.detail }),
-    },
-  ],
-  at,
-});
+/** The order's status, as far as its transaction's row tells it. */
+function statusOf({ orderId, stage, fills }: ChainOrderRow): OrderStatus {
+  if (stage === 'done') throw new Error(`the order ${orderId} has ended`);
+  if (stage === 'sending') return FIRST_STATUS;
+  return fills.length === 0 ? 'delayed' : 'partially_filled';
+}
 
-/** @returns false when somebody else has written of it meanwhile */
-async function end(deps: Deps, seen: ChainOrderRow, turn: Omit<Turn, 'terminal'>): Promise<boolean> {
+function outcome(
+  seen: ChainOrderRow,
+  at: number,
+  { event, detail, errorCode, first }: Turn,
+): OutcomeEvidence {
+  const status = requireTransition('quoted', statusOf(seen), event);
+  return {
+    orderId: seen.orderId,
+    status,
+    ...NOTHING,
+    errorCode: errorCode ?? null,
+    first: first ?? null,
+    journal: [{ at, event: errorCode ?? event, status, ...(detail === undefined ? {} : { detail }) }],
+    at,
+  };
+}
+
+/** @returns false when another replica has recorded its outcome meanwhile */
+async function end(deps: Deps, seen: ChainOrderRow, turn: Turn): Promise<boolean> {
   const at = deps.clock.now();
   return deps.chainOrders.advance({
     seen,
-    evidence: { ...EMPTY, outcomes: [outcome(seen.orderId, at, { ...turn, terminal: true })] },
+    evidence: { ...EMPTY, outcomes: [outcome(seen, at, turn)] },
     to: { ...seen, stage: 'done' },
     dueAt: at,
     at,
@@ -86,8 +98,7 @@ export const reject = (
   { detail, first }: { detail?: string; first?: FirstAnswer } = {},
 ): Promise<boolean> =>
   end(deps, seen, {
-    status: 'rejected',
-    event: errorCode,
+    event: 'rejected',
     errorCode,
     ...(detail === undefined ? {} : { detail }),
     ...(first === undefined ? {} : { first }),
@@ -95,7 +106,7 @@ export const reject = (
 
 /** Only while no send was begun; the store holds it to that. */
 export const cancelUnsent = (deps: Deps, seen: ChainOrderRow): Promise<boolean> =>
-  end(deps, seen, { status: 'canceled', event: 'canceled', detail: 'before it was sent to the chain' });
+  end(deps, seen, { event: 'canceled', detail: 'before it was sent to the chain' });
 
 const SUBMITTED: FirstAnswer = { success: true, status: 'submitted', ...NOTHING, errorCode: null };
 
@@ -106,9 +117,7 @@ export function landed(deps: Deps, seen: ChainOrderRow): Promise<boolean> {
     seen,
     evidence: {
       ...EMPTY,
-      outcomes: [
-        outcome(seen.orderId, at, { status: 'delayed', event: 'landed', terminal: false, first: SUBMITTED }),
-      ],
+      outcomes: [outcome(seen, at, { event: 'landed', first: SUBMITTED })],
     },
     to: { ...seen, stage: 'landed' },
     dueAt: at,
@@ -131,23 +140,13 @@ function turnOf(progress: Reported, fresh: number, total: number): Turn | null {
   const { reverts } = progress;
   const back = reverts.map(({ amount, mint }) => `${formatMicro(amount)} of ${mint}`).join(', ');
   if (progress.kind === 'open') {
-    return fresh === 0 ? null : { status: 'partially_filled', event: 'filled_partly', terminal: false };
+    return fresh === 0 ? null : { event: 'filled_partly' };
   }
-  if (total > 0 && reverts.length === 0) {
-    return { status: 'filled', event: 'filled_completely', terminal: true };
-  }
-  if (total > 0) {
-    return { status: 'matched', event: 'rest_reverted', terminal: true, detail: `came back: ${back}` };
-  }
+  if (total > 0 && reverts.length === 0) return { event: 'filled_completely' };
+  if (total > 0) return { event: 'rest_reverted', detail: `came back: ${back}` };
   // Closed without either would say that the money is nowhere: it is asked again.
   if (reverts.length === 0) return null;
-  return {
-    status: 'rejected',
-    event: 'reverted',
-    errorCode: 'reverted',
-    terminal: true,
-    detail: `came back: ${back}`,
-  };
+  return { event: 'reverted', errorCode: 'reverted', detail: `came back: ${back}` };
 }
 
 type Reported = Exclude<OrderProgress, { kind: 'unknown' }>;
@@ -165,13 +164,14 @@ export async function progressed(
   const at = deps.clock.now();
   const fills = fresh.map((fill, i) => fillEvidence(quote, fill, seen.fills.length + i, at));
   const sum = (pick: (fill: FillEvidence) => bigint) => fills.reduce((total, fill) => total + pick(fill), 0n);
+  const told = outcome(seen, at, turn);
   await deps.chainOrders.advance({
     seen,
     evidence: {
       ...EMPTY,
       outcomes: [
         {
-          ...outcome(seen.orderId, at, turn),
+          ...told,
           filled: sum(({ size }) => size),
           cost: sum(({ cost }) => cost),
           fees: sum(({ fee }) => fee),
@@ -181,7 +181,7 @@ export async function progressed(
       markets: fills.length === 0 ? [] : [marketEvidence(deps, quote)],
     },
     to: {
-      stage: turn.terminal ? 'done' : 'landed',
+      stage: isTerminal(told.status) ? 'done' : 'landed',
       fills: [...seen.fills, ...fresh.map(({ signature }) => signature)],
       reverts: progress.reverts.map(revertRecord),
     },
@@ -223,5 +223,5 @@ const marketEvidence = (deps: Deps, quote: ExecutableQuote) => ({
   slug: quote.ticker,
   question: quote.title,
   endDate: quote.endDate,
-  venue: deps.venueB.name,
+  venue: quotingVenue(deps).id,
 });

@@ -1,16 +1,22 @@
 /**
- * The life of an order as one table: (status, event) → status. Everything else reads the predicates below.
+ * The life of an order as one table: (kind, status, event) → status. Everything that changes a status asks this table,
+ * and the database refuses whatever did not: `functions/order-lifecycle.sql` is made from it.
  *
- * An order is written as `submitting` before the venue hears of it. Only evidence moves it on: the venue accepted it
- * (`live`), took it at once (`filled`, or `matched` when the rest was killed), refused it (`rejected`), or gave no
- * answer (`unknown`), which stays until somebody proves what happened. From `live` and `partially_filled` fills,
- * cancels, expiry and resolution lead to an end, and an end is never left again.
+ * An order is recorded as `submitting` before its venue hears of it. Only evidence moves it on.
  *
- * An order of venue B is a transaction of the agent's own: when it has landed it is `delayed`, for the venue fills or
- * reverts it later, by a transaction of its own. What no node has been given yet can still be canceled.
+ * A signed order is a message that a venue executes. The venue accepts it (`live`), refuses it (`rejected`), or gives no
+ * answer (`unknown`), which stays until there is proof of what happened. Fills, cancels, expiry and the market's
+ * resolution then lead to an end; `partially_filled_closed` is the end of an order of which a part was filled and the
+ * rest killed.
+ *
+ * A quoted order is a Solana transaction that a venue quoted and the agent signed. Once the transaction has landed the
+ * order is `delayed`: the venue fills it or sends the money back in later transactions. Before the first send to a node
+ * it can still be canceled.
+ *
+ * No event leaves an end.
  */
-/** Signed: a message that a venue executes. Quoted: a transaction that a venue quoted and the agent signed. */
-export type OrderKind = 'signed' | 'quoted';
+export const ORDER_KINDS = ['signed', 'quoted'] as const;
+export type OrderKind = (typeof ORDER_KINDS)[number];
 
 export const ORDER_STATUSES = [
   'submitting',
@@ -19,7 +25,7 @@ export const ORDER_STATUSES = [
   'delayed',
   'unmatched',
   'partially_filled',
-  'matched',
+  'partially_filled_closed',
   'filled',
   'canceled',
   'expired',
@@ -29,79 +35,110 @@ export const ORDER_STATUSES = [
 
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-export type OrderEventKind =
-  | 'accepted'
-  /** Venue B: on the chain, and not filled by that. */
-  | 'landed'
-  | 'rejected'
-  | 'no_answer'
-  | 'filled_partly'
-  | 'filled_completely'
-  /** The unfilled rest of an immediate order; something was filled before. */
-  | 'rest_killed'
-  | 'canceled'
-  | 'expired'
-  | 'market_resolved';
+/** What an order is recorded with. */
+export const FIRST_STATUS: OrderStatus = 'submitting';
 
-const OPEN = {
+export const ORDER_EVENTS = [
+  'accepted',
+  /** Quoted: the transaction is on the chain, which fills nothing yet. */
+  'landed',
+  /** Proof that nothing was executed. */
+  'rejected',
+  'no_answer',
+  'filled_partly',
+  'filled_completely',
+  /** Signed: the unfilled rest of an immediate order; a part was filled before. */
+  'rest_killed',
+  /** Quoted: the venue filled a part and sent the rest of the money back. */
+  'rest_reverted',
+  /** Quoted: the venue sent all of the money back. */
+  'reverted',
+  'canceled',
+  'expired',
+  'market_resolved',
+] as const;
+
+export type OrderEventKind = (typeof ORDER_EVENTS)[number];
+
+type Row = Readonly<Partial<Record<OrderEventKind, OrderStatus>>>;
+
+const SUBMITTED: Row = { accepted: 'live', rejected: 'rejected', no_answer: 'unknown' };
+const AT_VENUE: Row = {
   filled_partly: 'partially_filled',
   filled_completely: 'filled',
-  rest_killed: 'matched',
+  rest_killed: 'partially_filled_closed',
   canceled: 'canceled',
   expired: 'expired',
   market_resolved: 'market_resolved',
-} as const satisfies Partial<Record<OrderEventKind, OrderStatus>>;
-
-type Row = Partial<Record<OrderEventKind, OrderStatus>>;
-
-const TABLE: Readonly<Record<OrderStatus, Row>> = {
-  submitting: {
-    accepted: 'live',
-    landed: 'delayed',
-    rejected: 'rejected',
-    no_answer: 'unknown',
-    canceled: 'canceled',
-  },
-  unknown: { accepted: 'live', rejected: 'rejected', no_answer: 'unknown' },
-  live: OPEN,
-  delayed: { ...OPEN, rejected: 'rejected' },
-  unmatched: OPEN,
-  partially_filled: OPEN,
-  matched: {},
-  filled: {},
-  canceled: {},
-  expired: {},
-  rejected: {},
-  market_resolved: {},
+};
+const ON_CHAIN: Row = {
+  filled_partly: 'partially_filled',
+  filled_completely: 'filled',
+  rest_reverted: 'partially_filled_closed',
 };
 
-/** @returns the next status, or `null` when the event cannot happen to an order in this status. */
-export const transition = (status: OrderStatus, event: OrderEventKind): OrderStatus | null =>
-  TABLE[status][event] ?? null;
+const TABLE: Readonly<Record<OrderKind, Readonly<Partial<Record<OrderStatus, Row>>>>> = {
+  signed: {
+    submitting: SUBMITTED,
+    unknown: SUBMITTED,
+    live: AT_VENUE,
+    // A live venue may hold an order back before it matches it, and refuse it then.
+    delayed: { ...AT_VENUE, rejected: 'rejected' },
+    unmatched: AT_VENUE,
+    partially_filled: AT_VENUE,
+  },
+  quoted: {
+    submitting: { landed: 'delayed', rejected: 'rejected', canceled: 'canceled' },
+    delayed: { ...ON_CHAIN, reverted: 'rejected' },
+    partially_filled: ON_CHAIN,
+  },
+};
+
+const rowOf = (kind: OrderKind, status: OrderStatus): Row => TABLE[kind][status] ?? {};
+
+/** @returns the next status, or `null` when the event cannot happen to an order of this kind in this status. */
+export const transition = (kind: OrderKind, status: OrderStatus, event: OrderEventKind): OrderStatus | null =>
+  rowOf(kind, status)[event] ?? null;
+
+/** @throws when the event cannot happen to it */
+export function requireTransition(kind: OrderKind, status: OrderStatus, event: OrderEventKind): OrderStatus {
+  const next = transition(kind, status, event);
+  if (next === null) throw new Error(`a ${kind} order that is ${status} cannot be ${event}`);
+  return next;
+}
+
+/** The statuses that one or more events lead to: one piece of evidence may carry several. */
+export function reachable(kind: OrderKind, from: OrderStatus): readonly OrderStatus[] {
+  const found = new Set<OrderStatus>();
+  const walk = (status: OrderStatus): void => {
+    for (const next of Object.values(rowOf(kind, status))) {
+      if (found.has(next)) continue;
+      found.add(next);
+      walk(next);
+    }
+  };
+  walk(from);
+  return ORDER_STATUSES.filter((status) => found.has(status));
+}
 
 /** Nothing can happen to it any more. */
-export const isTerminal = (status: OrderStatus): boolean => Object.keys(TABLE[status]).length === 0;
+export const isTerminal = (status: OrderStatus): boolean =>
+  ORDER_KINDS.every((kind) => Object.keys(rowOf(kind, status)).length === 0);
 
-/** No evidence yet: budgets stay reserved and a resolver is at work. */
+/** There is no evidence yet: budgets stay reserved and a resolver is at work. */
 export const isInDoubt = (status: OrderStatus): boolean => status === 'submitting' || status === 'unknown';
 
 /** Rests at the venue and can be filled or canceled. */
 export const isOpen = (status: OrderStatus): boolean => !isTerminal(status) && !isInDoubt(status);
 
-/** The integer of the interface's records: 1 live, 2 matched, 3 canceled, 4 market resolved, 5 invalid. */
-export function orderStatusNumber(status: OrderStatus): 1 | 2 | 3 | 4 | 5 {
-  switch (status) {
-    case 'matched':
-    case 'filled':
-      return 2;
-    case 'canceled':
-    case 'expired':
-      return 3;
-    case 'market_resolved':
-      return 4;
-    case 'rejected':
-      return 5;
-    default:
-      return 1;
-  }
-}
+/**
+ * How long an order may be `submitting` before agents are warned of it. A quoted order's transaction lands, or dies with
+ * its blockhash: 150 blocks of at most 800 ms, and 32 more.
+ */
+export const IN_DOUBT_AFTER_MS: Readonly<Record<OrderKind, number>> = { signed: 5_000, quoted: 150_000 };
+
+/** Orders without an answer that were created before are in doubt by now. */
+export const inDoubtBefore = (now: number): Readonly<Record<OrderKind, number>> => ({
+  signed: now - IN_DOUBT_AFTER_MS.signed,
+  quoted: now - IN_DOUBT_AFTER_MS.quoted,
+});

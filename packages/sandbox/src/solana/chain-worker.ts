@@ -1,0 +1,140 @@
+/**
+ * The thread that computes the chain, and nothing else: it executes, simulates, reads its database and encodes answers,
+ * so that none of it delays the thread that serves everybody. Started by `chain-thread.ts` alone.
+ */
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { CallQueue } from './call-queue.ts';
+import { createLocalChain, type DurableChain } from './chain.ts';
+import { openDatabase } from './database-address.ts';
+import { answerBody } from './rpc/answer.ts';
+import {
+  type CallMessage,
+  type FromChain,
+  factsOf,
+  type ThreadData,
+  type ToChain,
+} from './thread-messages.ts';
+import { type RpcLimits, SandboxChainUnavailable } from './types.ts';
+
+/** Of 19: where processors are short, the rest of the process goes first. */
+const NICENESS = 10;
+const DATABASE_END_S = 1;
+
+/** Linux gives each thread a priority of its own. Elsewhere this does nothing. */
+function giveWayToOtherThreads(): void {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS);
+  } catch {
+    // Not Linux, or no /proc: the thread runs as any other.
+  }
+}
+
+class ChainThreadServer {
+  readonly #port: MessagePort;
+  readonly #data: ThreadData;
+  readonly #queue = new CallQueue<CallMessage>((call) => this.#answer(call));
+  /** Of the call that was begun last: the clock itself is in another thread. */
+  #nowMs: number;
+  #chain: DurableChain | null = null;
+  #hasToldLanded = false;
+
+  constructor(port: MessagePort, data: ThreadData) {
+    this.#port = port;
+    this.#data = data;
+    this.#nowMs = data.nowMs;
+    port.on('message', (message: ToChain) => this.#receive(message));
+  }
+
+  async open(): Promise<void> {
+    const { database, seed, landing, name, generation, resume } = this.#data;
+    const sql = openDatabase(database);
+    try {
+      this.#chain = await createLocalChain({
+        ...{ sql, seed, name, generation },
+        ...(landing === null ? {} : { landing }),
+        clock: { now: () => this.#nowMs },
+        onLanded: () => this.#tellLanded(),
+        onState: (state) => this.#tell({ kind: 'state', state }),
+        log: (message, details) => this.#log(message, details),
+      });
+      await this.#chain.start(resume);
+    } catch (error) {
+      this.#tell({ kind: 'unopened', error: factsOf(error) });
+      await sql.end({ timeout: DATABASE_END_S });
+      process.exit(0);
+    }
+  }
+
+  #receive(message: ToChain): void {
+    if (message.kind === 'call') this.#queue.add(message, message.isStranger);
+    else if (message.kind === 'close') void this.#close();
+    else {
+      this.#nowMs = message.nowMs;
+      this.#tell({ kind: 'pong' });
+    }
+  }
+
+  async #close(): Promise<void> {
+    await this.#chain?.close();
+    process.exit(0);
+  }
+
+  #answer(call: CallMessage): void {
+    this.#nowMs = call.nowMs;
+    const { id } = call;
+    this.#perform(call).then(
+      (value) => this.#tell({ kind: 'answer', id, value }, value),
+      (error: unknown) => this.#tell({ kind: 'failure', id, error: factsOf(error) }),
+    );
+  }
+
+  async #perform(call: CallMessage): Promise<unknown> {
+    const chain = this.#chain;
+    if (chain === null)
+      throw new SandboxChainUnavailable('no', 'the sandbox chain is being read from its database');
+    if (call.name === 'rpc') return this.#rpc(chain, ...call.args);
+    const method = chain[call.name] as (...args: readonly unknown[]) => unknown;
+    return method.apply(chain, call.args);
+  }
+
+  async #rpc(chain: DurableChain, body: string, limits: RpcLimits): Promise<Uint8Array | null> {
+    const text = await answerBody(body, {
+      find: () => chain,
+      limits,
+      onFault: (error) => this.#log('the Solana door failed', { err: error }),
+    });
+    return text === null ? null : new TextEncoder().encode(text);
+  }
+
+  /** Once for all that one commit made durable, and before their senders are answered. */
+  #tellLanded(): void {
+    if (this.#hasToldLanded) return;
+    this.#hasToldLanded = true;
+    this.#tell({ kind: 'landed' });
+    setImmediate(() => {
+      this.#hasToldLanded = false;
+    });
+  }
+
+  #log(message: string, details?: unknown): void {
+    try {
+      this.#tell({ kind: 'log', message, details });
+    } catch {
+      this.#tell({ kind: 'log', message, details: String(details) });
+    }
+  }
+
+  /** @param value encoded answers are handed over instead of copied */
+  #tell(message: FromChain, value?: unknown): void {
+    const isText = value instanceof Uint8Array && value.byteLength === value.buffer.byteLength;
+    this.#port.postMessage(message, isText ? [value.buffer as ArrayBuffer] : []);
+  }
+}
+
+if (parentPort !== null) {
+  giveWayToOtherThreads();
+  await new ChainThreadServer(parentPort, workerData as ThreadData).open();
+}

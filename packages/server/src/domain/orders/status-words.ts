@@ -1,0 +1,78 @@
+/**
+ * How an order's status reads on the wire: its word, and the integer of the interface's records (1 live, 2 matched,
+ * 3 canceled, 4 market resolved, 5 invalid). A signed order reads in the words of its venue's protocol, a quoted one as
+ * submitted → open → filled, partially_filled or reverted, or expired, failed, canceled.
+ */
+import { ORDER_KINDS, ORDER_STATUSES, type OrderKind, type OrderStatus } from './lifecycle.ts';
+
+export type StatusNumber = 1 | 2 | 3 | 4 | 5;
+type Reading = readonly [word: string, number: StatusNumber];
+
+const READINGS: Readonly<Record<OrderKind, Readonly<Record<OrderStatus, Reading>>>> = {
+  signed: {
+    submitting: ['submitting', 1],
+    unknown: ['unknown', 1],
+    live: ['live', 1],
+    delayed: ['delayed', 1],
+    unmatched: ['unmatched', 1],
+    partially_filled: ['partially_filled', 1],
+    partially_filled_closed: ['matched', 2],
+    filled: ['filled', 2],
+    canceled: ['canceled', 3],
+    expired: ['expired', 3],
+    rejected: ['rejected', 5],
+    market_resolved: ['market_resolved', 4],
+  },
+  quoted: {
+    submitting: ['submitted', 1],
+    unknown: ['submitted', 1],
+    live: ['open', 1],
+    delayed: ['open', 1],
+    unmatched: ['open', 1],
+    partially_filled: ['open', 1],
+    partially_filled_closed: ['partially_filled', 2],
+    filled: ['filled', 2],
+    canceled: ['canceled', 3],
+    expired: ['expired', 3],
+    rejected: ['failed', 5],
+    // Does not happen to a quoted order: its venue pays it out by another one.
+    market_resolved: ['open', 1],
+  },
+};
+
+/** Quoted orders that were rejected through no fault of their own, by error code. */
+const WITHOUT_EFFECT: Readonly<Record<string, Reading>> = {
+  reverted: ['reverted', 3],
+  not_landed: ['expired', 3],
+};
+
+export interface OrderStanding {
+  readonly kind: OrderKind;
+  readonly status: OrderStatus;
+  readonly errorCode: string | null;
+}
+
+function readingOf({ kind, status, errorCode }: OrderStanding): Reading {
+  const withoutEffect =
+    kind === 'quoted' && status === 'rejected' && errorCode !== null ? WITHOUT_EFFECT[errorCode] : undefined;
+  return withoutEffect ?? READINGS[kind][status];
+}
+
+export const statusWord = (order: OrderStanding): string => readingOf(order)[0];
+
+export const statusNumber = (order: OrderStanding): StatusNumber => readingOf(order)[1];
+
+/** Webhooks tell of both kinds in the words of signed orders. */
+export const eventWord = (status: OrderStatus): string => READINGS.signed[status][0];
+
+/** Error codes by which a rejected quoted order reads differently. */
+export const WITHOUT_EFFECT_CODES: readonly string[] = Object.keys(WITHOUT_EFFECT);
+
+/** Every standing that reads as the number; an error code that is not named reads as `null` does. */
+export const standingsOf = (number: number): readonly OrderStanding[] =>
+  ORDER_KINDS.flatMap((kind) =>
+    ORDER_STATUSES.flatMap((status) => {
+      const codes = kind === 'quoted' && status === 'rejected' ? WITHOUT_EFFECT_CODES : [];
+      return [null, ...codes].map((errorCode) => ({ kind, status, errorCode }));
+    }),
+  ).filter((standing) => statusNumber(standing) === number);

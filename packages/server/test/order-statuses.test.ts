@@ -1,0 +1,99 @@
+/** A status changes as the lifecycle allows, by one statement, and the database refuses everything else. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { LIFECYCLE_FILE, lifecycleSql } from '../src/adapters/postgres/lifecycle-sql.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { FUNCTIONS_FOLDER } from '../src/adapters/postgres/sql-functions.ts';
+import { ORDER_KINDS, ORDER_STATUSES, type OrderKind, reachable } from '../src/domain/orders/lifecycle.ts';
+import { eventWord } from '../src/domain/orders/status-words.ts';
+
+const PACKAGES = join(import.meta.dirname, '../..');
+
+let sql: Sql;
+beforeAll(async () => {
+  sql = await openTestDatabase();
+  await migrate(sql);
+});
+
+let orders = 0;
+async function insertOrder(kind: OrderKind, status = 'submitting'): Promise<string> {
+  orders += 1;
+  const orderId = `order ${orders}`;
+  const signed = kind === 'signed';
+  await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
+      kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares,
+      money, funder, wallet_address, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount,
+      updated_at)
+    values (gen_random_uuid(), ${orderId}, 1, 'v', 'm', 'c', 'q', 't', 'YES', ${kind}, ${signed ? 0 : null},
+      ${signed ? 2 : null}, 'BUY', true, 'GTC', false, false, 5000, 5000, 1, 1, 'w', 'w', 0, 'r', now(), ${status}, '[]',
+      current_date, 1, now())`;
+  return orderId;
+}
+
+/** Puts an order into a status without asking its lifecycle. */
+const place = (orderId: string, status: string) =>
+  sql.begin(async (tx) => {
+    await tx`alter table orders disable trigger orders_next_status`;
+    await tx`update orders set status = ${status} where order_id = ${orderId}`;
+    await tx`alter table orders enable trigger orders_next_status`;
+  });
+
+test('the functions in the database are made from the lifecycle: node scripts/release-functions.ts', () => {
+  expect(readFileSync(join(FUNCTIONS_FOLDER, LIFECYCLE_FILE), 'utf8')).toBe(lifecycleSql());
+});
+
+test('an update that the lifecycle does not allow is refused by the database; one that it allows is not', async () => {
+  for (const kind of ORDER_KINDS) {
+    const orderId = await insertOrder(kind);
+    for (const from of ORDER_STATUSES)
+      for (const to of ORDER_STATUSES) {
+        await place(orderId, from);
+        const moved = await sql`update orders set status = ${to} where order_id = ${orderId}`.then(
+          () => true,
+          (error: { code?: string }) => {
+            expect(error.code).toBe('23514');
+            return false;
+          },
+        );
+        expect([kind, from, to, moved]).toEqual([
+          kind,
+          from,
+          to,
+          from === to || reachable(kind, from).includes(to),
+        ]);
+      }
+  }
+});
+
+test('an order begins as submitting, and stays of its kind', async () => {
+  for (const status of ORDER_STATUSES.filter((one) => one !== 'submitting'))
+    await expect(insertOrder('signed', status)).rejects.toThrow(`cannot begin as ${status}`);
+  const orderId = await insertOrder('signed');
+  await expect(
+    sql`update orders set kind = 'quoted', signature_type = null, version = null where order_id = ${orderId}`,
+  ).rejects.toThrow('cannot become');
+});
+
+test('the words of webhooks are those of the records', async () => {
+  for (const status of ORDER_STATUSES) {
+    const [row] = await sql`select order_event_word(${status}) as word`;
+    expect(row?.word).toBe(eventWord(status));
+  }
+});
+
+test('one statement writes statuses: that of the evidence', () => {
+  const sources = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^[\w-]+\/src\/.*\.(ts|sql)$/.test(path) && !path.includes('migrations/'))
+    .map((path) => ({ path, text: readFileSync(join(PACKAGES, path), 'utf8') }));
+  const writers = (pattern: RegExp) =>
+    sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+  expect(writers(/\b(update|merge into)\s+(only\s+)?("?public"?\.)?"?orders\b/i)).toEqual([
+    'server/src/adapters/postgres/evidence.ts',
+  ]);
+  expect(writers(/\binsert\s+into\s+("?public"?\.)?"?orders\b/i)).toEqual([
+    'server/src/adapters/postgres/trade-ledger.ts',
+  ]);
+});
