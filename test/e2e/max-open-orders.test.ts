@@ -1,7 +1,7 @@
 /** The safeguard maxOpenOrders: how many orders an agent has open at a time, in doubt or not, over all venues. */
 import { BellwetherApiError, buildLimitOrder, linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFakeVenueB, createFakeWallet, type FakeVenueB } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue, createFakeWallet } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
@@ -16,12 +16,10 @@ import { Visitor } from '../passkey.ts';
 import { BUY_TEN } from '../quote-trader.ts';
 
 let service: TestService;
-let venue: FakeVenueB;
 let market: Market;
 
 beforeAll(async () => {
-  venue = createFakeVenueB();
-  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB: venue });
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [createFakeQuoteVenue()] });
   market = await aMarket((await newTrader(service)).client);
 });
 
