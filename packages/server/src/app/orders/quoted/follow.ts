@@ -4,11 +4,11 @@
  * follows from silence. Any replica does this for any order, under leases; a crash leaves the row due.
  */
 
-import { pollPause } from '../../domain/chain-orders.ts';
-import type { Landing } from '../../ports/chain.ts';
-import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
-import type { Deps } from '../deps.ts';
-import { quotingVenue } from '../venues.ts';
+import { pollPause } from '../../../domain/orders/quoted-amounts.ts';
+import type { Landing } from '../../../ports/chain.ts';
+import type { ChainOrderRow, QuoteRow } from '../../../ports/quoted-orders.ts';
+import type { Deps } from '../../deps.ts';
+import { quotingVenue } from '../../venues.ts';
 import { type ExecutableQuote, isExecutable, landed, progressed, reject } from './outcomes.ts';
 import { isUnseen } from './submit.ts';
 

@@ -9,13 +9,13 @@ import {
   pipsToNumber,
 } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
-import { markPrice } from '../../domain/market.ts';
-import type { TickerMarket } from '../../ports/quotes.ts';
-import type { Caller, PositionRow } from '../../ports/stores.ts';
-import type { Deps } from '../deps.ts';
-import { percentOf } from '../positions.ts';
-import { refusal } from '../refusal.ts';
-import { filterOf, quotingVenue } from '../venues.ts';
+import { markPrice } from '../domain/market.ts';
+import type { TickerMarket } from '../ports/quotes.ts';
+import type { Caller, PositionRow } from '../ports/stores.ts';
+import type { Deps } from './deps.ts';
+import { percentOf } from './positions.ts';
+import { refusal } from './refusal.ts';
+import { filterOf, quotingVenue } from './venues.ts';
 
 interface Wallets {
   readonly read: readonly SolanaAddress[];

@@ -6,16 +6,16 @@
 import { QUOTE_ERRORS, type Quote, type QuoteErrorCode, type QuoteRequest } from '@bellwether/contract';
 import { DecimalError, formatMicro, formatPips, parseMicro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/protocol';
-import type { Denial } from '../../domain/denial.ts';
-import { markPrice } from '../../domain/market.ts';
-import { plainText } from '../../domain/untrusted-text.ts';
-import type { QuoteRow } from '../../ports/quoted-orders.ts';
-import type { QuoteQuestion, TickerMarket, VenueQuote } from '../../ports/quotes.ts';
-import type { Caller } from '../../ports/stores.ts';
-import type { Deps } from '../deps.ts';
-import { Refusal } from '../refusal.ts';
-import { TITLE_CHARS } from '../untrusted-market.ts';
-import { quotingVenue } from '../venues.ts';
+import type { Denial } from '../../../domain/denial.ts';
+import { markPrice } from '../../../domain/market.ts';
+import { plainText } from '../../../domain/untrusted-text.ts';
+import type { QuoteRow } from '../../../ports/quoted-orders.ts';
+import type { QuoteQuestion, TickerMarket, VenueQuote } from '../../../ports/quotes.ts';
+import type { Caller } from '../../../ports/stores.ts';
+import type { Deps } from '../../deps.ts';
+import { Refusal } from '../../refusal.ts';
+import { TITLE_CHARS } from '../../untrusted-market.ts';
+import { quotingVenue } from '../../venues.ts';
 import { lookAhead, sentenceOf } from './judge.ts';
 
 /** At most; a blockhash that ends sooner ends the quote. */

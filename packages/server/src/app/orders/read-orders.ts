@@ -10,16 +10,16 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import { parseWallet, type WalletAddress } from '../domain/addresses.ts';
-import { isInDoubt, isOpen, isTerminal } from '../domain/orders/lifecycle.ts';
-import { statusNumber, statusWord } from '../domain/orders/status-words.ts';
-import type { Caller, FillRow, OrderFilter, OrderRow } from '../ports/stores.ts';
-import type { Venue } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
+import { parseWallet, type WalletAddress } from '../../domain/addresses.ts';
+import { isInDoubt, isOpen, isTerminal } from '../../domain/orders/lifecycle.ts';
+import { statusNumber, statusWord } from '../../domain/orders/status-words.ts';
+import type { Caller, FillRow, OrderFilter, OrderRow } from '../../ports/stores.ts';
+import type { Venue } from '../../ports/venue.ts';
+import type { Deps } from '../deps.ts';
+import { refusal } from '../refusal.ts';
+import { namedVenue, venueOf } from '../venues.ts';
 import { cursorOf, placeOf } from './order-cursor.ts';
-import { refusal } from './refusal.ts';
-import { cancelOnChain, fillsOnChain, journalOf } from './venue-b/orders.ts';
-import { namedVenue, venueOf } from './venues.ts';
+import { cancelOnChain, fillsOnChain, journalOf } from './quoted/records.ts';
 
 const MICRO_PER_UNIT = 1_000_000n;
 

@@ -8,13 +8,13 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import { isTerminal } from '../../domain/orders/lifecycle.ts';
-import { statusNumber, statusWord } from '../../domain/orders/status-words.ts';
-import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
-import type { Caller, FillRow, OrderFilter, OrderRow, QuotedOrderRow } from '../../ports/stores.ts';
-import type { Deps } from '../deps.ts';
-import { refusal } from '../refusal.ts';
-import { quotingVenue } from '../venues.ts';
+import { isTerminal } from '../../../domain/orders/lifecycle.ts';
+import { statusNumber, statusWord } from '../../../domain/orders/status-words.ts';
+import type { ChainOrderRow, QuoteRow } from '../../../ports/quoted-orders.ts';
+import type { Caller, FillRow, OrderFilter, OrderRow, QuotedOrderRow } from '../../../ports/stores.ts';
+import type { Deps } from '../../deps.ts';
+import { refusal } from '../../refusal.ts';
+import { quotingVenue } from '../../venues.ts';
 import { cancelUnsent, type ExecutableQuote, holderOf, isExecutable } from './outcomes.ts';
 
 /** An order with the transaction that it is, and the quote that was signed. */

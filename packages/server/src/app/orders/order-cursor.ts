@@ -1,6 +1,6 @@
 /** A place in the order history as an opaque text: stays where it is, however many orders come in front of it. */
-import { refusal } from './refusal.ts';
-import { LAST_MS } from './times.ts';
+import { refusal } from '../refusal.ts';
+import { LAST_MS } from '../times.ts';
 
 export interface OrderPlace {
   readonly createdAt: number;

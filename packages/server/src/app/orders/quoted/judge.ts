@@ -4,12 +4,12 @@
  * chain takes whatever is signed, whether it came through the desk or not.
  */
 import type { Micro } from '@bellwether/contract/decimals';
-import { legsOf } from '../../domain/chain-orders.ts';
-import type { Denial } from '../../domain/denial.ts';
-import { assess } from '../../domain/safeguards.ts';
-import type { Caller, Standing } from '../../ports/stores.ts';
-import type { Deps } from '../deps.ts';
-import { quotingVenue } from '../venues.ts';
+import type { Denial } from '../../../domain/denial.ts';
+import { legsOf } from '../../../domain/orders/quoted-amounts.ts';
+import { assess } from '../../../domain/safeguards.ts';
+import type { Caller, Standing } from '../../../ports/stores.ts';
+import type { Deps } from '../../deps.ts';
+import { quotingVenue } from '../../venues.ts';
 import type { ExecutableQuote } from './outcomes.ts';
 
 type ChainTrade = Pick<ExecutableQuote, 'wallet' | 'ticker' | 'mints' | 'side' | 'amounts'>;

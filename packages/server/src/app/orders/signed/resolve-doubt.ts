@@ -1,9 +1,9 @@
 /**
  * Orders that their venue never answered for. It is asked by order id until there is proof; nothing is resent.
  */
-import { FIRST_STATUS, requireTransition } from '../domain/orders/lifecycle.ts';
-import type { Deps } from './deps.ts';
-import { venueOf } from './venues.ts';
+import { FIRST_STATUS, requireTransition } from '../../../domain/orders/lifecycle.ts';
+import type { Deps } from '../../deps.ts';
+import { venueOf } from '../../venues.ts';
 
 const UNKNOWN = { kind: 'unknown' } as const;
 

@@ -5,20 +5,20 @@
 
 import type { VenueRefusal } from '@bellwether/contract';
 import { formatMicro } from '@bellwether/contract/decimals';
-import { averagePrice, fillOf } from '../../domain/chain-orders.ts';
 import {
   FIRST_STATUS,
   isTerminal,
   type OrderEventKind,
   type OrderStatus,
   requireTransition,
-} from '../../domain/orders/lifecycle.ts';
-import type { Evidence, FillEvidence, FirstAnswer, OutcomeEvidence } from '../../ports/evidence.ts';
-import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
-import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../../ports/quotes.ts';
-import type { WalletAddress } from '../../ports/stores.ts';
-import type { Deps } from '../deps.ts';
-import { quotingVenue } from '../venues.ts';
+} from '../../../domain/orders/lifecycle.ts';
+import { averagePrice, fillOf } from '../../../domain/orders/quoted-amounts.ts';
+import type { Evidence, FillEvidence, FirstAnswer, OutcomeEvidence } from '../../../ports/evidence.ts';
+import type { ChainOrderRow, QuoteRow } from '../../../ports/quoted-orders.ts';
+import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../../../ports/quotes.ts';
+import type { WalletAddress } from '../../../ports/stores.ts';
+import type { Deps } from '../../deps.ts';
+import { quotingVenue } from '../../venues.ts';
 
 /** A quote of which an order can be made. */
 export interface ExecutableQuote extends QuoteRow {

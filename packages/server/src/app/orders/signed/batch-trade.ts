@@ -1,8 +1,8 @@
 /** Several trades in one request, in the order given; what becomes of one does not touch the others. */
 import type { TradeRequest, TradeResponse } from '@bellwether/contract';
-import type { Caller } from '../ports/stores.ts';
-import { type Deadline, tooLate, within } from './deadline.ts';
-import type { Deps } from './deps.ts';
+import type { Caller } from '../../../ports/stores.ts';
+import { type Deadline, tooLate, within } from '../../deadline.ts';
+import type { Deps } from '../../deps.ts';
 import { outcomeUnknown, placeTrade } from './place-trade.ts';
 
 /** An order of the request, or what the door found wrong with it. */

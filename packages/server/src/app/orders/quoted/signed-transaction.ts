@@ -12,11 +12,11 @@ import {
   signatureFaults,
   type VerifyEd25519,
 } from '@bellwether/protocol';
-import type { Denial } from '../../domain/denial.ts';
-import type { Simulation } from '../../ports/chain.ts';
-import type { Deps } from '../deps.ts';
-import { Refusal } from '../refusal.ts';
-import { quotingVenue } from '../venues.ts';
+import type { Denial } from '../../../domain/denial.ts';
+import type { Simulation } from '../../../ports/chain.ts';
+import type { Deps } from '../../deps.ts';
+import { Refusal } from '../../refusal.ts';
+import { quotingVenue } from '../../venues.ts';
 import type { ExecutableQuote } from './outcomes.ts';
 
 const PATH = 'signedTransaction';

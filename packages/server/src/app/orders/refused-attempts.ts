@@ -1,12 +1,12 @@
 /** Notes what the desk refused, behind the answer, so that an agent can read later what it tried. */
 import type { ErrorCode, TradeRequest } from '@bellwether/contract';
 import { notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
-import { legsOf } from '../domain/chain-orders.ts';
-import type { QuoteRow } from '../ports/quoted-orders.ts';
-import type { Caller } from '../ports/stores.ts';
-import type { Deps } from './deps.ts';
-import type { Refusal } from './refusal.ts';
-import { quotingVenue } from './venues.ts';
+import { legsOf } from '../../domain/orders/quoted-amounts.ts';
+import type { QuoteRow } from '../../ports/quoted-orders.ts';
+import type { Caller } from '../../ports/stores.ts';
+import type { Deps } from '../deps.ts';
+import type { Refusal } from '../refusal.ts';
+import { quotingVenue } from '../venues.ts';
 
 /** They say something about the request or the service, not about the trade; or it is in the journal already. */
 const NO_ATTEMPT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
