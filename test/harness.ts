@@ -9,10 +9,10 @@ import {
   type SignatureType,
   Signer,
 } from '@bellwether/sdk';
-import { afterAll } from 'vitest';
 import { readConfig } from '../packages/server/src/config.ts';
 import { type Overrides, type Service, startService } from '../packages/server/src/service.ts';
 import { createTestDatabase } from './postgres.ts';
+import { afterFile } from './setup/clean-up.ts';
 
 export interface TestService extends Service {
   /** This process leads, unless a test has started several. */
@@ -22,12 +22,6 @@ export interface TestService extends Service {
   readonly databaseUrl: string;
   readonly masterKey: string;
 }
-
-const started: Service[] = [];
-
-afterAll(async () => {
-  await Promise.all(started.map((service) => service.stop()));
-});
 
 /** Rate limits are off, bounds are wide and the log is silent unless the environment says otherwise. */
 export async function startTestService(
@@ -49,7 +43,7 @@ export async function startTestService(
     MASTER_KEY: masterKey,
   });
   const service = await startService(config, overrides);
-  started.push(service);
+  afterFile('services', service.stop);
   return {
     ...service,
     exchange: service.exchange as TestService['exchange'],

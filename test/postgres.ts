@@ -1,55 +1,46 @@
-/**
- * One embedded PostgreSQL for a test file, and as many empty databases on it as the file wants. Each is dropped
- * with the server: its folder lies under the system's temporary folder.
- */
+/** Databases for test files, each its own, on the one PostgreSQL that all files share; dropped after the file. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { inject } from 'vitest';
 import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
-import {
-  type EmbeddedPostgres,
-  startEmbeddedPostgres,
-} from '../packages/server/src/adapters/postgres/embedded-postgres.ts';
+import { afterFile } from './setup/clean-up.ts';
+import type { SharedPostgres } from './setup/postgres-server.ts';
 
-let running: Promise<{ folder: string; started: EmbeddedPostgres }> | undefined;
+let shared: Promise<SharedPostgres> | undefined;
 
-async function server(): Promise<EmbeddedPostgres> {
-  running ??= (async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'bw-test-'));
-    return { folder, started: await startEmbeddedPostgres({ dataDir: folder, database: 'bellwether' }) };
-  })();
-  return (await running).started;
+async function askForServer(): Promise<SharedPostgres> {
+  const line = await text(connect(inject('postgresDoor')));
+  if (line === '') throw new Error('the shared PostgreSQL did not start; its process has said why');
+  return JSON.parse(line);
 }
 
-const pools: Sql[] = [];
-
-afterAll(async () => {
-  await Promise.all(pools.map((sql) => sql.end({ timeout: 1 })));
-  if (running === undefined) return;
-  const { folder, started } = await running;
-  await started.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+async function asAdmin(where: SharedPostgres, statement: string): Promise<void> {
+  const sql = openPool(socketUrl({ ...where, user: where.admin }, 'postgres'), { max: 1 });
+  try {
+    await sql.unsafe(statement);
+  } finally {
+    await sql.end();
+  }
+}
 
 /**
  * An empty database of its own, as a URL in PostgreSQL's spelling for sockets: good for DATABASE_URL and for
  * `openPool`, not for `postgres(url)`.
  */
 export async function createTestDatabase(): Promise<string> {
-  const where = await server();
+  shared ??= askForServer();
+  const where = await shared;
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const sql = openPool(socketUrl({ ...where, user: where.admin }, 'postgres'), { max: 1 });
   // Owned by an ordinary role: what needs more than that must fail here, too.
-  await sql.unsafe(`create database ${name} owner ${where.user}`);
-  await sql.end();
+  await asAdmin(where, `create database ${name} owner ${where.user}`);
+  afterFile('databases', () => asAdmin(where, `drop database if exists ${name} with (force)`));
   return socketUrl(where, name);
 }
 
 /** A pool on an empty database of its own; closed with the file. */
 export async function openTestDatabase(max = 10): Promise<Sql> {
   const sql = openPool(await createTestDatabase(), { max });
-  pools.push(sql);
+  afterFile('pools', () => sql.end({ timeout: 1 }));
   return sql;
 }

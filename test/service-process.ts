@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from 'vitest';
+import { afterFile } from './setup/clean-up.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'packages', 'server', 'src', 'main.ts');
@@ -40,24 +40,17 @@ export interface ProcessOptions {
   readonly port?: number;
 }
 
-const children: ChildProcess[] = [];
-const folders: string[] = [];
-
 /** A folder with a short path: the socket's has to fit into a hundred bytes. */
 export function dataFolder(parent = tmpdir()): string {
   const folder = mkdtempSync(join(parent, 'bw-'));
-  folders.push(folder);
-  return folder;
-}
-
-afterAll(async () => {
-  for (const child of children) signalGroup(child, 'SIGKILL');
-  for (const folder of folders) {
+  // Whatever was started on it before has been killed by then.
+  afterFile('pools', async () => {
     for (const pid of postgresOf(folder)) kill(pid, 'SIGKILL');
     await waitFor(() => postgresOf(folder).length === 0, 5_000);
     rmSync(folder, { recursive: true, force: true });
-  }
-});
+  });
+  return folder;
+}
 
 /** A free port, at the moment of asking. */
 export async function freePort(): Promise<number> {
@@ -90,7 +83,7 @@ export function launch(options: ProcessOptions & { readonly port: number }): {
       ...env,
     },
   });
-  children.push(child);
+  afterFile('processes', () => signalGroup(child, 'SIGKILL'));
   let text = '';
   child.stdout?.on('data', (chunk) => (text += chunk));
   child.stderr?.on('data', (chunk) => (text += chunk));

@@ -37,7 +37,8 @@ afterAll(() => admin.end({ timeout: 1 }));
 async function terminateAll(): Promise<number> {
   const rows = await admin`
     select pg_terminate_backend(pid), xact_start is not null and state like 'idle in%' as was_open
-    from pg_stat_activity where application_name like 'bellwether %'`;
+    from pg_stat_activity
+    where datname = current_database() and application_name like 'bellwether %'`;
   expect(rows.length).toBeGreaterThan(0);
   return rows.filter((row) => row.was_open).length;
 }

@@ -20,8 +20,8 @@
 import { MICRO, type Micro, PIPS } from '@bellwether/contract/decimals';
 import { budgetOf, isImmediate } from './amounts.ts';
 import { yesPrice } from './book.ts';
-import type { Market } from './market.ts';
 import { type Plan, planOrder } from './matching.ts';
+import type { Market } from './records.ts';
 import type { EngineState } from './state.ts';
 import type { NewOrder, RejectReason } from './types.ts';
 

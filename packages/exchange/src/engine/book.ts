@@ -8,72 +8,22 @@
  */
 import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { feeNumerator } from './amounts.ts';
-import type { Account } from './ledger.ts';
-import type { Market } from './market.ts';
-import type { Level, MarketSpec, NewOrder, OrderId, Outcome, Side, TimeInForce } from './types.ts';
+import type { Level, MarketSpec, Outcome, Side } from './types.ts';
 
-/** An order on the book; removed from everywhere the moment it is done. */
-export class RestingOrder {
-  readonly orderId: OrderId;
-  readonly owner: Account;
-  readonly market: Market;
+/** What the book needs of the orders that it queues. */
+interface Queued<Order> {
   readonly outcome: Outcome;
   readonly side: Side;
-  readonly limit: Pips;
-  /** As signed, in micro-shares. */
-  readonly size: Micro;
-  readonly timeInForce: TimeInForce;
-  readonly expiresAt: number | undefined;
-  readonly acceptedAt: number;
-  readonly level: PriceLevel;
-  filled: Micro;
-  cost: Micro;
-  fees: Micro;
-  /** What still rests: size − filled, less rounding dust (see matching.ts). */
+  readonly level: PriceLevel<Order>;
   remaining: Micro;
-  /** floor(remaining × limit) in micro collateral: the hold of a BUY, the book value of a SELL. */
-  value: Micro = 0n;
-  previous: RestingOrder | undefined;
-  next: RestingOrder | undefined;
-  ownersPrevious: RestingOrder | undefined;
-  ownersNext: RestingOrder | undefined;
-  /** Place in the expiry queue; −1 when not in it. */
-  queueIndex = -1;
-
-  constructor(order: NewOrder, place: { owner: Account; market: Market; acceptedAt: number }) {
-    this.orderId = order.orderId;
-    this.owner = place.owner;
-    this.market = place.market;
-    this.outcome = order.outcome;
-    this.side = order.side;
-    this.limit = order.limit;
-    this.size = order.size;
-    this.timeInForce = order.timeInForce;
-    // A signed expiry may lie beyond what a number counts exactly; such a time never comes.
-    this.expiresAt =
-      order.timeInForce === 'GTD'
-        ? Math.min(Math.floor(order.expiresAt ?? 0), Number.MAX_SAFE_INTEGER)
-        : undefined;
-    this.acceptedAt = place.acceptedAt;
-    this.level = place.market.book.level(yesPrice(order.outcome, order.limit));
-    this.filled = 0n;
-    this.cost = 0n;
-    this.fees = 0n;
-    this.remaining = order.size;
-    this.previous = undefined;
-    this.next = undefined;
-    this.ownersPrevious = undefined;
-    this.ownersNext = undefined;
-  }
-
-  /** The limit as a bigint of pips, of the order's own token. */
-  get price(): bigint {
-    return this.outcome === 'YES' ? this.level.yes : this.level.no;
-  }
+  /** floor(remaining × limit) in micro collateral. */
+  value: Micro;
+  previous: Order | undefined;
+  next: Order | undefined;
 }
 
 /** All orders at one YES price, oldest first. Kept when empty: there are at most as many as ticks. */
-export class PriceLevel {
+export class PriceLevel<Order> {
   readonly index: number;
   /** YES price in pips, and both tokens' prices as bigints. */
   readonly pips: Pips;
@@ -81,8 +31,8 @@ export class PriceLevel {
   readonly no: bigint;
   readonly feeNumerator: bigint;
   size: Micro = 0n;
-  first: RestingOrder | undefined = undefined;
-  last: RestingOrder | undefined = undefined;
+  first: Order | undefined = undefined;
+  last: Order | undefined = undefined;
 
   constructor(index: number, spec: MarketSpec) {
     this.index = index;
@@ -151,7 +101,7 @@ export class BookSide {
   }
 }
 
-export class Book {
+export class Book<Order extends Queued<Order>> {
   readonly bids: BookSide;
   readonly asks: BookSide;
   /** One for every order that came to rest, was reduced by a match or left. */
@@ -160,7 +110,7 @@ export class Book {
   /** Collateral value of all resting orders at their limits. */
   liquidity: Micro = 0n;
   readonly #spec: MarketSpec;
-  readonly #levels: (PriceLevel | undefined)[];
+  readonly #levels: (PriceLevel<Order> | undefined)[];
 
   constructor(spec: MarketSpec, listedAt: number) {
     const ticks = PIPS / spec.tickSize;
@@ -171,14 +121,14 @@ export class Book {
     this.#levels = new Array(ticks + 1).fill(undefined);
   }
 
-  level(pips: Pips): PriceLevel {
+  level(pips: Pips): PriceLevel<Order> {
     return this.levelAt(pips / this.#spec.tickSize);
   }
 
-  levelAt(index: number): PriceLevel {
+  levelAt(index: number): PriceLevel<Order> {
     let level = this.#levels[index];
     if (level === undefined) {
-      level = new PriceLevel(index, this.#spec);
+      level = new PriceLevel<Order>(index, this.#spec);
       this.#levels[index] = level;
     }
     return level;
@@ -196,7 +146,7 @@ export class Book {
   }
 
   /** Puts an order at the back of its level. `value` is floor(remaining × limit). */
-  add(order: RestingOrder, value: Micro, at: number): void {
+  add(order: Order, value: Micro, at: number): void {
     const level = order.level;
     order.value = value;
     order.previous = level.last;
@@ -212,7 +162,7 @@ export class Book {
   }
 
   /** Takes `size` out of an order that stays at its place; `value` is its new value. */
-  reduce(order: RestingOrder, size: Micro, value: Micro, at: number): void {
+  reduce(order: Order, size: Micro, value: Micro, at: number): void {
     const change = value - order.value;
     order.remaining -= size;
     order.level.size -= size;
@@ -220,7 +170,7 @@ export class Book {
     this.#changed(change, at);
   }
 
-  remove(order: RestingOrder, at: number): void {
+  remove(order: Order, at: number): void {
     const level = order.level;
     if (order.previous === undefined) level.first = order.next;
     else order.previous.next = order.next;
@@ -234,7 +184,7 @@ export class Book {
   }
 
   /** Every resting order of a side, best price first, oldest first. */
-  *orders(side: BookSide): Generator<RestingOrder> {
+  *orders(side: BookSide): Generator<Order> {
     for (let index = side.best; index !== -1; index = side.worseThan(index)) {
       for (let order = this.levelAt(index).first; order !== undefined; order = order.next) yield order;
     }

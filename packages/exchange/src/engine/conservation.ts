@@ -3,8 +3,7 @@
  * moves money. Cost grows with the state, so it is for tests, recovery and occasional audits.
  */
 import type { Micro } from '@bellwether/contract/decimals';
-import type { RestingOrder } from './book.ts';
-import type { Market } from './market.ts';
+import type { Market, RestingOrder } from './records.ts';
 import { backingOf } from './sets.ts';
 import type { EngineState } from './state.ts';
 

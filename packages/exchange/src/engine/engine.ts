@@ -26,10 +26,10 @@
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { admit } from './admission.ts';
-import { type BookSide, RestingOrder } from './book.ts';
+import type { BookSide } from './book.ts';
 import { checkConservation } from './conservation.ts';
-import { Market, type MarketStatus } from './market.ts';
 import { executePlan, type Plan } from './matching.ts';
+import { Market, type MarketStatus, RestingOrder } from './records.ts';
 import { finish, rest } from './resting.ts';
 import { redeem, splitOrMerge } from './sets.ts';
 import { decodeState, encodeState } from './snapshot.ts';
@@ -51,7 +51,7 @@ import type {
 } from './types.ts';
 import { accountView, bookView, compareOpenOrders, openOrderView } from './views.ts';
 
-export type { MarketStatus } from './market.ts';
+export type { MarketStatus } from './records.ts';
 
 export class Engine {
   #state = new EngineState();

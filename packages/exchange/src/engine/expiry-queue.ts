@@ -2,7 +2,7 @@
  * Open GTD orders by the time they are due: a binary heap whose entries know their place, so that an order that is
  * done early leaves in O(log n) and no trace stays. Ties go by order id, which depends on nothing but the orders.
  */
-import type { RestingOrder } from './book.ts';
+import type { RestingOrder } from './records.ts';
 
 export class ExpiryQueue {
   readonly #heap: RestingOrder[] = [];

@@ -23,9 +23,8 @@
  */
 import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { affordable, budgetOf, feeOf, floorCost, spendsBudget, takerCost } from './amounts.ts';
-import { isBid, type PriceLevel, type RestingOrder, yesPrice } from './book.ts';
-import type { Account } from './ledger.ts';
-import type { Market } from './market.ts';
+import { isBid, type PriceLevel, yesPrice } from './book.ts';
+import type { Account, Market, RestingOrder } from './records.ts';
 import { fillMaker, finish } from './resting.ts';
 import type { EngineState } from './state.ts';
 import type { EngineEvent, MatchKind, NewOrder } from './types.ts';
@@ -105,7 +104,7 @@ class Walk {
   }
 
   /** Takes what it can of a level; false when the walk is over. */
-  take(level: PriceLevel): boolean {
+  take(level: PriceLevel<RestingOrder>): boolean {
     for (let maker = level.first; maker !== undefined; maker = maker.next) {
       if (this.#bySize ? this.#wanted === 0n : this.#budget === 0n) return false;
       if (maker.owner.id === this.#order.account) {
@@ -119,7 +118,7 @@ class Walk {
     return true;
   }
 
-  #match(maker: RestingOrder, level: PriceLevel): void {
+  #match(maker: RestingOrder, level: PriceLevel<RestingOrder>): void {
     const kind = maker.outcome === this.#order.outcome ? 'COMPLEMENTARY' : this.#isBuy ? 'MINT' : 'MERGE';
     let size = maker.remaining;
     if (this.#bySize && this.#wanted < size) size = this.#wanted;

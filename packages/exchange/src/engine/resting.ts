@@ -4,7 +4,7 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { floorCost } from './amounts.ts';
-import type { RestingOrder } from './book.ts';
+import type { RestingOrder } from './records.ts';
 import type { EngineState } from './state.ts';
 import type { DoneReason, EngineEvent } from './types.ts';
 

@@ -7,7 +7,7 @@
  * ends at zero.
  */
 import type { Micro } from '@bellwether/contract/decimals';
-import type { Market } from './market.ts';
+import type { Market } from './records.ts';
 import type { EngineState } from './state.ts';
 import type { AccountId, ConditionId, EngineEvent } from './types.ts';
 

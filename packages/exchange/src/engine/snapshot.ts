@@ -8,10 +8,10 @@
  */
 
 import { floorCost } from './amounts.ts';
-import { type BookSide, RestingOrder } from './book.ts';
+import type { BookSide } from './book.ts';
 import { ByteReader, ByteWriter } from './byte-codec.ts';
-import type { Account } from './ledger.ts';
-import { Market, type MarketStatus } from './market.ts';
+import type { Account } from './records.ts';
+import { Market, type MarketStatus, RestingOrder } from './records.ts';
 import { link } from './resting.ts';
 import { backingOf } from './sets.ts';
 import { EngineState } from './state.ts';

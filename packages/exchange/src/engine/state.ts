@@ -1,8 +1,8 @@
 /** All that the engine remembers. Nothing in it grows with history: what is done is forgotten. */
-import type { RestingOrder } from './book.ts';
+
 import { ExpiryQueue } from './expiry-queue.ts';
 import { Ledger } from './ledger.ts';
-import type { Market } from './market.ts';
+import type { Market, RestingOrder } from './records.ts';
 import type { ConditionId, OrderId } from './types.ts';
 
 export class EngineState {

@@ -1,7 +1,6 @@
 /** What readers get: copies in the agreed shapes, never the engine's own objects. */
-import { type RestingOrder, yesPrice } from './book.ts';
-import type { Account } from './ledger.ts';
-import type { Market } from './market.ts';
+import { yesPrice } from './book.ts';
+import type { Account, Market, RestingOrder } from './records.ts';
 import type { AccountId, AccountView, BookView, ConditionId, OpenOrder, Outcome, Side } from './types.ts';
 
 /** The NO book is the YES book seen from the other side: YES asks are NO bids at the mirrored price. */

@@ -13,6 +13,7 @@ import { DecimalError, type Operation, parseMicro } from '@bellwether/contract';
 import { Ajv, type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { TSchema } from 'typebox';
+import { validateWhenUsed } from './compile-when-used.ts';
 import { isNear } from './field-names.ts';
 
 const COMMON = { allErrors: true, removeAdditional: false, verbose: true, strict: false } as const;
@@ -116,7 +117,7 @@ const BODIES = validator(false);
 const URLS = validator('array');
 
 export const compileFor = (schema: object, httpPart: string | undefined): ValidateFunction =>
-  httpPart === 'body' ? boundedLists(schema) : URLS.compile(schema);
+  validateWhenUsed(() => (httpPart === 'body' ? boundedLists(schema) : URLS.compile(schema)));
 
 interface BodySchema {
   readonly properties?: Readonly<Record<string, { readonly maxItems?: number }>>;

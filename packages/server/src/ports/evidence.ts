@@ -1,7 +1,17 @@
 /** What a venue proved, in the desk's terms. One row per order and batch; amounts are what this batch adds. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
-import type { FirstAnswer } from './stores.ts';
+import type { VenueId } from './venue.ts';
+
+/** What was said to the agent first; a replay says it again. */
+export interface FirstAnswer {
+  readonly success: boolean;
+  readonly status: string;
+  readonly filled: Micro;
+  readonly cost: Micro;
+  readonly fees: Micro;
+  readonly errorCode: string | null;
+}
 
 export interface OutcomeEvidence {
   readonly orderId: string;
@@ -46,13 +56,26 @@ export interface MarketEvidence {
   readonly slug: string;
   readonly question: string;
   readonly endDate: number;
-  /** Venue B's name; left out by venue A, which tells of resolutions by itself. */
-  readonly venue?: string;
+  readonly venue: VenueId;
 }
 
 export interface ResolutionEvidence {
   readonly conditionId: string;
   readonly payout: 'YES' | 'NO' | 'HALF';
+  readonly at: number;
+}
+
+/** For venues whose evidence has no transaction of its own to join. */
+export interface EvidenceLog {
+  /** Resolves when it is committed: all of the batch, or nothing. */
+  record(evidence: Evidence): Promise<void>;
+}
+
+/** Paper money that came to a wallet. */
+export interface DepositEvidence {
+  readonly wallet: string;
+  readonly amount: Micro;
+  readonly reason: 'simulation' | 'faucet';
   readonly at: number;
 }
 
@@ -64,5 +87,5 @@ export interface Evidence {
   readonly markets: readonly MarketEvidence[];
   /** Of any market; those that nobody here has traded are passed over. */
   readonly resolutions: readonly ResolutionEvidence[];
-  readonly deposits: readonly { readonly wallet: string; readonly amount: Micro; readonly at: number }[];
+  readonly deposits: readonly DepositEvidence[];
 }

@@ -1,7 +1,7 @@
 /** The venue's key endpoints. Wire reference 2.3. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { charge } from '../limits.ts';
-import type { PolymarketDoorOptions } from './door.ts';
+import type { PolymarketDoorOptions } from './door-options.ts';
 import { authenticateL1, type L1Caller } from './l1-auth.ts';
 import type { AuthenticatedKey } from './venue-keys.ts';
 import { invalidApiKey, invalidL1, WireError } from './wire-error.ts';

@@ -4,33 +4,12 @@
  *
  * Register it with Fastify under a prefix of your choice. Everything it sets (parser, error shape) stays inside.
  */
-import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
-import type { PaperExchange } from '../../index.ts';
-import { type Guarded, guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
+import { guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
 import { authRoutes } from './auth-routes.ts';
+import type { PolymarketDoorOptions } from './door-options.ts';
 import { marketRoutes } from './market-routes.ts';
-import type { VenueKeys } from './venue-keys.ts';
 import { WireError } from './wire-error.ts';
-
-export type MarketReads = Pick<PaperExchange, 'market' | 'marketByToken' | 'book'>;
-
-export interface PolymarketDoorOptions {
-  readonly exchange: MarketReads;
-  readonly keys: VenueKeys;
-  readonly recover: RecoverPublicKey;
-  /** Chain that L1 messages are signed for. */
-  readonly chainId: number;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  /**
-   * Order version that `/version` reports: what orders are taken in, 1 for the 12-field struct and 2 for the 11-field
-   * one. Clients of the venue's first version (clob-client 5) never ask and always sign version 1, clob-client-v2 signs
-   * what it is told.
-   */
-  readonly orderVersion: 1 | 2;
-  readonly guard: Guarded;
-}
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 

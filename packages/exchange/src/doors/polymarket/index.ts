@@ -1,5 +1,6 @@
 export { AUTH_TOLERANCE_S, type AuthHeaders } from './auth-headers.ts';
-export { type MarketReads, type PolymarketDoorOptions, polymarketDoor } from './door.ts';
+export { polymarketDoor } from './door.ts';
+export type { MarketReads, PolymarketDoorOptions } from './door-options.ts';
 export {
   type AuthenticatedKey,
   EXCHANGE_KEYS_SCHEMA,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { BookView, MarketView, Outcome } from '../../index.ts';
 import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
 import { bodyText } from './auth-routes.ts';
-import type { PolymarketDoorOptions } from './door.ts';
+import type { PolymarketDoorOptions } from './door-options.ts';
 import {
   wireBook,
   wireCompactMarket,

@@ -1,10 +1,10 @@
 /**
  * One statement for a heartbeat, one for the look before a trade.
  *
- * "What changed since" has to be exact: an order's row carries the time of its change, but it is committed a moment
- * later, and a reader in between must neither miss it next time nor be told twice. So a cursor holds the snapshot in
- * which the reader looked, and the next look takes the rows whose last writer that snapshot could not see. Times only
- * bound how far back the index is read: `CHANGE_MARGIN_MS` covers a slow commit and replicas' clocks.
+ * "What changed since" has to be exact: a change carries its time, but it is committed a moment later, and a reader in
+ * between must neither miss it next time nor be told twice. So a cursor holds the snapshot in which the reader looked, and
+ * the next look takes the facts whose writers that snapshot could not see, each order once and as it is now. Times only
+ * bound how far back the log is read: `CHANGE_MARGIN_MS` covers a slow commit and replicas' clocks.
  */
 import type {
   AgentFacts,
@@ -25,8 +25,6 @@ import { settingsRow } from './settings-columns.ts';
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; the count says how many there are. */
 const NAMED_ORDERS = 5;
-/** Transaction ids come round after so many. */
-const XIDS = (2n ** 32n).toString();
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
@@ -46,7 +44,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     coalesce(d.realized - d.fees, 0)::bigint as realized_today`;
 
   /** The wallet asked for with the account that pays for it, else all that the agent reaches. */
-  const walletsOfA = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
+  const walletsOfEvm = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     user === null
       ? sql`select array_agg(x.address order by x.address) as wallets from (${evmWallets(sql, caller)}) x`
       : sql`select array_agg(distinct y.address) as wallets from (${evmWallets(sql, caller)}) x
@@ -54,17 +52,19 @@ export function createAgentFacts(sql: Sql): AgentFacts {
           cross join lateral (values (x.address), (c.funder)) y(address)
           where x.address = ${user} and y.address is not null`;
 
-  /** Credentials of venue A, the one for the wallet asked for or named first. Wants the agent's row as `a`. */
+  /** Venue credentials, the one for the wallet asked for or named first. Wants the agent's row as `a`. */
   const credential = ({ agentId, userId }: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     sql`select c.funder, c.eoa from credentials c
       where c.user_id = ${userId} and ${isReachable(sql, agentId, sql`c.wallet_address`)}
         ${user === null ? sql`` : sql`and ${user} in (c.wallet_address, c.funder)`}
       order by c.wallet_address = coalesce(${user}, a.wallet_address) desc nulls last, c.registered_at desc limit 1`;
 
-  /** The same on venue B. */
-  const walletsOfB = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
+  /** The same of Solana wallets. */
+  const walletsOfSolana = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     sql`select array_agg(x.address order by x.address) as wallets from (${solanaWallets(sql, caller)}) x
       ${user === null ? sql`` : sql`where x.address = ${user}`}`;
+
+  const walletsOf = { evm: walletsOfEvm, solana: walletsOfSolana };
 
   /** What waits for its answer for longer than its venue takes. */
   const inDoubt = ({ doubtBefore }: DoubtTimes): Fragment => sql`(status = 'unknown' or (status = 'submitting'
@@ -72,6 +72,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
                                  else ${new Date(doubtBefore.signed)}::timestamptz end))`;
 
   const positionColumns = sql`jsonb_agg(jsonb_build_object('wallet', p.wallet, 'condition_id', p.condition_id,
+    'venue', (select m.venue from traded_markets m where m.condition_id = p.condition_id),
     'token_id', p.token_id, 'outcome', p.outcome, 'size', p.size::text, 'cost', p.cost::text,
     'realized', p.realized::text, 'fees', p.fees::text, 'bought_size', p.bought_size::text,
     'bought_cost', p.bought_cost::text))`;
@@ -92,8 +93,8 @@ export function createAgentFacts(sql: Sql): AgentFacts {
           (select max(updated_at) from orders where agent_id = ${caller.agentId}) as last_change_at,
           pg_current_snapshot()::text as snapshot
         from ${limits(caller.agentId, day)}
-        left join lateral (${walletsOfA(caller, user)}) w on true
-        left join lateral (${walletsOfB(caller, user)}) v on true
+        left join lateral (${walletsOf.evm(caller, user)}) w on true
+        left join lateral (${walletsOf.solana(caller, user)}) v on true
         left join lateral (select ${positionColumns} as positions from positions p
           where p.is_held and p.wallet = any(w.wallets || v.wallets)) p on true
         left join lateral (select jsonb_agg(to_jsonb(m)) as groups from (
@@ -112,14 +113,14 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     },
 
     async context(question) {
-      const { caller, user, conditionId, venue } = question;
+      const { caller, user, conditionId, family } = question;
       const [row] = await sql`
         select a.claimed_at as agent_claimed_at, w.wallets, f.funder, f.eoa as signer, p.positions, g.count, g.in_doubt,
           g.market_id, g.venue
         from agents a
-        left join lateral (${venue === 'A' ? walletsOfA(caller, user) : walletsOfB(caller, user)}) w on true
+        left join lateral (${walletsOf[family](caller, user)}) w on true
         left join lateral (${
-          venue === 'A'
+          family === 'evm'
             ? credential(caller, user)
             : sql`select coalesce(${user}, a.sol_address, w.wallets[1]) as funder,
                 coalesce(${user}, a.sol_address, w.wallets[1]) as eoa`
@@ -137,22 +138,29 @@ export function createAgentFacts(sql: Sql): AgentFacts {
   };
 
   /** The newest changes after a time, without those that an earlier snapshot has seen. */
-  function changes({ caller, changedAfter, notIn, changesLimit, venue }: BriefingQuestion) {
-    const after = changedAfter === null ? null : changedAfter - (notIn === null ? 0 : CHANGE_MARGIN_MS);
-    // A row names its last writer (xmin) by 32 bits; the rest follows from the next transaction id there is. A cursor
-    // from the future belongs to another life of this database, and its times alone are believed.
-    const nextId = sql`pg_snapshot_xmax(pg_current_snapshot())::text::bigint`;
-    const writer = sql`${nextId} - 1 - (${nextId} - 1 - orders.xmin::text::bigint) % ${XIDS}::bigint`;
-    const unseen =
-      notIn === null
-        ? sql``
-        : sql`and (pg_snapshot_xmax(${notIn}::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-            or not pg_visible_in_snapshot((${writer})::text::xid8, ${notIn}::pg_snapshot))`;
+  function changes(question: BriefingQuestion) {
+    const { caller, changedAfter, notIn, changesLimit, venue } = question;
+    const orders = sql`orders o where o.agent_id = ${caller.agentId} ${venue === null ? sql`` : sql`and o.venue = ${venue}`}`;
+    const newest = sql`order by o.updated_at desc, o.order_id limit ${changesLimit + 1}::int`;
+    if (changedAfter === null) return sql`select o.* from ${orders} ${newest}`;
+    if (notIn === null)
+      return sql`select o.* from ${orders} and o.updated_at > ${new Date(changedAfter)} ${newest}`;
+    const after = sql`${new Date(changedAfter - CHANGE_MARGIN_MS)}::timestamptz`;
+    // A cursor from the future belongs to another life of this database, and one may be older than the log: their times
+    // alone are believed, and what changed about then is told again.
+    const isInLog = sql`(select l.kept_since <= ${after}
+      and pg_snapshot_xmax(${notIn}::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()) from fact_log l)`;
     return sql`
-      select * from orders where agent_id = ${caller.agentId}
-        ${venue === null ? sql`` : sql`and venue = ${venue}`}
-        ${after === null ? sql`` : sql`and updated_at > ${new Date(after)}`} ${unseen}
-      order by updated_at desc, order_id limit ${changesLimit + 1}::int`;
+      select * from (
+        (select distinct on (f.at, f.subject) o.* from facts f cross join lateral (
+            select * from ${orders} and o.order_id = f.subject and o.updated_at = f.at offset 0) o
+          where ${isInLog} and f.agent_id = ${caller.agentId} and f.kind = 'order' and f.at > ${after}
+            and not pg_visible_in_snapshot(f.writer, ${notIn}::pg_snapshot)
+            and pg_visible_in_snapshot(f.writer, pg_current_snapshot())
+          order by f.at desc, f.subject limit ${changesLimit + 1}::int)
+        union all
+        (select o.* from ${orders} and not ${isInLog} and o.updated_at > ${after} ${newest})
+      ) o ${newest}`;
   }
 }
 
@@ -168,6 +176,7 @@ const limitsOf = (row: Row): Limits => ({
 const positionsOf = (rows: readonly Row[] | null): PositionRow[] =>
   (rows ?? []).map((row) => ({
     wallet: row.wallet,
+    venue: row.venue,
     conditionId: row.condition_id,
     tokenId: row.token_id,
     outcome: row.outcome,
@@ -214,9 +223,8 @@ const briefingFacts = (row: Row): BriefingFacts => ({
   claimed: row.agent_claimed_at !== null,
   walletAddress: row.agent_wallet,
   solAddress: row.agent_sol,
-  wallets: row.wallets ?? [],
+  wallets: { evm: row.wallets ?? [], solana: row.solana_wallets ?? [] },
   hasCredentials: row.has_credentials,
-  solanaWallets: row.solana_wallets ?? [],
   limits: limitsOf(row),
   positions: positionsOf(row.positions),
   openOrders: ((row.groups ?? []) as Row[]).map(openOrders),

@@ -2,11 +2,12 @@
  * How far the transactions of venue B's orders have come. Several replicas work on the same rows: each takes some under
  * a lease, and what they learn is written under a lock on the row, together with the evidence for it.
  */
+
+import { transact } from '@bellwether/durable';
 import type { ChainOrderRow, ChainOrderStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
 import type { Row } from './rows.ts';
-import { transact } from './transaction.ts';
 
 export function createChainOrderStore(sql: Sql): ChainOrderStore {
   return {
@@ -71,9 +72,9 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
         return true;
       }) as Promise<boolean>,
 
-    async unresolved(limit) {
+    async unresolved(venue, limit) {
       const rows = await sql`
-        select condition_id from traded_markets where venue is not null and payout is null
+        select condition_id from traded_markets where venue = ${venue} and payout is null
         order by end_date limit ${limit}`;
       return rows.map((row) => row.condition_id as string);
     },

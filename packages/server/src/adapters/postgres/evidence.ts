@@ -2,18 +2,31 @@
  * Writes a venue's evidence: what became of orders, their fills, the positions and budgets that follow. The statements
  * join a transaction that the caller owns and are issued without waiting for one another.
  */
+
+import { transact } from '@bellwether/durable';
 import { isTerminal } from '../../domain/orders/lifecycle.ts';
-import type { Evidence } from '../../ports/evidence.ts';
+import type { Evidence, EvidenceLog } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
-import { tellOrders, tellResolutions } from './webhook-events.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();
 
+/** Writes a batch in a transaction of its own. */
+export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
+  record: async (evidence) => {
+    await transact(sql, (tx) => Promise.all(writeEvidence(tx, evidence)));
+  },
+});
+
 /** Bigints travel as text inside JSON; the record's column types turn them back. */
 export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unknown>[] {
   const statements: PromiseLike<unknown>[] = [];
-  if (evidence.resolutions.length > 0) statements.push(tellResolutions(tx, evidence.resolutions));
+  const resolutions = evidence.resolutions.map(({ conditionId, payout, at }) => ({
+    condition_id: conditionId,
+    payout,
+    at: iso(at),
+  }));
+  if (resolutions.length > 0) statements.push(tx`select log_resolutions(${tx.json(resolutions)}::jsonb)`);
   if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence));
   if (evidence.markets.length > 0) statements.push(writeMarkets(tx, evidence));
   if (evidence.fills.length > 0) {
@@ -33,29 +46,22 @@ export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unk
       match_kind: fill.matchKind,
       at: iso(fill.at),
     }));
-    statements.push(tx`with given as materialized (select ${tx.json(batch)}::jsonb as batch)
-      select apply_fills(batch), tell_fills(batch) from given`);
+    statements.push(tx`select apply_fills(${tx.json(batch)}::jsonb)`);
   }
-  if (evidence.resolutions.length > 0) {
-    const batch = evidence.resolutions.map(({ conditionId, payout, at }) => ({
-      condition_id: conditionId,
-      payout,
-      at: iso(at),
-    }));
+  if (resolutions.length > 0) {
     statements.push(tx`update traded_markets m set payout = t.payout, resolved_at = t.at
-      from jsonb_to_recordset(${tx.json(batch)}) as t(condition_id text, payout text, at timestamptz)
+      from jsonb_to_recordset(${tx.json(resolutions)}) as t(condition_id text, payout text, at timestamptz)
       where m.condition_id = t.condition_id`);
-    statements.push(tx`select close_lost(${tx.json(batch)}::jsonb)`);
+    statements.push(tx`select close_lost(${tx.json(resolutions)}::jsonb)`);
   }
   if (evidence.deposits.length > 0) {
-    const batch = evidence.deposits.map(({ wallet, amount, at }) => ({
+    const batch = evidence.deposits.map(({ wallet, amount, reason, at }) => ({
       wallet,
       amount: text(amount),
+      reason,
       at: iso(at),
     }));
-    statements.push(tx`insert into simulation_credits (wallet, amount, credited_at)
-      select wallet, amount, at from jsonb_to_recordset(${tx.json(batch)}) as t(wallet text, amount bigint, at timestamptz)
-      on conflict (wallet) do nothing`);
+    statements.push(tx`select record_deposits(${tx.json(batch)}::jsonb)`);
   }
   return statements;
 }
@@ -67,7 +73,7 @@ function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown>
     slug: market.slug,
     question: market.question,
     end_date: iso(market.endDate),
-    venue: market.venue ?? null,
+    venue: market.venue,
   }));
   return tx`insert into traded_markets (condition_id, market_id, slug, question, end_date, venue)
     select condition_id, market_id, slug, question, end_date, venue from jsonb_to_recordset(${tx.json(batch)})
@@ -125,7 +131,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
       from moved where taken and not is_redemption group by 1, 2, 3
       on conflict (agent_id, source, skill_slug) do update
         set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
-    ), ${tellOrders(tx)}
+    )
     insert into budget_returns (agent_id, order_id, day, trades, amount)
     select reserver, order_id, reserved_day, trades, amount from (
       select moved.*, (not is_redemption and (status = 'rejected' or (status = 'canceled' and unheard)))::int as trades,

@@ -93,13 +93,11 @@ export function createFeeStore(sql: Sql): FeeStore {
           update fee_charges set status = ${status}, updated_at = ${new Date(at)}
           where id = ${id} and signature = ${signature} and status = any(${FOLLOWS[status]}::text[])
           returning agent_id, venue, amount, updated_at
-        ), told as (
-        insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
-        select e.id, s.agent_id, event_id('fee' || ${signature}::text), 'fee',
-          jsonb_build_object('venue', s.venue, 'orderId', null, 'tradeId', null, 'amount', micro_number(s.amount)),
-          s.updated_at
-        from settled s join webhook_endpoints e on e.agent_id = s.agent_id and e.enabled and e.events && array['*', 'fee']
-        where ${status === 'landed'}
+        ), logged as (
+          insert into facts (agent_id, kind, subject, at, payload)
+          select agent_id, 'fee', ${signature}, updated_at,
+            jsonb_build_object('venue', venue, 'amount', amount::text)
+          from settled where ${status === 'landed'}
         )
         select 1 from settled`;
       return row !== undefined;

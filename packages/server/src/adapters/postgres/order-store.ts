@@ -66,9 +66,10 @@ export function createOrderStore(sql: Sql): OrderStore {
       page(agentId, filter, filter.orderStatus === undefined ? sql`true` : ofNumber(filter.orderStatus)),
 
     async openOfOwner(userId) {
-      return (await sql`select * from orders where user_id = ${userId} and ${open} order by created_at`).map(
-        orderRow,
-      );
+      const rows = await sql`
+        select * from orders where agent_id in (select agent_id from agents where user_id = ${userId}) and ${open}
+        order by created_at`;
+      return rows.map(orderRow);
     },
 
     async countsOfDay(agentId, at) {

@@ -1,8 +1,9 @@
 /** Webhook endpoints, their outbox and log, and callbacks that came in. */
+
+import { transact } from '@bellwether/durable';
 import type { DeliveryRow, EndpointRow, WebhookStore } from '../../ports/webhooks.ts';
 import type { Sql } from './connection.ts';
 import type { Row } from './rows.ts';
-import { transact } from './transaction.ts';
 
 /** The database's -infinity, "at once", is no date to the driver. */
 const ms = (value: Date | null): number | null =>
@@ -40,6 +41,9 @@ const deliveryRow = (row: Row): DeliveryRow => ({
   error: row.error,
 });
 
+/** Takes over what the log of facts has for endpoints; whoever finds another process at it goes on without. */
+const queueEvents = (sql: Sql) => sql`select queue_webhook_events()`;
+
 export function createWebhookStore(sql: Sql): WebhookStore {
   return { ...endpoints(sql), ...events(sql), ...outbox(sql) };
 }
@@ -65,12 +69,14 @@ function endpoints(sql: Sql): Endpoints {
       }),
 
     async list(agentId) {
+      await queueEvents(sql);
       return (await sql`${withPending} where e.agent_id = ${agentId} order by e.created_at, e.id`).map(
         endpointRow,
       );
     },
 
     async byId(agentId, id) {
+      await queueEvents(sql);
       const [row] = await sql`${withPending} where e.agent_id = ${agentId} and e.id = ${id}`;
       return row === undefined ? null : endpointRow(row);
     },
@@ -87,7 +93,8 @@ function endpoints(sql: Sql): Endpoints {
       const [row] = await sql`
         with found as (
           update webhook_endpoints set enabled = true, disabled_at = null, failures = 0, failing_since = null,
-            hold_until = '-infinity' where agent_id = ${agentId} and id = ${id} returning id
+            hold_until = '-infinity', listens_since = pg_current_snapshot()
+          where agent_id = ${agentId} and id = ${id} returning id
         ), again as (
           update webhook_deliveries set next_attempt_at = ${new Date(at)}
           where endpoint_id in (select id from found) and status = 'pending' and next_attempt_at > ${new Date(at)}
@@ -139,10 +146,8 @@ function events(sql: Sql): Events {
           insert into raised_alerts (agent_id, alert, raised_at)
           select ${agentId}, alert, ${new Date(at)} from standing on conflict do nothing returning alert
         )
-        insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
-        select e.id, e.agent_id, event_id('risk' || e.agent_id || alert || ${at}::text), 'risk', s.data, ${new Date(at)}
-        from fresh join standing s using (alert)
-        join webhook_endpoints e on e.agent_id = ${agentId} and e.enabled and e.events && array['*', 'risk']`;
+        insert into facts (agent_id, kind, subject, at, payload)
+        select ${agentId}::uuid, 'risk', alert, ${new Date(at)}, s.data from fresh join standing s using (alert)`;
     },
 
     async receive({ source, signature, body, at }) {
@@ -158,6 +163,7 @@ type Outbox = Pick<WebhookStore, 'claim' | 'due' | 'delivered' | 'failed' | 'rel
 function outbox(sql: Sql): Outbox {
   return {
     async claim({ at, leaseMs, limit, perAgent }) {
+      await queueEvents(sql);
       const now = new Date(at);
       // Whoever asks at the same time finds the same ones first, and is kept from them by the lock.
       const rows = await sql`
@@ -167,9 +173,10 @@ function outbox(sql: Sql): Outbox {
           select e.id, e.agent_id, e.served_at, row_number() over (
             partition by e.agent_id order by e.served_at, e.hold_until, e.id) as nth
           from webhook_endpoints e
-          where e.enabled and e.hold_until <= ${now} and e.lease_until <= ${now} and exists (
-            select 1 from webhook_deliveries d
-            where d.endpoint_id = e.id and d.status = 'pending' and d.next_attempt_at <= ${now})
+          where e.enabled and e.hold_until <= ${now} and e.lease_until <= ${now} and (
+            -- A limit, not "exists": the planner would walk the whole queue to join it.
+            select true from webhook_deliveries d
+            where d.endpoint_id = e.id and d.status = 'pending' and d.next_attempt_at <= ${now} limit 1)
         ), next as (
           select w.id from waiting w left join leased l using (agent_id)
           where w.nth + coalesce(l.held, 0) <= ${perAgent} order by w.served_at, w.id limit ${limit}
@@ -219,6 +226,8 @@ function outbox(sql: Sql): Outbox {
       const at = new Date(setback.at);
       const next = setback.nextAttemptAt === null ? null : new Date(setback.nextAttemptAt);
       const hold = setback.holdUntil === null ? null : new Date(setback.holdUntil);
+      // What happened while the endpoint was on still waits for it.
+      if (setback.switchOff) await sql`select queue_webhook_events(true)`;
       await sql`
         with endpoint as (
           update webhook_endpoints set failures = failures + 1, failing_since = coalesce(failing_since, ${at}),

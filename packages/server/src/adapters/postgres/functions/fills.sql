@@ -52,6 +52,10 @@ declare
   bound_gains bigint[] := '{}';
   bound_fees bigint[] := '{}';
   late text[] := '{}';
+  payloads jsonb[] := '{}';
+  moments timestamptz[] := '{}';
+  wallets text[] := '{}';
+  tokens text[] := '{}';
 begin
   for f in
     select * from jsonb_to_recordset(batch) as t(
@@ -62,7 +66,7 @@ begin
     outcome_net := 0;
     is_trade := f.match_kind not in ('SPLIT', 'MERGED', 'REDEEMED', 'REDEEM', 'LOST');
     is_on_chain := f.match_kind in ('DFLOW', 'REDEEM');
-    select agent_id, source, skill_slug, restricted_by into placed from orders where order_id = f.order_id;
+    select agent_id, source, skill_slug, restricted_by, venue, market_id into placed from orders where order_id = f.order_id;
     who := placed.agent_id;
     label_source := placed.source;
     label_skill := placed.skill_slug;
@@ -131,6 +135,14 @@ begin
     values (f.wallet, f.order_id, f.trade_id, who, f.condition_id, f.token_id, f.outcome, f.side, f.price,
             f.size, f.cost, f.fee, f.liquidity, f.match_kind, gain, f.at);
     if who is not null then
+      payloads := payloads || jsonb_build_object(
+        'orderId', f.order_id, 'tradeId', f.trade_id::text, 'venue', placed.venue, 'marketId', placed.market_id,
+        'marketConditionId', f.condition_id, 'tokenId', f.token_id, 'outcome', f.outcome, 'side', f.side,
+        'price', f.price, 'size', f.size::text, 'cost', f.cost::text, 'fee', f.fee::text, 'liquidity', f.liquidity,
+        'walletAddress', f.wallet, 'matchKind', f.match_kind, 'realized', gain::text);
+      moments := moments || f.at;
+      wallets := wallets || f.wallet;
+      tokens := tokens || f.token_id;
       agents := agents || who;
       sources := sources || coalesce(label_source, '');
       skills := skills || coalesce(label_skill, '');
@@ -148,6 +160,19 @@ begin
       end loop;
     end if;
   end loop;
+  if cardinality(agents) > 0 then
+    -- The positions as they are after all of it.
+    insert into facts (agent_id, kind, subject, at, payload)
+    select agent, 'fill', payload ->> 'orderId', at, payload
+    from unnest(agents, moments, payloads) with ordinality as t(agent, at, payload, nth) order by nth;
+    insert into facts (agent_id, kind, subject, at, payload)
+    select p.agent_id, 'position', p.token_id, p.updated_at, jsonb_build_object('walletAddress', p.wallet,
+      'tokenId', p.token_id, 'marketConditionId', p.condition_id, 'outcome', p.outcome, 'size', p.size::text,
+      'cost', p.cost::text, 'realized', p.realized::text, 'fees', p.fees::text)
+    from (select distinct wallet, token_id from unnest(wallets, tokens) as t(wallet, token_id)) t
+    cross join lateral (select * from positions where wallet = t.wallet and token_id = t.token_id offset 0) p
+    where p.agent_id is not null;
+  end if;
   if cardinality(late) > 0 then
     perform close_lost(t.batch) from (
       select jsonb_agg(jsonb_build_object('condition_id', condition_id, 'payout', payout, 'at', resolved_at)) as batch

@@ -27,14 +27,12 @@ begin
     where w.signer = key and w.is_own order by w.turn desc limit 1;
   if found and former.claimed_at is not null
       and former.user_id <> (select user_id from agents where agent_id = agent) then
-    insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
-    select e.id, e.agent_id, event_id('wallet.left' || e.agent_id || key || nextval('agent_wallet_turns')), 'wallet.left',
-      jsonb_build_object('walletAddress', addresses[1], 'keyAddress', key,
-        'paused', s.owner_paused, 'restrictionsMoved', not w.lifted), at
+    insert into facts (agent_id, kind, subject, at, payload)
+    select w.agent_id, 'wallet', key, at, jsonb_build_object('walletAddress', addresses[1], 'keyAddress', key,
+      'paused', s.owner_paused, 'restrictionsMoved', not w.lifted)
     from (select distinct on (x.agent_id) x.agent_id, x.lifted from agent_wallets x join agents a using (agent_id)
           where x.signer = key and x.is_own and a.user_id = former.user_id) w
-    join safeguards s using (agent_id)
-    join webhook_endpoints e on e.agent_id = w.agent_id and e.enabled and e.events && array['*', 'wallet.left'];
+    join safeguards s using (agent_id);
   end if;
   insert into agent_wallets (agent_id, address, signer, is_own, since)
   select distinct agent, x.address, key, true, at from unnest(addresses) as x(address) order by 2

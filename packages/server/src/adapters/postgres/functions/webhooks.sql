@@ -8,35 +8,83 @@ create or replace function event_id(fact text) returns uuid language sql immutab
   select md5(fact)::uuid
 $$;
 
--- Tells of fills and their fees. Costs one look at an index while nobody wants to hear of them.
-create or replace function tell_fills(batch jsonb) returns void language plpgsql as $$
+-- Pips as a JSON number.
+create or replace function pips_number(price integer) returns numeric language sql immutable parallel safe as $$
+  select trim_scale(price / 10000.0)
+$$;
+
+-- What webhooks tell of a fact, in this order. Nothing of an order that no venue has answered yet, nor of fills without an
+-- order, positions and balances.
+create or replace function webhook_events(fact facts)
+returns table (nth integer, type text, event_id uuid, data jsonb) language sql stable as $$
+  with f as (select fact.agent_id, fact.kind, fact.subject, fact.payload as p)
+  select 1, 'order.' || order_event_word(p ->> 'status'),
+    event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize')),
+    p || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
+      'orderSize', micro_number((p ->> 'orderSize')::bigint), 'filledSize', micro_number((p ->> 'filledSize')::bigint),
+      'filledAmount', micro_number((p ->> 'filledAmount')::bigint), 'feePaid', micro_number((p ->> 'feePaid')::bigint))
+  from f where kind = 'order' and p ->> 'status' <> 'submitting'
+  union all
+  select 1, 'fill', event_id('fill' || (p ->> 'walletAddress') || subject || (p ->> 'tradeId')),
+    p - array['realized', 'matchKind'] || jsonb_build_object('price', pips_number((p ->> 'price')::integer),
+      'size', micro_number((p ->> 'size')::bigint), 'cost', micro_number((p ->> 'cost')::bigint),
+      'fee', micro_number((p ->> 'fee')::bigint))
+  from f where kind = 'fill' and p ->> 'venue' is not null
+  union all
+  select 2, 'fee', event_id('fee' || (p ->> 'walletAddress') || subject || (p ->> 'tradeId')),
+    jsonb_build_object('venue', p -> 'venue', 'orderId', subject, 'tradeId', p -> 'tradeId',
+      'amount', micro_number((p ->> 'fee')::bigint))
+  from f where kind = 'fill' and p ->> 'venue' is not null and (p ->> 'fee')::bigint > 0
+  union all
+  select 1, 'fee', event_id('fee' || subject), jsonb_build_object('venue', p -> 'venue', 'orderId', null,
+    'tradeId', null, 'amount', micro_number((p ->> 'amount')::bigint))
+  from f where kind = 'fee'
+  union all
+  select 1, 'market.resolved', event_id('resolved' || agent_id || subject), p from f where kind = 'resolution'
+  union all
+  select 1, 'risk', event_id('risk' || agent_id || subject || (extract(epoch from fact.at) * 1000)::bigint), p
+  from f where kind = 'risk'
+  union all
+  select 1, 'wallet.left', event_id('wallet.left' || agent_id || subject || fact.seq), p from f where kind = 'wallet'
+$$;
+
+-- Queues the events of what was logged since the last time for the endpoints that want them: every fact once, whenever its
+-- transaction was committed, and in the order of the log. One caller does it at a time; others wait only if they say so.
+-- Not to be called by a transaction that has written facts.
+create or replace function queue_webhook_events(waits boolean default false) returns void language plpgsql as $$
+declare
+  seen pg_snapshot;
 begin
-  if not exists (select 1 from webhook_endpoints where enabled and events && array['*', 'fill', 'fee']) then
+  if waits then
+    select webhooks_seen into seen from fact_log for update;
+  else
+    select webhooks_seen into seen from fact_log for update skip locked;
+  end if;
+  if seen is null then
     return;
   end if;
-  insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
-  select e.id, o.agent_id, event_id(k.kind || f.wallet || f.order_id || f.trade_id), k.kind,
-    case k.kind
-      when 'fill' then jsonb_build_object(
-        'orderId', f.order_id, 'tradeId', f.trade_id::text, 'venue', o.venue, 'marketId', o.market_id,
-        'marketConditionId', f.condition_id, 'tokenId', f.token_id, 'outcome', f.outcome, 'side', f.side,
-        'price', trim_scale(f.price / 10000.0), 'size', micro_number(f.size), 'cost', micro_number(f.cost),
-        'fee', micro_number(f.fee), 'liquidity', f.liquidity, 'walletAddress', f.wallet)
-      else jsonb_build_object(
-        'venue', o.venue, 'orderId', f.order_id, 'tradeId', f.trade_id::text, 'amount', micro_number(f.fee))
-    end,
-    f.at
-  from rows from (jsonb_to_recordset(batch) as (
-      wallet text, order_id text, trade_id bigint, condition_id text, token_id text, outcome text, side text,
-      price integer, size bigint, cost bigint, fee bigint, liquidity text, at timestamptz))
-    with ordinality as f(wallet, order_id, trade_id, condition_id, token_id, outcome, side, price, size, cost, fee,
-      liquidity, at, nth)
-  join orders o on o.order_id = f.order_id
-  cross join (values ('fill'), ('fee')) as k(kind)
-  -- The subquery keeps the planner to the index: it takes the batch to be large.
-  cross join lateral (select e.id from webhook_endpoints e
-    where e.agent_id = o.agent_id and e.enabled and e.events && array['*', k.kind] offset 0) e
-  where k.kind = 'fill' or f.fee > 0
-  order by f.nth, k.kind desc;
+  -- A dump that was restored brings facts and cursors of another counter of transactions: they are left behind.
+  if pg_snapshot_xmax(seen) > pg_snapshot_xmax(pg_current_snapshot()) then
+    delete from facts where writer >= pg_snapshot_xmax(pg_current_snapshot());
+    update webhook_endpoints set listens_since = pg_current_snapshot()
+      where pg_snapshot_xmax(listens_since) > pg_snapshot_xmax(pg_current_snapshot());
+    update fact_log set webhooks_seen = pg_current_snapshot(), kept_since = greatest(kept_since, now());
+    return;
+  end if;
+  -- One statement, so one snapshot: what is queued is what the new cursor has seen and the old one had not.
+  with fresh as materialized (
+    select f as fact, f.seq, f.agent_id, f.at, f.writer from facts f
+    where f.writer >= pg_snapshot_xmin(seen) and not pg_visible_in_snapshot(f.writer, seen)
+  ), queued as (
+    insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
+    select e.id, f.agent_id, v.event_id, v.type, v.data, f.at
+    from fresh f
+    cross join lateral (select x.id, x.events from webhook_endpoints x
+      where x.agent_id = f.agent_id and x.enabled and not pg_visible_in_snapshot(f.writer, x.listens_since) offset 0) e
+    cross join lateral webhook_events(f.fact) v
+    where e.events && array['*', split_part(v.type, '.', 1) || '.*', v.type]
+    order by f.seq, v.nth
+  )
+  update fact_log set webhooks_seen = pg_current_snapshot() where exists (select 1 from fresh);
 end
 $$;

@@ -1,0 +1,24 @@
+/** What the venue's door needs. */
+import type { RecoverPublicKey } from '@bellwether/protocol';
+import type { PaperExchange } from '../../index.ts';
+import type { Guarded } from '../limits.ts';
+import type { VenueKeys } from './venue-keys.ts';
+
+export type MarketReads = Pick<PaperExchange, 'market' | 'marketByToken' | 'book'>;
+
+export interface PolymarketDoorOptions {
+  readonly exchange: MarketReads;
+  readonly keys: VenueKeys;
+  readonly recover: RecoverPublicKey;
+  /** Chain that L1 messages are signed for. */
+  readonly chainId: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /**
+   * Order version that `/version` reports: what orders are taken in, 1 for the 12-field struct and 2 for the 11-field
+   * one. Clients of the venue's first version (clob-client 5) never ask and always sign version 1, clob-client-v2 signs
+   * what it is told.
+   */
+  readonly orderVersion: 1 | 2;
+  readonly guard: Guarded;
+}

@@ -1,0 +1,88 @@
+-- An order as the log tells of it.
+create or replace function order_payload(o orders) returns jsonb language sql stable as $$
+  select jsonb_build_object('orderId', o.order_id, 'status', o.status, 'venue', o.venue, 'marketId', o.market_id,
+    'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
+    'orderType', o.time_in_force, 'price', o.price, 'orderSize', o.shares::text, 'filledSize', o.filled::text,
+    'filledAmount', o.cost::text, 'feePaid', o.fees::text, 'errorCode', o.error_code, 'source', o.source,
+    'skillSlug', o.skill_slug)
+$$;
+
+-- Logs every order that is recorded, whichever statement records it.
+create or replace function log_new_orders() returns trigger language plpgsql as $$
+begin
+  insert into facts (agent_id, kind, subject, at, payload)
+  select o.agent_id, 'order', o.order_id, o.updated_at, order_payload(o) from added o;
+  return null;
+end
+$$;
+create or replace trigger orders_log_new after insert on orders
+  referencing new table as added for each statement execute function log_new_orders();
+
+-- Logs every order that evidence moves. A change of owner is no change of the order.
+create or replace function log_changed_orders() returns trigger language plpgsql as $$
+begin
+  insert into facts (agent_id, kind, subject, at, payload)
+  select o.agent_id, 'order', o.order_id, o.updated_at, order_payload(o)
+  from changed o join formerly f using (order_id)
+  where (o.status, o.filled, o.error_code, o.updated_at) is distinct from (f.status, f.filled, f.error_code, f.updated_at);
+  return null;
+end
+$$;
+create or replace trigger orders_log_changed after update on orders
+  referencing old table as formerly new table as changed for each statement execute function log_changed_orders();
+
+-- Logs resolutions for every agent that has an open order in the market, or reaches a wallet that holds some of it. To be
+-- called before the outcomes of the same evidence, which close those orders.
+create or replace function log_resolutions(batch jsonb) returns void language plpgsql as $$
+begin
+  insert into facts (agent_id, kind, subject, at, payload)
+  select c.agent_id, 'resolution', r.condition_id, r.at, jsonb_build_object('marketId', m.market_id,
+    'marketConditionId', r.condition_id, 'marketQuestion', m.question, 'payout', r.payout)
+  from jsonb_to_recordset(batch) as r(condition_id text, payout text, at timestamptz)
+  cross join lateral (
+    select agent_id from orders where condition_id = r.condition_id
+      and status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+    union
+    select w.agent_id from positions p
+    join agent_wallets w on w.address = p.wallet and (w.is_own or w.granted)
+    join agents a on a.agent_id = w.agent_id
+    where p.condition_id = r.condition_id and p.size > 0 and exists (
+      select 1 from credentials k where k.user_id = a.user_id and (k.wallet_address = p.wallet or k.funder = p.wallet)
+      union all
+      select 1 from order_wallets k where k.user_id = a.user_id and k.address = p.wallet)
+    offset 0) c
+  left join lateral (
+    select market_id, question from traded_markets where condition_id = r.condition_id
+    union all
+    select market_id, question from orders where agent_id = c.agent_id and condition_id = r.condition_id
+      and status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+    limit 1) m on true
+  order by r.condition_id, c.agent_id;
+end
+$$;
+
+-- Records paper money that came to wallets, and logs it for the agents that have them.
+create or replace function record_deposits(batch jsonb) returns void language sql as $$
+  with given as (
+    select * from jsonb_to_recordset(batch) as t(wallet text, amount bigint, reason text, at timestamptz)
+  ), credited as (
+    insert into simulation_credits (wallet, amount, credited_at)
+    select wallet, amount, at from given where reason = 'simulation' on conflict (wallet) do nothing
+  )
+  insert into facts (agent_id, kind, subject, at, payload)
+  select w.agent_id, 'balance', g.wallet, g.at,
+    jsonb_build_object('walletAddress', g.wallet, 'change', g.amount::text, 'reason', g.reason)
+  from given g cross join lateral (
+    select agent_id from agent_wallets where address = g.wallet and (is_own or granted) offset 0) w
+$$;
+
+-- Deletes at most `most` of the oldest facts, those before `horizon`, and says how many. Facts are appended in the order of
+-- time, so the oldest are looked at and no others.
+create or replace function forget_facts(horizon timestamptz, most integer) returns integer language sql as $$
+  with kept as (
+    update fact_log set kept_since = greatest(kept_since, horizon) where kept_since < horizon
+  ), deleted as (
+    delete from facts where seq = any(array(select seq from facts order by seq limit most)) and at < horizon returning 1
+  )
+  select count(*)::integer from deleted
+$$;

@@ -1,0 +1,286 @@
+/** The log of facts: nothing missed, nothing twice, whatever commits when; and a database from before it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openTransaction, transact } from '@bellwether/durable';
+import { describe, expect, test } from 'vitest';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { createAgentFacts } from '../src/adapters/postgres/agent-facts.ts';
+import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { createFactLog } from '../src/adapters/postgres/fact-log.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { createWebhookStore } from '../src/adapters/postgres/webhook-store.ts';
+import { forgetFacts } from '../src/app/forget-facts.ts';
+import type { Caller } from '../src/ports/stores.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const MIGRATIONS = join(import.meta.dirname, '../src/adapters/postgres/migrations');
+const AGENT = '00000000-0000-4000-8000-000000000001';
+const OTHER = '00000000-0000-4000-8000-000000000002';
+const ENDPOINT = '00000000-0000-4000-8000-0000000000e1';
+
+/** As the service left a database before there was a log. */
+async function earlierDatabase(): Promise<Sql> {
+  const sql = await openTestDatabase();
+  await sql`create table migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())`;
+  for (const file of readdirSync(MIGRATIONS).sort()) {
+    if (file > '0019') break;
+    await sql.unsafe(readFileSync(join(MIGRATIONS, file), 'utf8'));
+    await sql`insert into migrations (number, name) values (${Number(file.slice(0, 4))}, ${file})`;
+  }
+  return sql;
+}
+
+async function addAgents(sql: Sql): Promise<void> {
+  for (const [agent, code] of [
+    [AGENT, 'one'],
+    [OTHER, 'two'],
+  ] as const) {
+    await sql`with o as (insert into owners (created_at) values (now()) returning user_id)
+      insert into agents (agent_id, user_id, name, description, claim_code, created_at)
+      select ${agent}::uuid, user_id, 'Agent', '', ${code}, now() from o`;
+    await sql`insert into safeguards (agent_id, max_trades_per_day, max_trade_amount, daily_trade_amount_limit, updated_at,
+      usage_day) values (${agent}, 1, 1, 1, now(), now())`;
+  }
+}
+
+const addEndpoint = (sql: Sql, id = ENDPOINT, agent = AGENT) =>
+  sql`insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
+    values (${id}, ${agent}, 'https://example.com', array['*'], '', 1, '', now())`;
+
+/** @param kind left out by the service from before the log */
+const place = (
+  sql: Pick<Sql, 'unsafe'>,
+  id: string,
+  { agent = AGENT, at = Date.now(), kind = ", 'signed'" } = {},
+) =>
+  sql.unsafe(
+    `insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome, side,
+      is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder, wallet_address,
+      signature_type, version, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at${kind === '' ? '' : ', kind'})
+    select '${agent}', '${id}', user_id, 'paper', 'm1', 'c1', 'Why?', 't1', 'YES', 'BUY', true, 'GTC', false, false, 5000,
+      5000, 2000000, 1000000, '0xf', '0xw', 0, 2, 0, 'r', t, 'submitting', '[]', t, 0, t${kind}
+    from agents, (values (to_timestamp(${at / 1000}))) as v(t) where agent_id = '${agent}'`,
+  );
+const move = (sql: Pick<Sql, 'unsafe'>, id: string, status: string, at = Date.now()) =>
+  sql.unsafe(
+    `update orders set status = '${status}', updated_at = to_timestamp(${at / 1000}) where order_id = '${id}'`,
+  );
+
+const queued = async (sql: Sql, endpoint = ENDPOINT) =>
+  (
+    await sql`select type, data->>'orderId' as subject from webhook_deliveries where endpoint_id = ${endpoint} order by id`
+  ).map(({ type, subject }) => `${subject} ${type}`);
+const queue = (sql: Sql) => sql`select queue_webhook_events()`;
+
+async function fresh(): Promise<Sql> {
+  const sql = await openTestDatabase();
+  await migrate(sql);
+  await addAgents(sql);
+  return sql;
+}
+
+const brief = async (sql: Sql, since: { at: number; snapshot: string | null }) => {
+  const found = await createAgentFacts(sql).briefing({
+    caller: { agentId: AGENT, userId: 1n } as Caller,
+    user: null,
+    at: Date.now(),
+    staleBefore: 0,
+    doubtBefore: { signed: 0, quoted: 0 },
+    venue: null,
+    changedAfter: since.at,
+    notIn: since.snapshot,
+    changesLimit: 100,
+  });
+  return {
+    told: found.changed.map(({ orderId, status }) => `${orderId} ${status}`),
+    next: { at: Date.now(), snapshot: found.snapshot },
+  };
+};
+
+describe('readers', () => {
+  test('what commits later than it was written is told once, to webhooks and to the briefing', async () => {
+    const sql = await fresh();
+    await addEndpoint(sql);
+    await transact(sql, (tx) => Promise.all([place(tx, 'early'), place(tx, 'late')]));
+    let since = (await brief(sql, { at: 0, snapshot: null })).next;
+    const told: string[] = [];
+    const look = async () => {
+      await queue(sql);
+      const answer = await brief(sql, since);
+      since = answer.next;
+      told.push(...answer.told);
+    };
+    const slow = openTransaction(sql);
+    await move(slow.tx, 'early', 'live');
+    await transact(sql, (tx) => move(tx, 'late', 'live'));
+    await look();
+    expect(told).toEqual(['late live']);
+    await slow.commit();
+    await look();
+    await look();
+    expect(told).toEqual(['late live', 'early live']);
+    expect(await queued(sql)).toEqual(['late order.live', 'early order.live']);
+  });
+
+  test('with many writers and many readers every event is queued once, an order’s own in their order', async () => {
+    const sql = await fresh();
+    await addEndpoint(sql);
+    const ids = Array.from({ length: 20 }, (_, n) => `o${n}`);
+    const statuses = ['live', 'partially_filled', 'canceled'];
+    let done = false;
+    const told: string[] = [];
+    const readers = [1, 2, 3].map(async () => {
+      while (!done) await queue(sql);
+    });
+    const briefs = (async () => {
+      let since: { at: number; snapshot: string | null } = { at: 0, snapshot: null };
+      for (let again = true; again; ) {
+        again = !done;
+        const answer = await brief(sql, since);
+        since = answer.next;
+        told.push(...answer.told);
+      }
+    })();
+    await Promise.all(
+      ids.map(async (id) => {
+        await place(sql, id);
+        for (const status of statuses) {
+          const { tx, commit } = openTransaction(sql);
+          await move(tx, id, status);
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+          await commit();
+        }
+      }),
+    );
+    done = true;
+    await Promise.all([...readers, briefs]);
+    await sql`select queue_webhook_events(true)`;
+    const events = await queued(sql);
+    expect(events.length).toBe(ids.length * statuses.length);
+    for (const id of ids)
+      expect(events.filter((event) => event.startsWith(`${id} `))).toEqual(
+        statuses.map((status) => `${id} order.${status}`),
+      );
+    expect(new Set(told).size).toBe(told.length);
+    expect(told.filter((line) => line.endsWith('canceled')).length).toBe(ids.length);
+  });
+
+  test('an endpoint hears of what comes after it was made, or enabled, and of nothing of others', async () => {
+    const sql = await fresh();
+    const webhooks = createWebhookStore(sql);
+    await place(sql, 'a');
+    await move(sql, 'a', 'live');
+    await addEndpoint(sql);
+    await place(sql, 'b');
+    await move(sql, 'b', 'live');
+    await place(sql, 'c', { agent: OTHER });
+    await move(sql, 'c', 'live');
+    await queue(sql);
+    expect(await queued(sql)).toEqual(['b order.live']);
+    await sql`update webhook_endpoints set enabled = false`;
+    await move(sql, 'b', 'canceled');
+    await queue(sql);
+    await move(sql, 'a', 'partially_filled');
+    // Not queued yet, and written while it was off.
+    await webhooks.enable(AGENT, ENDPOINT, Date.now());
+    await move(sql, 'a', 'canceled');
+    await queue(sql);
+    expect(await queued(sql)).toEqual(['b order.live', 'a order.canceled']);
+  });
+
+  test('an endpoint that is switched off keeps what happened before', async () => {
+    const sql = await fresh();
+    await addEndpoint(sql);
+    const webhooks = createWebhookStore(sql);
+    const delivery = await webhooks.tellEndpoint(ENDPOINT, OTHER, {
+      agentId: AGENT,
+      type: 'webhook.test',
+      data: {},
+      at: Date.now(),
+    });
+    await place(sql, 'a');
+    await move(sql, 'a', 'live');
+    await webhooks.failed(delivery, {
+      at: Date.now(),
+      nextAttemptAt: null,
+      holdUntil: null,
+      switchOff: true,
+      responseStatus: 500,
+      error: 'answered 500',
+    });
+    await queue(sql);
+    expect(await queued(sql)).toEqual(['null webhook.test', 'a order.live']);
+  });
+
+  test('a change of owner is no change of an order', async () => {
+    const sql = await fresh();
+    await place(sql, 'a');
+    const { next } = await brief(sql, { at: 0, snapshot: null });
+    await sql`update orders set user_id = user_id + 100`;
+    expect((await brief(sql, next)).told).toEqual([]);
+  });
+});
+
+describe('a database from before the log', () => {
+  test('a cursor from then stays exact, and what waited for delivery is neither lost nor queued again', async () => {
+    const sql = await earlierDatabase();
+    await addAgents(sql);
+    await addEndpoint(sql);
+    await place(sql, 'seen', { kind: '' });
+    // As today's evidence does: the event beside the change.
+    await sql`insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
+      values (${ENDPOINT}, ${AGENT}, gen_random_uuid(), 'order.live', '{"orderId": "seen"}', now())`;
+    const slow = openTransaction(sql);
+    await place(slow.tx, 'late', { kind: '' });
+    const [cursor] = await sql`select pg_current_snapshot()::text as snapshot`;
+    const since = { at: Date.now(), snapshot: cursor?.snapshot as string };
+    await slow.commit();
+    await place(sql, 'old', { at: Date.now() - 30 * DAY_MS, kind: '' });
+    await migrate(sql);
+    const answer = await brief(sql, since);
+    expect(answer.told).toEqual(['late submitting']);
+    await queue(sql);
+    expect(await queued(sql)).toEqual(['seen order.live']);
+    await move(sql, 'late', 'live');
+    await queue(sql);
+    expect(await queued(sql)).toEqual(['seen order.live', 'late order.live']);
+    expect((await brief(sql, answer.next)).told).toEqual(['late live']);
+  });
+
+  test('a dump that was restored: its cursors and facts are of another life, and events go on', async () => {
+    const sql = await fresh();
+    await addEndpoint(sql);
+    await place(sql, 'a');
+    await sql`update facts set writer = '99999999999'`;
+    await sql`update webhook_endpoints set listens_since = '99999999990:99999999999:'`;
+    await sql`update fact_log set webhooks_seen = '99999999990:99999999999:'`;
+    await queue(sql);
+    await move(sql, 'a', 'live');
+    await queue(sql);
+    await queue(sql);
+    expect(await queued(sql)).toEqual(['a order.live']);
+  });
+});
+
+describe('retention', () => {
+  test('old facts go in batches; an older cursor is read as a time, a younger one stays exact', async () => {
+    const sql = await fresh();
+    const now = Date.now();
+    await place(sql, 'old', { at: now - 8 * DAY_MS });
+    await place(sql, 'older', { at: now - 9 * DAY_MS });
+    const { next } = await brief(sql, { at: 0, snapshot: null });
+    await place(sql, 'young', { at: now });
+    await sql`insert into facts (agent_id, kind, subject, at, payload)
+      select ${AGENT}, 'position', 't', ${new Date(now - 8 * DAY_MS)}, '{}' from generate_series(1, 12000)`;
+    const factLog = createFactLog(sql);
+    const parts = { factLog, clock: { now: () => now }, retentionMs: 7 * DAY_MS };
+    // The young one keeps its place among the old.
+    expect(await forgetFacts(parts)).toBe(12_002);
+    expect(await forgetFacts(parts)).toBe(0);
+    expect((await sql`select subject from facts`).map(({ subject }) => subject)).toEqual(['young']);
+    expect((await brief(sql, next)).told).toEqual(['young submitting']);
+    // Half a minute before its change: told again rather than missed.
+    const ancient = { at: now - 8 * DAY_MS + 30_000, snapshot: next.snapshot };
+    expect((await brief(sql, ancient)).told).toEqual(['young submitting', 'old submitting']);
+  });
+});

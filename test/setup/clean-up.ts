@@ -1,0 +1,28 @@
+/**
+ * What a test file has opened and nobody closed. Files share the modules of their worker, so a module cannot register an
+ * `afterAll` of its own: it would run after the first file alone.
+ */
+
+/** Services, then processes and pools that may use the databases, then the databases. */
+const STAGES = ['services', 'processes', 'pools', 'databases'] as const;
+type Stage = (typeof STAGES)[number];
+
+let waiting: { readonly stage: Stage; readonly work: () => unknown }[] = [];
+
+/** Runs `work` when the current test file has ended. */
+export function afterFile(stage: Stage, work: () => unknown): void {
+  waiting.push({ stage, work });
+}
+
+export async function cleanUp(): Promise<void> {
+  const all = waiting;
+  waiting = [];
+  const failed: unknown[] = [];
+  for (const stage of STAGES) {
+    const results = await Promise.allSettled(
+      all.filter((one) => one.stage === stage).map(async ({ work }) => work()),
+    );
+    failed.push(...results.filter(({ status }) => status === 'rejected'));
+  }
+  if (failed.length > 0) throw new AggregateError(failed, 'cleaning up after the file failed');
+}
