@@ -1,8 +1,9 @@
 /** The chain's thread from outside: what is told when it dies, is stuck, has too much to do, or is closed. */
+
+import type { Sql } from '@bellwether/durable';
 import { addressBuckets } from '@bellwether/exchange/doors/limits';
 import { generateKeyPairSigner } from '@solana/kit';
 import { fastify } from 'fastify';
-import type { Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import { CallQueue } from '../src/solana/call-queue.ts';
