@@ -21,7 +21,7 @@ const LETTER_IN_PATH = /venue-?_?[ab](?![a-z])/i;
 const RULES: readonly { readonly name: string; readonly pattern: RegExp; readonly except: RegExp }[] = [
   {
     name: 'a type or branch by letter',
-    pattern: /'A' \| 'B'|(?:===|!==|case) '[AB]'|: '[AB]'[,;]|\['A', 'B'\]/,
+    pattern: /'A' \| 'B'|(?:kind|venue)\b[^']{0,12}'[AB]'|case '[AB]'|\['A', 'B'\]/,
     except: /^(packages\/server\/src\/app\/venues\.ts|examples\/|test\/e2e\/.*\.test\.ts)$|^examples\//,
   },
   {
@@ -41,8 +41,9 @@ const RULES: readonly { readonly name: string; readonly pattern: RegExp; readonl
   },
 ];
 
-/** Operation ids are in the OpenAPI document, and the SDK's `client.venueB` is named after the routes. */
-const PUBLIC = /'(?:quote|submit|list|get|cancel)VenueB\w*'|\bclient\.venueB\b|\bget venueB\b/g;
+/** Named after the routes: operations, whose ids are in the OpenAPI document, and what the SDK's client offers for them. */
+const PUBLIC =
+  /\b(?:quoteVenueB|submitVenueB|(?:list|get|cancel)VenueBOrders?|listVenueBPositions(?:ByPost)?|venueB)\b/g;
 
 const files = FOLDERS.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })

@@ -24,7 +24,7 @@ test('an empty environment is a paper service on this machine', () => {
     basePath: '',
     databaseUrl: null,
     dataDir: './data',
-    venueA: { name: 'polymarket', backend: 'paper', profile: 'interface' },
+    exchange: { name: 'polymarket', backend: 'paper', profile: 'interface' },
     paper: { gtdMinLeadS: 180, simulationBalance: 10_000 },
   });
 });
