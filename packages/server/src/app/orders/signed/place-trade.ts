@@ -22,7 +22,7 @@ import { assess } from '../../../domain/safeguards.ts';
 import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../../../domain/signatures.ts';
 import type { FirstAnswer } from '../../../ports/evidence.ts';
 import type { Caller, CredentialRow, NewSignedOrder, OrderRow, TradeScope } from '../../../ports/stores.ts';
-import type { Balance, VenueAnswer, VenueWith } from '../../../ports/venue.ts';
+import type { Balance, SignedOrders, VenueAnswer, VenueWith } from '../../../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from '../../deadline.ts';
 import type { Deps } from '../../deps.ts';
 import { waysToFund } from '../../funding-advice.ts';
@@ -57,13 +57,13 @@ async function place(deps: Deps, call: TradeCall): Promise<TradeResponse> {
   const draft = readDraft(call.request);
   if (isFaults(draft)) throw asRefusal(draft);
   const market = await venue.markets.find(draft.conditionId);
-  const judged = judge(deps, draft, market);
+  const judged = judge(deps, venue.signedOrders, draft, market);
   if (!judged.ok) {
     const replayed = await replayOf(
       deps,
       call.caller,
       { venue, draft },
-      await deps.orders.byIds(candidateOrderIds(draft, deps.signatures)),
+      await deps.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)),
     );
     if (replayed !== null) return replayed;
     throw asRefusal(judged.faults);
@@ -84,7 +84,12 @@ type Judged =
   | { readonly ok: false; readonly faults: readonly Denial[] };
 
 /** Market, coherence, signature: everything that needs no lock. */
-function judge(deps: Deps, draft: Draft, market: MarketRecord | null): Judged {
+function judge(
+  { clock, signatures }: Deps,
+  { signing, rules }: SignedOrders,
+  draft: Draft,
+  market: MarketRecord | null,
+): Judged {
   if (market === null || market.conditionId !== draft.conditionId) {
     return {
       ok: false,
@@ -97,9 +102,9 @@ function judge(deps: Deps, draft: Draft, market: MarketRecord | null): Judged {
       ],
     };
   }
-  const faults = incoherences(draft, termsOf(market), deps.rules, deps.clock.now());
+  const faults = incoherences(draft, termsOf(market), rules, clock.now());
   if (faults.length > 0) return { ok: false, faults };
-  const verdict = verifyOrder(draft, market.negRisk, deps.signatures);
+  const verdict = verifyOrder(draft, market.negRisk, { ...signing, recover: signatures.recover });
   return verdict.ok ? { ok: true, market, verified: verdict } : { ok: false, faults: [verdict.denial] };
 }
 

@@ -3,7 +3,7 @@
  * argument is the database's URL.
  */
 import { openPool } from '@bellwether/durable';
-import { type NewOrder, openExchange } from './index.ts';
+import { type NewOrder, openExchange } from '../src/index.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000a11ce';
 const IN_FLIGHT = 32;

@@ -17,7 +17,7 @@ import {
   type NewOrder,
   openExchange,
   type Recorder,
-} from './index.ts';
+} from '../src/index.ts';
 
 const START = Date.UTC(2026, 10, 21, 12);
 

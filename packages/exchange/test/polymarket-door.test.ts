@@ -29,9 +29,9 @@ import { createWalletClient, custom, hashTypedData } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../../../test/postgres.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '../src/doors/polymarket/index.ts';
 import { FINE_NEG_RISK, fakeExchange, PLAIN, RESOLVED } from './fake-exchange.ts';
-import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from './index.ts';
 
 let sql: Sql;
 let app: FastifyInstance;

@@ -2,9 +2,13 @@ import { inspect } from 'node:util';
 import type { Sql } from '@bellwether/durable';
 import { asAddress, l2Signature } from '@bellwether/protocol';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../../../test/postgres.ts';
-import { AUTH_TOLERANCE_S } from './auth-headers.ts';
-import { EXCHANGE_KEYS_SCHEMA, type VenueCredentials, VenueKeys } from './venue-keys.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { AUTH_TOLERANCE_S } from '../src/doors/polymarket/auth-headers.ts';
+import {
+  EXCHANGE_KEYS_SCHEMA,
+  type VenueCredentials,
+  VenueKeys,
+} from '../src/doors/polymarket/venue-keys.ts';
 
 const NOW_S = 1_780_000_000;
 const secret = new Uint8Array(32).fill(3);
