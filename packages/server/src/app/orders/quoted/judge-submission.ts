@@ -50,7 +50,8 @@ export async function judgeSubmission(
   const signature = transactionId(signed);
   const dueAt = needs.clock.now() + TAKEN_UP_AFTER_MS;
   const twin = await needs.chainOrders.orderIdOf(caller.agentId, signature);
-  if (twin !== null) throw alreadyUsed(twin);
+  // The same submission at the same time is no twin: the look under the lock finds it.
+  if (twin !== null && twin !== quote.quoteId) throw alreadyUsed(twin);
   return { quote, transaction: { orderId: quote.quoteId, signature, wire, dueAt } };
 }
 
