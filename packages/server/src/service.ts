@@ -9,7 +9,6 @@ import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
 import { EXCHANGE_SCHEMA, type JournalledExchange } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
@@ -254,13 +253,10 @@ async function start(
         : null;
     },
     signatures: {
-      domains: exchangeDomains(config.chainId),
       chainId: config.chainId,
-      profile: config.venueA.profile,
       recover,
       verifyEd25519: nativeVerifyEd25519,
     },
-    rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     get publicUrl() {
       return publicUrl;
     },

@@ -1,11 +1,11 @@
 /** Agents, their keys and their settings. */
 
+import { transact } from '@bellwether/durable';
 import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
 import type { AgentRow, AgentStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { keyRow, type Row } from './rows.ts';
 import { settingsColumns, settingsRow } from './settings-columns.ts';
-import { transact } from './transaction.ts';
 
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 

@@ -1,9 +1,10 @@
 /** Quotes of venue B: what was offered to which agent, and the exact bytes that were to be signed. */
+
+import { transact } from '@bellwether/durable';
 import type { SolanaAddress } from '@bellwether/protocol';
 import type { QuoteRow, QuoteStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
 import type { Row } from './rows.ts';
-import { transact } from './transaction.ts';
 
 export function createQuoteStore(sql: Sql): QuoteStore {
   return {

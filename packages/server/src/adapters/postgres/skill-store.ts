@@ -1,8 +1,9 @@
 /** The registry of skills. */
+
+import { transact } from '@bellwether/durable';
 import type { SkillRow, SkillStore } from '../../ports/skills.ts';
 import type { Fragment, Sql } from './connection.ts';
 import type { Row } from './rows.ts';
-import { transact } from './transaction.ts';
 
 const skillRow = (row: Row): SkillRow => ({
   skillCode: row.skill_code,

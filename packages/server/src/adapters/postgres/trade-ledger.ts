@@ -4,6 +4,7 @@
  * snapshots of their own, taken after the lock was granted, so they see what the trade before this one committed.
  */
 
+import { json, openTransaction, type Transaction } from '@bellwether/durable';
 import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
 import type { NewChainOrder } from '../../ports/quoted-orders.ts';
 import type { NewOrder, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
@@ -17,7 +18,6 @@ import {
   standingOf,
   theDay,
 } from './trade-standing.ts';
-import { openTransaction, type Transaction } from './transaction.ts';
 import { createTurns } from './turns.ts';
 
 /** How often the agents whose locks bind a wallet may change under a trade before it is given up. */
@@ -251,7 +251,7 @@ function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
     request_id: order.requestId,
     created_at: at,
     status: FIRST_STATUS,
-    journal: [{ at: at.toISOString(), event: 'recorded', status: FIRST_STATUS }],
+    journal: json([{ at: at.toISOString(), event: 'recorded', status: FIRST_STATUS }]),
     reserved_day: day,
     reserved_amount: amount,
     ...(others.length === 0 ? {} : { restricted_by: others }),

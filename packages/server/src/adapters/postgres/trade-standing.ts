@@ -41,9 +41,25 @@ const heldByFunder = (tx: Tx | Sql, { funder, tokenIds }: StandingQuestion) =>
 const stillToCost = (tx: Tx | Sql) =>
   tx`coalesce(sum(ceil(money::numeric * greatest(shares - filled, 0) / shares)), 0)`;
 
+/** A trade names its order; who only looks names none. */
+const isTrade = (question: StandingQuestion): boolean => 'orderIds' in question;
+
+/**
+ * Orders that are open or in doubt. A trade counts them only where a limit asks for it: an agent without one may have
+ * thousands, and the count would slow each of its trades down.
+ */
+const openOrders = (tx: Tx | Sql, { where, isCounted }: Readonly<Record<'where' | 'isCounted', Fragment>>) =>
+  tx`(select count(*) from orders where ${where} and status in ${openStatuses(tx)} and ${isCounted})`;
+
 /** One statement, so one snapshot: a fill moves cost from an open BUY to the position, and is seen in one of them. */
 export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
   const { caller, funder, conditionId } = question;
+  const open = openOrders(tx, {
+    where: tx`agent_id = ${caller.agentId}`,
+    isCounted: isTrade(question)
+      ? tx`(select max_open_orders is not null from safeguards where agent_id = ${caller.agentId})`
+      : tx`true`,
+  });
   return tx`select
     ${heldByFunder(tx, question)}::bigint
     + (select coalesce(sum(cost), 0) from positions
@@ -52,6 +68,7 @@ export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
         where agent_id = ${caller.agentId} and condition_id = ${conditionId} and side = 'BUY'
           and status in ${openStatuses(tx)})::bigint
     as position_value,
+    ${open}::int as open_orders,
     coalesce((select realized - fees from daily_results
       where agent_id = ${caller.agentId} and day = ${theDay(tx, question)}), 0)::bigint as realized_today,
     (select claimed_at is not null from agents where agent_id = ${caller.agentId}) as claimed`;
@@ -63,7 +80,11 @@ export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
  */
 export const restrictingFacts = (tx: Tx | Sql, question: StandingQuestion) => {
   const { funder, conditionId } = question;
+  const isCounted = tx`s.locked_max_open_orders is not null`;
   return tx`select s.agent_id, b.trades, b.amount,
+      (${openOrders(tx, { where: tx`agent_id = s.agent_id`, isCounted })}
+      + ${openOrders(tx, { where: tx`restricted_by is not null and restricted_by @> array[s.agent_id]`, isCounted })})::int
+      as open_orders,
       coalesce(d.realized - d.fees, 0)::bigint as realized_today,
       ${heldByFunder(tx, question)}::bigint
       + (select coalesce(sum(cost), 0) from positions p where p.condition_id = ${conditionId} and p.wallet <> ${funder}
@@ -122,6 +143,7 @@ export function standingOf(
     usage: usageOf(own, day, returned),
     realizedToday: facts.realized_today,
     positionValue: facts.position_value,
+    openOrders: facts.open_orders,
     restrictions: bound.map((row) => {
       const settings = settingsRow(rowOf.get(row.agent_id) as Row);
       return {
@@ -131,6 +153,7 @@ export function standingOf(
         usage: usageOf(rowOf.get(row.agent_id) as Row, day, row),
         realizedToday: row.realized_today,
         positionValue: row.position_value,
+        openOrders: row.open_orders,
       };
     }),
   };

@@ -1,11 +1,11 @@
 /** Links of wallets to owners. A link moves what another owner had registered of the same key, in one transaction. */
 
+import { transact } from '@bellwether/durable';
 import type { Caller } from '../../ports/stores.ts';
 import type { LinkOutcome, NewLink, WalletLinkStore } from '../../ports/wallet-links.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
 import { isReachable } from './reachable-wallets.ts';
 import { credentialRow } from './rows.ts';
-import { transact } from './transaction.ts';
 import { hasRoomFor } from './wallet-cap.ts';
 
 export function createWalletLinkStore(sql: Sql): WalletLinkStore {

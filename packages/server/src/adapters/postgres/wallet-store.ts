@@ -1,10 +1,11 @@
 /** Wallets and their sealed venue credentials. */
+
+import { transact } from '@bellwether/durable';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress, WalletStore } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
 import { evmWallets, isReachable, reachableAmong, solanaWallets } from './reachable-wallets.ts';
 import { credentialRow } from './rows.ts';
-import { transact } from './transaction.ts';
 import { hasRoomFor } from './wallet-cap.ts';
 
 export function createWalletStore(sql: Sql): WalletStore {

@@ -1,13 +1,13 @@
 /** What a signed order is refused for: first what needs no lock, then what must hold while the agent's lock is held. */
 import { formatMicro, microToNumber } from '@bellwether/contract/decimals';
-import type { Address } from '@bellwether/protocol';
+import type { Address, RecoverPublicKey } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { takerFee } from '../../../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../../../domain/market.ts';
-import { incoherences, type VenueRules } from '../../../domain/orders/coherence.ts';
+import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, signedLimit } from '../../../domain/orders/draft.ts';
 import { assess } from '../../../domain/safeguards.ts';
-import { type SignatureRules, type VerifiedOrder, verifyOrder } from '../../../domain/signatures.ts';
+import { type VerifiedOrder, verifyOrder } from '../../../domain/signatures.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
 import type { Caller, CredentialRow, NewSignedOrder, TradeScope } from '../../../ports/stores.ts';
@@ -18,8 +18,7 @@ import { requireReady } from '../place-order.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
   readonly clock: Clock;
-  readonly rules: VenueRules;
-  readonly signatures: SignatureRules;
+  readonly signatures: { readonly recover: RecoverPublicKey };
   readonly secrets: Pick<Secrets, 'hash'>;
 }
 
@@ -46,6 +45,7 @@ export function judgeDraft(
     market,
   }: Omit<SoundTrade, 'market' | 'verified'> & { readonly market: MarketRecord | null },
 ): SoundTrade {
+  const { signing, rules } = venue.signedOrders;
   if (market === null || market.conditionId !== draft.conditionId)
     throw asRefusal([
       {
@@ -54,9 +54,9 @@ export function judgeDraft(
         detail: 'The venue lists no market with this condition id.',
       },
     ]);
-  const faults = incoherences(draft, termsOf(market), needs.rules, needs.clock.now());
+  const faults = incoherences(draft, termsOf(market), rules, needs.clock.now());
   if (faults.length > 0) throw asRefusal(faults);
-  const verdict = verifyOrder(draft, market.negRisk, needs.signatures);
+  const verdict = verifyOrder(draft, market.negRisk, { ...signing, recover: needs.signatures.recover });
   if (!verdict.ok) throw asRefusal([verdict.denial]);
   return { venue, draft, market, verified: verdict };
 }

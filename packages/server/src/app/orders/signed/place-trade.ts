@@ -48,7 +48,8 @@ function placementOf(needs: PlaceTradeNeeds, { caller, request, requestId }: Tra
   const same = () => ({ caller, venue, draft, now: needs.clock.now() });
   return {
     looks: 'before_refusal',
-    look: async () => replayOf(await needs.orders.byIds(candidateOrderIds(draft, needs.signatures)), same()),
+    look: async () =>
+      replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
     judgeRequest: async () =>
       judgeDraft(needs, { venue, draft, market: await venue.markets.find(draft.conditionId) }),
     question: questionOf,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { SYSTEM, TOKEN, TOKEN_2022 } from '../../test/chain-fixtures.ts';
-import { readToken } from './token-accounts.ts';
+import { readToken } from '../src/solana/token-accounts.ts';
+import { SYSTEM, TOKEN, TOKEN_2022 } from './chain-fixtures.ts';
 
 const account = (owner: string, data: Uint8Array) => ({ lamports: 1n, owner, data, executable: false });
 

@@ -6,10 +6,18 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Engine } from './engine.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import type {
+  EngineCommand,
+  EngineEvent,
+  NewOrder,
+  Outcome,
+  Payout,
+  Side,
+  TimeInForce,
+} from '../../src/engine/types.ts';
 import { NaiveExchange } from './naive.ts';
 import { ACCOUNTS, commandOf, conditionOf, MARKETS, type Recipe } from './recipes.ts';
-import type { EngineCommand, EngineEvent, NewOrder, Outcome, Payout, Side, TimeInForce } from './types.ts';
 
 const SEQUENCES = 10_000;
 

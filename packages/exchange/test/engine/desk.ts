@@ -1,7 +1,14 @@
 /** Test helper: an engine with one market and three funded accounts, and short ways to say what happens to it. */
 import { parseMicro } from '@bellwether/contract/decimals';
-import { Engine } from './engine.ts';
-import type { EngineCommand, EngineEvent, MarketSpec, NewOrder, Outcome, Side } from './types.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import type {
+  EngineCommand,
+  EngineEvent,
+  MarketSpec,
+  NewOrder,
+  Outcome,
+  Side,
+} from '../../src/engine/types.ts';
 
 export const MARKET: MarketSpec = {
   conditionId: '0xm',

@@ -1,8 +1,8 @@
 /** Time, the end of a market, sets, and what the engine forgets. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
-import { Engine } from './engine.ts';
-import { Desk, lines, MARKET } from './fixtures.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { Desk, lines, MARKET } from './desk.ts';
 
 const conditionId = MARKET.conditionId;
 

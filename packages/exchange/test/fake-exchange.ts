@@ -1,6 +1,7 @@
 /** For tests: the reads of a paper exchange with two fixed markets and a third that is resolved. */
-import type { BookView, ConditionId, MarketView, Outcome, TokenId } from '../../index.ts';
-import type { MarketReads } from './door-options.ts';
+
+import type { MarketReads } from '../src/doors/polymarket/door-options.ts';
+import type { BookView, ConditionId, MarketView, Outcome, TokenId } from '../src/index.ts';
 
 const START = Date.UTC(2026, 9, 1);
 

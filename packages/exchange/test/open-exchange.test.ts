@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MICRO } from '@bellwether/contract/decimals';
-import type { Sql } from 'postgres';
-import { describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openPool, type Sql } from '@bellwether/durable';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase } from '../../../test/postgres.ts';
 import {
   type Entry,
   ExchangeLedElsewhere,
@@ -17,7 +17,7 @@ import {
   type NewOrder,
   openExchange,
   type Recorder,
-} from './index.ts';
+} from '../src/index.ts';
 
 const START = Date.UTC(2026, 10, 21, 12);
 
@@ -31,17 +31,20 @@ class ManualClock {
 
 interface Stage {
   readonly sql: Sql;
+  readonly url: string;
   readonly clock: ManualClock;
   open(options?: Partial<ExchangeOptions>): Promise<JournalledExchange>;
 }
 
 async function stage(): Promise<Stage> {
-  const sql = (await openTestDatabase()) as unknown as Sql;
+  const url = await createTestDatabase();
+  const sql = openPool(url);
+  onTestFinished(() => sql.end({ timeout: 1 }));
   await migrateExchange(sql);
   const clock = new ManualClock();
   const open = (options: Partial<ExchangeOptions> = {}) =>
     openExchange({ sql, seed: 'test', clock, autoStep: false, ...options });
-  return { sql, clock, open };
+  return { sql, url, clock, open };
 }
 
 const ALICE = '0x00000000000000000000000000000000000a11ce';
@@ -224,12 +227,10 @@ describe('a lost database', () => {
   });
 
   test('a process that is killed loses nothing that it acknowledged', async () => {
-    const { sql, open } = await stage();
-    const { database, host, port, user } = sql.options;
-    const where = JSON.stringify({ database, host: host[0], port: port[0], user, path: sql.options.path });
+    const { sql, url, open } = await stage();
     const child = spawn(
       process.execPath,
-      [fileURLToPath(new URL('./open-exchange.crash.ts', import.meta.url)), where],
+      [fileURLToPath(new URL('./open-exchange.crash.ts', import.meta.url)), url],
       {
         stdio: ['ignore', 'pipe', 'inherit'],
       },

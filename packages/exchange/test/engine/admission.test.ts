@@ -1,8 +1,8 @@
 /** One row per refusal with the exact event, and the order in which refusals are reported when two faults meet. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { expect, test } from 'vitest';
-import { Desk, MARKET, order, type Terms } from './fixtures.ts';
-import type { EngineCommand, Outcome, RejectReason, Side } from './types.ts';
+import type { EngineCommand, Outcome, RejectReason, Side } from '../../src/engine/types.ts';
+import { Desk, MARKET, order, type Terms } from './desk.ts';
 
 type Words = readonly [Side, Outcome, string, number];
 

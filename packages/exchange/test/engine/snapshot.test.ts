@@ -1,9 +1,9 @@
 /** The canonical bytes: equal states give equal bytes, and nothing else is accepted. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
-import { ByteReader, ByteWriter } from './byte-codec.ts';
-import { Engine } from './engine.ts';
-import { Desk, lines, MARKET } from './fixtures.ts';
+import { ByteReader, ByteWriter } from '../../src/engine/byte-codec.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { Desk, lines, MARKET } from './desk.ts';
 
 describe('snapshot', () => {
   test('does not depend on the path to a state', () => {

@@ -1,9 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpReply, HttpRequest } from '../../ports/outbound.ts';
-import { createHttp, fetchSend, type HttpUnavailable, MAX_REPLY_CHARS } from './http.ts';
-import { parseJson } from './json.ts';
+import {
+  createHttp,
+  fetchSend,
+  type HttpUnavailable,
+  MAX_REPLY_CHARS,
+} from '../src/adapters/outbound/http.ts';
+import { parseJson } from '../src/adapters/outbound/json.ts';
+import type { HttpReply, HttpRequest } from '../src/ports/outbound.ts';
 
 type Step = HttpReply | Error | 'silence';
 const ok: HttpReply = { status: 200, headers: {}, body: '{}' };

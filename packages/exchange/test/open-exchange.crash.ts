@@ -1,14 +1,14 @@
 /**
  * Runs an exchange under load for a test that kills it: prints the id of every order that was acknowledged. The
- * argument is the JSON of the database's connection options.
+ * argument is the database's URL.
  */
-import postgres from 'postgres';
-import { type NewOrder, openExchange } from './index.ts';
+import { openPool } from '@bellwether/durable';
+import { type NewOrder, openExchange } from '../src/index.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000a11ce';
 const IN_FLIGHT = 32;
 
-const sql = postgres({ ...(JSON.parse(process.argv[2]!) as object), max: 2, onnotice: () => {} });
+const sql = openPool(process.argv[2]!, { max: 2 });
 const exchange = await openExchange({ sql, seed: 'test', snapshotEveryCommands: 700 });
 await exchange.execute({ kind: 'deposit', account: ACCOUNT, amount: 1_000_000_000_000n });
 const market = [...exchange.markets()].find((one) => one.endDate > Date.now() + 86_400_000)!;

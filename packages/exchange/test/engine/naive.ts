@@ -3,7 +3,7 @@
  * scans; matching from first principles instead of a mirrored book; holds computed from the open orders whenever
  * somebody asks; an order that is refused is undone from a copy. It shares no code with the engine.
  */
-import { floor, type NaiveMarket, type NaiveOrder, NaiveState, type Totals } from './naive-state.ts';
+
 import type {
   AccountId,
   ConditionId,
@@ -14,7 +14,8 @@ import type {
   NewOrder,
   Outcome,
   RejectReason,
-} from './types.ts';
+} from '../../src/engine/types.ts';
+import { floor, type NaiveMarket, type NaiveOrder, NaiveState, type Totals } from './naive-state.ts';
 
 interface Fault {
   reason: RejectReason;

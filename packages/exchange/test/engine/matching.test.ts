@@ -1,7 +1,7 @@
 /** Matches computed by hand. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
-import { Desk, lines } from './fixtures.ts';
+import { Desk, lines } from './desk.ts';
 
 describe('one match of each kind', () => {
   test('COMPLEMENTARY: 40 × 0.36 = 14.4 changes hands', () => {

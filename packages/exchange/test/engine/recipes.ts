@@ -2,7 +2,15 @@
  * Test helper: what a random command sequence is made of. A recipe is a small record that shrinks well; which command
  * it becomes depends on its place in the sequence only. Few accounts, two markets, five prices: orders really meet.
  */
-import type { EngineCommand, MarketSpec, NewOrder, Outcome, Payout, Side, TimeInForce } from './types.ts';
+import type {
+  EngineCommand,
+  MarketSpec,
+  NewOrder,
+  Outcome,
+  Payout,
+  Side,
+  TimeInForce,
+} from '../../src/engine/types.ts';
 
 export const ACCOUNTS = ['ann', 'bob', 'cyd', 'dan'] as const;
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { errorSentence, toRpcError } from './transaction-errors.ts';
+import { errorSentence, toRpcError } from '../src/solana/transaction-errors.ts';
 
 const require = createRequire(import.meta.url);
 const types = readFileSync(require.resolve('litesvm/dist/internal.d.ts'), 'utf8');

@@ -1,9 +1,9 @@
 /** The book's and the queue's structures against sorted arrays, over the whole range of prices and times. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BookSide } from './book.ts';
-import { Engine } from './engine.ts';
-import { MARKET, order } from './fixtures.ts';
+import { BookSide } from '../../src/engine/book.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { MARKET, order } from './desk.ts';
 
 const TICKS = 10_000;
 

@@ -14,7 +14,7 @@ import type {
   OrderId,
   Outcome,
   Payout,
-} from './types.ts';
+} from '../../src/engine/types.ts';
 
 export interface NaiveOrder extends NewOrder {
   readonly arrival: number;

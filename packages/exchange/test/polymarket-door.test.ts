@@ -1,4 +1,6 @@
 /** The venue's official client, unmodified, against the door on loopback. */
+
+import type { Sql } from '@bellwether/durable';
 import {
   controlsWallet,
   deriveProxyWallet,
@@ -23,16 +25,15 @@ import {
   type SignedOrder,
 } from '@polymarket/clob-client';
 import { type FastifyInstance, fastify } from 'fastify';
-import type { Sql } from 'postgres';
 import { createWalletClient, custom, hashTypedData } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../../../test/postgres.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '../src/doors/polymarket/index.ts';
 import { FINE_NEG_RISK, fakeExchange, PLAIN, RESOLVED } from './fake-exchange.ts';
-import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from './index.ts';
 
-let sql: Sql<{ bigint: bigint }>;
+let sql: Sql;
 let app: FastifyInstance;
 let host: string;
 let keys: VenueKeys;

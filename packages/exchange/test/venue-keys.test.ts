@@ -1,17 +1,21 @@
 import { inspect } from 'node:util';
+import type { Sql } from '@bellwether/durable';
 import { asAddress, l2Signature } from '@bellwether/protocol';
-import type { Sql } from 'postgres';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../../../test/postgres.ts';
-import { AUTH_TOLERANCE_S } from './auth-headers.ts';
-import { EXCHANGE_KEYS_SCHEMA, type VenueCredentials, VenueKeys } from './venue-keys.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { AUTH_TOLERANCE_S } from '../src/doors/polymarket/auth-headers.ts';
+import {
+  EXCHANGE_KEYS_SCHEMA,
+  type VenueCredentials,
+  VenueKeys,
+} from '../src/doors/polymarket/venue-keys.ts';
 
 const NOW_S = 1_780_000_000;
 const secret = new Uint8Array(32).fill(3);
 const alice = asAddress(`0x${'a'.repeat(40)}`);
 const bob = asAddress(`0x${'b'.repeat(40)}`);
 
-let sql: Sql<{ bigint: bigint }>;
+let sql: Sql;
 let keys: VenueKeys;
 
 beforeAll(async () => {
