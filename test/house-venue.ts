@@ -2,6 +2,7 @@
  * A third venue, for tests: signed orders on one market, against a house that buys and sells any amount at its prices.
  * Its state is in memory; what became of an order is written to the desk before the answer, as at every venue.
  */
+import { exchangeDomains } from '@bellwether/protocol';
 import type { MarketRecord } from '../packages/server/src/domain/market.ts';
 import { type OrderEventKind, requireTransition } from '../packages/server/src/domain/orders/lifecycle.ts';
 import type { FillEvidence, FirstAnswer } from '../packages/server/src/ports/evidence.ts';
@@ -12,6 +13,7 @@ type Outcome = 'YES' | 'NO';
 
 const MICRO = 1_000_000n;
 const WHOLE = 10_000;
+const CHAIN_ID = 137;
 const NOTHING = { filled: 0n, cost: 0n, fees: 0n, errorCode: null } as const;
 const newAccount = () => ({ available: 0n, held: 0n, YES: 0n, NO: 0n });
 
@@ -128,6 +130,8 @@ export function createHouseVenue(
       inMarket: async (address) => ({ available: accountOf(address).available, free: accountOf(address) }),
     },
     signedOrders: {
+      signing: { domains: exchangeDomains(CHAIN_ID), chainId: CHAIN_ID, profile: 'interface' },
+      rules: { gtdMinLeadS: 60 },
       verifyCredentials: async () => null,
       balance: async (address) => ({
         ...accountOf(address),

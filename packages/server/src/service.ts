@@ -9,7 +9,6 @@ import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
 import { EXCHANGE_SCHEMA, type JournalledExchange } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
@@ -241,7 +240,7 @@ async function start(
     facts: createAgentFacts(sql),
     skills,
     recommendedSkills: createRecommendedSkills(skills, clock),
-    geography: { header: config.venueB.countryHeader, isBlocked: isBlockedCountry },
+    geography: { header: config.dflow.countryHeader, isBlocked: isBlockedCountry },
     quotes: createQuoteStore(sql),
     chainOrders: createChainOrderStore(sql),
     fees: createFeeStore(sql),
@@ -249,18 +248,15 @@ async function start(
     feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
     maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),
     get paperRpcUrl() {
-      return config.venueB.live === null && config.paper.doors.has('solana')
+      return config.dflow.live === null && config.paper.doors.has('solana')
         ? publicUrl + SANDBOX_PATHS.rpc
         : null;
     },
     signatures: {
-      domains: exchangeDomains(config.chainId),
       chainId: config.chainId,
-      profile: config.venueA.profile,
       recover,
       verifyEd25519: nativeVerifyEd25519,
     },
-    rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     get publicUrl() {
       return publicUrl;
     },
@@ -298,7 +294,7 @@ async function start(
         keysPerAgent: LIMITS.idempotencyKeysPerAgent,
       }),
       admission: new Admission({ ...config.load, now: () => performance.now() }),
-      paperOnly: config.venueA.backend === 'paper' && config.venueB.live === null,
+      paperOnly: config.exchange.backend === 'paper' && config.dflow.live === null,
     },
     forgetKey: revocations.announce,
     replicas,

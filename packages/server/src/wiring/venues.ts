@@ -1,6 +1,6 @@
 /** The venues of this service. Adding one: its folder under adapters/venues, its configuration, and a line here. */
 import { parseMicro } from '@bellwether/contract/decimals';
-import type { Address } from '@bellwether/protocol';
+import { type Address, exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import { fetchSend } from '../adapters/outbound/http.ts';
@@ -42,8 +42,8 @@ export type GivenVenues = (tools: VenueTools) => readonly Venue[];
 export function createVenues(parts: VenueParts, given: GivenVenues = () => []): Venues {
   const { config, sql, clock } = parts;
   const configured: readonly (readonly [VenueId, () => Venue])[] = [
-    [config.venueA.name, () => paperVenue(parts)],
-    [config.venueB.name, () => dflowVenue(parts)],
+    [config.exchange.name, () => paperVenue(parts)],
+    [config.dflow.name, () => dflowVenue(parts)],
   ];
   const extra = new Map(given({ clock, evidence: createEvidenceLog(sql) }).map((venue) => [venue.id, venue]));
   const venues = [
@@ -55,10 +55,16 @@ export function createVenues(parts: VenueParts, given: GivenVenues = () => []): 
 
 const paperVenue = ({ config, sql, paper, isCredited }: VenueParts): Venue =>
   createPaperVenue({
-    id: config.venueA.name,
+    id: config.exchange.name,
     exchange: paper.venue,
     markets: paper.markets,
     history: createPriceHistory(sql),
+    signing: {
+      domains: exchangeDomains(config.chainId),
+      chainId: config.chainId,
+      profile: config.exchange.profile,
+    },
+    rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
     isCredited,
   });
@@ -66,7 +72,7 @@ const paperVenue = ({ config, sql, paper, isCredited }: VenueParts): Venue =>
 /** On the sandbox, or on the real services, by configuration. */
 function dflowVenue({ config, paper, clock, log }: VenueParts): Venue {
   const { sandbox, sandboxStatus } = paper;
-  const { name: id, live, slippageBps } = config.venueB;
+  const { name: id, live, slippageBps } = config.dflow;
   const common = { id, slippageBps, clock, log };
   if (live === null) {
     const send = sandbox.request;
