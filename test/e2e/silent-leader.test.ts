@@ -7,7 +7,8 @@ import {
   credentialRequest,
   Signer,
 } from '@bellwether/sdk';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { aMarket, call, type Trader } from '../harness.ts';
 import { createTestDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
@@ -16,6 +17,11 @@ import { startStallingProxy } from '../stalling-proxy.ts';
 /** Five seconds are promised on an idle machine; a busy one gets twice that. */
 const TAKEOVER_MS = 10_000;
 const RETURN_MS = 30_000;
+
+const termOf = async (sql: Sql): Promise<bigint> => {
+  const [row] = await sql`select term from durable_terms where name = 'exchange'`;
+  return row?.term;
+};
 
 const isReady = async (process: ServiceProcess): Promise<boolean> =>
   (await call(process, 'GET', '/readyz')).status === 200;
@@ -85,11 +91,15 @@ test.each(Object.entries(FAULTS))(
     const before = await trader.client.placeTrade(await aPurchase(trader));
     expect(before).toMatchObject({ success: true, status: 'matched' });
 
+    const sql = openPool(databaseUrl, { max: 1 });
+    onTestFinished(() => sql.end());
+    const first = await termOf(sql);
     fault.begin(leader);
     const began = performance.now();
     // On its way to a leader that will not answer: nobody can say what becomes of it.
     const meanwhile = await aPurchase(trader);
     const onItsWay = call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
+    await expect.poll(() => termOf(sql), { timeout: TAKEOVER_MS, interval: 50 }).toBe(first + 1n);
     await expect.poll(() => isReady(follower), { timeout: TAKEOVER_MS, interval: 50 }).toBe(true);
     console.info(`taken over after ${Math.round(performance.now() - began)} ms`);
     const inDoubt = await onItsWay;
