@@ -1,5 +1,6 @@
 import { cancelAll, cancelMarket, cancelOrder, getOrder, placeTrade } from '@bellwether/contract';
 import type { Deps } from '../app/deps.ts';
+import * as cancels from '../app/orders/cancel-orders.ts';
 import * as orders from '../app/orders/read-orders.ts';
 import * as trade from '../app/orders/signed/place-trade.ts';
 import { bindLists } from './lists.ts';
@@ -12,7 +13,7 @@ export function bindTrading(bind: Bind, deps: Deps): void {
   );
   bindLists(bind, orders.orderLists(deps));
   bind(getOrder, ({ caller, params }) => orders.getOrder(deps, caller, params.orderId));
-  bind(cancelOrder, ({ caller, body }) => orders.cancelOrder(deps, caller, body.orderId));
-  bind(cancelMarket, ({ caller, body }) => orders.cancelMarket(deps, caller, body));
-  bind(cancelAll, ({ caller }) => orders.cancelAll(deps, caller));
+  bind(cancelOrder, ({ caller, body }) => cancels.cancelOrder(deps, caller, body.orderId));
+  bind(cancelMarket, ({ caller, body }) => cancels.cancelMarket(deps, caller, body));
+  bind(cancelAll, ({ caller }) => cancels.cancelAll(deps, caller));
 }

@@ -260,6 +260,14 @@ export interface StandingQuestion {
   readonly at: number;
 }
 
+/** An order as it is recorded, and what it reserves of its agent's budget: a redemption nothing. */
+export interface Recorded<Order extends NewOrder = NewOrder> {
+  readonly order: Order;
+  readonly reserves: Micro;
+  /** The transaction of a quoted order. */
+  readonly transaction?: NewChainOrder;
+}
+
 /** One transaction that holds an agent's lock from the first look to the commit, and the locks of those that bind it. */
 export interface TradeScope extends Standing {
   readonly keyActive: boolean;
@@ -273,11 +281,8 @@ export interface TradeScope extends Standing {
   readonly existing: readonly OrderRow[];
   /** The quote asked about was taken back. */
   readonly quoteWithdrawn: boolean;
-  /**
-   * Reserves the budget and writes the order, in one trip; for venue B also the transaction that is to be sent.
-   * A redemption reserves nothing. @returns false when the order id is taken.
-   */
-  commit(order: NewOrder, amount: Micro, chain?: NewChainOrder): Promise<boolean>;
+  /** Reserves the budget and records the agent's orders, in one trip. @returns the ids that were not taken already */
+  commit(orders: readonly Recorded[]): Promise<ReadonlySet<string>>;
   abort(): void;
 }
 

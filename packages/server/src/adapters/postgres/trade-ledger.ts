@@ -7,7 +7,7 @@
 import { json, openTransaction, type Transaction } from '@bellwether/durable';
 import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
 import type { NewChainOrder } from '../../ports/quoted-orders.ts';
-import type { NewOrder, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
+import type { NewOrder, Recorded, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { Sql, Tx } from './connection.ts';
 import { credentialRow, orderRow, type Row } from './rows.ts';
 import {
@@ -136,15 +136,16 @@ function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeS
     hasUnreachable: credentials.some((row) => !row.is_reachable),
     existing: existing.map(orderRow),
     quoteWithdrawn: quote !== undefined && quote.withdrawn_at !== null,
-    async commit(order, amount, chain) {
-      const written = write(transaction.tx, standing, { order, amount, chain }).execute();
+    async commit(orders) {
+      const written = write(transaction.tx, standing, question.caller.agentId, orders).execute();
       // What became of it is the commit's to say.
       written.catch(() => {});
-      if (key?.is_known !== true) note(transaction.tx, question, order).catch(() => {});
+      if (key?.is_known !== true)
+        for (const { order } of orders) note(transaction.tx, question, order).catch(() => {});
       try {
         await transaction.commit();
         const [row] = await written;
-        return row?.placed === 1;
+        return new Set((row?.placed ?? []) as readonly string[]);
       } finally {
         leave();
       }
@@ -157,36 +158,40 @@ function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeS
   };
 }
 
-interface Written {
-  readonly order: NewOrder;
-  readonly amount: bigint;
-  readonly chain: NewChainOrder | undefined;
-}
-
-/** The order, and its budget: the agent's own, and that of every agent whose locks bind the wallet. */
-function write(tx: Tx, standing: Standing & { readonly day: string }, { order, amount, chain }: Written) {
-  const { day, usage, restrictions } = standing;
-  const others = restrictions.map(({ agentId }) => agentId);
-  const spent = tx`${amount.toString()}::bigint * (select count(*) from placed where counts)`;
-  // The own budget moves by what was really written, and takes in what `lockAndRead` deleted from the returns.
+/**
+ * An agent's orders, and their budget: the agent's own, and that of every agent whose locks bind the wallet. The own
+ * budget moves by what was really recorded, and takes in what `lockAndRead` deleted from the returns.
+ */
+function write(
+  tx: Tx,
+  { day, usage, restrictions }: Standing & { readonly day: string },
+  agentId: string,
+  orders: readonly Recorded[],
+) {
+  const others = restrictions.map((restriction) => restriction.agentId);
+  const rows = orders.map(({ order, reserves }) => orderColumns(order, { day, amount: reserves, others }));
+  const transactions = orders.flatMap(({ transaction }) => (transaction === undefined ? [] : [transaction]));
   return tx`with placed as (
-      insert into orders ${tx(orderColumns(order, { day, amount, others }))} on conflict (order_id) do nothing
-      returning not is_redemption as counts
-    )${chain === undefined ? tx`` : tx`, ${chainOrder(tx, order, chain)}`}${
+      insert into orders ${tx(rows)} on conflict (order_id) do nothing
+      returning order_id, wallet_address, is_redemption, reserved_amount
+    ), spent as (
+      select count(*)::int as trades, coalesce(sum(reserved_amount), 0)::bigint as amount
+      from placed where not is_redemption
+    )${transactions.length === 0 ? tx`` : tx`, ${chainOrders(tx, agentId, transactions)}`}${
       others.length === 0
         ? tx``
         : tx`, bound as (
       update safeguards set usage_day = ${day}::date,
-        used_trades = case when usage_day = ${day}::date then used_trades else 0 end
-          + (select count(*) from placed where counts),
-        used_amount = case when usage_day = ${day}::date then used_amount else 0 end + ${spent}
-      where agent_id = any(${others}::uuid[])
+        used_trades = case when usage_day = ${day}::date then used_trades else 0 end + spent.trades,
+        used_amount = case when usage_day = ${day}::date then used_amount else 0 end + spent.amount
+      from spent where agent_id = any(${others}::uuid[])
     )`
     }
     update safeguards set usage_day = ${day}::date,
-      used_trades = ${usage.trades} + (select count(*) from placed where counts),
-      used_amount = ${usage.amount.toString()}::bigint + ${spent}
-    where agent_id = ${order.agentId} returning (select count(*)::int from placed) as placed`;
+      used_trades = ${usage.trades} + spent.trades,
+      used_amount = ${usage.amount.toString()}::bigint + spent.amount
+    from spent where agent_id = ${agentId}
+    returning (select array_agg(order_id) from placed) as placed`;
 }
 
 /** The agent's first trade with this wallet. */
@@ -198,19 +203,26 @@ async function note(tx: Tx, { signer }: Question, order: NewOrder): Promise<void
 }
 
 /**
- * The transaction of an order of venue B, written with it: before any node is given it. Its signature proves the wallet,
+ * The transactions of quoted orders, recorded with them: before any node is given one. A signature proves the wallet,
  * which is the agent's from now on when it names none.
  */
-const chainOrder = (tx: Tx, order: NewOrder, chain: NewChainOrder) => tx`
+function chainOrders(tx: Tx, agentId: string, transactions: readonly NewChainOrder[]) {
+  const rows = transactions
+    .map(
+      ({ orderId, signature, wire, dueAt }) =>
+        tx`(${orderId}::text, ${signature}::text, ${wire as Buffer}::bytea, ${new Date(dueAt)}::timestamptz)`,
+    )
+    .reduce((all, row) => tx`${all}, ${row}`);
+  return tx`
   signed as (
     insert into chain_orders (order_id, agent_id, signature, wire, stage, due_at)
-    select ${chain.orderId}, ${order.agentId}::uuid, ${chain.signature}, ${chain.wire as Buffer}::bytea, 'sending',
-      ${new Date(chain.dueAt)}::timestamptz
-    from placed
+    select order_id, ${agentId}::uuid, t.signature, t.wire, 'sending', t.due_at
+    from (values ${rows}) as t(order_id, signature, wire, due_at) join placed using (order_id)
   ), named as (
-    update agents set sol_address = ${order.walletAddress}
-    where agent_id = ${order.agentId}::uuid and sol_address is null and exists (select 1 from placed)
+    update agents set sol_address = (select min(wallet_address) from placed)
+    where agent_id = ${agentId}::uuid and sol_address is null and exists (select 1 from placed)
   )`;
+}
 
 interface Reserved {
   readonly day: string;
