@@ -1,6 +1,8 @@
 /** Orders as the agent reads them. */
 import {
+  type AgentFill,
   type Fill,
+  type FillsQuery,
   type OpenOrdersQuery,
   type Order,
   type OrderDetail,
@@ -11,7 +13,15 @@ import {
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { isTerminal } from '../../domain/orders/lifecycle.ts';
 import { statusNumber, statusWord } from '../../domain/orders/status-words.ts';
-import type { Caller, FillRow, OrderFilter, OrderRow, OrderStore } from '../../ports/stores.ts';
+import type {
+  AgentFillRow,
+  Caller,
+  FillPlace,
+  FillRow,
+  OrderFilter,
+  OrderRow,
+  OrderStore,
+} from '../../ports/stores.ts';
 import type { Venues } from '../../ports/venue.ts';
 import { type Page, pageOf } from '../page.ts';
 import { refusal } from '../refusal.ts';
@@ -20,7 +30,7 @@ import { cursorOf, placeOf } from './order-cursor.ts';
 import { fillsOnChain, journalOf, type ReadQuotedNeeds } from './quoted/records.ts';
 
 export interface ListOrdersNeeds {
-  readonly orders: Pick<OrderStore, 'open' | 'history'>;
+  readonly orders: Pick<OrderStore, 'open' | 'history' | 'fillsOfAgent'>;
   readonly venues: Venues;
 }
 
@@ -91,7 +101,48 @@ type Read = (
 export const orderLists = (needs: ListOrdersNeeds) => ({
   listOpenOrders: (caller: Caller, query: OpenOrdersQuery) => listBy(needs, caller, query, needs.orders.open),
   listOrders: (caller: Caller, query: OrdersQuery) => listBy(needs, caller, query, needs.orders.history),
+  listFills: (caller: Caller, query: FillsQuery) => listFills(needs, caller, query),
 });
+
+const agentFill = (row: AgentFillRow): AgentFill => ({
+  ...fillRecord(row),
+  orderId: row.orderId,
+  venue: row.venue,
+  marketId: row.marketId,
+  marketConditionId: row.conditionId,
+  tokenId: row.tokenId,
+  outcome: row.outcome,
+  side: row.side,
+  walletAddress: row.wallet,
+  txSignature: row.transaction,
+});
+
+const cursorOfFill = ({ filledAt, orderId, tradeId }: FillPlace): string =>
+  `${cursorOf({ createdAt: filledAt, orderId })}_${tradeId}`;
+
+/** @throws Refusal invalid_request */
+function fillPlaceOf(cursor: string): FillPlace {
+  const [, order = '', tradeId = '0'] = /^(.+)_(\d{1,18})$/.exec(cursor) ?? [];
+  const { createdAt, orderId } = placeOf(order);
+  return { filledAt: createdAt, orderId, tradeId };
+}
+
+/** @throws Refusal unknown_venue, invalid_request for a cursor that is none */
+async function listFills(
+  needs: ListOrdersNeeds,
+  caller: Caller,
+  query: FillsQuery,
+): Promise<Page<AgentFill>> {
+  const { cursor, limit = DEFAULT_PAGE, venue, marketConditionId } = query;
+  namedVenue(needs, venue);
+  const found = await needs.orders.fillsOfAgent(caller.agentId, {
+    limit: limit + 1,
+    ...(venue === undefined ? {} : { venue }),
+    ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
+    ...(cursor === undefined ? {} : { after: fillPlaceOf(cursor) }),
+  });
+  return { ...pageOf(found, limit, agentFill, cursorOfFill), total: null };
+}
 
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
 async function listBy(

@@ -1,10 +1,10 @@
 /** Quoted orders, read and canceled. No safeguard stands in the way of a cancel. */
 import {
+  type QuotedCancelRequest,
+  type QuotedCancelResponse,
+  type QuotedOrder,
+  type QuotedOrderDetail,
   VENUE_REFUSALS,
-  type VenueBCancelRequest,
-  type VenueBCancelResponse,
-  type VenueBOrder,
-  type VenueBOrderDetail,
   type VenueRefusal,
 } from '@bellwether/contract';
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
@@ -69,7 +69,7 @@ function withTransaction(
   return { row, chain, quote };
 }
 
-function orderRecord({ row, chain, quote }: OrderWithTransaction): VenueBOrder {
+function orderRecord({ row, chain, quote }: OrderWithTransaction): QuotedOrder {
   const { amounts, transaction } = quote;
   return {
     orderId: row.orderId,
@@ -108,13 +108,13 @@ function orderRecord({ row, chain, quote }: OrderWithTransaction): VenueBOrder {
 }
 
 /** The journal in the words that the order's own status uses. */
-export const journalOf = (row: OrderRow): VenueBOrderDetail['journal'] =>
+export const journalOf = (row: OrderRow): QuotedOrderDetail['journal'] =>
   row.journal.map((entry) => ({
     ...entry,
     status: statusWord({ ...row, status: entry.status }),
   }));
 
-const fillRecord = (chain: ChainOrderRow, fill: FillRow): VenueBOrderDetail['fills'][number] => ({
+const fillRecord = (chain: ChainOrderRow, fill: FillRow): QuotedOrderDetail['fills'][number] => ({
   txSignature: chain.fills[Number(fill.tradeId)] ?? '',
   price: pipsToNumber(fill.price),
   size: microToNumber(fill.size),
@@ -129,7 +129,7 @@ export async function listQuotedOrders(
   needs: QuotedOrderNeeds,
   caller: Caller,
   query: QuotedOrderQuery,
-): Promise<{ readonly orders: VenueBOrder[]; readonly total: number }> {
+): Promise<{ readonly orders: QuotedOrder[]; readonly total: number }> {
   const { orders, total } = await needs.orders.history(caller.agentId, {
     ...query,
     venue: quotingVenue(needs).id,
@@ -150,7 +150,7 @@ export async function getQuotedOrder(
   needs: QuotedOrderNeeds,
   caller: Caller,
   orderId: string,
-): Promise<VenueBOrderDetail> {
+): Promise<QuotedOrderDetail> {
   const row = await needs.orders.byId(caller.agentId, await idOf(needs, caller, orderId));
   if (row === null || row.kind !== 'quoted') throw refusal('order_not_found');
   const [order] = (await withTransactions(needs, [row])) as [OrderWithTransaction];
@@ -180,8 +180,8 @@ export async function fillsOnChain(needs: ReadQuotedNeeds, row: QuotedOrderRow):
 export async function cancelQuotedOrder(
   needs: QuotedOrderNeeds,
   caller: Caller,
-  request: VenueBCancelRequest,
-): Promise<VenueBCancelResponse> {
+  request: QuotedCancelRequest,
+): Promise<QuotedCancelResponse> {
   const given = request.orderId ?? request.venueOrderId;
   if (given === undefined) throw refusal('order_id_required');
   const orderId = await idOf(needs, caller, given);
