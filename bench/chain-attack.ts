@@ -61,7 +61,7 @@ const call = (method: string, params: readonly unknown[], id = 1) => ({ jsonrpc:
 async function weaponsFor({ service }: Subject): Promise<{ repeated: string[]; once: string[] }> {
   const rpc = createSolanaRpc(`${service.url}/paper/solana`);
   const [payer, account] = [await generateKeyPairSigner(), await generateKeyPairSigner()];
-  for (let gift = 0; gift < 2; gift += 1) await rpc.requestAirdrop(payer.address, lamports(5n * SOL)).send();
+  await rpc.requestAirdrop(payer.address, lamports(5n * SOL)).send();
   const { blockhash } = (await rpc.getLatestBlockhash().send()).value;
   const encoded = async (instruction: Parameters<typeof build>[1][number]): Promise<string> =>
     Buffer.from(await build(payer, [instruction], { blockhash })).toString('base64');
