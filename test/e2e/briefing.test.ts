@@ -2,7 +2,7 @@
 import { type Briefing, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { createFakeVenueB } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   call,
   newAgent,
@@ -25,13 +25,13 @@ let ahead = 0;
 const statements: string[] = [];
 
 beforeAll(async () => {
-  // Venue B has nothing to tell here: quoted-reads.test.ts is about it.
-  const venueB = createFakeVenueB();
-  venueB.listed.clear();
+  // The venue that quotes has nothing to tell here: quoted-reads.test.ts is about it.
+  const quoting = createFakeQuoteVenue();
+  quoting.listed.clear();
   service = await startTestService(
     { PAPER_WORLD: 'off' },
     {
-      venueB,
+      venues: () => [quoting],
       clock: { now: () => Date.now() + ahead },
       onStatement: (_connection, statement) => statements.push(statement),
     },

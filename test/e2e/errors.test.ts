@@ -15,7 +15,7 @@ import {
   type TradeRequest,
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFakeVenueB } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
@@ -39,10 +39,10 @@ let other: Market;
 let negRisk: Market;
 /** Trades on a venue B made by hand. */
 let onChain: TraderB;
-const venueB = createFakeVenueB();
+const quoteVenue = createFakeQuoteVenue();
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB });
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoteVenue] });
   limited = await startTestService({
     PAPER_WORLD: 'off',
     RATE_LIMITS: 'on',
@@ -603,7 +603,7 @@ const CASES: readonly Case[] = [
     'a blockhash that is dead',
     async () => {
       const quote = await onChain.quote();
-      venueB.fate.height += 151;
+      quoteVenue.fate.height += 151;
       return onChain.submit(quote);
     },
   ],
@@ -642,9 +642,9 @@ const CASES: readonly Case[] = [
     'what the chain would refuse',
     async () => {
       const quote = await onChain.quote();
-      venueB.fate.simulation = { kind: 'would_fail', reason: 'insufficient funds' };
+      quoteVenue.fate.simulation = { kind: 'would_fail', reason: 'insufficient funds' };
       const answer = await onChain.submit(quote);
-      venueB.fate.simulation = { kind: 'unknown' };
+      quoteVenue.fate.simulation = { kind: 'unknown' };
       return answer;
     },
   ],

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { venueFor } from '../../packages/server/src/app/venues.ts';
 import type { TradeLedger, TradeScope } from '../../packages/server/src/ports/stores.ts';
-import type { Venue } from '../../packages/server/src/ports/venue.ts';
+import type { SignedOrders } from '../../packages/server/src/ports/venue.ts';
 import {
   aMarket,
   call,
@@ -22,7 +23,8 @@ const MAX_TRADES = 2;
 let service: TestService;
 let trader: Trader;
 let market: Market;
-let venue: Venue;
+let signedOrders: SignedOrders;
+let venue: SignedOrders;
 let ledger: TradeLedger;
 
 beforeAll(async () => {
@@ -31,12 +33,15 @@ beforeAll(async () => {
     REQUEST_DEADLINE_MS: String(DEADLINE_MS),
     MAX_TRADES_IN_FLIGHT: String(MAX_TRADES),
   });
-  ({ venueA: venue, ledger } = service.deps);
+  ({ ledger } = service.deps);
+  ({ signedOrders } = venueFor(service.deps, undefined, 'signedOrders'));
+  venue = { ...signedOrders };
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });
 afterEach(() => {
-  Object.assign(service.deps, { venueA: venue, ledger });
+  Object.assign(service.deps, { ledger });
+  Object.assign(signedOrders, venue);
 });
 
 const send = (request: unknown, by = trader) =>
@@ -46,12 +51,7 @@ const usage = async () => {
   return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
 };
 
-function wrapVenue(replaced: Partial<Venue>): void {
-  const venueA = new Proxy(venue, {
-    get: (_, name) => (replaced as Record<string | symbol, unknown>)[name] ?? Reflect.get(venue, name),
-  });
-  Object.assign(service.deps, { venueA });
-}
+const wrapVenue = (replaced: Partial<SignedOrders>) => Object.assign(signedOrders, replaced);
 
 function wrapScope(change: (scope: TradeScope) => Partial<TradeScope>): void {
   const open: TradeLedger['open'] = async (question) => {

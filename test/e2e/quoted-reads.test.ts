@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { writeEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
 import type { TickerMarket } from '../../packages/server/src/ports/quotes.ts';
-import { createFakeVenueB, type FakeVenueB, fakeMarket } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue, type FakeQuoteVenue, fakeMarket } from '../fake-quote-venue.ts';
 import {
   call,
   newAgent,
@@ -31,26 +31,22 @@ const VENUES = ['polymarket', 'kalshi'];
 
 let service: TestService;
 let sql: Sql;
-let fake: FakeVenueB;
+let fake: FakeQuoteVenue;
 let key: string;
 const statements: string[] = [];
 const tokenCalls: string[] = [];
 
 beforeAll(async () => {
-  const made = createFakeVenueB();
-  fake = {
-    ...made,
-    chain: {
-      ...made.chain,
-      tokenAccount(owner, mint) {
-        tokenCalls.push(owner);
-        return made.chain.tokenAccount(owner, mint);
-      },
-    },
+  fake = createFakeQuoteVenue();
+  const { chain } = fake.quotes;
+  const { tokenAccount } = chain;
+  chain.tokenAccount = (owner, mint) => {
+    tokenCalls.push(owner);
+    return tokenAccount(owner, mint);
   };
   service = await startTestService(
     { PAPER_WORLD: 'off' },
-    { venueB: fake, onStatement: (_connection, statement) => statements.push(statement) },
+    { venues: () => [fake], onStatement: (_connection, statement) => statements.push(statement) },
   );
   sql = openPool(service.databaseUrl, { max: 2 });
   key = (await newAgent(service)).apiKey;

@@ -109,6 +109,7 @@ export const ENVIRONMENT = Type.Object({
       'Requests at the same time; half of it for what neither trades nor cancels. Cancels and the pause have twice as much.',
   }),
   CHAIN_ID: int(1, Number.MAX_SAFE_INTEGER, 137),
+  DEFAULT_VENUE: Type.Optional(Type.String({ minLength: 1 })),
   VENUE_A_NAME: venueName('polymarket'),
   VENUE_A_BACKEND: Type.Union([Type.Literal('paper'), Type.Literal('live')], { default: 'paper' }),
   VENUE_A_ORDER_PROFILE: Type.Optional(Type.Union([Type.Literal('interface'), Type.Literal('polymarket')])),
@@ -196,6 +197,8 @@ export interface Config {
   readonly chainId: number;
   readonly rateLimits: RateLimits | null;
   readonly factsRetentionMs: number;
+  /** What a request means that names no venue. */
+  readonly defaultVenue: string;
   readonly venueA: {
     readonly name: string;
     readonly backend: 'paper';
@@ -274,7 +277,7 @@ export class ConfigError extends Error {
 
 /** Names that this service understands begin so; a typing error in one of them must not pass in silence. */
 const OURS =
-  /^(VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+  /^(DEFAULT_VENUE|VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
 /** First path segments that a venue's name must not hide, and words that mean something else where a venue is named. */
 const RESERVED = new Set([
@@ -387,6 +390,7 @@ function assemble(env: Environment): Config {
     chainId: env.CHAIN_ID,
     rateLimits: env.RATE_LIMITS === 'off' ? null : rateLimits(env),
     factsRetentionMs: env.FACTS_RETENTION_DAYS * DAY_MS,
+    defaultVenue: env.DEFAULT_VENUE ?? env.VENUE_A_NAME,
     venueA: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
     venueB: {
       name: env.VENUE_B_NAME,

@@ -13,6 +13,7 @@ import type { Refusal } from '../src/app/refusal.ts';
 import { chargeFee } from '../src/app/venue-b/charge-fee.ts';
 import { delegationOf } from '../src/app/venue-b/delegation.ts';
 import { followFees } from '../src/app/venue-b/fee-fate.ts';
+import type { Chain } from '../src/ports/chain.ts';
 import type { SigningAnswer, SigningProvider } from '../src/ports/signing-provider.ts';
 import type { Caller } from '../src/ports/stores.ts';
 import { createFeeChain, type FeeChain } from './fee-chain.ts';
@@ -83,9 +84,14 @@ beforeEach(async () => {
     maxFeeCharge: 100_000_000n,
     paperRpcUrl: 'http://localhost/paper/solana',
     agents: { byId: async () => ({ solAddress: wallet }) },
-    venueB: { name: 'kalshi', collateralMint: USDC_MINT, chain: chain.chain },
+    venues: quotingOn(chain.chain),
   } as unknown as Deps;
 });
+
+const quotingOn = (node: Chain): Deps['venues'] =>
+  new Map([
+    ['kalshi', { id: 'kalshi', quotes: { collateralMint: USDC_MINT, chain: node } }],
+  ]) as unknown as Deps['venues'];
 
 const charge = (body: Record<string, unknown> = {}, key: string | null = null, over: Partial<Deps> = {}) =>
   chargeFee(
@@ -415,19 +421,16 @@ describe('with a key', () => {
   test('what another one sends meanwhile is not given up', async () => {
     const { chain: node } = chain;
     chain.sendings = ['hold'];
-    const venueB = {
-      ...deps.venueB,
-      chain: {
-        ...node,
-        // While the first send is on its way, a repeat finds the bytes and sends them, too.
-        async send(wire: Uint8Array) {
-          await charge({}, 'k');
-          chain.sendings = ['refuse'];
-          return node.send(wire);
-        },
+    const venues = quotingOn({
+      ...node,
+      // While the first send is on its way, a repeat finds the bytes and sends them, too.
+      async send(wire: Uint8Array) {
+        await charge({}, 'k');
+        chain.sendings = ['refuse'];
+        return node.send(wire);
       },
-    } as Deps['venueB'];
-    expect(await codeOf(charge({}, 'k', { venueB }))).toBe('fee_outcome_unknown');
+    });
+    expect(await codeOf(charge({}, 'k', { venues }))).toBe('fee_outcome_unknown');
     expect((await rows())[0]?.status).toBe('broadcast');
     chain.sendings = ['land'];
     expect((await charge({}, 'k')).replayed).toBe(true);
@@ -461,7 +464,7 @@ describe('a crash', () => {
     const over = {
       fees: wrap(deps.fees),
       signing: { ...signing, sign: wrap(signing).sign },
-      venueB: { ...deps.venueB, chain: wrap(deps.venueB.chain) },
+      venues: quotingOn(wrap(chain.chain)),
     };
     return { over, death, count: () => calls };
   };

@@ -34,7 +34,7 @@ import { openTestDatabase } from '../../../test/postgres.ts';
 import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
 import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
 import type { HttpSend } from '../src/ports/outbound.ts';
-import type { OrderProgress, QuoteQuestion, TickerMarket, VenueB, VenueQuote } from '../src/ports/quotes.ts';
+import type { OrderProgress, QuoteQuestion, TickerMarket, VenueQuote } from '../src/ports/quotes.ts';
 
 const START = Date.parse('2026-11-21T12:00:00Z');
 const CREDIT = 100_000_000_000n;
@@ -63,7 +63,7 @@ const stranger = walletOf(3);
 const clock = { ms: START, now: () => clock.ms, every: () => ({ stop() {} }) };
 let exchange: Awaited<ReturnType<typeof openExchange>>;
 let sandbox: Sandbox;
-let venue: VenueB;
+let venue: ReturnType<typeof createDflowVenue>;
 const logged: string[] = [];
 
 beforeAll(async () => {
@@ -77,20 +77,20 @@ beforeAll(async () => {
   const write = (_context: object, message: string) => void logged.push(message);
   const said = { error: write, warn: write, info: write };
   venue = createDflowVenue({
-    name: 'kalshi',
+    id: 'kalshi',
     backend: 'paper',
     metadataUrl: `http://sandbox${SANDBOX_PATHS.metadata}`,
     tradeUrl: `http://sandbox${SANDBOX_PATHS.trade}`,
     exchangeStatusUrl: `http://sandbox${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
     apiKey: null,
     slippageBps: 500,
-    credit: (wallet) => sandbox.venue.credit(wallet, CREDIT, LAMPORTS),
+    paper: { credit: (wallet) => sandbox.venue.credit(wallet, CREDIT, LAMPORTS) },
     send,
     clock,
     log: said,
     chain: createSolanaChain({ url: `http://sandbox${SANDBOX_PATHS.rpc}`, send, clock, log: said }),
   });
-  for (const { address } of [alice, platform]) await venue.credit?.(address);
+  for (const { address } of [alice, platform]) await venue.paper?.credit(address);
 });
 afterAll(async () => {
   await sandbox.close();
@@ -119,7 +119,7 @@ async function liquidMarket(): Promise<TickerMarket> {
 }
 
 const ask = (ticker: string, changes: Partial<QuoteQuestion> = {}): Promise<VenueQuote> =>
-  venue.quote({
+  venue.quotes.quote({
     ticker,
     outcome: 'YES',
     side: 'BUY',
@@ -140,11 +140,11 @@ type Executable = Awaited<ReturnType<typeof executable>>;
 /** Signed and sent; the signature once it has landed. */
 async function submitted(quote: Executable, wallet = alice): Promise<string> {
   const wire = wallet.sign(quote.wire);
-  const simulation = await venue.chain.simulate(wire, wallet.address, true);
+  const simulation = await venue.quotes.chain.simulate(wire, wallet.address, true);
   expect(simulation.kind).toBe('ok');
-  expect(await venue.chain.send(wire)).toEqual({ kind: 'sent' });
+  expect(await venue.quotes.chain.send(wire)).toEqual({ kind: 'sent' });
   const signature = transactionId(readTransaction(wire));
-  expect((await venue.chain.landings([signature], false)).get(signature)).toEqual({ kind: 'landed' });
+  expect((await venue.quotes.chain.landings([signature], false)).get(signature)).toEqual({ kind: 'landed' });
   return signature;
 }
 
@@ -152,11 +152,11 @@ async function submitted(quote: Executable, wallet = alice): Promise<string> {
 async function ended(signature: string, quote: Executable): Promise<OrderProgress> {
   clock.ms += 2_000;
   await sandbox.venue.tick();
-  return venue.progress(signature, quote.lastValidBlockHeight);
+  return venue.quotes.progress(signature, quote.lastValidBlockHeight);
 }
 
 const held = async (mint: SolanaAddress): Promise<bigint> =>
-  (await venue.chain.tokenAccount(alice.address, mint))?.amount ?? 0n;
+  (await venue.quotes.chain.tokenAccount(alice.address, mint))?.amount ?? 0n;
 const yesOf = (market: TickerMarket) => market.tokenIds[0] as SolanaAddress;
 
 describe('markets', () => {
@@ -166,12 +166,12 @@ describe('markets', () => {
     expect(world.length).toBeGreaterThan(50);
     expect(listed).toHaveLength(world.length);
     const market = await liquidMarket();
-    expect(await venue.market(market.id)).toMatchObject({ id: market.id, phase: 'active' });
+    expect(await venue.quotes.market(market.id)).toMatchObject({ id: market.id, phase: 'active' });
     expect(await venue.markets.byToken(market.tokenIds[1])).toMatchObject({
       market: { id: market.id },
       outcome: 'NO',
     });
-    expect(await venue.market('KXNONE-1-1')).toBeNull();
+    expect(await venue.quotes.market('KXNONE-1-1')).toBeNull();
     const [byWords] = await venue.markets.search(market.question);
     expect(byWords?.id).toBe(market.id);
     const twin = world.find(({ question }) => market.question.includes(question));
@@ -192,7 +192,7 @@ describe('an order', () => {
     expect(quote.amounts.outAmount % 1_000_000n).toBe(0n);
     expect(quote.expectedEnd - clock.ms).toBe(120_000);
     const signature = await submitted(quote);
-    expect(await venue.progress(signature, quote.lastValidBlockHeight)).toEqual({
+    expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({
       kind: 'open',
       fills: [],
       reverts: [],
@@ -206,15 +206,15 @@ describe('an order', () => {
     expect(fill!.fee).toBeGreaterThan(0n);
     expect(await held(USDC_MINT)).toBe(before - fill!.inAmount);
     expect(await held(yesOf(market))).toBe(quote.amounts.outAmount);
-    const outcomes = await venue.chain.outcomeAccounts(alice.address);
+    const outcomes = await venue.quotes.chain.outcomeAccounts(alice.address);
     expect(outcomes.map(({ mint, amount }) => [mint, amount])).toEqual([
       [yesOf(market), quote.amounts.outAmount],
     ]);
-    const byMint = await venue.marketsByMint(outcomes.map(({ mint }) => mint));
+    const byMint = await venue.quotes.marketsByMint(outcomes.map(({ mint }) => mint));
     expect(byMint.get(yesOf(market))?.id).toBe(market.id);
 
     // The same bytes again change nothing.
-    expect(await venue.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'sent' });
+    expect(await venue.quotes.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'sent' });
 
     const sale = await executable(market.id, { side: 'SELL', amount: 1_500_000n });
     expect(sale.amounts.inAmount).toBe(1_000_000n);
@@ -261,23 +261,23 @@ describe('an order', () => {
   test('that was never sent is known to nobody', async () => {
     const quote = await executable((await liquidMarket()).id);
     const signature = transactionId(readTransaction(alice.sign(quote.wire)));
-    expect((await venue.chain.landings([signature], true)).get(signature)).toEqual({ kind: 'unseen' });
-    expect(await venue.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
+    expect((await venue.quotes.chain.landings([signature], true)).get(signature)).toEqual({ kind: 'unseen' });
+    expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
     clock.ms += 122_000;
-    expect(await venue.chain.blockHeight()).toBeGreaterThan(quote.lastValidBlockHeight);
+    expect(await venue.quotes.chain.blockHeight()).toBeGreaterThan(quote.lastValidBlockHeight);
     // Too old by now: no proof to a node that may lag, and the simulation decides nothing either.
-    expect(await venue.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'unknown' });
-    expect(await venue.chain.simulate(alice.sign(quote.wire), alice.address, true)).toEqual({
+    expect(await venue.quotes.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.chain.simulate(alice.sign(quote.wire), alice.address, true)).toEqual({
       kind: 'unknown',
     });
-    expect(await venue.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
   });
 
   test('with another’s signature, or with one that is wrong, is refused for good', async () => {
     const quote = await executable((await liquidMarket()).id);
     const wrong = withSignature(quote.wire, alice.address, new Uint8Array(64).fill(5));
-    expect(await venue.chain.send(wrong)).toEqual({ kind: 'refused', reason: 'SignatureFailure' });
-    expect((await venue.chain.simulate(wrong, alice.address, true)).kind).not.toBe('ok');
+    expect(await venue.quotes.chain.send(wrong)).toEqual({ kind: 'refused', reason: 'SignatureFailure' });
+    expect((await venue.quotes.chain.simulate(wrong, alice.address, true)).kind).not.toBe('ok');
   });
 
   test('of a market that ended redeems the winner, and the loser nothing', async () => {
@@ -294,7 +294,7 @@ describe('an order', () => {
       await exchange.step();
     }
     await sandbox.venue.tick();
-    const settled = await venue.market(blitz.id);
+    const settled = await venue.quotes.market(blitz.id);
     expect(settled).toMatchObject({ phase: 'settled', status: 'resolved' });
     const winner = settled!.payout as 'YES' | 'NO';
     const loser = winner === 'YES' ? 'NO' : 'YES';
@@ -332,7 +332,7 @@ describe('a quote without a transaction says why', () => {
     const { id } = await liquidMarket();
     expect(await code('KXNONE-1-1')).toBe('market_not_found');
     expect(await code(id, { amount: 10_000n })).toBe('amount_too_small');
-    const { asks } = (await venue.market(id))!;
+    const { asks } = (await venue.quotes.market(id))!;
     // The bare price, without the fee: DFlow finds no route, and the adapter finds out why.
     expect(await code(id, { amount: BigInt(asks.YES!) * 100n })).toBe('amount_too_small');
     expect(await code(id, { amount: CREDIT * 2n })).toBe('insufficient_balance');
@@ -421,31 +421,33 @@ describe('the platform’s fee', () => {
       destination: stranger.address,
       amount: 250_000n,
     };
-    const early = await venue.chain.buildDelegatedTransfer({ ...transfer, memo: 'before' });
-    expect(await venue.chain.send(platform.sign(early.wire))).toMatchObject({
+    const early = await venue.quotes.chain.buildDelegatedTransfer({ ...transfer, memo: 'before' });
+    expect(await venue.quotes.chain.send(platform.sign(early.wire))).toMatchObject({
       kind: 'refused',
       reason: expect.stringContaining('Custom 4'),
     });
 
     const approve = await approval(300_000n);
     // A delegation is exactly what an order's simulation must not hold.
-    expect(await venue.chain.simulate(approve, alice.address, false)).toMatchObject({
+    expect(await venue.quotes.chain.simulate(approve, alice.address, false)).toMatchObject({
       kind: 'ok',
       changes: expect.arrayContaining([expect.objectContaining({ account: SOURCE, authorityChanged: true })]),
     });
-    expect(await venue.chain.send(alice.sign(approve))).toEqual({ kind: 'sent' });
-    expect(await venue.chain.tokenAccount(alice.address, USDC_MINT)).toMatchObject({
+    expect(await venue.quotes.chain.send(alice.sign(approve))).toEqual({ kind: 'sent' });
+    expect(await venue.quotes.chain.tokenAccount(alice.address, USDC_MINT)).toMatchObject({
       delegate: platform.address,
       delegatedAmount: 300_000n,
       frozen: false,
     });
 
     const before = await held(USDC_MINT);
-    const built = await venue.chain.buildDelegatedTransfer({ ...transfer, memo: 'fee' });
-    expect(await venue.chain.send(platform.sign(built.wire))).toEqual({ kind: 'sent' });
+    const built = await venue.quotes.chain.buildDelegatedTransfer({ ...transfer, memo: 'fee' });
+    expect(await venue.quotes.chain.send(platform.sign(built.wire))).toEqual({ kind: 'sent' });
     expect(await held(USDC_MINT)).toBe(before - 250_000n);
-    expect(await venue.chain.tokenAccount(stranger.address, USDC_MINT)).toMatchObject({ amount: 250_000n });
-    expect(await venue.chain.tokenAddress(alice.address, USDC_MINT)).toBe(SOURCE);
-    expect(await venue.chain.lamports(platform.address)).toBeLessThan(LAMPORTS);
+    expect(await venue.quotes.chain.tokenAccount(stranger.address, USDC_MINT)).toMatchObject({
+      amount: 250_000n,
+    });
+    expect(await venue.quotes.chain.tokenAddress(alice.address, USDC_MINT)).toBe(SOURCE);
+    expect(await venue.quotes.chain.lamports(platform.address)).toBeLessThan(LAMPORTS);
   });
 });

@@ -34,7 +34,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fetchSend } from '../src/adapters/outbound/http.ts';
 import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
 import type { BalanceChange, Chain, Simulation, TokenAccount } from '../src/ports/chain.ts';
-import type { QuoteQuestion, VenueB } from '../src/ports/quotes.ts';
+import type { QuoteQuestion } from '../src/ports/quotes.ts';
 import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
 
 const key = (fill: number) => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;
@@ -193,7 +193,7 @@ const change = (
 const paid = change(USDC_ACCOUNT, USDC_MINT, 5_000_000n, 5_000_000n - CAPTURED_BUY.paid);
 const ok = (...changes: readonly BalanceChange[]): Simulation => ({ kind: 'ok', changes });
 
-let venue: VenueB;
+let venue: ReturnType<typeof createDflowVenue>;
 let now: number;
 const logged: string[] = [];
 const write = (level: string) => (context: object, message: string) => {
@@ -213,14 +213,13 @@ beforeEach(() => {
   simulation = ok(change(WALLET, null, 1_000_000_000n, 997_920_893n), paid);
   dflow = { '/api/v1/market/': capturedMarket(), '/order': orderOf() };
   venue = createDflowVenue({
-    name: 'kalshi',
+    id: 'kalshi',
     backend: 'live',
     metadataUrl: base,
     tradeUrl: base,
     exchangeStatusUrl: `${base}/trade-api/v2/exchange/status`,
     apiKey: 'the-key',
     slippageBps: 200,
-    credit: null,
     send: fetchSend,
     clock: { now: () => now },
     log: { error: write('error'), warn: write('warn'), info: write('info') },
@@ -237,7 +236,7 @@ const question = (changes: Partial<QuoteQuestion> = {}): QuoteQuestion => ({
   destination: null,
   ...changes,
 });
-const ask = (changes: Partial<QuoteQuestion> = {}) => venue.quote(question(changes));
+const ask = (changes: Partial<QuoteQuestion> = {}) => venue.quotes.quote(question(changes));
 const degraded = (code: string, message: unknown = expect.anything()) => ({
   kind: 'degraded',
   code,
@@ -433,7 +432,7 @@ describe('there is none', () => {
     expect(venue.status()).toBe('the DFlow trade API does not answer');
     dflow['/api/v1/market/'] = (reply) => reply.code(503).send('');
     expect(await ask()).toMatchObject({ code: 'venue_unavailable', market: null });
-    await expect(venue.market(TICKER)).rejects.toMatchObject({ name: 'VenueUnavailable' });
+    await expect(venue.quotes.market(TICKER)).rejects.toMatchObject({ name: 'VenueUnavailable' });
   });
 });
 
@@ -546,7 +545,7 @@ describe('what became of an order', () => {
   const trade = { transactionSignature: 'fill-1', outputAmount: '11000000', feeAmount: '68096' };
   const status = (text: string, more: object = {}) => {
     dflow['/order-status'] = { status: text, inAmount: '0', outAmount: '0', ...more };
-    return venue.progress(SIGNATURE, HEIGHT);
+    return venue.quotes.progress(SIGNATURE, HEIGHT);
   };
 
   test.each(['pending', 'expired', 'failed', 'a state of tomorrow'])('%s: nothing follows', async (text) => {
@@ -555,9 +554,9 @@ describe('what became of an order', () => {
 
   test('a signature that DFlow does not know, or silence: nothing follows', async () => {
     dflow['/order-status'] = null;
-    expect(await venue.progress(SIGNATURE, HEIGHT)).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.progress(SIGNATURE, HEIGHT)).toEqual({ kind: 'unknown' });
     dflow['/order-status'] = (reply) => reply.code(500).send('');
-    expect(await venue.progress(SIGNATURE, HEIGHT)).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.progress(SIGNATURE, HEIGHT)).toEqual({ kind: 'unknown' });
     expect(seen[0]!.url).toBe(`/order-status?signature=${SIGNATURE}&lastValidBlockHeight=${HEIGHT}`);
   });
 
@@ -671,7 +670,7 @@ describe('markets', () => {
   test('of mints are those that the venue calls outcome tokens', async () => {
     dflow['/api/v1/filter_outcome_mints'] = { outcomeMints: [MINTS.yes] };
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket()] };
-    const found = await venue.marketsByMint([MINTS.yes, key(70)]);
+    const found = await venue.quotes.marketsByMint([MINTS.yes, key(70)]);
     expect([...found.keys()]).toEqual([MINTS.yes]);
     expect(seen[0]!.body).toEqual({ addresses: [MINTS.yes, key(70)] });
   });
@@ -687,8 +686,8 @@ describe('markets', () => {
 
   test('whose state is not known are said once', async () => {
     dflow['/api/v1/market/'] = capturedMarket({ status: 'a state of tomorrow' });
-    await venue.market(TICKER);
-    await venue.market(TICKER);
+    await venue.quotes.market(TICKER);
+    await venue.quotes.market(TICKER);
     expect(logged).toHaveLength(1);
   });
 });

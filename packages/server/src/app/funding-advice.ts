@@ -2,10 +2,11 @@
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import { type Address, signatureTypeOf, walletKindsOf } from '@bellwether/protocol';
 import type { Caller } from '../ports/stores.ts';
-import type { Balance } from '../ports/venue.ts';
+import type { Balance, VenueWith } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 
 export interface Shortage {
+  readonly venue: VenueWith<'signedOrders'>;
   /** The account that should pay. */
   readonly maker: Address;
   /** The key that signed. */
@@ -19,13 +20,13 @@ export interface Shortage {
 async function richerWallets(
   deps: Deps,
   caller: Caller,
-  { maker, eoa, needed, heldIn }: Shortage,
+  { venue, maker, eoa, needed, heldIn }: Shortage,
 ): Promise<string[]> {
   const { proxy, safe, deposit } = walletKindsOf(eoa);
   const others = [eoa, proxy, safe, deposit.beacon, deposit.uups].filter((wallet) => wallet !== maker);
   const found = await Promise.all(
     others.map(async (wallet) => {
-      const held = heldIn(await deps.venueA.balance(wallet));
+      const held = heldIn(await venue.signedOrders.balance(wallet));
       if (held < needed) return null;
       const isRegistered = (await deps.wallets.credential(caller, wallet)) !== null;
       const then = isRegistered
@@ -40,7 +41,7 @@ async function richerWallets(
 /** @returns what to do next, beyond the registry's advice; `null` when nothing more is known */
 export async function waysToFund(deps: Deps, caller: Caller, shortage: Shortage): Promise<string | null> {
   const ways = await richerWallets(deps, caller, shortage);
-  if (shortage.buying && deps.venueA.backend === 'paper')
+  if (shortage.buying && shortage.venue === deps.venues.default && shortage.venue.paper?.faucet !== undefined)
     ways.push(
       `Draw paper money with POST /paper/faucet {"address": "${shortage.maker}", "amount": ${formatMicro(shortage.needed)}}, or order less, or cancel open orders.`,
     );

@@ -10,15 +10,16 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import { type Address, isAddress } from '@bellwether/protocol';
+import { parseWallet, type WalletAddress } from '../domain/addresses.ts';
 import { isInDoubt, isOpen, isTerminal } from '../domain/orders/lifecycle.ts';
 import { statusNumber, statusWord } from '../domain/orders/status-words.ts';
-import type { Caller, FillRow, OrderFilter, OrderRow, WalletAddress } from '../ports/stores.ts';
+import type { Caller, FillRow, OrderFilter, OrderRow } from '../ports/stores.ts';
+import type { Venue } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import { cursorOf, placeOf } from './order-cursor.ts';
 import { refusal } from './refusal.ts';
 import { cancelOnChain, fillsOnChain, journalOf } from './venue-b/orders.ts';
-import { parseWallet, venueKind } from './venues.ts';
+import { namedVenue, venueOf } from './venues.ts';
 
 const MICRO_PER_UNIT = 1_000_000n;
 
@@ -100,7 +101,7 @@ export const listOrders = (deps: Deps, caller: Caller, query: OrderQuery): Promi
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
 async function pageOf(deps: Deps, caller: Caller, query: OrderQuery, read: Read): Promise<OrderPage> {
   // An unknown name is a mistake, not a filter that nothing fits.
-  venueKind(deps, query.venue);
+  namedVenue(deps, query.venue);
   const { cursor, limit, ...rest } = query;
   const after = cursor === undefined ? {} : { after: placeOf(cursor) };
   if (cursor !== undefined && query.offset !== undefined && query.offset > 0)
@@ -135,26 +136,38 @@ interface Outcome {
   known: boolean;
 }
 
-/** Cancels orders wallet by wallet; each order ends up in one of the two lists. */
+/** Cancels orders wallet by wallet, at each one's venue; each order ends up in one of the two lists. */
 async function cancelRows(deps: Deps, rows: readonly OrderRow[]): Promise<Map<WalletAddress, Outcome>> {
-  const byWallet = new Map<WalletAddress, OrderRow[]>();
-  for (const row of rows) byWallet.set(row.funder, [...(byWallet.get(row.funder) ?? []), row]);
-  const outcomes = await Promise.all(
-    [...byWallet].map(async ([funder, orders]): Promise<[WalletAddress, Outcome]> => {
-      // A wallet trades on one venue.
-      if (isAddress(funder)) return [funder, await cancelAtVenueA(deps, funder, orders)];
-      return [funder, { ...(await cancelOnChain(deps, orders)), known: true }];
-    }),
-  );
-  return new Map(outcomes);
+  const groups = Map.groupBy(rows, ({ venue, funder }) => `${venue} ${funder}`);
+  const outcomes = await Promise.all([...groups.values()].map((orders) => cancelGroup(deps, orders)));
+  const byWallet = Map.groupBy(outcomes, ({ wallet }) => wallet);
+  return new Map([...byWallet].map(([wallet, some]) => [wallet, merge(some)]));
 }
 
-async function cancelAtVenueA(deps: Deps, funder: Address, orders: readonly OrderRow[]): Promise<Outcome> {
+/** @param orders of one wallet on one venue; at least one */
+async function cancelGroup(
+  deps: Deps,
+  orders: readonly OrderRow[],
+): Promise<Outcome & { readonly wallet: WalletAddress }> {
+  const [{ venue, funder, kind }] = orders as readonly [OrderRow, ...OrderRow[]];
+  if (kind === 'quoted') return { wallet: funder, ...(await cancelOnChain(deps, orders)), known: true };
+  return { wallet: funder, ...(await cancelAtVenue(venueOf(deps, venue, funder), funder, orders)) };
+}
+
+async function cancelAtVenue(
+  { cancel }: Venue,
+  funder: WalletAddress,
+  orders: readonly OrderRow[],
+): Promise<Outcome> {
   const notCanceled: Record<string, string> = {};
   for (const order of orders) if (!isOpen(order.status)) notCanceled[order.orderId] = reasonNotOpen(order);
   const open = orders.filter((order) => isOpen(order.status)).map((order) => order.orderId);
   if (open.length === 0) return { canceled: [], notCanceled, known: true };
-  const answer = await deps.venueA.cancel(funder, open);
+  if (cancel === undefined) {
+    for (const orderId of open) notCanceled[orderId] = 'the venue cannot call an order back';
+    return { canceled: [], notCanceled, known: true };
+  }
+  const answer = await cancel.orders(funder, open);
   if (answer.kind === 'unknown') {
     for (const orderId of open) notCanceled[orderId] = 'the venue gave no answer; ask again';
     return { canceled: [], notCanceled, known: false };
@@ -202,7 +215,7 @@ export async function cancelMarket(
   const named = scope.walletAddress;
   const wallet = named === undefined ? undefined : (parseWallet(named) ?? named);
   // A name that is none must not cancel what was meant to stay, nor pass for having canceled anything.
-  venueKind(deps, scope.venue);
+  namedVenue(deps, scope.venue);
   const rows = (await deps.orders.openOfOwner(caller.userId)).filter(
     (row) =>
       row.agentId === caller.agentId &&

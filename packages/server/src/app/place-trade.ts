@@ -22,14 +22,14 @@ import { assess } from '../domain/safeguards.ts';
 import { candidateOrderIds, type VerifiedOrder, verifyOrder } from '../domain/signatures.ts';
 import type { FirstAnswer } from '../ports/evidence.ts';
 import type { Caller, CredentialRow, NewSignedOrder, OrderRow, TradeScope } from '../ports/stores.ts';
-import type { Balance, VenueAnswer } from '../ports/venue.ts';
+import type { Balance, VenueAnswer, VenueWith } from '../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from './deadline.ts';
 import type { Deps } from './deps.ts';
 import { waysToFund } from './funding-advice.ts';
 import { Refusal, refusal } from './refusal.ts';
 import { noteRefusal } from './refused-attempts.ts';
 import { settleWithoutFill } from './resolve-doubt.ts';
-import { requireVenueA } from './venues.ts';
+import { venueFor } from './venues.ts';
 
 const IN_FLIGHT_RETRY_S = 1;
 const UNKNOWN_RETRY_S = 2;
@@ -53,22 +53,22 @@ export async function placeTrade(deps: Deps, call: TradeCall): Promise<TradeResp
 }
 
 async function place(deps: Deps, call: TradeCall): Promise<TradeResponse> {
-  requireVenueA(deps, call.request.venue);
+  const venue = venueFor(deps, call.request.venue, 'signedOrders');
   const draft = readDraft(call.request);
   if (isFaults(draft)) throw asRefusal(draft);
-  const market = await deps.markets.find(draft.conditionId);
+  const market = await venue.markets.find(draft.conditionId);
   const judged = judge(deps, draft, market);
   if (!judged.ok) {
     const replayed = await replayOf(
       deps,
       call.caller,
-      draft,
+      { venue, draft },
       await deps.orders.byIds(candidateOrderIds(draft, deps.signatures)),
     );
     if (replayed !== null) return replayed;
     throw asRefusal(judged.faults);
   }
-  return execute(deps, call, { draft, market: judged.market, verified: judged.verified });
+  return execute(deps, call, { venue, draft, market: judged.market, verified: judged.verified });
 }
 
 const isFaults = (value: Draft | readonly Denial[]): value is readonly Denial[] => Array.isArray(value);
@@ -104,13 +104,14 @@ function judge(deps: Deps, draft: Draft, market: MarketRecord | null): Judged {
 }
 
 interface Sound {
+  readonly venue: VenueWith<'signedOrders'>;
   readonly draft: Draft;
   readonly market: MarketRecord;
   readonly verified: VerifiedOrder;
 }
 
 async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<TradeResponse> {
-  const { draft, market, verified } = sound;
+  const { venue, draft, market, verified } = sound;
   const { maker, signer } = draft.fields;
   const scope = await deps.ledger.open({
     caller: call.caller,
@@ -125,7 +126,7 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
   });
   let order: NewSignedOrder;
   try {
-    const replayed = await replayOf(deps, call.caller, draft, scope.existing);
+    const replayed = await replayOf(deps, call.caller, { venue, draft }, scope.existing);
     if (replayed !== null) {
       scope.abort();
       return replayed;
@@ -142,14 +143,15 @@ async function execute(deps: Deps, call: TradeCall, sound: Sound): Promise<Trade
     await settleWithoutFill(deps, order.orderId, 'rejected');
     throw tooLate();
   }
-  return submit(deps, order, draft);
+  return submit(deps, venue, order, draft);
 }
 
 /** Key, credential, safeguards, balance: what must hold while the agent's lock is held. */
 async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScope): Promise<NewSignedOrder> {
   const { draft, market, verified } = sound;
   if (!scope.keyActive) throw refusal('unauthorized');
-  const status = deps.venueA.status();
+  const { venue } = sound;
+  const status = venue.status();
   if (status !== 'ready')
     throw refusal('service_unavailable', `The venue takes no orders now: ${status}.`, { retryAfterS: 1 });
   const credential = pickCredential(draft, scope.credentials);
@@ -160,7 +162,7 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
   const denial = assess(scope.safeguards, {
     ...scope,
     hasCredentials: credential !== null,
-    claimMissing: deps.venueA.backend === 'live' && !scope.claimed,
+    claimMissing: venue.backend === 'live' && !scope.claimed,
     addsExposure: draft.side === 'BUY',
     amount: draft.money,
   });
@@ -174,7 +176,7 @@ async function admit(deps: Deps, call: TradeCall, sound: Sound, scope: TradeScop
     orderId: verified.orderId,
     agentId: call.caller.agentId,
     userId: scope.userId,
-    venue: deps.venueA.name,
+    venue: venue.id,
     marketId: market.id,
     conditionId: market.conditionId,
     question: draft.question,
@@ -240,11 +242,11 @@ const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
 async function requireBalance(
   deps: Deps,
   caller: Caller,
-  { draft, market, verified }: Sound,
+  { venue, draft, market, verified }: Sound,
   limit: number,
 ): Promise<void> {
   const { maker } = draft.fields;
-  const balance = await deps.venueA.balance(maker);
+  const balance = await venue.signedOrders.balance(maker);
   const buying = draft.side === 'BUY';
   const heldIn = ({ available, shares }: Balance) =>
     buying ? available : shares(draft.conditionId, draft.outcome);
@@ -252,7 +254,7 @@ async function requireBalance(
   const needed = buying ? draft.money + takerFee(market, draft.shares, limit) : draft.shares;
   if (available >= needed) return;
   const unit = buying ? 'collateral (fee included)' : `${draft.outcome} shares`;
-  const fix = await waysToFund(deps, caller, { maker, eoa: verified.eoa, buying, needed, heldIn });
+  const fix = await waysToFund(deps, caller, { venue, maker, eoa: verified.eoa, buying, needed, heldIn });
   throw asRefusal([
     {
       code: 'insufficient_balance',
@@ -263,8 +265,13 @@ async function requireBalance(
   ]);
 }
 
-async function submit(deps: Deps, order: NewSignedOrder, draft: Draft): Promise<TradeResponse> {
-  const answer = await deps.venueA.submit({
+async function submit(
+  deps: Deps,
+  { signedOrders }: VenueWith<'signedOrders'>,
+  order: NewSignedOrder,
+  draft: Draft,
+): Promise<TradeResponse> {
+  const answer = await signedOrders.submit({
     orderId: order.orderId,
     funder: order.funder,
     conditionId: order.conditionId,
@@ -337,7 +344,7 @@ const sameOptions = (row: OrderRow, draft: Draft): boolean =>
 async function replayOf(
   deps: Deps,
   caller: Caller,
-  draft: Draft,
+  { venue, draft }: Pick<Sound, 'venue' | 'draft'>,
   rows: readonly OrderRow[],
 ): Promise<TradeResponse | null> {
   const row = rows
@@ -349,7 +356,7 @@ async function replayOf(
     if (twin !== undefined) throw alreadyPlaced(twin.orderId);
     return null;
   }
-  if (!sameOptions(row, draft)) throw alreadyPlaced(row.orderId);
+  if (row.venue !== venue.id || !sameOptions(row, draft)) throw alreadyPlaced(row.orderId);
   if (row.first !== null) return tradeResponse(row, row.first);
   const isLate = deps.clock.now() - row.createdAt > SUBMIT_WITHIN_MS;
   if (row.status === 'unknown' || isLate) throw outcomeUnknown(row.orderId);

@@ -6,6 +6,7 @@ import type { QuoteRow } from '../ports/quoted-orders.ts';
 import type { Caller } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import type { Refusal } from './refusal.ts';
+import { quotingVenue } from './venues.ts';
 
 /** They say something about the request or the service, not about the trade; or it is in the journal already. */
 const NO_ATTEMPT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -40,7 +41,7 @@ export function noteRefusal(
     at: deps.clock.now(),
     code,
     detail,
-    venue: deps.venueA.name,
+    venue: request.venue ?? deps.venues.default.id,
     conditionId: request.marketConditionId,
     question: request.marketQuestion,
     outcome: request.outcome,
@@ -66,7 +67,7 @@ interface SubmitAttempt {
   readonly requestId: string;
 }
 
-/** The same for a quote of venue B whose signed transaction was refused. */
+/** The same for a quote whose signed transaction was refused. */
 export function noteSubmitRefusal(
   deps: Deps,
   { quote, request, requestId }: SubmitAttempt,
@@ -84,7 +85,7 @@ export function noteSubmitRefusal(
     at: deps.clock.now(),
     code,
     detail,
-    venue: deps.venueB.name,
+    venue: quotingVenue(deps).id,
     conditionId: quote.ticker,
     question: quote.title,
     outcome: quote.outcome,

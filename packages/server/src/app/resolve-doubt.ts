@@ -1,8 +1,11 @@
 /**
- * Orders that the venue never answered for. The venue is asked by order id until there is proof; nothing is resent.
+ * Orders that their venue never answered for. It is asked by order id until there is proof; nothing is resent.
  */
 import { FIRST_STATUS, requireTransition } from '../domain/orders/lifecycle.ts';
 import type { Deps } from './deps.ts';
+import { venueOf } from './venues.ts';
+
+const UNKNOWN = { kind: 'unknown' } as const;
 
 /** @param olderThanMs leaves alone what may still be on its way. @returns how many are still in doubt */
 export async function resolveDoubt(deps: Deps, olderThanMs: number): Promise<number> {
@@ -10,7 +13,8 @@ export async function resolveDoubt(deps: Deps, olderThanMs: number): Promise<num
   const rows = await deps.orders.inDoubt(now - olderThanMs);
   let left = 0;
   for (const row of rows) {
-    const answer = await deps.venueA.resolve(row.orderId);
+    const { signedOrders } = venueOf(deps, row.venue, row.funder);
+    const answer = (await signedOrders?.resolve(row.orderId)) ?? UNKNOWN;
     if (answer.kind === 'never_received') {
       await settleWithoutFill(deps, row.orderId, 'rejected');
     } else if (answer.kind === 'unknown') {

@@ -18,6 +18,7 @@ import {
 import type { Caller } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import { currentBalance, venueFor, venuesFor } from './venues.ts';
 
 /** Binds a sealed credential to its row. */
 export const credentialIdentity = (userId: bigint, walletAddress: string): string =>
@@ -41,7 +42,7 @@ export async function registerCredentials(
   request: CredentialRequest,
 ): Promise<CredentialResult> {
   const walletAddress = asAddress(request.walletAddress);
-  const eoa = await deps.venueA.verifyCredentials({
+  const eoa = await venueFor(deps, undefined, 'signedOrders').signedOrders.verifyCredentials({
     apiKey: request.apiKey,
     secret: request.apiSecret,
     passphrase: request.apiPassphrase,
@@ -71,7 +72,7 @@ export async function registerCredentials(
     throw refusal('wallet_already_registered', 'Another owner has registered this wallet.', {
       path: 'walletAddress',
     });
-  if (deps.venueA.backend === 'paper') await creditOnce(deps, funder);
+  await Promise.all(venuesFor(deps, funder).map(({ paper }) => paper?.credit(funder)));
   return {
     success: true,
     hasCredentials: true,
@@ -80,22 +81,6 @@ export async function registerCredentials(
     encryptedCredentials: true,
     registeredAt: new Date(registeredAt).toISOString(),
   };
-}
-
-/** Credits under way in this process; the exchange has one process, so twins of a registration meet here. */
-const crediting = new Map<Address, Promise<void>>();
-
-async function creditOnce(deps: Deps, funder: Address): Promise<void> {
-  let credit = crediting.get(funder);
-  if (credit === undefined) {
-    credit = (async () => {
-      // The credit is recorded in the transaction that makes the deposit durable.
-      if (!(await deps.wallets.isCredited(funder)))
-        await deps.venueA.deposit(funder, deps.simulationBalance, 'simulation');
-    })().finally(() => crediting.delete(funder));
-    crediting.set(funder, credit);
-  }
-  return credit;
 }
 
 /** @throws Refusal wallet_owner_mismatch when the wallet, or the type that was named, is not that of the key's owner */
@@ -143,7 +128,9 @@ export async function checkCredentials(
 }
 
 export async function drawFaucet(deps: Deps, request: FaucetRequest): Promise<FaucetResponse> {
-  if (deps.venueA.backend !== 'paper') throw refusal('paper_only');
+  const venue = deps.venues.default;
+  const { paper } = venue;
+  if (paper?.faucet === undefined) throw refusal('paper_only');
   const address = asAddress(request.address);
   const amount = parseMicro(request.amount);
   const drawn = await deps.wallets.drawFaucet(address, amount, deps.faucetPerDay, deps.clock.now());
@@ -154,8 +141,8 @@ export async function drawFaucet(deps: Deps, request: FaucetRequest): Promise<Fa
       { path: 'amount' },
     );
   }
-  await deps.venueA.deposit(address, amount, 'faucet');
-  const { available } = await deps.venueA.balance(address);
+  await paper.faucet(address, amount);
+  const { available } = await currentBalance(venue, [address]);
   return {
     address: request.address,
     amount: request.amount,

@@ -4,7 +4,7 @@ import { venueBPositions } from '../app/venue-b/positions.ts';
 import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
-export function bindVenueBPositions(bind: Bind, deps: Deps): void {
+export function bindChainPositions(bind: Bind, deps: Deps): void {
   bind(listVenueBPositions, async ({ caller, query, request, reply }) => {
     const positions = await venueBPositions(deps, caller, query.userPublicKey);
     paginate(request, reply, positions.length);

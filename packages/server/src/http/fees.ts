@@ -7,7 +7,7 @@ import type { Bind, Input } from './routes.ts';
 
 type ChargeInput = Pick<Input<typeof chargeFee>, 'body' | 'caller' | 'request' | 'reply'>;
 
-export function bindVenueBFees(bind: Bind, deps: Deps): void {
+export function bindFees(bind: Bind, deps: Deps): void {
   const charge = async ({ body, caller, request, reply }: ChargeInput): Promise<FeeChargeResponse> => {
     const key = request.keyed?.key ?? null;
     const { answer, replayed } = await fees.chargeFee(deps, caller, body, {

@@ -1,4 +1,4 @@
-/** Venue B's own way of trading: quote, submit, and what becomes of it. Its other routes are bound by files of theirs. */
+/** Trading by quote: quote, submit, and what becomes of it. */
 import {
   cancelVenueBOrder,
   getVenueBOrder,
@@ -19,8 +19,8 @@ const DEFAULT_PAGE = 50;
 const NEUTRAL = '/venueb/';
 const CHARGE_BY_AGENT = '/venueb/agent/charge-fee';
 
-/** Everything of venue B also answers under the venue's name, and the fee's charge where clients of this field call it. */
-export const venueBAliases =
+/** The routes of trading by quote also answer under the venue's name, and the fee's charge where clients of this field call it. */
+export const quoteAliases =
   (name: string): Aliases =>
   (path) => {
     if (!path.startsWith(NEUTRAL)) return [];
@@ -34,7 +34,7 @@ function countryOf({ headers, fromProxy }: FastifyRequest, header: string | null
   return typeof named === 'string' ? named : null;
 }
 
-export function bindVenueB(bind: Bind, deps: Deps): void {
+export function bindQuotes(bind: Bind, deps: Deps): void {
   bind(
     quoteVenueB,
     async ({ caller, body, request }) => {

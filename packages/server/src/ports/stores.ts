@@ -1,6 +1,7 @@
 /** What the desk keeps, as the use cases need it. Times are epoch milliseconds, money micro-units. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
+import type { WalletAddress } from '../domain/addresses.ts';
 import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
@@ -8,9 +9,9 @@ import type { Restriction, Safeguards, Usage, UsedFacts } from '../domain/safegu
 import type { FirstAnswer } from './evidence.ts';
 import type { NewChainOrder } from './quoted-orders.ts';
 import type { Sealed } from './secrets.ts';
+import type { VenueId } from './venue.ts';
 
-/** Of either venue: an EVM wallet trades on venue A, a Solana wallet on venue B. */
-export type WalletAddress = Address | SolanaAddress;
+export type { WalletAddress };
 
 /** Who is calling: resolved from the API key. */
 export interface Caller {
@@ -345,6 +346,8 @@ export interface OrderStore {
 
 export interface PositionRow {
   readonly wallet: WalletAddress;
+  /** Whose market it is, as the market's first fill here noted it; `null` where no fill did. */
+  readonly venue: VenueId | null;
   readonly conditionId: string;
   readonly tokenId: string;
   readonly outcome: 'YES' | 'NO';
@@ -366,6 +369,9 @@ export interface PositionRow {
   } | null;
 }
 
+/** What belongs to some venues: what is noted for them, or everything but what is noted for the others. */
+export type VenueFilter = { readonly only: readonly VenueId[] } | { readonly except: readonly VenueId[] };
+
 export interface ClosedPage {
   readonly limit: number;
   readonly offset: number;
@@ -380,17 +386,19 @@ export interface ClosedPage {
 
 export interface PositionStore {
   /** Held now, by any of the wallets. */
-  held(wallets: readonly WalletAddress[]): Promise<readonly PositionRow[]>;
+  held(wallets: readonly WalletAddress[], venues: VenueFilter): Promise<readonly PositionRow[]>;
   /** Sold or redeemed to the last share, latest first. */
   closed(
     wallets: readonly WalletAddress[],
+    venues: VenueFilter,
     page: ClosedPage,
   ): Promise<{ readonly rows: readonly PositionRow[]; readonly total: number }>;
   /** Realised P&L after fees of the fills since then. */
-  realizedSince(wallets: readonly WalletAddress[], at: number): Promise<Micro>;
+  realizedSince(wallets: readonly WalletAddress[], venues: VenueFilter, at: number): Promise<Micro>;
   /** Realised P&L before fees, fees, closed positions and those of them that gained. */
   results(
     wallets: readonly WalletAddress[],
+    venues: VenueFilter,
   ): Promise<{ realized: Micro; fees: Micro; closed: number; won: number }>;
 }
 

@@ -44,7 +44,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     coalesce(d.realized - d.fees, 0)::bigint as realized_today`;
 
   /** The wallet asked for with the account that pays for it, else all that the agent reaches. */
-  const walletsOfA = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
+  const walletsOfEvm = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     user === null
       ? sql`select array_agg(x.address order by x.address) as wallets from (${evmWallets(sql, caller)}) x`
       : sql`select array_agg(distinct y.address) as wallets from (${evmWallets(sql, caller)}) x
@@ -52,17 +52,19 @@ export function createAgentFacts(sql: Sql): AgentFacts {
           cross join lateral (values (x.address), (c.funder)) y(address)
           where x.address = ${user} and y.address is not null`;
 
-  /** Credentials of venue A, the one for the wallet asked for or named first. Wants the agent's row as `a`. */
+  /** Venue credentials, the one for the wallet asked for or named first. Wants the agent's row as `a`. */
   const credential = ({ agentId, userId }: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     sql`select c.funder, c.eoa from credentials c
       where c.user_id = ${userId} and ${isReachable(sql, agentId, sql`c.wallet_address`)}
         ${user === null ? sql`` : sql`and ${user} in (c.wallet_address, c.funder)`}
       order by c.wallet_address = coalesce(${user}, a.wallet_address) desc nulls last, c.registered_at desc limit 1`;
 
-  /** The same on venue B. */
-  const walletsOfB = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
+  /** The same of Solana wallets. */
+  const walletsOfSolana = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     sql`select array_agg(x.address order by x.address) as wallets from (${solanaWallets(sql, caller)}) x
       ${user === null ? sql`` : sql`where x.address = ${user}`}`;
+
+  const walletsOf = { evm: walletsOfEvm, solana: walletsOfSolana };
 
   /** What waits for its answer for longer than its venue takes. */
   const inDoubt = ({ doubtBefore }: DoubtTimes): Fragment => sql`(status = 'unknown' or (status = 'submitting'
@@ -70,6 +72,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
                                  else ${new Date(doubtBefore.signed)}::timestamptz end))`;
 
   const positionColumns = sql`jsonb_agg(jsonb_build_object('wallet', p.wallet, 'condition_id', p.condition_id,
+    'venue', (select m.venue from traded_markets m where m.condition_id = p.condition_id),
     'token_id', p.token_id, 'outcome', p.outcome, 'size', p.size::text, 'cost', p.cost::text,
     'realized', p.realized::text, 'fees', p.fees::text, 'bought_size', p.bought_size::text,
     'bought_cost', p.bought_cost::text))`;
@@ -90,8 +93,8 @@ export function createAgentFacts(sql: Sql): AgentFacts {
           (select max(updated_at) from orders where agent_id = ${caller.agentId}) as last_change_at,
           pg_current_snapshot()::text as snapshot
         from ${limits(caller.agentId, day)}
-        left join lateral (${walletsOfA(caller, user)}) w on true
-        left join lateral (${walletsOfB(caller, user)}) v on true
+        left join lateral (${walletsOf.evm(caller, user)}) w on true
+        left join lateral (${walletsOf.solana(caller, user)}) v on true
         left join lateral (select ${positionColumns} as positions from positions p
           where p.is_held and p.wallet = any(w.wallets || v.wallets)) p on true
         left join lateral (select jsonb_agg(to_jsonb(m)) as groups from (
@@ -110,14 +113,14 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     },
 
     async context(question) {
-      const { caller, user, conditionId, venue } = question;
+      const { caller, user, conditionId, family } = question;
       const [row] = await sql`
         select a.claimed_at as agent_claimed_at, w.wallets, f.funder, f.eoa as signer, p.positions, g.count, g.in_doubt,
           g.market_id, g.venue
         from agents a
-        left join lateral (${venue === 'A' ? walletsOfA(caller, user) : walletsOfB(caller, user)}) w on true
+        left join lateral (${walletsOf[family](caller, user)}) w on true
         left join lateral (${
-          venue === 'A'
+          family === 'evm'
             ? credential(caller, user)
             : sql`select coalesce(${user}, a.sol_address, w.wallets[1]) as funder,
                 coalesce(${user}, a.sol_address, w.wallets[1]) as eoa`
@@ -173,6 +176,7 @@ const limitsOf = (row: Row): Limits => ({
 const positionsOf = (rows: readonly Row[] | null): PositionRow[] =>
   (rows ?? []).map((row) => ({
     wallet: row.wallet,
+    venue: row.venue,
     conditionId: row.condition_id,
     tokenId: row.token_id,
     outcome: row.outcome,
@@ -219,9 +223,8 @@ const briefingFacts = (row: Row): BriefingFacts => ({
   claimed: row.agent_claimed_at !== null,
   walletAddress: row.agent_wallet,
   solAddress: row.agent_sol,
-  wallets: row.wallets ?? [],
+  wallets: { evm: row.wallets ?? [], solana: row.solana_wallets ?? [] },
   hasCredentials: row.has_credentials,
-  solanaWallets: row.solana_wallets ?? [],
   limits: limitsOf(row),
   positions: positionsOf(row.positions),
   openOrders: ((row.groups ?? []) as Row[]).map(openOrders),

@@ -71,9 +71,9 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
         return true;
       }) as Promise<boolean>,
 
-    async unresolved(limit) {
+    async unresolved(venue, limit) {
       const rows = await sql`
-        select condition_id from traded_markets where venue is not null and payout is null
+        select condition_id from traded_markets where venue = ${venue} and payout is null
         order by end_date limit ${limit}`;
       return rows.map((row) => row.condition_id as string);
     },

@@ -1,19 +1,28 @@
 /** Positions as the fills made them, with what the desk knows of their markets. */
-import type { PositionRow, PositionStore } from '../../ports/stores.ts';
+import type { PositionRow, PositionStore, VenueFilter } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import type { Row } from './rows.ts';
 
 export function createPositionStore(sql: Sql): PositionStore {
-  const columns = sql`p.*, m.market_id, m.question, m.end_date, m.payout`;
+  const columns = sql`p.*, m.venue, m.market_id, m.question, m.end_date, m.payout`;
+  /** A condition on the condition id of some table; the table's alias is `of`. */
+  const ofVenues = (of: Fragment, venues: VenueFilter): Fragment => {
+    const ids = 'only' in venues ? venues.only : venues.except;
+    const noted = sql`exists (select 1 from traded_markets v where v.condition_id = ${of}.condition_id
+      and v.venue = any(${[...ids]}::text[]))`;
+    if ('only' in venues) return sql`and ${noted}`;
+    return ids.length === 0 ? sql`` : sql`and not ${noted}`;
+  };
   return {
-    async held(wallets) {
+    async held(wallets, venues) {
       const rows = await sql`
         select ${columns} from positions p left join traded_markets m using (condition_id)
-        where wallet = any(${[...wallets]}::text[]) and is_held order by updated_at desc, token_id`;
+        where wallet = any(${[...wallets]}::text[]) and is_held ${ofVenues(sql`p`, venues)}
+        order by updated_at desc, token_id`;
       return rows.map(positionRow);
     },
 
-    async closed(wallets, { limit, offset, market, title, sortBy, sortDirection }) {
+    async closed(wallets, venues, { limit, offset, market, title, sortBy, sortDirection }) {
       const sorted: Record<string, Fragment> = {
         realizedPnl: sql`p.realized`,
         percentPnl: sql`p.realized / nullif(p.bought_cost, 0)::float8`,
@@ -25,7 +34,7 @@ export function createPositionStore(sql: Sql): PositionStore {
       const field = sorted[sortBy ?? ''];
       const direction = sortDirection === 'ASC' ? sql`asc nulls last` : sql`desc nulls last`;
       const from = sql`from positions p left join traded_markets m using (condition_id)
-        where wallet = any(${[...wallets]}::text[]) and not is_held
+        where wallet = any(${[...wallets]}::text[]) and not is_held ${ofVenues(sql`p`, venues)}
         ${market === undefined ? sql`` : sql`and (condition_id = ${market} or m.market_id = ${market})`}
         ${title === undefined ? sql`` : sql`and position(lower(${title}) in lower(m.question)) > 0`}`;
       const [rows, [count]] = await Promise.all([
@@ -37,19 +46,19 @@ export function createPositionStore(sql: Sql): PositionStore {
       return { rows: rows.map(positionRow), total: count?.total as number };
     },
 
-    async results(wallets) {
+    async results(wallets, venues) {
       const [row] = await sql`
         select coalesce(sum(realized), 0)::bigint as realized, coalesce(sum(fees), 0)::bigint as fees,
           count(*) filter (where size = 0)::int as closed,
           count(*) filter (where size = 0 and realized > fees)::int as won
-        from positions where wallet = any(${[...wallets]}::text[])`;
+        from positions p where wallet = any(${[...wallets]}::text[]) ${ofVenues(sql`p`, venues)}`;
       return { realized: row?.realized, fees: row?.fees, closed: row?.closed, won: row?.won };
     },
 
-    async realizedSince(wallets, at) {
+    async realizedSince(wallets, venues, at) {
       const [row] = await sql`
-        select coalesce(sum(realized - fee), 0)::bigint as net from fills
-        where wallet = any(${[...wallets]}::text[]) and filled_at >= ${new Date(at)}`;
+        select coalesce(sum(realized - fee), 0)::bigint as net from fills f
+        where wallet = any(${[...wallets]}::text[]) and filled_at >= ${new Date(at)} ${ofVenues(sql`f`, venues)}`;
       return row?.net;
     },
   };
@@ -57,6 +66,7 @@ export function createPositionStore(sql: Sql): PositionStore {
 
 const positionRow = (row: Row): PositionRow => ({
   wallet: row.wallet,
+  venue: row.venue,
   conditionId: row.condition_id,
   tokenId: row.token_id,
   outcome: row.outcome,

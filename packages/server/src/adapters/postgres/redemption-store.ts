@@ -8,12 +8,17 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
   return {
     async market(id) {
       const [row] = await sql`
-        select condition_id, market_id, payout from traded_markets where condition_id = ${id}
+        select condition_id, market_id, venue, payout from traded_markets where condition_id = ${id}
         union all
-        select condition_id, market_id, payout from traded_markets where market_id = ${id}
+        select condition_id, market_id, venue, payout from traded_markets where market_id = ${id}
         limit 1`;
       if (row === undefined) return null;
-      return { conditionId: row.condition_id, marketId: row.market_id, resolved: row.payout !== null };
+      return {
+        conditionId: row.condition_id,
+        marketId: row.market_id,
+        venue: row.venue,
+        resolved: row.payout !== null,
+      };
     },
 
     async holders(caller, conditionId, { wallets, outcome }) {
@@ -42,11 +47,15 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
           agent_id = excluded.agent_id, automatic = excluded.automatic, requested_at = excluded.requested_at`;
     },
 
-    async due(limit) {
+    async due(venues, limit) {
       const rows = await sql`
-        select condition_id from traded_markets where payout is not null and swept_at is null and venue is null
+        select condition_id, venue from traded_markets where payout is not null and swept_at is null
+          and (venue is null or venue = any(${[...venues]}::text[]))
         order by resolved_at limit ${limit}`;
-      return rows.map((row) => row.condition_id as string);
+      return rows.map((row) => ({
+        conditionId: row.condition_id as string,
+        venue: row.venue as string | null,
+      }));
     },
 
     async automatic(conditionIds) {

@@ -15,6 +15,7 @@ import type { Caller } from '../../ports/stores.ts';
 import { type Deadline, ENDLESS, tooLate } from '../deadline.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
+import { quotingVenue } from '../venues.ts';
 import { type FeeFate, fatesOf, isSigned, type SignedCharge } from './fee-fate.ts';
 
 /** A signature that takes longer comes too late for its blockhash, which lives a minute or two. */
@@ -27,7 +28,7 @@ const AMOUNT = /^\d+(\.\d{1,6})?$/;
 
 type FeeDeps = Pick<
   Deps,
-  'clock' | 'secrets' | 'wallets' | 'venueB' | 'fees' | 'signing' | 'feeWallet' | 'maxFeeCharge'
+  'clock' | 'secrets' | 'wallets' | 'venues' | 'fees' | 'signing' | 'feeWallet' | 'maxFeeCharge'
 >;
 
 interface Fee {
@@ -154,7 +155,7 @@ async function chargedBefore(
   if (fate === 'pending') {
     // Whoever signed may be about to give it up.
     if (charge.status === 'signed' && !(await settle(deps, charge, 'unknown'))) throw inFlight();
-    const { kind } = await deps.venueB.chain.send(charge.signed.wire);
+    const { kind } = await quotingVenue(deps).quotes.chain.send(charge.signed.wire);
     if (kind === 'sent') await settle(deps, charge, 'broadcast');
     // What no node took the first time, and not now, may have come through all the same.
     else if (charge.status !== 'broadcast') throw unknownOutcome(charge.signed, key);
@@ -208,13 +209,13 @@ async function sign(
   fee: Fee,
   { key, requestId }: ChargeOptions,
 ): Promise<SignedCharge> {
-  const { clock, fees, feeWallet, venueB } = deps;
+  const { clock, fees, feeWallet } = deps;
   const at = clock.now();
   const attempt = await fees.begin({
     id: deps.secrets.newId(),
     agentId: caller.agentId,
     key,
-    venue: venueB.name,
+    venue: quotingVenue(deps).id,
     amount: fee.amount,
     fromAddress: fee.from,
     toAddress: feeWallet,
@@ -237,10 +238,12 @@ async function sign(
 }
 
 /** What the chain would refuse anyway, said in words. @throws Refusal, ChainUnavailable */
-async function requireFunds({ venueB, signing }: FeeDeps, { amount, from }: Fee): Promise<void> {
-  const account = await venueB.chain.tokenAccount(from, venueB.collateralMint);
+async function requireFunds(deps: FeeDeps, { amount, from }: Fee): Promise<void> {
+  const { signing } = deps;
+  const { chain, collateralMint } = quotingVenue(deps).quotes;
+  const account = await chain.tokenAccount(from, collateralMint);
   if (account === null) {
-    throw refusal('token_account_not_found', `${from} has no account for ${venueB.collateralMint}.`, {
+    throw refusal('token_account_not_found', `${from} has no account for ${collateralMint}.`, {
       path: 'fromAddress',
     });
   }
@@ -290,10 +293,11 @@ async function requireFunds({ venueB, signing }: FeeDeps, { amount, from }: Fee)
 
 /** @throws Refusal blocked_by_policy, signing_failed; ChainUnavailable */
 async function signTransfer(deps: FeeDeps, { id, attempt }: FeeAttempt, fee: Fee): Promise<SignedFee> {
-  const { clock, signing, venueB } = deps;
+  const { clock, signing } = deps;
+  const { chain, collateralMint } = quotingVenue(deps).quotes;
   const externalId = `${id}-${attempt}`;
-  const { message, wire, lastValidBlockHeight } = await venueB.chain.buildDelegatedTransfer({
-    mint: venueB.collateralMint,
+  const { message, wire, lastValidBlockHeight } = await chain.buildDelegatedTransfer({
+    mint: collateralMint,
     owner: fee.from,
     delegate: signing.address,
     destination: deps.feeWallet,
@@ -329,7 +333,7 @@ async function broadcast(
   fee: Fee,
   key: string | null,
 ): Promise<FeeChargeResponse> {
-  const { chain } = deps.venueB;
+  const { chain } = quotingVenue(deps).quotes;
   const { wire } = charge.signed;
   const first = await chain.send(wire);
   // Proof only while nobody else has sent it; behind an answer that got lost, the bytes may be on their way.

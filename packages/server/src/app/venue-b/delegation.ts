@@ -5,10 +5,11 @@ import { parseSolanaAddress, SOLANA_PROGRAMS, type SolanaAddress } from '@bellwe
 import type { Caller } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import { refusal } from '../refusal.ts';
+import { quotingVenue } from '../venues.ts';
 
 type DelegationDeps = Pick<
   Deps,
-  'agents' | 'venueB' | 'signing' | 'feeWallet' | 'maxFeeCharge' | 'paperRpcUrl'
+  'agents' | 'venues' | 'signing' | 'feeWallet' | 'maxFeeCharge' | 'paperRpcUrl'
 >;
 
 /** @param asked the agent's solAddress when left out @throws Refusal, ChainUnavailable */
@@ -17,18 +18,19 @@ export async function delegationOf(
   caller: Caller,
   asked: string | undefined,
 ): Promise<Delegation> {
-  const { venueB, signing } = deps;
+  const { signing } = deps;
+  const { chain, collateralMint } = quotingVenue(deps).quotes;
   const wallet = await walletOf(deps, caller, asked);
   const [tokenAccount, account] = await Promise.all([
-    venueB.chain.tokenAddress(wallet, venueB.collateralMint),
-    venueB.chain.tokenAccount(wallet, venueB.collateralMint),
+    chain.tokenAddress(wallet, collateralMint),
+    chain.tokenAccount(wallet, collateralMint),
   ]);
   const isOurs = account !== null && account.delegate === signing.address && !account.frozen;
   return {
     walletAddress: wallet,
     delegate: signing.address,
     feeWallet: deps.feeWallet,
-    mint: venueB.collateralMint,
+    mint: collateralMint,
     tokenProgram: SOLANA_PROGRAMS.token,
     decimals: MICRO_DECIMALS,
     tokenAccount,

@@ -6,6 +6,7 @@
 import type { Landing } from '../../ports/chain.ts';
 import type { FeeCharge, SignedFee } from '../../ports/fee-store.ts';
 import type { Deps } from '../deps.ts';
+import { quotingVenue } from '../venues.ts';
 
 /** Nodes that answer about history may be some blocks behind those that count them. */
 const MARGIN_BLOCKS = 32;
@@ -21,16 +22,17 @@ export const isSigned = (charge: FeeCharge): charge is SignedCharge => charge.si
 
 /** @param charges at most 256 @throws ChainUnavailable */
 export async function fatesOf(
-  { venueB }: Pick<Deps, 'venueB'>,
+  deps: Pick<Deps, 'venues'>,
   charges: readonly SignedCharge[],
 ): Promise<ReadonlyMap<string, FeeFate>> {
   // The height first: what is not there afterwards, past it, never will be.
-  const height = await venueB.chain.blockHeight();
+  const { chain } = quotingVenue(deps).quotes;
+  const height = await chain.blockHeight();
   const isPast = ({ signed }: SignedCharge) => height > signed.lastValidBlockHeight + MARGIN_BLOCKS;
   const look = (some: readonly SignedCharge[], deep: boolean): Promise<ReadonlyMap<string, Landing>> =>
     some.length === 0
       ? Promise.resolve(new Map())
-      : venueB.chain.landings(
+      : chain.landings(
           some.map(({ signed }) => signed.signature),
           deep,
         );
@@ -54,7 +56,7 @@ export async function fatesOf(
  * chain or dead; nodes forget. What was answered as unknown is only looked at, unless its caller asks again.
  * @returns how many came to their end
  */
-export async function followFees(deps: Pick<Deps, 'venueB' | 'fees' | 'clock'>): Promise<number> {
+export async function followFees(deps: Pick<Deps, 'venues' | 'fees' | 'clock'>): Promise<number> {
   const charges = (await deps.fees.unsettled(SIGNATURES_AT_ONCE)).filter(isSigned);
   if (charges.length === 0) return 0;
   const fates = await fatesOf(deps, charges);
@@ -65,7 +67,7 @@ export async function followFees(deps: Pick<Deps, 'venueB' | 'fees' | 'clock'>):
       await deps.fees.settle(charge.id, charge.signed.signature, fate, deps.clock.now());
       ended += 1;
     } else if (charge.status === 'broadcast') {
-      await deps.venueB.chain.send(charge.signed.wire);
+      await quotingVenue(deps).quotes.chain.send(charge.signed.wire);
     }
   }
   return ended;

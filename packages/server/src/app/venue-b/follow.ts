@@ -8,6 +8,7 @@ import { pollPause } from '../../domain/chain-orders.ts';
 import type { Landing } from '../../ports/chain.ts';
 import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
 import type { Deps } from '../deps.ts';
+import { quotingVenue } from '../venues.ts';
 import { type ExecutableQuote, isExecutable, landed, progressed, reject } from './outcomes.ts';
 import { isUnseen } from './submit.ts';
 
@@ -56,7 +57,7 @@ function requireQuote(quote: QuoteRow | undefined): ExecutableQuote {
 
 async function followSending(deps: Deps, orders: readonly Followed[]): Promise<void> {
   if (orders.length === 0) return;
-  const { chain } = deps.venueB;
+  const { chain } = quotingVenue(deps).quotes;
   let height: number;
   let landings: ReadonlyMap<string, Landing>;
   try {
@@ -107,7 +108,7 @@ async function bury(deps: Deps, orders: readonly Followed[]): Promise<void> {
   if (orders.length === 0) return;
   let landings: ReadonlyMap<string, Landing>;
   try {
-    landings = await deps.venueB.chain.landings(signaturesOf(orders), true);
+    landings = await quotingVenue(deps).quotes.chain.landings(signaturesOf(orders), true);
   } catch {
     await postpone(deps, orders, SILENT_PAUSE_MS);
     return;
@@ -130,7 +131,7 @@ async function resend(deps: Deps, orders: readonly Followed[]): Promise<void> {
     orders
       .filter(({ row }) => begun.has(row.orderId))
       .map(async ({ row }) => {
-        const answer = await deps.venueB.chain.send(row.wire);
+        const answer = await quotingVenue(deps).quotes.chain.send(row.wire);
         // After an earlier send a refusal proves nothing: that one may have landed and be the very reason.
         if (answer.kind !== 'refused' || row.attempts > 0) return;
         if (!(await isUnseen(deps, row.signature))) return;
@@ -155,7 +156,10 @@ async function followLanded(deps: Deps, orders: readonly Followed[]): Promise<vo
 }
 
 async function followFills(deps: Deps, { row, quote }: Followed): Promise<void> {
-  const progress = await deps.venueB.progress(row.signature, quote.transaction.lastValidBlockHeight);
+  const progress = await quotingVenue(deps).quotes.progress(
+    row.signature,
+    quote.transaction.lastValidBlockHeight,
+  );
   if (progress.kind !== 'unknown') await progressed(deps, row, quote, progress);
 }
 

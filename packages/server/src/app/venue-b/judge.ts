@@ -9,6 +9,7 @@ import type { Denial } from '../../domain/denial.ts';
 import { assess } from '../../domain/safeguards.ts';
 import type { Caller, Standing } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
+import { quotingVenue } from '../venues.ts';
 import type { ExecutableQuote } from './outcomes.ts';
 
 type ChainTrade = Pick<ExecutableQuote, 'wallet' | 'ticker' | 'mints' | 'side' | 'amounts'>;
@@ -24,7 +25,7 @@ export function denialOf(deps: Deps, trade: ChainTrade, standing: Standing): Den
     ...standing,
     // What stands for a credential is the wallet's signature.
     hasCredentials: true,
-    claimMissing: deps.venueB.backend === 'live' && !standing.claimed,
+    claimMissing: quotingVenue(deps).backend === 'live' && !standing.claimed,
     addsExposure: trade.side === 'BUY',
     amount: budgetOf(trade),
   });

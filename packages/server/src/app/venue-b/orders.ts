@@ -14,6 +14,7 @@ import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
 import type { Caller, FillRow, OrderFilter, OrderRow, QuotedOrderRow } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import { refusal } from '../refusal.ts';
+import { quotingVenue } from '../venues.ts';
 import { cancelUnsent, type ExecutableQuote, holderOf, isExecutable } from './outcomes.ts';
 
 /** An order with the transaction that it is, and the quote that was signed. */
@@ -99,7 +100,10 @@ export async function listVenueBOrders(
   caller: Caller,
   query: VenueBOrderQuery,
 ): Promise<{ readonly orders: VenueBOrder[]; readonly total: number }> {
-  const { orders, total } = await deps.orders.history(caller.agentId, { ...query, venue: deps.venueB.name });
+  const { orders, total } = await deps.orders.history(caller.agentId, {
+    ...query,
+    venue: quotingVenue(deps).id,
+  });
   return { orders: (await wholes(deps, orders)).map(orderRecord), total };
 }
 

@@ -18,6 +18,7 @@ import type { ChainOrderRow, QuoteRow } from '../../ports/quoted-orders.ts';
 import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../../ports/quotes.ts';
 import type { WalletAddress } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
+import { quotingVenue } from '../venues.ts';
 
 /** A quote of which an order can be made. */
 export interface ExecutableQuote extends QuoteRow {
@@ -222,5 +223,5 @@ const marketEvidence = (deps: Deps, quote: ExecutableQuote) => ({
   slug: quote.ticker,
   question: quote.title,
   endDate: quote.endDate,
-  venue: deps.venueB.name,
+  venue: quotingVenue(deps).id,
 });

@@ -15,6 +15,7 @@ import type { Caller, PositionRow } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import { percentOf } from '../positions.ts';
 import { refusal } from '../refusal.ts';
+import { filterOf, quotingVenue } from '../venues.ts';
 
 interface Wallets {
   readonly read: readonly SolanaAddress[];
@@ -54,8 +55,8 @@ export async function venueBPositions(
   const { read, proved } = await walletsFor(deps, caller, asked);
   const known = read.filter((wallet) => proved.has(wallet));
   const [accounts, rows] = await Promise.all([
-    Promise.all(read.map((wallet) => deps.venueB.chain.outcomeAccounts(wallet))),
-    known.length === 0 ? [] : deps.positions.held(known),
+    Promise.all(read.map((wallet) => quotingVenue(deps).quotes.chain.outcomeAccounts(wallet))),
+    known.length === 0 ? [] : deps.positions.held(known, filterOf(deps, [quotingVenue(deps)])),
   ]);
   // A wallet may have several accounts of one mint.
   const held = new Map<string, { wallet: SolanaAddress; mint: string; size: Micro }>();
@@ -66,7 +67,9 @@ export async function venueBPositions(
   }
   const mints = [...new Set([...held.values()].map(({ mint }) => mint))];
   const markets =
-    mints.length === 0 ? new Map<string, TickerMarket>() : await deps.venueB.marketsByMint(mints);
+    mints.length === 0
+      ? new Map<string, TickerMarket>()
+      : await quotingVenue(deps).quotes.marketsByMint(mints);
   const traded = new Map(rows.map((row) => [`${row.wallet} ${row.tokenId}`, row]));
   return [...held].flatMap(([key, { wallet, mint, size }]) => {
     const market = markets.get(mint);
@@ -96,7 +99,7 @@ function positionRecord(deps: Deps, { wallet, mint, size, market, row }: OnChain
   const cost = row === null || row.size === 0n ? 0n : (row.cost * ours) / row.size;
   const gain = notional(ours, price, 'floor') - cost;
   return {
-    venue: deps.venueB.name,
+    venue: quotingVenue(deps).id,
     marketId: market.id,
     conditionId: market.conditionId,
     tokenId: mint,

@@ -15,6 +15,7 @@ import type { Caller } from '../../ports/stores.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../refusal.ts';
 import { TITLE_CHARS } from '../untrusted-market.ts';
+import { quotingVenue } from '../venues.ts';
 import { lookAhead, sentenceOf } from './judge.ts';
 
 /** At most; a blockhash that ends sooner ends the quote. */
@@ -84,16 +85,16 @@ async function denialOfAnswer(
 
 /** The venue's answer; what cannot be had is a degraded quote. */
 async function ask(deps: Deps, question: QuoteQuestion): Promise<VenueQuote> {
-  const { venueB } = deps;
-  if (question.wallet !== null && venueB.credit !== null) {
+  const { quotes, paper } = quotingVenue(deps);
+  if (question.wallet !== null && paper !== undefined) {
     try {
-      await venueB.credit(question.wallet);
+      await paper.credit(question.wallet);
     } catch {
       const message = 'The paper venue could not credit the wallet; ask again in a moment.';
       return { kind: 'degraded', code: 'venue_unavailable', message, market: null };
     }
   }
-  return venueB.quote(question);
+  return quotes.quote(question);
 }
 
 const upper = <T extends string>(text: string): T => text.toUpperCase() as T;
@@ -182,7 +183,7 @@ const priceOf = (market: TickerMarket, outcome: 'YES' | 'NO'): string =>
 function mintsOf(deps: Deps, row: Omit<QuoteRow, 'withdrawn'>): { inputMint: string; outputMint: string } {
   if (row.amounts !== null) return row.amounts;
   const outcome = row.mints?.[row.outcome === 'YES' ? 0 : 1] ?? '';
-  const collateral = deps.venueB.collateralMint;
+  const collateral = quotingVenue(deps).quotes.collateralMint;
   return row.side === 'BUY'
     ? { inputMint: collateral, outputMint: outcome }
     : { inputMint: outcome, outputMint: collateral };
@@ -198,7 +199,7 @@ function quoteRecord(
   const asked = formatMicro(row.asked);
   return {
     quoteId: row.quoteId,
-    venue: deps.venueB.name,
+    venue: quotingVenue(deps).id,
     marketTicker: row.ticker,
     marketId: row.ticker,
     title: row.title,

@@ -23,6 +23,7 @@ import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { noteSubmitRefusal } from '../refused-attempts.ts';
+import { quotingVenue } from '../venues.ts';
 import { budgetOf, denialOf } from './judge.ts';
 import { type ExecutableQuote, isExecutable, mintOf, reject } from './outcomes.ts';
 import { bytesOf, requireHarmless, requireSigned } from './signed-transaction.ts';
@@ -110,7 +111,9 @@ async function requireUsable(deps: Deps, quote: QuoteRow): Promise<ExecutableQuo
     const at = new Date(quote.expiresAt).toISOString();
     throw refusal('quote_expired', `This quote was good until ${at}.`, { path: 'quoteId' });
   }
-  const height = await deps.venueB.chain.blockHeight().catch(() => null);
+  const height = await quotingVenue(deps)
+    .quotes.chain.blockHeight()
+    .catch(() => null);
   if (height !== null && height > lastValidBlockHeight) {
     throw refusal(
       'quote_expired',
@@ -203,7 +206,7 @@ async function execute(
 function admit(deps: Deps, quote: ExecutableQuote, scope: TradeScope): void {
   if (!scope.keyActive) throw refusal('unauthorized');
   if (scope.quoteWithdrawn) throw withdrawn();
-  const status = deps.venueB.status();
+  const status = quotingVenue(deps).status();
   if (status !== 'ready') {
     throw refusal('service_unavailable', `The venue takes no orders now: ${status}.`, { retryAfterS: 1 });
   }
@@ -225,7 +228,7 @@ function newOrder(
     orderId: quote.quoteId,
     agentId: caller.agentId,
     userId,
-    venue: deps.venueB.name,
+    venue: quotingVenue(deps).id,
     marketId: quote.ticker,
     conditionId: quote.ticker,
     question: quote.title,
@@ -261,7 +264,7 @@ async function send(deps: Deps, order: NewQuotedOrder, chain: NewChainOrder): Pr
     .beginSend([orderId], now, now + FIRST_LOOK_MS)
     .catch((): ReadonlySet<string> => new Set());
   if (!begun.has(orderId)) return submitResponse(order, signature, null);
-  const answer = await deps.venueB.chain.send(wire);
+  const answer = await quotingVenue(deps).quotes.chain.send(wire);
   if (answer.kind !== 'refused' || !(await isUnseen(deps, signature))) {
     return submitResponse(order, signature, null);
   }
@@ -291,7 +294,7 @@ const REFUSED: FirstAnswer = {
 /** A refusal by the first node is proof only of what no other has taken: the agent may have sent it itself. */
 export async function isUnseen(deps: Deps, signature: string): Promise<boolean> {
   try {
-    const landings = await deps.venueB.chain.landings([signature], true);
+    const landings = await quotingVenue(deps).quotes.chain.landings([signature], true);
     return landings.get(signature)?.kind === 'unseen';
   } catch {
     return false;

@@ -8,9 +8,10 @@
  */
 import type { JournalledExchange } from '@bellwether/exchange';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
-import type { MarketData, Venue } from '../../../ports/venue.ts';
+import type { MarketData, SignedOrders } from '../../../ports/venue.ts';
 import { type Call, createForwardedPort, runForwardedCall } from './forwarded-port.ts';
 import { LEADER_CALLS, type LeaderPorts } from './leader-calls.ts';
+import type { ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
 import { decode, encode } from './wire.ts';
 
@@ -28,7 +29,7 @@ export interface LocalParts extends LeaderPorts {
 }
 
 export interface PaperBackend {
-  readonly venue: Venue;
+  readonly venue: ExchangeCalls;
   readonly markets: MarketData;
   /** Venue B's. */
   readonly sandbox: SandboxCalls;
@@ -48,13 +49,12 @@ export interface PaperBackend {
 }
 
 export interface PaperBackendOptions {
-  readonly name: string;
   /** @returns null when another replica leads. */
   readonly open: (waitMs: number) => Promise<LocalParts | null>;
   readonly leaders: LeaderBoard;
   /** Proves to the leader that the call is a replica's. */
   readonly sign: (call: { method: string; path: string; body: string }) => string;
-  readonly verifyCredentials: Venue['verifyCredentials'];
+  readonly verifyCredentials: SignedOrders['verifyCredentials'];
   readonly log: {
     warn(context: object, message: string): void;
     info(context: object, message: string): void;
@@ -154,25 +154,19 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   };
 
   return {
-    venue: createForwardedPort<Venue, typeof LEADER_CALLS.venue>({
+    venue: createForwardedPort<ExchangeCalls, typeof LEADER_CALLS.venue>({
       ...route,
       port: 'venue',
       table: LEADER_CALLS.venue,
       here: () => here()?.venue ?? null,
-      local: {
-        name: options.name,
-        kind: 'A',
-        backend: 'paper',
-        status,
-        verifyCredentials: options.verifyCredentials,
-      },
+      local: { status, verifyCredentials: options.verifyCredentials },
     }),
     markets: createForwardedPort<MarketData, typeof LEADER_CALLS.markets>({
       ...route,
       port: 'markets',
       table: LEADER_CALLS.markets,
       here: () => here()?.markets ?? null,
-      local: {},
+      local: { announcesResolutions: true, canBeId: () => true },
     }),
     sandbox: createForwardedPort<SandboxCalls, typeof LEADER_CALLS.sandbox>({
       ...route,
