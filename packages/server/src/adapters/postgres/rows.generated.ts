@@ -1,4 +1,19 @@
 /** Made by scripts/generate-rows.ts from the migrated schema. Do not edit. */
+import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
+import type { TimeInForce } from '../../domain/orders/draft.ts';
+import type { OrderKind, OrderStatus } from '../../domain/orders/lifecycle.ts';
+import type { FirstAnswer } from '../../ports/evidence.ts';
+import type { FeeStatus } from '../../ports/fee-store.ts';
+import type { PasskeyRow } from '../../ports/owners.ts';
+import type { ChainOrderRow as ChainOrder, ChainStage } from '../../ports/quoted-orders.ts';
+import type { ReviewStatus, SkillRow } from '../../ports/skills.ts';
+import type { FillRow, KeyRow, OrderRow, WalletAddress } from '../../ports/stores.ts';
+import type { DeliveryRow } from '../../ports/webhooks.ts';
+
+type Outcome = 'YES' | 'NO';
+type Side = 'BUY' | 'SELL';
+/** JSON has no 64-bit integers. */
+export type MoneyAsText<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] };
 
 export interface AgentResultsRow {
   readonly agent_id: string;
@@ -15,8 +30,8 @@ export interface AgentResultsRow {
 
 export interface AgentWalletsRow {
   readonly agent_id: string;
-  readonly address: string;
-  readonly signer: string;
+  readonly address: WalletAddress;
+  readonly signer: WalletAddress;
   readonly is_own: boolean;
   readonly granted: boolean;
   readonly lifted: boolean;
@@ -31,8 +46,8 @@ export interface AgentsRow {
   readonly description: string;
   readonly claim_code: string;
   readonly claimed_at: Date | null;
-  readonly wallet_address: string | null;
-  readonly sol_address: string | null;
+  readonly wallet_address: Address | null;
+  readonly sol_address: SolanaAddress | null;
   readonly created_at: Date;
 }
 
@@ -43,8 +58,8 @@ export interface ApiKeysRow {
   readonly key_prefix: string;
   readonly key_suffix: string;
   readonly name: string;
-  readonly status: number;
-  readonly create_type: number;
+  readonly status: KeyRow['status'];
+  readonly create_type: KeyRow['createType'];
   readonly created_at: Date;
   readonly last_called_at: Date;
   readonly revoked_at: Date | null;
@@ -63,21 +78,21 @@ export interface ChainOrdersRow {
   readonly agent_id: string;
   readonly signature: string;
   readonly wire: Buffer;
-  readonly stage: string;
+  readonly stage: ChainStage;
   readonly attempts: number;
   readonly sent_at: Date | null;
   readonly landed_at: Date | null;
   readonly due_at: Date;
   readonly fills: string[];
-  readonly reverts: unknown;
+  readonly reverts: ChainOrder['reverts'];
 }
 
 export interface CredentialsRow {
-  readonly wallet_address: string;
+  readonly wallet_address: Address;
   readonly user_id: bigint;
-  readonly eoa: string;
-  readonly funder: string;
-  readonly signature_type: number;
+  readonly eoa: Address;
+  readonly funder: Address;
+  readonly signature_type: SignatureType;
   readonly api_key_hash: Buffer;
   readonly key_id: number;
   readonly sealed: Buffer;
@@ -126,10 +141,10 @@ export interface FeeChargesRow {
   readonly idempotency_key: string | null;
   readonly venue: string;
   readonly amount: bigint;
-  readonly from_address: string;
-  readonly to_address: string;
+  readonly from_address: SolanaAddress;
+  readonly to_address: SolanaAddress;
   readonly request_id: string;
-  readonly status: string;
+  readonly status: FeeStatus;
   readonly attempt: number;
   readonly lease_until: Date;
   readonly provider_id: string | null;
@@ -154,7 +169,7 @@ export interface FillsRow {
   readonly size: bigint;
   readonly cost: bigint;
   readonly fee: bigint;
-  readonly liquidity: string;
+  readonly liquidity: FillRow['liquidity'];
   readonly match_kind: string;
   readonly realized: bigint;
   readonly filled_at: Date;
@@ -214,20 +229,20 @@ export interface OrdersRow {
   readonly condition_id: string;
   readonly question: string;
   readonly token_id: string;
-  readonly outcome: string;
-  readonly side: string;
+  readonly outcome: Outcome;
+  readonly side: Side;
   readonly is_limit: boolean;
-  readonly time_in_force: string;
+  readonly time_in_force: TimeInForce;
   readonly post_only: boolean;
   readonly defer_exec: boolean;
   readonly price: number;
   readonly limit_price: number;
   readonly shares: bigint;
   readonly money: bigint;
-  readonly funder: string;
-  readonly wallet_address: string;
-  readonly signature_type: number | null;
-  readonly version: number | null;
+  readonly funder: WalletAddress;
+  readonly wallet_address: WalletAddress;
+  readonly signature_type: SignatureType | null;
+  readonly version: OrderVersion | null;
   readonly expiration: Date | null;
   readonly fee_amount: bigint;
   readonly reasoning: string | null;
@@ -235,19 +250,19 @@ export interface OrdersRow {
   readonly skill_slug: string | null;
   readonly request_id: string;
   readonly created_at: Date;
-  readonly status: string;
+  readonly status: OrderStatus;
   readonly filled: bigint;
   readonly cost: bigint;
   readonly fees: bigint;
   readonly error_code: string | null;
-  readonly first_answer: unknown;
-  readonly journal: unknown;
+  readonly first_answer: MoneyAsText<FirstAnswer> | null;
+  readonly journal: OrderRow['journal'];
   readonly reserved_day: Date;
   readonly reserved_amount: bigint;
   readonly updated_at: Date;
   readonly is_redemption: boolean;
   readonly restricted_by: string[] | null;
-  readonly kind: string;
+  readonly kind: OrderKind;
 }
 
 export interface OwnerSessionsRow {
@@ -278,17 +293,17 @@ export interface PasskeysRow {
   readonly user_id: bigint;
   readonly public_key: Buffer;
   readonly counter: bigint;
-  readonly transports: string[];
+  readonly transports: PasskeyRow['transports'];
   readonly backed_up: boolean;
   readonly created_at: Date;
   readonly last_used_at: Date;
 }
 
 export interface PositionsRow {
-  readonly wallet: string;
+  readonly wallet: WalletAddress;
   readonly token_id: string;
   readonly condition_id: string;
-  readonly outcome: string;
+  readonly outcome: Outcome;
   readonly size: bigint;
   readonly cost: bigint;
   readonly realized: bigint;
@@ -315,14 +330,14 @@ export interface QuotesRow {
   readonly ticker: string;
   readonly title: string;
   readonly end_date: Date | null;
-  readonly outcome: string;
-  readonly side: string;
+  readonly outcome: Outcome;
+  readonly side: Side;
   readonly asked: bigint;
-  readonly wallet: string | null;
-  readonly destination: string | null;
-  readonly mints: string[] | null;
-  readonly input_mint: string | null;
-  readonly output_mint: string | null;
+  readonly wallet: SolanaAddress | null;
+  readonly destination: SolanaAddress | null;
+  readonly mints: readonly [string, string] | null;
+  readonly input_mint: SolanaAddress | null;
+  readonly output_mint: SolanaAddress | null;
   readonly in_amount: bigint | null;
   readonly out_amount: bigint | null;
   readonly min_out_amount: bigint | null;
@@ -419,7 +434,7 @@ export interface SkillsRow {
   readonly skill_name: string;
   readonly user_id: bigint;
   readonly agent_id: string | null;
-  readonly category: number;
+  readonly category: SkillRow['category'];
   readonly version: string;
   readonly author: string;
   readonly description: string;
@@ -428,8 +443,8 @@ export interface SkillsRow {
   readonly how_it_works: string;
   readonly hub_url: string;
   readonly github_url: string;
-  readonly create_source: number;
-  readonly review_status: number;
+  readonly create_source: SkillRow['createSource'];
+  readonly review_status: ReviewStatus;
   readonly review_remark: string;
   readonly is_visible: boolean;
   readonly created_at: Date;
@@ -449,7 +464,7 @@ export interface TradedMarketsRow {
   readonly slug: string;
   readonly question: string;
   readonly end_date: Date;
-  readonly payout: string | null;
+  readonly payout: Outcome | 'HALF' | null;
   readonly resolved_at: Date | null;
   readonly swept_at: Date | null;
   readonly venue: string | null;
@@ -466,9 +481,9 @@ export interface WebhookDeliveriesRow {
   readonly agent_id: string;
   readonly event_id: string;
   readonly type: string;
-  readonly data: unknown;
+  readonly data: DeliveryRow['data'];
   readonly created_at: Date;
-  readonly status: string;
+  readonly status: DeliveryRow['status'];
   readonly attempts: number;
   readonly next_attempt_at: Date;
   readonly last_attempt_at: Date | null;
