@@ -26,9 +26,12 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { jumpingClock } from '../sandbox.ts';
 
 /** The resolver leaves an order alone for twelve seconds on a shared database, then comes every second. */
-const RESOLVED_WITHIN_MS = 25_000;
+const LEFT_ALONE_MS = 12_000;
+const RESOLVED_WITHIN_MS = 10_000;
+const clock = jumpingClock();
 
 let service: TestService;
 let trader: Trader;
@@ -37,7 +40,7 @@ let signedOrders: SignedOrders;
 let real: SignedOrders;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   signedOrders = venueFor(service.deps, undefined, 'signedOrders').signedOrders;
   real = { ...signedOrders };
   market = await aMarket((await newTrader(service)).client);
@@ -178,6 +181,7 @@ describe('an order whose outcome is unknown', () => {
     await sendUnanswered(request);
     expect(await usage()).toEqual({ trades: 1, amount: 1 });
     expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'unknown', errorCode: null });
+    clock.advance(LEFT_ALONE_MS);
     await expect.poll(() => asked, { timeout: RESOLVED_WITHIN_MS, interval: 50 }).toBe(1);
     expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'unknown' });
     expect(await usage()).toEqual({ trades: 1, amount: 1 });

@@ -694,6 +694,7 @@ const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   service_unavailable: 'crash tests',
   overloaded: 'overload.test.ts',
   history_too_fine: 'history.test.ts',
+  max_open_orders_exceeded: 'max-open-orders.test.ts',
   idempotency_in_flight: 'trade.test.ts, concurrent twins',
   order_outcome_unknown: 'doubt.test.ts',
   market_not_active: 'coherence.test.ts',

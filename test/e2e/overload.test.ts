@@ -303,20 +303,18 @@ describe("the database's own faults", () => {
         ['53300', 'The database has no free connection.'],
         ['58030', 'The database met a fault of its system.'],
       ]) {
-        await admin
-          .unsafe(`
+        await admin.unsafe(`
           create or replace function fail() returns trigger language plpgsql as
             $$ begin raise exception 'made up' using errcode = '${code}'; end $$;
           create or replace trigger fail before update on safeguards for each row execute function fail();
-          create or replace trigger fail before update on pulse for each row execute function fail()`)
-          .simple();
+          create or replace trigger fail before update on pulse for each row execute function fail()`);
         const answer = await send(await restingOrder(trader, market));
         expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable', detail: said } });
         expect(answer.headers.get('retry-after')).toBe('1');
         await expect
           .poll(async () => (await call(service, 'GET', '/readyz')).status, { timeout: 1_000, interval: 50 })
           .toBe(503);
-        await admin.unsafe('drop trigger fail on safeguards; drop trigger fail on pulse').simple();
+        await admin.unsafe('drop trigger fail on safeguards; drop trigger fail on pulse');
         await expect
           .poll(async () => (await call(service, 'GET', '/readyz')).status, { timeout: 1_500, interval: 50 })
           .toBe(200);

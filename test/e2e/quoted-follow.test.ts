@@ -4,8 +4,8 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { followChainOrders } from '../../packages/server/src/app/orders/quoted/follow.ts';
 import { resolveMarkets } from '../../packages/server/src/app/resolve-markets.ts';
-import { followChainOrders } from '../../packages/server/src/app/venue-b/follow.ts';
 import {
   createFakeQuoteVenue,
   createFakeWallet,

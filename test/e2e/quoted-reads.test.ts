@@ -1,5 +1,6 @@
 /** Every read shows both venues: markets, positions, portfolio, briefing, context, journal; and none waits for venue B. */
 
+import { transact } from '@bellwether/durable';
 import { asSolanaAddress, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import {
   type Briefing,
@@ -114,9 +115,9 @@ async function placed(order: Placed): Promise<string> {
   if (status !== 'submitting') await sql`update orders set status = 'delayed' where order_id = ${orderId}`;
   await sql`select note_agent_wallets(${agentId}::uuid, array[${wallet}::text], ${wallet}, now())`;
   if (status === 'filled') {
-    await sql.begin((tx) =>
+    await transact(sql, (tx) =>
       Promise.all(
-        writeEvidence(tx as never, {
+        writeEvidence(tx, {
           outcomes: [
             {
               orderId,

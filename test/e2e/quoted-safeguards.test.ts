@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../packages/server/src/app/deps.ts';
-import { followChainOrders } from '../../packages/server/src/app/venue-b/follow.ts';
+import { followChainOrders } from '../../packages/server/src/app/orders/quoted/follow.ts';
 import {
   createFakeQuoteVenue,
   createFakeWallet,

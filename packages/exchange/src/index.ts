@@ -1,6 +1,7 @@
 /**
  * The paper exchange as its embedder sees it. Everything else in this package is private to it.
  */
+import type { Tx } from '@bellwether/durable';
 import type {
   AccountId,
   AccountView,
@@ -39,10 +40,7 @@ export interface Entry {
  * transaction, so what it writes is there exactly when the entries are. It must issue its statements without
  * awaiting between them and return their promises. It sees every entry once, in order, before anybody is told.
  */
-export type Recorder = (
-  tx: import('postgres').ReservedSql,
-  entries: readonly Entry[],
-) => readonly PromiseLike<unknown>[];
+export type Recorder = (tx: Tx, entries: readonly Entry[]) => readonly PromiseLike<unknown>[];
 
 export interface PaperExchange {
   /**
@@ -83,7 +81,7 @@ export interface OrderRecord {
   readonly events: readonly EngineEvent[];
 }
 
-export { type Database, EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
+export { EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
 export { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
 export {
   type Clock,

@@ -1,3 +1,4 @@
+import type { Sql } from '@bellwether/durable';
 import { readTransaction, toBase58, transactionId } from '@bellwether/protocol';
 import { type Address, createKeyPairSignerFromPrivateKeyBytes, generateKeyPairSigner } from '@solana/kit';
 import {
@@ -5,7 +6,6 @@ import {
   getCloseAccountInstruction,
   getTransferCheckedInstruction,
 } from '@solana-program/token';
-import type { Sql } from 'postgres';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import { signedAgain } from '../../protocol/test/sign-again.ts';

@@ -9,7 +9,6 @@ import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
 import { EXCHANGE_SCHEMA, type JournalledExchange } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
@@ -47,15 +46,15 @@ import { CACHE_LEASE_MS, createAuthenticator } from './app/authenticate.ts';
 import { autoRedeem } from './app/auto-redeem.ts';
 import { createWebhookCourier } from './app/deliver-webhooks.ts';
 import type { Deps } from './app/deps.ts';
+import { followFees } from './app/fees/fee-fate.ts';
 import { forgetFacts } from './app/forget-facts.ts';
 import { createIdempotency } from './app/idempotency.ts';
+import { followChainOrders } from './app/orders/quoted/follow.ts';
+import { resolveDoubt } from './app/orders/signed/resolve-doubt.ts';
 import { ownerOfSession } from './app/owners.ts';
 import { createRateLimits } from './app/rate-limits.ts';
-import { resolveDoubt } from './app/resolve-doubt.ts';
 import { resolveMarkets } from './app/resolve-markets.ts';
 import { createRecommendedSkills } from './app/skills.ts';
-import { followFees } from './app/venue-b/fee-fate.ts';
-import { followChainOrders } from './app/venue-b/follow.ts';
 import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
 import { Admission } from './http/admission.ts';
@@ -254,13 +253,10 @@ async function start(
         : null;
     },
     signatures: {
-      domains: exchangeDomains(config.chainId),
       chainId: config.chainId,
-      profile: config.venueA.profile,
       recover,
       verifyEd25519: nativeVerifyEd25519,
     },
-    rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     get publicUrl() {
       return publicUrl;
     },

@@ -2,7 +2,7 @@
  * Keeps order ids unique for ever. The engine knows the open ones, exchange_orders all that ever were; this makes
  * sure that the table is asked only when it may know the id. Twins in flight are judged one after the other.
  */
-import type { Sql } from 'postgres';
+import type { Sql } from '@bellwether/durable';
 import type { OrderId } from '../engine/types.ts';
 import { SeenOrders } from './seen-orders.ts';
 

@@ -16,7 +16,7 @@ import type { Caller, PositionRow } from '../ports/stores.ts';
 import type { Listing, Venue } from '../ports/venue.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import type { Deps } from './deps.ts';
-import { orderRecord } from './orders.ts';
+import { orderRecord } from './orders/read-orders.ts';
 import { refusal } from './refusal.ts';
 import { settingsRecord } from './settings.ts';
 import { plainMarket } from './untrusted-market.ts';

@@ -1,9 +1,7 @@
 /** What the use cases are given. One object, wired once. */
 
 import type { Micro } from '@bellwether/contract/decimals';
-import type { ExchangeDomains, RecoverPublicKey, SolanaAddress, VerifyEd25519 } from '@bellwether/protocol';
-import type { VenueRules } from '../domain/orders/coherence.ts';
-import type { OrderProfile } from '../domain/signatures.ts';
+import type { RecoverPublicKey, SolanaAddress, VerifyEd25519 } from '@bellwether/protocol';
 import type { AgentFacts } from '../ports/agent-facts.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FeeStore } from '../ports/fee-store.ts';
@@ -57,14 +55,11 @@ export interface Deps {
     readonly isBlocked: (country: string) => boolean;
   };
   readonly signatures: {
-    readonly domains: ExchangeDomains;
     readonly chainId: number;
-    readonly profile: OrderProfile;
     readonly recover: RecoverPublicKey;
     /** Faster than the one in plain JavaScript, where there is one. */
     readonly verifyEd25519?: VerifyEd25519;
   };
-  readonly rules: VenueRules;
   readonly publicUrl: string;
   readonly simulationBalance: Micro;
   readonly faucetPerDay: Micro;

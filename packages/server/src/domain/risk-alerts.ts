@@ -4,7 +4,7 @@
  */
 import { divide, formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { MarketRecord } from './market.ts';
-import { capsToWatch, type Safeguards, type Usage } from './safeguards.ts';
+import { dailyCaps, type Safeguards, type Usage } from './safeguards.ts';
 
 const HOUR_MS = 3_600_000;
 const PERCENT = 100n;
@@ -113,10 +113,8 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
 /** Whole percent of `part` in `whole`, cut. */
 const percent = (part: Micro, whole: Micro): bigint => (part * PERCENT) / whole;
 
-/** Caps of one market have no alert, so no position is looked at. */
-function quotaAlerts({ safeguards, usage, realizedToday }: RiskFacts, raise: Raise): void {
-  const facts = { usage, realizedToday, positionValue: 0n };
-  for (const { code, name, used, limit, text } of capsToWatch(safeguards, facts)) {
+function quotaAlerts(facts: RiskFacts, raise: Raise): void {
+  for (const { code, name, used, limit, text } of dailyCaps(facts.safeguards, facts)) {
     if (used < limit && percent(used, limit) < NEARLY_USED_PERCENT) continue;
     const isUp = used >= limit;
     raise(

@@ -1,6 +1,6 @@
 import { listVenueBPositions, listVenueBPositionsByPost } from '@bellwether/contract';
 import type { Deps } from '../app/deps.ts';
-import { venueBPositions } from '../app/venue-b/positions.ts';
+import { venueBPositions } from '../app/quoted-positions.ts';
 import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 

@@ -1,7 +1,7 @@
 import { chargeFee, chargeFeeByAgent, type FeeChargeResponse, getDelegation } from '@bellwether/contract';
 import type { Deps } from '../app/deps.ts';
-import * as fees from '../app/venue-b/charge-fee.ts';
-import { delegationOf } from '../app/venue-b/delegation.ts';
+import * as fees from '../app/fees/charge-fee.ts';
+import { delegationOf } from '../app/fees/delegation.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Bind, Input } from './routes.ts';
 

@@ -8,9 +8,9 @@ import {
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
 import type { Deps } from '../app/deps.ts';
-import * as orders from '../app/venue-b/orders.ts';
-import { quote, quoteFaults } from '../app/venue-b/quote.ts';
-import { submit } from '../app/venue-b/submit.ts';
+import { quote, quoteFaults } from '../app/orders/quoted/quote.ts';
+import * as orders from '../app/orders/quoted/records.ts';
+import { submit } from '../app/orders/quoted/submit.ts';
 import { paginate } from './pagination.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Aliases, Bind } from './routes.ts';

@@ -9,8 +9,8 @@ import {
 } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../app/deps.ts';
-import * as orders from '../app/orders.ts';
-import * as trade from '../app/place-trade.ts';
+import * as orders from '../app/orders/read-orders.ts';
+import * as trade from '../app/orders/signed/place-trade.ts';
 import { paginate } from './pagination.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Bind } from './routes.ts';

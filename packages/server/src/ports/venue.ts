@@ -11,7 +11,9 @@ import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, SignatureType } from '@bellwether/protocol';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
+import type { VenueRules } from '../domain/orders/coherence.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
+import type { SigningTerms } from '../domain/signature-rules.ts';
 import type { PriceHistory } from './price-history.ts';
 import type { Quotes } from './quotes.ts';
 
@@ -126,6 +128,10 @@ export interface Balance {
 
 /** Orders as EIP-712 messages; the order's id is the digest of what was signed. */
 export interface SignedOrders {
+  /** The contracts and the struct that an order is signed for here. */
+  readonly signing: SigningTerms;
+  /** What the venue demands of an order beyond its market's terms. */
+  readonly rules: VenueRules;
   /** The EOA that the secrets belong to, `null` when they are wrong. @throws VenueUnavailable */
   verifyCredentials(secrets: VenueSecrets): Promise<Address | null>;
   /** Free collateral and free tokens of an account, now. @throws VenueUnavailable */

@@ -1,6 +1,6 @@
 /** The venues of this service. Adding one: its folder under adapters/venues, its configuration, and a line here. */
 import { parseMicro } from '@bellwether/contract/decimals';
-import type { Address } from '@bellwether/protocol';
+import { type Address, exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import { fetchSend } from '../adapters/outbound/http.ts';
@@ -59,6 +59,12 @@ const paperVenue = ({ config, sql, paper, isCredited }: VenueParts): Venue =>
     exchange: paper.venue,
     markets: paper.markets,
     history: createPriceHistory(sql),
+    signing: {
+      domains: exchangeDomains(config.chainId),
+      chainId: config.chainId,
+      profile: config.venueA.profile,
+    },
+    rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
     isCredited,
   });

@@ -1,5 +1,6 @@
 /** Agents, their keys and their settings. */
 
+import { transact } from '@bellwether/durable';
 import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
 import type { AgentRow, AgentStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
@@ -7,7 +8,6 @@ import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts'
 import type { AgentsRow, ApiKeysRow, SafeguardsRow } from './rows.generated.ts';
 import { keyRow, ms, msOrNull, only } from './rows.ts';
 import { settingsColumns, settingsRow } from './settings-columns.ts';
-import { transact } from './transaction.ts';
 
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 

@@ -2,12 +2,13 @@
  * How far the transactions of venue B's orders have come. Several replicas work on the same rows: each takes some under
  * a lease, and what they learn is written under a lock on the row, together with the evidence for it.
  */
+
+import { transact } from '@bellwether/durable';
 import type { ChainOrderRow, ChainOrderStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
 import type { ChainOrdersRow, TradedMarketsRow } from './rows.generated.ts';
 import { msOrNull } from './rows.ts';
-import { transact } from './transaction.ts';
 
 export function createChainOrderStore(sql: Sql): ChainOrderStore {
   return {

@@ -2,10 +2,11 @@
  * Writes a venue's evidence: what became of orders, their fills, the positions and budgets that follow. The statements
  * join a transaction that the caller owns and are issued without waiting for one another.
  */
+
+import { transact } from '@bellwether/durable';
 import { isTerminal } from '../../domain/orders/lifecycle.ts';
 import type { Evidence, EvidenceLog } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
-import { transact } from './transaction.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();

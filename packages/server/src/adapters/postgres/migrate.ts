@@ -4,9 +4,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { transact } from '@bellwether/durable';
 import type { Sql, Tx } from './connection.ts';
 import { applyFunctions, readFunctionSet } from './sql-functions.ts';
-import { transact } from './transaction.ts';
 
 const FOLDER = join(import.meta.dirname, 'migrations');
 const FILE = /^(\d{4})-([a-z0-9-]+)\.sql$/;
@@ -35,7 +35,7 @@ export async function migrate(sql: Sql, idempotent: readonly string[] = []): Pro
       const [mine] =
         await tx`insert into migrations (number, name) values (${number}, ${name}) on conflict do nothing returning number`;
       if (mine === undefined) return;
-      await tx.unsafe(readFileSync(join(FOLDER, file), 'utf8')).simple();
+      await tx.unsafe(readFileSync(join(FOLDER, file), 'utf8'));
       count += 1;
     });
   }
@@ -43,7 +43,7 @@ export async function migrate(sql: Sql, idempotent: readonly string[] = []): Pro
   await applyFunctions(sql, readFunctionSet(), async (tx) => {
     await appliedMigrations(tx, newest);
   });
-  for (const schema of idempotent) await sql.unsafe(schema).simple();
+  for (const schema of idempotent) await sql.unsafe(schema);
   return count;
 }
 

@@ -1,4 +1,6 @@
 /** Owners' accounts, passkeys, challenges and sessions; and the claim, which moves an agent between owners. */
+
+import { transact } from '@bellwether/durable';
 import type { OwnerStore, PasskeyRow, Reseal } from '../../ports/owners.ts';
 import type { Sql, Tx } from './connection.ts';
 import { createOwnerWallets } from './owner-wallets.ts';
@@ -10,7 +12,6 @@ import type {
   PasskeysRow,
 } from './rows.generated.ts';
 import { only } from './rows.ts';
-import { transact } from './transaction.ts';
 
 /**
  * The exchange writes outcomes to orders that a claim moves. Should the two ever wait for each other, it must be the

@@ -1,9 +1,10 @@
 /** Quotes of venue B: what was offered to which agent, and the exact bytes that were to be signed. */
+
+import { transact } from '@bellwether/durable';
 import type { QuoteRow, QuoteStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
 import type { QuotesRow } from './rows.generated.ts';
 import { type ColumnValues, ms, msOrNull } from './rows.ts';
-import { transact } from './transaction.ts';
 
 export function createQuoteStore(sql: Sql): QuoteStore {
   return {

@@ -52,13 +52,13 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
     },
 
     async due(venues, limit) {
-      const rows = await sql`
+      const rows = await sql<Pick<TradedMarketsRow, 'condition_id' | 'venue'>[]>`
         select condition_id, venue from traded_markets where payout is not null and swept_at is null
           and (venue is null or venue = any(${[...venues]}::text[]))
         order by resolved_at limit ${limit}`;
       return rows.map((row) => ({
         conditionId: row.condition_id,
-        venue: row.venue as string | null,
+        venue: row.venue,
       }));
     },
 

@@ -420,6 +420,8 @@ export interface SafeguardsRow {
   readonly locked_max_position_value: bigint | null;
   readonly locked_daily_loss_limit: bigint | null;
   readonly locked_trade_limit: boolean;
+  readonly max_open_orders: number | null;
+  readonly locked_max_open_orders: number | null;
 }
 
 export interface SimulationCreditsRow {

@@ -1,9 +1,10 @@
 /** The registry of skills. */
+
+import { transact } from '@bellwether/durable';
 import type { SkillRow, SkillStore } from '../../ports/skills.ts';
 import type { Fragment, Sql } from './connection.ts';
 import type { SkillsRow } from './rows.generated.ts';
 import { type ColumnValues, ms, only } from './rows.ts';
-import { transact } from './transaction.ts';
 
 const skillRow = (row: SkillsRow): SkillRow => ({
   skillCode: row.skill_code,
@@ -99,7 +100,7 @@ export function createSkillStore(sql: Sql): SkillStore {
         );
         if (held.pending >= limits.pending) return 'queue_full' as const;
         if (held.total >= limits.total) {
-          const gone = await tx`delete from skills where skill_code = (
+          const gone = await tx<object[]>`delete from skills where skill_code = (
             select skill_code from skills where user_id = ${skill.userId} and review_status = 3
             order by updated_at, skill_code limit 1) returning 1`;
           if (gone.length === 0) return 'full' as const;

@@ -4,6 +4,7 @@
  * snapshots of their own, taken after the lock was granted, so they see what the trade before this one committed.
  */
 
+import { json, openTransaction, type Transaction } from '@bellwether/durable';
 import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
 import type { NewChainOrder } from '../../ports/quoted-orders.ts';
 import type { NewOrder, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
@@ -11,7 +12,6 @@ import type { Sql, Tx } from './connection.ts';
 import type { AgentsRow, ApiKeysRow, CredentialsRow, OrdersRow, QuotesRow } from './rows.generated.ts';
 import { type ColumnValues, credentialRow, only, orderRow } from './rows.ts';
 import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';
-import { openTransaction, type Transaction } from './transaction.ts';
 import { createTurns } from './turns.ts';
 
 /** How often the agents whose locks bind a wallet may change under a trade before it is given up. */
@@ -160,7 +160,7 @@ function write(tx: Tx, standing: Standing & { readonly day: string }, { order, a
   const others = restrictions.map(({ agentId }) => agentId);
   const spent = tx`${amount.toString()}::bigint * (select count(*) from placed where counts)`;
   // The own budget moves by what was really written, and takes in what `lockAndRead` deleted from the returns.
-  return tx`with placed as (
+  return tx<{ placed: number }[]>`with placed as (
       insert into orders ${tx(orderColumns(order, { day, amount, others }))} on conflict (order_id) do nothing
       returning not is_redemption as counts
     )${chain === undefined ? tx`` : tx`, ${chainOrder(tx, order, chain)}`}${
@@ -242,7 +242,7 @@ function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Colum
     request_id: order.requestId,
     created_at: at,
     status: FIRST_STATUS,
-    journal: [{ at: at.toISOString(), event: 'recorded', status: FIRST_STATUS }],
+    journal: json([{ at: at.toISOString(), event: 'recorded', status: FIRST_STATUS }]),
     reserved_day: day,
     reserved_amount: amount,
     ...(others.length === 0 ? {} : { restricted_by: others }),

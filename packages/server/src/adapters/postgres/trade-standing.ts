@@ -48,14 +48,24 @@ export const usage = (tx: Tx | Sql, question: StandingQuestion, takesReturns: bo
 export interface FactsRow {
   readonly position_value: bigint;
   readonly realized_today: bigint;
+  readonly open_orders: number;
   readonly claimed: boolean;
 }
 
+/** A trade names its order; who only looks names none. */
+const isTrade = (question: StandingQuestion): boolean => 'orderIds' in question;
+
+/**
+ * Open orders are counted for a trade only where a limit asks for it: an agent without one may have thousands, and the
+ * count would slow each of its trades down.
+ */
 export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
   const { caller, funder, tokenIds, conditionId } = question;
   return tx<FactsRow[]>`
-    select v.value as position_value, r.net as realized_today, a.claimed_at is not null as claimed
-    from agents a cross join ${theDay(tx, question)} t
+    select v.value as position_value, r.net as realized_today, o.count as open_orders,
+      a.claimed_at is not null as claimed
+    from agents a join safeguards s using (agent_id) cross join ${theDay(tx, question)} t
+    cross join open_orders(a.agent_id, ${isTrade(question) ? tx`s.max_open_orders is not null` : tx`true`}) o
     cross join result_of_day(a.agent_id, t.day) r
     cross join position_value(a.agent_id, ${funder}::text, ${[...tokenIds]}::text[], ${conditionId}::text) v
     where a.agent_id = ${caller.agentId}`;
@@ -74,11 +84,13 @@ export const restrictingFacts = (tx: Tx | Sql, question: StandingQuestion) => {
   const terms = tx`s.agent_id, ${funder}::text, ${[...tokenIds]}::text[], ${conditionId}::text`;
   return tx<RestrictingRow[]>`
     select s.agent_id, t.day::text as day, u.trades, u.amount, r.net as realized_today,
-      v.value + w.value as position_value
+      o.count + b.count as open_orders, v.value + w.value as position_value
     from ${theDay(tx, question)} own cross join safeguards s
     cross join lateral (select greatest(s.usage_day, own.day) as day) t
     cross join usage_of_day(s.agent_id, t.day) u
     cross join result_of_day(s.agent_id, t.day) r
+    cross join open_orders(s.agent_id, s.locked_max_open_orders is not null) o
+    cross join bound_open_orders(s.agent_id, s.locked_max_open_orders is not null) b
     cross join position_value(${terms}) v
     cross join bound_position_value(${terms}) w
     where s.agent_id = any(array${restricting(tx, question)})`;
@@ -117,6 +129,7 @@ export function standingOf(
       usage: usageOf(row),
       realizedToday: row.realized_today,
       positionValue: row.position_value,
+      openOrders: row.open_orders,
     });
   }
   return {
@@ -126,6 +139,7 @@ export function standingOf(
     usage: usageOf(used),
     realizedToday: facts.realized_today,
     positionValue: facts.position_value,
+    openOrders: facts.open_orders,
     restrictions,
   };
 }

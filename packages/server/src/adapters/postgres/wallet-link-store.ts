@@ -1,12 +1,12 @@
 /** Links of wallets to owners. A link moves what another owner had registered of the same key, in one transaction. */
 
+import { transact } from '@bellwether/durable';
 import type { Caller } from '../../ports/stores.ts';
 import type { LinkOutcome, NewLink, WalletLinkStore } from '../../ports/wallet-links.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
 import { isReachable } from './reachable-wallets.ts';
 import type { AgentsRow, CredentialsRow, LinkedWalletsRow } from './rows.generated.ts';
 import { credentialRow, only } from './rows.ts';
-import { transact } from './transaction.ts';
 import { hasRoomFor } from './wallet-cap.ts';
 
 type Address = Pick<LinkedWalletsRow, 'address'>;

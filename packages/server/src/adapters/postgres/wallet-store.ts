@@ -1,11 +1,12 @@
 /** Wallets and their sealed venue credentials. */
+
+import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
 import type { SolanaWallets, WalletAddress, WalletStore } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
 import { evmWallets, isReachable, reachableAmong, solanaWallets } from './reachable-wallets.ts';
 import type { CredentialsRow, FaucetDrawsRow } from './rows.generated.ts';
 import { credentialRow } from './rows.ts';
-import { transact } from './transaction.ts';
 import { hasRoomFor } from './wallet-cap.ts';
 
 export function createWalletStore(sql: Sql): WalletStore {

@@ -1,9 +1,10 @@
 /** Webhook endpoints, their outbox and log, and callbacks that came in. */
+
+import { transact } from '@bellwether/durable';
 import type { DeliveryRow, EndpointRow, WebhookStore } from '../../ports/webhooks.ts';
 import type { Sql } from './connection.ts';
 import type { AgentsRow, WebhookDeliveriesRow, WebhookEndpointsRow } from './rows.generated.ts';
 import { only } from './rows.ts';
-import { transact } from './transaction.ts';
 
 /** The database's -infinity, "at once", is no date to the driver. */
 const ms = (value: Date | null): number | null =>

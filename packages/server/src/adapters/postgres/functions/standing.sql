@@ -43,3 +43,16 @@ returns table (value bigint) language sql stable as $$
         where o.restricted_by is not null and o.restricted_by @> array[agent] and o.condition_id = market
           and o.side = 'BUY' and order_is_open(o.status)))::bigint
 $$;
+
+-- Orders that are open or in doubt; 0 where nothing asks for the count.
+create or replace function open_orders(agent uuid, is_counted boolean) returns table (count integer)
+language sql stable as $$
+  select count(*)::integer from orders o where o.agent_id = agent and order_is_open(o.status) and is_counted
+$$;
+
+-- Open orders of others that are reserved in this agent's budget, too.
+create or replace function bound_open_orders(agent uuid, is_counted boolean) returns table (count integer)
+language sql stable as $$
+  select count(*)::integer from orders o
+  where o.restricted_by is not null and o.restricted_by @> array[agent] and order_is_open(o.status) and is_counted
+$$;

@@ -16,7 +16,7 @@ import { answerOf } from './translate.ts';
 const DEFAULT_EARLY_MS = 60_000;
 
 /** Flat, so that each call can be forwarded to the replica that leads. */
-export interface ExchangeCalls extends SignedOrders, Redemption {
+export interface ExchangeCalls extends Omit<SignedOrders, 'signing' | 'rules'>, Redemption {
   status(): string;
   balance(funder: Address): Promise<PaperBalance>;
   cancel: Cancel['orders'];

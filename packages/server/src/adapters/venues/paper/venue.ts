@@ -4,11 +4,11 @@ import type { Micro } from '@bellwether/contract/decimals';
 import { type Address, asAddress } from '@bellwether/protocol';
 import { within } from '../../../domain/patience.ts';
 import type { PriceHistory } from '../../../ports/price-history.ts';
-import type { Accounts, Balance, MarketData, Venue } from '../../../ports/venue.ts';
+import type { Accounts, Balance, MarketData, SignedOrders, Venue } from '../../../ports/venue.ts';
 import { creditOnce } from './credit-once.ts';
 import type { ExchangeCalls } from './paper-venue.ts';
 
-export interface PaperVenueOptions {
+export interface PaperVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
   readonly id: string;
   readonly exchange: ExchangeCalls;
   readonly markets: MarketData;
@@ -19,7 +19,7 @@ export interface PaperVenueOptions {
 }
 
 export function createPaperVenue(options: PaperVenueOptions): Venue {
-  const { id, exchange, markets, history, simulationBalance, isCredited } = options;
+  const { id, exchange, markets, history, signing, rules, simulationBalance, isCredited } = options;
   const { verifyCredentials, balance, submit, resolve } = exchange;
   return {
     id,
@@ -27,7 +27,7 @@ export function createPaperVenue(options: PaperVenueOptions): Venue {
     status: exchange.status,
     markets,
     accounts: createAccounts(exchange),
-    signedOrders: { verifyCredentials, balance, submit, resolve },
+    signedOrders: { signing, rules, verifyCredentials, balance, submit, resolve },
     cancel: { orders: exchange.cancel },
     redemption: { redeem: exchange.redeem },
     history,

@@ -1,0 +1,204 @@
+/** Orders of venue B, read and taken back. No safeguard stands in the way of a cancel. */
+import {
+  VENUE_REFUSALS,
+  type VenueBCancelRequest,
+  type VenueBCancelResponse,
+  type VenueBOrder,
+  type VenueBOrderDetail,
+  type VenueRefusal,
+} from '@bellwether/contract';
+import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { isTerminal } from '../../../domain/orders/lifecycle.ts';
+import { statusNumber, statusWord } from '../../../domain/orders/status-words.ts';
+import type { ChainOrderRow, QuoteRow } from '../../../ports/quoted-orders.ts';
+import type { Caller, FillRow, OrderFilter, OrderRow, QuotedOrderRow } from '../../../ports/stores.ts';
+import type { Deps } from '../../deps.ts';
+import { refusal } from '../../refusal.ts';
+import { quotingVenue } from '../../venues.ts';
+import { cancelUnsent, type ExecutableQuote, holderOf, isExecutable } from './outcomes.ts';
+
+/** An order with the transaction that it is, and the quote that was signed. */
+interface Whole {
+  readonly row: QuotedOrderRow;
+  readonly chain: ChainOrderRow;
+  readonly quote: ExecutableQuote;
+}
+
+async function wholes(deps: Deps, all: readonly OrderRow[]): Promise<Whole[]> {
+  const rows = all.filter((row) => row.kind === 'quoted');
+  const ids = rows.map((row) => row.orderId);
+  const [chains, quotes] = await Promise.all([deps.chainOrders.byIds(ids), deps.quotes.byIds(ids)]);
+  const chainOf = new Map(chains.map((chain) => [chain.orderId, chain]));
+  const quoteOf = new Map(quotes.map((quote) => [quote.quoteId, quote]));
+  return rows.map((row) => whole(row, chainOf.get(row.orderId), quoteOf.get(row.orderId)));
+}
+
+function whole(row: QuotedOrderRow, chain: ChainOrderRow | undefined, quote: QuoteRow | undefined): Whole {
+  if (chain === undefined || quote === undefined || !isExecutable(quote))
+    throw new Error('an order of venue B has no transaction');
+  return { row, chain, quote };
+}
+
+function orderRecord({ row, chain, quote }: Whole): VenueBOrder {
+  const { amounts, transaction } = quote;
+  return {
+    orderId: row.orderId,
+    venueOrderId: chain.signature,
+    quoteId: row.orderId,
+    venue: row.venue,
+    status: statusWord(row),
+    orderStatus: statusNumber(row),
+    marketTicker: row.conditionId,
+    title: row.question,
+    side: row.outcome,
+    action: row.side,
+    isRedemption: row.isRedemption,
+    inputMint: amounts.inputMint,
+    outputMint: amounts.outputMint,
+    inAmount: amounts.inAmount.toString(),
+    outAmount: amounts.outAmount.toString(),
+    minOutAmount: amounts.minOutAmount.toString(),
+    filledSize: microToNumber(row.filled),
+    filledAmount: microToNumber(row.cost),
+    avgPrice: row.filled === 0n ? null : microToNumber((row.cost * MICRO) / row.filled),
+    feePaid: microToNumber(row.fees),
+    walletAddress: row.walletAddress,
+    txSignature: chain.signature,
+    txHash: chain.signature,
+    lastValidBlockHeight: transaction.lastValidBlockHeight,
+    reasoning: row.reasoning,
+    source: row.source,
+    skillSlug: row.skillSlug,
+    errorCode: row.errorCode,
+    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message,
+    fix: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].fix,
+    createdAt: new Date(row.createdAt).toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
+  };
+}
+
+/** The journal in the words that the order's own status uses. */
+export const journalOf = (row: OrderRow): VenueBOrderDetail['journal'] =>
+  row.journal.map((entry) => ({
+    ...entry,
+    status: statusWord({ ...row, status: entry.status }),
+  }));
+
+const fillRecord = (chain: ChainOrderRow, fill: FillRow): VenueBOrderDetail['fills'][number] => ({
+  txSignature: chain.fills[Number(fill.tradeId)] ?? '',
+  price: pipsToNumber(fill.price),
+  size: microToNumber(fill.size),
+  cost: microToNumber(fill.cost),
+  fee: microToNumber(fill.fee),
+  filledAt: new Date(fill.filledAt).toISOString(),
+});
+
+export type VenueBOrderQuery = Pick<OrderFilter, 'conditionId' | 'orderStatus' | 'limit' | 'offset'>;
+
+export async function listVenueBOrders(
+  deps: Deps,
+  caller: Caller,
+  query: VenueBOrderQuery,
+): Promise<{ readonly orders: VenueBOrder[]; readonly total: number }> {
+  const { orders, total } = await deps.orders.history(caller.agentId, {
+    ...query,
+    venue: quotingVenue(deps).id,
+  });
+  return { orders: (await wholes(deps, orders)).map(orderRecord), total };
+}
+
+/** By our id, which is the quote's, or by the signature of the transaction: the latter's case matters. */
+async function idOf(deps: Deps, caller: Caller, text: string): Promise<string> {
+  return UUID.test(text)
+    ? text.toLowerCase()
+    : ((await deps.chainOrders.orderIdOf(caller.agentId, text)) ?? text);
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export async function getVenueBOrder(
+  deps: Deps,
+  caller: Caller,
+  orderId: string,
+): Promise<VenueBOrderDetail> {
+  const row = await deps.orders.byId(caller.agentId, await idOf(deps, caller, orderId));
+  if (row === null || row.kind !== 'quoted') throw refusal('order_not_found');
+  const [order] = (await wholes(deps, [row])) as [Whole];
+  const fills = await fillsOf(deps, order);
+  return {
+    ...orderRecord(order),
+    fills: fills.map((fill) => fillRecord(order.chain, fill)),
+    reverts: order.chain.reverts.map(({ signature, mint, amount }) => ({
+      txSignature: signature,
+      mint,
+      amount,
+    })),
+    journal: journalOf(row),
+  };
+}
+
+const fillsOf = (deps: Deps, { row, quote }: Whole): Promise<readonly FillRow[]> =>
+  deps.orders.fills(holderOf(quote), row.orderId);
+
+/** The fills of an order of venue B, which are recorded with whoever received the tokens. */
+export async function fillsOnChain(deps: Deps, row: QuotedOrderRow): Promise<readonly FillRow[]> {
+  const [order] = (await wholes(deps, [row])) as [Whole];
+  return fillsOf(deps, order);
+}
+
+/** @throws Refusal order_id_required, order_not_found */
+export async function cancelVenueBOrder(
+  deps: Deps,
+  caller: Caller,
+  request: VenueBCancelRequest,
+): Promise<VenueBCancelResponse> {
+  const given = request.orderId ?? request.venueOrderId;
+  if (given === undefined) throw refusal('order_id_required');
+  const orderId = await idOf(deps, caller, given);
+  if (request.orderId !== undefined && request.venueOrderId !== undefined) {
+    const other = await idOf(deps, caller, request.venueOrderId);
+    if (other !== orderId)
+      throw refusal('order_not_found', 'orderId and venueOrderId are not of one order.', {
+        path: 'venueOrderId',
+      });
+  }
+  const quote = await deps.quotes.byId(caller.agentId, orderId);
+  if (quote === null) throw refusal('order_not_found');
+  const done = await deps.quotes.withdraw(caller.agentId, orderId, deps.clock.now());
+  if (done === 'withdrawn') return { canceled: [orderId], notCanceled: {}, syncedToMkOrder: true };
+  if (done === 'already')
+    return { canceled: [], notCanceled: { [orderId]: 'already canceled' }, syncedToMkOrder: true };
+  const row = await deps.orders.byId(caller.agentId, orderId);
+  const outcome = await cancelOnChain(deps, row === null ? [] : [row]);
+  return { ...outcome, syncedToMkOrder: true };
+}
+
+/** Takes back what no node has been given; all others are told when they are over at the latest. */
+export async function cancelOnChain(
+  deps: Deps,
+  rows: readonly OrderRow[],
+): Promise<{ canceled: string[]; notCanceled: Record<string, string> }> {
+  const canceled: string[] = [];
+  const notCanceled: Record<string, string> = {};
+  if (rows.length === 0) return { canceled, notCanceled };
+  await Promise.all(
+    (await wholes(deps, rows)).map(async (order) => {
+      const { row, chain } = order;
+      const isUnsent = !isTerminal(row.status) && chain.stage === 'sending' && chain.attempts === 0;
+      if (isUnsent && (await cancelUnsent(deps, chain))) canceled.push(row.orderId);
+      else notCanceled[row.orderId] = reasonNotCanceled(order);
+    }),
+  );
+  return { canceled, notCanceled };
+}
+
+function reasonNotCanceled({ row, chain, quote }: Whole): string {
+  if (isTerminal(row.status)) return `already ${statusWord(row).replaceAll('_', ' ')}`;
+  if (chain.stage !== 'sending')
+    return 'the transaction is on the chain; the venue fills it or sends everything back';
+  const { deadAt, lastValidBlockHeight } = quote.transaction;
+  return (
+    'the transaction may have been broadcast and cannot be called back; if it has not landed by block ' +
+    `${lastValidBlockHeight}, about ${new Date(deadAt).toISOString()}, it never will`
+  );
+}
