@@ -54,7 +54,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         leadWaitMs,
         clock: worldClock,
         log: note,
-        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries, config.venueA.name)),
+        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries, config.exchange.name)),
       });
       const venue = createExchangeCalls({
         exchange,
@@ -72,7 +72,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
             exchange,
             seed: exchange.seed,
             clock: worldClock,
-            switches: config.paper.venueB,
+            switches: config.paper.dflow,
             log: note,
           });
           await opened.venue.credit(parts.platformWallet, 0n, PLATFORM_LAMPORTS);

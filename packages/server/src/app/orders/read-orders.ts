@@ -4,8 +4,10 @@ import {
   type CancelMarketResponse,
   type CancelResponse,
   type Fill,
+  type OpenOrdersQuery,
   type Order,
   type OrderDetail,
+  type OrdersQuery,
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
@@ -16,11 +18,13 @@ import { statusNumber, statusWord } from '../../domain/orders/status-words.ts';
 import type { Caller, FillRow, OrderFilter, OrderRow } from '../../ports/stores.ts';
 import type { Venue } from '../../ports/venue.ts';
 import type { Deps } from '../deps.ts';
+import { type Page, pageOf } from '../page.ts';
 import { refusal } from '../refusal.ts';
 import { namedVenue, venueOf } from '../venues.ts';
 import { cursorOf, placeOf } from './order-cursor.ts';
 import { cancelOnChain, fillsOnChain, journalOf } from './quoted/records.ts';
 
+const DEFAULT_PAGE = 50;
 const MICRO_PER_UNIT = 1_000_000n;
 
 export function orderRecord(row: OrderRow): Order {
@@ -74,47 +78,35 @@ const fillRecord = (fill: FillRow): Fill => ({
   filledAt: new Date(fill.filledAt).toISOString(),
 });
 
-export interface OrderPage {
-  readonly orders: Order[];
-  /** Of all pages. */
-  readonly total: number;
-  /** Where the next page begins; `null` on the last. */
-  readonly cursor: string | null;
-}
-
-export interface OrderQuery extends Omit<OrderFilter, 'offset' | 'after'> {
-  readonly offset?: number;
-  readonly cursor?: string;
-}
-
 type Read = (
   agentId: string,
   filter: OrderFilter,
 ) => Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
 
-export const listOpenOrders = (deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> =>
-  pageOf(deps, caller, query, deps.orders.open);
-
-export const listOrders = (deps: Deps, caller: Caller, query: OrderQuery): Promise<OrderPage> =>
-  pageOf(deps, caller, query, deps.orders.history);
+/** By the ids of their operations. */
+export const orderLists = (deps: Deps) => ({
+  listOpenOrders: (caller: Caller, query: OpenOrdersQuery) => listBy(deps, caller, query, deps.orders.open),
+  listOrders: (caller: Caller, query: OrdersQuery) => listBy(deps, caller, query, deps.orders.history),
+});
 
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
-async function pageOf(deps: Deps, caller: Caller, query: OrderQuery, read: Read): Promise<OrderPage> {
+async function listBy(deps: Deps, caller: Caller, query: OrdersQuery, read: Read): Promise<Page<Order>> {
+  const { cursor, limit = DEFAULT_PAGE, offset = 0, venue, marketConditionId, orderStatus } = query;
   // An unknown name is a mistake, not a filter that nothing fits.
-  namedVenue(deps, query.venue);
-  const { cursor, limit, ...rest } = query;
-  const after = cursor === undefined ? {} : { after: placeOf(cursor) };
-  if (cursor !== undefined && query.offset !== undefined && query.offset > 0)
+  namedVenue(deps, venue);
+  if (cursor !== undefined && offset > 0)
     throw refusal('contradictory_filter', 'cursor and offset both say where the page begins.', {
       path: 'offset',
     });
-  // One more than asked for says whether there is a next page.
-  const page = { offset: 0, ...rest, ...after, limit: limit + 1 };
-  const { orders, total } = await read(caller.agentId, page);
-  const shown = orders.slice(0, limit);
-  const last = shown.at(-1);
-  const hasMore = orders.length > limit && last !== undefined;
-  return { orders: shown.map(orderRecord), total, cursor: hasMore ? cursorOf(last) : null };
+  const { orders, total } = await read(caller.agentId, {
+    offset,
+    limit: limit + 1,
+    ...(venue === undefined ? {} : { venue }),
+    ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
+    ...(orderStatus === undefined ? {} : { orderStatus }),
+    ...(cursor === undefined ? {} : { after: placeOf(cursor) }),
+  });
+  return { ...pageOf(orders, limit, orderRecord, cursorOf), total };
 }
 
 async function ownOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderRow> {
