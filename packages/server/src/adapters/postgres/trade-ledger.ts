@@ -31,10 +31,7 @@ export function createTradeLedger(sql: Sql): TradeLedger {
       for (let attempt = 1; ; attempt += 1) {
         const transaction = openTransaction(sql);
         try {
-          const [, answers] = await Promise.all([
-            keepPlans(transaction.tx),
-            lockAndRead(transaction.tx, question),
-          ]);
+          const answers = await lockAndRead(transaction.tx, question);
           const opened = scope({ transaction, question, leave }, answers);
           if (opened !== null) return opened;
           if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
@@ -80,6 +77,7 @@ type Question = Parameters<TradeLedger['open']>[0];
 function lockAndRead(tx: Tx, question: Question) {
   const { caller, orderIds, wallets, funder, quoteId } = question;
   return Promise.all([
+    keepPlans(tx),
     safeguardRows(tx, question, true),
     usage(tx, question, true),
     tx<
@@ -115,7 +113,7 @@ function scope(
   { transaction, question, leave }: Held,
   answers: Awaited<ReturnType<typeof lockAndRead>>,
 ): TradeScope | null {
-  const [locked, used, [key], credentials, existing, facts, restricting, [quote]] = answers;
+  const [, locked, used, [key], credentials, existing, facts, restricting, [quote]] = answers;
   const standing = standingOf(question, { locked, used: only(used), facts: only(facts), restricting });
   if (standing === null) return null;
   return {
@@ -128,10 +126,14 @@ function scope(
     existing: existing.map(orderRow),
     quoteWithdrawn: quote !== undefined && quote.withdrawn_at !== null,
     async commit(order, amount, chain) {
+      // Executed, not awaited: both go out in front of the commit.
       const written = write(transaction.tx, standing, { order, amount, chain }).execute();
       // What became of it is the commit's to say.
       written.catch(() => {});
-      if (key?.is_known !== true) note(transaction.tx, question, order).catch(() => {});
+      if (key?.is_known !== true)
+        note(transaction.tx, question, order)
+          .execute()
+          .catch(() => {});
       try {
         await transaction.commit();
         const [row] = await written;
@@ -181,9 +183,9 @@ function write(tx: Tx, standing: Standing & { readonly day: string }, { order, a
 }
 
 /** The agent's first trade with this wallet. */
-async function note(tx: Tx, { signer }: Question, order: NewOrder): Promise<void> {
+function note(tx: Tx, { signer }: Question, order: NewOrder) {
   const { agentId, funder, walletAddress, createdAt, orderId } = order;
-  await tx`select note_agent_wallets(${agentId}::uuid, ${[...new Set([walletAddress, funder])]}::text[], ${signer},
+  return tx`select note_agent_wallets(${agentId}::uuid, ${[...new Set([walletAddress, funder])]}::text[], ${signer},
       ${new Date(createdAt)}::timestamptz)
     where exists (select 1 from orders where order_id = ${orderId} and agent_id = ${agentId})`;
 }
