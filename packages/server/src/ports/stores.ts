@@ -241,6 +241,31 @@ export interface FillRow {
   readonly filledAt: number;
 }
 
+/** A fill with what its order says of it. */
+export interface AgentFillRow extends FillRow {
+  readonly orderId: string;
+  readonly venue: string;
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly tokenId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly wallet: WalletAddress;
+  /** `null`: the venue's fills are no transactions of their own. */
+  readonly transaction: string | null;
+}
+
+/** Of an agent's fills, newest first: a time may have several, and an order several trades. */
+export type FillPlace = Pick<AgentFillRow, 'filledAt' | 'orderId' | 'tradeId'>;
+
+export interface FillFilter {
+  readonly venue?: string;
+  readonly conditionId?: string;
+  /** Only fills that come after this one in the list. */
+  readonly after?: FillPlace;
+  readonly limit: number;
+}
+
 /** What a trade is judged by. */
 export interface Standing extends UsedFacts {
   readonly claimed: boolean;
@@ -323,6 +348,8 @@ export interface OrderStore {
   byId(agentId: string, orderId: string): Promise<OrderRow | null>;
   /** @param wallet the account whose position they moved */
   fills(wallet: WalletAddress, orderId: string): Promise<readonly FillRow[]>;
+  /** Of the agent's orders, whoever owns it now and on whichever wallet. */
+  fillsOfAgent(agentId: string, filter: FillFilter): Promise<readonly AgentFillRow[]>;
   open(
     agentId: string,
     filter: OrderFilter,

@@ -1,15 +1,29 @@
 /** Orders and fills, read; and the outcomes that only the desk can prove, written. */
 import { standingsOf, WITHOUT_EFFECT_CODES } from '../../domain/orders/status-words.ts';
-import type { DayCounts, OrderFilter, OrderStore } from '../../ports/stores.ts';
+import type { DayCounts, FillRow, OrderFilter, OrderStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
 import { openStatuses } from './open-statuses.ts';
 import type { FillsRow, OrdersRow } from './rows.generated.ts';
 import { ms, only, orderRow, signedOrderRow } from './rows.ts';
 
+type FillOfAgent = FillsRow &
+  Pick<OrdersRow, 'venue' | 'market_id'> & { readonly transaction: string | null };
+
 interface Counts extends Omit<DayCounts, 'givenBack'> {
   readonly given_back: number;
 }
+
+const fillRow = (row: FillsRow): FillRow => ({
+  tradeId: row.trade_id.toString(),
+  price: row.price,
+  size: row.size,
+  cost: row.cost,
+  fee: row.fee,
+  liquidity: row.liquidity,
+  matchKind: row.match_kind,
+  filledAt: ms(row.filled_at),
+});
 
 export function createOrderStore(sql: Sql): OrderStore {
   const open = sql`status in ${openStatuses(sql)}`;
@@ -60,15 +74,36 @@ export function createOrderStore(sql: Sql): OrderStore {
       const rows = await sql<
         FillsRow[]
       >`select * from fills where wallet = ${wallet} and order_id = ${orderId} order by trade_id`;
+      return rows.map(fillRow);
+    },
+
+    async fillsOfAgent(agentId, { venue, conditionId, after, limit }) {
+      // The order's row, too, says whose it is: what moved a position without an order is no fill.
+      const rows = await sql<FillOfAgent[]>`
+        select f.*, o.venue, o.market_id, c.fills[f.trade_id::integer + 1] as transaction
+        from fills f join orders o on o.order_id = f.order_id and o.agent_id = f.agent_id
+        left join chain_orders c on c.order_id = f.order_id
+        where f.agent_id = ${agentId}
+          ${venue === undefined ? sql`` : sql`and o.venue = ${venue}`}
+          ${conditionId === undefined ? sql`` : sql`and f.condition_id = ${conditionId}`}
+          ${
+            after === undefined
+              ? sql``
+              : sql`and (f.filled_at, f.order_id, f.trade_id)
+                  < (${new Date(after.filledAt)}, ${after.orderId}, ${after.tradeId}::bigint)`
+          }
+        order by f.filled_at desc, f.order_id desc, f.trade_id desc limit ${limit}`;
       return rows.map((row) => ({
-        tradeId: row.trade_id.toString(),
-        price: row.price,
-        size: row.size,
-        cost: row.cost,
-        fee: row.fee,
-        liquidity: row.liquidity,
-        matchKind: row.match_kind,
-        filledAt: ms(row.filled_at),
+        ...fillRow(row),
+        orderId: row.order_id,
+        venue: row.venue,
+        marketId: row.market_id,
+        conditionId: row.condition_id,
+        tokenId: row.token_id,
+        outcome: row.outcome,
+        side: row.side,
+        wallet: row.wallet,
+        transaction: row.transaction,
       }));
     },
 

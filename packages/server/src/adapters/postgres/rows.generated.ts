@@ -157,14 +157,14 @@ export interface FeeChargesRow {
 }
 
 export interface FillsRow {
-  readonly wallet: string;
+  readonly wallet: WalletAddress;
   readonly order_id: string;
   readonly trade_id: bigint;
   readonly agent_id: string | null;
   readonly condition_id: string;
   readonly token_id: string;
-  readonly outcome: string;
-  readonly side: string;
+  readonly outcome: Outcome;
+  readonly side: Side;
   readonly price: number;
   readonly size: bigint;
   readonly cost: bigint;

@@ -1,9 +1,11 @@
 /** Orders read and canceled. No safeguard stands in the way of a cancel. */
 import {
+  type AgentFill,
   type CancelAllResponse,
   type CancelMarketResponse,
   type CancelResponse,
   type Fill,
+  type FillsQuery,
   type OpenOrdersQuery,
   type Order,
   type OrderDetail,
@@ -15,7 +17,7 @@ import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { parseWallet, type WalletAddress } from '../../domain/addresses.ts';
 import { isInDoubt, isOpen, isTerminal } from '../../domain/orders/lifecycle.ts';
 import { statusNumber, statusWord } from '../../domain/orders/status-words.ts';
-import type { Caller, FillRow, OrderFilter, OrderRow } from '../../ports/stores.ts';
+import type { AgentFillRow, Caller, FillPlace, FillRow, OrderFilter, OrderRow } from '../../ports/stores.ts';
 import type { Venue } from '../../ports/venue.ts';
 import type { Deps } from '../deps.ts';
 import { type Page, pageOf } from '../page.ts';
@@ -87,7 +89,44 @@ type Read = (
 export const orderLists = (deps: Deps) => ({
   listOpenOrders: (caller: Caller, query: OpenOrdersQuery) => listBy(deps, caller, query, deps.orders.open),
   listOrders: (caller: Caller, query: OrdersQuery) => listBy(deps, caller, query, deps.orders.history),
+  listFills: (caller: Caller, query: FillsQuery) => listFills(deps, caller, query),
 });
+
+const agentFill = (row: AgentFillRow): AgentFill => ({
+  ...fillRecord(row),
+  orderId: row.orderId,
+  venue: row.venue,
+  marketId: row.marketId,
+  marketConditionId: row.conditionId,
+  tokenId: row.tokenId,
+  outcome: row.outcome,
+  side: row.side,
+  walletAddress: row.wallet,
+  txSignature: row.transaction,
+});
+
+const cursorOfFill = ({ filledAt, orderId, tradeId }: FillPlace): string =>
+  `${cursorOf({ createdAt: filledAt, orderId })}_${tradeId}`;
+
+/** @throws Refusal invalid_request */
+function fillPlaceOf(cursor: string): FillPlace {
+  const [, order = '', tradeId = '0'] = /^(.+)_(\d{1,18})$/.exec(cursor) ?? [];
+  const { createdAt, orderId } = placeOf(order);
+  return { filledAt: createdAt, orderId, tradeId };
+}
+
+/** @throws Refusal unknown_venue, invalid_request for a cursor that is none */
+async function listFills(deps: Deps, caller: Caller, query: FillsQuery): Promise<Page<AgentFill>> {
+  const { cursor, limit = DEFAULT_PAGE, venue, marketConditionId } = query;
+  namedVenue(deps, venue);
+  const found = await deps.orders.fillsOfAgent(caller.agentId, {
+    limit: limit + 1,
+    ...(venue === undefined ? {} : { venue }),
+    ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
+    ...(cursor === undefined ? {} : { after: fillPlaceOf(cursor) }),
+  });
+  return { ...pageOf(found, limit, agentFill, cursorOfFill), total: null };
+}
 
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
 async function listBy(deps: Deps, caller: Caller, query: OrdersQuery, read: Read): Promise<Page<Order>> {
