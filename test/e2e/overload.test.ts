@@ -162,7 +162,7 @@ describe('a request whose deadline passes', () => {
     expect(answer.headers.get('retry-after')).toBe('1');
     expect(answer.headers.get('x-request-id')).toBe(answer.body.requestId);
     held.resolve();
-    Object.assign(service.deps, { venueA: venue });
+    Object.assign(signedOrders, venue);
     await sleep(300);
     expect(reached).toBe(0);
     const gone = await call(service, 'GET', `/markets/orders/${orderIdOf(request)}`, { key: trader.apiKey });
@@ -239,7 +239,7 @@ describe('a request whose deadline passes', () => {
     const request = await restingOrder(trader, market);
     expect(await keyed(request, 'too late')).toMatchObject({ status: 503 });
     held.resolve();
-    Object.assign(service.deps, { venueA: venue });
+    Object.assign(signedOrders, venue);
     await expect
       .poll(() => keyed(request, 'too late'), { timeout: 2_000, interval: 50 })
       .toMatchObject({ status: 201, body: { success: true } });

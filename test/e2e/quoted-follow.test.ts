@@ -1,5 +1,5 @@
 /** What becomes of a submitted transaction of venue B: followed to its end by whichever replica is there. */
-import { VenueBOrder, VenueBOrderDetail } from '@bellwether/contract';
+import { QuotedOrder, QuotedOrderDetail } from '@bellwether/contract';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -38,8 +38,8 @@ afterEach(() => {
 });
 
 const ajv = formats.default(new Ajv({ strict: false }));
-const isDetail = ajv.compile(VenueBOrderDetail);
-const isOrder = ajv.compile(VenueBOrder);
+const isDetail = ajv.compile(QuotedOrderDetail);
+const isOrder = ajv.compile(QuotedOrder);
 
 /** Follows until the order reads so; jobs may do the same at the same time. */
 async function until(orderId: string, status: string, who = trader) {

@@ -154,6 +154,24 @@ describe('one quote and many hands', () => {
     expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
   });
 
+  test('a submit whose twin is recorded while the chain simulates it gets the first answer, too', async () => {
+    const agent = await newTraderB(service);
+    const quote = await agent.quote();
+    const { chain } = venue.quotes;
+    const { simulate } = chain;
+    let twin: ReturnType<typeof agent.submit> | undefined;
+    chain.simulate = async (...question) => {
+      chain.simulate = simulate;
+      twin = agent.submit(quote);
+      await twin;
+      return simulate(...question);
+    };
+    const answer = await agent.submit(quote);
+    expect(answer).toMatchObject({ status: 200, body: { success: true } });
+    expect(answer.body).toEqual((await twin)?.body);
+    expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
+  });
+
   test('a submit and a cancel at once: one of them wins', async () => {
     const agent = await newTraderB(service);
     for (let i = 0; i < 10; i += 1) {

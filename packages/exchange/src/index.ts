@@ -42,13 +42,21 @@ export interface Entry {
  */
 export type Recorder = (tx: Tx, entries: readonly Entry[]) => readonly PromiseLike<unknown>[];
 
+export interface ExecuteOptions {
+  /**
+   * With `place`: the caller has proof, such as a unique key of its own, that this order id never reached the exchange.
+   * It saves a look into the record of all orders.
+   */
+  readonly isNew?: boolean;
+}
+
 export interface PaperExchange {
   /**
    * Applies a command and resolves with its events once they are durable.
    * @throws ExchangeUnavailable when there is no telling whether it was recorded (lost database), or before that
    *   when the exchange is not open; `executed` says which.
    */
-  execute(command: PublicCommand): Promise<readonly EngineEvent[]>;
+  execute(command: PublicCommand, options?: ExecuteOptions): Promise<readonly EngineEvent[]>;
   /** Every market ever listed that is not yet archived, newest last. */
   markets(): Iterable<MarketView>;
   market(conditionId: ConditionId): MarketView | undefined;

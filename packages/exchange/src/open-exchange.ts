@@ -21,7 +21,7 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
-import type { Entry, OrderRecord, PaperExchange, PublicCommand, Recorder } from './index.ts';
+import type { Entry, ExecuteOptions, OrderRecord, PaperExchange, PublicCommand, Recorder } from './index.ts';
 import { decodeEvents, encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import type { PriceTick } from './journal/commit.ts';
 import { CommitQueue } from './journal/commit-queue.ts';
@@ -143,12 +143,15 @@ export class JournalledExchange implements PaperExchange {
     }
   }
 
-  async execute(command: PublicCommand): Promise<readonly EngineEvent[]> {
+  async execute(
+    command: PublicCommand,
+    { isNew = false }: ExecuteOptions = {},
+  ): Promise<readonly EngineEvent[]> {
     const account = command.kind === 'place' ? command.order.account : command.account;
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
     if (command.kind !== 'place') return this.#apply(command);
     const { orderId, conditionId } = command.order;
-    const events = await this.#openTerm().orderIds.once(orderId, () => this.#apply(command));
+    const events = await this.#openTerm().orderIds.once(orderId, isNew, () => this.#apply(command));
     return events ?? [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
   }
 
@@ -238,7 +241,6 @@ export class JournalledExchange implements PaperExchange {
       this.#takeSnapshot(Promise.resolve());
       await this.#snapshotWrite;
     }
-    term?.orderIds.stop();
     await term?.lead.release();
     this.#status = 'closed';
   }
@@ -321,7 +323,6 @@ export class JournalledExchange implements PaperExchange {
     if (recovered === undefined) await this.#found(queue, speed);
     else this.#resume(recovered);
     if (this.#status !== 'closing') this.#status = 'open';
-    orderIds.load().catch((error: unknown) => this.#log('reading past order ids failed', error));
     if (recovered !== undefined && recovered.world.speed !== speed)
       await this.#apply({ kind: 'step', speed });
   }
@@ -387,7 +388,6 @@ export class JournalledExchange implements PaperExchange {
   #failed(queue: CommitQueue, cause: unknown): void {
     const term = this.#term;
     if (term === undefined || term.queue !== queue) return;
-    term.orderIds.stop();
     term.lead.session.end();
     if (this.#status !== 'open') return;
     this.#log('the paper exchange lost its journal and reopens', cause);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MICRO } from '@bellwether/contract/decimals';
 import { openPool, type Sql } from '@bellwether/durable';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
 import {
   type Entry,
@@ -309,6 +309,12 @@ describe('order ids', () => {
     };
     await duplicates(first);
     const hash = first.stateHash();
+    // A caller that is wrong about a new id meets the record's primary key: the commit fails, and nothing happens.
+    await expect(first.execute({ kind: 'place', order: taken }, { isNew: true })).rejects.toMatchObject({
+      executed: 'unknown',
+    });
+    await vi.waitFor(() => expect(first.status).toBe('open'), { timeout: 20_000 });
+    expect(first.stateHash()).toBe(hash);
     await first.close();
     const second = await open();
     await duplicates(second);

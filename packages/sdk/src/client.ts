@@ -12,6 +12,7 @@ import {
   type CancelAllResponse,
   type CancelMarketResponse,
   type CancelResponse,
+  type ChainPosition,
   type ClosedPosition,
   type CredentialCheck,
   type CredentialRequest,
@@ -86,6 +87,10 @@ import {
   type PricesHistory,
   placeTrade,
   type Quote,
+  type QuotedCancelRequest,
+  type QuotedCancelResponse,
+  type QuotedOrder,
+  type QuotedOrderDetail,
   type QuoteRequest,
   quoteVenueB,
   type RedeemRequest,
@@ -118,11 +123,6 @@ import {
   updateRiskSettings,
   updateSettings,
   updateSolAddress,
-  type VenueBCancelRequest,
-  type VenueBCancelResponse,
-  type VenueBOrder,
-  type VenueBOrderDetail,
-  type VenueBPosition,
   type WalletPositions,
   type Webhook,
   type WebhookDelivery,
@@ -130,7 +130,7 @@ import {
 } from '@bellwether/contract';
 import type { Static, TSchema } from 'typebox';
 import { INSPECT } from './inspect.ts';
-import { VenueB } from './quotes.ts';
+import { QuoteTrading } from './quotes.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
 export interface ClientOptions extends TransportOptions {
@@ -379,8 +379,8 @@ export class BellwetherClient {
   // Venue B
 
   /** Quote → verify → sign → submit → wait, and the delegation of fees, with what is signed checked here. */
-  get venueB(): VenueB {
-    return new VenueB(this, this.#transport.options);
+  get venueB(): QuoteTrading {
+    return new QuoteTrading(this, this.#transport.options);
   }
 
   quoteVenueB(body: QuoteRequest, options?: CallOptions): Promise<Quote> {
@@ -393,20 +393,20 @@ export class BellwetherClient {
   listVenueBOrders(
     query: QueryOf<typeof listVenueBOrders> = {},
     options?: CallOptions,
-  ): Promise<VenueBOrder[]> {
+  ): Promise<QuotedOrder[]> {
     return this.#call(listVenueBOrders, { query, options });
   }
   /** @param orderId the quote's id, or the transaction's signature */
-  getVenueBOrder(orderId: string, options?: CallOptions): Promise<VenueBOrderDetail> {
+  getVenueBOrder(orderId: string, options?: CallOptions): Promise<QuotedOrderDetail> {
     return this.#call(getVenueBOrder, { params: { orderId }, options });
   }
-  cancelVenueBOrder(body: VenueBCancelRequest, options?: CallOptions): Promise<VenueBCancelResponse> {
+  cancelVenueBOrder(body: QuotedCancelRequest, options?: CallOptions): Promise<QuotedCancelResponse> {
     return this.#call(cancelVenueBOrder, { body, options });
   }
-  listVenueBPositions(userPublicKey?: string, options?: CallOptions): Promise<VenueBPosition[]> {
+  listVenueBPositions(userPublicKey?: string, options?: CallOptions): Promise<ChainPosition[]> {
     return this.#call(listVenueBPositions, { query: { userPublicKey }, options });
   }
-  listVenueBPositionsByPost(userPublicKey?: string, options?: CallOptions): Promise<VenueBPosition[]> {
+  listVenueBPositionsByPost(userPublicKey?: string, options?: CallOptions): Promise<ChainPosition[]> {
     return this.#call(listVenueBPositionsByPost, { body: { userPublicKey }, options, repeatable: true });
   }
   /** Without an idempotencyKey every call charges. */

@@ -199,15 +199,15 @@ export interface Config {
   readonly factsRetentionMs: number;
   /** What a request means that names no venue. */
   readonly defaultVenue: string;
-  readonly venueA: {
+  readonly exchange: {
     readonly name: string;
     readonly backend: 'paper';
     readonly profile: 'interface' | 'polymarket';
   };
-  readonly venueB: {
+  readonly dflow: {
     readonly name: string;
     /** `null`: the embedded sandbox. */
-    readonly live: LiveVenueB | null;
+    readonly live: LiveDflow | null;
     readonly slippageBps: number;
     /** The header in which a trusted proxy names the caller's country, lower case. */
     readonly countryHeader: string | null;
@@ -231,7 +231,7 @@ export interface Config {
     readonly world: boolean;
     readonly gtdMinLeadS: number;
     readonly faucetPerDay: number;
-    readonly venueB: {
+    readonly dflow: {
       readonly fill: Environment['PAPER_B_FILL'];
       readonly fillDelayMs: number;
       readonly maintenance: Environment['PAPER_B_MAINTENANCE'];
@@ -248,7 +248,7 @@ export type PaperDoor = (typeof DOORS)[number];
 
 const isDoor = (name: string): name is PaperDoor => DOORS.some((door) => door === name);
 
-export interface LiveVenueB {
+export interface LiveDflow {
   readonly metadataUrl: string;
   readonly tradeUrl: string;
   readonly apiKey: string | null;
@@ -391,10 +391,10 @@ function assemble(env: Environment): Config {
     rateLimits: env.RATE_LIMITS === 'off' ? null : rateLimits(env),
     factsRetentionMs: env.FACTS_RETENTION_DAYS * DAY_MS,
     defaultVenue: env.DEFAULT_VENUE ?? env.VENUE_A_NAME,
-    venueA: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
-    venueB: {
+    exchange: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
+    dflow: {
       name: env.VENUE_B_NAME,
-      live: env.VENUE_B_BACKEND === 'live' ? liveVenueB(env) : null,
+      live: env.VENUE_B_BACKEND === 'live' ? liveDflow(env) : null,
       slippageBps: env.VENUE_B_SLIPPAGE_BPS,
       countryHeader: env.VENUE_B_COUNTRY_HEADER?.toLowerCase() ?? null,
     },
@@ -414,7 +414,7 @@ function assemble(env: Environment): Config {
       world: env.PAPER_WORLD === 'on',
       gtdMinLeadS: env.PAPER_GTD_MIN_LEAD_S,
       faucetPerDay: env.PAPER_FAUCET_PER_DAY,
-      venueB: {
+      dflow: {
         fill: env.PAPER_B_FILL,
         fillDelayMs: env.PAPER_B_FILL_DELAY_MS,
         maintenance: env.PAPER_B_MAINTENANCE,
@@ -478,7 +478,7 @@ function required<const Name extends Setting>(
   return env as never;
 }
 
-function liveVenueB(env: Environment): LiveVenueB {
+function liveDflow(env: Environment): LiveDflow {
   if (env.SIGNING_PROVIDER === 'local')
     throw new ConfigError(
       'VENUE_B_BACKEND=live needs SIGNING_PROVIDER=fireblocks: the local key signs for the sandbox chain only.',

@@ -240,7 +240,7 @@ async function start(
     facts: createAgentFacts(sql),
     skills,
     recommendedSkills: createRecommendedSkills(skills, clock),
-    geography: { header: config.venueB.countryHeader, isBlocked: isBlockedCountry },
+    geography: { header: config.dflow.countryHeader, isBlocked: isBlockedCountry },
     quotes: createQuoteStore(sql),
     chainOrders: createChainOrderStore(sql),
     fees: createFeeStore(sql),
@@ -248,7 +248,7 @@ async function start(
     feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
     maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),
     get paperRpcUrl() {
-      return config.venueB.live === null && config.paper.doors.has('solana')
+      return config.dflow.live === null && config.paper.doors.has('solana')
         ? publicUrl + SANDBOX_PATHS.rpc
         : null;
     },
@@ -294,7 +294,7 @@ async function start(
         keysPerAgent: LIMITS.idempotencyKeysPerAgent,
       }),
       admission: new Admission({ ...config.load, now: () => performance.now() }),
-      paperOnly: config.venueA.backend === 'paper' && config.venueB.live === null,
+      paperOnly: config.exchange.backend === 'paper' && config.dflow.live === null,
     },
     forgetKey: revocations.announce,
     replicas,

@@ -1,5 +1,5 @@
-/** What a wallet holds on venue B: sizes from the chain, cost from what the desk traded. */
-import type { VenueBPosition } from '@bellwether/contract';
+/** What a wallet holds of quoted markets: sizes from the chain, cost from what the desk traded. */
+import type { ChainPosition } from '@bellwether/contract';
 import {
   MICRO,
   type Micro,
@@ -47,11 +47,11 @@ async function walletsFor(deps: Deps, caller: Caller, asked: string | undefined)
  * Of the wallet asked for, else of every one that the agent reaches and the one that it names.
  * @throws Refusal invalid_solana_address, wallet_not_found, and what the venue's ports throw while they do not answer
  */
-export async function venueBPositions(
+export async function chainPositions(
   deps: Deps,
   caller: Caller,
   asked: string | undefined,
-): Promise<VenueBPosition[]> {
+): Promise<ChainPosition[]> {
   const { read, proved } = await walletsFor(deps, caller, asked);
   const known = read.filter((wallet) => proved.has(wallet));
   const [accounts, rows] = await Promise.all([
@@ -92,7 +92,7 @@ interface OnChain {
  * The size is the chain's. Cost and P&L are of the part that the desk bought: tokens that came otherwise cost nothing
  * here and gain nothing, and of a part that left otherwise its share of the cost is gone.
  */
-function positionRecord(deps: Deps, { wallet, mint, size, market, row }: OnChain): VenueBPosition {
+function positionRecord(deps: Deps, { wallet, mint, size, market, row }: OnChain): ChainPosition {
   const outcome = market.tokenIds[0] === mint ? 'YES' : 'NO';
   const price: Pips = market.pays[outcome] ?? markPrice(market, outcome);
   const ours = row === null ? 0n : size < row.size ? size : row.size;

@@ -50,7 +50,7 @@ export function bindQuotes(bind: Bind, deps: Deps): void {
   );
   bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
     const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;
-    const page = await orders.listVenueBOrders(deps, caller, {
+    const page = await orders.listQuotedOrders(deps, caller, {
       limit,
       offset,
       ...(marketTicker === undefined ? {} : { conditionId: marketTicker }),
@@ -63,6 +63,6 @@ export function bindQuotes(bind: Bind, deps: Deps): void {
     });
     return page.orders;
   });
-  bind(getVenueBOrder, ({ caller, params }) => orders.getVenueBOrder(deps, caller, params.orderId));
-  bind(cancelVenueBOrder, ({ caller, body }) => orders.cancelVenueBOrder(deps, caller, body));
+  bind(getVenueBOrder, ({ caller, params }) => orders.getQuotedOrder(deps, caller, params.orderId));
+  bind(cancelVenueBOrder, ({ caller, body }) => orders.cancelQuotedOrder(deps, caller, body));
 }

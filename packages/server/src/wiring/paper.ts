@@ -1,4 +1,4 @@
-/** The paper venues as this process runs or follows them: venue A's exchange, and venue B's sandbox on its book. */
+/** The paper exchange and the sandbox on its book, as this process runs or follows them. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { ExchangeLedElsewhere, openExchange, systemClock } from '@bellwether/exchange';
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
@@ -54,7 +54,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         leadWaitMs,
         clock: worldClock,
         log: note,
-        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries, config.venueA.name)),
+        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries, config.exchange.name)),
       });
       const venue = createExchangeCalls({
         exchange,
@@ -72,7 +72,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
             exchange,
             seed: exchange.seed,
             clock: worldClock,
-            switches: config.paper.venueB,
+            switches: config.paper.dflow,
             log: note,
           });
           await opened.venue.credit(parts.platformWallet, 0n, PLATFORM_LAMPORTS);

@@ -42,8 +42,8 @@ export type GivenVenues = (tools: VenueTools) => readonly Venue[];
 export function createVenues(parts: VenueParts, given: GivenVenues = () => []): Venues {
   const { config, sql, clock } = parts;
   const configured: readonly (readonly [VenueId, () => Venue])[] = [
-    [config.venueA.name, () => paperVenue(parts)],
-    [config.venueB.name, () => dflowVenue(parts)],
+    [config.exchange.name, () => paperVenue(parts)],
+    [config.dflow.name, () => dflowVenue(parts)],
   ];
   const extra = new Map(given({ clock, evidence: createEvidenceLog(sql) }).map((venue) => [venue.id, venue]));
   const venues = [
@@ -55,14 +55,14 @@ export function createVenues(parts: VenueParts, given: GivenVenues = () => []): 
 
 const paperVenue = ({ config, sql, paper, isCredited }: VenueParts): Venue =>
   createPaperVenue({
-    id: config.venueA.name,
+    id: config.exchange.name,
     exchange: paper.venue,
     markets: paper.markets,
     history: createPriceHistory(sql),
     signing: {
       domains: exchangeDomains(config.chainId),
       chainId: config.chainId,
-      profile: config.venueA.profile,
+      profile: config.exchange.profile,
     },
     rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
@@ -72,7 +72,7 @@ const paperVenue = ({ config, sql, paper, isCredited }: VenueParts): Venue =>
 /** On the sandbox, or on the real services, by configuration. */
 function dflowVenue({ config, paper, clock, log }: VenueParts): Venue {
   const { sandbox, sandboxStatus } = paper;
-  const { name: id, live, slippageBps } = config.venueB;
+  const { name: id, live, slippageBps } = config.dflow;
   const common = { id, slippageBps, clock, log };
   if (live === null) {
     const send = sandbox.request;

@@ -2,10 +2,12 @@
 import type { ErrorCode, TradeRequest } from '@bellwether/contract';
 import { notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
 import { legsOf } from '../../domain/orders/quoted-amounts.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { QuoteRow } from '../../ports/quoted-orders.ts';
+import type { RefusalLog } from '../../ports/results.ts';
 import type { Caller } from '../../ports/stores.ts';
-import type { Deps } from '../deps.ts';
-import type { Refusal } from '../refusal.ts';
+import type { Venues } from '../../ports/venue.ts';
+import { Refusal } from '../refusal.ts';
 import { quotingVenue } from '../venues.ts';
 
 /** They say something about the request or the service, not about the trade; or it is in the journal already. */
@@ -21,6 +23,25 @@ const NO_ATTEMPT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'quote_already_used',
 ]);
 
+export interface NoteRefusalNeeds {
+  readonly clock: Clock;
+  readonly refusals: Pick<RefusalLog, 'add'>;
+  readonly venues: Venues;
+}
+
+/** Does something, and notes it when it is refused. */
+export async function notingRefusals<T>(
+  note: (refused: Refusal) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal) note(error);
+    throw error;
+  }
+}
+
 interface TradeAttempt {
   readonly caller: Caller;
   readonly request: TradeRequest;
@@ -28,7 +49,7 @@ interface TradeAttempt {
 }
 
 export function noteRefusal(
-  deps: Deps,
+  needs: NoteRefusalNeeds,
   { caller, request, requestId }: TradeAttempt,
   refused: Refusal,
 ): void {
@@ -36,12 +57,12 @@ export function noteRefusal(
   if (NO_ATTEMPT.has(code)) return;
   const { order } = request;
   const shares = parseMicro(request.orderSize, 'floor');
-  deps.refusals.add({
+  needs.refusals.add({
     agentId: caller.agentId,
-    at: deps.clock.now(),
+    at: needs.clock.now(),
     code,
     detail,
-    venue: request.venue ?? deps.venues.default.id,
+    venue: request.venue ?? needs.venues.default.id,
     conditionId: request.marketConditionId,
     question: request.marketQuestion,
     outcome: request.outcome,
@@ -69,7 +90,7 @@ interface SubmitAttempt {
 
 /** The same for a quote whose signed transaction was refused. */
 export function noteSubmitRefusal(
-  deps: Deps,
+  needs: NoteRefusalNeeds,
   { quote, request, requestId }: SubmitAttempt,
   refused: Refusal,
 ): void {
@@ -80,12 +101,12 @@ export function noteSubmitRefusal(
     quote.amounts === null
       ? { contracts: isBuy ? 0n : quote.asked, collateral: isBuy ? quote.asked : 0n }
       : legsOf(quote.side, quote.amounts);
-  deps.refusals.add({
+  needs.refusals.add({
     agentId: quote.agentId,
-    at: deps.clock.now(),
+    at: needs.clock.now(),
     code,
     detail,
-    venue: quotingVenue(deps).id,
+    venue: quotingVenue(needs).id,
     conditionId: quote.ticker,
     question: quote.title,
     outcome: quote.outcome,

@@ -66,7 +66,8 @@ export function createExchangeCalls({
         return { kind: 'unknown' };
       }
       try {
-        const events = await exchange.execute({ kind: 'place', order: toEngine(order) });
+        // The desk's own row, written under a unique key, is the proof that this order was never sent before.
+        const events = await exchange.execute({ kind: 'place', order: toEngine(order) }, { isNew: true });
         return answerOf(events, order.orderId);
       } catch (error) {
         // Whether the journal has it will be known when the exchange has recovered: until then, nobody guesses.

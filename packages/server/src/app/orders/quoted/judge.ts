@@ -1,5 +1,5 @@
 /**
- * What the safeguards say of a trade on venue B, by the facts that its agent's ledger gives. A submit reads them under
+ * What the safeguards say of a trade by quote, by the facts that its agent's ledger gives. A submit reads them under
  * the agent's lock and reserves. A quote only looks, so that nobody is shown a transaction that may not be sent: its
  * chain takes whatever is signed, whether it came through the desk or not.
  */
@@ -7,8 +7,9 @@ import type { Micro } from '@bellwether/contract/decimals';
 import type { Denial } from '../../../domain/denial.ts';
 import { legsOf } from '../../../domain/orders/quoted-amounts.ts';
 import { assess } from '../../../domain/safeguards.ts';
-import type { Caller, Standing } from '../../../ports/stores.ts';
-import type { Deps } from '../../deps.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Caller, Standing, TradeLedger } from '../../../ports/stores.ts';
+import type { Venue, Venues } from '../../../ports/venue.ts';
 import { quotingVenue } from '../../venues.ts';
 import type { ExecutableQuote } from './outcomes.ts';
 
@@ -19,30 +20,40 @@ export const budgetOf = ({ side, amounts }: Pick<ChainTrade, 'side' | 'amounts'>
   amounts.isRedemption ? 0n : legsOf(side, amounts).collateral;
 
 /** A redemption is never blocked by a safeguard. */
-export function denialOf(deps: Deps, trade: ChainTrade, standing: Standing): Denial | null {
+export function denialOf({ backend }: Venue, trade: ChainTrade, standing: Standing): Denial | null {
   if (trade.amounts.isRedemption) return null;
   return assess(standing.safeguards, {
     ...standing,
     // What stands for a credential is the wallet's signature.
     hasCredentials: true,
-    claimMissing: quotingVenue(deps).backend === 'live' && !standing.claimed,
+    claimMissing: backend === 'live' && !standing.claimed,
     addsExposure: trade.side === 'BUY',
     amount: budgetOf(trade),
   });
 }
 
+export interface LookAheadNeeds {
+  readonly clock: Clock;
+  readonly ledger: Pick<TradeLedger, 'look'>;
+  readonly venues: Venues;
+}
+
 /** What a submit at this moment would be told. Reserves nothing. */
-export async function lookAhead(deps: Deps, caller: Caller, trade: ChainTrade): Promise<Denial | null> {
+export async function lookAhead(
+  needs: LookAheadNeeds,
+  caller: Caller,
+  trade: ChainTrade,
+): Promise<Denial | null> {
   if (trade.amounts.isRedemption) return null;
-  const standing = await deps.ledger.look({
+  const standing = await needs.ledger.look({
     caller,
     funder: trade.wallet,
     signer: trade.wallet,
     conditionId: trade.ticker,
     tokenIds: trade.mints,
-    at: deps.clock.now(),
+    at: needs.clock.now(),
   });
-  return denialOf(deps, trade, standing);
+  return denialOf(quotingVenue(needs), trade, standing);
 }
 
 /** What is denied, the figures behind it, and what to do, where that depends on the case. */

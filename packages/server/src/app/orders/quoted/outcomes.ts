@@ -1,6 +1,6 @@
 /**
- * What becomes of an order of venue B, written as evidence together with its transaction's row. Whoever learns
- * something first writes it, and everybody else's word of it comes to nothing.
+ * What becomes of a quoted order, written as evidence together with its transaction's row. The first replica that learns
+ * something writes it; what another one says of it later changes nothing.
  */
 
 import type { VenueRefusal } from '@bellwether/contract';
@@ -13,12 +13,19 @@ import {
   requireTransition,
 } from '../../../domain/orders/lifecycle.ts';
 import { averagePrice, fillOf } from '../../../domain/orders/quoted-amounts.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import type { Evidence, FillEvidence, FirstAnswer, OutcomeEvidence } from '../../../ports/evidence.ts';
-import type { ChainOrderRow, QuoteRow } from '../../../ports/quoted-orders.ts';
+import type { ChainOrderRow, ChainOrderStore, QuoteRow } from '../../../ports/quoted-orders.ts';
 import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../../../ports/quotes.ts';
 import type { WalletAddress } from '../../../ports/stores.ts';
-import type { Deps } from '../../deps.ts';
+import type { Venues } from '../../../ports/venue.ts';
 import { quotingVenue } from '../../venues.ts';
+
+export interface OutcomeNeeds {
+  readonly clock: Clock;
+  readonly chainOrders: Pick<ChainOrderStore, 'advance'>;
+  readonly venues: Venues;
+}
 
 /** A quote of which an order can be made. */
 export interface ExecutableQuote extends QuoteRow {
@@ -79,9 +86,9 @@ function outcome(
 }
 
 /** @returns false when another replica has recorded its outcome meanwhile */
-async function end(deps: Deps, seen: ChainOrderRow, turn: Turn): Promise<boolean> {
-  const at = deps.clock.now();
-  return deps.chainOrders.advance({
+async function end(needs: OutcomeNeeds, seen: ChainOrderRow, turn: Turn): Promise<boolean> {
+  const at = needs.clock.now();
+  return needs.chainOrders.advance({
     seen,
     evidence: { ...EMPTY, outcomes: [outcome(seen, at, turn)] },
     to: { ...seen, stage: 'done' },
@@ -92,12 +99,12 @@ async function end(deps: Deps, seen: ChainOrderRow, turn: Turn): Promise<boolean
 
 /** Proof that nothing was or will be executed. `first`: what the agent is about to be told. */
 export const reject = (
-  deps: Deps,
+  needs: OutcomeNeeds,
   seen: ChainOrderRow,
   errorCode: VenueRefusal,
   { detail, first }: { detail?: string; first?: FirstAnswer } = {},
 ): Promise<boolean> =>
-  end(deps, seen, {
+  end(needs, seen, {
     event: 'rejected',
     errorCode,
     ...(detail === undefined ? {} : { detail }),
@@ -105,15 +112,15 @@ export const reject = (
   });
 
 /** Only while no send was begun; the store holds it to that. */
-export const cancelUnsent = (deps: Deps, seen: ChainOrderRow): Promise<boolean> =>
-  end(deps, seen, { event: 'canceled', detail: 'before it was sent to the chain' });
+export const cancelUnsent = (needs: OutcomeNeeds, seen: ChainOrderRow): Promise<boolean> =>
+  end(needs, seen, { event: 'canceled', detail: 'before it was sent to the chain' });
 
 const SUBMITTED: FirstAnswer = { success: true, status: 'submitted', ...NOTHING, errorCode: null };
 
 /** The transaction is on the chain; the venue fills or reverts it next. */
-export function landed(deps: Deps, seen: ChainOrderRow): Promise<boolean> {
-  const at = deps.clock.now();
-  return deps.chainOrders.advance({
+export function landed(needs: OutcomeNeeds, seen: ChainOrderRow): Promise<boolean> {
+  const at = needs.clock.now();
+  return needs.chainOrders.advance({
     seen,
     evidence: {
       ...EMPTY,
@@ -153,7 +160,7 @@ type Reported = Exclude<OrderProgress, { kind: 'unknown' }>;
 
 /** Records what the venue did since the last look. @returns whether there was anything to record */
 export async function progressed(
-  deps: Deps,
+  needs: OutcomeNeeds,
   seen: ChainOrderRow,
   quote: ExecutableQuote,
   progress: Reported,
@@ -161,11 +168,11 @@ export async function progressed(
   const fresh = newFills(seen.fills, progress.fills);
   const turn = turnOf(progress, fresh.length, seen.fills.length + fresh.length);
   if (turn === null) return false;
-  const at = deps.clock.now();
+  const at = needs.clock.now();
   const fills = fresh.map((fill, i) => fillEvidence(quote, fill, seen.fills.length + i, at));
   const sum = (pick: (fill: FillEvidence) => bigint) => fills.reduce((total, fill) => total + pick(fill), 0n);
   const told = outcome(seen, at, turn);
-  await deps.chainOrders.advance({
+  await needs.chainOrders.advance({
     seen,
     evidence: {
       ...EMPTY,
@@ -178,7 +185,7 @@ export async function progressed(
         },
       ],
       fills,
-      markets: fills.length === 0 ? [] : [marketEvidence(deps, quote)],
+      markets: fills.length === 0 ? [] : [marketEvidence(needs, quote)],
     },
     to: {
       stage: isTerminal(told.status) ? 'done' : 'landed',
@@ -217,11 +224,11 @@ function fillEvidence(quote: ExecutableQuote, fill: VenueFill, tradeId: number, 
   };
 }
 
-const marketEvidence = (deps: Deps, quote: ExecutableQuote) => ({
+const marketEvidence = (needs: OutcomeNeeds, quote: ExecutableQuote) => ({
   conditionId: quote.ticker,
   marketId: quote.ticker,
   slug: quote.ticker,
   question: quote.title,
   endDate: quote.endDate,
-  venue: quotingVenue(deps).id,
+  venue: quotingVenue(needs).id,
 });

@@ -1,10 +1,10 @@
-/** Orders of venue B, read and taken back. No safeguard stands in the way of a cancel. */
+/** Quoted orders, read and taken back. No safeguard stands in the way of a cancel. */
 import {
+  type QuotedCancelRequest,
+  type QuotedCancelResponse,
+  type QuotedOrder,
+  type QuotedOrderDetail,
   VENUE_REFUSALS,
-  type VenueBCancelRequest,
-  type VenueBCancelResponse,
-  type VenueBOrder,
-  type VenueBOrderDetail,
   type VenueRefusal,
 } from '@bellwether/contract';
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
@@ -35,11 +35,11 @@ async function wholes(deps: Deps, all: readonly OrderRow[]): Promise<Whole[]> {
 
 function whole(row: QuotedOrderRow, chain: ChainOrderRow | undefined, quote: QuoteRow | undefined): Whole {
   if (chain === undefined || quote === undefined || !isExecutable(quote))
-    throw new Error('an order of venue B has no transaction');
+    throw new Error('a quoted order has no transaction');
   return { row, chain, quote };
 }
 
-function orderRecord({ row, chain, quote }: Whole): VenueBOrder {
+function orderRecord({ row, chain, quote }: Whole): QuotedOrder {
   const { amounts, transaction } = quote;
   return {
     orderId: row.orderId,
@@ -78,13 +78,13 @@ function orderRecord({ row, chain, quote }: Whole): VenueBOrder {
 }
 
 /** The journal in the words that the order's own status uses. */
-export const journalOf = (row: OrderRow): VenueBOrderDetail['journal'] =>
+export const journalOf = (row: OrderRow): QuotedOrderDetail['journal'] =>
   row.journal.map((entry) => ({
     ...entry,
     status: statusWord({ ...row, status: entry.status }),
   }));
 
-const fillRecord = (chain: ChainOrderRow, fill: FillRow): VenueBOrderDetail['fills'][number] => ({
+const fillRecord = (chain: ChainOrderRow, fill: FillRow): QuotedOrderDetail['fills'][number] => ({
   txSignature: chain.fills[Number(fill.tradeId)] ?? '',
   price: pipsToNumber(fill.price),
   size: microToNumber(fill.size),
@@ -93,13 +93,13 @@ const fillRecord = (chain: ChainOrderRow, fill: FillRow): VenueBOrderDetail['fil
   filledAt: new Date(fill.filledAt).toISOString(),
 });
 
-export type VenueBOrderQuery = Pick<OrderFilter, 'conditionId' | 'orderStatus' | 'limit' | 'offset'>;
+export type QuotedOrderQuery = Pick<OrderFilter, 'conditionId' | 'orderStatus' | 'limit' | 'offset'>;
 
-export async function listVenueBOrders(
+export async function listQuotedOrders(
   deps: Deps,
   caller: Caller,
-  query: VenueBOrderQuery,
-): Promise<{ readonly orders: VenueBOrder[]; readonly total: number }> {
+  query: QuotedOrderQuery,
+): Promise<{ readonly orders: QuotedOrder[]; readonly total: number }> {
   const { orders, total } = await deps.orders.history(caller.agentId, {
     ...query,
     venue: quotingVenue(deps).id,
@@ -116,11 +116,11 @@ async function idOf(deps: Deps, caller: Caller, text: string): Promise<string> {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export async function getVenueBOrder(
+export async function getQuotedOrder(
   deps: Deps,
   caller: Caller,
   orderId: string,
-): Promise<VenueBOrderDetail> {
+): Promise<QuotedOrderDetail> {
   const row = await deps.orders.byId(caller.agentId, await idOf(deps, caller, orderId));
   if (row === null || row.kind !== 'quoted') throw refusal('order_not_found');
   const [order] = (await wholes(deps, [row])) as [Whole];
@@ -140,18 +140,18 @@ export async function getVenueBOrder(
 const fillsOf = (deps: Deps, { row, quote }: Whole): Promise<readonly FillRow[]> =>
   deps.orders.fills(holderOf(quote), row.orderId);
 
-/** The fills of an order of venue B, which are recorded with whoever received the tokens. */
+/** The fills of a quoted order, which are recorded with whoever received the tokens. */
 export async function fillsOnChain(deps: Deps, row: QuotedOrderRow): Promise<readonly FillRow[]> {
   const [order] = (await wholes(deps, [row])) as [Whole];
   return fillsOf(deps, order);
 }
 
 /** @throws Refusal order_id_required, order_not_found */
-export async function cancelVenueBOrder(
+export async function cancelQuotedOrder(
   deps: Deps,
   caller: Caller,
-  request: VenueBCancelRequest,
-): Promise<VenueBCancelResponse> {
+  request: QuotedCancelRequest,
+): Promise<QuotedCancelResponse> {
   const given = request.orderId ?? request.venueOrderId;
   if (given === undefined) throw refusal('order_id_required');
   const orderId = await idOf(deps, caller, given);

@@ -14,9 +14,8 @@ import {
 } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import type { Simulation } from '../../../ports/chain.ts';
-import type { Deps } from '../../deps.ts';
+import type { VenueWith } from '../../../ports/venue.ts';
 import { Refusal } from '../../refusal.ts';
-import { quotingVenue } from '../../venues.ts';
 import type { ExecutableQuote } from './outcomes.ts';
 
 const PATH = 'signedTransaction';
@@ -89,8 +88,12 @@ function firstDifference(sent: Uint8Array, quoted: Uint8Array) {
 }
 
 /** What the chain cannot tell beforehand passes. @throws Refusal transaction_would_fail */
-export async function requireHarmless(deps: Deps, wire: Uint8Array, quote: ExecutableQuote): Promise<void> {
-  const simulation = await quotingVenue(deps).quotes.chain.simulate(wire, quote.wallet, true);
+export async function requireHarmless(
+  { quotes }: VenueWith<'quotes'>,
+  wire: Uint8Array,
+  quote: ExecutableQuote,
+): Promise<void> {
+  const simulation = await quotes.chain.simulate(wire, quote.wallet, true);
   const fault = simulationFault(simulation, quote);
   if (fault !== null) throw refuse({ code: 'transaction_would_fail', detail: fault });
 }

@@ -2,8 +2,8 @@
 import type { TradeRequest, TradeResponse } from '@bellwether/contract';
 import type { Caller } from '../../../ports/stores.ts';
 import { type Deadline, tooLate, within } from '../../deadline.ts';
-import type { Deps } from '../../deps.ts';
-import { outcomeUnknown, placeTrade } from './place-trade.ts';
+import { type PlaceTradeNeeds, placeTrade } from './place-trade.ts';
+import { outcomeUnknown } from './trade-answers.ts';
 
 /** An order of the request, or what the door found wrong with it. */
 export type BatchItem = { readonly request: TradeRequest } | { readonly fault: unknown };
@@ -26,12 +26,12 @@ const ANSWER_MS = 300;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** One after the other, so that the first orders get what is left of a budget, and a batch holds one connection. */
-export async function placeBatch(deps: Deps, call: BatchCall): Promise<BatchOutcome[]> {
+export async function placeBatch(needs: PlaceTradeNeeds, call: BatchCall): Promise<BatchOutcome[]> {
   const outcomes: BatchOutcome[] = [];
   for (const item of call.items) {
     try {
       if ('fault' in item) throw item.fault;
-      outcomes.push({ trade: await placeInTime(deps, call, item.request), fault: null });
+      outcomes.push({ trade: await placeInTime(needs, call, item.request), fault: null });
     } catch (fault) {
       outcomes.push({ trade: null, fault });
     }
@@ -41,7 +41,7 @@ export async function placeBatch(deps: Deps, call: BatchCall): Promise<BatchOutc
 
 /** Of an order that hangs the others must still be told. */
 async function placeInTime(
-  deps: Deps,
+  needs: PlaceTradeNeeds,
   { caller, requestId, deadline: outer }: BatchCall,
   request: TradeRequest,
 ): Promise<TradeResponse> {
@@ -57,7 +57,7 @@ async function placeInTime(
       Math.min(deadline.leftMs(), LONGEST_TIMER_MS),
     );
   });
-  const placed = placeTrade(deps, { caller, request, requestId, deadline });
+  const placed = placeTrade(needs, { caller, request, requestId, deadline });
   try {
     return await Promise.race([placed, late]);
   } finally {
