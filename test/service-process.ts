@@ -14,7 +14,6 @@ import { copyCluster } from './setup/copy-cluster.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'packages', 'server', 'src', 'main.ts');
-const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bellwether-tests');
 const READY = /is ready \((\d+\.\d) s\)/;
 const READY_TIMEOUT_MS = 60_000;
 const EXIT_TIMEOUT_MS = 30_000;
@@ -83,8 +82,7 @@ export function launch(options: ProcessOptions & { readonly port: number }): {
       PATH: `${join(ROOT, 'node_modules', '.bin')}:${process.env.PATH}`,
       HOME: process.env.HOME,
       npm_config_update_notifier: 'false',
-      // Compiled modules are kept between starts, as the file system's cache keeps what is read.
-      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       PORT: String(port),
       ...(dataDir === undefined ? {} : { DATA_DIR: dataDir }),
       ...env,

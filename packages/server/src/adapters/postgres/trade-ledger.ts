@@ -9,15 +9,9 @@ import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
 import type { NewChainOrder } from '../../ports/quoted-orders.ts';
 import type { NewOrder, Recorded, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { Sql, Tx } from './connection.ts';
-import { credentialRow, orderRow, type Row } from './rows.ts';
-import {
-  openReturns,
-  ownFacts,
-  restrictingFacts,
-  safeguardRows,
-  standingOf,
-  theDay,
-} from './trade-standing.ts';
+import type { AgentsRow, ApiKeysRow, CredentialsRow, OrdersRow, QuotesRow } from './rows.generated.ts';
+import { type ColumnValues, credentialRow, only, orderRow } from './rows.ts';
+import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';
 import { createTurns } from './turns.ts';
 
 /** How often the agents whose locks bind a wallet may change under a trade before it is given up. */
@@ -37,10 +31,7 @@ export function createTradeLedger(sql: Sql): TradeLedger {
       for (let attempt = 1; ; attempt += 1) {
         const transaction = openTransaction(sql);
         try {
-          const [, ...answers] = (await Promise.all([
-            keepPlans(transaction.tx),
-            ...lockAndRead(transaction.tx, question),
-          ])) as unknown as Row[][];
+          const answers = await lockAndRead(transaction.tx, question);
           const opened = scope({ transaction, question, leave }, answers);
           if (opened !== null) return opened;
           if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
@@ -56,14 +47,14 @@ export function createTradeLedger(sql: Sql): TradeLedger {
     async look(question) {
       for (let attempt = 1; ; attempt += 1) {
         const { tx, rollback } = openTransaction(sql);
-        const [, locked, [returned], [facts], restricting] = (await Promise.all([
+        const [, locked, used, facts, restricting] = await Promise.all([
           keepPlans(tx),
           safeguardRows(tx, question, false),
-          openReturns(tx, question),
+          usage(tx, question, false),
           ownFacts(tx, question),
           restrictingFacts(tx, question),
-        ]).finally(() => void rollback())) as unknown as [Row[], Row[], [Row], [Row], Row[]];
-        const standing = standingOf(question, { locked, returned, facts, restricting });
+        ]).finally(() => void rollback());
+        const standing = standingOf(question, { locked, used: only(used), facts: only(facts), restricting });
         if (standing !== null) return standing;
         if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
       }
@@ -85,23 +76,28 @@ type Question = Parameters<TradeLedger['open']>[0];
  */
 function lockAndRead(tx: Tx, question: Question) {
   const { caller, orderIds, wallets, funder, quoteId } = question;
-  return [
+  return Promise.all([
+    keepPlans(tx),
     safeguardRows(tx, question, true),
-    tx`with back as (delete from budget_returns where agent_id = ${caller.agentId} returning day, trades, amount)
-       select coalesce(sum(trades), 0)::int as trades, coalesce(sum(amount), 0)::bigint as amount
-       from back where day = ${theDay(tx, question)}`,
-    tx`select k.status, a.user_id, exists (select 1 from agent_wallets w
+    usage(tx, question, true),
+    tx<
+      (Pick<ApiKeysRow, 'status'> & Pick<AgentsRow, 'user_id'> & { readonly is_known: boolean })[]
+    >`select k.status, a.user_id, exists (select 1 from agent_wallets w
          where w.agent_id = k.agent_id and w.address = ${funder} and w.is_own and not w.lifted) as is_known
        from api_keys k join agents a using (agent_id) where k.id = ${caller.keyId}`,
-    tx`select c.*, exists (select 1 from agent_wallets w where w.agent_id = ${caller.agentId}
+    tx<
+      (CredentialsRow & { readonly is_reachable: boolean })[]
+    >`select c.*, exists (select 1 from agent_wallets w where w.agent_id = ${caller.agentId}
          and w.address = c.wallet_address and (w.is_own or w.granted)) as is_reachable
        from credentials c where c.wallet_address = any(${[...wallets]}::text[])
          and c.user_id = (select user_id from agents where agent_id = ${caller.agentId})`,
-    tx`select * from orders where order_id = any(${[...orderIds]}::text[])`,
+    tx<OrdersRow[]>`select * from orders where order_id = any(${[...orderIds]}::text[])`,
     ownFacts(tx, question),
     restrictingFacts(tx, question),
-    ...(quoteId === undefined ? [] : [tx`select withdrawn_at from quotes where quote_id = ${quoteId}`]),
-  ];
+    quoteId === undefined
+      ? []
+      : tx<Pick<QuotesRow, 'withdrawn_at'>[]>`select withdrawn_at from quotes where quote_id = ${quoteId}`,
+  ]);
 }
 
 /** A trade that holds its agent's lock. */
@@ -113,19 +109,12 @@ interface Held {
 }
 
 /** @returns `null` when it must begin anew */
-function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeScope | null {
-  const [
-    locked = [],
-    [returned] = [],
-    [key] = [],
-    credentials = [],
-    existing = [],
-    [facts] = [],
-    restricting = [],
-    [quote] = [],
-  ] = answers;
-  if (returned === undefined || facts === undefined) throw new Error('the agent has no safeguards row');
-  const standing = standingOf(question, { locked, returned, facts, restricting });
+function scope(
+  { transaction, question, leave }: Held,
+  answers: Awaited<ReturnType<typeof lockAndRead>>,
+): TradeScope | null {
+  const [, locked, used, [key], credentials, existing, facts, restricting, [quote]] = answers;
+  const standing = standingOf(question, { locked, used: only(used), facts: only(facts), restricting });
   if (standing === null) return null;
   return {
     ...standing,
@@ -137,15 +126,19 @@ function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeS
     existing: existing.map(orderRow),
     quoteWithdrawn: quote !== undefined && quote.withdrawn_at !== null,
     async commit(orders) {
+      // Executed, not awaited: all of it goes out in front of the commit.
       const written = write(transaction.tx, standing, question.caller.agentId, orders).execute();
       // What became of it is the commit's to say.
       written.catch(() => {});
       if (key?.is_known !== true)
-        for (const { order } of orders) note(transaction.tx, question, order).catch(() => {});
+        for (const { order } of orders)
+          note(transaction.tx, question, order)
+            .execute()
+            .catch(() => {});
       try {
         await transaction.commit();
         const [row] = await written;
-        return new Set((row?.placed ?? []) as readonly string[]);
+        return new Set(row?.placed ?? []);
       } finally {
         leave();
       }
@@ -164,14 +157,14 @@ function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeS
  */
 function write(
   tx: Tx,
-  { day, usage, restrictions }: Standing & { readonly day: string },
+  { day, usage: used, restrictions }: Standing & { readonly day: string },
   agentId: string,
   orders: readonly Recorded[],
 ) {
   const others = restrictions.map((restriction) => restriction.agentId);
   const rows = orders.map(({ order, reserves }) => orderColumns(order, { day, amount: reserves, others }));
   const transactions = orders.flatMap(({ transaction }) => (transaction === undefined ? [] : [transaction]));
-  return tx`with placed as (
+  return tx<{ placed: string[] | null }[]>`with placed as (
       insert into orders ${tx(rows)} on conflict (order_id) do nothing
       returning order_id, wallet_address, is_redemption, reserved_amount
     ), spent as (
@@ -188,16 +181,16 @@ function write(
     )`
     }
     update safeguards set usage_day = ${day}::date,
-      used_trades = ${usage.trades} + spent.trades,
-      used_amount = ${usage.amount.toString()}::bigint + spent.amount
+      used_trades = ${used.trades} + spent.trades,
+      used_amount = ${used.amount.toString()}::bigint + spent.amount
     from spent where agent_id = ${agentId}
     returning (select array_agg(order_id) from placed) as placed`;
 }
 
 /** The agent's first trade with this wallet. */
-async function note(tx: Tx, { signer }: Question, order: NewOrder): Promise<void> {
+function note(tx: Tx, { signer }: Question, order: NewOrder) {
   const { agentId, funder, walletAddress, createdAt, orderId } = order;
-  await tx`select note_agent_wallets(${agentId}::uuid, ${[...new Set([walletAddress, funder])]}::text[], ${signer},
+  return tx`select note_agent_wallets(${agentId}::uuid, ${[...new Set([walletAddress, funder])]}::text[], ${signer},
       ${new Date(createdAt)}::timestamptz)
     where exists (select 1 from orders where order_id = ${orderId} and agent_id = ${agentId})`;
 }
@@ -231,7 +224,7 @@ interface Reserved {
   readonly others: readonly string[];
 }
 
-function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
+function orderColumns(order: NewOrder, { day, amount, others }: Reserved): ColumnValues {
   const at = new Date(order.createdAt);
   return {
     agent_id: order.agentId,
@@ -271,7 +264,7 @@ function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
   };
 }
 
-const kindColumns = (order: NewOrder): Row =>
+const kindColumns = (order: NewOrder): ColumnValues =>
   order.kind === 'signed'
     ? { kind: order.kind, signature_type: order.signatureType, version: order.version, is_redemption: false }
     : { kind: order.kind, signature_type: null, version: null, is_redemption: order.isRedemption };

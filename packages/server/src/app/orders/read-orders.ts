@@ -97,12 +97,11 @@ type Read = (
   filter: OrderFilter,
 ) => Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
 
-/** By the ids of their operations. */
-export const orderLists = (needs: ListOrdersNeeds) => ({
-  listOpenOrders: (caller: Caller, query: OpenOrdersQuery) => listBy(needs, caller, query, needs.orders.open),
-  listOrders: (caller: Caller, query: OrdersQuery) => listBy(needs, caller, query, needs.orders.history),
-  listFills: (caller: Caller, query: FillsQuery) => listFills(needs, caller, query),
-});
+export const listOpenOrders = (needs: ListOrdersNeeds, caller: Caller, query: OpenOrdersQuery) =>
+  listBy(needs, caller, query, needs.orders.open);
+
+export const listOrders = (needs: ListOrdersNeeds, caller: Caller, query: OrdersQuery) =>
+  listBy(needs, caller, query, needs.orders.history);
 
 const agentFill = (row: AgentFillRow): AgentFill => ({
   ...fillRecord(row),
@@ -128,7 +127,7 @@ function fillPlaceOf(cursor: string): FillPlace {
 }
 
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none */
-async function listFills(
+export async function listFills(
   needs: ListOrdersNeeds,
   caller: Caller,
   query: FillsQuery,
