@@ -7,7 +7,7 @@ import type { Alert } from '../domain/risk-alerts.ts';
 import type { BriefingFacts } from '../ports/agent-facts.ts';
 import type { VenueState } from './briefing.ts';
 import type { Deps } from './deps.ts';
-import { redeemsBy, tradingOf } from './venues.ts';
+import { faucetVenue, redeemsBy, tradingOf } from './venues.ts';
 
 export interface BriefParts {
   readonly facts: BriefingFacts;
@@ -44,7 +44,7 @@ export function venueBrief(deps: Deps, { facts, user, state, alerts }: BriefPart
       trading: tradingOf(venue),
       canCancel: venue.cancel !== undefined,
       redeemsBy: redeemsBy(venue),
-      hasFaucet: venue.paper?.faucet !== undefined,
+      hasFaucet: venue === faucetVenue(deps),
       canTrade: venue.signedOrders === undefined ? walletAddress !== null : facts.hasCredentials,
       autoRedeem: facts.limits.autoRedeemEnabled,
       balance: state.balance,
