@@ -85,12 +85,26 @@ type Read = (
   filter: OrderFilter,
 ) => Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
 
+interface From {
+  readonly caller: Caller;
+}
+
 /** By the ids of their operations. */
-export const orderLists = (deps: Deps) => ({
-  listOpenOrders: (caller: Caller, query: OpenOrdersQuery) => listBy(deps, caller, query, deps.orders.open),
-  listOrders: (caller: Caller, query: OrdersQuery) => listBy(deps, caller, query, deps.orders.history),
-  listFills: (caller: Caller, query: FillsQuery) => listFills(deps, caller, query),
+export const orderUseCases = (deps: Deps) => ({
+  listOpenOrders: ({ caller, query }: From & { query: OpenOrdersQuery }) =>
+    listBy(deps, caller, query, deps.orders.open),
+  listOrders: ({ caller, query }: From & { query: OrdersQuery }) =>
+    listBy(deps, caller, query, deps.orders.history),
+  listFills: ({ caller, query }: From & { query: FillsQuery }) => listFills(deps, caller, query),
+  getOrder: ({ caller, params }: From & { params: OneOrder }) => getOrder(deps, caller, params.orderId),
+  cancelOrder: ({ caller, body }: From & { body: OneOrder }) => cancelOrder(deps, caller, body.orderId),
+  cancelMarket: ({ caller, body }: From & { body: CancelScope }) => cancelMarket(deps, caller, body),
+  cancelAll: ({ caller }: From) => cancelAll(deps, caller),
 });
+
+interface OneOrder {
+  readonly orderId: string;
+}
 
 const agentFill = (row: AgentFillRow): AgentFill => ({
   ...fillRecord(row),
@@ -154,7 +168,7 @@ async function ownOrder(deps: Deps, caller: Caller, orderId: string): Promise<Or
   return row;
 }
 
-export async function getOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderDetail> {
+async function getOrder(deps: Deps, caller: Caller, orderId: string): Promise<OrderDetail> {
   const row = await ownOrder(deps, caller, orderId);
   const fills =
     row.kind === 'quoted' ? await fillsOnChain(deps, row) : await deps.orders.fills(row.funder, row.orderId);
@@ -225,24 +239,20 @@ const merge = (outcomes: Iterable<Outcome>): Outcome => {
   return all;
 };
 
-export async function cancelOrder(deps: Deps, caller: Caller, orderId: string): Promise<CancelResponse> {
+async function cancelOrder(deps: Deps, caller: Caller, orderId: string): Promise<CancelResponse> {
   const row = await ownOrder(deps, caller, orderId);
   const { canceled, notCanceled, known } = merge((await cancelRows(deps, [row])).values());
   return { success: canceled.length > 0, canceled, notCanceled, syncedToMkOrder: known };
 }
 
-export interface CancelScope {
+interface CancelScope {
   readonly venue?: string;
   readonly marketConditionId?: string;
   readonly tokenId?: string;
   readonly walletAddress?: string;
 }
 
-export async function cancelMarket(
-  deps: Deps,
-  caller: Caller,
-  scope: CancelScope,
-): Promise<CancelMarketResponse> {
+async function cancelMarket(deps: Deps, caller: Caller, scope: CancelScope): Promise<CancelMarketResponse> {
   const named = scope.walletAddress;
   const wallet = named === undefined ? undefined : (parseWallet(named) ?? named);
   // A name that is none must not cancel what was meant to stay, nor pass for having canceled anything.
@@ -260,7 +270,7 @@ export async function cancelMarket(
 }
 
 /** Everything of the owner's on the wallets that the agent reaches, and all of its own. */
-export async function cancelAll(deps: Deps, caller: Caller): Promise<CancelAllResponse> {
+async function cancelAll(deps: Deps, caller: Caller): Promise<CancelAllResponse> {
   const open = await deps.orders.openOfOwner(caller.userId);
   const wallets = open.flatMap(({ funder, walletAddress }) => [funder, walletAddress]);
   const reached = await deps.wallets.reachable(caller, [...new Set(wallets)]);
