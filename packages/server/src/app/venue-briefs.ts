@@ -5,8 +5,8 @@ import type { WalletAddress } from '../domain/addresses.ts';
 import { nextSteps } from '../domain/next-steps.ts';
 import type { Alert } from '../domain/risk-alerts.ts';
 import type { BriefingFacts } from '../ports/agent-facts.ts';
-import type { VenueState } from './briefing.ts';
 import type { Deps } from './deps.ts';
+import type { VenueState } from './venue-state.ts';
 import { faucetVenue, redeemsBy, tradingOf } from './venues.ts';
 
 export interface BriefParts {

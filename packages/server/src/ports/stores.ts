@@ -112,7 +112,7 @@ export interface CredentialRow {
   readonly registeredAt: number;
 }
 
-/** Wallets of venue B. One is proved by its key's signature: over a link challenge, or under a submitted order. */
+/** Solana wallets. One is proved by its key's signature: over a link challenge, or under a submitted order. */
 export interface SolanaWallets {
   /** The agent's solAddress, proved or not: what quotes are made for. */
   readonly named: SolanaAddress | null;
@@ -137,7 +137,7 @@ export interface WalletStore {
     caller: Pick<Caller, 'agentId' | 'userId'>,
     walletAddress: Address,
   ): Promise<CredentialRow | null>;
-  /** Every wallet of venue A that the agent reaches, with the accounts that pay. */
+  /** Every EVM wallet that the agent reaches, with the accounts that pay. */
   wallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<readonly Address[]>;
   solanaWallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<SolanaWallets>;
   /** Of these addresses, of either venue, those that the agent reaches; also of wallets that have left the owner. */
@@ -299,7 +299,7 @@ export interface TradeScope extends Standing {
   /** The quote asked about was taken back. */
   readonly quoteWithdrawn: boolean;
   /**
-   * Reserves the budget and writes the order, in one trip; for venue B also the transaction that is to be sent.
+   * Reserves the budget and writes the order, in one trip; for a quoted order also the transaction that is to be sent.
    * A redemption reserves nothing. @returns false when the order id is taken.
    */
   commit(order: NewOrder, amount: Micro, chain?: NewChainOrder): Promise<boolean>;
@@ -313,7 +313,7 @@ export interface TradeLedger {
       readonly caller: Caller;
       readonly orderIds: readonly string[];
       readonly wallets: readonly Address[];
-      /** Venue B only. */
+      /** Quoted orders only. */
       readonly quoteId?: string;
       /** Throws when nobody waits any more. Asked when the agent's turn comes, which may be long after this call. */
       readonly requireTime?: () => void;

@@ -1,5 +1,5 @@
 /**
- * How far the transactions of venue B's orders have come. Several replicas work on the same rows: each takes some under
+ * How far the transactions of quoted orders have come. Several replicas work on the same rows: each takes some under
  * a lease, and what they learn is written under a lock on the row, together with the evidence for it.
  */
 

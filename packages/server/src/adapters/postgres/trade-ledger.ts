@@ -191,7 +191,7 @@ function note(tx: Tx, { signer }: Question, order: NewOrder) {
 }
 
 /**
- * The transaction of an order of venue B, written with it: before any node is given it. Its signature proves the wallet,
+ * The transaction of a quoted order, written with it: before any node is given it. Its signature proves the wallet,
  * which is the agent's from now on when it names none.
  */
 const chainOrder = (tx: Tx, order: NewOrder, chain: NewChainOrder) => tx`

@@ -1,5 +1,5 @@
 /**
- * A quote of venue B: what the market asks, and the transaction that would trade at it. Every quote is kept, also those
+ * A quote: what the market asks, and the transaction that would trade at it. Every quote is kept, also those
  * that hold no transaction, so that submitting one can say why it cannot be. Nothing is promised and no budget is
  * touched here; what the safeguards would deny a submit now is shown without its transaction.
  */

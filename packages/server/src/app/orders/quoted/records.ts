@@ -1,4 +1,4 @@
-/** Orders of venue B, read and taken back. No safeguard stands in the way of a cancel. */
+/** Quoted orders, read and taken back. No safeguard stands in the way of a cancel. */
 import {
   type QuotedCancelRequest,
   type QuotedCancelResponse,
@@ -35,7 +35,7 @@ async function wholes(deps: Deps, all: readonly OrderRow[]): Promise<Whole[]> {
 
 function whole(row: QuotedOrderRow, chain: ChainOrderRow | undefined, quote: QuoteRow | undefined): Whole {
   if (chain === undefined || quote === undefined || !isExecutable(quote))
-    throw new Error('an order of venue B has no transaction');
+    throw new Error('a quoted order has no transaction');
   return { row, chain, quote };
 }
 
@@ -140,7 +140,7 @@ export async function getQuotedOrder(
 const fillsOf = (deps: Deps, { row, quote }: Whole): Promise<readonly FillRow[]> =>
   deps.orders.fills(holderOf(quote), row.orderId);
 
-/** The fills of an order of venue B, which are recorded with whoever received the tokens. */
+/** The fills of a quoted order, which are recorded with whoever received the tokens. */
 export async function fillsOnChain(deps: Deps, row: QuotedOrderRow): Promise<readonly FillRow[]> {
   const [order] = (await wholes(deps, [row])) as [Whole];
   return fillsOf(deps, order);
