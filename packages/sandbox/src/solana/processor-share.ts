@@ -1,10 +1,10 @@
 /**
- * How much of a processor strangers may make the chain's thread use: half of one, over a few tens of milliseconds. The
+ * How much of a processor strangers may make the chain's thread use: a quarter of one, over some tens of milliseconds. The
  * thread's own processor time is what is counted, whatever it was spent on, since a call's work is not all in one turn.
  */
 
 /** Processor milliseconds that come back in a millisecond. */
-const SHARE = 0.5;
+const SHARE = 0.25;
 /** As much may be used at once. */
 const BURST_MS = 50;
 

@@ -78,10 +78,13 @@ export function createOrderStore(sql: Sql): OrderStore {
     },
 
     async fillsOfAgent(agentId, { venue, conditionId, after, limit }) {
-      // The order's row, too, says whose it is: what moved a position without an order is no fill.
+      // The order's row, too, says whose it is: what moved a position without an order is no fill. Looked up for each fill:
+      // a plan that was made while the tables were empty must not walk through the agent's orders.
       const rows = await sql<FillOfAgent[]>`
         select f.*, o.venue, o.market_id, c.fills[f.trade_id::integer + 1] as transaction
-        from fills f join orders o on o.order_id = f.order_id and o.agent_id = f.agent_id
+        from fills f
+        join lateral (select agent_id, venue, market_id from orders where order_id = f.order_id offset 0) o
+          on o.agent_id = f.agent_id
         left join chain_orders c on c.order_id = f.order_id
         where f.agent_id = ${agentId}
           ${venue === undefined ? sql`` : sql`and o.venue = ${venue}`}
