@@ -18,7 +18,7 @@ export interface Attack {
 
 export interface AttackResult {
   readonly perSecond: number;
-  readonly statuses: readonly string[];
+  readonly statuses: Readonly<Record<string, number>>;
 }
 
 const LENGTH = /\r\ncontent-length: (\d+)/i;
@@ -98,7 +98,7 @@ async function attack({
   const answered = [...statuses.values()].reduce((sum, one) => sum + one, 0);
   return {
     perSecond: answered / ((performance.now() - startedAt) / 1000),
-    statuses: [...statuses].map(([status, many]) => `${many} × ${status}`),
+    statuses: Object.fromEntries(statuses),
   };
 }
 

@@ -183,3 +183,62 @@ describe('it is traded on', () => {
     expect(body).toMatchObject({ code: 'wrong_venue_route', detail: '"house" does not offer this.' });
   });
 });
+
+describe('a venue that does not answer', () => {
+  test('leaves the others in every read, also when it is the default one', async () => {
+    await trader.client.placeTrade(await order({ side: 'BUY', price: '0.5', size: 10 }));
+    const { accounts, markets } = service.deps.venues.default;
+    const { balances } = accounts;
+    const { listedAfter } = markets;
+    Object.assign(accounts, { balances: async () => ({ total: 0n, available: 0n, ageMs: null }) });
+    Object.assign(markets, { listedAfter: () => new Promise(() => {}) });
+    try {
+      const portfolio = await get('/markets/portfolio');
+      expect(portfolio.warnings).toMatchObject([{ code: 'venue_not_answering' }]);
+      expect(portfolio.warnings[0].message).toContain('polymarket');
+      expect(portfolio.venues.house).toMatchObject({ positionsCount: 1 });
+      const briefing = await get('/markets/briefing');
+      expect(briefing.riskAlerts).toMatchObject([{ code: 'venue_not_answering' }]);
+      expect(briefing.venues.house).toMatchObject({ currentPositionsCount: 1 });
+      const listed = new Set(briefing.opportunities.newMarkets.map(({ venue }: Market) => venue));
+      expect([...listed].sort()).toEqual(['house', 'kalshi']);
+      // What would be wrong without it is refused.
+      const me = await call(service, 'GET', '/agents/me', { key: trader.apiKey });
+      expect({ status: me.status, code: me.body.code }).toEqual({ status: 503, code: 'service_unavailable' });
+    } finally {
+      Object.assign(accounts, { balances });
+      Object.assign(markets, { listedAfter });
+    }
+  });
+});
+
+describe('the default venue', () => {
+  test('is what a request means that names none, and comes first', async () => {
+    const other = await startTestService(
+      { PAPER_WORLD: 'off', DEFAULT_VENUE: 'house' },
+      { venues: (tools) => [createHouseVenue('house', MARKET, tools)] },
+    );
+    const agent = await newTrader(other);
+    expect((await agent.client.getMe()).venues.map(({ name }) => name)).toEqual([
+      'house',
+      'polymarket',
+      'kalshi',
+    ]);
+    const [found] = await agent.client.listMarkets({ q: '*' });
+    expect(found).toMatchObject({ venue: 'house' });
+    const placed = await agent.client.placeTrade(
+      await buildLimitOrder({
+        ...{ signer: agent.signer, market: found as Market, outcome: 'YES', side: 'BUY' },
+        ...{ price: '0.5', size: 5 },
+      }),
+    );
+    expect(await agent.client.getOrder(placed.orderId)).toMatchObject({ venue: 'house', status: 'filled' });
+    expect((await agent.client.getBriefing()).venue).toBe('house');
+  });
+
+  test('must be a venue of this service', async () => {
+    await expect(startTestService({ PAPER_WORLD: 'off', DEFAULT_VENUE: 'nowhere' })).rejects.toThrow(
+      'DEFAULT_VENUE=nowhere is no venue of this service.',
+    );
+  });
+});

@@ -250,7 +250,11 @@ describe('more than the chain can do', () => {
 
   test('the desk’s calls begin before strangers’ that came earlier', async () => {
     const begun: string[] = [];
-    const queue = new CallQueue<string>((call) => begun.push(call));
+    let pauseMs = 0;
+    const queue = new CallQueue<string>(
+      (call) => begun.push(call),
+      () => pauseMs,
+    );
     queue.add('stranger 1', true);
     queue.add('stranger 2', true);
     queue.add('desk 1', false);
@@ -259,5 +263,16 @@ describe('more than the chain can do', () => {
     expect(begun).toEqual(['desk 1', 'desk 2', 'stranger 1', 'stranger 2']);
     queue.add('stranger 3', true);
     await vi.waitFor(() => expect(begun.at(-1)).toBe('stranger 3'));
+
+    // Strangers have used up their share of the thread.
+    pauseMs = 60_000;
+    queue.add('stranger 4', true);
+    await new Promise((turn) => setTimeout(turn, 20));
+    queue.add('desk 3', false);
+    await vi.waitFor(() => expect(begun.at(-1)).toBe('desk 3'));
+    expect(begun).not.toContain('stranger 4');
+    pauseMs = 0;
+    queue.add('desk 4', false);
+    await vi.waitFor(() => expect(begun.at(-1)).toBe('stranger 4'));
   });
 });

@@ -4,15 +4,13 @@
  * past. No briefing waits long for a venue: what one does not tell is told as it was, and said to be so.
  */
 import type { Briefing, RiskAlert } from '@bellwether/contract';
-import { type Micro, microToNumber, notional } from '@bellwether/contract/decimals';
-import type { WalletAddress } from '../domain/addresses.ts';
-import { type MarketRecord, markPrice } from '../domain/market.ts';
+import { microToNumber } from '@bellwether/contract/decimals';
 import { inDoubtBefore } from '../domain/orders/lifecycle.ts';
 import { within } from '../domain/patience.ts';
-import { type HeldInMarket, riskAlerts, STALE_ORDER_MS, type Trading } from '../domain/risk-alerts.ts';
+import { riskAlerts, STALE_ORDER_MS } from '../domain/risk-alerts.ts';
 import { plainText } from '../domain/untrusted-text.ts';
-import type { BriefingFacts, OpenOrders } from '../ports/agent-facts.ts';
-import type { Caller, PositionRow } from '../ports/stores.ts';
+import type { BriefingFacts } from '../ports/agent-facts.ts';
+import type { Caller } from '../ports/stores.ts';
 import type { Listing, Venue } from '../ports/venue.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import type { Deps } from './deps.ts';
@@ -21,7 +19,8 @@ import { refusal } from './refusal.ts';
 import { settingsRecord } from './settings.ts';
 import { plainMarket } from './untrusted-market.ts';
 import { venueBrief } from './venue-briefs.ts';
-import { redeemsBy, type Scope, scopeOf, tradingOf, venueOf } from './venues.ts';
+import { BRIEFING_PATIENCE_MS, venueState } from './venue-state.ts';
+import { type Scope, scopeOf } from './venues.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Orders in one answer: without `since` the latest, with it what changed. */
@@ -31,13 +30,6 @@ const CHANGED_ORDERS = 100;
 const LATEST_MARKETS = 10;
 const LISTED_MARKETS = 50;
 const SKILL_TEXT_CHARS = 300;
-/** What a heartbeat waits for a venue, and how old a balance may be before a chain is asked again. */
-const PATIENCE_MS = 300;
-const BALANCE_FRESH_MS = 5_000;
-/** Replicas' clocks, and ours and a chain's, by at most so much. */
-const CLOCKS_DIFFER_MS = 1_000;
-/** A balance that is older, when the venue was just asked, is told to be old. */
-const BALANCE_OLD_MS = 60_000;
 
 export interface BriefingQuery {
   readonly venue?: string;
@@ -56,7 +48,7 @@ export async function briefing(deps: Deps, caller: Caller, query: BriefingQuery)
   const facts = await readFacts(deps, { caller, query, scope, since, now });
   const registered = [...deps.venues.values()];
   const [states, listed, skills] = await Promise.all([
-    Promise.all(registered.map((venue) => stateOf(deps, facts, venue, scope))),
+    Promise.all(registered.map((venue) => venueState(deps, facts, venue, scope))),
     includesMarkets(query) ? listings(deps, scope, since) : new Map<Venue, Listing>(),
     deps.recommendedSkills(),
   ]);
@@ -141,93 +133,6 @@ async function readFacts(deps: Deps, { caller, query, scope, since, now }: Asked
   return facts;
 }
 
-/** What an agent has on one venue. */
-export interface VenueState {
-  readonly venue: Venue;
-  readonly balance: Micro;
-  readonly available: Micro;
-  /** With their markets: those that the venue has told of. */
-  readonly positions: readonly (HeldInMarket & { readonly row: PositionRow; readonly size: Micro })[];
-  readonly positionsCount: number;
-  /** What the positions are worth; what they cost where no price is known. */
-  readonly positionsValue: Micro;
-  readonly openOrders: readonly (OpenOrders & {
-    readonly trading: Trading;
-    readonly market: MarketRecord | null;
-  })[];
-  /** The venue has told all of it. */
-  readonly isCurrent: boolean;
-}
-
-async function stateOf(deps: Deps, facts: BriefingFacts, venue: Venue, scope: Scope): Promise<VenueState> {
-  const rows = facts.positions.filter((row) => venueOf(deps, row.venue, row.wallet) === venue);
-  const open = facts.openOrders.filter(
-    (orders) => (deps.venues.get(orders.venue) ?? deps.venues.default) === venue,
-  );
-  const ids = [...new Set([...rows, ...open].map(({ conditionId }) => conditionId))];
-  // Without a wallet and without an order no venue is asked.
-  const [markets, money] = await Promise.all([
-    ids.length === 0 ? [] : within(PATIENCE_MS, venue.markets.findAll(ids)),
-    venue.accounts.balances(accountsOn(venue, facts, scope), {
-      freshMs: freshMsOf(deps, facts),
-      patienceMs: PATIENCE_MS,
-    }),
-  ]);
-  return {
-    venue,
-    balance: money.total,
-    available: money.available,
-    ...marked(venue, rows, open, markets ?? []),
-    isCurrent: markets !== null && money.ageMs !== null && money.ageMs <= BALANCE_OLD_MS,
-  };
-}
-
-/** A balance that was read before the agent's last fill, landing or return is read again, on whichever replica. */
-const freshMsOf = ({ clock }: Deps, { lastChangeAt }: BriefingFacts): number =>
-  lastChangeAt === null
-    ? BALANCE_FRESH_MS
-    : Math.min(BALANCE_FRESH_MS, Math.max(0, clock.now() - lastChangeAt - CLOCKS_DIFFER_MS));
-
-/** The wallet asked for, else what the agent reaches and the one that it names. What a chain's address holds is no secret. */
-function accountsOn(
-  { accounts: { family } }: Venue,
-  { solAddress, wallets }: BriefingFacts,
-  { user }: Scope,
-): readonly WalletAddress[] {
-  if (family !== 'solana' || user !== null || solAddress === null) return wallets[family];
-  return [...new Set([solAddress, ...wallets.solana])];
-}
-
-/** Positions and open orders at the markets' prices. */
-function marked(
-  venue: Venue,
-  rows: readonly PositionRow[],
-  open: readonly OpenOrders[],
-  markets: readonly MarketRecord[],
-) {
-  const known = new Map(markets.map((market) => [market.conditionId, market]));
-  const positions = rows.flatMap((row) => {
-    const market = known.get(row.conditionId);
-    if (market === undefined) return [];
-    const { outcome, size, cost } = row;
-    const value = notional(size, markPrice(market, outcome), 'floor');
-    return [{ redeemsBy: redeemsBy(venue), row, market, outcome, size, cost, value }];
-  });
-  const unpriced = rows.filter(({ conditionId }) => !known.has(conditionId));
-  return {
-    positions,
-    positionsCount: rows.length,
-    positionsValue:
-      positions.reduce((sum, { value }) => sum + value, 0n) +
-      unpriced.reduce((sum, { cost }) => sum + cost, 0n),
-    openOrders: open.map((orders) => ({
-      ...orders,
-      trading: tradingOf(venue),
-      market: known.get(orders.conditionId) ?? null,
-    })),
-  };
-}
-
 /** What each venue has listed; one that does not answer in time is left out. */
 async function listings(deps: Deps, scope: Scope, since: Since | null): Promise<ReadonlyMap<Venue, Listing>> {
   const limit = since === null ? LATEST_MARKETS : LISTED_MARKETS;
@@ -236,7 +141,7 @@ async function listings(deps: Deps, scope: Scope, since: Since | null): Promise<
     [...deps.venues.values()].map(async (venue, i) => {
       if (!scope.venues.includes(venue)) return;
       const after = since?.listedAfter(i) ?? 0;
-      const found = await within(PATIENCE_MS, venue.markets.listedAfter(after, limit));
+      const found = await within(BRIEFING_PATIENCE_MS, venue.markets.listedAfter(after, limit));
       if (found !== null) listed.set(venue, found);
     }),
   );

@@ -3,6 +3,7 @@ import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import { type Address, signatureTypeOf, walletKindsOf } from '@bellwether/protocol';
 import type { Caller, WalletStore } from '../ports/stores.ts';
 import type { Balance, Venues, VenueWith } from '../ports/venue.ts';
+import { faucetVenue } from './venues.ts';
 
 export interface FundingNeeds {
   readonly wallets: Pick<WalletStore, 'credential'>;
@@ -49,11 +50,7 @@ export async function waysToFund(
   shortage: Shortage,
 ): Promise<string | null> {
   const ways = await richerWallets(needs, caller, shortage);
-  if (
-    shortage.buying &&
-    shortage.venue === needs.venues.default &&
-    shortage.venue.paper?.faucet !== undefined
-  )
+  if (shortage.buying && shortage.venue === faucetVenue(needs))
     ways.push(
       `Draw paper money with POST /paper/faucet {"address": "${shortage.maker}", "amount": ${formatMicro(shortage.needed)}}, or order less, or cancel open orders.`,
     );

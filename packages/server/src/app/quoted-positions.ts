@@ -1,4 +1,4 @@
-/** What a wallet holds on venue B: sizes from the chain, cost from what the desk traded. */
+/** What a wallet holds of quoted markets: sizes from the chain, cost from what the desk traded. */
 import type { ChainPosition } from '@bellwether/contract';
 import {
   MICRO,

@@ -5,9 +5,9 @@ import type { WalletAddress } from '../domain/addresses.ts';
 import { nextSteps } from '../domain/next-steps.ts';
 import type { Alert } from '../domain/risk-alerts.ts';
 import type { BriefingFacts } from '../ports/agent-facts.ts';
-import type { VenueState } from './briefing.ts';
 import type { Deps } from './deps.ts';
-import { redeemsBy, tradingOf } from './venues.ts';
+import type { VenueState } from './venue-state.ts';
+import { faucetVenue, redeemsBy, tradingOf } from './venues.ts';
 
 export interface BriefParts {
   readonly facts: BriefingFacts;
@@ -44,7 +44,7 @@ export function venueBrief(deps: Deps, { facts, user, state, alerts }: BriefPart
       trading: tradingOf(venue),
       canCancel: venue.cancel !== undefined,
       redeemsBy: redeemsBy(venue),
-      hasFaucet: venue.paper?.faucet !== undefined,
+      hasFaucet: venue === faucetVenue(deps),
       canTrade: venue.signedOrders === undefined ? walletAddress !== null : facts.hasCredentials,
       autoRedeem: facts.limits.autoRedeemEnabled,
       balance: state.balance,

@@ -75,6 +75,10 @@ export function quotingVenue(deps: HasVenues): VenueWith<'quotes'> {
   return venue;
 }
 
+/** The venue of `POST /paper/faucet`, which names none: the first that has a faucet. */
+export const faucetVenue = (deps: HasVenues): VenueWith<'paper'> | null =>
+  venuesWith(deps, 'paper').find(({ paper }) => paper.faucet !== undefined) ?? null;
+
 /**
  * The venue of something that is stored with a venue's name and a wallet. A name that is not registered any more (the
  * configuration renamed the venue) means the first venue of the wallet's address family.

@@ -16,9 +16,10 @@ import {
   walletKindsOf,
 } from '@bellwether/protocol';
 import type { Caller } from '../ports/stores.ts';
+import type { VenueSecrets } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import { type Refusal, refusal } from './refusal.ts';
-import { currentBalance, venueFor, venuesFor } from './venues.ts';
+import { currentBalance, faucetVenue, venuesFor, venuesWith } from './venues.ts';
 
 /** Binds a sealed credential to its row. */
 export const credentialIdentity = (userId: bigint, walletAddress: string): string =>
@@ -36,13 +37,22 @@ function funderOf(eoa: Address, wallet: Address, type: SignatureType): Address {
   return [eoa, kinds.proxy, kinds.safe, kinds.deposit.beacon][type] as Address;
 }
 
+/** By the first venue that accepts the credentials; `null`: none does. */
+async function keyOwner(deps: Deps, secrets: VenueSecrets): Promise<Address | null> {
+  for (const { signedOrders } of venuesWith(deps, 'signedOrders')) {
+    const eoa = await signedOrders.verifyCredentials(secrets);
+    if (eoa !== null) return eoa;
+  }
+  return null;
+}
+
 export async function registerCredentials(
   deps: Deps,
   caller: Caller,
   request: CredentialRequest,
 ): Promise<CredentialResult> {
   const walletAddress = asAddress(request.walletAddress);
-  const eoa = await venueFor(deps, undefined, 'signedOrders').signedOrders.verifyCredentials({
+  const eoa = await keyOwner(deps, {
     apiKey: request.apiKey,
     secret: request.apiSecret,
     passphrase: request.apiPassphrase,
@@ -128,9 +138,8 @@ export async function checkCredentials(
 }
 
 export async function drawFaucet(deps: Deps, request: FaucetRequest): Promise<FaucetResponse> {
-  const venue = deps.venues.default;
-  const { paper } = venue;
-  if (paper?.faucet === undefined) throw refusal('paper_only');
+  const venue = faucetVenue(deps);
+  if (venue?.paper.faucet === undefined) throw refusal('paper_only');
   const address = asAddress(request.address);
   const amount = parseMicro(request.amount);
   const drawn = await deps.wallets.drawFaucet(address, amount, deps.faucetPerDay, deps.clock.now());
@@ -141,7 +150,7 @@ export async function drawFaucet(deps: Deps, request: FaucetRequest): Promise<Fa
       { path: 'amount' },
     );
   }
-  await paper.faucet(address, amount);
+  await venue.paper.faucet(address, amount);
   const { available } = await currentBalance(venue, [address]);
   return {
     address: request.address,

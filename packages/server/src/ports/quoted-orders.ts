@@ -1,5 +1,5 @@
 /**
- * What the desk keeps of venue B: every quote it gave, and the transactions signed for them. The orders themselves are
+ * What the desk keeps of trading by quote: every quote it gave, and the transactions signed for them. The orders themselves are
  * rows like any other; a transaction's row says how far it has come on the chain. Times are epoch milliseconds.
  */
 import type { Micro } from '@bellwether/contract/decimals';

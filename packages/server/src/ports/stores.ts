@@ -112,7 +112,7 @@ export interface CredentialRow {
   readonly registeredAt: number;
 }
 
-/** Wallets of venue B. One is proved by its key's signature: over a link challenge, or under a submitted order. */
+/** Solana wallets. One is proved by its key's signature: over a link challenge, or under a submitted order. */
 export interface SolanaWallets {
   /** The agent's solAddress, proved or not: what quotes are made for. */
   readonly named: SolanaAddress | null;
@@ -137,7 +137,7 @@ export interface WalletStore {
     caller: Pick<Caller, 'agentId' | 'userId'>,
     walletAddress: Address,
   ): Promise<CredentialRow | null>;
-  /** Every wallet of venue A that the agent reaches, with the accounts that pay. */
+  /** Every EVM wallet that the agent reaches, with the accounts that pay. */
   wallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<readonly Address[]>;
   solanaWallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<SolanaWallets>;
   /** Of these addresses, of either venue, those that the agent reaches; also of wallets that have left the owner. */
@@ -285,6 +285,14 @@ export interface StandingQuestion {
   readonly at: number;
 }
 
+/** An order as it is recorded, and what it reserves of its agent's budget: a redemption nothing. */
+export interface Recorded<Order extends NewOrder = NewOrder> {
+  readonly order: Order;
+  readonly reserves: Micro;
+  /** The transaction of a quoted order. */
+  readonly transaction?: NewChainOrder;
+}
+
 /** One transaction that holds an agent's lock from the first look to the commit, and the locks of those that bind it. */
 export interface TradeScope extends Standing {
   readonly keyActive: boolean;
@@ -298,11 +306,8 @@ export interface TradeScope extends Standing {
   readonly existing: readonly OrderRow[];
   /** The quote asked about was taken back. */
   readonly quoteWithdrawn: boolean;
-  /**
-   * Reserves the budget and writes the order, in one trip; for venue B also the transaction that is to be sent.
-   * A redemption reserves nothing. @returns false when the order id is taken.
-   */
-  commit(order: NewOrder, amount: Micro, chain?: NewChainOrder): Promise<boolean>;
+  /** Reserves the budget and records the agent's orders, in one trip. @returns the ids that were not taken already */
+  commit(orders: readonly Recorded[]): Promise<ReadonlySet<string>>;
   abort(): void;
 }
 
@@ -313,7 +318,7 @@ export interface TradeLedger {
       readonly caller: Caller;
       readonly orderIds: readonly string[];
       readonly wallets: readonly Address[];
-      /** Venue B only. */
+      /** Quoted orders only. */
       readonly quoteId?: string;
       /** Throws when nobody waits any more. Asked when the agent's turn comes, which may be long after this call. */
       readonly requireTime?: () => void;

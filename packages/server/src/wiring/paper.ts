@@ -1,4 +1,4 @@
-/** The paper venues as this process runs or follows them: venue A's exchange, and venue B's sandbox on its book. */
+/** The paper exchange and the sandbox on its book, as this process runs or follows them. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { ExchangeLedElsewhere, openExchange, systemClock } from '@bellwether/exchange';
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';

@@ -6,21 +6,22 @@
  * the next look takes the facts whose writers that snapshot could not see, each order once and as it is now. Times only
  * bound how far back the log is read: `CHANGE_MARGIN_MS` covers a slow commit and replicas' clocks.
  */
+import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type {
   AgentFacts,
   BriefingFacts,
   BriefingQuestion,
   ContextFacts,
   DoubtTimes,
-  Limits,
   OpenOrders,
 } from '../../ports/agent-facts.ts';
 import type { Caller, PositionRow, WalletAddress } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
+import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
 import { openStatuses } from './open-statuses.ts';
 import { evmWallets, isReachable, solanaWallets } from './reachable-wallets.ts';
-import { orderRow, type Row } from './rows.ts';
-import { settingsRow } from './settings-columns.ts';
+import type { AgentsRow, OrdersRow, PositionsRow, TradedMarketsRow } from './rows.generated.ts';
+import { type AsJson, msOrNull, orderFromJson } from './rows.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; the count says how many there are. */
@@ -30,18 +31,6 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export function createAgentFacts(sql: Sql): AgentFacts {
   const open = sql`status in ${openStatuses(sql)}`;
-
-  /** Agent, safeguards and today's use of them. Wants the day; names the tables a, s, b and d. */
-  const limits = (agentId: string, day: string) => sql`
-    agents a join safeguards s on s.agent_id = a.agent_id
-    left join lateral (select sum(trades) as trades, sum(amount) as amount from budget_returns
-      where agent_id = ${agentId} and day = ${day}::date) b on true
-    left join daily_results d on d.agent_id = ${agentId} and d.day = ${day}::date`;
-
-  const limitColumns = (day: string) => sql`
-    s.*, a.claimed_at as agent_claimed_at, (s.usage_day = ${day}::date) as is_today,
-    coalesce(b.trades, 0)::int as back_trades, coalesce(b.amount, 0)::bigint as back_amount,
-    coalesce(d.realized - d.fees, 0)::bigint as realized_today`;
 
   /** The wallet asked for with the account that pays for it, else all that the agent reaches. */
   const walletsOfEvm = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
@@ -80,19 +69,19 @@ export function createAgentFacts(sql: Sql): AgentFacts {
   /** Money as text: JSON numbers cannot hold it. */
   const changeColumns = sql`jsonb_agg((to_jsonb(o) - 'journal') || jsonb_build_object('user_id', o.user_id::text,
     'shares', o.shares::text, 'money', o.money::text, 'filled', o.filled::text, 'cost', o.cost::text,
-    'fees', o.fees::text, 'fee_amount', o.fee_amount::text) order by o.updated_at desc, o.order_id)`;
+    'fees', o.fees::text, 'fee_amount', o.fee_amount::text, 'reserved_amount', o.reserved_amount::text) order by o.updated_at desc, o.order_id)`;
 
   return {
     async briefing(question) {
       const { caller, user, at } = question;
       const day = dayOf(at);
-      const [row] = await sql`
-        select ${limitColumns(day)}, a.name as agent_name, a.wallet_address as agent_wallet,
+      const [row] = await sql<BriefingRow[]>`
+        select s.*, ${limitColumns(sql)}, a.claimed_at as agent_claimed_at, a.name as agent_name, a.wallet_address as agent_wallet,
           a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions,
           exists (${credential(caller, user)}) as has_credentials, g.groups, c.changed,
           (select max(updated_at) from orders where agent_id = ${caller.agentId}) as last_change_at,
           pg_current_snapshot()::text as snapshot
-        from ${limits(caller.agentId, day)}
+        from agents a join safeguards s on s.agent_id = a.agent_id ${limitFacts(sql, day)}
         left join lateral (${walletsOf.evm(caller, user)}) w on true
         left join lateral (${walletsOf.solana(caller, user)}) v on true
         left join lateral (select ${positionColumns} as positions from positions p
@@ -114,7 +103,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
 
     async context(question) {
       const { caller, user, conditionId, family } = question;
-      const [row] = await sql`
+      const [row] = await sql<ContextRow[]>`
         select a.claimed_at as agent_claimed_at, w.wallets, f.funder, f.eoa as signer, p.positions, g.count, g.in_doubt,
           g.market_id, g.venue
         from agents a
@@ -164,16 +153,60 @@ export function createAgentFacts(sql: Sql): AgentFacts {
   }
 }
 
-const limitsOf = (row: Row): Limits => ({
-  ...settingsRow(row),
-  usage: {
-    trades: row.is_today ? row.used_trades - row.back_trades : 0,
-    amount: row.is_today ? (row.used_amount as bigint) - (row.back_amount as bigint) : 0n,
-  },
-  realizedToday: row.realized_today,
-});
+/** A position with its market's venue, as JSON. */
+type PositionJson = AsJson<
+  Pick<
+    PositionsRow,
+    | 'wallet'
+    | 'condition_id'
+    | 'token_id'
+    | 'outcome'
+    | 'size'
+    | 'cost'
+    | 'realized'
+    | 'fees'
+    | 'bought_size'
+    | 'bought_cost'
+  >
+> & { readonly venue: TradedMarketsRow['venue'] };
 
-const positionsOf = (rows: readonly Row[] | null): PositionRow[] =>
+/** Open orders of one market, added up. */
+interface OpenOrdersJson extends Pick<OrdersRow, 'venue' | 'condition_id' | 'market_id'> {
+  readonly count: number;
+  readonly stale: string[] | null;
+  readonly stale_count: number;
+  readonly in_doubt: string[] | null;
+  readonly in_doubt_count: number;
+}
+
+type BriefingRow = LimitsRow & {
+  readonly agent_claimed_at: AgentsRow['claimed_at'];
+  readonly agent_name: AgentsRow['name'];
+  readonly agent_wallet: AgentsRow['wallet_address'];
+  readonly agent_sol: AgentsRow['sol_address'];
+  readonly wallets: Address[] | null;
+  readonly solana_wallets: SolanaAddress[] | null;
+  readonly positions: PositionJson[] | null;
+  readonly has_credentials: boolean;
+  readonly groups: OpenOrdersJson[] | null;
+  readonly changed: AsJson<Omit<OrdersRow, 'journal'>>[] | null;
+  readonly last_change_at: Date | null;
+  readonly snapshot: string;
+};
+
+type ContextRow = {
+  readonly agent_claimed_at: AgentsRow['claimed_at'];
+  readonly wallets: WalletAddress[] | null;
+  readonly funder: WalletAddress | null;
+  readonly signer: WalletAddress | null;
+  readonly positions: PositionJson[] | null;
+  readonly in_doubt: string[] | null;
+} & (
+  | { readonly count: 0; readonly venue: null; readonly market_id: null }
+  | ({ readonly count: number } & Pick<OrdersRow, 'venue' | 'market_id'>)
+);
+
+const positionsOf = (rows: readonly PositionJson[] | null): PositionRow[] =>
   (rows ?? []).map((row) => ({
     wallet: row.wallet,
     venue: row.venue,
@@ -191,34 +224,18 @@ const positionsOf = (rows: readonly Row[] | null): PositionRow[] =>
     market: null,
   }));
 
-const openOrders = (row: Row): OpenOrders => ({
+const openOrders = (row: OpenOrdersJson): OpenOrders => ({
   venue: row.venue,
   conditionId: row.condition_id,
   marketId: row.market_id,
   count: row.count,
   stale: row.stale ?? [],
-  staleCount: row.stale_count ?? 0,
+  staleCount: row.stale_count,
   inDoubt: row.in_doubt ?? [],
-  inDoubtCount: row.in_doubt_count ?? (row.in_doubt ?? []).length,
+  inDoubtCount: row.in_doubt_count,
 });
 
-/** JSON has neither dates nor money: back to what the driver gives for the columns. */
-const changedOrder = (row: Row): Row => ({
-  ...row,
-  user_id: BigInt(row.user_id),
-  shares: BigInt(row.shares),
-  money: BigInt(row.money),
-  filled: BigInt(row.filled),
-  cost: BigInt(row.cost),
-  fees: BigInt(row.fees),
-  fee_amount: BigInt(row.fee_amount),
-  expiration: row.expiration === null ? null : new Date(row.expiration),
-  created_at: new Date(row.created_at),
-  updated_at: new Date(row.updated_at),
-  journal: [],
-});
-
-const briefingFacts = (row: Row): BriefingFacts => ({
+const briefingFacts = (row: BriefingRow): BriefingFacts => ({
   name: row.agent_name,
   claimed: row.agent_claimed_at !== null,
   walletAddress: row.agent_wallet,
@@ -227,17 +244,28 @@ const briefingFacts = (row: Row): BriefingFacts => ({
   hasCredentials: row.has_credentials,
   limits: limitsOf(row),
   positions: positionsOf(row.positions),
-  openOrders: ((row.groups ?? []) as Row[]).map(openOrders),
-  changed: ((row.changed ?? []) as Row[]).map((order) => orderRow(changedOrder(order))),
-  lastChangeAt: row.last_change_at === null ? null : row.last_change_at.getTime(),
+  openOrders: (row.groups ?? []).map(openOrders),
+  changed: (row.changed ?? []).map(orderFromJson),
+  lastChangeAt: msOrNull(row.last_change_at),
   snapshot: row.snapshot,
 });
 
-const contextFacts = (row: Row, conditionId: string): ContextFacts => ({
+function openOrdersIn(conditionId: string, row: ContextRow): OpenOrders | null {
+  if (row.venue === null) return null;
+  return openOrders({
+    ...row,
+    condition_id: conditionId,
+    stale: null,
+    stale_count: 0,
+    in_doubt_count: (row.in_doubt ?? []).length,
+  });
+}
+
+const contextFacts = (row: ContextRow, conditionId: string): ContextFacts => ({
   wallets: row.wallets ?? [],
   funder: row.funder,
   signer: row.signer,
   claimed: row.agent_claimed_at !== null,
   positions: positionsOf(row.positions),
-  openOrders: row.count === 0 ? null : openOrders({ ...row, condition_id: conditionId }),
+  openOrders: openOrdersIn(conditionId, row),
 });

@@ -25,6 +25,8 @@ export async function migrate(sql: Sql, idempotent: readonly string[] = []): Pro
     .filter((match) => match !== null)
     .map(([file, number, name]) => ({ file, number: Number(number), name: name ?? '' }))
     .sort((a, b) => a.number - b.number);
+  const twin = files.find(({ number }, at) => number === files[at - 1]?.number);
+  if (twin !== undefined) throw new MigrationError(`Two migrations have the number of ${twin.file}.`);
   await sql`create table if not exists migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())`;
   const newest = files.at(-1)?.number ?? 0;
   const applied = await appliedMigrations(sql, newest);

@@ -7,7 +7,7 @@ export interface OrderPlace {
   readonly orderId: string;
 }
 
-/** Order ids of venue A are digests, those of venue B the quotes' ids. */
+/** Ids of signed orders are digests, those of quoted orders the quotes' ids. */
 const PLACE = /^(\d{1,15})\.(0x[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 export const cursorOf = ({ createdAt, orderId }: OrderPlace): string =>

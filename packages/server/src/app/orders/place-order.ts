@@ -5,10 +5,16 @@
  * A replay comes before every refusal: the same order gets its first answer although its market has closed since, or its
  * quote has expired. The order is recorded before its venue hears of it, and its venue hears of it once.
  */
-import type { Micro } from '@bellwether/contract/decimals';
 import type { Clock } from '../../ports/clock.ts';
-import type { NewChainOrder } from '../../ports/quoted-orders.ts';
-import type { Caller, NewOrder, OrderRow, OrderStore, TradeLedger, TradeScope } from '../../ports/stores.ts';
+import type {
+  Caller,
+  NewOrder,
+  OrderRow,
+  OrderStore,
+  Recorded,
+  TradeLedger,
+  TradeScope,
+} from '../../ports/stores.ts';
 import type { Venue } from '../../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import { Refusal, refusal } from '../refusal.ts';
@@ -50,14 +56,6 @@ export interface Placement<Sound, Order extends NewOrder, Answer> {
 
 type LedgerQuestion = Omit<Parameters<TradeLedger['open']>[0], 'caller' | 'at' | 'requireTime'>;
 
-/** The order as it is recorded, and what it reserves of its agent's budget. */
-export interface Recorded<Order extends NewOrder> {
-  readonly order: Order;
-  readonly reserves: Micro;
-  /** The transaction of a quoted order. */
-  readonly transaction?: NewChainOrder;
-}
-
 export interface PlaceCall {
   readonly caller: Caller;
   readonly deadline: Deadline;
@@ -80,8 +78,9 @@ export async function placeOrder<Sound, Order extends NewOrder, Answer>(
   });
   const judged = await judgeUnderLock(call.deadline, placement, sound, scope);
   if ('answerSame' in judged) return judged.answerSame();
-  const { order, reserves, transaction } = judged;
-  if (!(await scope.commit(order, reserves, transaction))) throw placement.alreadyPlaced(order.orderId);
+  const { order } = judged;
+  const recorded = await scope.commit([judged]);
+  if (!recorded.has(order.orderId)) throw placement.alreadyPlaced(order.orderId);
   if (placement.handedOverBy === 'sending' && !call.deadline.handOver(doubtOf(order))) {
     // Recorded in time and too late for the venue: what it reserved goes back at once.
     await settleWithoutFill(needs, order.orderId, 'rejected');

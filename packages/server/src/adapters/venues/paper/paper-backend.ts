@@ -31,7 +31,6 @@ export interface LocalParts extends LeaderPorts {
 export interface PaperBackend {
   readonly venue: ExchangeCalls;
   readonly markets: MarketData;
-  /** Venue B's. */
   readonly sandbox: SandboxCalls;
   /** `null` while another replica leads. */
   local(): LocalParts | null;
@@ -41,7 +40,7 @@ export interface PaperBackend {
   listening(url: string): Promise<void>;
   /** Whether the exchange can be traded on through here, asked now: a leader elsewhere must answer. Never throws. */
   probe(): Promise<string>;
-  /** `ready`, or why venue B cannot execute: its sandbox fills its orders on the exchange. */
+  /** `ready`, or why the sandbox cannot execute: it fills its orders on the exchange. */
   sandboxStatus(): string;
   /** Answers another replica's call. @throws Error when this one does not lead, or the call is unknown or late */
   answer(text: string): Promise<string>;

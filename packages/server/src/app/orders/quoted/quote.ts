@@ -1,5 +1,5 @@
 /**
- * A quote of venue B: what the market asks, and the transaction that would trade at it. Every quote is kept, also those
+ * A quote: what the market asks, and the transaction that would trade at it. Every quote is kept, also those
  * that hold no transaction, so that submitting one can say why it cannot be. Nothing is promised and no budget is
  * touched here; what the safeguards would deny a submit now is shown without its transaction.
  */
@@ -9,14 +9,22 @@ import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/pr
 import type { Denial } from '../../../domain/denial.ts';
 import { markPrice } from '../../../domain/market.ts';
 import { plainText } from '../../../domain/untrusted-text.ts';
-import type { QuoteRow } from '../../../ports/quoted-orders.ts';
+import type { QuoteRow, QuoteStore } from '../../../ports/quoted-orders.ts';
 import type { QuoteQuestion, TickerMarket, VenueQuote } from '../../../ports/quotes.ts';
-import type { Caller } from '../../../ports/stores.ts';
-import type { Deps } from '../../deps.ts';
+import type { Secrets } from '../../../ports/secrets.ts';
+import type { AgentStore, Caller } from '../../../ports/stores.ts';
 import { Refusal } from '../../refusal.ts';
 import { TITLE_CHARS } from '../../untrusted-market.ts';
 import { quotingVenue } from '../../venues.ts';
-import { lookAhead, sentenceOf } from './judge.ts';
+import { type LookAheadNeeds, lookAhead, sentenceOf } from './judge.ts';
+
+export interface QuoteNeeds extends LookAheadNeeds {
+  readonly agents: Pick<AgentStore, 'byId'>;
+  readonly quotes: Pick<QuoteStore, 'add'>;
+  readonly secrets: Pick<Secrets, 'newId'>;
+  /** Where trading by quote must not be offered. */
+  readonly geography: { readonly isBlocked: (country: string) => boolean };
+}
 
 /** At most; a blockhash that ends sooner ends the quote. */
 export const QUOTE_TTL_MS = 120_000;
@@ -27,22 +35,22 @@ const MESSAGE_CHARS = 1_000;
  * @throws Refusal with every fault of the request at once
  */
 export async function quote(
-  deps: Deps,
+  needs: QuoteNeeds,
   caller: Caller,
   request: QuoteRequest,
   country: string | null,
 ): Promise<Quote> {
-  const question = await questionOf(deps, caller, request);
+  const question = await questionOf(needs, caller, request);
   // Whoever holds something gets out, from wherever they are.
-  const isOut = question.side === 'BUY' && country !== null && deps.geography.isBlocked(country);
+  const isOut = question.side === 'BUY' && country !== null && needs.geography.isBlocked(country);
   const answer: VenueQuote = isOut
     ? { kind: 'degraded', code: 'geoblocked', message: null, market: null }
-    : await ask(deps, question);
-  const denial = await denialOfAnswer(deps, caller, question, answer);
-  const now = deps.clock.now();
+    : await ask(needs, question);
+  const denial = await denialOfAnswer(needs, caller, question, answer);
+  const now = needs.clock.now();
   const { market } = answer;
   const row: Omit<QuoteRow, 'withdrawn'> = {
-    quoteId: deps.secrets.newId(),
+    quoteId: needs.secrets.newId(),
     agentId: caller.agentId,
     ticker: question.ticker,
     title: market === null ? '' : plainText(market.question, TITLE_CHARS),
@@ -67,25 +75,25 @@ export async function quote(
     expiresAt:
       answer.kind === 'executable' ? Math.min(now + QUOTE_TTL_MS, answer.expectedEnd) : now + QUOTE_TTL_MS,
   };
-  await deps.quotes.add(row);
-  return quoteRecord(deps, row, answer, denial);
+  await needs.quotes.add(row);
+  return quoteRecord(needs, row, answer, denial);
 }
 
 /** What the safeguards say of the order that could be signed; `null` also where there is nothing to sign. */
 async function denialOfAnswer(
-  deps: Deps,
+  needs: QuoteNeeds,
   caller: Caller,
   { wallet, ticker, side }: QuoteQuestion,
   answer: VenueQuote,
 ): Promise<Denial | null> {
   if (answer.kind !== 'executable' || wallet === null) return null;
   const { amounts, market } = answer;
-  return lookAhead(deps, caller, { wallet, ticker, mints: market.tokenIds, side, amounts });
+  return lookAhead(needs, caller, { wallet, ticker, mints: market.tokenIds, side, amounts });
 }
 
 /** The venue's answer; what cannot be had is a degraded quote. */
-async function ask(deps: Deps, question: QuoteQuestion): Promise<VenueQuote> {
-  const { quotes, paper } = quotingVenue(deps);
+async function ask(needs: QuoteNeeds, question: QuoteQuestion): Promise<VenueQuote> {
+  const { quotes, paper } = quotingVenue(needs);
   if (question.wallet !== null && paper !== undefined) {
     try {
       await paper.credit(question.wallet);
@@ -99,12 +107,12 @@ async function ask(deps: Deps, question: QuoteQuestion): Promise<VenueQuote> {
 
 const upper = <T extends string>(text: string): T => text.toUpperCase() as T;
 
-async function questionOf(deps: Deps, caller: Caller, request: QuoteRequest): Promise<QuoteQuestion> {
+async function questionOf(needs: QuoteNeeds, caller: Caller, request: QuoteRequest): Promise<QuoteQuestion> {
   const [first, ...rest] = quoteFaults(request);
   if (first !== undefined) throw new Refusal([first, ...rest]);
   const side = upper<'BUY' | 'SELL'>(request.action);
   const destination = parseSolanaAddress(request.destinationWallet ?? '');
-  const wallet = parseSolanaAddress(request.userPublicKey ?? '') ?? (await ownWallet(deps, caller));
+  const wallet = parseSolanaAddress(request.userPublicKey ?? '') ?? (await ownWallet(needs, caller));
   return {
     ticker: request.marketTicker,
     outcome: upper<'YES' | 'NO'>(request.side),
@@ -170,8 +178,8 @@ const addressFaults = (given: Readonly<Record<string, unknown>>): readonly Denia
       detail: `${path} is not base58 of 32 bytes.`,
     }));
 
-async function ownWallet(deps: Deps, caller: Caller): Promise<SolanaAddress | null> {
-  const stored = (await deps.agents.byId(caller.agentId))?.solAddress ?? null;
+async function ownWallet(needs: QuoteNeeds, caller: Caller): Promise<SolanaAddress | null> {
+  const stored = (await needs.agents.byId(caller.agentId))?.solAddress ?? null;
   return stored === null ? null : parseSolanaAddress(stored);
 }
 
@@ -180,17 +188,20 @@ const priceOf = (market: TickerMarket, outcome: 'YES' | 'NO'): string =>
   formatPips(market.pays[outcome] ?? market.asks[outcome] ?? markPrice(market, outcome));
 
 /** The mints of a quote without amounts: what would be given, and what received. */
-function mintsOf(deps: Deps, row: Omit<QuoteRow, 'withdrawn'>): { inputMint: string; outputMint: string } {
+function mintsOf(
+  needs: QuoteNeeds,
+  row: Omit<QuoteRow, 'withdrawn'>,
+): { inputMint: string; outputMint: string } {
   if (row.amounts !== null) return row.amounts;
   const outcome = row.mints?.[row.outcome === 'YES' ? 0 : 1] ?? '';
-  const collateral = quotingVenue(deps).quotes.collateralMint;
+  const collateral = quotingVenue(needs).quotes.collateralMint;
   return row.side === 'BUY'
     ? { inputMint: collateral, outputMint: outcome }
     : { inputMint: outcome, outputMint: collateral };
 }
 
 function quoteRecord(
-  deps: Deps,
+  needs: QuoteNeeds,
   row: Omit<QuoteRow, 'withdrawn'>,
   answer: VenueQuote,
   denial: Denial | null,
@@ -199,7 +210,7 @@ function quoteRecord(
   const asked = formatMicro(row.asked);
   return {
     quoteId: row.quoteId,
-    venue: quotingVenue(deps).id,
+    venue: quotingVenue(needs).id,
     marketTicker: row.ticker,
     marketId: row.ticker,
     title: row.title,
@@ -211,7 +222,7 @@ function quoteRecord(
     noPrice: market === null ? '' : priceOf(market, 'NO'),
     yesMint: row.mints?.[0] ?? '',
     noMint: row.mints?.[1] ?? '',
-    ...pick(mintsOf(deps, row)),
+    ...pick(mintsOf(needs, row)),
     scaledAmount: row.asked.toString(),
     ...(row.amounts === null
       ? {}
