@@ -13,5 +13,5 @@ export {
   type Term,
   takeLead,
 } from './term.ts';
-export { openTransaction, type Transaction, type Tx, transact } from './transaction.ts';
+export { commitAll, openTransaction, type Transaction, type Tx, transact } from './transaction.ts';
 export { json } from './values.ts';

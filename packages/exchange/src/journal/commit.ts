@@ -3,7 +3,7 @@
  * either resolves, and then everything in it is durable, or throws: the state in memory is then ahead of the journal, so
  * the caller must give up the lead and start again from what the journal holds.
  */
-import { type Lead, openTransaction, type Tx } from '@bellwether/durable';
+import { commitAll, type Lead, type Tx } from '@bellwether/durable';
 import type { Entry, Recorder } from '../index.ts';
 import { gatherOrders, type OrderAddition } from './order-records.ts';
 
@@ -25,27 +25,18 @@ export interface JournalRow {
 }
 
 /** @throws CommitInDoubt when the connection was lost over the commit; anything else is proof that nothing was written */
-export async function commitRows(
+export const commitRows = (
   { session, term }: Pick<Lead, 'session' | 'term'>,
   rows: readonly JournalRow[],
   recorder: Recorder | undefined,
-): Promise<void> {
+): Promise<void> => {
   const entries = rows.map((row) => row.entry);
-  const { tx, commit, rollback } = openTransaction(session);
-  try {
-    // The commit fails when one of them does.
-    const statements = [
-      term.assert(tx),
-      ...(recorder?.(tx, entries) ?? []),
-      ...ownStatements(tx, rows, entries),
-    ];
-    for (const statement of statements) statement.then(undefined, () => {});
-  } catch (error) {
-    await rollback();
-    throw error;
-  }
-  await commit();
-}
+  return commitAll(session, (tx) => [
+    term.assert(tx),
+    ...(recorder?.(tx, entries) ?? []),
+    ...ownStatements(tx, rows, entries),
+  ]);
+};
 
 function ownStatements(
   tx: Tx,
