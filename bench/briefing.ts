@@ -77,7 +77,9 @@ async function generate({ url, keys, seconds, query }: Load): Promise<Result> {
 
 /** Agents with wallets, positions, open orders and a past, written straight into the tables. */
 async function populate(sql: Sql, service: Service, agents: number, past: number): Promise<string[]> {
-  const markets = (await service.deps.markets.search('*')).filter(({ status }) => status === 'open');
+  const markets = (await service.deps.venues.default.markets.search('*')).filter(
+    ({ status }) => status === 'open',
+  );
   const keys: string[] = [];
   for (let from = 0; from < agents; from += BATCH) {
     const rows = Array.from({ length: Math.min(BATCH, agents - from) }, (_, i) => {

@@ -16,7 +16,7 @@ export interface Times {
   readonly p99Ms: number;
 }
 
-export interface VenueBRow {
+export interface QuotedOrdersRow {
   readonly what: string;
   readonly quote: Times;
   readonly submit: Times;
@@ -67,7 +67,7 @@ async function measure(
   what: string,
   traders: readonly Trader[],
   tickers: readonly string[],
-): Promise<VenueBRow> {
+): Promise<QuotedOrdersRow> {
   const quotes: number[] = [];
   const submits: number[] = [];
   const fills: number[] = [];
@@ -105,7 +105,7 @@ async function measure(
   };
 }
 
-export async function benchVenueB(): Promise<readonly VenueBRow[]> {
+export async function benchQuotedOrders(): Promise<readonly QuotedOrdersRow[]> {
   const dataDir = newDataFolder();
   const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'warn', PAPER_B_FILL_DELAY_MS: String(FILL_DELAY_MS) };
   const service = await startService({ dataDir, env });
@@ -133,7 +133,7 @@ export async function benchVenueB(): Promise<readonly VenueBRow[]> {
 }
 
 if (import.meta.main) {
-  for (const { what, quote, submit, fill, perSecond, reverted } of await benchVenueB()) {
+  for (const { what, quote, submit, fill, perSecond, reverted } of await benchQuotedOrders()) {
     const text = ({ p50Ms, p99Ms }: Times) => `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
     console.log(
       `${what}: quote ${text(quote)}; submit ${text(submit)}; to the fill ${text(fill)}; ${perSecond.toFixed(0)} trades/s, ${reverted} reverted`,

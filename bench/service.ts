@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-const MAIN = join(ROOT, 'packages', 'server', 'src', 'main.ts');
+const MAIN = join('packages', 'server', 'src', 'main.ts');
 const PROBE = join(import.meta.dirname, 'probe.ts');
 const READY = /is ready \(/;
 const READY_TIMEOUT_MS = 60_000;
@@ -53,18 +53,22 @@ export async function startService(options: {
   readonly via?: 'npm' | 'node';
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
+  /** Another checkout of the repository, to be compared with this one. */
+  readonly root?: string;
 }): Promise<BenchService> {
-  const { dataDir, via = 'node', env = {}, nodeArgs = [] } = options;
+  const { dataDir, via = 'node', env = {}, nodeArgs = [], root = ROOT } = options;
   const port = await freePort();
   const [file, args] =
-    via === 'npm' ? ['npm', ['start']] : [process.execPath, [...nodeArgs, '--import', PROBE, MAIN]];
+    via === 'npm'
+      ? ['npm', ['start']]
+      : [process.execPath, [...nodeArgs, '--import', PROBE, join(root, MAIN)]];
   const startedAt = performance.now();
   const child = spawn(file, args, {
-    cwd: ROOT,
+    cwd: root,
     detached: true,
     stdio: via === 'npm' ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
-      PATH: `${join(ROOT, 'node_modules', '.bin')}:${process.env.PATH}`,
+      PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`,
       HOME: process.env.HOME,
       npm_config_update_notifier: 'false',
       PORT: String(port),

@@ -1,6 +1,6 @@
 /** Holds what the desk says of venue B's orders against what the sandbox chain has, to the micro-unit. */
 import { USDC_MINT } from '@bellwether/protocol';
-import type { VenueBOrderDetail } from '@bellwether/sdk';
+import type { QuotedOrderDetail } from '@bellwether/sdk';
 import { expect } from 'vitest';
 import type { Sql } from '../packages/server/src/adapters/postgres/connection.ts';
 import { type SandboxTrader, tokenAccounts } from './sandbox.ts';
@@ -10,8 +10,8 @@ const ENDED = ['filled', 'partially_filled', 'reverted', 'expired', 'failed', 'c
 const micro = (value: number): bigint => BigInt(Math.round(value * 1e6));
 
 /** Every order of the trader, with its fills. */
-export async function allOrders({ client }: SandboxTrader): Promise<VenueBOrderDetail[]> {
-  const details: VenueBOrderDetail[] = [];
+export async function allOrders({ client }: SandboxTrader): Promise<QuotedOrderDetail[]> {
+  const details: QuotedOrderDetail[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const page = await client.venueB.orders({ limit: PAGE, offset });
     for (const { orderId } of page) details.push(await client.venueB.order(orderId));
@@ -40,7 +40,7 @@ async function landedOn(sql: Sql): Promise<ReadonlyMap<string, boolean>> {
   return new Map(rows.map(({ signature, succeeded }) => [signature, succeeded]));
 }
 
-function expectProof(order: VenueBOrderDetail, landed: ReadonlyMap<string, boolean>): void {
+function expectProof(order: QuotedOrderDetail, landed: ReadonlyMap<string, boolean>): void {
   const { status, txSignature, fills, reverts } = order;
   const own = landed.get(txSignature);
   const name = `${status} ${txSignature}`;
@@ -61,10 +61,10 @@ export async function expectChainToAgree(
   sql: Sql,
   traders: readonly SandboxTrader[],
   { credited = 10_000, charged = new Map<string, number>() } = {},
-): Promise<VenueBOrderDetail[]> {
+): Promise<QuotedOrderDetail[]> {
   const landed = await landedOn(sql);
   const accounts = await tokenAccounts(sql);
-  const all: VenueBOrderDetail[] = [];
+  const all: QuotedOrderDetail[] = [];
   for (const trader of traders) {
     const orders = await allOrders(trader);
     all.push(...orders);

@@ -24,6 +24,7 @@ const GUIDES = [
 const PAGES = [
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .map((path) => `docs/${path}`),
@@ -96,6 +97,21 @@ describe('the documentation', () => {
     );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  test('CONTRIBUTING.md lists as many files as its headings promise, and no more than are allowed', () => {
+    const sections = read('CONTRIBUTING.md').split(/^#+ /m);
+    const counted = sections.flatMap((section) => {
+      const [, what, files] = /^(.+): (\d) files\n/.exec(section) ?? [];
+      return what === undefined
+        ? []
+        : [{ what, files: Number(files), listed: section.match(/^\d\. /gm)?.length }];
+    });
+    expect(counted).toEqual([
+      { what: 'An endpoint of an existing resource', files: 4, listed: 4 },
+      { what: 'A safeguard', files: 5, listed: 5 },
+      { what: 'An error code', files: 3, listed: 3 },
+    ]);
   });
 
   test('the README fits on a few screens', () => {

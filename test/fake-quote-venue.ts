@@ -1,5 +1,5 @@
 /**
- * Venue B by hand: quotes with real unsigned transactions, and a chain of which a test says what it does. It keeps no
+ * A venue that quotes, made by hand: quotes with real unsigned transactions, and a chain of which a test says what it does. It keeps no
  * balances and moves no money; what became of a transaction is what the test wrote down. Prices are pips.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
@@ -28,16 +28,23 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import { getTransferCheckedInstruction } from '@solana-program/token';
-import type { Landing, SendAnswer, Simulation, TokenAccount } from '../packages/server/src/ports/chain.ts';
+import { createChainAccounts } from '../packages/server/src/adapters/venues/dflow/accounts.ts';
+import type {
+  Chain,
+  Landing,
+  SendAnswer,
+  Simulation,
+  TokenAccount,
+} from '../packages/server/src/ports/chain.ts';
 import type {
   OrderProgress,
   QuotedAmounts,
   QuoteQuestion,
   TickerMarket,
-  VenueB,
   VenueFill,
   VenueQuote,
 } from '../packages/server/src/ports/quotes.ts';
+import type { VenueWith } from '../packages/server/src/ports/venue.ts';
 
 export interface FakeWallet {
   readonly address: SolanaAddress;
@@ -108,7 +115,7 @@ export function fakeTransaction(transfer: FakeTransfer): { wire: Uint8Array; mes
   };
 }
 
-export interface FakeVenueB extends VenueB {
+export interface FakeQuoteVenue extends VenueWith<'quotes' | 'paper'> {
   /** By ticker; a test adds, changes and removes. */
   readonly listed: Map<string, TickerMarket>;
   /** What nodes were given, in order; the same bytes again are another entry. */
@@ -175,12 +182,12 @@ export function fakeMarket(ticker: string, given: Partial<TickerMarket> = {}): T
 }
 
 /** @param now the test's clock, when it has one of its own */
-export function createFakeVenueB(name = 'kalshi', now: () => number = Date.now): FakeVenueB {
+export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now): FakeQuoteVenue {
   const listed = new Map([
     ['KXTEST-1', fakeMarket('KXTEST-1')],
     ['KXTEST-2', fakeMarket('KXTEST-2')],
   ]);
-  const fate: FakeVenueB['fate'] = {
+  const fate: FakeQuoteVenue['fate'] = {
     height: 1_000,
     silent: false,
     send: () => ({ kind: 'sent' }),
@@ -189,7 +196,7 @@ export function createFakeVenueB(name = 'kalshi', now: () => number = Date.now):
     creditFails: false,
     status: 'ready',
   };
-  const sent: FakeVenueB['sent'] = [];
+  const sent: FakeQuoteVenue['sent'] = [];
   const credited: SolanaAddress[] = [];
   const landed = new Map<string, Landing>();
   const outcomes = new Map<string, OrderProgress>();
@@ -202,11 +209,33 @@ export function createFakeVenueB(name = 'kalshi', now: () => number = Date.now):
   const answerQuote = (question: QuoteQuestion): VenueQuote =>
     fate.quote?.(question) ?? quoteOf(listed.get(question.ticker) ?? null, question, fate.height, now());
 
+  const chain: Chain = {
+    status: () => (fate.silent ? 'the fake chain is silent' : 'ready'),
+    blockHeight: async () => spoken(fate.height),
+    blockMs: async () => BLOCK_MS,
+    async send(wire) {
+      const signature = transactionId(readTransaction(wire));
+      sent.push({ signature, wire });
+      return fate.silent ? { kind: 'unknown' } : fate.send(signature);
+    },
+    landings: async (signatures) =>
+      spoken(new Map(signatures.map((one) => [one, landed.get(one) ?? { kind: 'unseen' }]))),
+    simulate: async () => (fate.silent ? { kind: 'unknown' } : fate.simulation),
+    lamports: async () => spoken(100_000_000n),
+    tokenAccount: async (owner, mint) =>
+      spoken(tokens.find((one) => one.owner === owner && one.mint === mint) ?? null),
+    outcomeAccounts: async (owner) =>
+      spoken(tokens.filter((one) => one.owner === owner && one.mint !== USDC_MINT)),
+    tokenAddress: async (owner, mint) => associatedTokenAddress(owner, mint, SOLANA_PROGRAMS.token),
+    async buildDelegatedTransfer({ delegate, mint, amount }) {
+      const built = fakeTransaction({ wallet: delegate, mint, amount });
+      return { ...built, lastValidBlockHeight: fate.height + VALID_BLOCKS };
+    },
+  };
   return {
-    name,
-    kind: 'B',
+    id,
     backend: 'paper',
-    collateralMint: USDC_MINT,
+    accounts: createChainAccounts({ chain, collateralMint: USDC_MINT }),
     listed,
     sent,
     credited,
@@ -216,6 +245,8 @@ export function createFakeVenueB(name = 'kalshi', now: () => number = Date.now):
     fate,
     status: () => fate.status,
     markets: {
+      announcesResolutions: false,
+      canBeId: (text) => /^(?!0x|\d+$)[A-Za-z0-9._-]{1,120}$/.test(text),
       find: async (id) => markets().find((one) => one.id === id || one.tokenIds.includes(id)) ?? null,
       findAll: async (ids) => markets().filter((one) => ids.includes(one.id)),
       listedAfter: async (after, limit) => ({
@@ -246,45 +277,28 @@ export function createFakeVenueB(name = 'kalshi', now: () => number = Date.now):
         };
       },
     },
-    chain: {
-      status: () => (fate.silent ? 'the fake chain is silent' : 'ready'),
-      blockHeight: async () => spoken(fate.height),
-      blockMs: async () => BLOCK_MS,
-      async send(wire) {
-        const signature = transactionId(readTransaction(wire));
-        sent.push({ signature, wire });
-        return fate.silent ? { kind: 'unknown' } : fate.send(signature);
-      },
-      landings: async (signatures) =>
-        spoken(new Map(signatures.map((one) => [one, landed.get(one) ?? { kind: 'unseen' }]))),
-      simulate: async () => (fate.silent ? { kind: 'unknown' } : fate.simulation),
-      lamports: async () => spoken(100_000_000n),
-      tokenAccount: async (owner, mint) =>
-        spoken(tokens.find((one) => one.owner === owner && one.mint === mint) ?? null),
-      outcomeAccounts: async (owner) =>
-        spoken(tokens.filter((one) => one.owner === owner && one.mint !== USDC_MINT)),
-      tokenAddress: async (owner, mint) => associatedTokenAddress(owner, mint, SOLANA_PROGRAMS.token),
-      async buildDelegatedTransfer({ delegate, mint, amount }) {
-        const built = fakeTransaction({ wallet: delegate, mint, amount });
-        return { ...built, lastValidBlockHeight: fate.height + VALID_BLOCKS };
-      },
-    },
-    market: async (ticker) => spoken(listed.get(ticker) ?? null),
-    marketsByMint: async (mints) =>
-      spoken(
-        new Map(
-          mints.flatMap((mint) => {
-            const market = markets().find((one) => one.tokenIds.includes(mint));
-            return market === undefined ? [] : [[mint, market] as const];
-          }),
+    quotes: {
+      collateralMint: USDC_MINT,
+      chain,
+      market: async (ticker) => spoken(listed.get(ticker) ?? null),
+      marketsByMint: async (mints) =>
+        spoken(
+          new Map(
+            mints.flatMap((mint) => {
+              const market = markets().find((one) => one.tokenIds.includes(mint));
+              return market === undefined ? [] : [[mint, market] as const];
+            }),
+          ),
         ),
-      ),
-    quote: async (question) => answerQuote(question),
-    progress: async (signature) =>
-      fate.silent ? { kind: 'unknown' } : (outcomes.get(signature) ?? { kind: 'unknown' }),
-    async credit(wallet) {
-      if (fate.creditFails) throw new Error('no credit today');
-      credited.push(wallet);
+      quote: async (question) => answerQuote(question),
+      progress: async (signature) =>
+        fate.silent ? { kind: 'unknown' } : (outcomes.get(signature) ?? { kind: 'unknown' }),
+    },
+    paper: {
+      async credit(wallet) {
+        if (fate.creditFails) throw new Error('no credit today');
+        credited.push(wallet as SolanaAddress);
+      },
     },
     fill(signature, fill, closed = true) {
       landed.set(signature, { kind: 'landed' });

@@ -22,22 +22,23 @@ const SOLANA = ['@solana', '@solana-program'];
 
 const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
+  durable: { may: ['durable', 'pg', NODE] },
   protocol: { may: ['protocol', ...HASHES, '@solana/codecs'] },
   'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
   'exchange/world': { may: ['exchange/world', 'exchange/engine', 'contract/decimals'] },
   'exchange/journal': {
-    may: ['exchange/journal', 'exchange/engine', 'exchange/world', 'contract', 'protocol', 'postgres', NODE],
+    may: ['exchange/journal', 'exchange/engine', 'exchange/world', 'contract', 'protocol', 'durable', NODE],
     types: ['exchange/index'],
   },
   'exchange/doors': {
     may: ['exchange/doors', 'contract', 'protocol', 'fastify', NODE],
-    types: ['exchange/index', 'postgres'],
+    types: ['exchange/index', 'durable'],
   },
   // The package's own edge: opens the exchange.
-  exchange: { may: ['exchange', 'contract', 'protocol', 'postgres', NODE] },
+  exchange: { may: ['exchange', 'contract', 'protocol', 'durable', NODE] },
   // The chain knows neither markets nor the exchange; its door shares the bounds of all doors.
   'sandbox/solana': {
-    may: ['sandbox/solana', 'protocol', 'exchange/doors/limits', 'fastify', 'postgres', ...SOLANA, NODE],
+    may: ['sandbox/solana', 'protocol', 'exchange/doors/limits', 'fastify', 'durable', ...SOLANA, NODE],
     types: ['exchange', 'litesvm'],
   },
   // The virtual machine alone, which only the chain's thread opens.
@@ -53,10 +54,10 @@ const LAW: Readonly<Record<string, Rule>> = {
       ...SOLANA,
       NODE,
     ],
-    types: ['exchange', 'postgres'],
+    types: ['exchange', 'durable'],
   },
   // The package's own edge: the venue on its chain, and the process that serves both with the exchange.
-  sandbox: { may: ['sandbox', 'exchange', 'contract', 'protocol', 'fastify', 'postgres', NODE] },
+  sandbox: { may: ['sandbox', 'exchange', 'contract', 'protocol', 'fastify', 'durable', NODE] },
   sdk: { may: ['sdk', 'contract', 'protocol', 'viem', ...SOLANA, NODE], types: ['typebox'] },
   // Wires, and is imported by main alone.
   'server/service': {
@@ -94,7 +95,7 @@ const LAW: Readonly<Record<string, Rule>> = {
   'server/domain': { may: ['server/domain', 'protocol', 'contract/decimals'], types: ['contract'] },
   'server/ports': { may: ['server/ports'], types: ['server/domain', 'protocol', 'contract'] },
   'server/adapters/postgres': {
-    may: ['server/adapters/postgres', 'server/domain', 'protocol', 'postgres', NODE],
+    may: ['server/adapters/postgres', 'server/domain', 'protocol', 'durable', NODE],
     types: ['server/ports', 'contract'],
   },
   'server/adapters/webhooks': { may: ['server/adapters/webhooks', NODE], types: ['server/ports'] },
@@ -159,7 +160,7 @@ interface Edge {
 const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 
-/** `packages/server/src/app/orders.ts` → `server/app/orders`; a package → `contract/decimals`; else as written. */
+/** `packages/server/src/app/orders/read-orders.ts` → `server/app/orders`; a package → `contract/decimals`; else as written. */
 function nameOf(specifier: string, file: string): string {
   if (specifier.startsWith('.')) {
     const [pkg = '', , ...rest] = relative(PACKAGES, resolve(dirname(file), specifier)).split('/');
@@ -233,7 +234,7 @@ describe('the import law', () => {
     ['server/domain/orders/draft', "import { readFile } from 'node:fs/promises';"],
     ['server/domain/safeguards', "import type { Clock } from '../ports/clock.ts';"],
     ['server/app/orders', "import { createOrderStore } from '../adapters/postgres/order-store.ts';"],
-    ['server/app/orders', "import postgres from 'postgres';"],
+    ['server/app/orders', "import { openPool } from 'pg';"],
     ['server/http/agents', "import type { AgentStore } from '../ports/stores.ts';"],
     ['server/adapters/postgres/rows', "import { toEvidence } from '../venues/paper/translate.ts';"],
     ['server/app/deps', "import { readConfig } from '../config.ts';"],

@@ -9,6 +9,12 @@ import type { SharedPostgres } from './setup/postgres-server.ts';
 
 let shared: Promise<SharedPostgres> | undefined;
 
+/** The server that all files share; started by the first that asks. */
+export function sharedPostgres(): Promise<SharedPostgres> {
+  shared ??= askForServer();
+  return shared;
+}
+
 async function askForServer(): Promise<SharedPostgres> {
   const line = await text(connect(inject('postgresDoor')));
   if (line === '') throw new Error('the shared PostgreSQL did not start; its process has said why');
@@ -29,8 +35,7 @@ async function asAdmin(where: SharedPostgres, statement: string): Promise<void> 
  * `openPool`, not for `postgres(url)`.
  */
 export async function createTestDatabase(): Promise<string> {
-  shared ??= askForServer();
-  const where = await shared;
+  const where = await sharedPostgres();
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Owned by an ordinary role: what needs more than that must fail here, too.
   await asAdmin(where, `create database ${name} owner ${where.user}`);

@@ -3,9 +3,9 @@ import { SOLANA_PROGRAMS, type SolanaAddress, toBase58, USDC_MINT } from '@bellw
 import {
   type BellwetherClient,
   type Market,
+  type QuoteAsk,
+  type QuotedOrderDetail,
   SolanaSigner,
-  type VenueBAsk,
-  type VenueBOrderDetail,
 } from '@bellwether/sdk';
 import type { Sql } from '../packages/server/src/adapters/postgres/connection.ts';
 import { call, newAgent, type RawAnswer, type TestService } from './harness.ts';
@@ -36,7 +36,7 @@ export interface SandboxTrader {
   quote(fields: Readonly<Record<string, unknown>>, headers?: Record<string, string>): Promise<RawAnswer>;
   submit(quoteId: string, signedTransaction: string): Promise<RawAnswer>;
   /** Quote, verify, sign, submit, wait for the end. */
-  trade(ask: VenueBAsk): Promise<VenueBOrderDetail>;
+  trade(ask: QuoteAsk): Promise<QuotedOrderDetail>;
   /** What counts against the day's caps. */
   usage(): Promise<{ readonly tradesToday: number }>;
 }

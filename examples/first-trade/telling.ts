@@ -2,7 +2,7 @@
 import {
   BellwetherApiError,
   BellwetherConnectionError,
-  VenueBError,
+  QuoteError,
   VenueCredentialsError,
 } from '@bellwether/sdk';
 
@@ -62,7 +62,7 @@ export async function run(example: () => Promise<void>): Promise<void> {
     else if (
       error instanceof VenueCredentialsError ||
       error instanceof BellwetherConnectionError ||
-      error instanceof VenueBError
+      error instanceof QuoteError
     )
       console.error(`\nIt failed: ${error.message}`);
     else console.error('\nIt failed:', error);

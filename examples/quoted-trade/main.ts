@@ -11,12 +11,12 @@ import {
   linkSolanaWallet,
   type Market,
   type Quote,
+  type QuoteAsk,
+  type QuotedOrderDetail,
+  QuoteError,
+  type QuoteTrading,
   SolanaSigner,
   UnsafeTransaction,
-  type VenueB,
-  type VenueBAsk,
-  VenueBError,
-  type VenueBOrderDetail,
 } from '@bellwether/sdk';
 import { findService } from '../find-service.ts';
 import { check, close, money, run, Surprise, say, step, until } from '../first-trade/telling.ts';
@@ -39,7 +39,7 @@ const SOURCE = 'sdk:venue-b';
 
 interface Desk {
   readonly client: BellwetherClient;
-  readonly venueB: VenueB;
+  readonly venueB: QuoteTrading;
   /** Venue B's name. */
   readonly venue: string;
   readonly signer: SolanaSigner;
@@ -130,7 +130,7 @@ function showQuote(quote: Quote): void {
 }
 
 /** A service that lies: the figures say 1, the bytes still move what they moved before. */
-function refuseTampered({ venueB, signer }: Desk, quote: Quote, ask: VenueBAsk): void {
+function refuseTampered({ venueB, signer }: Desk, quote: Quote, ask: QuoteAsk): void {
   const lie = { ...quote, amount: '1', scaledAmount: '1000000', inAmount: '1000000' };
   try {
     venueB.verify(lie, { ...ask, action: 'BUY', amount: 1 }, { wallet: signer.address });
@@ -146,10 +146,10 @@ function refuseTampered({ venueB, signer }: Desk, quote: Quote, ask: VenueBAsk):
   throw new Surprise('the SDK would have signed a transaction that takes more than its quote says');
 }
 
-async function buy(desk: Desk, market: Market): Promise<VenueBOrderDetail> {
+async function buy(desk: Desk, market: Market): Promise<QuotedOrderDetail> {
   step('Quote, verify what is asked to be signed, sign here, submit');
   const { venueB, signer } = desk;
-  const ask: VenueBAsk = { ticker: market.id, side: 'YES', action: 'BUY', amount: SPEND };
+  const ask: QuoteAsk = { ticker: market.id, side: 'YES', action: 'BUY', amount: SPEND };
   const before = await balanceOf(desk);
   const quote = await venueB.quote(ask, signer.address);
   showQuote(quote);
@@ -176,7 +176,7 @@ async function buy(desk: Desk, market: Market): Promise<VenueBOrderDetail> {
 }
 
 /** The fill came in a later transaction; the chain's balance moved by exactly what the order says. */
-async function settle(desk: Desk, order: VenueBOrderDetail, before: number): Promise<void> {
+async function settle(desk: Desk, order: QuotedOrderDetail, before: number): Promise<void> {
   const moved =
     order.action === 'BUY' ? -(order.filledAmount + order.feePaid) : order.filledAmount - order.feePaid;
   const price = order.avgPrice === null ? '' : ` at ${order.avgPrice}`;
@@ -190,7 +190,7 @@ async function settle(desk: Desk, order: VenueBOrderDetail, before: number): Pro
 }
 
 /** Trades until it fills: the market moves, and what cannot be had at the quoted price comes back. */
-async function trade(desk: Desk, ask: VenueBAsk): Promise<VenueBOrderDetail> {
+async function trade(desk: Desk, ask: QuoteAsk): Promise<QuotedOrderDetail> {
   for (let attempt = 1; ; attempt++) {
     const before = await balanceOf(desk);
     const submitted = await desk.venueB.trade({ ...ask, signer: desk.signer, source: SOURCE });
@@ -204,7 +204,7 @@ async function trade(desk: Desk, ask: VenueBAsk): Promise<VenueBOrderDetail> {
   }
 }
 
-async function payFee(desk: Desk, order: VenueBOrderDetail): Promise<void> {
+async function payFee(desk: Desk, order: QuotedOrderDetail): Promise<void> {
   step('Let the platform take its fee, once');
   const { venueB, signer } = desk;
   const approved = await venueB.approveDelegate({ signer, amount: ALLOWANCE });
@@ -232,7 +232,7 @@ async function payFee(desk: Desk, order: VenueBOrderDetail): Promise<void> {
   say(`${amount} charged by ${charged.txSignature.slice(0, 20)}…; asked again with the same key: not again`);
 }
 
-async function sellPart(desk: Desk, bought: VenueBOrderDetail): Promise<void> {
+async function sellPart(desk: Desk, bought: QuotedOrderDetail): Promise<void> {
   step('Sell a part');
   const part = Math.max(1, Math.floor(bought.filledSize / 2));
   const sold = await trade(desk, { ticker: bought.marketTicker, side: 'YES', action: 'SELL', shares: part });
@@ -276,7 +276,7 @@ async function findShortMarket(desk: Desk, tried: ReadonlySet<string>): Promise<
 
 interface Pair {
   readonly market: Market;
-  readonly orders: readonly VenueBOrderDetail[];
+  readonly orders: readonly QuotedOrderDetail[];
 }
 
 /** Buys both outcomes, so that one of them wins. */
@@ -289,12 +289,12 @@ async function buyBoth(desk: Desk): Promise<Pair | null> {
     tried.add(market.id);
     say(`"${market.title}" (${market.id}), ends in ${inWords(timeLeft(market))}`);
     try {
-      const orders: VenueBOrderDetail[] = [];
+      const orders: QuotedOrderDetail[] = [];
       for (const side of ['YES', 'NO'] as const)
         orders.push(await trade(desk, { ticker: market.id, side, action: 'BUY', amount: SPEND_TO_REDEEM }));
       return { market, orders };
     } catch (error) {
-      if (!(error instanceof VenueBError) || error.code !== 'quote_not_executable') throw error;
+      if (!(error instanceof QuoteError) || error.code !== 'quote_not_executable') throw error;
       say(`${error.message} Another one, then.`);
     }
   }
@@ -318,7 +318,7 @@ async function redeem(desk: Desk, { market, orders }: Pair): Promise<void> {
   for (const { side, filledSize } of orders) {
     const outcome = side as 'YES' | 'NO';
     const payout = outcome === 'YES' ? settled.yesPrice : settled.noPrice;
-    const ask: VenueBAsk = { ticker: market.id, side: outcome, action: 'SELL', shares: filledSize };
+    const ask: QuoteAsk = { ticker: market.id, side: outcome, action: 'SELL', shares: filledSize };
     if (payout > 0) {
       // Settled and open for redemption may be a moment apart.
       await until(

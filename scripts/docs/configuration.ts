@@ -32,7 +32,8 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   RATE_LIMIT_DOOR_BURST: 'Requests to the paper doors at once.',
   DATABASE_POOL: 'Connections to the database, apart from the journal’s own.',
   CHAIN_ID: 'Chain id of the EIP-712 domain that orders are signed for.',
-  VENUE_A_NAME: 'Name of venue A, and the default of every `venue` field.',
+  DEFAULT_VENUE: 'Name of the venue that a request means when it names none.',
+  VENUE_A_NAME: 'Name of venue A.',
   VENUE_A_BACKEND: 'What stands behind venue A. `live` refuses to start in this version.',
   VENUE_A_ORDER_PROFILE:
     'Which struct version 2 orders sign: 12 fields (`interface`) or the venue’s own 11 (`polymarket`).',
@@ -104,6 +105,7 @@ const FORMS: Readonly<Record<string, string>> = {
   FEE_WALLET: 'base58 address',
   FIREBLOCKS_VAULT_ID: 'number',
   VENUE_B_COUNTRY_HEADER: 'header name',
+  DEFAULT_VENUE: 'name of a venue',
   VENUE_A_NAME: 'lower-case name',
   VENUE_B_NAME: 'lower-case name',
 };
@@ -127,6 +129,7 @@ function valuesOf(name: string, schema: Schema): string {
 /** Defaults that depend on other variables. */
 const COMPUTED_DEFAULTS: Readonly<Record<string, string>> = {
   PUBLIC_URL: '`http://localhost:<PORT><BASE_PATH>`',
+  DEFAULT_VENUE: '`<VENUE_A_NAME>`',
   MASTER_KEY: 'made on the first start, in `DATA_DIR`',
   REPLICA_URL: 'the address that it listens on',
   VENUE_A_ORDER_PROFILE: '`interface`',

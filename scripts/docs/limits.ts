@@ -25,13 +25,14 @@ export function rateLimitTable(): string {
     ['Class', 'Rate', 'Burst', 'Counted per', 'Calls'],
     Object.entries(rateLimits).map(([name, { perSecond, burst }]) => {
       const operations = OPERATIONS.filter(({ rateClass }) => rateClass === name);
-      const isPublic = operations.every(({ permission }) => permission === 'public');
+      // Who has no agent is known by the address, owners on the pages among them.
+      const isOfAgents = operations.some(({ permission }) => permission === 'agent');
       const calls = operations.map((operation) => `\`${routeOf(operation)}\``).join(', ');
       return [
         `\`${name}\``,
         rate(perSecond),
         String(burst),
-        isPublic ? 'address' : 'API key',
+        isOfAgents ? 'agent, else address' : 'address',
         calls ||
           (name === 'door' ? 'the paper doors, under `/paper`' : 'any call with a missing or wrong API key'),
       ];

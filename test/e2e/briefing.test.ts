@@ -1,8 +1,9 @@
 /** GET /markets/briefing: the state, the alerts, and exactly what changed since. */
+import { transact } from '@bellwether/durable';
 import { type Briefing, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { createFakeVenueB } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   call,
   newAgent,
@@ -25,13 +26,13 @@ let ahead = 0;
 const statements: string[] = [];
 
 beforeAll(async () => {
-  // Venue B has nothing to tell here: quoted-reads.test.ts is about it.
-  const venueB = createFakeVenueB();
-  venueB.listed.clear();
+  // The venue that quotes has nothing to tell here: quoted-reads.test.ts is about it.
+  const quoting = createFakeQuoteVenue();
+  quoting.listed.clear();
   service = await startTestService(
     { PAPER_WORLD: 'off' },
     {
-      venueB,
+      venues: () => [quoting],
       clock: { now: () => Date.now() + ahead },
       onStatement: (_connection, statement) => statements.push(statement),
     },
@@ -329,7 +330,7 @@ describe('alerts and what to do', () => {
     const orderId = await rest(trader);
     // What a lost answer leaves; the resolver has not come by. Evidence has reached this order, so the lifecycle would
     // refuse to lose it again.
-    await sql.begin(async (tx) => {
+    await transact(sql, async (tx) => {
       await tx`alter table orders disable trigger orders_next_status`;
       await tx`update orders set status = 'unknown', created_at = now() + interval '1 hour' where order_id = ${orderId}`;
       await tx`alter table orders enable trigger orders_next_status`;

@@ -307,7 +307,7 @@ describe('whose and what', () => {
       expect(statements.filter((text) => text.includes('position_value')).length).toBe(2);
       counts.push(statements.filter((text) => !text.includes('k.key_hash')).length);
     }
-    // The second trip goes out at once: a connection, begin, a setting, four statements, rollback.
-    expect(Math.min(...counts)).toBe(1 + 8);
+    // The second trip goes out at once: begin, a setting, four statements, rollback.
+    expect(Math.min(...counts)).toBe(1 + 7);
   });
 });

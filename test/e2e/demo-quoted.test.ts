@@ -1,23 +1,36 @@
-/** The example of venue B checks itself: it must end well, see a market through to its payout, and print no secret. */
+/** The example of quoted orders checks itself: it must end well, see a market through to its payout, print no secret. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startTestService } from '../harness.ts';
+import { jumpingClock } from '../sandbox.ts';
 
-const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'venue-b', 'main.ts');
+const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'quoted-trade', 'main.ts');
+/** The example prints this when it holds both outcomes and has nothing left to do until the market is settled. */
+const WAITS_FOR_OUTCOME = 'and is settled some time after';
 
-async function runExample(url: string): Promise<{ code: unknown; output: string }> {
+async function runExample(url: string, onOutput: (output: string) => void = () => {}) {
   const child = spawn(process.execPath, [EXAMPLE], { env: { ...process.env, BELLWETHER_URL: url } });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk;
+      onOutput(output);
+    });
   const code = await new Promise((resolve) => child.once('close', resolve));
   return { code, output };
 }
 
-test('npm run demo:venue-b goes from a quote to a payout and ends with 0', { timeout: 240_000 }, async () => {
-  // Four times as fast: the market of two minutes is over in thirty seconds.
-  const service = await startTestService({ PAPER_SPEED: '4' });
-  const { code, output } = await runExample(service.url);
+test('npm run demo:venue-b goes from a quote to a payout and ends with 0', async () => {
+  const clock = jumpingClock();
+  const service = await startTestService({}, { clock });
+  let forward: NodeJS.Timeout | undefined;
+  const { code, output } = await runExample(service.url, (text) => {
+    // The end of the market and its settlement come at once instead of after minutes.
+    if (text.includes(WAITS_FOR_OUTCOME)) forward ??= setInterval(() => clock.advance(30_000), 250);
+    if (text.includes('has won') || text.includes('has lost')) clearInterval(forward);
+  });
+  clearInterval(forward);
   expect({ code, output }).toMatchObject({ code: 0 });
   expect(output).toContain('Done: venue B from the first quote to the payout');
   for (const proof of ['would have refused', 'not again', 'has won', 'has lost'])

@@ -1,6 +1,7 @@
 /** The doors of the paper venues as strangers meet them in front of a service: what is open, how often, how much. */
 import { SolanaSigner } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { quotingVenue } from '../../packages/server/src/app/venues.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
 import { aSandboxMarket, newSandboxTrader } from '../sandbox.ts';
 
@@ -173,8 +174,8 @@ describe('tickers of any form', () => {
         ]);
     }
     // And none of them was taken for an outage.
-    expect(service.deps.venueB.status()).toBe('ready');
-    expect(await service.deps.venueB.market(known.id)).toMatchObject({ id: known.id });
+    expect(quotingVenue(service.deps).status()).toBe('ready');
+    expect(await quotingVenue(service.deps).quotes.market(known.id)).toMatchObject({ id: known.id });
   });
 
   test('are known to the door itself up to their longest', async () => {

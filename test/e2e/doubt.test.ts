@@ -9,13 +9,14 @@ import {
   type TradeRequest,
 } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { venueFor } from '../../packages/server/src/app/venues.ts';
 import {
   isInDoubt,
   ORDER_STATUSES,
   type OrderStatus,
   transition,
 } from '../../packages/server/src/domain/orders/lifecycle.ts';
-import type { Venue } from '../../packages/server/src/ports/venue.ts';
+import type { SignedOrders } from '../../packages/server/src/ports/venue.ts';
 import {
   aMarket,
   call,
@@ -25,29 +26,29 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { jumpingClock } from '../sandbox.ts';
 
 /** The resolver leaves an order alone for twelve seconds on a shared database, then comes every second. */
-const RESOLVED_WITHIN_MS = 25_000;
+const LEFT_ALONE_MS = 12_000;
+const RESOLVED_WITHIN_MS = 10_000;
+const clock = jumpingClock();
 
 let service: TestService;
 let trader: Trader;
 let market: Market;
-let real: Venue;
+let signedOrders: SignedOrders;
+let real: SignedOrders;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
-  real = service.deps.venueA;
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
+  signedOrders = venueFor(service.deps, undefined, 'signedOrders').signedOrders;
+  real = { ...signedOrders };
   market = await aMarket((await newTrader(service)).client);
 });
 
 /** Replaces methods of the venue; the others stay the real ones. */
-function wrapVenue(replaced: Partial<Venue>): void {
-  const venueA = new Proxy(real, {
-    get: (_, name) => (replaced as Record<string | symbol, unknown>)[name] ?? Reflect.get(real, name),
-  });
-  Object.assign(service.deps, { venueA });
-}
-const unwrapVenue = () => Object.assign(service.deps, { venueA: real });
+const wrapVenue = (replaced: Partial<SignedOrders>) => Object.assign(signedOrders, replaced);
+const unwrapVenue = () => Object.assign(signedOrders, real);
 afterEach(unwrapVenue);
 
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -180,6 +181,7 @@ describe('an order whose outcome is unknown', () => {
     await sendUnanswered(request);
     expect(await usage()).toEqual({ trades: 1, amount: 1 });
     expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'unknown', errorCode: null });
+    clock.advance(LEFT_ALONE_MS);
     await expect.poll(() => asked, { timeout: RESOLVED_WITHIN_MS, interval: 50 }).toBe(1);
     expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'unknown' });
     expect(await usage()).toEqual({ trades: 1, amount: 1 });

@@ -49,7 +49,7 @@ const foreign = (dataDir: string) =>
 
 test('a new folder: every connection of the service is of a role that is no superuser', async () => {
   const dataDir = dataFolder();
-  const service = await startProcess({ dataDir });
+  const service = await startProcess({ dataDir, makesCluster: true });
   const trader = await newTrader(service);
   await trader.client.placeTrade(await restingOrder(trader, await aMarket(trader.client)));
   expect(await whoWorks(dataDir)).toEqual(ordinary);

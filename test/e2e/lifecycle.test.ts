@@ -59,7 +59,7 @@ async function stopWith(service: ServiceProcess, how: () => void) {
 
 describe('starting', () => {
   test('npm start says where it is, that it is paper, and what to do next', async () => {
-    const service = await startProcess({ via: 'npm', dataDir: dataFolder() });
+    const service = await startProcess({ via: 'npm', dataDir: dataFolder(), makesCluster: true });
     const banner = service.output();
     expect(banner).toContain(service.url);
     expect(banner).toContain('PAPER');
@@ -275,7 +275,7 @@ describe.skipIf(!isRoot)('as root (skipped for anybody else)', () => {
     const locked = dataFolder();
     const dataDir = join(locked, 'data');
     chmodSync(locked, 0o700);
-    const service = await startProcess({ dataDir });
+    const service = await startProcess({ dataDir, makesCluster: true });
     expect((await call(service, 'GET', '/readyz')).status).toBe(200);
     kill(service.child.pid as number, 'SIGTERM');
     expect(await service.exit()).toEqual({ code: 0, signal: null });

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { venueFor } from '../../packages/server/src/app/venues.ts';
 import type { TradeLedger, TradeScope } from '../../packages/server/src/ports/stores.ts';
-import type { Venue } from '../../packages/server/src/ports/venue.ts';
+import type { SignedOrders } from '../../packages/server/src/ports/venue.ts';
 import {
   aMarket,
   call,
@@ -22,7 +23,8 @@ const MAX_TRADES = 2;
 let service: TestService;
 let trader: Trader;
 let market: Market;
-let venue: Venue;
+let signedOrders: SignedOrders;
+let venue: SignedOrders;
 let ledger: TradeLedger;
 
 beforeAll(async () => {
@@ -31,12 +33,15 @@ beforeAll(async () => {
     REQUEST_DEADLINE_MS: String(DEADLINE_MS),
     MAX_TRADES_IN_FLIGHT: String(MAX_TRADES),
   });
-  ({ venueA: venue, ledger } = service.deps);
+  ({ ledger } = service.deps);
+  ({ signedOrders } = venueFor(service.deps, undefined, 'signedOrders'));
+  venue = { ...signedOrders };
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });
 afterEach(() => {
-  Object.assign(service.deps, { venueA: venue, ledger });
+  Object.assign(service.deps, { ledger });
+  Object.assign(signedOrders, venue);
 });
 
 const send = (request: unknown, by = trader) =>
@@ -46,12 +51,7 @@ const usage = async () => {
   return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
 };
 
-function wrapVenue(replaced: Partial<Venue>): void {
-  const venueA = new Proxy(venue, {
-    get: (_, name) => (replaced as Record<string | symbol, unknown>)[name] ?? Reflect.get(venue, name),
-  });
-  Object.assign(service.deps, { venueA });
-}
+const wrapVenue = (replaced: Partial<SignedOrders>) => Object.assign(signedOrders, replaced);
 
 function wrapScope(change: (scope: TradeScope) => Partial<TradeScope>): void {
   const open: TradeLedger['open'] = async (question) => {
@@ -162,7 +162,7 @@ describe('a request whose deadline passes', () => {
     expect(answer.headers.get('retry-after')).toBe('1');
     expect(answer.headers.get('x-request-id')).toBe(answer.body.requestId);
     held.resolve();
-    Object.assign(service.deps, { venueA: venue });
+    Object.assign(signedOrders, venue);
     await sleep(300);
     expect(reached).toBe(0);
     const gone = await call(service, 'GET', `/markets/orders/${orderIdOf(request)}`, { key: trader.apiKey });
@@ -239,7 +239,7 @@ describe('a request whose deadline passes', () => {
     const request = await restingOrder(trader, market);
     expect(await keyed(request, 'too late')).toMatchObject({ status: 503 });
     held.resolve();
-    Object.assign(service.deps, { venueA: venue });
+    Object.assign(signedOrders, venue);
     await expect
       .poll(() => keyed(request, 'too late'), { timeout: 2_000, interval: 50 })
       .toMatchObject({ status: 201, body: { success: true } });
@@ -303,20 +303,18 @@ describe("the database's own faults", () => {
         ['53300', 'The database has no free connection.'],
         ['58030', 'The database met a fault of its system.'],
       ]) {
-        await admin
-          .unsafe(`
+        await admin.unsafe(`
           create or replace function fail() returns trigger language plpgsql as
             $$ begin raise exception 'made up' using errcode = '${code}'; end $$;
           create or replace trigger fail before update on safeguards for each row execute function fail();
-          create or replace trigger fail before update on pulse for each row execute function fail()`)
-          .simple();
+          create or replace trigger fail before update on pulse for each row execute function fail()`);
         const answer = await send(await restingOrder(trader, market));
         expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable', detail: said } });
         expect(answer.headers.get('retry-after')).toBe('1');
         await expect
           .poll(async () => (await call(service, 'GET', '/readyz')).status, { timeout: 1_000, interval: 50 })
           .toBe(503);
-        await admin.unsafe('drop trigger fail on safeguards; drop trigger fail on pulse').simple();
+        await admin.unsafe('drop trigger fail on safeguards; drop trigger fail on pulse');
         await expect
           .poll(async () => (await call(service, 'GET', '/readyz')).status, { timeout: 1_500, interval: 50 })
           .toBe(200);

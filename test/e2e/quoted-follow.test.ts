@@ -1,15 +1,15 @@
 /** What becomes of a submitted transaction of venue B: followed to its end by whichever replica is there. */
-import { VenueBOrder, VenueBOrderDetail } from '@bellwether/contract';
+import { QuotedOrder, QuotedOrderDetail } from '@bellwether/contract';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { followChainOrders } from '../../packages/server/src/app/venue-b/follow.ts';
-import { resolveTickers } from '../../packages/server/src/app/venue-b/resolve-markets.ts';
+import { followChainOrders } from '../../packages/server/src/app/orders/quoted/follow.ts';
+import { resolveMarkets } from '../../packages/server/src/app/resolve-markets.ts';
 import {
-  createFakeVenueB,
+  createFakeQuoteVenue,
   createFakeWallet,
-  type FakeVenueB,
+  type FakeQuoteVenue,
   fakeMarket,
   randomSignature,
 } from '../fake-quote-venue.ts';
@@ -17,13 +17,13 @@ import { startTestService, type TestService } from '../harness.ts';
 import { newTraderB, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
-let venue: FakeVenueB;
+let venue: FakeQuoteVenue;
 let trader: TraderB;
 let sql: Sql;
 
 beforeAll(async () => {
-  venue = createFakeVenueB();
-  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB: venue });
+  venue = createFakeQuoteVenue();
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [venue] });
   sql = openPool(service.databaseUrl, { max: 2 });
   trader = await newTraderB(service);
   return () => sql.end();
@@ -38,8 +38,8 @@ afterEach(() => {
 });
 
 const ajv = formats.default(new Ajv({ strict: false }));
-const isDetail = ajv.compile(VenueBOrderDetail);
-const isOrder = ajv.compile(VenueBOrder);
+const isDetail = ajv.compile(QuotedOrderDetail);
+const isOrder = ajv.compile(QuotedOrder);
 
 /** Follows until the order reads so; jobs may do the same at the same time. */
 async function until(orderId: string, status: string, who = trader) {
@@ -120,7 +120,7 @@ describe('a transaction that lands', () => {
       kind: 'closed',
       // The same transaction may fill twice, and the list may come in another order.
       fills: [{ signature: randomSignature(), ...fills(1_000_000n, 610_000n) }, ...early],
-      reverts: [{ signature: randomSignature(), mint: venue.collateralMint, amount: 6_990_000n }],
+      reverts: [{ signature: randomSignature(), mint: venue.quotes.collateralMint, amount: 6_990_000n }],
     });
     const order = await until(orderId, 'partially_filled', who);
     expect(order).toMatchObject({
@@ -128,7 +128,7 @@ describe('a transaction that lands', () => {
       filledSize: 5,
       filledAmount: 3.01,
       avgPrice: 0.602,
-      reverts: [{ mint: venue.collateralMint, amount: '6990000' }],
+      reverts: [{ mint: venue.quotes.collateralMint, amount: '6990000' }],
     });
     expect(order.fills.map(({ size }: { size: number }) => size)).toEqual([4, 1]);
     expect(order.fills.map(({ price }: { price: number }) => price)).toEqual([0.6, 0.61]);
@@ -147,7 +147,7 @@ describe('a transaction that lands', () => {
     venue.outcomes.set(txSignature, {
       kind: 'closed',
       fills: [],
-      reverts: [{ signature: randomSignature(), mint: venue.collateralMint, amount: 10_000_000n }],
+      reverts: [{ signature: randomSignature(), mint: venue.quotes.collateralMint, amount: 10_000_000n }],
     });
     expect(await until(orderId, 'reverted', who)).toMatchObject({
       orderStatus: 3,
@@ -316,13 +316,14 @@ describe('a settled market', () => {
     const bought = await who.trade({ marketTicker: 'KXEND' });
     venue.fill(bought.txSignature, fills(16_000_000n, 9_600_000n));
     await until(bought.orderId, 'filled', who);
-    expect(await resolveTickers(service.deps)).toBe(0);
+    expect(await resolveMarkets(service.deps)).toBe(0);
     venue.settle('KXEND', 'YES');
-    await Promise.all([resolveTickers(service.deps), resolveTickers(service.deps)]);
+    await Promise.all([resolveMarkets(service.deps), resolveMarkets(service.deps)]);
     const [market] = await sql`select payout, venue from traded_markets where condition_id = 'KXEND'`;
     expect(market).toEqual({ payout: 'YES', venue: 'kalshi' });
-    // The sweep of venue A's winnings has nothing to do with it.
-    expect(await service.deps.redemptions.due(100)).not.toContain('KXEND');
+    // The sweep of winnings that are paid on request has nothing to do with it.
+    const due = await service.deps.redemptions.due(['polymarket'], 100);
+    expect(due.map(({ conditionId }) => conditionId)).not.toContain('KXEND');
 
     const before = await who.usage();
     await who.client.updateSettings({ tradingPaused: true, maxTradesPerDay: 0, maxTradeAmount: 1 });
@@ -372,7 +373,7 @@ describe('records', () => {
     venue.outcomes.set(reverted.txSignature, {
       kind: 'closed',
       fills: [],
-      reverts: [{ signature: randomSignature(), mint: venue.collateralMint, amount: 1n }],
+      reverts: [{ signature: randomSignature(), mint: venue.quotes.collateralMint, amount: 1n }],
     });
     await until(reverted.orderId, 'reverted', who);
     const open = await who.trade();

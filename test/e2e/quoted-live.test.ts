@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { USDC_MINT } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
-import { linkSolanaWallet, type Market, type VenueBOrderDetail } from '@bellwether/sdk';
+import { linkSolanaWallet, type Market, type QuotedOrderDetail } from '@bellwether/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import {
@@ -120,7 +120,7 @@ test('a claimed one buys, sells, and is charged a fee that Fireblocks signs', as
   expect((await owner.register('Ada')).status).toBe(200);
   expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
 
-  const bought: VenueBOrderDetail = await trader.trade({
+  const bought: QuotedOrderDetail = await trader.trade({
     ticker: market.id,
     side: 'YES',
     action: 'BUY',

@@ -7,9 +7,9 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
-  createFakeVenueB,
+  createFakeQuoteVenue,
   createFakeWallet,
-  type FakeVenueB,
+  type FakeQuoteVenue,
   fakeMarket,
   fakeTransaction,
 } from '../fake-quote-venue.ts';
@@ -18,14 +18,14 @@ import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
 import { type ManualClock, manualClock } from '../world.ts';
 
 let service: TestService;
-let venue: FakeVenueB;
+let venue: FakeQuoteVenue;
 let trader: TraderB;
 let clock: ManualClock;
 
 beforeAll(async () => {
   clock = manualClock();
-  venue = createFakeVenueB('kalshi', clock.now);
-  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB: venue, clock });
+  venue = createFakeQuoteVenue('kalshi', clock.now);
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [venue], clock });
   trader = await newTraderB(service);
 });
 
@@ -65,7 +65,7 @@ describe('a quote', () => {
       noPrice: '0.41',
       yesMint: market?.tokenIds[0],
       noMint: market?.tokenIds[1],
-      inputMint: venue.collateralMint,
+      inputMint: venue.quotes.collateralMint,
       outputMint: market?.tokenIds[0],
       scaledAmount: '10000000',
       inAmount: '10000000',
@@ -90,7 +90,7 @@ describe('a quote', () => {
       action: 'SELL',
       shares: '5',
       inputMint: venue.listed.get('KXTEST-1')?.tokenIds[1],
-      outputMint: venue.collateralMint,
+      outputMint: venue.quotes.collateralMint,
       inAmount: '5000000',
       outAmount: '2000000',
     });
@@ -124,14 +124,14 @@ describe('a quote', () => {
       kind: 'executable',
       market: fakeMarket(question.ticker),
       amounts: {
-        inputMint: venue.collateralMint,
+        inputMint: venue.quotes.collateralMint,
         outputMint: wallet,
         inAmount: 10_000_000n,
         outAmount: 1_000_000n,
         minOutAmount: 1_000_000n,
         isRedemption: false,
       },
-      ...fakeTransaction({ wallet, mint: venue.collateralMint, amount: 10_000_000n }),
+      ...fakeTransaction({ wallet, mint: venue.quotes.collateralMint, amount: 10_000_000n }),
       lastValidBlockHeight: venue.fate.height + 100,
       expectedEnd: clock.now() + 40_000,
     });
@@ -325,7 +325,7 @@ describe('a submit', () => {
     const signed = signedOf(quote);
     const other = fakeTransaction({
       wallet: trader.wallet.address,
-      mint: venue.collateralMint,
+      mint: venue.quotes.collateralMint,
       amount: 10_000_000n,
       twice: true,
     });
@@ -372,7 +372,7 @@ describe('a submit', () => {
     const account = trader.wallet.address;
     const change = {
       account,
-      mint: venue.collateralMint,
+      mint: venue.quotes.collateralMint,
       before: 100_000_000n,
       after: 90_000_000n,
       authorityChanged: false,

@@ -3,18 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../packages/server/src/app/deps.ts';
-import { followChainOrders } from '../../packages/server/src/app/venue-b/follow.ts';
-import { createFakeVenueB, createFakeWallet, type FakeVenueB, fakeMarket } from '../fake-quote-venue.ts';
+import { followChainOrders } from '../../packages/server/src/app/orders/quoted/follow.ts';
+import {
+  createFakeQuoteVenue,
+  createFakeWallet,
+  type FakeQuoteVenue,
+  fakeMarket,
+} from '../fake-quote-venue.ts';
 import { aMarket, call, newTrader, startTestService, type TestService } from '../harness.ts';
 import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
-let venue: FakeVenueB;
+let venue: FakeQuoteVenue;
 let market: Market;
 
 beforeAll(async () => {
-  venue = createFakeVenueB();
-  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB: venue });
+  venue = createFakeQuoteVenue();
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [venue] });
   market = await aMarket((await newTrader(service)).client);
 });
 
@@ -149,6 +154,24 @@ describe('one quote and many hands', () => {
     expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
   });
 
+  test('a submit whose twin is recorded while the chain simulates it gets the first answer, too', async () => {
+    const agent = await newTraderB(service);
+    const quote = await agent.quote();
+    const { chain } = venue.quotes;
+    const { simulate } = chain;
+    let twin: ReturnType<typeof agent.submit> | undefined;
+    chain.simulate = async (...question) => {
+      chain.simulate = simulate;
+      twin = agent.submit(quote);
+      await twin;
+      return simulate(...question);
+    };
+    const answer = await agent.submit(quote);
+    expect(answer).toMatchObject({ status: 200, body: { success: true } });
+    expect(answer.body).toEqual((await twin)?.body);
+    expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
+  });
+
   test('a submit and a cancel at once: one of them wins', async () => {
     const agent = await newTraderB(service);
     for (let i = 0; i < 10; i += 1) {
@@ -167,11 +190,11 @@ describe('one quote and many hands', () => {
 /** A service that writes orders down and dies before it sends anything. */
 async function mute(
   on: Pick<TestService, 'databaseUrl' | 'masterKey'>,
-  venueB: FakeVenueB,
+  quoting: FakeQuoteVenue,
 ): Promise<TestService> {
   const dying = await startTestService(
     { PAPER_WORLD: 'off', DATABASE_URL: on.databaseUrl, MASTER_KEY: on.masterKey },
-    { venueB },
+    { venues: () => [quoting] },
   );
   const chainOrders: Deps['chainOrders'] = {
     ...dying.deps.chainOrders,
@@ -184,24 +207,24 @@ async function mute(
 
 describe('between writing and sending', () => {
   test('a crash leaves it to whoever is there next', async () => {
-    const venueB = createFakeVenueB();
-    const first = await startTestService({ PAPER_WORLD: 'off' }, { venueB });
-    const dying = await mute(first, venueB);
+    const quoting = createFakeQuoteVenue();
+    const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
+    const dying = await mute(first, quoting);
     const agent = await newTraderB(dying);
     // The other replica's jobs are at work meanwhile: it takes the order up after some seconds, by itself.
     const { orderId, txSignature, status } = await agent.trade();
-    expect({ status, sent: venueB.sent.length }).toEqual({ status: 'submitted', sent: 0 });
+    expect({ status, sent: quoting.sent.length }).toEqual({ status: 'submitted', sent: 0 });
     await dying.stop();
     await expect
       .poll(
         async () => {
           await followChainOrders(first.deps);
-          return venueB.sent.map(({ signature }) => signature);
+          return quoting.sent.map(({ signature }) => signature);
         },
         { timeout: 10_000 },
       )
       .toEqual([txSignature]);
-    venueB.fill(txSignature, { inAmount: 9_600_000n, outAmount: 16_000_000n, fee: 0n });
+    quoting.fill(txSignature, { inAmount: 9_600_000n, outAmount: 16_000_000n, fee: 0n });
     await expect
       .poll(
         async () => {
@@ -215,9 +238,9 @@ describe('between writing and sending', () => {
   });
 
   test('an order can be canceled, and then nobody sends it', async () => {
-    const venueB = createFakeVenueB();
-    const first = await startTestService({ PAPER_WORLD: 'off' }, { venueB });
-    const dying = await mute(first, venueB);
+    const quoting = createFakeQuoteVenue();
+    const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
+    const dying = await mute(first, quoting);
     Object.assign(first.deps, { chainOrders: { ...first.deps.chainOrders, claim: async () => [] } });
     const agent = await newTraderB(dying);
     const byRoute: ((order: { orderId: string; venueOrderId: string }) => Promise<string[]>)[] = [
@@ -244,7 +267,7 @@ describe('between writing and sending', () => {
       const begun = await first.deps.chainOrders.beginSend([order.orderId], Date.now(), Date.now());
       expect(begun.size).toBe(0);
     }
-    expect(venueB.sent).toEqual([]);
+    expect(quoting.sent).toEqual([]);
   });
 });
 

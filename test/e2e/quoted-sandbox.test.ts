@@ -3,7 +3,7 @@
  * the desk says of an order is held against what the chain has.
  */
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
-import { linkSolanaWallet, type Market, type VenueBOrderDetail } from '@bellwether/sdk';
+import { linkSolanaWallet, type Market, type QuotedOrderDetail } from '@bellwether/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { call, startTestService, type TestService } from '../harness.ts';
@@ -47,11 +47,11 @@ const held = async (wallet: string, mint: string): Promise<number> => {
 };
 const money = (wallet: SolanaAddress): Promise<number> => held(wallet, USDC_MINT);
 const yes = ({ clobTokenIds }: Market): string => clobTokenIds[0] as string;
-const spent = (order: VenueBOrderDetail): number => order.filledAmount + order.feePaid;
+const spent = (order: QuotedOrderDetail): number => order.filledAmount + order.feePaid;
 
 describe('an agent’s way through venue B', () => {
   let trader: SandboxTrader;
-  let bought: VenueBOrderDetail;
+  let bought: QuotedOrderDetail;
   beforeAll(async () => {
     trader = await newSandboxTrader(service);
     await linkSolanaWallet(trader.client, trader.signer);

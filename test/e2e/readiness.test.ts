@@ -49,11 +49,13 @@ test('venue B is not ready when its sandbox is not, and venue A is ready all the
   await admin.end();
   await expect.poll(() => service.exchange.status, { timeout: 2_000, interval: 1 }).toBe('reopening');
   const reason = 'no replica leads the paper exchange';
-  expect([service.deps.venueA.status(), service.deps.venueB.status()]).toEqual([reason, reason]);
+  expect([...service.deps.venues.values()].map((venue) => venue.status())).toEqual([reason, reason]);
   await expect.poll(() => service.exchange.term, { timeout: 5_000, interval: 1 }).toBe(before + 1);
   // The exchange is back at once, its sandbox is read anew: until then venue B alone is not ready.
-  expect(service.deps.venueA.status()).toBe('ready');
-  expect(service.deps.venueB.status()).toBe('the sandbox is being opened');
+  expect([...service.deps.venues.values()].map((venue) => venue.status())).toEqual([
+    'ready',
+    'the sandbox is being opened',
+  ]);
   const answer = await call(service, 'GET', '/readyz');
   expect(answer.status).toBe(200);
   await expect

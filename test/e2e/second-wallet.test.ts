@@ -7,7 +7,7 @@ import {
   Signer,
 } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { createFakeVenueB } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { newTraderB } from '../quote-trader.ts';
 
@@ -24,7 +24,7 @@ const get = async (path: string) => {
 };
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB: createFakeVenueB() });
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [createFakeQuoteVenue()] });
   trader = await newTrader(service, 2);
   market = await aMarket(trader.client);
   await trader.client.placeTrade(

@@ -154,19 +154,16 @@ describe('one effect', () => {
   });
 });
 
-/**
- * Refused attempts, written behind the answer; the look for a key whose lease ran out; what jobs ask meanwhile; and what
- * claims a connection, which goes out with the `begin` behind it.
- */
-const IN_NOBODYS_WAY =
-  /^-- transaction$|k\.key_hash|record_refusals|chain_orders|sandbox_|webhook_endpoints|last_called_at|pg_stat_activity|limit 1000|from traded_markets where/;
+/** Statements that no trade waits for: refused attempts, the look for a key whose lease ran out, and background jobs. */
+const BESIDE_TRADES =
+  /k\.key_hash|record_refusals|chain_orders|sandbox_|webhook_endpoints|queue_webhook_events|last_called_at|pg_stat_activity|limit 1000|from traded_markets where/;
 
 /**
  * Round trips among the statements: a transaction is opened by a trip of its own, which carries all its reads, and
  * closed by one that carries its writes and the commit; the journal's goes out as one. Anything else counts for itself.
  */
 function tripsOf(all: typeof statements): string[] {
-  const seen = all.filter(({ statement }) => !IN_NOBODYS_WAY.test(statement));
+  const seen = all.filter(({ statement }) => !BESIDE_TRADES.test(statement));
   const trips: string[] = [];
   const open = new Map<number, string[]>();
   for (const { connection, statement } of seen) {

@@ -4,7 +4,7 @@
  */
 import { createVenueCredentials, linkSignersWallet } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFakeVenueB } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
@@ -41,7 +41,7 @@ async function claim(agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor
 }
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' }, { venueB: createFakeVenueB() });
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [createFakeQuoteVenue()] });
   trader = await newTrader(service);
   traderB = await newTraderB(service);
   await traderB.trade();

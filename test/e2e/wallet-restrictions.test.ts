@@ -14,7 +14,7 @@ import {
 } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFakeVenueB, type FakeVenueB } from '../fake-quote-venue.ts';
+import { createFakeQuoteVenue, type FakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
@@ -30,12 +30,12 @@ import { newTraderB } from '../quote-trader.ts';
 
 const OPERATOR_KEY = 'operator-key-of-the-restrictions-test';
 let service: TestService;
-let venue: FakeVenueB;
+let venue: FakeQuoteVenue;
 let market: Market;
 
 beforeAll(async () => {
-  venue = createFakeVenueB();
-  service = await startTestService({ PAPER_WORLD: 'off', OPERATOR_KEY }, { venueB: venue });
+  venue = createFakeQuoteVenue();
+  service = await startTestService({ PAPER_WORLD: 'off', OPERATOR_KEY }, { venues: () => [venue] });
   market = await aMarket((await newTrader(service)).client);
 });
 

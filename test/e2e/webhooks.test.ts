@@ -1,85 +1,25 @@
-/** Webhooks over HTTP, with a receiver that is a real server: what is told, signed, repeated, held back, given up. */
+/** Webhooks over HTTP: which events are told, signed, repeated, held back, given up. */
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import {
-  BellwetherApiError,
   buildMarketOrder,
   type Market,
   verifyWebhook,
-  type WebhookEvent,
   WebhookSignatureError,
   WebhookTooOldError,
 } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { watchRisks } from '../../packages/server/src/app/watch-risks.ts';
-import { readConfig } from '../../packages/server/src/config.ts';
-import {
-  call,
-  newAgent,
-  newTrader,
-  openMarkets,
-  restingOrder,
-  startTestService,
-  type TestService,
-  type Trader,
-} from '../harness.ts';
+import { newAgent, newTrader, restingOrder, startTestService, type Trader } from '../harness.ts';
 import { endingMarkets, manualClock, resolveMarket } from '../world.ts';
+import { at, markets, refused, service, stage, subscribe, useStage } from './webhooks-stage.ts';
 
-interface Delivery {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-  readonly event: WebhookEvent;
-}
+useStage();
 
-const VENUE_SECRET = 'a secret shared with the venue';
-let service: TestService;
-let receiver: Server;
-let hooks: string;
-const got: Delivery[] = [];
-/** Status for the nth delivery of a path, 1 being the first. */
-let answerOf: (delivery: Delivery, nth: number) => number = () => 204;
-let clockAhead = 0;
-let markets: Market[];
-
-beforeAll(async () => {
-  receiver = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      const delivery = { path: request.url ?? '', headers: request.headers, body, event: JSON.parse(body) };
-      got.push(delivery);
-      response.writeHead(answerOf(delivery, at(delivery.path).length)).end('taken');
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  hooks = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  service = await startTestService(
-    {
-      PAPER_WORLD: 'off',
-      WEBHOOKS_ALLOW_LOOPBACK: 'on',
-      WEBHOOK_INBOUND_SECRETS: `venue=${VENUE_SECRET.replaceAll(' ', '-')},signer=0123456789abcdef=`,
-    },
-    { clock: { now: () => Date.now() + clockAhead } },
-  );
-  const { client } = await newAgent(service);
-  markets = await openMarkets(client);
-});
-afterAll(() => {
-  receiver.closeAllConnections();
-  receiver.close();
-});
-beforeEach(() => {
-  answerOf = () => 204;
-});
-
-const at = (path: string) => got.filter((delivery) => delivery.path === path);
 const types = (path: string) => at(path).map(({ event }) => event.type);
 
 async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
@@ -91,20 +31,7 @@ async function until<T>(look: () => Promise<T | undefined | false> | T | undefin
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
-const refused = async (promise: Promise<unknown>): Promise<string> =>
-  promise.then(
-    () => 'nothing',
-    (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
-  );
-let paths = 0;
-const newPath = () => `/hook/${++paths}`;
-const subscribe = async (agent: Pick<Trader, 'client'>, events: readonly string[], path = newPath()) => {
-  const webhook = await agent.client.createWebhook({
-    url: hooks + path,
-    events: events as never,
-  });
-  return { ...webhook, path };
-};
+
 const buy = async (trader: Trader, market: Market, amount = 20) =>
   trader.client.placeTrade(
     await buildMarketOrder({
@@ -239,7 +166,7 @@ describe('delivery', () => {
   test('a failed attempt is repeated with the same id and a time of its own, and holds back what is behind it', async () => {
     const { client } = await newAgent(service);
     const { id, path } = await subscribe({ client }, ['fill']);
-    answerOf = (_delivery, nth) => (nth <= 2 ? 503 : 200);
+    stage.answerOf = (_delivery, nth) => (nth <= 2 ? 503 : 200);
     const first = await client.testWebhook(id);
     await until(() => at(path).length > 0);
     const second = await client.testWebhook(id);
@@ -259,9 +186,9 @@ describe('delivery', () => {
       consecutiveFailures: 1,
       pendingDeliveries: 2,
     });
-    clockAhead += 7_000;
+    stage.clockAhead += 7_000;
     await until(() => at(path).length >= 2);
-    clockAhead += 13_000;
+    stage.clockAhead += 13_000;
     await until(() => at(path).length >= 4);
     expect(at(path).map(({ event }) => event.id)).toEqual([
       first.event.id,
@@ -300,7 +227,7 @@ describe('delivery', () => {
     expect(Date.now() - asked).toBeLessThan(4_000);
     const sql = openPool(service.databaseUrl, { max: 1 });
     const leased = await sql`select agent_id, count(*)::int as held from webhook_endpoints
-      where lease_until > ${new Date(Date.now() + clockAhead)} group by 1`;
+      where lease_until > ${new Date(Date.now() + stage.clockAhead)} group by 1`;
     await sql.end();
     expect(leased.length).toBeGreaterThan(0);
     for (const { held } of leased) expect(held).toBeLessThanOrEqual(2);
@@ -315,7 +242,7 @@ describe('delivery', () => {
     await sql`update webhook_endpoints set hold_until = now() + interval '10 years' where id = ${id}`;
     await sql`insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
       select ${id}::uuid, ${agentId}::uuid, gen_random_uuid(), 'fill', '{}',
-        ${new Date(Date.now() + clockAhead)}::timestamptz from generate_series(1, 5003)`;
+        ${new Date(Date.now() + stage.clockAhead)}::timestamptz from generate_series(1, 5003)`;
     await until(async () => (await client.listWebhooks())[0]?.pendingDeliveries === 5_000);
     const failed = await client.listWebhookDeliveries(id, { status: 'failed' });
     expect(failed).toHaveLength(3);
@@ -331,14 +258,14 @@ describe('delivery', () => {
     const { client } = await newAgent(service);
     const { id, path } = await subscribe({ client }, ['fill']);
     const poison = await client.testWebhook(id);
-    answerOf = ({ event }) => (event.id === poison.event.id ? 500 : 200);
+    stage.answerOf = ({ event }) => (event.id === poison.event.id ? 500 : 200);
     await until(() => at(path).length > 0);
     const next = await client.testWebhook(id);
     for (let attempt = 1; attempt <= 5; attempt++) {
       await until(() => at(path).length >= attempt);
       expect(at(path).map(({ event }) => event.id)).not.toContain(next.event.id);
       await until(async () => (await client.listWebhookDeliveries(id))[1]?.attempts === attempt);
-      clockAhead += 110_000;
+      stage.clockAhead += 110_000;
     }
     await until(() => at(path).some(({ event }) => event.id === next.event.id));
   });
@@ -346,13 +273,13 @@ describe('delivery', () => {
   test('after a day an event is given up; after long failure the endpoint is switched off, until it is enabled', async () => {
     const { client } = await newAgent(service);
     const { id, path } = await subscribe({ client }, ['fill']);
-    answerOf = () => 410;
+    stage.answerOf = () => 410;
     await client.testWebhook(id);
     const state = async () => (await client.listWebhooks())[0];
     for (let hours = 0; (await state())?.status === 'enabled'; hours++) {
       expect(hours).toBeLessThan(60);
       const before = at(path).length;
-      clockAhead += 4_600_000;
+      stage.clockAhead += 4_600_000;
       await until(async () => at(path).length > before || (await state())?.pendingDeliveries === 0);
       if ((await state())?.pendingDeliveries === 0 && (await state())?.status === 'enabled')
         await client.testWebhook(id);
@@ -364,7 +291,7 @@ describe('delivery', () => {
     ).toBeGreaterThan(0);
     expect(await refused(client.testWebhook(id))).toBe('webhook_disabled');
     const quiet = at(path).length;
-    answerOf = () => 200;
+    stage.answerOf = () => 200;
     expect(await client.enableWebhook(id)).toMatchObject({ status: 'enabled', consecutiveFailures: 0 });
     await client.testWebhook(id);
     await until(() => at(path).length > quiet);
@@ -379,7 +306,7 @@ describe('delivery', () => {
       MASTER_KEY: service.masterKey,
     });
     try {
-      clockAhead = 0;
+      stage.clockAhead = 0;
       const { client } = await newAgent(service);
       const endpoints = await Promise.all(Array.from({ length: 4 }, () => subscribe({ client }, ['fill'])));
       for (let i = 0; i < 10; i++) for (const { id } of endpoints) await client.testWebhook(id);
@@ -391,144 +318,6 @@ describe('delivery', () => {
       }
     } finally {
       await other.stop();
-    }
-  });
-});
-
-describe('endpoints', () => {
-  test('the secret is shown once, sealed at rest, and not replayed', async () => {
-    const { client, apiKey } = await newAgent(service);
-    const body = { url: `${hooks}/x`, events: ['fill'], description: 'mine' };
-    const headers = { 'idempotency-key': 'hook' };
-    const made = await call(service, 'POST', '/webhooks', { key: apiKey, body, headers });
-    expect(made.body).toMatchObject({
-      url: body.url,
-      events: ['fill'],
-      description: 'mine',
-      status: 'enabled',
-    });
-    expect(made.body.secret).toMatch(/^whsec_[\w-]{43}$/);
-    const again = await call(service, 'POST', '/webhooks', { key: apiKey, body, headers });
-    expect(again.body.code).toBe('secret_already_shown');
-    expect(await client.listWebhooks()).toHaveLength(1);
-    expect(JSON.stringify(await client.listWebhooks())).not.toContain('whsec_');
-    const sql = openPool(service.databaseUrl, { max: 1 });
-    try {
-      const [row] = await sql`select sealed_secret from webhook_endpoints where id = ${made.body.id}`;
-      expect(row?.sealed_secret.toString('latin1')).not.toContain(made.body.secret.slice(6));
-    } finally {
-      await sql.end();
-    }
-  });
-
-  test("another agent's webhook is not there", async () => {
-    const [one, two] = [await newAgent(service), await newAgent(service)];
-    const { id } = await subscribe(one, ['*']);
-    for (const attempt of [
-      () => two.client.deleteWebhook(id),
-      () => two.client.enableWebhook(id),
-      () => two.client.testWebhook(id),
-      () => two.client.listWebhookDeliveries(id),
-    ])
-      expect(await refused(attempt())).toBe('webhook_not_found');
-    expect(await two.client.listWebhooks()).toEqual([]);
-    expect(await one.client.deleteWebhook(id)).toEqual({ success: true, id });
-    expect(await refused(one.client.deleteWebhook(id))).toBe('webhook_not_found');
-  });
-
-  test('an agent has ten at most, also when it asks for all at once', async () => {
-    const agent = await newAgent(service);
-    const answers = await Promise.all(Array.from({ length: 13 }, () => refused(subscribe(agent, ['fill']))));
-    expect(answers.filter((code) => code === 'webhook_limit_reached')).toHaveLength(3);
-    expect(await agent.client.listWebhooks()).toHaveLength(10);
-  });
-
-  test('without the switch this machine is refused', async () => {
-    const strict = await startTestService({ PAPER_WORLD: 'off' });
-    const agent = await newAgent(strict);
-    expect(await refused(subscribe(agent, ['fill']))).toBe('webhook_url_refused');
-  });
-
-  test('the OpenAPI document describes every event', async () => {
-    const { body } = await call(service, 'GET', '/openapi.json');
-    expect(Object.keys(body.webhooks).sort()).toEqual(Object.keys(WEBHOOK_EVENTS).sort());
-    expect(
-      body.webhooks.fill.post.requestBody.content['application/json'].schema.properties.data.properties,
-    ).toHaveProperty('tradeId');
-  });
-});
-
-describe('callbacks that come in', () => {
-  const secret = VENUE_SECRET.replaceAll(' ', '-');
-  const sign = (body: string, key = secret) => createHmac('sha256', key).update(body).digest('hex');
-  const post = (source: string, body: string, headers: Record<string, string>) =>
-    call(service, 'POST', `/webhooks/inbound/${source}`, { body, headers });
-  const stored = async (source: string) => {
-    const sql = openPool(service.databaseUrl, { max: 1 });
-    try {
-      return await sql`select * from inbound_webhooks where source = ${source} order by id`;
-    } finally {
-      await sql.end();
-    }
-  };
-
-  test('the signature is over the bytes as they came, of any media type', async () => {
-    // Neither is what a JSON library would write.
-    const bodies = ['{ "b" : 1.50,\n "a": "\\u00e9" }', 'order=1&state=done', '{broken'];
-    const media = ['application/json', 'application/x-www-form-urlencoded', 'application/json'];
-    for (const [i, body] of bodies.entries()) {
-      const answer = await post('venue', body, {
-        'x-signature': sign(body),
-        'content-type': media[i] as string,
-      });
-      expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { received: true } });
-    }
-    expect((await stored('venue')).map((row) => row.body.toString())).toEqual(bodies);
-  });
-
-  test('the same callback twice is stored once', async () => {
-    const body = '{"id":"same"}';
-    const before = (await stored('signer')).length;
-    for (const signature of [sign(body, '0123456789abcdef='), sign(body, '0123456789abcdef=').toUpperCase()])
-      expect((await post('signer', body, { 'x-signature': signature })).status).toBe(200);
-    expect((await stored('signer')).length).toBe(before + 1);
-  });
-
-  test('a wrong signature and an unknown source cannot be told apart', async () => {
-    const body = '{"id":1}';
-    const answers = await Promise.all([
-      post('venue', body, { 'x-signature': sign(`${body} `) }),
-      post('venue', body, { 'x-signature': sign(body, 'another secret, as long') }),
-      post('venue', body, { 'x-signature': 'nonsense' }),
-      post('venue', body, {}),
-      post('nobody', body, { 'x-signature': sign(body) }),
-      post('signer', body, { 'x-signature': sign(body) }),
-      post('constructor', body, { 'x-signature': sign(body) }),
-    ]);
-    const shape = ({ status, body: problem }: (typeof answers)[number]) => {
-      const { requestId: _id, instance: _path, ...rest } = problem;
-      return JSON.stringify({ status, rest });
-    };
-    expect(answers[0]).toMatchObject({ status: 401, body: { code: 'webhook_signature_invalid' } });
-    expect(new Set(answers.map(shape)).size).toBe(1);
-  });
-
-  test('too large a body is refused, and the secrets are in no message of the configuration', async () => {
-    const body = 'x'.repeat(70_000);
-    expect((await post('venue', body, { 'x-signature': sign(body) })).status).toBe(413);
-    for (const text of [
-      'venue',
-      'venue=tooshort',
-      'venue=0123456789abcdef,venue=0123456789abcdef',
-      'A=0123456789abcdef',
-    ]) {
-      try {
-        readConfig({ WEBHOOK_INBOUND_SECRETS: text });
-        expect.unreachable();
-      } catch (error) {
-        expect(String(error)).toContain('WEBHOOK_INBOUND_SECRETS');
-        expect(String(error)).not.toMatch(/0123456789|tooshort/);
-      }
     }
   });
 });

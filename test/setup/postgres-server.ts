@@ -5,6 +5,7 @@
  * Nothing here has to survive a crash of the machine, so nothing is flushed to disk. Tests that examine durability start
  * the service on an embedded PostgreSQL of its own.
  */
+
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ import {
 } from '../../packages/server/src/adapters/postgres/embedded-role.ts';
 import { findPostgres } from '../../packages/server/src/adapters/postgres/postgres-binaries.ts';
 import { endPostmaster } from '../../packages/server/src/adapters/postgres/postmaster.ts';
+import { copyCluster } from './copy-cluster.ts';
 
 /** What a test file needs to know of the server. */
 export interface SharedPostgres {
@@ -25,6 +27,8 @@ export interface SharedPostgres {
   /** The ordinary role that owns the databases. */
   readonly user: string;
   readonly admin: string;
+  /** A cluster as initdb makes it, never started: copied, it saves a service of a test the making of its own. */
+  readonly newCluster: string;
 }
 
 const PORT = 5432;
@@ -44,6 +48,7 @@ const SETTINGS = {
 
 const folder = mkdtempSync(join(tmpdir(), 'bw-test-'));
 const cluster = join(folder, 'postgres');
+const newCluster = join(folder, 'new-cluster');
 const socketDir = join(folder, 'run');
 const log = join(folder, 'postgres.log');
 
@@ -63,6 +68,7 @@ async function start(): Promise<number> {
     '--no-instructions',
   ]);
   if (failure !== null) throw new Error(`the tests' PostgreSQL cannot be set up: ${failure}`);
+  copyCluster(cluster, newCluster);
   const options = Object.entries({ ...SETTINGS, unix_socket_directories: socketDir });
   const file = openSync(log, 'w');
   const child = binaries.serve(
@@ -110,7 +116,7 @@ try {
   pid = await start();
   await waitUntilReady();
   await prepareDatabase(urlOf, 'bellwether');
-  const shared: SharedPostgres = { socketDir, port: PORT, user: DESK_ROLE, admin: ADMIN_ROLE };
+  const shared: SharedPostgres = { socketDir, port: PORT, user: DESK_ROLE, admin: ADMIN_ROLE, newCluster };
   process.stdout.write(`${JSON.stringify(shared)}\n`);
 } catch (error) {
   console.error(error);

@@ -10,6 +10,8 @@ import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from './errors.ts';
 import { EXACT, LIMITS, Nullable } from './fields.ts';
 
+const OPEN_ORDERS_MAX = 5000;
+
 /** A row's values: their unit, their bounds, and how they are written. */
 interface Values {
   readonly unit: 'count' | 'collateral';
@@ -110,6 +112,15 @@ export const CAPS = {
     denial: 'daily_loss_limit_reached',
     allowance: 'dailyLoss',
   }),
+  maxOpenOrders: orNone(
+    counted(OPEN_ORDERS_MAX, 'orders that are open or in doubt at a time, on all venues; null: no limit'),
+    {
+      label: 'Open orders',
+      hint: 'Orders that are open or in doubt at a time, on all venues. Empty: no limit.',
+      denial: 'max_open_orders_exceeded',
+      allowance: 'openOrders',
+    },
+  ),
 } as const;
 
 export type CapName = keyof typeof CAPS;

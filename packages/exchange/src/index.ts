@@ -1,6 +1,7 @@
 /**
  * The paper exchange as its embedder sees it. Everything else in this package is private to it.
  */
+import type { Tx } from '@bellwether/durable';
 import type {
   AccountId,
   AccountView,
@@ -39,10 +40,15 @@ export interface Entry {
  * transaction, so what it writes is there exactly when the entries are. It must issue its statements without
  * awaiting between them and return their promises. It sees every entry once, in order, before anybody is told.
  */
-export type Recorder = (
-  tx: import('postgres').ReservedSql,
-  entries: readonly Entry[],
-) => readonly PromiseLike<unknown>[];
+export type Recorder = (tx: Tx, entries: readonly Entry[]) => readonly PromiseLike<unknown>[];
+
+export interface ExecuteOptions {
+  /**
+   * With `place`: the caller has proof, such as a unique key of its own, that this order id never reached the exchange.
+   * It saves a look into the record of all orders.
+   */
+  readonly isNew?: boolean;
+}
 
 export interface PaperExchange {
   /**
@@ -50,7 +56,7 @@ export interface PaperExchange {
    * @throws ExchangeUnavailable when there is no telling whether it was recorded (lost database), or before that
    *   when the exchange is not open; `executed` says which.
    */
-  execute(command: PublicCommand): Promise<readonly EngineEvent[]>;
+  execute(command: PublicCommand, options?: ExecuteOptions): Promise<readonly EngineEvent[]>;
   /** Every market ever listed that is not yet archived, newest last. */
   markets(): Iterable<MarketView>;
   market(conditionId: ConditionId): MarketView | undefined;
@@ -83,7 +89,7 @@ export interface OrderRecord {
   readonly events: readonly EngineEvent[];
 }
 
-export { type Database, EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
+export { EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
 export { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
 export {
   type Clock,

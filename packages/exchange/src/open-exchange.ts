@@ -9,7 +9,7 @@
  * growing pauses. Closed: for good.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from 'postgres';
+import type { Sql } from '@bellwether/durable';
 import type {
   AccountId,
   AccountView,
@@ -21,7 +21,7 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
-import type { Entry, OrderRecord, PaperExchange, PublicCommand, Recorder } from './index.ts';
+import type { Entry, ExecuteOptions, OrderRecord, PaperExchange, PublicCommand, Recorder } from './index.ts';
 import { decodeEvents, encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import type { PriceTick } from './journal/commit.ts';
 import { CommitQueue } from './journal/commit-queue.ts';
@@ -30,7 +30,6 @@ import { OrderIds } from './journal/order-ids.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
 import { type Recovered, recover } from './journal/recovery.ts';
-import type { Database } from './journal/schema.ts';
 import { hashOf, writeSnapshot } from './journal/snapshots.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
 import { isHouse } from './world/house.ts';
@@ -54,7 +53,7 @@ export const systemClock: Clock = {
 
 export interface ExchangeOptions {
   /** A pool on a database that has EXCHANGE_SCHEMA. The journal opens a connection of its own with its options. */
-  readonly sql: Database;
+  readonly sql: Sql;
   /** Only read when the database has no exchange yet. */
   readonly seed: string;
   /** World time per wall time, 0.001 to 100,000; 1 when omitted. May differ from the last time. */
@@ -123,7 +122,7 @@ export class JournalledExchange implements PaperExchange {
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    this.#sql = options.sql as Sql;
+    this.#sql = options.sql;
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -133,7 +132,7 @@ export class JournalledExchange implements PaperExchange {
     try {
       await this.#start(lead);
     } catch (error) {
-      lead.abandon();
+      lead.session.end();
       this.#status = 'closed';
       throw error;
     }
@@ -144,12 +143,15 @@ export class JournalledExchange implements PaperExchange {
     }
   }
 
-  async execute(command: PublicCommand): Promise<readonly EngineEvent[]> {
+  async execute(
+    command: PublicCommand,
+    { isNew = false }: ExecuteOptions = {},
+  ): Promise<readonly EngineEvent[]> {
     const account = command.kind === 'place' ? command.order.account : command.account;
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
     if (command.kind !== 'place') return this.#apply(command);
     const { orderId, conditionId } = command.order;
-    const events = await this.#openTerm().orderIds.once(orderId, () => this.#apply(command));
+    const events = await this.#openTerm().orderIds.once(orderId, isNew, () => this.#apply(command));
     return events ?? [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
   }
 
@@ -235,11 +237,10 @@ export class JournalledExchange implements PaperExchange {
     const term = this.#term;
     await term?.queue.settled();
     await this.#snapshotWrite;
-    if (wasOpen && term !== undefined && !term.lead.isLost() && this.#seq > this.#snapshotSeq) {
+    if (wasOpen && term !== undefined && !term.lead.session.isLost() && this.#seq > this.#snapshotSeq) {
       this.#takeSnapshot(Promise.resolve());
       await this.#snapshotWrite;
     }
-    term?.orderIds.stop();
     await term?.lead.release();
     this.#status = 'closed';
   }
@@ -306,7 +307,7 @@ export class JournalledExchange implements PaperExchange {
   /** Recovers or founds the state under `lead`, then opens. */
   async #start(lead: Lead): Promise<void> {
     const speed = Math.round((this.#options.speed ?? 1) * SPEED_UNIT);
-    const recovered = await recover(lead.tx as unknown as Sql, this.#log);
+    const recovered = await recover(lead.session, this.#log);
     const orderIds = new OrderIds(this.#sql);
     const queue = new CommitQueue({
       lead,
@@ -315,14 +316,13 @@ export class JournalledExchange implements PaperExchange {
       onFailed: (cause) => this.#failed(queue, cause),
     });
     // Also when nothing is under way: whoever comes next then gets a plain "no" instead of an "unknown".
-    lead.lost.catch((cause: unknown) => queue.fail(cause));
+    lead.session.lost.catch((cause: unknown) => queue.fail(cause));
     this.#term = { lead, queue, orderIds };
     this.#terms += 1;
     this.#prices = new PriceTicks();
     if (recovered === undefined) await this.#found(queue, speed);
     else this.#resume(recovered);
     if (this.#status !== 'closing') this.#status = 'open';
-    orderIds.load().catch((error: unknown) => this.#log('reading past order ids failed', error));
     if (recovered !== undefined && recovered.world.speed !== speed)
       await this.#apply({ kind: 'step', speed });
   }
@@ -388,12 +388,11 @@ export class JournalledExchange implements PaperExchange {
   #failed(queue: CommitQueue, cause: unknown): void {
     const term = this.#term;
     if (term === undefined || term.queue !== queue) return;
-    term.orderIds.stop();
-    term.lead.abandon();
+    term.lead.session.end();
     if (this.#status !== 'open') return;
     this.#log('the paper exchange lost its journal and reopens', cause);
     this.#status = 'reopening';
-    this.#reopening = this.#reopen(term.lead.backendPid);
+    this.#reopening = this.#reopen(term.lead.session.backendPid);
   }
 
   async #reopen(stalePid: number): Promise<void> {
@@ -411,7 +410,7 @@ export class JournalledExchange implements PaperExchange {
         }
         await this.#start(lead);
       } catch (error) {
-        lead?.abandon();
+        lead?.session.end();
         this.#log('the paper exchange could not reopen yet', error);
       }
     }

@@ -4,6 +4,7 @@
  */
 import { hkdfSync } from 'node:crypto';
 import { formatMicro } from '@bellwether/contract/decimals';
+import { openPool } from '@bellwether/durable';
 import { migrateExchange, openExchange, systemClock } from '@bellwether/exchange';
 import {
   addressBuckets,
@@ -17,7 +18,6 @@ import {
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { nobleRecover, parseSolanaAddress } from '@bellwether/protocol';
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
-import postgres from 'postgres';
 import {
   ALL_SANDBOX_DOORS,
   MAX_PARAM_CHARS,
@@ -90,7 +90,7 @@ function orderVersionOf(profile: string): 1 | 2 {
 
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
-  const sql = postgres(settings.databaseUrl, { max: 5, max_lifetime: null, onnotice: () => {} });
+  const sql = openPool(settings.databaseUrl, { max: 5 });
   const [desk] = await sql`select to_regclass('safeguards') is not null as here`;
   if (desk?.here) {
     // What this process would fill or expire there would never reach the desk's own records.

@@ -3,7 +3,8 @@
  * (`request`) and, for whoever serves them, over HTTP (`registerSandboxDoors`). Both ways are the same code.
  */
 
-import type { Clock, Database, JournalledExchange } from '@bellwether/exchange';
+import type { Sql } from '@bellwether/durable';
+import type { Clock, JournalledExchange } from '@bellwether/exchange';
 import type { Guarded } from '@bellwether/exchange/doors/limits';
 import { type FastifyInstance, fastify } from 'fastify';
 import {
@@ -34,7 +35,7 @@ export const SANDBOX_PATHS = {
 
 export interface SandboxOptions {
   /** A pool on a database that has EXCHANGE_SCHEMA and SANDBOX_SCHEMA. */
-  readonly sql: Database;
+  readonly sql: Sql;
   /** Led by this process for as long as the sandbox lives: its book is the sandbox's liquidity. */
   readonly exchange: JournalledExchange;
   /** Of the world; the sandbox's keys and mints derive from it. */

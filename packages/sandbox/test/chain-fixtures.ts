@@ -1,6 +1,6 @@
 /** For tests: a chain on a database of its own, a clock to drive, and transactions built and signed by @solana/kit. */
 
-import type { Database } from '@bellwether/exchange';
+import type { Sql } from '@bellwether/durable';
 import { toBase58 } from '@bellwether/protocol';
 import {
   type Address,
@@ -24,7 +24,6 @@ import {
   getInitializeMint2Instruction,
   getMintToCheckedInstruction,
 } from '@solana-program/token';
-import type { Sql } from 'postgres';
 import { openChain } from '../src/solana/index.ts';
 import { SANDBOX_CHAIN_SCHEMA } from '../src/solana/schema.ts';
 import type { ChainOptions, Executed, SandboxChain } from '../src/solana/types.ts';
@@ -43,8 +42,7 @@ export class TestClock {
 }
 
 /** @param database an empty one */
-export async function migrated(database: Database): Promise<Sql> {
-  const sql = database as Sql;
+export async function migrated(sql: Sql): Promise<Sql> {
   await sql.unsafe(SANDBOX_CHAIN_SCHEMA);
   return sql;
 }

@@ -3,6 +3,7 @@
  * that the test drives. Everything is the real thing; only time is not.
  */
 
+import type { Sql } from '@bellwether/durable';
 import { type JournalledExchange, migrateExchange, openExchange } from '@bellwether/exchange';
 import {
   parseTransaction,
@@ -14,7 +15,6 @@ import {
   withSignature,
 } from '@bellwether/protocol';
 import { type FastifyInstance, fastify } from 'fastify';
-import type { Sql } from 'postgres';
 import { onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import {
@@ -112,7 +112,7 @@ async function doors(sandbox: () => DflowSandbox): Promise<FastifyInstance> {
 }
 
 export async function openStage(switches: Partial<Switches> = {}): Promise<Stage> {
-  const sql = (await openTestDatabase()) as unknown as Sql;
+  const sql = await openTestDatabase();
   await migrateExchange(sql);
   await sql.unsafe(SANDBOX_CHAIN_SCHEMA);
   await sql.unsafe(DFLOW_SANDBOX_SCHEMA);

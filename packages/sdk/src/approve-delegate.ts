@@ -14,7 +14,7 @@ import {
   transactionId,
 } from '@bellwether/protocol';
 import type { Blockhash } from '@solana/kit';
-import { VenueBError } from './quote-error.ts';
+import { QuoteError } from './quote-error.ts';
 import { SolanaRpc, SolanaRpcError } from './solana-rpc.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 import type { Fetch } from './transport.ts';
@@ -47,12 +47,12 @@ function judge({ delegation, signer, collateralMint }: Approval): void {
     delegation.tokenAccount === account &&
     delegation.delegate !== signer.address;
   if (!agrees)
-    throw new VenueBError(
+    throw new QuoteError(
       'delegation_mismatch',
       "The service's delegation record is not about this wallet's collateral: nothing was signed.",
     );
   if (!delegation.exists)
-    throw new VenueBError('token_account_not_found', `${signer.address} holds no collateral account yet.`);
+    throw new QuoteError('token_account_not_found', `${signer.address} holds no collateral account yet.`);
 }
 
 async function build(
@@ -101,11 +101,11 @@ async function land(
     const status = await orSilence(rpc.status(signature));
     if (status === 'confirmed') return;
     if (typeof status === 'object')
-      throw new VenueBError('transaction_failed', `The approval failed on chain: ${status.failed}`);
+      throw new QuoteError('transaction_failed', `The approval failed on chain: ${status.failed}`);
     if (status === 'unseen' && height !== undefined && height > lastValid) break;
     await wait(POLL_MS);
   }
-  throw new VenueBError('not_confirmed', `The approval ${signature} was not seen to land; approve again.`);
+  throw new QuoteError('not_confirmed', `The approval ${signature} was not seen to land; approve again.`);
 }
 
 /** A node that does not answer once is asked again. */
@@ -124,16 +124,16 @@ async function sendOnce(rpc: SolanaRpc, base64: string, first: boolean): Promise
   } catch (error) {
     // A repetition may be refused for having landed; silence is no refusal.
     if (first && error instanceof SolanaRpcError && error.code !== 0)
-      throw new VenueBError('transaction_failed', `The node refused the approval: ${error.message}`);
+      throw new QuoteError('transaction_failed', `The node refused the approval: ${error.message}`);
   }
 }
 
-/** @returns the transaction's signature, once it is confirmed. @throws VenueBError, SolanaRpcError */
+/** @returns the transaction's signature, once it is confirmed. @throws QuoteError, SolanaRpcError */
 export async function approveDelegate(approval: Approval): Promise<string> {
   judge(approval);
   const url = approval.rpcUrl ?? approval.delegation.rpcUrl;
   if (url === null || url === undefined)
-    throw new VenueBError('rpc_url_required', 'On a live chain bring a Solana node of your own: set rpcUrl.');
+    throw new QuoteError('rpc_url_required', 'On a live chain bring a Solana node of your own: set rpcUrl.');
   const rpc = new SolanaRpc(url, approval.fetch);
   const { blockhash, lastValidBlockHeight } = await rpc.latestBlockhash();
   const wire = await build(approval, blockhash, lastValidBlockHeight);

@@ -6,7 +6,7 @@
 import type { Operation } from '@bellwether/contract';
 import { type CallParts, OperationMethods, type Values } from './client-methods.ts';
 import { INSPECT } from './inspect.ts';
-import { VenueB } from './quotes.ts';
+import { QuoteTrading } from './quotes.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
 export interface ClientOptions extends TransportOptions {
@@ -34,8 +34,8 @@ export class BellwetherClient extends OperationMethods {
   }
 
   /** Quote → verify → sign → submit → wait, and the delegation of fees, with what is signed checked here. */
-  get venueB(): VenueB {
-    return new VenueB(this, this.#transport.options);
+  get venueB(): QuoteTrading {
+    return new QuoteTrading(this, this.#transport.options);
   }
 
   toJSON(): { readonly baseUrl: string } {

@@ -6,6 +6,7 @@ export type {
   CancelAllResponse,
   CancelMarketResponse,
   CancelResponse,
+  ChainPosition,
   CredentialCheck,
   CredentialRequest,
   CredentialResult,
@@ -26,6 +27,9 @@ export type {
   Position,
   PricesHistory,
   Quote,
+  QuotedCancelResponse,
+  QuotedOrder,
+  QuotedOrderDetail,
   RegisterRequest,
   RegisterResponse,
   RiskAlert,
@@ -37,10 +41,6 @@ export type {
   TradeRequest,
   TradeResponse,
   UnlinkResult,
-  VenueBCancelResponse,
-  VenueBOrder,
-  VenueBOrderDetail,
-  VenueBPosition,
   Webhook,
   WebhookDelivery,
   WebhookEvent,
@@ -70,8 +70,8 @@ export type { CallOptions, ClientMethods, FeeCharge } from './client-methods.ts'
 export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-wallet.ts';
 export type { OrderSide } from './order-amounts.ts';
 export { type OrderBuildCode, OrderBuildError } from './order-build-error.ts';
-export { type UnsafeReason, UnsafeTransaction, type VenueBCode, VenueBError } from './quote-error.ts';
-export { VenueB, type VenueBLabels, type WaitOptions } from './quotes.ts';
+export { QuoteError, type QuoteFault, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
+export { type QuoteLabels, QuoteTrading, type WaitOptions } from './quotes.ts';
 export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';
 export { type ClobAuthHeaders, type DepositKind, InvalidPrivateKey, Signer } from './signer.ts';
 export { SolanaRpcError } from './solana-rpc.ts';
@@ -84,7 +84,7 @@ export {
   VenueCredentialsError,
   type VenueCredentialsOptions,
 } from './venue-credentials.ts';
-export type { OnChainOptions, VenueBAsk, VerifiedQuote, VerifyOptions } from './verify-quote.ts';
+export type { OnChainOptions, QuoteAsk, VerifiedQuote, VerifyOptions } from './verify-quote.ts';
 export {
   type ReceivedWebhook,
   verifyWebhook,

@@ -1,7 +1,7 @@
 /** What can go wrong on venue B before or beside the service's own refusals. */
 import type { OverreachCode } from '@bellwether/protocol';
 
-export type VenueBCode =
+export type QuoteFault =
   /** More than six decimals, not positive, `amount` on a SELL or `shares` on a BUY. */
   | 'invalid_amount'
   | 'invalid_solana_address'
@@ -19,13 +19,13 @@ export type VenueBCode =
   /** Sent, but neither landed nor dead when the waiting ended. */
   | 'not_confirmed';
 
-export class VenueBError extends Error {
-  override readonly name = 'VenueBError';
-  readonly code: VenueBCode;
+export class QuoteError extends Error {
+  override readonly name = 'QuoteError';
+  readonly code: QuoteFault;
   /** With `quote_not_executable`: the venue's reason, when there is one. */
   readonly quoteErrorCode?: string;
 
-  constructor(code: VenueBCode, message: string, quoteErrorCode?: string) {
+  constructor(code: QuoteFault, message: string, quoteErrorCode?: string) {
     super(message);
     this.code = code;
     if (quoteErrorCode !== undefined) this.quoteErrorCode = quoteErrorCode;

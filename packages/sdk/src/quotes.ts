@@ -3,28 +3,28 @@
  * charged. Reached as `client.venueB`. Nothing is signed that `verify` has not decoded and found to be what was asked.
  */
 import type {
+  ChainPosition,
   Delegation,
   FeeChargeResponse,
   Quote,
+  QuotedCancelResponse,
+  QuotedOrder,
+  QuotedOrderDetail,
   SubmitResponse,
-  VenueBCancelResponse,
-  VenueBOrder,
-  VenueBOrderDetail,
-  VenueBPosition,
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import { toBase64, USDC_MINT } from '@bellwether/protocol';
 import { approveDelegate } from './approve-delegate.ts';
 import type { CallOptions, ClientMethods, FeeCharge } from './client-methods.ts';
-import { VenueBError } from './quote-error.ts';
+import { QuoteError } from './quote-error.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 import type { TransportOptions } from './transport.ts';
 import {
   askedAtoms,
   exactMicro,
   type OnChainOptions,
+  type QuoteAsk,
   solanaAddress,
-  type VenueBAsk,
   type VerifiedQuote,
   type VerifyOptions,
   verifyQuote,
@@ -32,7 +32,7 @@ import {
 } from './verify-quote.ts';
 
 /** Kept with the order, for the agent's journal. */
-export interface VenueBLabels {
+export interface QuoteLabels {
   readonly reasoning?: string;
   readonly source?: string;
   readonly skillSlug?: string;
@@ -52,7 +52,7 @@ const MAX_POLL_MS = 2_000;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export class VenueB {
+export class QuoteTrading {
   readonly #client: ClientMethods;
   readonly #options: TransportOptions;
 
@@ -63,9 +63,9 @@ export class VenueB {
 
   /**
    * @param wallet who would pay and sign; left out, it is the agent's own `solAddress`, and a preview without one
-   * @throws BellwetherApiError; VenueBError `invalid_amount`
+   * @throws BellwetherApiError; QuoteError `invalid_amount`
    */
-  quote(ask: VenueBAsk, wallet?: string, options?: CallOptions): Promise<Quote> {
+  quote(ask: QuoteAsk, wallet?: string, options?: CallOptions): Promise<Quote> {
     const asked = microToNumber(askedAtoms(ask));
     return this.#client.quoteVenueB(
       {
@@ -82,18 +82,18 @@ export class VenueB {
 
   /**
    * Decodes the transaction and holds it against what was asked; no call is made.
-   * @throws VenueBError when there is nothing to sign; UnsafeTransaction, which lists everything that is wrong
+   * @throws QuoteError when there is nothing to sign; UnsafeTransaction, which lists everything that is wrong
    */
-  verify(quote: Quote, ask: VenueBAsk, options: VerifyOptions): VerifiedQuote {
+  verify(quote: Quote, ask: QuoteAsk, options: VerifyOptions): VerifiedQuote {
     return verifyQuote(quote, ask, options);
   }
 
   /**
    * The same where DFlow's own program cannot be read: a Solana node that you trust simulates what it would move. On
    * the paper chain everything can be read, and `verify` is enough.
-   * @throws VenueBError, UnsafeTransaction, SolanaRpcError
+   * @throws QuoteError, UnsafeTransaction, SolanaRpcError
    */
-  verifyOnChain(quote: Quote, ask: VenueBAsk, options: OnChainOptions): Promise<VerifiedQuote> {
+  verifyOnChain(quote: Quote, ask: QuoteAsk, options: OnChainOptions): Promise<VerifiedQuote> {
     const { fetch: send } = this.#options;
     return verifyQuoteOnChain(quote, ask, { ...(send === undefined ? {} : { fetch: send }), ...options });
   }
@@ -109,7 +109,7 @@ export class VenueB {
   submit(
     quoteId: string,
     signedTransaction: string,
-    labels: VenueBLabels = {},
+    labels: QuoteLabels = {},
     options?: CallOptions,
   ): Promise<SubmitResponse> {
     const { reasoning, source, skillSlug } = labels;
@@ -127,12 +127,10 @@ export class VenueB {
 
   /**
    * Quote, verify, sign, submit. The answer is no fill yet: `wait` for it.
-   * @throws BellwetherApiError, BellwetherConnectionError, VenueBError, UnsafeTransaction
+   * @throws BellwetherApiError, BellwetherConnectionError, QuoteError, UnsafeTransaction
    */
   async trade(
-    order: VenueBAsk &
-      VenueBLabels &
-      Omit<VerifyOptions, 'wallet' | 'now'> & { readonly signer: SolanaSigner },
+    order: QuoteAsk & QuoteLabels & Omit<VerifyOptions, 'wallet' | 'now'> & { readonly signer: SolanaSigner },
     options?: Pick<CallOptions, 'requestId' | 'signal'>,
   ): Promise<SubmitResponse> {
     const { signer, maxLamports, collateralMint, mints } = order;
@@ -148,9 +146,9 @@ export class VenueB {
 
   /**
    * The order once nothing more will happen to it: filled, partially_filled, reverted, expired, failed or canceled.
-   * @throws VenueBError `still_open` when that takes longer than `timeoutMs`; the order goes on all the same
+   * @throws QuoteError `still_open` when that takes longer than `timeoutMs`; the order goes on all the same
    */
-  async wait(orderId: string, options: WaitOptions = {}): Promise<VenueBOrderDetail> {
+  async wait(orderId: string, options: WaitOptions = {}): Promise<QuotedOrderDetail> {
     const { timeoutMs = DEFAULT_WAIT_MS, signal } = options;
     const wait = this.#options.wait ?? sleep;
     const call = signal === undefined ? {} : { signal };
@@ -158,28 +156,28 @@ export class VenueB {
       const order = await this.#client.getVenueBOrder(orderId, call);
       if (FINAL.has(order.status)) return order;
       if (waited >= timeoutMs)
-        throw new VenueBError('still_open', `Order ${orderId} is still ${order.status}; wait for it again.`);
+        throw new QuoteError('still_open', `Order ${orderId} is still ${order.status}; wait for it again.`);
       const next = Math.min(pause, timeoutMs - waited);
       await wait(next);
       waited += next;
     }
   }
 
-  order(orderId: string, options?: CallOptions): Promise<VenueBOrderDetail> {
+  order(orderId: string, options?: CallOptions): Promise<QuotedOrderDetail> {
     return this.#client.getVenueBOrder(orderId, options);
   }
   orders(
     query: Parameters<ClientMethods['listVenueBOrders']>[0] = {},
     options?: CallOptions,
-  ): Promise<VenueBOrder[]> {
+  ): Promise<QuotedOrder[]> {
     return this.#client.listVenueBOrders(query, options);
   }
   /** Takes back what has not reached the chain; `notCanceled` says why something cannot be. */
-  cancel(orderId: string, options?: CallOptions): Promise<VenueBCancelResponse> {
+  cancel(orderId: string, options?: CallOptions): Promise<QuotedCancelResponse> {
     return this.#client.cancelVenueBOrder({ orderId }, options);
   }
   /** @param wallet the agent's own when left out */
-  positions(wallet?: string, options?: CallOptions): Promise<VenueBPosition[]> {
+  positions(wallet?: string, options?: CallOptions): Promise<ChainPosition[]> {
     return this.#client.listVenueBPositions(wallet, options);
   }
   /** What the wallet has delegated to the platform, and to whom to delegate. */
@@ -200,7 +198,7 @@ export class VenueB {
 
   /**
    * Lets the platform take up to `amount` of collateral as fees: signed here, sent to a Solana node, confirmed.
-   * @throws VenueBError, SolanaRpcError, BellwetherApiError
+   * @throws QuoteError, SolanaRpcError, BellwetherApiError
    */
   async approveDelegate(approval: {
     readonly signer: SolanaSigner;
@@ -216,7 +214,7 @@ export class VenueB {
     const amount = exactMicro(approval.amount, 'an approval needs an amount');
     const delegation = await this.delegation(signer.address);
     if (delegate !== undefined && delegate !== delegation.delegate)
-      throw new VenueBError('delegation_mismatch', `The service asks to approve ${delegation.delegate}.`);
+      throw new QuoteError('delegation_mismatch', `The service asks to approve ${delegation.delegate}.`);
     const signature = await approveDelegate({
       signer,
       amount,

@@ -16,13 +16,13 @@ import {
   type SolanaTransaction,
   USDC_MINT,
 } from '@bellwether/protocol';
-import { type UnsafeReason, UnsafeTransaction, VenueBError } from './quote-error.ts';
+import { QuoteError, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
 import { simulatedOverreaches } from './simulate-quote.ts';
 import { SolanaRpc } from './solana-rpc.ts';
 import type { Fetch } from './transport.ts';
 
 /** What an agent wants to trade. */
-export type VenueBAsk = {
+export type QuoteAsk = {
   readonly ticker: string;
   readonly side: 'YES' | 'NO';
   /** Who receives, when that is not the wallet that pays. */
@@ -67,7 +67,7 @@ export interface VerifiedQuote {
 /** A priority fee of at most 5,000,000, an order's account, and two token accounts. */
 const DEFAULT_MAX_LAMPORTS = 15_000_000n;
 
-/** Nothing is rounded. @throws VenueBError `invalid_amount` */
+/** Nothing is rounded. @throws QuoteError `invalid_amount` */
 export function exactMicro(value: number | string, need: string): Micro {
   try {
     const micro = parseMicro(value);
@@ -75,23 +75,22 @@ export function exactMicro(value: number | string, need: string): Micro {
   } catch (error) {
     if (!(error instanceof DecimalError)) throw error;
   }
-  throw new VenueBError('invalid_amount', `${need} that is not negative and has at most 6 decimals`);
+  throw new QuoteError('invalid_amount', `${need} that is not negative and has at most 6 decimals`);
 }
 
-/** @throws VenueBError `invalid_amount` */
-export function askedAtoms(ask: VenueBAsk): Micro {
+/** @throws QuoteError `invalid_amount` */
+export function askedAtoms(ask: QuoteAsk): Micro {
   const [name, value] = ask.action === 'BUY' ? ['amount', ask.amount] : ['shares', ask.shares];
   const need = `a ${ask.action} needs ${name}: a number`;
   const atoms = exactMicro(value as number | string, need);
   if (atoms > 0n) return atoms;
-  throw new VenueBError('invalid_amount', `${need} above 0`);
+  throw new QuoteError('invalid_amount', `${need} above 0`);
 }
 
-/** @throws VenueBError `invalid_solana_address` */
+/** @throws QuoteError `invalid_solana_address` */
 export function solanaAddress(text: string): SolanaAddress {
   const address = parseSolanaAddress(text);
-  if (address === null)
-    throw new VenueBError('invalid_solana_address', `"${text}" is not base58 of 32 bytes`);
+  if (address === null) throw new QuoteError('invalid_solana_address', `"${text}" is not base58 of 32 bytes`);
   return address;
 }
 
@@ -106,7 +105,7 @@ interface Expected {
   readonly asked: Micro;
 }
 
-function expectedOf(quote: Quote, ask: VenueBAsk, options: VerifyOptions): Expected {
+function expectedOf(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Expected {
   const collateral = solanaAddress(options.collateralMint ?? USDC_MINT);
   const [yes, no] = options.mints ?? [quote.yesMint, quote.noMint];
   const outcome = ask.side === 'YES' ? yes : no;
@@ -115,7 +114,7 @@ function expectedOf(quote: Quote, ask: VenueBAsk, options: VerifyOptions): Expec
 }
 
 /** The quote's own figures against what was asked. */
-function* contradictions(quote: Quote, ask: VenueBAsk, expected: Expected): Generator<UnsafeReason> {
+function* contradictions(quote: Quote, ask: QuoteAsk, expected: Expected): Generator<UnsafeReason> {
   const other = (what: string): UnsafeReason => ({
     code: 'other_order',
     detail: `the quote has another ${what}`,
@@ -151,16 +150,16 @@ interface Judged {
   readonly read?: { readonly tx: SolanaTransaction; readonly terms: QuoteTerms };
 }
 
-function judge(quote: Quote, ask: VenueBAsk, options: VerifyOptions): Judged {
+function judge(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Judged {
   const { unsignedTransaction, quoteErrorCode } = quote;
   if (unsignedTransaction === undefined || quoteErrorCode !== undefined || quote.previewOnly)
-    throw new VenueBError(
+    throw new QuoteError(
       'quote_not_executable',
       quote.quoteErrorMessage ?? 'The quote is a preview: name a wallet to get a transaction.',
       quoteErrorCode,
     );
   if (quote.expiresAt <= (options.now ?? Date.now()))
-    throw new VenueBError('quote_expired', 'The quote has expired: ask for a new one.');
+    throw new QuoteError('quote_expired', 'The quote has expired: ask for a new one.');
   const wallet = solanaAddress(options.wallet);
   const expected = expectedOf(quote, ask, options);
   const reasons = [...contradictions(quote, ask, expected)];
@@ -189,10 +188,10 @@ function accept({ quote, wallet }: Judged): VerifiedQuote {
 }
 
 /**
- * @throws VenueBError when there is nothing to sign (`quote_not_executable`, `quote_expired`) or the ask is invalid
+ * @throws QuoteError when there is nothing to sign (`quote_not_executable`, `quote_expired`) or the ask is invalid
  * @throws UnsafeTransaction when signing would do anything but what was asked
  */
-export function verifyQuote(quote: Quote, ask: VenueBAsk, options: VerifyOptions): VerifiedQuote {
+export function verifyQuote(quote: Quote, ask: QuoteAsk, options: VerifyOptions): VerifiedQuote {
   const judged = judge(quote, ask, options);
   if (judged.reasons.length > 0) throw new UnsafeTransaction(judged.reasons);
   return accept(judged);
@@ -209,11 +208,11 @@ export interface OnChainOptions extends VerifyOptions {
 /**
  * The same for transactions with instructions of DFlow's that cannot be read: what can be read is judged as ever, and
  * what the whole would move is asked of a node by simulation. Weaker than reading: a program may do another thing later.
- * @throws VenueBError, UnsafeTransaction, SolanaRpcError
+ * @throws QuoteError, UnsafeTransaction, SolanaRpcError
  */
 export async function verifyQuoteOnChain(
   quote: Quote,
-  ask: VenueBAsk,
+  ask: QuoteAsk,
   options: OnChainOptions,
 ): Promise<VerifiedQuote> {
   const { rpcUrl, opaque = [SOLANA_PROGRAMS.dflowAggregator, SOLANA_PROGRAMS.dflowMarkets] } = options;

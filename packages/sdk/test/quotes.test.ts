@@ -16,10 +16,10 @@ import {
   type Delegation,
   linkSolanaWallet,
   type Quote,
+  QuoteError,
   SolanaRpcError,
   SolanaSigner,
   UnsafeTransaction,
-  VenueBError,
 } from '@bellwether/sdk';
 import { unwrapOption } from '@solana/kit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -143,7 +143,7 @@ describe('trade', () => {
 
   test('invalid figures and addresses are not asked for', async () => {
     const ask = { ...BUY, amount: 0.1234567 };
-    await expect(async () => client().venueB.trade({ ...ask, signer })).rejects.toBeInstanceOf(VenueBError);
+    await expect(async () => client().venueB.trade({ ...ask, signer })).rejects.toBeInstanceOf(QuoteError);
     await expect(async () => client().venueB.quote(BUY, 'me')).rejects.toMatchObject({
       code: 'invalid_solana_address',
     });

@@ -15,10 +15,10 @@ import {
   BellwetherClient,
   InvalidSolanaKey,
   type Quote,
+  type QuoteAsk,
+  QuoteError,
   SolanaSigner,
   UnsafeTransaction,
-  type VenueBAsk,
-  VenueBError,
   type VerifyOptions,
 } from '@bellwether/sdk';
 import { createNoopSigner, type Instruction } from '@solana/kit';
@@ -47,10 +47,10 @@ const signer = SolanaSigner.fromSecretKey(SECRET);
 const wallet = signer.address;
 const { venueB } = new BellwetherClient({ baseUrl: 'http://127.0.0.1:9' });
 
-const BUY: VenueBAsk = { ticker: 'KXTEST-1-1', side: 'YES', action: 'BUY', amount: 5 };
-const SELL: VenueBAsk = { ticker: 'KXTEST-1-1', side: 'YES', action: 'SELL', shares: '3' };
+const BUY: QuoteAsk = { ticker: 'KXTEST-1-1', side: 'YES', action: 'BUY', amount: 5 };
+const SELL: QuoteAsk = { ticker: 'KXTEST-1-1', side: 'YES', action: 'SELL', shares: '3' };
 
-function reasonsOf(quote: Quote, ask: VenueBAsk = BUY, options: Partial<VerifyOptions> = {}): string[] {
+function reasonsOf(quote: Quote, ask: QuoteAsk = BUY, options: Partial<VerifyOptions> = {}): string[] {
   try {
     venueB.verify(quote, ask, { wallet, ...options });
     return [];
@@ -61,11 +61,11 @@ function reasonsOf(quote: Quote, ask: VenueBAsk = BUY, options: Partial<VerifyOp
   }
 }
 
-const codeOf = (quote: Quote, ask: VenueBAsk = BUY): string => {
+const codeOf = (quote: Quote, ask: QuoteAsk = BUY): string => {
   try {
     venueB.verify(quote, ask, { wallet });
   } catch (error) {
-    if (error instanceof VenueBError) return `${error.code} ${error.quoteErrorCode ?? ''}`.trim();
+    if (error instanceof QuoteError) return `${error.code} ${error.quoteErrorCode ?? ''}`.trim();
     throw error;
   }
   return 'accepted';
@@ -249,10 +249,10 @@ describe('nothing to sign', () => {
   });
 
   test.each([0, -1, '0.0000001', 'much', Number.NaN, '1e-7'])('an amount of %s', (amount) => {
-    expect(codeOf(buyQuote(wallet), { ...BUY, amount } as VenueBAsk)).toBe('invalid_amount');
+    expect(codeOf(buyQuote(wallet), { ...BUY, amount } as QuoteAsk)).toBe('invalid_amount');
   });
 
   test('a wallet that is none', () => {
-    expect(() => venueB.verify(buyQuote(wallet), BUY, { wallet: 'abc' })).toThrow(VenueBError);
+    expect(() => venueB.verify(buyQuote(wallet), BUY, { wallet: 'abc' })).toThrow(QuoteError);
   });
 });

@@ -109,6 +109,7 @@ export const ENVIRONMENT = Type.Object({
       'Requests at the same time; half of it for what neither trades nor cancels. Cancels and the pause have twice as much.',
   }),
   CHAIN_ID: int(1, Number.MAX_SAFE_INTEGER, 137),
+  DEFAULT_VENUE: Type.Optional(Type.String({ minLength: 1 })),
   VENUE_A_NAME: venueName('polymarket'),
   VENUE_A_BACKEND: Type.Union([Type.Literal('paper'), Type.Literal('live')], { default: 'paper' }),
   VENUE_A_ORDER_PROFILE: Type.Optional(Type.Union([Type.Literal('interface'), Type.Literal('polymarket')])),
@@ -196,15 +197,17 @@ export interface Config {
   readonly chainId: number;
   readonly rateLimits: RateLimits | null;
   readonly factsRetentionMs: number;
-  readonly venueA: {
+  /** What a request means that names no venue. */
+  readonly defaultVenue: string;
+  readonly exchange: {
     readonly name: string;
     readonly backend: 'paper';
     readonly profile: 'interface' | 'polymarket';
   };
-  readonly venueB: {
+  readonly dflow: {
     readonly name: string;
     /** `null`: the embedded sandbox. */
-    readonly live: LiveVenueB | null;
+    readonly live: LiveDflow | null;
     readonly slippageBps: number;
     /** The header in which a trusted proxy names the caller's country, lower case. */
     readonly countryHeader: string | null;
@@ -228,7 +231,7 @@ export interface Config {
     readonly world: boolean;
     readonly gtdMinLeadS: number;
     readonly faucetPerDay: number;
-    readonly venueB: {
+    readonly dflow: {
       readonly fill: Environment['PAPER_B_FILL'];
       readonly fillDelayMs: number;
       readonly maintenance: Environment['PAPER_B_MAINTENANCE'];
@@ -245,7 +248,7 @@ export type PaperDoor = (typeof DOORS)[number];
 
 const isDoor = (name: string): name is PaperDoor => DOORS.some((door) => door === name);
 
-export interface LiveVenueB {
+export interface LiveDflow {
   readonly metadataUrl: string;
   readonly tradeUrl: string;
   readonly apiKey: string | null;
@@ -274,7 +277,7 @@ export class ConfigError extends Error {
 
 /** Names that this service understands begin so; a typing error in one of them must not pass in silence. */
 const OURS =
-  /^(VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+  /^(DEFAULT_VENUE|VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
 /** First path segments that a venue's name must not hide, and words that mean something else where a venue is named. */
 const RESERVED = new Set([
@@ -387,10 +390,11 @@ function assemble(env: Environment): Config {
     chainId: env.CHAIN_ID,
     rateLimits: env.RATE_LIMITS === 'off' ? null : rateLimits(env),
     factsRetentionMs: env.FACTS_RETENTION_DAYS * DAY_MS,
-    venueA: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
-    venueB: {
+    defaultVenue: env.DEFAULT_VENUE ?? env.VENUE_A_NAME,
+    exchange: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
+    dflow: {
       name: env.VENUE_B_NAME,
-      live: env.VENUE_B_BACKEND === 'live' ? liveVenueB(env) : null,
+      live: env.VENUE_B_BACKEND === 'live' ? liveDflow(env) : null,
       slippageBps: env.VENUE_B_SLIPPAGE_BPS,
       countryHeader: env.VENUE_B_COUNTRY_HEADER?.toLowerCase() ?? null,
     },
@@ -410,7 +414,7 @@ function assemble(env: Environment): Config {
       world: env.PAPER_WORLD === 'on',
       gtdMinLeadS: env.PAPER_GTD_MIN_LEAD_S,
       faucetPerDay: env.PAPER_FAUCET_PER_DAY,
-      venueB: {
+      dflow: {
         fill: env.PAPER_B_FILL,
         fillDelayMs: env.PAPER_B_FILL_DELAY_MS,
         maintenance: env.PAPER_B_MAINTENANCE,
@@ -474,7 +478,7 @@ function required<const Name extends Setting>(
   return env as never;
 }
 
-function liveVenueB(env: Environment): LiveVenueB {
+function liveDflow(env: Environment): LiveDflow {
   if (env.SIGNING_PROVIDER === 'local')
     throw new ConfigError(
       'VENUE_B_BACKEND=live needs SIGNING_PROVIDER=fireblocks: the local key signs for the sandbox chain only.',

@@ -35,8 +35,8 @@ function banner(config: Config, service: Service, seconds: number): void {
   console.log(`Bellwether ${version} is ready (${seconds.toFixed(1)} s)
 
   address     ${service.address}${config.basePath}  (API reference: ${docs})
-  venue A     ${config.venueA.name}: PAPER, simulated money; order profile "${config.venueA.profile}"
-  venue B     ${config.venueB.name}: ${config.venueB.live === null ? 'PAPER, simulated money on a Solana chain of its own' : `LIVE, real money; ${new URL(config.venueB.live.tradeUrl).host}`}
+  venue A     ${config.exchange.name}: PAPER, simulated money; order profile "${config.exchange.profile}"
+  venue B     ${config.dflow.name}: ${config.dflow.live === null ? 'PAPER, simulated money on a Solana chain of its own' : `LIVE, real money; ${new URL(config.dflow.live.tradeUrl).host}`}
   database    ${database}
   signatures  ${recovery} recovery
 ${openness(config, service)}

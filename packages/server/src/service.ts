@@ -9,7 +9,6 @@ import { LIMITS } from '@bellwether/contract';
 import { parseMicro } from '@bellwether/contract/decimals';
 import { EXCHANGE_SCHEMA, type JournalledExchange } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import { createAgentFacts } from './adapters/postgres/agent-facts.ts';
@@ -25,7 +24,6 @@ import { readOfficialSkills, writeOfficialSkills } from './adapters/postgres/off
 import { createOrderStore } from './adapters/postgres/order-store.ts';
 import { createOwnerStore } from './adapters/postgres/owner-store.ts';
 import { createPositionStore } from './adapters/postgres/position-store.ts';
-import { createPriceHistory } from './adapters/postgres/price-history.ts';
 import { createQuoteStore } from './adapters/postgres/quote-store.ts';
 import { createRedemptionStore } from './adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from './adapters/postgres/refusal-log.ts';
@@ -48,16 +46,15 @@ import { CACHE_LEASE_MS, createAuthenticator } from './app/authenticate.ts';
 import { autoRedeem } from './app/auto-redeem.ts';
 import { createWebhookCourier } from './app/deliver-webhooks.ts';
 import type { Deps } from './app/deps.ts';
+import { followFees } from './app/fees/fee-fate.ts';
 import { forgetFacts } from './app/forget-facts.ts';
 import { createIdempotency } from './app/idempotency.ts';
+import { followChainOrders } from './app/orders/quoted/follow.ts';
+import { resolveDoubt } from './app/orders/signed/resolve-doubt.ts';
 import { ownerOfSession } from './app/owners.ts';
 import { createRateLimits } from './app/rate-limits.ts';
-import { resolveDoubt } from './app/resolve-doubt.ts';
+import { resolveMarkets } from './app/resolve-markets.ts';
 import { createRecommendedSkills } from './app/skills.ts';
-import { createCollateral } from './app/venue-b/collateral.ts';
-import { followFees } from './app/venue-b/fee-fate.ts';
-import { followChainOrders } from './app/venue-b/follow.ts';
-import { resolveTickers } from './app/venue-b/resolve-markets.ts';
 import { watchRisks } from './app/watch-risks.ts';
 import type { Config } from './config.ts';
 import { Admission } from './http/admission.ts';
@@ -66,14 +63,14 @@ import type { ReplicaDoor } from './http/replicas.ts';
 import { createServer } from './http/server.ts';
 import { startJobs } from './jobs/jobs.ts';
 import type { Clock } from './ports/clock.ts';
-import type { VenueB } from './ports/quotes.ts';
 import { openDatabase } from './wiring/database.ts';
-import { createSigning, createVenueB, walletOf } from './wiring/dflow.ts';
 import { doorPaths, paperDoors } from './wiring/doors.ts';
 import { describeOutage } from './wiring/outages.ts';
 import { startPaper } from './wiring/paper.ts';
 import { createReadiness } from './wiring/readiness.ts';
+import { createSigning, walletOf } from './wiring/signing.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
+import { createVenues, type GivenVenues } from './wiring/venues.ts';
 
 const VERSION: string = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
@@ -93,7 +90,7 @@ const LEADERBOARD_FRESH_MS = 5_000;
 const RATE_SWEEP_EVERY_MS = 1_000;
 const FOLLOW_EVERY_MS = 300;
 const FOLLOW_FEES_EVERY_MS = 2_000;
-const RESOLVE_TICKERS_EVERY_MS = 15_000;
+const RESOLVE_MARKETS_EVERY_MS = 15_000;
 /** Long enough to tell a late agent that its quote has expired; quotes come by the second. */
 const QUOTES_KEPT_MS = 3_600_000;
 const SWEEP_QUOTES_EVERY_MS = 60_000;
@@ -120,7 +117,7 @@ export interface Service {
   };
   /** The paper exchange in this process; `null` while another replica leads it. */
   readonly exchange: JournalledExchange | null;
-  /** Venue B's sandbox in this process, as it is at the start; `null` while another replica leads. */
+  /** The sandbox in this process, as it is at the start; `null` while another replica leads. */
   readonly sandbox: Sandbox | null;
   readonly deps: Deps;
   /** Idempotent. @returns false when something did not stop cleanly */
@@ -132,8 +129,8 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly onStatement?: PoolOptions['onStatement'];
   readonly logger?: Logger;
-  /** Instead of the one that the configuration names. */
-  readonly venueB?: VenueB;
+  /** Instead of the configured ones with the same id, and beside them. */
+  readonly venues?: GivenVenues;
   /** The service cannot go on. Whoever runs it must end the process, so that a supervisor starts it again. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -206,9 +203,11 @@ async function start(
   });
   stops.push('exchange', STOP_EXCHANGE_MS, () => paper.stop());
 
-  const venueB =
-    overrides.venueB ??
-    createVenueB({ config, sandbox: paper.sandbox, sandboxStatus: paper.sandboxStatus, clock, log: logger });
+  const wallets = createWalletStore(sql);
+  const venues = createVenues(
+    { config, sql, paper, isCredited: wallets.isCredited, clock, log: logger },
+    overrides.venues,
+  );
   const agents = createAgentStore(sql, clock.now);
   const refusals = createRefusalLog({ sql, ring: LIMITS.refusalsKept, log: logger });
   stops.push('refusals', STOP_MS, () => refusals.flush());
@@ -221,7 +220,7 @@ async function start(
     clock,
     secrets,
     agents,
-    wallets: createWalletStore(sql),
+    wallets,
     walletLinks: createWalletLinkStore(sql),
     webhooks: createWebhookStore(sql),
     webhookSender: createWebhookSender({
@@ -237,15 +236,11 @@ async function start(
     results: createResultStore(sql, { entries: LIMITS.leaderboardEntries, freshMs: LEADERBOARD_FRESH_MS }),
     owners,
     passkeys: createPasskeys(() => publicUrl),
-    venueA: paper.venue,
-    markets: paper.markets,
-    priceHistory: createPriceHistory(sql),
+    venues,
     facts: createAgentFacts(sql),
     skills,
     recommendedSkills: createRecommendedSkills(skills, clock),
-    venueB,
-    venueBCollateral: createCollateral(venueB),
-    geography: { header: config.venueB.countryHeader, isBlocked: isBlockedCountry },
+    geography: { header: config.dflow.countryHeader, isBlocked: isBlockedCountry },
     quotes: createQuoteStore(sql),
     chainOrders: createChainOrderStore(sql),
     fees: createFeeStore(sql),
@@ -253,18 +248,15 @@ async function start(
     feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
     maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),
     get paperRpcUrl() {
-      return config.venueB.live === null && config.paper.doors.has('solana')
+      return config.dflow.live === null && config.paper.doors.has('solana')
         ? publicUrl + SANDBOX_PATHS.rpc
         : null;
     },
     signatures: {
-      domains: exchangeDomains(config.chainId),
       chainId: config.chainId,
-      profile: config.venueA.profile,
       recover,
       verifyEd25519: nativeVerifyEd25519,
     },
-    rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     get publicUrl() {
       return publicUrl;
     },
@@ -302,7 +294,7 @@ async function start(
         keysPerAgent: LIMITS.idempotencyKeysPerAgent,
       }),
       admission: new Admission({ ...config.load, now: () => performance.now() }),
-      paperOnly: config.venueA.backend === 'paper' && config.venueB.live === null,
+      paperOnly: config.exchange.backend === 'paper' && config.dflow.live === null,
     },
     forgetKey: revocations.announce,
     replicas,
@@ -320,7 +312,7 @@ async function start(
     readiness: createReadiness({
       database: pulse.probe,
       paper,
-      venues: [deps.venueA, deps.venueB],
+      venues,
       version: VERSION,
     }),
     doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }),
@@ -342,7 +334,7 @@ async function start(
       { name: 'redeem', everyMs: AUTO_REDEEM_EVERY_MS, run: () => autoRedeem(deps) },
       { name: 'resolve doubt', everyMs: RESOLVE_EVERY_MS, run: () => resolveDoubt(deps, resolveAfterMs) },
       { name: 'follow', everyMs: FOLLOW_EVERY_MS, run: () => followChainOrders(deps) },
-      { name: 'resolve tickers', everyMs: RESOLVE_TICKERS_EVERY_MS, run: () => resolveTickers(deps) },
+      { name: 'resolve markets', everyMs: RESOLVE_MARKETS_EVERY_MS, run: () => resolveMarkets(deps) },
       { name: 'follow fees', everyMs: FOLLOW_FEES_EVERY_MS, run: () => followFees(deps) },
       {
         name: 'sweep quotes',

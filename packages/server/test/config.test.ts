@@ -24,7 +24,7 @@ test('an empty environment is a paper service on this machine', () => {
     basePath: '',
     databaseUrl: null,
     dataDir: './data',
-    venueA: { name: 'polymarket', backend: 'paper', profile: 'interface' },
+    exchange: { name: 'polymarket', backend: 'paper', profile: 'interface' },
     paper: { gtdMinLeadS: 180, simulationBalance: 10_000 },
   });
 });
@@ -124,7 +124,7 @@ const CUSTODY = {
 
 test('a live venue B takes the real services where no others are named', () => {
   const config = readConfig({ VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example', ...CUSTODY });
-  expect(config.venueB.live).toEqual({
+  expect(config.dflow.live).toEqual({
     metadataUrl: 'https://prediction-markets-api.dflow.net',
     tradeUrl: 'https://quote-api.dflow.net',
     apiKey: null,

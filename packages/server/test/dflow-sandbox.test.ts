@@ -1,150 +1,39 @@
-/**
- * The adapters against the real sandbox: real litesvm, real PostgreSQL, the paper exchange's book, and the doors' own
- * HTTP. What the fixtures of the other tests claim about DFlow and a node is held against doors that others wrote.
- */
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { EXCHANGE_SCHEMA, openExchange } from '@bellwether/exchange';
+/** The adapter of DFlow on the sandbox: markets and orders. */
 import {
-  associatedTokenAddress,
   readTransaction,
-  SOLANA_PROGRAMS,
   type SolanaAddress,
-  toBase58,
   transactionId,
   USDC_MINT,
   withSignature,
 } from '@bellwether/protocol';
-import { openSandbox, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
+import { describe, expect, test } from 'vitest';
+import type { OrderProgress, TickerMarket } from '../src/ports/quotes.ts';
 import {
-  type Address,
-  appendTransactionMessageInstructions,
-  type Blockhash,
-  compileTransaction,
-  createNoopSigner,
-  createTransactionMessage,
-  getTransactionEncoder,
-  type Instruction,
-  pipe,
-  setTransactionMessageFeePayer,
-  setTransactionMessageLifetimeUsingBlockhash,
-} from '@solana/kit';
-import { getApproveCheckedInstruction } from '@solana-program/token';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
-import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
-import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
-import type { HttpSend } from '../src/ports/outbound.ts';
-import type { OrderProgress, QuoteQuestion, TickerMarket, VenueB, VenueQuote } from '../src/ports/quotes.ts';
+  alice,
+  ask,
+  clock,
+  exchange,
+  executable,
+  held,
+  liquidMarket,
+  logged,
+  sandbox,
+  useStage,
+  venue,
+} from './dflow-sandbox-stage.ts';
 
-const START = Date.parse('2026-11-21T12:00:00Z');
-const CREDIT = 100_000_000_000n;
-const LAMPORTS = 1_000_000_000n;
-const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-function walletOf(fill: number) {
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([PKCS8, Buffer.alloc(32, fill)]),
-    format: 'der',
-    type: 'pkcs8',
-  });
-  const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
-  const address = toBase58(Buffer.from(x!, 'base64url')) as SolanaAddress;
-  return {
-    address,
-    sign: (wire: Uint8Array): Uint8Array =>
-      withSignature(wire, address, new Uint8Array(sign(null, readTransaction(wire).message, privateKey))),
-  };
-}
-const alice = walletOf(1);
-const platform = walletOf(2);
-const stranger = walletOf(3);
-
-/** Driven by hand; `every` is never called back, so the sandbox works when `tick` says so. */
-const clock = { ms: START, now: () => clock.ms, every: () => ({ stop() {} }) };
-let exchange: Awaited<ReturnType<typeof openExchange>>;
-let sandbox: Sandbox;
-let venue: VenueB;
-const logged: string[] = [];
-
-beforeAll(async () => {
-  const sql = await openTestDatabase();
-  await sql.unsafe(EXCHANGE_SCHEMA);
-  await sql.unsafe(SANDBOX_SCHEMA);
-  const log = (message: string, details?: unknown) => void logged.push(`${message} ${String(details)}`);
-  exchange = await openExchange({ sql, seed: 'adapter', clock, autoStep: false });
-  sandbox = await openSandbox({ sql, exchange, seed: 'adapter', clock, switches: {}, log });
-  const send: HttpSend = (request) => sandbox.request(request);
-  const write = (_context: object, message: string) => void logged.push(message);
-  const said = { error: write, warn: write, info: write };
-  venue = createDflowVenue({
-    name: 'kalshi',
-    backend: 'paper',
-    metadataUrl: `http://sandbox${SANDBOX_PATHS.metadata}`,
-    tradeUrl: `http://sandbox${SANDBOX_PATHS.trade}`,
-    exchangeStatusUrl: `http://sandbox${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
-    apiKey: null,
-    slippageBps: 500,
-    credit: (wallet) => sandbox.venue.credit(wallet, CREDIT, LAMPORTS),
-    send,
-    clock,
-    log: said,
-    chain: createSolanaChain({ url: `http://sandbox${SANDBOX_PATHS.rpc}`, send, clock, log: said }),
-  });
-  for (const { address } of [alice, platform]) await venue.credit?.(address);
-});
-afterAll(async () => {
-  await sandbox.close();
-  await exchange.close();
-});
-beforeEach(() => {
-  logged.length = 0;
-  Object.assign(sandbox.venue.switches, {
-    maintenance: 'off',
-    kyc: 'off',
-    geoblock: 'off',
-    fill: 'auto',
-    outage: 'off',
-  });
-});
-
-/** One that trades on both sides, about in the middle, and does not end during the test. */
-async function liquidMarket(): Promise<TickerMarket> {
-  const markets = (await venue.markets.search('*')) as readonly TickerMarket[];
-  const found = markets.find(
-    ({ phase, bestBid = 0, asks, endDate }) =>
-      phase === 'active' && bestBid > 3_000 && (asks.YES ?? 9_999) < 7_000 && endDate > clock.ms + 86_400_000,
-  );
-  if (found === undefined) throw new Error('the world has no market to trade');
-  return found;
-}
-
-const ask = (ticker: string, changes: Partial<QuoteQuestion> = {}): Promise<VenueQuote> =>
-  venue.quote({
-    ticker,
-    outcome: 'YES',
-    side: 'BUY',
-    amount: 10_000_000n,
-    wallet: alice.address,
-    destination: null,
-    ...changes,
-  });
-
-async function executable(ticker: string, changes: Partial<QuoteQuestion> = {}) {
-  const quote = await ask(ticker, changes);
-  if (quote.kind !== 'executable') throw new Error(JSON.stringify(quote, (_key, value) => String(value)));
-  return quote;
-}
+useStage();
 
 type Executable = Awaited<ReturnType<typeof executable>>;
 
 /** Signed and sent; the signature once it has landed. */
 async function submitted(quote: Executable, wallet = alice): Promise<string> {
   const wire = wallet.sign(quote.wire);
-  const simulation = await venue.chain.simulate(wire, wallet.address, true);
+  const simulation = await venue.quotes.chain.simulate(wire, wallet.address, true);
   expect(simulation.kind).toBe('ok');
-  expect(await venue.chain.send(wire)).toEqual({ kind: 'sent' });
+  expect(await venue.quotes.chain.send(wire)).toEqual({ kind: 'sent' });
   const signature = transactionId(readTransaction(wire));
-  expect((await venue.chain.landings([signature], false)).get(signature)).toEqual({ kind: 'landed' });
+  expect((await venue.quotes.chain.landings([signature], false)).get(signature)).toEqual({ kind: 'landed' });
   return signature;
 }
 
@@ -152,11 +41,9 @@ async function submitted(quote: Executable, wallet = alice): Promise<string> {
 async function ended(signature: string, quote: Executable): Promise<OrderProgress> {
   clock.ms += 2_000;
   await sandbox.venue.tick();
-  return venue.progress(signature, quote.lastValidBlockHeight);
+  return venue.quotes.progress(signature, quote.lastValidBlockHeight);
 }
 
-const held = async (mint: SolanaAddress): Promise<bigint> =>
-  (await venue.chain.tokenAccount(alice.address, mint))?.amount ?? 0n;
 const yesOf = (market: TickerMarket) => market.tokenIds[0] as SolanaAddress;
 
 describe('markets', () => {
@@ -166,12 +53,12 @@ describe('markets', () => {
     expect(world.length).toBeGreaterThan(50);
     expect(listed).toHaveLength(world.length);
     const market = await liquidMarket();
-    expect(await venue.market(market.id)).toMatchObject({ id: market.id, phase: 'active' });
+    expect(await venue.quotes.market(market.id)).toMatchObject({ id: market.id, phase: 'active' });
     expect(await venue.markets.byToken(market.tokenIds[1])).toMatchObject({
       market: { id: market.id },
       outcome: 'NO',
     });
-    expect(await venue.market('KXNONE-1-1')).toBeNull();
+    expect(await venue.quotes.market('KXNONE-1-1')).toBeNull();
     const [byWords] = await venue.markets.search(market.question);
     expect(byWords?.id).toBe(market.id);
     const twin = world.find(({ question }) => market.question.includes(question));
@@ -192,7 +79,7 @@ describe('an order', () => {
     expect(quote.amounts.outAmount % 1_000_000n).toBe(0n);
     expect(quote.expectedEnd - clock.ms).toBe(120_000);
     const signature = await submitted(quote);
-    expect(await venue.progress(signature, quote.lastValidBlockHeight)).toEqual({
+    expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({
       kind: 'open',
       fills: [],
       reverts: [],
@@ -206,15 +93,15 @@ describe('an order', () => {
     expect(fill!.fee).toBeGreaterThan(0n);
     expect(await held(USDC_MINT)).toBe(before - fill!.inAmount);
     expect(await held(yesOf(market))).toBe(quote.amounts.outAmount);
-    const outcomes = await venue.chain.outcomeAccounts(alice.address);
+    const outcomes = await venue.quotes.chain.outcomeAccounts(alice.address);
     expect(outcomes.map(({ mint, amount }) => [mint, amount])).toEqual([
       [yesOf(market), quote.amounts.outAmount],
     ]);
-    const byMint = await venue.marketsByMint(outcomes.map(({ mint }) => mint));
+    const byMint = await venue.quotes.marketsByMint(outcomes.map(({ mint }) => mint));
     expect(byMint.get(yesOf(market))?.id).toBe(market.id);
 
     // The same bytes again change nothing.
-    expect(await venue.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'sent' });
+    expect(await venue.quotes.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'sent' });
 
     const sale = await executable(market.id, { side: 'SELL', amount: 1_500_000n });
     expect(sale.amounts.inAmount).toBe(1_000_000n);
@@ -261,23 +148,23 @@ describe('an order', () => {
   test('that was never sent is known to nobody', async () => {
     const quote = await executable((await liquidMarket()).id);
     const signature = transactionId(readTransaction(alice.sign(quote.wire)));
-    expect((await venue.chain.landings([signature], true)).get(signature)).toEqual({ kind: 'unseen' });
-    expect(await venue.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
+    expect((await venue.quotes.chain.landings([signature], true)).get(signature)).toEqual({ kind: 'unseen' });
+    expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
     clock.ms += 122_000;
-    expect(await venue.chain.blockHeight()).toBeGreaterThan(quote.lastValidBlockHeight);
+    expect(await venue.quotes.chain.blockHeight()).toBeGreaterThan(quote.lastValidBlockHeight);
     // Too old by now: no proof to a node that may lag, and the simulation decides nothing either.
-    expect(await venue.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'unknown' });
-    expect(await venue.chain.simulate(alice.sign(quote.wire), alice.address, true)).toEqual({
+    expect(await venue.quotes.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.chain.simulate(alice.sign(quote.wire), alice.address, true)).toEqual({
       kind: 'unknown',
     });
-    expect(await venue.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
   });
 
   test('with another’s signature, or with one that is wrong, is refused for good', async () => {
     const quote = await executable((await liquidMarket()).id);
     const wrong = withSignature(quote.wire, alice.address, new Uint8Array(64).fill(5));
-    expect(await venue.chain.send(wrong)).toEqual({ kind: 'refused', reason: 'SignatureFailure' });
-    expect((await venue.chain.simulate(wrong, alice.address, true)).kind).not.toBe('ok');
+    expect(await venue.quotes.chain.send(wrong)).toEqual({ kind: 'refused', reason: 'SignatureFailure' });
+    expect((await venue.quotes.chain.simulate(wrong, alice.address, true)).kind).not.toBe('ok');
   });
 
   test('of a market that ended redeems the winner, and the loser nothing', async () => {
@@ -294,7 +181,7 @@ describe('an order', () => {
       await exchange.step();
     }
     await sandbox.venue.tick();
-    const settled = await venue.market(blitz.id);
+    const settled = await venue.quotes.market(blitz.id);
     expect(settled).toMatchObject({ phase: 'settled', status: 'resolved' });
     const winner = settled!.payout as 'YES' | 'NO';
     const loser = winner === 'YES' ? 'NO' : 'YES';
@@ -320,132 +207,4 @@ describe('an order', () => {
     [...exchange.markets()].find(
       ({ question, status }) => status === 'open' && market.question.includes(question),
     )?.conditionId ?? '';
-});
-
-describe('a quote without a transaction says why', () => {
-  const code = async (ticker: string, changes: Partial<QuoteQuestion> = {}) => {
-    const quote = await ask(ticker, changes);
-    return quote.kind === 'degraded' ? quote.code : quote.kind;
-  };
-
-  test('market_not_found, amount_too_small, insufficient_balance, route_not_found', async () => {
-    const { id } = await liquidMarket();
-    expect(await code('KXNONE-1-1')).toBe('market_not_found');
-    expect(await code(id, { amount: 10_000n })).toBe('amount_too_small');
-    const { asks } = (await venue.market(id))!;
-    // The bare price, without the fee: DFlow finds no route, and the adapter finds out why.
-    expect(await code(id, { amount: BigInt(asks.YES!) * 100n })).toBe('amount_too_small');
-    expect(await code(id, { amount: CREDIT * 2n })).toBe('insufficient_balance');
-    expect(await code(id, { wallet: stranger.address })).toBe('insufficient_balance');
-    expect(await code(id, { side: 'SELL', amount: CREDIT * 1_000n, wallet: null })).toBe('route_not_found');
-    expect(await code(id, { wallet: null })).toBe('preview');
-  });
-
-  test('price_impact_too_high, where the book is thin in proportion', async () => {
-    const cheapest = ((await venue.markets.search('*')) as readonly TickerMarket[])
-      .filter(({ phase, asks }) => phase === 'active' && asks.YES !== null)
-      .sort((a, b) => a.asks.YES! - b.asks.YES!)
-      .slice(0, 10);
-    const codes = new Set<string>();
-    for (const { id } of cheapest) codes.add(await code(id, { amount: CREDIT * 1_000n, wallet: null }));
-    expect(codes).toContain('price_impact_too_high');
-  });
-
-  test('kyc_required, with the link, and for buyers alone', async () => {
-    const { id } = await liquidMarket();
-    sandbox.venue.switches.kyc = 'required';
-    const quote = await ask(id);
-    expect(quote).toMatchObject({
-      code: 'kyc_required',
-      message: expect.stringContaining(`https://dflow.net/proof?wallet=${alice.address}`),
-    });
-    sandbox.venue.switches.verifiedWallets = new Set([alice.address]);
-    expect(await code(id)).toBe('executable');
-  });
-
-  test('geoblocked and venue_maintenance', async () => {
-    const { id } = await liquidMarket();
-    sandbox.venue.switches.geoblock = 'on';
-    expect(await code(id)).toBe('geoblocked');
-    sandbox.venue.switches.geoblock = 'off';
-    sandbox.venue.switches.maintenance = 'on';
-    expect(await code(id)).toBe('venue_maintenance');
-  });
-
-  test('venue_unavailable, until it answers again', async () => {
-    const { id } = await liquidMarket();
-    sandbox.venue.switches.outage = 'on';
-    expect(await code(id)).toBe('venue_unavailable');
-    expect(await code(id)).toBe('venue_unavailable');
-    expect(venue.status()).not.toBe('ready');
-    sandbox.venue.switches.outage = 'off';
-    expect(await code(id)).toBe('venue_unavailable');
-    clock.ms += 5_001;
-    expect(await code(id)).toBe('executable');
-    expect(venue.status()).toBe('ready');
-  });
-});
-
-describe('the platform’s fee', () => {
-  const at = (address: SolanaAddress) => address as string as Address;
-  const SOURCE = associatedTokenAddress(alice.address, USDC_MINT, SOLANA_PROGRAMS.token);
-
-  async function approval(amount: bigint): Promise<Uint8Array> {
-    const { blockhash, lastValidBlockHeight } = await sandbox.chain.latestBlockhash();
-    const approve: Instruction = getApproveCheckedInstruction({
-      source: at(SOURCE),
-      mint: at(USDC_MINT),
-      delegate: at(platform.address),
-      owner: createNoopSigner(at(alice.address)),
-      amount,
-      decimals: 6,
-    });
-    const message = pipe(
-      createTransactionMessage({ version: 0 }),
-      (empty) => setTransactionMessageFeePayer(at(alice.address), empty),
-      (paid) =>
-        setTransactionMessageLifetimeUsingBlockhash(
-          { blockhash: blockhash as Blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight) },
-          paid,
-        ),
-      (dated) => appendTransactionMessageInstructions([approve], dated),
-    );
-    return new Uint8Array(getTransactionEncoder().encode(compileTransaction(message)));
-  }
-
-  test('is taken by delegation, into an account that is made for it', async () => {
-    const transfer = {
-      mint: USDC_MINT,
-      owner: alice.address,
-      delegate: platform.address,
-      destination: stranger.address,
-      amount: 250_000n,
-    };
-    const early = await venue.chain.buildDelegatedTransfer({ ...transfer, memo: 'before' });
-    expect(await venue.chain.send(platform.sign(early.wire))).toMatchObject({
-      kind: 'refused',
-      reason: expect.stringContaining('Custom 4'),
-    });
-
-    const approve = await approval(300_000n);
-    // A delegation is exactly what an order's simulation must not hold.
-    expect(await venue.chain.simulate(approve, alice.address, false)).toMatchObject({
-      kind: 'ok',
-      changes: expect.arrayContaining([expect.objectContaining({ account: SOURCE, authorityChanged: true })]),
-    });
-    expect(await venue.chain.send(alice.sign(approve))).toEqual({ kind: 'sent' });
-    expect(await venue.chain.tokenAccount(alice.address, USDC_MINT)).toMatchObject({
-      delegate: platform.address,
-      delegatedAmount: 300_000n,
-      frozen: false,
-    });
-
-    const before = await held(USDC_MINT);
-    const built = await venue.chain.buildDelegatedTransfer({ ...transfer, memo: 'fee' });
-    expect(await venue.chain.send(platform.sign(built.wire))).toEqual({ kind: 'sent' });
-    expect(await held(USDC_MINT)).toBe(before - 250_000n);
-    expect(await venue.chain.tokenAccount(stranger.address, USDC_MINT)).toMatchObject({ amount: 250_000n });
-    expect(await venue.chain.tokenAddress(alice.address, USDC_MINT)).toBe(SOURCE);
-    expect(await venue.chain.lamports(platform.address)).toBeLessThan(LAMPORTS);
-  });
 });

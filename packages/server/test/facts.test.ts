@@ -1,13 +1,13 @@
 /** The log of facts: nothing missed, nothing twice, whatever commits when; and a database from before it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openTransaction, transact } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import { createAgentFacts } from '../src/adapters/postgres/agent-facts.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createFactLog } from '../src/adapters/postgres/fact-log.ts';
 import { migrate } from '../src/adapters/postgres/migrate.ts';
-import { openTransaction, transact } from '../src/adapters/postgres/transaction.ts';
 import { createWebhookStore } from '../src/adapters/postgres/webhook-store.ts';
 import { forgetFacts } from '../src/app/forget-facts.ts';
 import type { Caller } from '../src/ports/stores.ts';
@@ -24,7 +24,7 @@ async function earlierDatabase(): Promise<Sql> {
   await sql`create table migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())`;
   for (const file of readdirSync(MIGRATIONS).sort()) {
     if (file > '0019') break;
-    await sql.unsafe(readFileSync(join(MIGRATIONS, file), 'utf8')).simple();
+    await sql.unsafe(readFileSync(join(MIGRATIONS, file), 'utf8'));
     await sql`insert into migrations (number, name) values (${Number(file.slice(0, 4))}, ${file})`;
   }
   return sql;

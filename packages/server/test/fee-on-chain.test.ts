@@ -31,10 +31,11 @@ import { createFireblocksSigning } from '../src/adapters/signing/fireblocks.ts';
 import { createLocalSigning } from '../src/adapters/signing/local.ts';
 import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
 import type { Deps } from '../src/app/deps.ts';
+import { chargeFee } from '../src/app/fees/charge-fee.ts';
+import { delegationOf } from '../src/app/fees/delegation.ts';
+import { followFees } from '../src/app/fees/fee-fate.ts';
 import type { Refusal } from '../src/app/refusal.ts';
-import { chargeFee } from '../src/app/venue-b/charge-fee.ts';
-import { delegationOf } from '../src/app/venue-b/delegation.ts';
-import { followFees } from '../src/app/venue-b/fee-fate.ts';
+import { quotingVenue } from '../src/app/venues.ts';
 import type { SigningProvider } from '../src/ports/signing-provider.ts';
 import { ASSET_ID, type FireblocksServer, startFireblocks, VAULT_ID } from './fireblocks-server.ts';
 
@@ -114,11 +115,18 @@ beforeEach(async () => {
     feeWallet: toBase58(Buffer.from(feeWallet, 'base64url')),
     maxFeeCharge: 100n * USDC,
     paperRpcUrl: url,
-    venueB: {
-      name: 'kalshi',
-      collateralMint: USDC_MINT,
-      chain: createSolanaChain({ url, send: fetchSend, clock, log }),
-    },
+    venues: new Map([
+      [
+        'kalshi',
+        {
+          id: 'kalshi',
+          quotes: {
+            collateralMint: USDC_MINT,
+            chain: createSolanaChain({ url, send: fetchSend, clock, log }),
+          },
+        },
+      ],
+    ]),
     signing: createLocalSigning(randomBytes(32)),
   } as unknown as Deps;
 });
@@ -148,7 +156,7 @@ const codeOf = (promise: Promise<unknown>) =>
     (error: Refusal) => error.denials?.[0].code ?? error,
   );
 const balance = async (owner: string) =>
-  (await deps.venueB.chain.tokenAccount(owner as SolanaAddress, USDC_MINT))?.amount ?? null;
+  (await quotingVenue(deps).quotes.chain.tokenAccount(owner as SolanaAddress, USDC_MINT))?.amount ?? null;
 
 type NamedProvider = [name: string, provider: () => Promise<SigningProvider>];
 const providers: NamedProvider[] = [

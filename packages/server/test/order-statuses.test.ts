@@ -1,6 +1,8 @@
 /** A status changes as the lifecycle allows, by one statement, and the database refuses everything else. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { transact } from '@bellwether/durable';
 import { beforeAll, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
@@ -35,7 +37,7 @@ async function insertOrder(kind: OrderKind, status = 'submitting'): Promise<stri
 
 /** Puts an order into a status without asking its lifecycle. */
 const place = (orderId: string, status: string) =>
-  sql.begin(async (tx) => {
+  transact(sql, async (tx) => {
     await tx`alter table orders disable trigger orders_next_status`;
     await tx`update orders set status = ${status} where order_id = ${orderId}`;
     await tx`alter table orders enable trigger orders_next_status`;

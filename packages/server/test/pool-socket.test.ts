@@ -3,11 +3,9 @@ import { createServer, connect as dial, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createSecureServer } from 'node:tls';
-import postgres from 'postgres';
+import { openPool, type Sql, type Tls } from '@bellwether/durable';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
-import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
-import { harden } from '../src/adapters/postgres/pool-socket.ts';
 
 const STORMS = 20;
 const PROMPT_MS = 3_000;
@@ -75,6 +73,8 @@ test('a Unix socket', () =>
 const SECRET = { identity: 'test', psk: Buffer.alloc(16, 7) };
 const CIPHERS = 'PSK-AES128-GCM-SHA256';
 
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+
 /** What a PostgreSQL with TLS does before it hands over to its protocol. The database here listens on no TCP. */
 async function tlsInFront(path: string, answer: 'S' | 'N' = 'S'): Promise<{ server: Server; port: number }> {
   const hand = (client: Duplex) => {
@@ -94,31 +94,34 @@ async function tlsInFront(path: string, answer: 'S' | 'N' = 'S'): Promise<{ serv
   );
   const server = createServer((plain) => {
     plain.on('error', () => {});
-    plain.once('data', () => {
+    plain.once('data', (greeting) => {
+      if (!greeting.equals(SSL_REQUEST)) {
+        plain.unshift(greeting);
+        hand(plain);
+        return;
+      }
       plain.write(answer);
-      if (answer === 'N') hand(plain);
-      else encrypted.emit('connection', plain);
+      if (answer === 'S') encrypted.emit('connection', plain);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, port: (server.address() as { port: number }).port };
 }
 
-function overTcp(port: number, ssl: postgres.Options<never>['ssl'], name: string): Sql {
-  const { user, database } = admin.options;
-  return harden(
-    postgres({
-      host: '127.0.0.1',
-      port,
-      user,
-      database,
-      max: 10,
-      ...(ssl === undefined ? {} : { ssl }),
-      connect_timeout: 2,
-      connection: { application_name: name },
-    }) as unknown as Sql,
-  );
+function overTcp(port: number, tls: Tls, applicationName: string): Sql {
+  const [, user, database] = /^postgres:\/\/([^@]+)@\/([^?]+)/.exec(url) ?? [];
+  return openPool(`postgres://${user}@127.0.0.1:${port}/${database}`, {
+    max: 10,
+    tls,
+    connectTimeoutSeconds: 2,
+    applicationName,
+  });
 }
+
+const socketPath = (): string => {
+  const params = new URL(url.replace('@/', '@localhost/')).searchParams;
+  return `${params.get('host')}/.s.PGSQL.${params.get('port')}`;
+};
 
 const PSK = {
   ciphers: CIPHERS,
@@ -128,14 +131,14 @@ const PSK = {
 } as const;
 
 test('TLS', async () => {
-  const { server, port } = await tlsInFront(admin.options.path as string);
+  const { server, port } = await tlsInFront(socketPath());
   const pool = overTcp(port, PSK, 'tls');
   await storm(pool, 'tls');
   server.close();
 });
 
 test('a server without TLS: refused where it is required, taken where it is preferred', async () => {
-  const { server, port } = await tlsInFront(admin.options.path as string, 'N');
+  const { server, port } = await tlsInFront(socketPath(), 'N');
   const preferring = overTcp(port, 'prefer', 'plain');
   expect(await preferring`select 1 as one`).toEqual([{ one: 1 }]);
   await preferring.end({ timeout: 1 });
@@ -147,8 +150,8 @@ test('a server without TLS: refused where it is required, taken where it is pref
 });
 
 test('nobody there: an error each time, and no wait', async () => {
-  for (const ssl of [undefined, 'require'] as const) {
-    const nowhere = overTcp(1, ssl, 'nowhere');
+  for (const tls of [false, 'require'] as const) {
+    const nowhere = overTcp(1, tls, 'nowhere');
     for (let attempt = 0; attempt < 3; attempt += 1)
       expect(await nowhere`select 1`.catch((error: unknown) => error)).toMatchObject({
         code: 'ECONNREFUSED',

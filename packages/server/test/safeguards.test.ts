@@ -17,6 +17,7 @@ const FACTS: TradeFacts = {
   usage: { trades: 3, amount: 100_000_000n },
   positionValue: 20_000_000n,
   realizedToday: -5_000_000n,
+  openOrders: 2,
   restrictions: [],
 };
 const STRICT: Safeguards = {
@@ -42,6 +43,7 @@ const DENIALS = [
   ['daily_trade_amount_exceeded', { dailyTradeAmountLimit: 149_999_999n }, {}],
   ['max_position_value_exceeded', { maxPositionValue: 69_999_999n }, {}],
   ['daily_loss_limit_reached', { dailyLossLimit: 5_000_000n }, {}],
+  ['max_open_orders_exceeded', { maxOpenOrders: 2 }, {}],
 ] as const satisfies readonly (readonly [string, Partial<Safeguards>, Partial<TradeFacts>])[];
 
 test.for(DENIALS)('%s', ([code, safeguards, facts]) => {
@@ -119,6 +121,7 @@ describe('restrictions by a former owner', () => {
     usage: { trades: 9, amount: 900_000_000n },
     positionValue: 90_000_000n,
     realizedToday: -90_000_000n,
+    openOrders: 6,
   };
   const bound = (locks: Partial<Restriction['locks']>, paused = false): Restriction => ({
     ...FREE,
@@ -135,6 +138,8 @@ describe('restrictions by a former owner', () => {
     ['the day', [bound({ dailyTradeAmountLimit: 949_999_999n })], 'daily_trade_amount_exceeded'],
     ['the position', [bound({ maxPositionValue: 139_999_999n })], 'max_position_value_exceeded'],
     ['the loss', [bound({ dailyLossLimit: 90_000_000n })], 'daily_loss_limit_reached'],
+    ['open orders', [bound({ maxOpenOrders: 6 })], 'max_open_orders_exceeded'],
+    ['open orders left', [bound({ maxOpenOrders: 7 })], null],
     // The documented order holds over all bounds.
     [
       'two of them',
@@ -171,6 +176,7 @@ describe('restrictions by a former owner', () => {
         dailyTradeAmountLimit: { limit: 500_000_000n, used: 100_000_000n, left: 400_000_000n },
         maxPositionValue: { limit: 70_000_000n, used: 20_000_000n, left: 50_000_000n },
         dailyLossLimit: { limit: 6_000_000n, used: 5_000_000n, left: 1_000_000n },
+        maxOpenOrders: { limit: null, used: 2n, left: null },
       },
     });
     expect(allowances({ ...STRICT, tradeLimitEnabled: false }, FACTS).caps).toMatchObject({

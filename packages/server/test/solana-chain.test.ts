@@ -1,53 +1,28 @@
-/** The chain's adapter against a node that speaks JSON-RPC over HTTP and says what a test wrote down. */
-import {
-  associatedTokenAddress,
-  effectsOf,
-  readTransaction,
-  SOLANA_PROGRAMS,
-  type SolanaAddress,
-  toBase58,
-  USDC_MINT,
-} from '@bellwether/protocol';
-import { type Address, address } from '@solana/kit';
-import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
-import { fastify } from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+/** The chain adapter reads blocks, accounts and landings. */
+import { associatedTokenAddress, SOLANA_PROGRAMS, USDC_MINT } from '@bellwether/protocol';
+import { AccountState } from '@solana-program/token';
+import { describe, expect, test } from 'vitest';
 import { fetchSend } from '../src/adapters/outbound/http.ts';
 import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
-import type { Chain } from '../src/ports/chain.ts';
+import {
+  accounts,
+  answers,
+  asked,
+  chain,
+  encoded,
+  key,
+  kit,
+  mint,
+  type Reply,
+  result,
+  tokens,
+  url,
+  useStage,
+  valued,
+  WALLET,
+} from './solana-node-stage.ts';
 
-type Reply = { readonly result: string } | { readonly error: object } | { readonly status: number };
-/** JSON texts, so that numbers of any size can be said. */
-const result = (text: string): Reply => ({ result: text });
-const valued = (value: unknown): Reply =>
-  result(JSON.stringify({ context: { slot: 1, apiVersion: '3.0.0' }, value }));
-
-const asked: { method: string; params: unknown[] }[] = [];
-let answers: Record<string, Reply | ((params: unknown[]) => Reply)> = {};
-const node = fastify();
-node.post('/', async (request, reply) => {
-  const { id, method, params } = request.body as { id: number; method: string; params: unknown[] };
-  asked.push({ method, params });
-  const answer = answers[method];
-  const said = typeof answer === 'function' ? answer(params) : answer;
-  if (said === undefined) return { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } };
-  if ('status' in said) return reply.status(said.status).send('upstream is unwell');
-  if ('error' in said) return { jsonrpc: '2.0', id, error: said.error };
-  return reply.type('application/json').send(`{"jsonrpc":"2.0","id":${id},"result":${said.result}}`);
-});
-
-let url: string;
-let chain: Chain;
-beforeAll(async () => {
-  url = await node.listen({ port: 0, host: '127.0.0.1' });
-});
-afterAll(() => node.close());
-beforeEach(() => {
-  asked.length = 0;
-  answers = {};
-  const log = { warn() {}, info() {} };
-  chain = createSolanaChain({ url, send: fetchSend, clock: { now: Date.now }, log });
-});
+useStage();
 
 describe('how long a block lasts', () => {
   const samples = (...each: readonly { numSlots: number; samplePeriodSecs: number }[]) =>
@@ -77,46 +52,13 @@ describe('how long a block lasts', () => {
   });
 });
 
-const key = (fill: number) => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;
-const WALLET = key(7);
 const OUTCOME = key(8);
-const encoded = (owner: string, data: Iterable<number>, lamports = 2_039_280) => ({
-  lamports,
-  owner,
-  data: [Buffer.from(Uint8Array.from(data)).toString('base64'), 'base64'],
-  executable: false,
-  rentEpoch: 18_446_744_073_709_552_000,
-});
-const kit = (text: string): Address => address(text);
 
-function tokens(owner: SolanaAddress, mint: SolanaAddress, amount: bigint, more: object = {}) {
-  return getTokenEncoder().encode({
-    mint: kit(mint),
-    owner: kit(owner),
-    amount,
-    delegate: null,
-    state: AccountState.Initialized,
-    isNative: null,
-    delegatedAmount: 0n,
-    closeAuthority: null,
-    ...more,
-  });
-}
-const mint = (decimals: number) =>
-  getMintEncoder().encode({
-    mintAuthority: null,
-    supply: 1n,
-    decimals,
-    isInitialized: true,
-    freezeAuthority: null,
-  });
 /** As Token-2022 lays an account out: padding, its kind, then extensions. */
 const extended = (data: Iterable<number>, kind: number): number[] => {
   const bytes = [...data];
   return [...bytes, ...new Array<number>(165 - bytes.length).fill(0), kind, 7, 0, 0, 0];
 };
-const accounts = (known: Record<string, object>) => (params: unknown[]) =>
-  valued(known[params[0] as string] ?? null);
 
 describe('reading', () => {
   test('lamports beyond 2^53 are exact', async () => {
@@ -239,214 +181,5 @@ describe('landings', () => {
     await expect(chain.landings(['a', 'b'], false)).rejects.toMatchObject({ name: 'ChainUnavailable' });
     await expect(chain.landings(new Array(257).fill('a'), false)).rejects.toThrow(RangeError);
     expect(await chain.landings([], false)).toEqual(new Map());
-  });
-});
-
-describe('sending', () => {
-  const wire = Uint8Array.of(1, 2, 3);
-  const preflight = (err: unknown): Reply => ({
-    error: {
-      code: -32002,
-      message: 'Transaction simulation failed',
-      data: { err, logs: [], unitsConsumed: 0 },
-    },
-  });
-
-  test('goes out as base64, at our commitment, without retries of the node’s own', async () => {
-    answers.sendTransaction = result('"signature"');
-    expect(await chain.send(wire)).toEqual({ kind: 'sent' });
-    expect(asked[0]?.params).toEqual([
-      'AQID',
-      { encoding: 'base64', skipPreflight: false, preflightCommitment: 'confirmed', maxRetries: 0 },
-    ]);
-  });
-
-  test.each<[Reply, object]>([
-    [preflight('BlockhashNotFound'), { kind: 'unknown' }],
-    [preflight('AlreadyProcessed'), { kind: 'sent' }],
-    [preflight('InsufficientFundsForFee'), { kind: 'refused', reason: 'InsufficientFundsForFee' }],
-    [
-      preflight({ InsufficientFundsForRent: { account_index: 0 } }),
-      { kind: 'refused', reason: 'InsufficientFundsForRent' },
-    ],
-    [
-      preflight({ InstructionError: [1, { Custom: 1 }] }),
-      { kind: 'refused', reason: 'instruction 1: Custom 1' },
-    ],
-    [
-      preflight({ InstructionError: [0, 'InvalidAccountData'] }),
-      { kind: 'refused', reason: 'instruction 0: InvalidAccountData' },
-    ],
-    [preflight('AccountInUse'), { kind: 'unknown' }],
-    [preflight('AnErrorOfTomorrow'), { kind: 'unknown' }],
-    [preflight(null), { kind: 'unknown' }],
-    [
-      { error: { code: -32003, message: 'Transaction signature verification failure' } },
-      { kind: 'refused', reason: 'SignatureFailure' },
-    ],
-    [{ error: { code: -32005, message: 'Node is unhealthy' } }, { kind: 'unknown' }],
-    [{ error: { code: -32602, message: 'invalid params' } }, { kind: 'unknown' }],
-    [{ status: 429 }, { kind: 'unknown' }],
-    [{ status: 500 }, { kind: 'unknown' }],
-    [result('{"odd":1}'), { kind: 'unknown' }],
-  ])('%j means %j', async (reply, answer) => {
-    answers.sendTransaction = reply;
-    expect(await chain.send(wire)).toEqual(answer);
-    expect(asked).toHaveLength(1);
-  });
-});
-
-test('a fee transfer is by the delegate, to the destination’s account, and distinct by its memo', async () => {
-  const [owner, delegate, destination] = [key(11), key(12), key(13)];
-  const latest = { blockhash: key(20), lastValidBlockHeight: 512 };
-  answers.getLatestBlockhash = valued(latest);
-  answers.getAccountInfo = accounts({ [USDC_MINT]: encoded(SOLANA_PROGRAMS.token, mint(6)) });
-  const transfer = { mint: USDC_MINT, owner, delegate, destination, amount: 1_234_567n };
-  const built = await chain.buildDelegatedTransfer({ ...transfer, memo: 'fee 1' });
-  expect(built.lastValidBlockHeight).toBe(512);
-  const tx = readTransaction(built.wire);
-  expect(tx.message).toEqual(built.message);
-  expect(tx).toMatchObject({ version: 0, requiredSignatures: 1, recentBlockhash: key(20) });
-  expect(tx.accountKeys[0]).toBe(delegate);
-  expect(tx.signatures[0]).toEqual(new Uint8Array(64));
-  const into = associatedTokenAddress(destination, USDC_MINT, SOLANA_PROGRAMS.token);
-  expect(effectsOf(tx)).toMatchObject([
-    { kind: 'create_account', payer: delegate, account: into, owner: destination },
-    {
-      kind: 'transfer',
-      source: associatedTokenAddress(owner, USDC_MINT, SOLANA_PROGRAMS.token),
-      destination: into,
-      authority: delegate,
-      amount: 1_234_567n,
-      mint: USDC_MINT,
-    },
-    { kind: 'harmless' },
-  ]);
-
-  answers.getAccountInfo = accounts({
-    [into]: encoded(SOLANA_PROGRAMS.token, tokens(destination, USDC_MINT, 0n)),
-  });
-  const again = await chain.buildDelegatedTransfer({ ...transfer, memo: 'fee 2' });
-  expect(effectsOf(readTransaction(again.wire)).map(({ kind }) => kind)).toEqual(['transfer', 'harmless']);
-});
-
-describe('simulating', () => {
-  const DELEGATE = key(12);
-  const SOURCE = associatedTokenAddress(WALLET, USDC_MINT, SOLANA_PROGRAMS.token);
-  const SINK = associatedTokenAddress(key(13), USDC_MINT, SOLANA_PROGRAMS.token);
-
-  /** A transaction that may write DELEGATE, SINK and SOURCE. */
-  async function transaction(): Promise<Uint8Array> {
-    answers.getLatestBlockhash = valued({ blockhash: key(20), lastValidBlockHeight: 512 });
-    answers.getAccountInfo = accounts({
-      [USDC_MINT]: encoded(SOLANA_PROGRAMS.token, mint(6)),
-      [SINK]: encoded(SOLANA_PROGRAMS.token, tokens(key(13), USDC_MINT, 0n)),
-    });
-    const { wire } = await chain.buildDelegatedTransfer({
-      mint: USDC_MINT,
-      owner: WALLET,
-      delegate: DELEGATE,
-      destination: key(13),
-      amount: 4n,
-      memo: 'm',
-    });
-    return wire;
-  }
-  const usdc = (owner: SolanaAddress, amount: bigint, more: object = {}) =>
-    encoded(SOLANA_PROGRAMS.token, tokens(owner, USDC_MINT, amount, more));
-  const system = (lamports: number) => encoded(SOLANA_PROGRAMS.system, [], lamports);
-
-  function states(before: Record<string, object>, after: Record<string, object>, more: object = {}) {
-    answers.getMultipleAccounts = (params) =>
-      valued((params[0] as string[]).map((each) => before[each] ?? null));
-    answers.simulateTransaction = (params) => {
-      const { addresses } = (params[1] as { accounts: { addresses: string[] } }).accounts;
-      return valued({
-        err: null,
-        logs: null,
-        accounts: addresses.map((each) => after[each] ?? null),
-        ...more,
-      });
-    };
-  }
-
-  test('tells what changes of the wallet’s, and nothing of others’', async () => {
-    const wire = await transaction();
-    states(
-      { [DELEGATE]: system(100), [SOURCE]: usdc(WALLET, 10n), [SINK]: usdc(key(13), 0n) },
-      { [DELEGATE]: system(90), [SOURCE]: usdc(WALLET, 6n), [SINK]: usdc(key(13), 4n) },
-    );
-    expect(await chain.simulate(wire, WALLET, false)).toEqual({
-      kind: 'ok',
-      changes: [{ account: SOURCE, mint: USDC_MINT, before: 10n, after: 6n, authorityChanged: false }],
-    });
-    expect(await chain.simulate(wire, DELEGATE, true)).toEqual({
-      kind: 'ok',
-      changes: [{ account: DELEGATE, mint: null, before: 100n, after: 90n, authorityChanged: false }],
-    });
-    const simulations = asked.filter(({ method }) => method === 'simulateTransaction');
-    expect(simulations.map(({ params }) => params[1])).toMatchObject([
-      { sigVerify: false, replaceRecentBlockhash: true },
-      { sigVerify: true, replaceRecentBlockhash: false },
-    ]);
-  });
-
-  test.each<[string, object | null]>([
-    ['a delegate', usdc(WALLET, 10n, { delegate: kit(key(66)), delegatedAmount: 10n })],
-    ['another owner', usdc(key(66), 10n)],
-    ['somebody who may close it', usdc(WALLET, 10n, { closeAuthority: kit(key(66)) })],
-    ['a freeze', usdc(WALLET, 10n, { state: AccountState.Frozen })],
-    ['its end', null],
-  ])('notices %s', async (_what, after) => {
-    const wire = await transaction();
-    states({ [SOURCE]: usdc(WALLET, 10n) }, after === null ? {} : { [SOURCE]: after });
-    const simulation = await chain.simulate(wire, WALLET, false);
-    expect(simulation).toMatchObject({
-      kind: 'ok',
-      changes: [{ account: SOURCE, authorityChanged: true }],
-    });
-  });
-
-  test('notices that the wallet itself would belong to a program', async () => {
-    const wire = await transaction();
-    states({ [DELEGATE]: system(100) }, { [DELEGATE]: encoded(key(66), [], 100) });
-    expect(await chain.simulate(wire, DELEGATE, false)).toMatchObject({
-      changes: [{ mint: null, authorityChanged: true }],
-    });
-  });
-
-  test('a node that says balances from before is believed rather than what was read apart', async () => {
-    const wire = await transaction();
-    const at = readTransaction(wire).accountKeys.indexOf(SOURCE);
-    states(
-      { [SOURCE]: usdc(WALLET, 6n) },
-      { [SOURCE]: usdc(WALLET, 6n) },
-      {
-        preTokenBalances: [
-          { accountIndex: at, mint: USDC_MINT, uiTokenAmount: { amount: '10', decimals: 6 } },
-        ],
-      },
-    );
-    expect(await chain.simulate(wire, WALLET, false)).toMatchObject({
-      changes: [{ account: SOURCE, before: 10n, after: 6n }],
-    });
-  });
-
-  test('says why it would fail, and does not guess when the node is vague', async () => {
-    const wire = await transaction();
-    states({}, {}, { err: { InstructionError: [1, { Custom: 1 }] } });
-    expect(await chain.simulate(wire, WALLET, false)).toEqual({
-      kind: 'would_fail',
-      reason: 'instruction 1: Custom 1',
-    });
-    states({}, {}, { err: 'BlockhashNotFound' });
-    expect(await chain.simulate(wire, WALLET, true)).toEqual({ kind: 'unknown' });
-    states({}, {}, { accounts: null });
-    expect(await chain.simulate(wire, WALLET, false)).toEqual({ kind: 'unknown' });
-    states({}, {}, { accounts: [] });
-    expect(await chain.simulate(wire, WALLET, false)).toEqual({ kind: 'unknown' });
-    delete answers.simulateTransaction;
-    expect(await chain.simulate(wire, WALLET, false)).toEqual({ kind: 'unknown' });
-    expect(await chain.simulate(Uint8Array.of(1), WALLET, false)).toMatchObject({ kind: 'would_fail' });
   });
 });

@@ -1,4 +1,6 @@
 /** The files of functions/ reach the database once, whole, and never from an older release over a newer one. */
+
+import { openTransaction } from '@bellwether/durable';
 import { expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
@@ -11,7 +13,6 @@ import {
   readFunctionSet,
   readRelease,
 } from '../src/adapters/postgres/sql-functions.ts';
-import { openTransaction } from '../src/adapters/postgres/transaction.ts';
 
 /** A release whose function answers with its number; what the service itself has stays beside it. */
 const releaseOf = (release: number, ...more: string[]): FunctionSet => ({
@@ -49,7 +50,7 @@ test('after a migration every function and trigger is the one of its file, with 
     union all select tgname from pg_trigger where not tgisinternal`;
   expect(new Set(named.map(([, name]) => name))).toEqual(new Set(inDatabase.map(({ name }) => name)));
   // Now that all of them are there, PostgreSQL itself checks the bodies.
-  for (const { text } of readFunctionFiles()) await sql.unsafe(text).simple();
+  for (const { text } of readFunctionFiles()) await sql.unsafe(text);
 });
 
 test('a changed file is applied; an older release then starts and leaves everything alone', async () => {

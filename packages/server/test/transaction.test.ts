@@ -1,14 +1,9 @@
 /** Connections die inside transactions, on a real PostgreSQL: nothing hangs, nothing is half written, no error escapes. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CommitInDoubt, ConnectionLost, openTransaction, transact } from '@bellwether/durable';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
 import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
-import {
-  CommitInDoubt,
-  ConnectionLost,
-  openTransaction,
-  transact,
-} from '../src/adapters/postgres/transaction.ts';
 
 const VICTIM = 'victim';
 /** A statement that would run for this long must be rejected long before. */

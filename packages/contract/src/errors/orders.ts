@@ -210,6 +210,11 @@ export const ORDER_ERRORS = {
     title: 'Daily loss limit reached',
     fix: 'Only orders that reduce exposure are taken until the next UTC day.',
   },
+  max_open_orders_exceeded: {
+    status: 403,
+    title: 'Too many open orders',
+    fix: 'Cancel an open order, wait until one is filled, or raise maxOpenOrders in POST /agents/settings. Selling what is held goes through.',
+  },
 
   // Orders: afterwards
   order_not_found: {

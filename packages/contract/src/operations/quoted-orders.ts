@@ -203,7 +203,7 @@ export const submitVenueB = operation({
   ],
 });
 
-export const VenueBOrder = Type.Object({
+export const QuotedOrder = Type.Object({
   orderId: Type.String(),
   venueOrderId: Type.String(),
   quoteId: Type.String(),
@@ -238,8 +238,8 @@ export const VenueBOrder = Type.Object({
   updatedAt: Iso,
 });
 
-export const VenueBOrderDetail = Type.Object({
-  ...VenueBOrder.properties,
+export const QuotedOrderDetail = Type.Object({
+  ...QuotedOrder.properties,
   fills: Type.Array(
     Type.Object({
       txSignature: Type.String(),
@@ -271,7 +271,7 @@ export const listVenueBOrders = operation({
   }),
   unknownFields: 'refuse',
   status: 200,
-  response: Type.Array(VenueBOrder),
+  response: Type.Array(QuotedOrder),
   errors: [],
 });
 
@@ -287,16 +287,16 @@ export const getVenueBOrder = operation({
     orderId: Type.String({ minLength: 1, maxLength: 128, ...HEX, description: 'orderId or venueOrderId' }),
   }),
   status: 200,
-  response: VenueBOrderDetail,
+  response: QuotedOrderDetail,
   errors: ['order_not_found'],
 });
 
-export const VenueBCancelRequest = Type.Object({
+export const QuotedCancelRequest = Type.Object({
   orderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE, ...HEX })),
   venueOrderId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: PRINTABLE })),
 });
 
-export const VenueBCancelResponse = Type.Object({
+export const QuotedCancelResponse = Type.Object({
   canceled: Type.Array(Type.String()),
   notCanceled: Type.Record(Type.String(), Type.String(), { description: 'order id → reason' }),
   syncedToMkOrder: Type.Boolean(),
@@ -312,14 +312,14 @@ export const cancelVenueBOrder = operation({
     'A quote that was not submitted is withdrawn. A transaction that may have been broadcast cannot be called back: it lands, or dies with its blockhash soon after the quote’s expiresAt. Never blocked by a safeguard.',
   rateClass: 'exit',
   idempotent: true,
-  body: VenueBCancelRequest,
+  body: QuotedCancelRequest,
   unknownFields: 'ignore',
   status: 200,
-  response: VenueBCancelResponse,
+  response: QuotedCancelResponse,
   errors: ['order_not_found', 'order_id_required'],
 });
 
-export const VenueBPosition = Type.Object({
+export const ChainPosition = Type.Object({
   ...Position.properties,
   marketTicker: Type.String(),
   mint: Type.String({ description: 'the outcome token; the same as tokenId' }),
@@ -330,7 +330,7 @@ const positionsResponse = {
   unknownFields: 'refuse',
   rateClass: 'read',
   status: 200,
-  response: Type.Array(VenueBPosition),
+  response: Type.Array(ChainPosition),
   errors: ['wallet_not_found', 'invalid_solana_address', 'service_unavailable'],
 } as const;
 const userPublicKey = Type.Optional(
@@ -468,11 +468,11 @@ export type QuoteRequest = Static<typeof QuoteRequest>;
 export type Quote = Static<typeof Quote>;
 export type SubmitRequest = Static<typeof SubmitRequest>;
 export type SubmitResponse = Static<typeof SubmitResponse>;
-export type VenueBOrder = Static<typeof VenueBOrder>;
-export type VenueBOrderDetail = Static<typeof VenueBOrderDetail>;
-export type VenueBCancelRequest = Static<typeof VenueBCancelRequest>;
-export type VenueBCancelResponse = Static<typeof VenueBCancelResponse>;
-export type VenueBPosition = Static<typeof VenueBPosition>;
+export type QuotedOrder = Static<typeof QuotedOrder>;
+export type QuotedOrderDetail = Static<typeof QuotedOrderDetail>;
+export type QuotedCancelRequest = Static<typeof QuotedCancelRequest>;
+export type QuotedCancelResponse = Static<typeof QuotedCancelResponse>;
+export type ChainPosition = Static<typeof ChainPosition>;
 export type FeeChargeRequest = Static<typeof FeeChargeRequest>;
 export type FeeChargeResponse = Static<typeof FeeChargeResponse>;
 export type Delegation = Static<typeof Delegation>;

@@ -135,6 +135,24 @@ export const Fill = Type.Object({
   filledAt: Iso,
 });
 
+/** A fill with its order: what an agent bought or sold, on whichever venue. */
+export const AgentFill = Type.Object({
+  ...Fill.properties,
+  orderId: Type.String(),
+  venue: Type.String(),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  tokenId: Type.String(),
+  outcome: Type.String(),
+  side: Type.String(),
+  walletAddress: Type.String({ description: 'the account whose position it moved' }),
+  txSignature: Nullable(
+    Type.String({
+      description: "the venue's transaction; null where fills are no transactions of their own",
+    }),
+  ),
+});
+
 export const JournalEntry = Type.Object({
   at: Iso,
   event: Type.String(),
@@ -315,6 +333,35 @@ export const listOrders = operation({
   errors: ['unknown_venue', 'contradictory_filter'],
 });
 
+export const listFills = operation({
+  id: 'listFills',
+  method: 'GET',
+  path: '/markets/fills',
+  summary: 'Fills of this agent on all venues, newest first',
+  description:
+    'Each page has its fills once, whatever is filled meanwhile: what is newer is on a first page that is asked for later. Kept for ever; not counted.',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'search',
+  query: Type.Object({
+    venue: page.venue,
+    marketConditionId: page.marketConditionId,
+    limit: page.limit,
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: '^[A-Za-z0-9_-]+$',
+        description: 'opaque, from the Link header: where the next page begins',
+      }),
+    ),
+  }),
+  unknownFields: 'refuse',
+  status: 200,
+  response: Type.Array(AgentFill),
+  errors: ['unknown_venue'],
+});
+
 export const getOrder = operation({
   id: 'getOrder',
   method: 'GET',
@@ -437,8 +484,12 @@ export type SignedOrder = Static<typeof SignedOrder>;
 export type TradeRequest = Static<typeof TradeRequest>;
 export type TradeResponse = Static<typeof TradeResponse>;
 export type Order = Static<typeof Order>;
+export type OpenOrdersQuery = Static<(typeof listOpenOrders)['query']>;
+export type OrdersQuery = Static<(typeof listOrders)['query']>;
 export type OrderDetail = Static<typeof OrderDetail>;
 export type Fill = Static<typeof Fill>;
+export type AgentFill = Static<typeof AgentFill>;
+export type FillsQuery = Static<(typeof listFills)['query']>;
 export type CancelResponse = Static<typeof CancelResponse>;
 export type CancelMarketResponse = Static<typeof CancelMarketResponse>;
 export type CancelAllResponse = Static<typeof CancelAllResponse>;

@@ -74,7 +74,7 @@ export class CommitQueue {
       const batch = this.#waiting.splice(0, MAX_BATCH_ROWS);
       const rows = batch.map((one) => one.row);
       try {
-        await commitRows(this.#options.lead, rows, this.#options.recorder);
+        await commitRows(this.#options.lead.session, rows, this.#options.recorder);
       } catch (cause) {
         this.fail(cause);
         const error = new ExchangeUnavailable('unknown', 'the database was lost during the commit', {

@@ -3,8 +3,8 @@
  * either resolves, and then everything in it is durable, or throws, and then nobody can tell: the caller must give up
  * the lead and start again from what the journal holds.
  */
+import { openTransaction, type Session, type Tx } from '@bellwether/durable';
 import type { Entry, Recorder } from '../index.ts';
-import type { Lead } from './lead.ts';
 import { gatherOrders, type OrderAddition } from './order-records.ts';
 
 /** A price worth remembering. */
@@ -26,66 +26,42 @@ export interface JournalRow {
 
 /** A commit that takes longer is taken for lost: a half-open connection says nothing by itself. */
 const COMMIT_TIMEOUT_MS = 15_000;
-/**
- * Turns of the microtask queue after which the driver has encoded every statement it was given. One that cannot be
- * encoded fails there and then, unsent, while the commit behind it would succeed: so the commit waits for this.
- */
-const ENCODING_TURNS = 4;
-
-type Tx = Lead['tx'];
-
 export async function commitRows(
-  lead: Lead,
+  session: Session,
   rows: readonly JournalRow[],
   recorder: Recorder | undefined,
 ): Promise<void> {
-  if (lead.isLost()) throw new Error('the journal’s connection is gone');
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(reject, COMMIT_TIMEOUT_MS, new Error(`no commit within ${COMMIT_TIMEOUT_MS} ms`));
     timer.unref();
   });
+  const written = write(session, rows, recorder);
+  written.catch(() => {});
   try {
-    await Promise.race([pipeline(lead.tx, rows, recorder), lead.lost, timeout]);
+    await Promise.race([written, timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-async function pipeline(tx: Tx, rows: readonly JournalRow[], recorder: Recorder | undefined): Promise<void> {
+async function write(
+  session: Session,
+  rows: readonly JournalRow[],
+  recorder: Recorder | undefined,
+): Promise<void> {
   const entries = rows.map((row) => row.entry);
-  const failures: unknown[] = [];
-  const watch = (statement: PromiseLike<unknown>): Promise<void> =>
-    Promise.resolve(
-      statement.then(
-        () => {},
-        (error: unknown) => {
-          failures.push(error);
-        },
-      ),
-    );
-  const statements = [watch(tx`begin`)];
-  for (const statement of recorder?.(tx, entries) ?? []) statements.push(watch(statement));
-  const own = ownStatements(tx, rows, entries);
-  for (const statement of own) statements.push(watch(statement));
-
-  for (let turn = 0; turn < ENCODING_TURNS; turn += 1) await undefined;
-  // When the driver held something back (a statement's first use, a full socket), its fate is awaited instead.
-  if (!wasSent(own.at(-1))) await Promise.all(statements);
-  if (failures.length > 0) throw failures[0];
-  const answer = await tx`commit`;
-  await Promise.all(statements);
-  if (failures.length > 0) throw failures[0];
-  // PostgreSQL answers a commit of a failed transaction with ROLLBACK and no error.
-  if (answer.command !== 'COMMIT')
-    throw new Error(`the journal’s commit was answered with ${answer.command}`);
+  const { tx, commit, rollback } = openTransaction(session);
+  try {
+    // What becomes of them is the commit's to say.
+    for (const statement of recorder?.(tx, entries) ?? []) statement.then(undefined, () => {});
+    for (const statement of ownStatements(tx, rows, entries)) statement.then(undefined, () => {});
+  } catch (error) {
+    await rollback();
+    throw error;
+  }
+  await commit();
 }
-
-/** The driver notes the connection on a query when it writes it. Unknown to other versions: then false, the safe side. */
-const wasSent = (query: unknown): boolean => {
-  const state = (query as { readonly state?: unknown } | undefined)?.state;
-  return state !== null && state !== undefined;
-};
 
 function ownStatements(
   tx: Tx,

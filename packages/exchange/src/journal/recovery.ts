@@ -1,5 +1,5 @@
 /** Brings the state back: the newest whole snapshot, then every command behind it, in order and without a gap. */
-import type { Sql } from 'postgres';
+import type { Tag } from '@bellwether/durable';
 import { FIRST_SLOTS } from '../world/slots.ts';
 import { World } from '../world/world.ts';
 import { decodeCommand, type JournalCommand } from './command-codec.ts';
@@ -19,7 +19,7 @@ const ROWS_PER_READ = 2_000;
  * Reads through `database`, which must be the lead's connection or one opened after the lead was taken.
  * @returns undefined for an empty journal. @throws Error when the journal has a gap or does not add up.
  */
-export async function recover(database: Sql, log: (message: string) => void): Promise<Recovered | undefined> {
+export async function recover(database: Tag, log: (message: string) => void): Promise<Recovered | undefined> {
   const snapshot = await readSnapshot(database, log);
   let world = snapshot === undefined ? undefined : World.restore(snapshot.state);
   const snapshotSeq = snapshot?.seq ?? 0;

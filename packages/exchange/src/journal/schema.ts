@@ -8,7 +8,7 @@
  * - exchange_prices: mid prices of YES tokens, in pips, for price histories.
  * - exchange_tokens: which YES token a NO token mirrors, for the histories of markets that are archived by now.
  */
-import type { Sql } from 'postgres';
+import type { Sql } from '@bellwether/durable';
 
 export const EXCHANGE_SCHEMA = `
 create table if not exists exchange_journal (
@@ -41,9 +41,6 @@ create table if not exists exchange_tokens (
 );
 `;
 
-/** Any postgres.js pool, whatever custom types it carries. */
-export type Database = Sql | Sql<{ bigint: bigint }>;
-
-export async function migrateExchange(database: Database): Promise<void> {
-  await (database as Sql).unsafe(EXCHANGE_SCHEMA);
+export async function migrateExchange(database: Sql): Promise<void> {
+  await database.unsafe(EXCHANGE_SCHEMA);
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
-import type { Sql } from 'postgres';
+import type { Sql, Tag } from '@bellwether/durable';
 
 /** The newest may turn out to be damaged. */
 const SNAPSHOTS_KEPT = 2;
@@ -40,7 +40,7 @@ export async function writeSnapshot(database: Sql, snapshot: Snapshot): Promise<
 
 /** The newest snapshot that is whole. @throws Error when there are some and none is. */
 export async function readSnapshot(
-  database: Sql,
+  database: Tag,
   log: (message: string) => void,
 ): Promise<Snapshot | undefined> {
   const rows = await database`select seq, at_ms from exchange_snapshots order by seq desc`;

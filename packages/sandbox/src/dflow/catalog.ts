@@ -3,9 +3,9 @@
  * finds markets and knows nothing of prices or wires.
  */
 
+import type { Sql } from '@bellwether/durable';
 import type { ConditionId, MarketView, Outcome, PaperExchange, Payout } from '@bellwether/exchange';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
-import type { Sql } from 'postgres';
 import type { Statement } from '../solana/index.ts';
 import { keylessAddress } from './keys.ts';
 

@@ -3,8 +3,8 @@
  * step that goes with a transaction is a statement for that transaction's own commit.
  */
 
+import type { Sql } from '@bellwether/durable';
 import type { ConditionId, Outcome } from '@bellwether/exchange';
-import type { Sql } from 'postgres';
 import type { Statement } from '../solana/index.ts';
 
 export type OrderKind = 'BUY' | 'SELL' | 'REDEEM';

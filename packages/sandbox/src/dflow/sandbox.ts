@@ -6,9 +6,9 @@
  * again or a process that died leave nothing to repair: the next look finds what is open.
  */
 
-import type { Clock, ConditionId, Database } from '@bellwether/exchange';
+import type { Sql } from '@bellwether/durable';
+import type { Clock, ConditionId } from '@bellwether/exchange';
 import { parseSolanaAddress, USDC_MINT } from '@bellwether/protocol';
-import type { Sql } from 'postgres';
 import type { SandboxChain } from '../solana/index.ts';
 import { Catalog, type CatalogExchange } from './catalog.ts';
 import { type OrderRow, Orders } from './orders.ts';
@@ -21,7 +21,7 @@ import { foundVaults, MintMaker, type Vaults, vaultsOf } from './vaults.ts';
 
 export interface DflowSandboxOptions {
   /** A pool on a database that has DFLOW_SANDBOX_SCHEMA. */
-  readonly sql: Database;
+  readonly sql: Sql;
   readonly exchange: CatalogExchange & SettlementExchange;
   readonly chain: SandboxChain;
   /** Keys and mints follow from it. The same one at every start. */
@@ -72,7 +72,7 @@ export class DflowSandbox {
   /** By `openDflowSandbox` alone. */
   constructor(options: DflowSandboxOptions, build: QuoteParts['build']) {
     const { exchange, chain, seed, clock, log = () => {} } = options;
-    const sql = options.sql as Sql;
+    const sql = options.sql;
     const now = () => clock.now();
     this.chain = chain;
     this.switches = switchesFrom(options.switches);

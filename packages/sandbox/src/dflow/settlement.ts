@@ -14,6 +14,7 @@
  * goes back to the LP.
  */
 import { MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
+import type { Sql } from '@bellwether/durable';
 import type {
   EngineEvent,
   Level,
@@ -23,7 +24,6 @@ import type {
   PublicCommand,
 } from '@bellwether/exchange';
 import { readTransaction, type SolanaAddress, transactionId, USDC_MINT } from '@bellwether/protocol';
-import type { Sql } from 'postgres';
 import type { SandboxChain, Statement } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import type { Closing, OrderRow, Orders } from './orders.ts';

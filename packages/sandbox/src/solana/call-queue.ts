@@ -4,26 +4,41 @@
  */
 export class CallQueue<Call> {
   readonly #begin: (call: Call) => void;
+  readonly #pauseMs: () => number;
   readonly #desk: Call[] = [];
   readonly #strangers: Call[] = [];
-  #isRunning = false;
+  /** What looks at the queue next. */
+  #turn: { readonly cancel: () => void; readonly isPause: boolean } | null = null;
 
-  constructor(begin: (call: Call) => void) {
+  /** @param pauseMs until a stranger's call may begin; 0: now */
+  constructor(begin: (call: Call) => void, pauseMs: () => number) {
     this.#begin = begin;
+    this.#pauseMs = pauseMs;
   }
 
   add(call: Call, isStranger: boolean): void {
     (isStranger ? this.#strangers : this.#desk).push(call);
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    setImmediate(this.#next);
+    // The desk does not wait for strangers' pause to end.
+    if (this.#turn === null || (this.#turn.isPause && !isStranger)) this.#take(0);
+  }
+
+  #take(pauseMs: number): void {
+    this.#turn?.cancel();
+    if (pauseMs > 0) {
+      const timer = setTimeout(this.#next, pauseMs);
+      this.#turn = { cancel: () => clearTimeout(timer), isPause: true };
+    } else {
+      const turn = setImmediate(this.#next);
+      this.#turn = { cancel: () => clearImmediate(turn), isPause: false };
+    }
   }
 
   readonly #next = (): void => {
-    const call = this.#desk.shift() ?? this.#strangers.shift();
-    this.#isRunning = call !== undefined;
-    if (call === undefined) return;
-    setImmediate(this.#next);
-    this.#begin(call);
+    this.#turn = null;
+    if (this.#desk.length === 0 && this.#strangers.length === 0) return;
+    const pauseMs = this.#desk.length > 0 ? 0 : this.#pauseMs();
+    const call = pauseMs > 0 ? undefined : (this.#desk.shift() ?? this.#strangers.shift());
+    this.#take(pauseMs);
+    if (call !== undefined) this.#begin(call);
   };
 }

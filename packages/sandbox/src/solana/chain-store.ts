@@ -4,10 +4,9 @@
  * commit whose answer was lost is either there before the accounts are read again, or never.
  */
 import { createHash } from 'node:crypto';
-import type { Sql } from 'postgres';
+import { type Session, type Sql, type Tx, transact } from '@bellwether/durable';
 import { SLOT_MS } from './block-clock.ts';
 import { parseJson, toJson } from './exact-json.ts';
-import { openSession, type Session, transact } from './session.ts';
 import { messageHashOf, type RecentTransaction } from './status-cache.ts';
 import type {
   AddressedAccount,
@@ -82,7 +81,7 @@ export class ChainStore {
 
   /** Takes the chain over and reads it. @throws Superseded */
   async take(options: TakeOptions): Promise<StoredChain> {
-    const session = await openSession(this.#sql);
+    const session = await this.#sql.session();
     try {
       await this.#claim(session, options);
       return await this.#read(session, options);
@@ -93,7 +92,7 @@ export class ChainStore {
   }
 
   #claim(session: Session, { holder, from, nowMs }: TakeOptions): Promise<void> {
-    return transact(
+    return writeAll(
       session,
       (tx) => [
         tx`
@@ -121,16 +120,12 @@ export class ChainStore {
   }
 
   async #read(session: Session, { holder, recentSlots }: TakeOptions): Promise<StoredChain> {
-    const { tx } = session;
-    const [chain, accounts] = await Promise.race([
-      Promise.all([
-        tx`
+    const [chain, accounts] = await Promise.all([
+      session`
           select genesis_ms::text, coalesce((select max(slot) from sandbox_transactions), 0)::text as last_slot,
             (select count(*) from sandbox_transactions)::text as landed
           from sandbox_chain`,
-        tx`select address, lamports::text, owner, executable, data from sandbox_accounts`,
-      ]),
-      session.lost,
+      session`select address, lamports::text, owner, executable, data from sandbox_accounts`,
     ]);
     const lastSlot = Number(chain[0]?.last_slot);
     const recent = await this.#sql`
@@ -204,7 +199,7 @@ interface Commit {
 
 async function commit(session: Session, { holder, changes, landing }: Commit): Promise<void> {
   try {
-    await transact(
+    await writeAll(
       session,
       (tx) => [
         // Locks the row: a successor waits for this commit, and reads what it wrote.
@@ -225,8 +220,18 @@ async function commit(session: Session, { holder, changes, landing }: Commit): P
   }
 }
 
-const run = (tx: Sql, text: string, values: Statement['values']): PromiseLike<unknown> =>
-  tx.unsafe(text, [...values], { prepare: true });
+/**
+ * Everything that `issue` returns, or nothing.
+ * @param accept is given the statements' answers before the commit; throws to prevent it
+ */
+const writeAll = (
+  session: Session,
+  issue: (tx: Tx) => readonly PromiseLike<unknown>[],
+  accept: (answers: readonly unknown[]) => void,
+): Promise<void> => transact(session, async (tx) => accept(await Promise.all(issue(tx))));
+
+const run = (tx: Tx, text: string, values: Statement['values']): PromiseLike<unknown> =>
+  tx.unsafe(text, [...values]);
 
 function landingStatements(landing: string | null, changes: readonly Change[]): readonly Statement[] {
   if (landing === null) return [];
@@ -245,7 +250,7 @@ function landingStatements(landing: string | null, changes: readonly Change[]): 
   return rows.length === 0 ? [] : [{ text: landing, values: [JSON.stringify(rows)] }];
 }
 
-function writeAccounts(tx: Sql, changes: readonly Change[]): PromiseLike<unknown>[] {
+function writeAccounts(tx: Tx, changes: readonly Change[]): PromiseLike<unknown>[] {
   const latest = new Map<string, ChainAccount | null>();
   for (const { accounts } of changes) for (const [address, account] of accounts) latest.set(address, account);
   const present = [...latest].filter((entry): entry is [string, ChainAccount] => entry[1] !== null);
@@ -268,7 +273,7 @@ function writeAccounts(tx: Sql, changes: readonly Change[]): PromiseLike<unknown
   return statements;
 }
 
-function writeTransactions(tx: Sql, changes: readonly Change[]): PromiseLike<unknown>[] {
+function writeTransactions(tx: Tx, changes: readonly Change[]): PromiseLike<unknown>[] {
   const rows = changes.flatMap(({ landed }) => (landed === null ? [] : [landed]));
   if (rows.length === 0) return [];
   return [

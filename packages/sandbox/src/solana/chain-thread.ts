@@ -77,6 +77,14 @@ interface Waiting {
   readonly reject: (reason: Error) => void;
 }
 
+/** Who waits for the first thread to open the chain; what they are told later changes nothing. */
+interface Opening {
+  readonly opened: () => void;
+  readonly failed: (reason: Error) => void;
+}
+
+const NO_OPENING: Opening = { opened: () => {}, failed: () => {} };
+
 /** @throws when the database does not answer, or holds the chain of another seed */
 export async function openChain(options: ChainOptions): Promise<SandboxChain> {
   const thread = new ChainThread(options);
@@ -104,6 +112,7 @@ class ChainThread {
   #worker: Worker | null = null;
   #state: 'open' | 'reading' | 'superseded' = 'reading';
   #isClosed = false;
+  #hasOpened = false;
   #generation = 0;
   #lastId = 0;
   #strangersCalls = 0;
@@ -122,10 +131,10 @@ class ChainThread {
     return this.#worker !== null && this.#state === 'open';
   }
 
+  /** @throws when the first thread cannot open the chain; then there is no other */
   async start(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#spawn({ resume: false, onOpen: resolve, onUnopened: reject });
-    });
+    await new Promise<void>((resolve, reject) => this.#spawn(false, { opened: resolve, failed: reject }));
+    this.#hasOpened = true;
     this.#ticker = setInterval(() => this.#tick(), TICK_MS);
     this.#ticker.unref();
   }
@@ -173,16 +182,12 @@ class ChainThread {
     this.#abandonAll('the sandbox chain was closed');
   }
 
-  #spawn(start: {
-    readonly resume: boolean;
-    readonly onOpen?: () => void;
-    readonly onUnopened?: (reason: Error) => void;
-  }): void {
+  #spawn(resume: boolean, opening: Opening = NO_OPENING): void {
     const { sql, seed, landing = null, clock } = this.#options;
     this.#generation += 1;
     const data: ThreadData = {
       ...{ database: addressOf(sql), seed, landing },
-      ...{ name: this.#name, generation: this.#generation, resume: start.resume },
+      ...{ name: this.#name, generation: this.#generation, resume },
       nowMs: clock.now(),
     };
     const worker = new Worker(new URL('./chain-worker.ts', import.meta.url), {
@@ -195,26 +200,22 @@ class ChainThread {
     this.#bornAt = this.#ticks;
     let cause: unknown = 'it ended';
     worker.on('message', (message: FromChain) => {
-      if (worker !== this.#worker) return;
-      if (message.kind === 'unopened') {
-        this.#isClosed = true;
-        start.onUnopened?.(errorFrom(message.error));
-      } else {
-        if (message.kind === 'state' && message.state === 'open') start.onOpen?.();
-        this.#receive(message);
-      }
+      if (worker === this.#worker) this.#receive(message, opening);
     });
     worker.on('error', (error) => {
       cause = error;
     });
     worker.on('exit', () => {
-      start.onUnopened?.(new Error('the thread of the sandbox chain died', { cause }));
+      opening.failed(new Error('the thread of the sandbox chain died', { cause }));
       this.#lose(worker, cause);
     });
   }
 
-  #receive(message: Exclude<FromChain, { kind: 'unopened' }>): void {
+  #receive(message: FromChain, opening: Opening): void {
     switch (message.kind) {
+      case 'unopened':
+        opening.failed(errorFrom(message.error));
+        break;
       case 'answer':
         this.#take(message.id)?.resolve(message.value);
         break;
@@ -223,6 +224,7 @@ class ChainThread {
         break;
       case 'state':
         this.#state = message.state;
+        if (message.state === 'open') opening.opened();
         break;
       case 'landed':
         for (const listener of this.#listeners) listener();
@@ -258,12 +260,14 @@ class ChainThread {
     if (worker !== this.#worker) return;
     this.#worker = null;
     this.#abandonAll('the thread of the sandbox chain died');
+    // What never was open is not opened again.
+    if (!this.#hasOpened) this.#isClosed = true;
     if (this.#isClosed) return;
     this.#options.log?.('the thread of the sandbox chain died; another one takes its place', { err: cause });
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.#deaths, LONGEST_PAUSE_MS);
     this.#deaths += 1;
     setTimeout(() => {
-      if (!this.#isClosed) this.#spawn({ resume: true });
+      if (!this.#isClosed) this.#spawn(true);
     }, pause).unref();
   }
 

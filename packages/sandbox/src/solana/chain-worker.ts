@@ -9,6 +9,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { CallQueue } from './call-queue.ts';
 import { createLocalChain, type DurableChain } from './chain.ts';
 import { openDatabase } from './database-address.ts';
+import { ProcessorShare } from './processor-share.ts';
 import { answerBody } from './rpc/answer.ts';
 import {
   type CallMessage,
@@ -35,7 +36,11 @@ function giveWayToOtherThreads(): void {
 class ChainThreadServer {
   readonly #port: MessagePort;
   readonly #data: ThreadData;
-  readonly #queue = new CallQueue<CallMessage>((call) => this.#answer(call));
+  readonly #share = new ProcessorShare();
+  readonly #queue = new CallQueue<CallMessage>(
+    (call) => this.#answer(call),
+    () => this.#share.pauseMs(),
+  );
   /** Of the call that was begun last: the clock itself is in another thread. */
   #nowMs: number;
   #chain: DurableChain | null = null;

@@ -6,8 +6,8 @@
  * What it leaves out of a real network: forks (a transaction is confirmed when it is durable), durable nonces and
  * programs of one's own, both of which are refused.
  */
+import type { Sql } from '@bellwether/durable';
 import { type SolanaTransaction, transactionId } from '@bellwether/protocol';
-import type { Sql } from 'postgres';
 import { oversized } from './account-size.ts';
 import { BLOCKHASH_LIFE_BLOCKS, type BlockClock, blockClock, hashOf, RECENT_SLOTS } from './block-clock.ts';
 import { ChainStore, type Change, Superseded } from './chain-store.ts';

@@ -2,8 +2,8 @@
  * Commits in order, one at a time: what is applied while one is on its way goes together into the next. After the
  * first failure the line is dead, and what stood in it behind the failed commit certainly did not happen.
  */
+import { CommitInDoubt } from '@bellwether/durable';
 import type { Change, Tenure } from './chain-store.ts';
-import { CommitInDoubt } from './session.ts';
 import { SandboxChainUnavailable } from './types.ts';
 
 /** Transactions in one commit: bounds its size, and how long the next has to wait. */

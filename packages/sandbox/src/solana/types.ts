@@ -4,7 +4,7 @@
  * them (`"AccountInUse"`, `{"InstructionError":[0,{"Custom":1}]}`).
  */
 
-import type { Database } from '@bellwether/exchange';
+import type { Sql } from '@bellwether/durable';
 
 export interface ChainAccount {
   readonly lamports: bigint;
@@ -241,7 +241,7 @@ export interface TokenFilter {
 
 export interface ChainOptions {
   /** Where SANDBOX_CHAIN_SCHEMA has been run. The chain opens connections of its own to the same database. */
-  readonly sql: Database;
+  readonly sql: Sql;
   /** Blockhashes and the faucet's key follow from it. The same one at every start. */
   readonly seed: string;
   /** Read whenever the chain is asked for something. */

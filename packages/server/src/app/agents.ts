@@ -6,12 +6,14 @@ import {
   type Me,
   type RegisterResponse,
 } from '@bellwether/contract';
-import { microToNumber } from '@bellwether/contract/decimals';
+import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import type { WalletAddress } from '../domain/addresses.ts';
 import type { AgentRow, Caller, KeyRow } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { holdings, positionRecords } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { settingsRecord } from './settings.ts';
+import { currentBalance, venueRecord } from './venues.ts';
 
 const ACTIVE_WITHIN_MS = 5 * 60_000;
 const IDLE_WITHIN_MS = 24 * 3_600_000;
@@ -141,25 +143,27 @@ export async function revokeApiKey(
   return keyRecord(outcome);
 }
 
+/** What the wallets have on the default venue. @throws Refusal service_unavailable */
+const accountOf = async ({ venues }: Deps, wallets: readonly WalletAddress[]): Promise<Micro> =>
+  (await currentBalance(venues.default, wallets)).total;
+
 export async function me(deps: Deps, caller: Caller): Promise<Me> {
   const now = deps.clock.now();
   const [wallets, { proved }] = await Promise.all([
     deps.wallets.wallets(caller),
     deps.wallets.solanaWallets(caller),
   ]);
-  const [row, settings, open, { held }, results, tradesCounted] = await Promise.all([
+  const [row, settings, open, { held }, results, tradesCounted, balance] = await Promise.all([
     deps.agents.byId(caller.agentId),
     deps.agents.settings(caller.agentId),
     deps.orders.open(caller.agentId, { limit: 1, offset: 0 }),
     holdings(deps, [...wallets, ...proved]),
-    deps.positions.results([...wallets, ...proved]),
+    deps.positions.results([...wallets, ...proved], { except: [] }),
     deps.orders.countsOfDay(caller.agentId, now),
+    wallets.length === 0 ? deps.simulationBalance : accountOf(deps, wallets),
   ]);
   if (row === null) throw new Error('the calling agent has no row');
-  const funders =
-    wallets.length === 0 ? [] : await Promise.all(wallets.map((wallet) => deps.venueA.balance(wallet)));
-  const balance = funders.reduce((sum, { available, held }) => sum + available + held, 0n);
-  const positions = positionRecords(deps, held);
+  const positions = positionRecords(held);
   const unrealized = positions.reduce((sum, position) => sum + position.unrealizedPnl, 0);
   const resetsAt = new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS).toISOString();
   const record = agentRecord({ ...row, lastCalledAt: now }, now);
@@ -169,13 +173,8 @@ export async function me(deps: Deps, caller: Caller): Promise<Me> {
     name: row.name,
     description: row.description,
     claimed: row.claimed,
-    venues: [deps.venueA, deps.venueB].map((venue) => ({
-      name: venue.name,
-      kind: venue.kind,
-      backend: venue.backend,
-      status: venue.status(),
-    })),
-    simulationBalance: wallets.length === 0 ? microToNumber(deps.simulationBalance) : microToNumber(balance),
+    venues: [...deps.venues.values()].map(venueRecord),
+    simulationBalance: microToNumber(balance),
     tradesToday: settings.usage.trades,
     maxTradesPerDay: settings.maxTradesPerDay,
     tradesRemaining: Math.max(0, settings.maxTradesPerDay - settings.usage.trades),

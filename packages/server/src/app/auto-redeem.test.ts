@@ -17,16 +17,24 @@ function desk(
   const requested: Holding[] = [];
   const deps = {
     clock: { now: () => 0 },
-    venueA: {
-      backend: 'paper',
-      redeem: async (wallet: string) => {
-        const answer = redeem(wallet);
-        if (answer instanceof Error) throw answer;
-        return answer;
-      },
-    },
+    venues: new Map([
+      [
+        'polymarket',
+        {
+          id: 'polymarket',
+          backend: 'paper',
+          redemption: {
+            redeem: async (wallet: string) => {
+              const answer = redeem(wallet);
+              if (answer instanceof Error) throw answer;
+              return answer;
+            },
+          },
+        },
+      ],
+    ]),
     redemptions: {
-      due: async () => [...due],
+      due: async () => [...due].map((conditionId) => ({ conditionId, venue: 'polymarket' })),
       automatic: async (ids: readonly string[]) =>
         holdings.filter(({ conditionId }) => ids.includes(conditionId)),
       worthless: async () => worthless,

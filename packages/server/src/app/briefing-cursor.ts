@@ -8,29 +8,31 @@ import { LAST_MS, parseTime } from './times.ts';
 export interface Since {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** Markets listed later are new; venue B has its own clock, and may not have answered. */
-  readonly listedAfter: number;
-  readonly listedAfterOnB: number;
+  /** Markets listed later are new. Each venue has its own clock, and may not have answered: by its place in the registry. */
+  listedAfter(nthVenue: number): number;
   /** `null` for a plain time. */
   readonly snapshot: string | null;
 }
 
-const CURSOR =
-  /^b1\.(\d{1,13})\.(\d{1,13})(?:\.(\d{1,13}))?\.(\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/;
+/** A cursor of an earlier configuration may name fewer venues than there are; those that it leaves out follow the first. */
+const CURSOR = /^b1\.(\d{1,13})((?:\.\d{1,13}){1,16})\.(\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/;
 const LOW_32_BITS = 0xffffffffn;
 
-export const encodeCursor = (since: Since & { readonly snapshot: string }): string =>
-  `b1.${since.at}.${since.listedAfter}.${since.listedAfterOnB}.${since.snapshot}`;
+export const encodeCursor = (seen: {
+  readonly at: number;
+  readonly listedAfter: readonly number[];
+  readonly snapshot: string;
+}): string => ['b1', seen.at, ...seen.listedAfter, seen.snapshot].join('.');
 
 /** @throws Refusal invalid_request */
 export function parseSince(text: string): Since {
   const cursor = CURSOR.exec(text);
-  if (cursor !== null && isSnapshot(cursor[4] as string)) {
+  if (cursor !== null && isSnapshot(cursor[3] as string)) {
+    const times = (cursor[2] as string).slice(1).split('.').map(Number);
     return {
       at: Number(cursor[1]),
-      listedAfter: Number(cursor[2]),
-      listedAfterOnB: Number(cursor[3] ?? cursor[2]),
-      snapshot: cursor[4] as string,
+      listedAfter: (nth) => times[nth] ?? (times[0] as number),
+      snapshot: cursor[3] as string,
     };
   }
   const at = parseTime(text);
@@ -43,7 +45,7 @@ export function parseSince(text: string): Since {
   }
   // Before 1970 there is nothing, and no date of the database's in the year 0.
   const from = Math.max(0, at);
-  return { at: from, listedAfter: from, listedAfterOnB: from, snapshot: null };
+  return { at: from, listedAfter: () => from, snapshot: null };
 }
 
 /** What the database takes as a snapshot: it must never be handed one that it chokes on. */

@@ -1,11 +1,17 @@
 /** Where the money for an order might be: asked only when an order is refused for want of it. */
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import { type Address, signatureTypeOf, walletKindsOf } from '@bellwether/protocol';
-import type { Caller } from '../ports/stores.ts';
-import type { Balance } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
+import type { Caller, WalletStore } from '../ports/stores.ts';
+import type { Balance, Venues, VenueWith } from '../ports/venue.ts';
+import { faucetVenue } from './venues.ts';
+
+export interface FundingNeeds {
+  readonly wallets: Pick<WalletStore, 'credential'>;
+  readonly venues: Venues;
+}
 
 export interface Shortage {
+  readonly venue: VenueWith<'signedOrders'>;
   /** The account that should pay. */
   readonly maker: Address;
   /** The key that signed. */
@@ -17,17 +23,17 @@ export interface Shortage {
 
 /** The same key's other wallets: those that hold enough. A wrong maker is the commonest reason for an empty account. */
 async function richerWallets(
-  deps: Deps,
+  needs: FundingNeeds,
   caller: Caller,
-  { maker, eoa, needed, heldIn }: Shortage,
+  { venue, maker, eoa, needed, heldIn }: Shortage,
 ): Promise<string[]> {
   const { proxy, safe, deposit } = walletKindsOf(eoa);
   const others = [eoa, proxy, safe, deposit.beacon, deposit.uups].filter((wallet) => wallet !== maker);
   const found = await Promise.all(
     others.map(async (wallet) => {
-      const held = heldIn(await deps.venueA.balance(wallet));
+      const held = heldIn(await venue.signedOrders.balance(wallet));
       if (held < needed) return null;
-      const isRegistered = (await deps.wallets.credential(caller, wallet)) !== null;
+      const isRegistered = (await needs.wallets.credential(caller, wallet)) !== null;
       const then = isRegistered
         ? 'it is registered: sign with it as order.maker'
         : 'it is not registered: POST /wallet/credentials with it, then sign with it as order.maker';
@@ -38,9 +44,13 @@ async function richerWallets(
 }
 
 /** @returns what to do next, beyond the registry's advice; `null` when nothing more is known */
-export async function waysToFund(deps: Deps, caller: Caller, shortage: Shortage): Promise<string | null> {
-  const ways = await richerWallets(deps, caller, shortage);
-  if (shortage.buying && deps.venueA.backend === 'paper')
+export async function waysToFund(
+  needs: FundingNeeds,
+  caller: Caller,
+  shortage: Shortage,
+): Promise<string | null> {
+  const ways = await richerWallets(needs, caller, shortage);
+  if (shortage.buying && shortage.venue === faucetVenue(needs))
     ways.push(
       `Draw paper money with POST /paper/faucet {"address": "${shortage.maker}", "amount": ${formatMicro(shortage.needed)}}, or order less, or cancel open orders.`,
     );

@@ -12,7 +12,8 @@ import {
   parseMicro,
   pipsToNumber,
 } from '@bellwether/contract/decimals';
-import { type Address, asAddress, type SolanaAddress } from '@bellwether/protocol';
+import { asAddress } from '@bellwether/protocol';
+import type { WalletAddress } from '../domain/addresses.ts';
 import {
   edgeAtBest,
   expectedProfit,
@@ -23,18 +24,19 @@ import {
 } from '../domain/book-sweep.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
 import { inDoubtBefore } from '../domain/orders/lifecycle.ts';
-import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
+import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import { allowances } from '../domain/safeguards.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { ContextFacts } from '../ports/agent-facts.ts';
-import type { Caller, Standing, WalletAddress } from '../ports/stores.ts';
+import type { Caller, Standing } from '../ports/stores.ts';
+import type { Spendable } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import { type Located, levels, requireMarket } from './markets.ts';
 import { positionRecords, valued } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { plainMarket, RULES_CHARS, TITLE_CHARS } from './untrusted-market.ts';
-import { isSolana, marketDataOf, scopeOf, venueName } from './venues.ts';
+import { scopeOf, tradingOf } from './venues.ts';
 
 /** Holds nothing, and nobody has its key: the agent's own caps are all there is to tell. */
 const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
@@ -63,14 +65,15 @@ export async function marketContext(
   query: ContextQuery,
 ): Promise<MarketContext> {
   const located = await requireMarket(deps, id, query.venue);
-  const { kind, market } = located;
+  const { venue, market } = located;
+  const { family } = venue.accounts;
   const now = deps.clock.now();
-  const { user } = scopeOf(deps, { ...query, venue: venueName(deps, kind) });
+  const { user } = scopeOf(deps, { ...query, venue: venue.id });
   const [books, facts] = await Promise.all([
-    booksOf(deps, located),
+    booksOf(located),
     deps.facts.context({
       caller,
-      venue: kind,
+      family,
       user,
       conditionId: market.conditionId,
       at: now,
@@ -82,9 +85,9 @@ export async function marketContext(
       path: 'user',
     });
   // Of a wallet that is only named nothing is told but what its chain tells everybody.
-  const isProved = facts.funder !== null && (kind === 'A' || facts.wallets.includes(facts.funder));
+  const isProved = facts.funder !== null && (family === 'evm' || facts.wallets.includes(facts.funder));
   const [account, standing] = await Promise.all([
-    facts.funder === null ? null : accountOf(deps, facts.funder, market),
+    facts.funder === null ? null : accountOf(located, facts.funder),
     deps.ledger.look({
       caller,
       funder: isProved && facts.funder !== null ? facts.funder : NO_WALLET,
@@ -99,14 +102,11 @@ export async function marketContext(
   const edge = query.myProbability === undefined ? null : edgeOf(market, books, query.myProbability, asked);
   const advice = recommendation(market, books, warnings, edge);
   return {
-    market: plainMarket(venueName(deps, kind), market),
+    market: plainMarket(venue.id, market),
     orderbook: bookSummary(books.YES, books.NO),
     fees: { rate: microToNumber(market.feeRate), exponent: market.feeExponent },
     account: accountRecord(account),
-    positions: positionRecords(
-      deps,
-      facts.positions.map((row) => valued(row, market)),
-    ),
+    positions: positionRecords(facts.positions.map((row) => valued(venue, row, market))),
     warnings,
     safeguards: remaining(standing),
     slippage: [...sweepsOf(located, books, query.side, SIZES), ...asked].map(slippageRecord),
@@ -121,12 +121,10 @@ export async function marketContext(
   };
 }
 
-async function booksOf(deps: Deps, { kind, market }: Located): Promise<Books> {
+async function booksOf({ venue, market }: Located): Promise<Books> {
   const book = async (outcome: 'YES' | 'NO'): Promise<Book> => {
-    const found = await marketDataOf(deps, kind).book(market.conditionId, outcome, SWEEP_DEPTH);
+    const found = await venue.markets.book(market.conditionId, outcome, SWEEP_DEPTH);
     if (found !== null) return found;
-    if (kind === 'A') throw new Error('a listed market has no book');
-    // Venue B has none of a market that is over.
     const { conditionId, updatedAt } = market;
     return { conditionId, outcome, bids: [], asks: [], sequence: 0, changedAt: updatedAt };
   };
@@ -134,33 +132,15 @@ async function booksOf(deps: Deps, { kind, market }: Located): Promise<Books> {
   return { YES, NO };
 }
 
-/** The account that pays. `null` for what the venue does not tell. */
-interface Account {
+/** The account that pays. */
+interface Account extends Spendable {
   readonly wallet: WalletAddress;
-  readonly available: Micro | null;
-  readonly free: Readonly<Record<'YES' | 'NO', Micro>> | null;
 }
 
-async function accountOf(deps: Deps, wallet: WalletAddress, market: MarketRecord): Promise<Account> {
-  if (isSolana(wallet)) return accountOnChain(deps, wallet, market);
-  const balance = await deps.venueA.balance(wallet as Address);
-  const free = (outcome: 'YES' | 'NO') => balance.shares(market.conditionId, outcome);
-  return { wallet, available: balance.available, free: { YES: free('YES'), NO: free('NO') } };
-}
-
-async function accountOnChain(deps: Deps, wallet: SolanaAddress, market: MarketRecord): Promise<Account> {
-  const [collateral, tokens] = await Promise.all([
-    deps.venueBCollateral.of([wallet], { freshMs: 0, patienceMs: READ_PATIENCE_MS }),
-    within(READ_PATIENCE_MS, deps.venueB.chain.outcomeAccounts(wallet)),
-  ]);
-  const held = (mint: string) =>
-    (tokens ?? []).reduce((sum, account) => (account.mint === mint ? sum + account.amount : sum), 0n);
-  return {
-    wallet,
-    available: collateral.ageMs === null ? null : collateral.amount,
-    free: tokens === null ? null : { YES: held(market.tokenIds[0]), NO: held(market.tokenIds[1]) },
-  };
-}
+const accountOf = async ({ venue, market }: Located, wallet: WalletAddress): Promise<Account> => ({
+  wallet,
+  ...(await venue.accounts.inMarket(wallet, market, { patienceMs: READ_PATIENCE_MS })),
+});
 
 function accountRecord(account: Account | null): MarketContext['account'] {
   if (account === null || account.available === null || account.free === null) return null;
@@ -204,20 +184,20 @@ interface WarningParts {
 
 function warningsOf(deps: Deps, parts: WarningParts): Warning[] {
   const { located, books, facts, standing, account, query, asked } = parts;
-  const { kind, market } = located;
+  const { venue, market } = located;
+  const trading = tradingOf(venue);
   const held = (outcome: 'YES' | 'NO') =>
     facts.positions.reduce((sum, row) => (row.outcome === outcome ? sum + row.size : sum), 0n);
-  const { backend } = kind === 'A' ? deps.venueA : deps.venueB;
   return tradeWarnings({
     now: deps.clock.now(),
-    kind,
+    trading,
     hasWallet: account !== null,
     market,
     yes: books.YES,
     ...standing,
-    // On venue B the signature under a transaction is all there is to show.
-    hasCredentials: kind === 'B' || facts.funder !== null,
-    claimMissing: backend === 'live' && !facts.claimed,
+    // The signature under a quoted transaction is all there is to show.
+    hasCredentials: trading === 'quotes' || facts.funder !== null,
+    claimMissing: venue.backend === 'live' && !facts.claimed,
     available: account?.available ?? null,
     free: account?.free ?? null,
     held: { YES: held('YES'), NO: held('NO') },
@@ -247,12 +227,12 @@ const ownSizes = ({ size }: ContextQuery): readonly Micro[] =>
   size === undefined ? [] : [parseMicro(size, 'floor')].filter((amount) => amount > 0n);
 
 function sweepsOf(
-  { kind, market }: Located,
+  { venue, market }: Located,
   books: Books,
   only: 'BUY' | 'SELL' | undefined,
   sizes: readonly Micro[],
 ): Sweep[] {
-  const take = kind === 'A' ? sweep : sweepContracts;
+  const take = tradingOf(venue) === 'quotes' ? sweepContracts : sweep;
   return (only === undefined ? SIDES : [only]).flatMap((direction) =>
     OUTCOMES.flatMap((outcome) =>
       sizes.map((amount) => take(market, books[outcome], { side: direction, outcome, amount })),

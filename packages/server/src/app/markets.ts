@@ -2,12 +2,12 @@
 import type { Market, MarketsQuery, OrderBook } from '@bellwether/contract';
 import { MARKET_SORT_FIELDS } from '@bellwether/contract';
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import { parseSolanaAddress } from '@bellwether/protocol';
 import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
+import type { Venue } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import { refusal } from './refusal.ts';
 import { parseTime } from './times.ts';
-import { marketDataOf, type VenueKind, venueKind, venueName } from './venues.ts';
+import { namedVenue } from './venues.ts';
 
 const MAX_PAGE = 500;
 const BOOK_DEPTH = 100;
@@ -109,12 +109,10 @@ export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<Ma
       path: 'closed',
     });
   }
-  const kind = venueKind(deps, query.venue) ?? 'A';
+  const venue = namedVenue(deps, query.venue) ?? deps.venues.default;
   const wanted = FILTERS[query.eventsStatus ?? (query.closed === true ? 'closed' : 'active')];
   const isWithin = narrowedTo(query);
-  const found = (await marketDataOf(deps, kind).search(query.q)).filter(
-    (market) => wanted(market) && isWithin(market),
-  );
+  const found = (await venue.markets.search(query.q)).filter((market) => wanted(market) && isWithin(market));
   if (sort !== null) {
     const direction = query.ascending === true ? 1 : -1;
     // Equal ones stay in one order, so that no page repeats or skips any.
@@ -122,9 +120,7 @@ export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<Ma
   } else if (query.ascending === true) {
     found.reverse();
   }
-  const items = found
-    .slice((page - 1) * limit, page * limit)
-    .map((market) => marketItem(venueName(deps, kind), market));
+  const items = found.slice((page - 1) * limit, page * limit).map((market) => marketItem(venue.id, market));
   return { items, total: found.length, limit, page };
 }
 
@@ -142,27 +138,36 @@ function sortField(order: string | undefined): (typeof MARKET_SORT_FIELDS)[numbe
 }
 
 export interface Located {
-  readonly kind: VenueKind;
+  readonly venue: Venue;
   readonly market: MarketRecord;
 }
 
-/** What may name a market of venue B: a ticker, or a mint. Ids of venue A that nobody knows are not taken there. */
-const TICKER_OR_MINT = /^(?!0x|\d+$)[A-Za-z0-9._-]{1,120}$/;
-
-/**
- * By an id of the venue that is named; where none is, by one of venue A's, else by a ticker or mint of venue B's.
- * @throws Refusal unknown_venue
- */
-export async function findMarket(deps: Deps, id: string, venue: string | undefined): Promise<Located | null> {
-  const asked = venueKind(deps, venue);
-  if (asked !== 'B') {
-    const market = await deps.markets.find(id);
-    if (market !== null) return { kind: 'A', market };
-    if (asked === 'A' || !TICKER_OR_MINT.test(id)) return null;
+/** Asks the venue that is named, else each in turn whose ids have this form, until one knows it. */
+async function ask<T>(
+  deps: Pick<Deps, 'venues'>,
+  id: string,
+  name: string | undefined,
+  question: (venue: Venue) => Promise<T | null>,
+): Promise<T | null> {
+  const asked = namedVenue(deps, name);
+  if (asked !== null) return question(asked);
+  for (const venue of deps.venues.values()) {
+    const answer = venue.markets.canBeId(id) ? await question(venue) : null;
+    if (answer !== null) return answer;
   }
-  const market = await deps.venueB.markets.find(id);
-  return market === null ? null : { kind: 'B', market };
+  return null;
 }
+
+/** @throws Refusal unknown_venue */
+export const findMarket = (
+  deps: Pick<Deps, 'venues'>,
+  id: string,
+  venue: string | undefined,
+): Promise<Located | null> =>
+  ask(deps, id, venue, async (one) => {
+    const market = await one.markets.find(id);
+    return market === null ? null : { venue: one, market };
+  });
 
 /** @throws Refusal unknown_venue, market_not_found */
 export async function requireMarket(deps: Deps, id: string, venue: string | undefined): Promise<Located> {
@@ -172,25 +177,20 @@ export async function requireMarket(deps: Deps, id: string, venue: string | unde
 }
 
 export async function getMarket(deps: Deps, id: string, venue: string | undefined): Promise<Market> {
-  const { kind, market } = await requireMarket(deps, id, venue);
-  return marketItem(venueName(deps, kind), market);
+  const { venue: of, market } = await requireMarket(deps, id, venue);
+  return marketItem(of.id, market);
 }
 
-/** The outcome that a token id of venue A, or a mint of venue B, stands for. @throws Refusal unknown_venue */
-export async function findToken(
-  deps: Deps,
+/** The market and outcome that a token id (of a chain, a mint) means. @throws Refusal unknown_venue */
+export const findToken = (
+  deps: Pick<Deps, 'venues'>,
   tokenId: string,
   venue: string | undefined,
-): Promise<(Located & { readonly outcome: 'YES' | 'NO' }) | null> {
-  const asked = venueKind(deps, venue);
-  if (asked !== 'B') {
-    const found = await deps.markets.byToken(tokenId);
-    if (found !== null) return { kind: 'A', ...found };
-    if (asked === 'A' || parseSolanaAddress(tokenId) === null) return null;
-  }
-  const found = await deps.venueB.markets.byToken(tokenId);
-  return found === null ? null : { kind: 'B', ...found };
-}
+): Promise<(Located & { readonly outcome: 'YES' | 'NO' }) | null> =>
+  ask(deps, tokenId, venue, async (one) => {
+    const found = await one.markets.byToken(tokenId);
+    return found === null ? null : { venue: one, ...found };
+  });
 
 export const levels = (side: readonly Level[]): { price: string; size: string }[] =>
   side.map(([price, size]) => ({ price: formatPips(price), size: formatMicro(size) }));
@@ -204,7 +204,7 @@ export async function getOrderBook(
   const book =
     found === null
       ? null
-      : await marketDataOf(deps, found.kind).book(found.market.conditionId, found.outcome, BOOK_DEPTH);
+      : await found.venue.markets.book(found.market.conditionId, found.outcome, BOOK_DEPTH);
   if (found === null || book === null) throw refusal('market_not_found', 'No market has this token.');
   return {
     tokenId,

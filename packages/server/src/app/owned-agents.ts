@@ -11,6 +11,7 @@ import {
   type SettingsUpdate,
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
+import { parseWallet } from '../domain/addresses.ts';
 import type { Denial } from '../domain/denial.ts';
 import { type Decided, decideOwnerChange, type OwnerChange } from '../domain/owner-change.ts';
 import type { Reseal } from '../ports/owners.ts';
@@ -20,7 +21,7 @@ import type { Deps } from './deps.ts';
 import type { Owner } from './owners.ts';
 import { Refusal, refusal } from './refusal.ts';
 import { lockedByOwner, parseSettings, settingsRecord } from './settings.ts';
-import { kindOfWallet, parseWallet, venueName } from './venues.ts';
+import { venueOf } from './venues.ts';
 import { credentialIdentity } from './wallets.ts';
 
 const RETRY_S = 1;
@@ -156,7 +157,7 @@ export async function listWallets(deps: Deps, owner: Owner, agentId: string): Pr
 const walletRecords = async (deps: Deps, owner: Owner, agentId: string): Promise<OwnerWallet[]> =>
   (await deps.owners.walletGrants(owner.userId, agentId)).map((wallet) => ({
     ...wallet,
-    venue: venueName(deps, kindOfWallet(wallet.walletAddress)),
+    venue: venueOf(deps, null, wallet.walletAddress).id,
   }));
 
 export async function grantWallet(

@@ -1,10 +1,12 @@
-/** Wallets at a glance: balance, exposure, P&L, concentration, and what to look at; of each venue, and of both. */
+/** Wallets at a glance: balance, exposure, P&L, concentration, and what to look at; of each venue, and of all. */
 import type { Notice, Portfolio, Position } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
-import type { Address } from '@bellwether/protocol';
+import type { WalletAddress } from '../domain/addresses.ts';
+import { familyOf } from '../domain/addresses.ts';
 import { concentration, exposure } from '../domain/exposure.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
-import type { Caller, WalletAddress } from '../ports/stores.ts';
+import type { Caller } from '../ports/stores.ts';
+import type { KnownBalance, Venue } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import {
   holdings,
@@ -15,7 +17,7 @@ import {
   type Valued,
   walletsOf,
 } from './positions.ts';
-import { isSolana, scopeOf, type VenueKind, venueName } from './venues.ts';
+import { filterOf, redeemsBy, scopeOf } from './venues.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CONCENTRATED_PCT = 50;
@@ -29,16 +31,16 @@ interface Sheet {
   readonly warnings: readonly Notice[];
 }
 
-/** @throws Refusal unknown_venue, wallet_not_found. Venue B may be silent: then its last known figures are told. */
+/** @throws Refusal unknown_venue, wallet_not_found. Of a venue that does not answer the last known figures are told. */
 export async function portfolio(deps: Deps, caller: Caller, query: PositionQuery): Promise<Portfolio> {
   const scope = scopeOf(deps, query);
   const wallets = await walletsOf(deps, caller, scope);
   const sheets = await Promise.all(
-    scope.kinds.map((kind) =>
+    scope.venues.map((venue) =>
       sheetOf(
         deps,
-        kind,
-        wallets.filter((wallet) => isSolana(wallet) === (kind === 'B')),
+        venue,
+        wallets.filter((wallet) => familyOf(wallet) === venue.accounts.family),
       ),
     ),
   );
@@ -64,25 +66,26 @@ export async function portfolio(deps: Deps, caller: Caller, query: PositionQuery
 /** Sums of exact micro amounts as JSON numbers: cuts the noise of the last binary digits. */
 const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
 
-async function sheetOf(deps: Deps, kind: VenueKind, wallets: readonly WalletAddress[]): Promise<Sheet> {
-  const [{ held, answered }, money, results, lastDay] = await Promise.all([
-    holdings(deps, wallets),
-    balanceOf(deps, wallets),
-    deps.positions.results(wallets),
-    deps.positions.realizedSince(wallets, deps.clock.now() - DAY_MS),
+async function sheetOf(deps: Deps, venue: Venue, wallets: readonly WalletAddress[]): Promise<Sheet> {
+  const ofVenue = filterOf(deps, [venue]);
+  const [{ held, silent }, money, results, lastDay] = await Promise.all([
+    holdings(deps, wallets, [venue]),
+    venue.accounts.balances(wallets, { freshMs: 0, patienceMs: READ_PATIENCE_MS }),
+    deps.positions.results(wallets, ofVenue),
+    deps.positions.realizedSince(wallets, ofVenue, deps.clock.now() - DAY_MS),
   ]);
-  const positions = positionRecords(deps, held);
+  const positions = positionRecords(held);
   const byMarket = new Map<string, Micro>();
   for (const { row, value } of held)
     byMarket.set(row.conditionId, (byMarket.get(row.conditionId) ?? 0n) + value);
   const values = [...byMarket.values()];
   const unrealized = held.reduce((sum, { row, value }) => sum + value - row.cost, 0n);
   const shares = { topMarketPct: concentration(values, 1), top3MarketsPct: concentration(values, 3) };
-  const name = venueName(deps, kind);
+  const name = venue.id;
   return {
     name,
     figures: {
-      balance: microToNumber(money.balance),
+      balance: microToNumber(money.total),
       totalExposure: microToNumber(exposure(held.map(({ row }) => row))),
       positionsCount: positions.length,
       redeemableCount: positions.filter(({ redeemable }) => redeemable).length,
@@ -94,8 +97,8 @@ async function sheetOf(deps: Deps, kind: VenueKind, wallets: readonly WalletAddr
       concentration: shares,
     },
     warnings: [
-      ...silence(name, money, answered),
-      ...redeemable(positions, kind),
+      ...silence(venue, money, silent),
+      ...redeemable(positions, venue),
       ...concentrated(name, shares.topMarketPct, byMarket.size),
       ...closing(
         positions.filter((_, i) => !isResolved(held[i] as Valued)),
@@ -105,47 +108,31 @@ async function sheetOf(deps: Deps, kind: VenueKind, wallets: readonly WalletAddr
   };
 }
 
-interface Money {
-  readonly balance: Micro;
-  /** The chain has told it for this answer, or a moment ago. */
-  readonly isCurrent: boolean;
-  readonly isKnown: boolean;
-}
-
-async function balanceOf(deps: Deps, wallets: readonly WalletAddress[]): Promise<Money> {
-  const onA = wallets.filter((wallet): wallet is Address => !isSolana(wallet));
-  const [balances, collateral] = await Promise.all([
-    Promise.all(onA.map((wallet) => deps.venueA.balance(wallet))),
-    deps.venueBCollateral.of(wallets.filter(isSolana), { freshMs: 0, patienceMs: READ_PATIENCE_MS }),
-  ]);
-  return {
-    balance: balances.reduce((sum, { available, held }) => sum + available + held, collateral.amount),
-    isCurrent: collateral.ageMs !== null && collateral.ageMs <= 2 * READ_PATIENCE_MS,
-    isKnown: collateral.ageMs !== null,
-  };
-}
-
-function silence(name: string, { isCurrent, isKnown }: Money, answered: boolean): Notice[] {
+function silence(venue: Venue, { ageMs }: KnownBalance, silent: ReadonlySet<Venue>): Notice[] {
+  const answered = !silent.has(venue);
+  // Told for this answer, or a moment ago.
+  const isCurrent = ageMs !== null && ageMs <= 2 * READ_PATIENCE_MS;
   if (isCurrent && answered) return [];
   const parts = [
-    ...(isCurrent ? [] : [isKnown ? 'the balance is the last known one' : 'the balance is not known']),
+    ...(isCurrent ? [] : [ageMs === null ? 'the balance is not known' : 'the balance is the last known one']),
     ...(answered ? [] : ['positions count what they cost']),
   ];
   return [
     {
       code: 'venue_not_answering',
       severity: 'warning',
-      message: `${name} does not answer now: ${parts.join(', and ')}.`,
+      message: `${venue.id} does not answer now: ${parts.join(', and ')}.`,
     },
   ];
 }
 
-function redeemable(positions: readonly Position[], kind: VenueKind): Notice[] {
+function redeemable(positions: readonly Position[], venue: Venue): Notice[] {
   const due = positions.filter(({ redeemable: isDue }) => isDue);
-  if (due.length === 0) return [];
+  const by = redeemsBy(venue);
+  if (due.length === 0 || by === null) return [];
   const worth = due.reduce((sum, { currentValue }) => sum + Math.round(currentValue * 1e6), 0) / 1e6;
   const how =
-    kind === 'A' ? 'POST /markets/redeem' : 'ask for a SELL quote of each, POST /venueb/agent/quote';
+    by === 'request' ? 'POST /markets/redeem' : 'ask for a SELL quote of each, POST /venueb/agent/quote';
   return [
     {
       code: 'redeemable_positions',

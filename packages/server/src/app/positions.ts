@@ -1,4 +1,4 @@
-/** What is held or was, and what it is worth now: as the desk's own books say it, on both venues. */
+/** What is held or was, and what it is worth now: as the desk's own books say it, on every venue. */
 import {
   ALL_VENUES,
   type ClosedPosition,
@@ -17,29 +17,31 @@ import {
   pipsToNumber,
 } from '@bellwether/contract/decimals';
 import { type Address, asAddress } from '@bellwether/protocol';
+import { ADDRESS_FAMILIES, type AddressFamily, type WalletAddress } from '../domain/addresses.ts';
 import { type MarketRecord, markPrice, payoutPrice } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
-import type { Caller, ClosedPage, PositionRow, WalletAddress } from '../ports/stores.ts';
+import type { Caller, ClosedPage, PositionRow } from '../ports/stores.ts';
+import type { Venue } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import { sortFieldOf } from './position-filters.ts';
 import { refusal } from './refusal.ts';
-import { isSolana, kindOfWallet, type Scope, scopeOf, venueKind, venueName } from './venues.ts';
+import { filterOf, namedVenue, redeemsBy, type Scope, scopeOf, silentVenue, venueOf } from './venues.ts';
 
 const PERCENT = 100;
 const HOUR_MS = 3_600_000;
-const RETRY_S = 1;
 
 /** A position with its market as the venue knows it now, `null` once it has forgotten it or while it does not answer. */
 export interface Valued {
+  readonly venue: Venue;
   readonly row: PositionRow;
   readonly market: MarketRecord | null;
   readonly value: Micro;
 }
 
-/** Positions, and whether venue B has told of its markets: without it they are worth what they cost. */
+/** Positions, and the venues that did not tell of their markets in time: there they are worth what they cost. */
 export interface Holdings {
   readonly held: readonly Valued[];
-  readonly answered: boolean;
+  readonly silent: ReadonlySet<Venue>;
 }
 
 export const percentOf = (gain: Micro, cost: Micro): number =>
@@ -60,52 +62,61 @@ function priceOf(row: PositionRow, market: MarketRecord | null): Pips {
 }
 
 interface KnownMarkets {
-  readonly byId: ReadonlyMap<string, MarketRecord>;
-  readonly answered: boolean;
+  readonly of: (row: PositionRow) => MarketRecord | null;
+  readonly silent: ReadonlySet<Venue>;
 }
 
-/** The markets of the rows, each asked for once. */
+/** The markets of the rows, of each venue in one question. */
 async function marketsOf(deps: Deps, rows: readonly PositionRow[]): Promise<KnownMarkets> {
-  const idsOf = (kind: 'A' | 'B') => [
-    ...new Set(rows.filter((row) => kindOfWallet(row.wallet) === kind).map((row) => row.conditionId)),
-  ];
-  const [onA, onB] = await Promise.all([
-    Promise.all(idsOf('A').map((id) => deps.markets.find(id))),
-    marketsOfB(deps, idsOf('B')),
-  ]);
-  const known = [...onA.filter((market) => market !== null), ...(onB ?? [])];
-  return { byId: new Map(known.map((market) => [market.conditionId, market])), answered: onB !== null };
+  const ids = new Map<Venue, Set<string>>();
+  for (const row of rows) {
+    const venue = venueOf(deps, row.venue, row.wallet);
+    ids.set(venue, (ids.get(venue) ?? new Set()).add(row.conditionId));
+  }
+  const known = new Map<Venue, ReadonlyMap<string, MarketRecord>>();
+  await Promise.all(
+    [...ids].map(async ([venue, conditionIds]) => {
+      const found = await within(READ_PATIENCE_MS, venue.markets.findAll([...conditionIds]));
+      if (found !== null) known.set(venue, new Map(found.map((market) => [market.conditionId, market])));
+    }),
+  );
+  return {
+    of: (row) => known.get(venueOf(deps, row.venue, row.wallet))?.get(row.conditionId) ?? null,
+    silent: new Set([...ids.keys()].filter((venue) => !known.has(venue))),
+  };
 }
 
-/** @returns `null` when the venue does not answer in time */
-export const marketsOfB = async (
-  deps: Deps,
-  tickers: readonly string[],
-): Promise<readonly MarketRecord[] | null> =>
-  tickers.length === 0 ? [] : within(READ_PATIENCE_MS, deps.venueB.markets.findAll(tickers));
-
-export const valued = (row: PositionRow, market: MarketRecord | null): Valued => ({
+export const valued = (venue: Venue, row: PositionRow, market: MarketRecord | null): Valued => ({
+  venue,
   row,
   market,
   value: notional(row.size, priceOf(row, market), 'floor'),
 });
 
-export async function holdings(deps: Deps, wallets: readonly WalletAddress[]): Promise<Holdings> {
-  if (wallets.length === 0) return { held: [], answered: true };
-  const rows = await deps.positions.held(wallets);
-  const { byId, answered } = await marketsOf(deps, rows);
-  return { held: rows.map((row) => valued(row, byId.get(row.conditionId) ?? null)), answered };
+/** What the wallets hold on the venues. */
+export async function holdings(
+  deps: Deps,
+  wallets: readonly WalletAddress[],
+  venues: readonly Venue[] = [...deps.venues.values()],
+): Promise<Holdings> {
+  if (wallets.length === 0) return { held: [], silent: new Set() };
+  const rows = await deps.positions.held(wallets, filterOf(deps, venues));
+  const markets = await marketsOf(deps, rows);
+  return {
+    held: rows.map((row) => valued(venueOf(deps, row.venue, row.wallet), row, markets.of(row))),
+    silent: markets.silent,
+  };
 }
 
 export const isResolved = ({ row, market }: Pick<Valued, 'row' | 'market'>): boolean =>
   market === null ? row.market?.payout != null : market.status === 'resolved';
 
 /** What lost is closed by the resolution; on the chain it may still lie about. */
-const isRedeemable = ({ row, market }: Pick<Valued, 'row' | 'market'>): boolean =>
-  isResolved({ row, market }) && priceOf(row, market) > 0;
+const isRedeemable = ({ venue, row, market }: Omit<Valued, 'value'>): boolean =>
+  redeemsBy(venue) !== null && isResolved({ row, market }) && priceOf(row, market) > 0;
 
-const labels = (deps: Deps, { row, market }: Pick<Valued, 'row' | 'market'>) => ({
-  venue: venueName(deps, kindOfWallet(row.wallet)),
+const labels = ({ venue, row, market }: Omit<Valued, 'value'>) => ({
+  venue: venue.id,
   marketId: market?.id ?? row.market?.marketId ?? row.conditionId,
   conditionId: row.conditionId,
   tokenId: row.tokenId,
@@ -115,11 +126,11 @@ const labels = (deps: Deps, { row, market }: Pick<Valued, 'row' | 'market'>) => 
   walletAddress: row.wallet,
 });
 
-function positionRecord(deps: Deps, valued: Valued, hasTwin: boolean): Position {
-  const { row, market, value } = valued;
+function positionRecord(valued: Valued, hasTwin: boolean): Position {
+  const { venue, row, market, value } = valued;
   const gain = value - row.cost;
   return {
-    ...labels(deps, valued),
+    ...labels(valued),
     size: microToNumber(row.size),
     avgPrice: microToNumber((row.cost * MICRO) / row.size),
     currentPrice: pipsToNumber(priceOf(row, market)),
@@ -130,23 +141,23 @@ function positionRecord(deps: Deps, valued: Valued, hasTwin: boolean): Position 
     fees: microToNumber(row.fees),
     percentPnl: percentOf(gain, row.cost),
     redeemable: isRedeemable(valued),
-    mergeable: hasTwin && !isSolana(row.wallet) && !isResolved(valued),
+    mergeable: hasTwin && venue.signedOrders !== undefined && !isResolved(valued),
   };
 }
 
 /** @returns records in the order of the rows */
-export function positionRecords(deps: Deps, held: readonly Valued[]): Position[] {
+export function positionRecords(held: readonly Valued[]): Position[] {
   const legs = new Map<string, number>();
   const key = ({ row }: Valued) => `${row.wallet} ${row.conditionId}`;
   for (const valued of held) legs.set(key(valued), (legs.get(key(valued)) ?? 0) + 1);
-  return held.map((valued) => positionRecord(deps, valued, legs.get(key(valued)) === 2));
+  return held.map((valued) => positionRecord(valued, legs.get(key(valued)) === 2));
 }
 
 /**
- * On venue A: the wallet that `user` names with the account that pays for it, else all that the agent reaches.
+ * EVM wallets: the one that `user` names with the account that pays for it, else all that the agent reaches.
  * @throws Refusal wallet_not_found
  */
-export async function walletsOfA(
+export async function evmWallets(
   deps: Deps,
   caller: Caller,
   user: string | undefined,
@@ -163,24 +174,35 @@ export async function walletsOfA(
 const notYours = (path: string) =>
   refusal('wallet_not_found', "This wallet is none of your owner's, or out of this agent's reach.", { path });
 
-/** The wallets of a scope, those of venue A first. @throws Refusal wallet_not_found */
+/** Solana wallets: the same. One that the agent only names is nobody's: nothing was traded with it here. */
+async function solanaWallets(
+  deps: Deps,
+  caller: Caller,
+  user: WalletAddress | null,
+  path: string,
+): Promise<readonly WalletAddress[]> {
+  const { proved, unproved } = await deps.wallets.solanaWallets(caller);
+  if (user === null) return proved;
+  if (user === unproved) return [];
+  if (!proved.some((wallet) => wallet === user)) throw notYours(path);
+  return proved.filter((wallet) => wallet === user);
+}
+
+/** The wallets of a scope, EVM wallets first. @throws Refusal wallet_not_found */
 export async function walletsOf(
   deps: Deps,
   caller: Caller,
-  { kinds, user }: Scope,
+  { venues, user }: Scope,
   path = 'user',
 ): Promise<readonly WalletAddress[]> {
-  const onA = async () => (kinds.includes('A') ? walletsOfA(deps, caller, user ?? undefined, path) : []);
-  const onB = async () => {
-    if (!kinds.includes('B')) return [];
-    const { proved, unproved } = await deps.wallets.solanaWallets(caller);
-    if (user === null) return proved;
-    // The agent's by its own word alone: nothing was traded with it here.
-    if (user === unproved) return [];
-    if (!proved.some((wallet) => wallet === user)) throw notYours(path);
-    return proved.filter((wallet) => wallet === user);
+  const reach: Readonly<Record<AddressFamily, () => Promise<readonly WalletAddress[]>>> = {
+    evm: () => evmWallets(deps, caller, user ?? undefined, path),
+    solana: () => solanaWallets(deps, caller, user, path),
   };
-  return (await Promise.all([onA(), onB()])).flat();
+  const families = ADDRESS_FAMILIES.filter((family) =>
+    venues.some(({ accounts }) => accounts.family === family),
+  );
+  return (await Promise.all(families.map((family) => reach[family]()))).flat();
 }
 
 export interface PositionQuery {
@@ -188,30 +210,30 @@ export interface PositionQuery {
   readonly user?: string;
 }
 
-/**
- * Asked for venue B alone, a read says that the venue does not answer; asked for both, it goes on with what positions
- * cost.
- */
-function requireAnswer(deps: Deps, venue: string | undefined, answered: boolean): void {
-  if (answered || venueKind(deps, venue) !== 'B') return;
-  throw refusal('service_unavailable', `${venue} does not answer.`, { retryAfterS: RETRY_S });
+/** Asked for one venue alone, a read says that it does not answer; asked for all, it goes on with what positions cost. */
+function requireAnswer(venue: Venue | null, silent: ReadonlySet<Venue>): void {
+  if (venue === null || !silent.has(venue)) return;
+  throw silentVenue(venue);
+}
+
+/** What a query is about is held. @throws Refusal unknown_venue, wallet_not_found, service_unavailable */
+async function heldBy(deps: Deps, caller: Caller, query: PositionQuery): Promise<readonly Valued[]> {
+  const scope = scopeOf(deps, query);
+  const { held, silent } = await holdings(deps, await walletsOf(deps, caller, scope), scope.venues);
+  requireAnswer(namedVenue(deps, query.venue), silent);
+  return held;
 }
 
 /** @throws Refusal unknown_venue, wallet_not_found, service_unavailable */
-export async function currentPositions(
+export const currentPositions = async (
   deps: Deps,
   caller: Caller,
   query: PositionQuery,
-): Promise<Position[]> {
-  const wallets = await walletsOf(deps, caller, scopeOf(deps, query));
-  const { held, answered } = await holdings(deps, wallets);
-  requireAnswer(deps, query.venue, answered);
-  return positionRecords(deps, held);
-}
+): Promise<Position[]> => positionRecords(await heldBy(deps, caller, query));
 
-function closedRecord(deps: Deps, row: PositionRow, market: MarketRecord | null): ClosedPosition {
+function closedRecord(venue: Venue, row: PositionRow, market: MarketRecord | null): ClosedPosition {
   return {
-    ...labels(deps, { row, market }),
+    ...labels({ venue, row, market }),
     size: 0,
     avgPrice: row.boughtSize === 0n ? 0 : microToNumber((row.boughtCost * MICRO) / row.boughtSize),
     currentPrice: pipsToNumber(priceOf(row, market)),
@@ -232,16 +254,17 @@ export async function closedPositions(
   caller: Caller,
   query: PositionQuery & ClosedPage,
 ): Promise<{ readonly positions: ClosedPosition[]; readonly total: number }> {
-  const wallets = await walletsOf(deps, caller, scopeOf(deps, query));
+  const scope = scopeOf(deps, query);
+  const wallets = await walletsOf(deps, caller, scope);
   const sortBy = sortFieldOf(query.sortBy);
-  const { rows, total } = await deps.positions.closed(wallets, {
+  const { rows, total } = await deps.positions.closed(wallets, filterOf(deps, scope.venues), {
     ...query,
     ...(sortBy === null ? {} : { sortBy }),
   });
-  const { byId, answered } = await marketsOf(deps, rows);
-  requireAnswer(deps, query.venue, answered);
+  const markets = await marketsOf(deps, rows);
+  requireAnswer(namedVenue(deps, query.venue), markets.silent);
   return {
-    positions: rows.map((row) => closedRecord(deps, row, byId.get(row.conditionId) ?? null)),
+    positions: rows.map((row) => closedRecord(venueOf(deps, row.venue, row.wallet), row, markets.of(row))),
     total,
   };
 }
@@ -252,17 +275,18 @@ export async function walletPositions(
   address: string,
   venue: string | undefined,
 ): Promise<WalletPositions> {
-  // A wallet is of one venue; naming the other asks for nothing, which is no mistake.
-  const asked = venueKind(deps, venue);
+  const asked = namedVenue(deps, venue);
   const scope = scopeOf(deps, { user: address }, 'address');
   const wallets = await walletsOf(deps, caller, scope, 'address');
-  const isAsked = asked === null || scope.kinds.includes(asked);
-  const { held, answered } = await holdings(deps, isAsked ? wallets : []);
-  requireAnswer(deps, venueName(deps, scope.kinds[0] ?? 'A'), answered);
+  // Naming a venue that does not know such wallets asks for nothing, which is no mistake.
+  const venues = asked === null ? scope.venues : scope.venues.filter((one) => one === asked);
+  const { held, silent } = await holdings(deps, venues.length === 0 ? [] : wallets, venues);
+  const [only, ...others] = scope.venues;
+  requireAnswer(others.length === 0 ? only : asked, silent);
   return {
     walletAddress: scope.user ?? address,
     positionCount: held.length,
-    positions: positionRecords(deps, held),
+    positions: positionRecords(held),
     totalValue: microToNumber(held.reduce((sum, { value }) => sum + value, 0n)),
   };
 }
@@ -273,14 +297,12 @@ export async function expiringPositions(
   caller: Caller,
   query: PositionQuery & { readonly hours: number },
 ): Promise<ExpiringPositions> {
-  const wallets = await walletsOf(deps, caller, scopeOf(deps, query));
-  const { held, answered } = await holdings(deps, wallets);
-  requireAnswer(deps, query.venue, answered);
+  const held = await heldBy(deps, caller, query);
   const now = deps.clock.now();
   const open = new Set(
     held.filter((one) => !isResolved(one)).map(({ row }) => `${row.wallet} ${row.tokenId}`),
   );
-  const expiring = positionRecords(deps, held)
+  const expiring = positionRecords(held)
     .filter(
       ({ walletAddress, tokenId, endDate }) =>
         open.has(`${walletAddress} ${tokenId}`) && Date.parse(endDate) <= now + query.hours * HOUR_MS,

@@ -2,10 +2,12 @@
 import { type HistoryInterval, MAX_HISTORY_POINTS, type PricesHistory } from '@bellwether/contract';
 import { PIPS, pipsToNumber } from '@bellwether/contract/decimals';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
+import type { PriceHistory } from '../ports/price-history.ts';
+import type { Venue } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import { findMarket, findToken } from './markets.ts';
 import { refusal } from './refusal.ts';
-import { venueKind } from './venues.ts';
+import { namedVenue, venuesWith } from './venues.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -51,16 +53,17 @@ export async function marketExists(deps: Deps, id: string, venue: string | undef
 
 /** @throws Refusal unknown_venue, invalid_request, contradictory_filter, market_not_found, history_too_fine */
 export async function pricesHistory(deps: Deps, query: HistoryQuery): Promise<PricesHistory> {
-  if (venueKind(deps, query.venue) === 'B') throw noHistory(query.venue as string);
+  const asked = namedVenue(deps, query.venue);
+  if (asked !== null && asked.history === undefined) throw noHistory(asked.id);
   const now = deps.clock.now();
   const span = spanOf(query, now);
-  const source = await locate(deps, query.market);
+  const source = await locate(deps, query.market, asked);
   const from = span.from ?? 0;
   const spanMs = async () =>
-    Math.min(span.to, now) - (span.from ?? (await deps.priceHistory.locate(source.yesTokenId))?.first ?? now);
+    Math.min(span.to, now) - (span.from ?? (await source.history.locate(source.yesTokenId))?.first ?? now);
   const fidelity = query.fidelity ?? span.fidelity ?? fittingFidelity(await spanMs());
   const bucketMs = fidelity * MINUTE_MS;
-  const { before, points } = await deps.priceHistory.read({
+  const { before, points } = await source.history.read({
     tokenId: source.yesTokenId,
     from,
     to: span.to,
@@ -117,6 +120,7 @@ const noHistory = (venue: string) =>
   );
 
 interface Source {
+  readonly history: PriceHistory;
   readonly yesTokenId: string;
   /** The token asked for is the NO token. */
   readonly mirrored: boolean;
@@ -124,19 +128,24 @@ interface Source {
   readonly market: MarketRecord | null;
 }
 
-async function locate(deps: Deps, tokenId: string): Promise<Source> {
-  const listed = await deps.markets.byToken(tokenId);
-  if (listed !== null) {
-    const { market, outcome } = listed;
-    return { yesTokenId: market.tokenIds[0], mirrored: outcome === 'NO', market };
+async function locate(deps: Deps, tokenId: string, asked: Venue | null): Promise<Source> {
+  const venues = venuesWith(deps, 'history').filter((venue) => asked === null || venue === asked);
+  for (const { markets, history } of venues) {
+    const listed = await markets.byToken(tokenId);
+    if (listed !== null) {
+      const { market, outcome } = listed;
+      return { history, yesTokenId: market.tokenIds[0], mirrored: outcome === 'NO', market };
+    }
+    const archived = await history.locate(tokenId);
+    if (archived !== null) return { ...archived, history, market: null };
   }
-  const archived = await deps.priceHistory.locate(tokenId);
-  if (archived !== null) return { ...archived, market: null };
-  if ((await findToken(deps, tokenId, undefined))?.kind === 'B') throw noHistory(deps.venueB.name);
-  const market = await deps.markets.find(tokenId);
+  const elsewhere = await findToken(deps, tokenId, undefined);
+  if (elsewhere !== null && elsewhere.venue.history === undefined) throw noHistory(elsewhere.venue.id);
+  const known = await Promise.all(venues.map(({ markets }) => markets.find(tokenId)));
+  const market = known.find((found) => found !== null);
   throw refusal(
     'market_not_found',
-    market === null
+    market === undefined
       ? 'No market has this token.'
       : `market takes a token id; those of this market are ${market.tokenIds.join(' (YES) and ')} (NO).`,
     { path: 'market' },

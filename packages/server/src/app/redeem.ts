@@ -4,29 +4,30 @@ import { microToNumber } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import { within } from '../domain/patience.ts';
 import type { Caller } from '../ports/stores.ts';
-import type { RedeemAnswer } from '../ports/venue.ts';
+import type { RedeemAnswer, Venue, VenueId, VenueWith } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
-import { walletsOfA } from './positions.ts';
+import { evmWallets } from './positions.ts';
 import { refusal } from './refusal.ts';
-import { requireVenueA } from './venues.ts';
+import { namedVenue, requireCapability, venuesWith } from './venues.ts';
 
 const RETRY_S = 1;
-const LOOK_ON_B_MS = 2_000;
-const REDEEM_ON_B =
-  'ask for a SELL quote of the winning outcome (POST /venueb/agent/quote), sign and submit it';
+const LOOK_ELSEWHERE_MS = 2_000;
 
 interface ResolvedMarket {
+  readonly venue: VenueWith<'redemption'>;
   readonly conditionId: string;
   readonly marketId: string;
 }
 
+/** @throws Refusal unknown_venue, wrong_venue_route, market_not_found, market_not_resolved, service_unavailable */
 export async function redeem(deps: Deps, caller: Caller, request: RedeemRequest): Promise<RedeemResponse> {
-  requireVenueA(deps, request.venue, REDEEM_ON_B);
-  const market = await resolvedMarket(deps, request.marketId);
+  const named = namedVenue(deps, request.venue);
+  if (named !== null) requireCapability(named, 'redemption');
+  const market = await resolvedMarket(deps, request.marketId, named);
   const wallets =
     request.walletAddress === undefined
       ? null
-      : await walletsOfA(deps, caller, request.walletAddress, 'walletAddress');
+      : await evmWallets(deps, caller, request.walletAddress, 'walletAddress');
   const holders = await deps.redemptions.holders(caller, market.conditionId, {
     wallets,
     outcome: request.side ?? null,
@@ -39,34 +40,49 @@ export async function redeem(deps: Deps, caller: Caller, request: RedeemRequest)
   }));
   await deps.redemptions.request(holdings, false, deps.clock.now());
   const answers = await Promise.all(
-    holders.map(async (wallet) => ({ wallet, answer: await deps.venueA.redeem(wallet, market.conditionId) })),
+    holders.map(async (wallet) => ({
+      wallet,
+      answer: await market.venue.redemption.redeem(wallet, market.conditionId),
+    })),
   );
   return summary(market, answers);
 }
 
-/** @throws Refusal market_not_found, market_not_resolved */
-async function resolvedMarket(deps: Deps, id: string): Promise<ResolvedMarket> {
-  const market = await deps.markets.find(id);
-  if (market !== null) {
-    if (market.status === 'resolved') return { conditionId: market.conditionId, marketId: market.id };
+/** @throws Refusal wrong_venue_route, market_not_found, market_not_resolved */
+async function resolvedMarket(deps: Deps, id: string, named: Venue | null): Promise<ResolvedMarket> {
+  const candidates = venuesWith(deps, 'redemption').filter((venue) => named === null || venue === named);
+  for (const venue of candidates) {
+    const market = await venue.markets.find(id);
+    if (market === null) continue;
+    if (market.status === 'resolved') return { venue, conditionId: market.conditionId, marketId: market.id };
     throw refusal('market_not_resolved', `The market is ${market.status}; its outcome is not known yet.`, {
       path: 'marketId',
     });
   }
   // The venue forgets a market when nobody holds anything of it; here it was traded.
   const traded = await deps.redemptions.market(id);
-  // A condition id of venue A begins with 0x; what else was traded here is a ticker.
-  const isOfB = traded === null ? await isKnownOnB(deps, id) : !traded.conditionId.startsWith('0x');
-  if (isOfB) requireVenueA(deps, deps.venueB.name, REDEEM_ON_B);
-  if (traded === null) throw refusal('market_not_found', undefined, { path: 'marketId' });
-  return traded;
+  const venue = traded === null ? await knownElsewhere(deps, id) : venueOfMarket(deps, traded.venue);
+  if (traded === null) {
+    if (venue !== null) requireCapability(venue, 'redemption');
+    throw refusal('market_not_found', undefined, { path: 'marketId' });
+  }
+  return { ...traded, venue: requireCapability(venue ?? deps.venues.default, 'redemption') };
 }
 
-/** `false` as well while venue B does not answer: then the market is unknown here. */
-const isKnownOnB = async (deps: Deps, id: string): Promise<boolean> =>
-  (await within(LOOK_ON_B_MS, deps.venueB.markets.find(id))) !== null;
+const venueOfMarket = (deps: Deps, id: VenueId | null): Venue | null =>
+  (id === null ? undefined : deps.venues.get(id)) ?? null;
 
-const nothing = ({ conditionId, marketId }: ResolvedMarket): RedeemResponse => ({
+/** The venue without redemptions that lists it; `null` as well while one does not answer: then it is unknown here. */
+async function knownElsewhere(deps: Deps, id: string): Promise<Venue | null> {
+  const others = [...deps.venues.values()].filter(({ redemption }) => redemption === undefined);
+  const found = await Promise.all(others.map((venue) => within(LOOK_ELSEWHERE_MS, venue.markets.find(id))));
+  return others.find((_, i) => found[i] !== null) ?? null;
+}
+
+const nothing = ({
+  conditionId,
+  marketId,
+}: Pick<ResolvedMarket, 'conditionId' | 'marketId'>): RedeemResponse => ({
   success: true,
   status: 'nothing_to_redeem',
   redeemedAmount: 0,

@@ -17,7 +17,7 @@ import type { AttemptRow, StandingRow } from '../ports/results.ts';
 import type { Caller } from '../ports/stores.ts';
 import { onlineStatus } from './agents.ts';
 import type { Deps } from './deps.ts';
-import { venueKind } from './venues.ts';
+import { namedVenue } from './venues.ts';
 
 export interface JournalPage {
   readonly venue?: string;
@@ -28,7 +28,7 @@ export interface JournalPage {
 export async function agentTrades(deps: Deps, caller: Caller, query: JournalPage): Promise<AgentTrades> {
   const { limit, offset, venue } = query;
   // An unknown name is a mistake, not a filter that nothing fits.
-  venueKind(deps, venue);
+  namedVenue(deps, venue);
   // What this replica refused a moment ago is in the answer.
   await deps.refusals.flush();
   const { attempts, total } = await deps.results.attempts(caller.agentId, {

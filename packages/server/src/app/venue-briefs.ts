@@ -1,19 +1,20 @@
 /** An agent's standing on one venue, and what it can do about it. */
 import type { BriefingAction, VenueBrief } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import { nextSteps, nextStepsOnVenueB } from '../domain/next-steps.ts';
+import type { WalletAddress } from '../domain/addresses.ts';
+import { nextSteps } from '../domain/next-steps.ts';
 import type { Alert } from '../domain/risk-alerts.ts';
 import type { BriefingFacts } from '../ports/agent-facts.ts';
-import type { WalletAddress } from '../ports/stores.ts';
-import type { VenueState } from './briefing.ts';
 import type { Deps } from './deps.ts';
+import type { VenueState } from './venue-state.ts';
+import { faucetVenue, redeemsBy, tradingOf } from './venues.ts';
 
 export interface BriefParts {
   readonly facts: BriefingFacts;
   /** The wallet asked for. */
   readonly user: WalletAddress | null;
   readonly state: VenueState;
-  /** Of both venues. */
+  /** Of all venues. */
   readonly alerts: readonly Alert[];
 }
 
@@ -27,25 +28,27 @@ function exitsOf({ positions }: VenueState, alerts: readonly Alert[]): string[] 
   );
 }
 
-const figures = (state: VenueState): Omit<VenueBrief, 'walletAddress' | 'actions'> => ({
-  openOrdersCount: state.openOrders.reduce((sum, { count }) => sum + count, 0),
-  currentPositionsCount: state.positionsCount,
-  balance: microToNumber(state.balance),
-  availableBalance: microToNumber(state.available),
-  positionsValue: microToNumber(state.positionsValue),
-});
-
-export function venueBriefOfA(deps: Deps, { facts, user, state, alerts }: BriefParts): VenueBrief {
-  const walletAddress = user ?? facts.walletAddress;
+export function venueBrief(deps: Deps, { facts, user, state, alerts }: BriefParts): VenueBrief {
+  const { venue } = state;
+  const { walletAddress, account } = walletsOf(facts, user, state);
   return {
     walletAddress,
-    ...figures(state),
+    openOrdersCount: state.openOrders.reduce((sum, { count }) => sum + count, 0),
+    currentPositionsCount: state.positionsCount,
+    balance: microToNumber(state.balance),
+    availableBalance: microToNumber(state.available),
+    positionsValue: microToNumber(state.positionsValue),
     actions: nextSteps({
-      hasCredentials: facts.hasCredentials,
-      isPaper: deps.venueA.backend === 'paper',
+      venue: venue.id,
+      isDefault: venue === deps.venues.default,
+      trading: tradingOf(venue),
+      canCancel: venue.cancel !== undefined,
+      redeemsBy: redeemsBy(venue),
+      hasFaucet: venue === faucetVenue(deps),
+      canTrade: venue.signedOrders === undefined ? walletAddress !== null : facts.hasCredentials,
       autoRedeem: facts.limits.autoRedeemEnabled,
       balance: state.balance,
-      account: facts.wallets.find((wallet) => wallet !== walletAddress) ?? walletAddress,
+      account,
       positions: state.positions,
       staleOrders: state.openOrders.flatMap(({ stale }) => stale),
       ordersInDoubt: state.openOrders.flatMap(({ inDoubt }) => inDoubt),
@@ -54,22 +57,15 @@ export function venueBriefOfA(deps: Deps, { facts, user, state, alerts }: BriefP
   };
 }
 
-export function venueBriefOfB(deps: Deps, { facts, user, state, alerts }: BriefParts): VenueBrief {
-  const walletAddress = user ?? facts.solAddress ?? facts.solanaWallets[0] ?? null;
+/** The wallet that stands for the agent on the venue, and the account that pays for it. */
+function walletsOf(facts: BriefingFacts, user: WalletAddress | null, { venue }: VenueState) {
+  if (venue.accounts.family === 'solana') {
+    const walletAddress = user ?? facts.solAddress ?? facts.wallets.solana[0] ?? null;
+    return { walletAddress, account: walletAddress };
+  }
+  const walletAddress = user ?? facts.walletAddress;
   return {
     walletAddress,
-    ...figures(state),
-    actions: nextStepsOnVenueB({
-      venue: deps.venueB.name,
-      hasWallet: walletAddress !== null,
-      winnings: state.positions.flatMap(({ market, row, value }) =>
-        market.status === 'resolved' && value > 0n
-          ? [{ ticker: market.id, outcome: row.outcome, size: row.size, value }]
-          : [],
-      ),
-      staleOrders: state.openOrders.flatMap(({ stale }) => stale),
-      ordersInDoubt: state.openOrders.flatMap(({ inDoubt }) => inDoubt),
-      exits: exitsOf(state, alerts),
-    }) as BriefingAction[],
+    account: facts.wallets.evm.find((wallet) => wallet !== walletAddress) ?? walletAddress,
   };
 }

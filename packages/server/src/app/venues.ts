@@ -1,91 +1,173 @@
-/** Which venue a request means, and what there is of each. */
-import { parseAddress, parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
-import type { WalletAddress } from '../ports/stores.ts';
-import type { MarketData } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
+/** Which venues a request means, and which of them can do what it asks. */
+import { familyOf, parseWallet, type WalletAddress } from '../domain/addresses.ts';
+import type { RedeemsBy, Trading } from '../domain/risk-alerts.ts';
+import type { VenueFilter } from '../ports/stores.ts';
+import type { Capability, KnownBalance, Venue, VenueId, Venues, VenueWith } from '../ports/venue.ts';
 import { refusal } from './refusal.ts';
 
-export type VenueKind = 'A' | 'B';
-
-type Names = Pick<Deps, 'venueA' | 'venueB'>;
-
-const unknownVenue = (deps: Names, name: string) =>
-  refusal(
-    'unknown_venue',
-    `There is no venue "${name}". Enabled: ${deps.venueA.name}, ${deps.venueB.name}.`,
-    {
-      path: 'venue',
-    },
-  );
-
-/** @returns `null` when none is named @throws Refusal unknown_venue */
-export function venueKind(deps: Names, name: string | undefined): VenueKind | null {
-  if (name === undefined) return null;
-  if (name === deps.venueA.name) return 'A';
-  if (name === deps.venueB.name) return 'B';
-  throw unknownVenue(deps, name);
+interface HasVenues {
+  readonly venues: Venues;
 }
 
-/**
- * @param instead what venue B has for it
- * @throws Refusal unknown_venue, or wrong_venue_route for venue B on a route of venue A
- */
-export function requireVenueA(
-  deps: Names,
-  name: string | undefined,
-  instead = 'ask for a quote (POST /venueb/agent/quote), sign its transaction, submit it',
-): void {
-  if (venueKind(deps, name) !== 'B') return;
-  throw refusal('wrong_venue_route', `"${name}" trades by quote, local signature and submit: ${instead}.`, {
+const can =
+  <C extends Capability>(capability: C) =>
+  (venue: Venue): venue is VenueWith<C> =>
+    venue[capability] !== undefined;
+
+/** The venues that have a capability, in the order of the registry. */
+export const venuesWith = <C extends Capability>({ venues }: HasVenues, capability: C): VenueWith<C>[] =>
+  [...venues.values()].filter(can(capability));
+
+/** @returns `null` when none is named @throws Refusal unknown_venue */
+export function namedVenue({ venues }: HasVenues, name: string | undefined): Venue | null {
+  if (name === undefined) return null;
+  const venue = venues.get(name);
+  if (venue !== undefined) return venue;
+  throw refusal('unknown_venue', `There is no venue "${name}". Enabled: ${[...venues.keys()].join(', ')}.`, {
     path: 'venue',
   });
 }
 
-/** A filter by venue: `false` when it can match nothing of venue A. @throws Refusal unknown_venue */
-export const isVenueA = (deps: Names, name: string | undefined): boolean => venueKind(deps, name) !== 'B';
+const BY_QUOTE =
+  'trades by quote, local signature and submit: ask for a quote (POST /venueb/agent/quote), sign its transaction, submit it';
+const REDEEM_BY_QUOTE =
+  'trades by quote, local signature and submit: ask for a SELL quote of the winning outcome (POST /venueb/agent/quote), sign and submit it';
 
-export const venueName = (deps: Names, kind: VenueKind): string =>
-  kind === 'A' ? deps.venueA.name : deps.venueB.name;
+/** What to do instead where a venue lacks a capability. */
+const INSTEAD: Readonly<Partial<Record<Capability, string>>> = {
+  signedOrders: BY_QUOTE,
+  redemption: REDEEM_BY_QUOTE,
+};
 
-export const marketDataOf = (deps: Deps, kind: VenueKind): MarketData =>
-  kind === 'A' ? deps.markets : deps.venueB.markets;
+/**
+ * The venue that is named; else the default one where it can, or the first that can.
+ * @throws Refusal unknown_venue, or wrong_venue_route for a venue that lacks the capability
+ */
+export function venueFor<C extends Capability>(
+  deps: HasVenues,
+  name: string | undefined,
+  capability: C,
+): VenueWith<C> {
+  const named = namedVenue(deps, name);
+  const { default: usual } = deps.venues;
+  if (named === null && !can(capability)(usual)) {
+    const [first] = venuesWith(deps, capability);
+    if (first !== undefined) return first;
+  }
+  return requireCapability(named ?? usual, capability);
+}
 
-export const kindOfWallet = (wallet: WalletAddress): VenueKind => (wallet.startsWith('0x') ? 'A' : 'B');
+/** @throws Refusal wrong_venue_route */
+export function requireCapability<C extends Capability>(venue: Venue, capability: C): VenueWith<C> {
+  if (can(capability)(venue)) return venue;
+  const instead = venue.quotes === undefined ? undefined : INSTEAD[capability];
+  const detail = instead === undefined ? `"${venue.id}" does not offer this.` : `"${venue.id}" ${instead}.`;
+  throw refusal('wrong_venue_route', detail, { path: 'venue' });
+}
 
-/** An address as requests spell it; `null` when it is of neither venue. */
-export const parseWallet = (text: string): WalletAddress | null =>
-  parseAddress(text) ?? parseSolanaAddress(text);
+/**
+ * The venue of the routes `/venueb/…`, which name none: the first that quotes.
+ * @throws Refusal wrong_venue_route when no venue of this service does
+ */
+export function quotingVenue(deps: HasVenues): VenueWith<'quotes'> {
+  const [venue] = venuesWith(deps, 'quotes');
+  if (venue === undefined) throw refusal('wrong_venue_route', 'No venue of this service trades by quotes.');
+  return venue;
+}
 
-export const isSolana = (wallet: WalletAddress): wallet is SolanaAddress => kindOfWallet(wallet) === 'B';
+/** The venue of `POST /paper/faucet`, which names none: the first that has a faucet. */
+export const faucetVenue = (deps: HasVenues): VenueWith<'paper'> | null =>
+  venuesWith(deps, 'paper').find(({ paper }) => paper.faucet !== undefined) ?? null;
 
-/** What a read is about: one venue, or both, and a wallet of it, or the agent's own. */
+/**
+ * The venue of something that is stored with a venue's name and a wallet. A name that is not registered any more (the
+ * configuration renamed the venue) means the first venue of the wallet's address family.
+ */
+export function venueOf(deps: HasVenues, name: VenueId | null, wallet: WalletAddress): Venue {
+  const known = name === null ? undefined : deps.venues.get(name);
+  return known ?? venuesFor(deps, wallet)[0] ?? deps.venues.default;
+}
+
+/** What is stored for these venues, those that {@link venueOf} means included. */
+export function filterOf({ venues }: HasVenues, wanted: readonly Venue[]): VenueFilter {
+  const families = new Set(wanted.map(({ accounts }) => accounts.family));
+  const known = [...venues.values()].filter(({ accounts }) => families.has(accounts.family));
+  const isFirst = (venue: Venue) =>
+    venue === known.find(({ accounts }) => accounts.family === venue.accounts.family);
+  const others = known.filter((venue) => !wanted.includes(venue));
+  const ids = (of: readonly Venue[]) => of.map(({ id }) => id);
+  return others.some(isFirst) ? { only: ids(wanted) } : { except: ids(others) };
+}
+
+/** The venues that understand a wallet's address. */
+export const venuesFor = ({ venues }: HasVenues, wallet: WalletAddress): Venue[] => {
+  const family = familyOf(wallet);
+  return [...venues.values()].filter(({ accounts }) => accounts.family === family);
+};
+
+const RETRY_S = 1;
+
+export const silentVenue = ({ id }: Venue) =>
+  refusal('service_unavailable', `${id} does not answer.`, { retryAfterS: RETRY_S });
+
+/** What the accounts have now, for answers that would be wrong without it. @throws Refusal service_unavailable */
+export async function currentBalance(
+  venue: Venue,
+  accounts: readonly WalletAddress[],
+): Promise<KnownBalance> {
+  const balance = await venue.accounts.balances(accounts, { freshMs: 0, patienceMs: BALANCE_PATIENCE_MS });
+  if (balance.ageMs === null) throw silentVenue(venue);
+  return balance;
+}
+
+const BALANCE_PATIENCE_MS = 4_000;
+
+/** What rules need to know of a venue. */
+export const tradingOf = ({ quotes }: Venue): Trading => (quotes === undefined ? 'signed_orders' : 'quotes');
+
+export const redeemsBy = ({ redemption, quotes }: Venue): RedeemsBy =>
+  redemption !== undefined ? 'request' : quotes !== undefined ? 'quote' : null;
+
+/** A venue as answers show it. `kind` is the public interface's word for how one trades there. */
+export const venueRecord = (venue: Venue) => ({
+  name: venue.id,
+  kind: PUBLIC_KIND[tradingOf(venue)],
+  backend: venue.backend,
+  status: venue.status(),
+});
+
+const PUBLIC_KIND: Readonly<Record<Trading, string>> = { signed_orders: 'A', quotes: 'B' };
+
+/** What a read is about: one venue or several, and a wallet of theirs, or the agent's own. */
 export interface Scope {
-  readonly kinds: readonly VenueKind[];
+  /** At least one. */
+  readonly venues: readonly [Venue, ...Venue[]];
   readonly user: WalletAddress | null;
 }
 
 /**
- * The venue that is named, else the one that the wallet belongs to, else both.
+ * The venue that is named, else those that understand the wallet's address, else all.
  * @throws Refusal unknown_venue, wallet_not_found for an address that is no wallet of the venue
  */
 export function scopeOf(
-  deps: Names,
+  deps: HasVenues,
   query: { readonly venue?: string; readonly user?: string },
   path = 'user',
 ): Scope {
-  const asked = venueKind(deps, query.venue);
-  if (query.user === undefined) return { kinds: asked === null ? ['A', 'B'] : [asked], user: null };
+  const asked = namedVenue(deps, query.venue);
+  if (query.user === undefined)
+    return { venues: asked === null ? atLeastOne([...deps.venues.values()]) : [asked], user: null };
   const user = parseWallet(query.user);
   if (user === null) throw refusal('wallet_not_found', 'This is no address of a wallet.', { path });
-  const kind = kindOfWallet(user);
-  if (asked !== null && asked !== kind) {
-    throw refusal(
-      'wallet_not_found',
-      `This is a wallet of ${venueName(deps, kind)}, not of ${query.venue}.`,
-      {
-        path,
-      },
-    );
-  }
-  return { kinds: [kind], user };
+  const venues = venuesFor(deps, user);
+  if (asked === null) return { venues: atLeastOne(venues), user };
+  if (venues.includes(asked)) return { venues: [asked], user };
+  const names = venues.map(({ id }) => id).join(' or ');
+  throw refusal('wallet_not_found', `This is a wallet of ${names}, not of ${asked.id}.`, { path });
+}
+
+function atLeastOne(venues: readonly Venue[]): Scope['venues'] {
+  const [first, ...rest] = venues;
+  if (first === undefined) throw refusal('wallet_not_found', 'No venue of this service takes such a wallet.');
+  return [first, ...rest];
 }

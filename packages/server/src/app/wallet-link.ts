@@ -34,7 +34,7 @@ import { within } from '../domain/patience.ts';
 import type { Caller, OrderRow } from '../ports/stores.ts';
 import type { Deps } from './deps.ts';
 import { Refusal, refusal } from './refusal.ts';
-import { isSolana } from './venues.ts';
+import { venueOf, venuesFor } from './venues.ts';
 import { credentialIdentity, tooManyWallets } from './wallets.ts';
 
 export const CHALLENGE_TTL_MS = 5 * 60_000;
@@ -182,9 +182,12 @@ export async function linkWallet(deps: Deps, caller: Caller, request: LinkReques
   };
 }
 
-/** Paper money on venue B. Without it the link holds all the same: the first quote credits the wallet, too. */
+/** Paper money for a Solana wallet. Without it the link holds all the same: the first quote credits the wallet, too. */
 async function credit(deps: Deps, wallet: SolanaAddress): Promise<void> {
-  if (deps.venueB.credit !== null) await within(CREDIT_PATIENCE_MS, deps.venueB.credit(wallet));
+  const credits = venuesFor(deps, wallet).flatMap(({ paper }) =>
+    paper === undefined ? [] : [paper.credit(wallet)],
+  );
+  await Promise.all(credits.map((one) => within(CREDIT_PATIENCE_MS, one)));
 }
 
 function linkedMessage(moved: number, canceled: number, left: number): string {
@@ -208,21 +211,25 @@ async function cancelFormerOrders(
 ): Promise<{ orders: string[]; left: number }> {
   const { proxy, safe, deposit } = walletKindsOf(eoa);
   const wallets = new Set<string>([eoa, proxy, safe, deposit.beacon, deposit.uups]);
-  const byFunder = new Map<Address, OrderRow[]>();
+  const open: OrderRow[] = [];
   let left = 0;
   for (const owner of formerOwners) {
     for (const row of await deps.orders.openOfOwner(owner)) {
-      if (isSolana(row.funder) || !wallets.has(row.funder)) continue;
+      if (!wallets.has(row.funder)) continue;
       if (isInDoubt(row.status)) left += 1;
-      else if (isOpen(row.status)) byFunder.set(row.funder, [...(byFunder.get(row.funder) ?? []), row]);
+      else if (isOpen(row.status)) open.push(row);
     }
   }
   const orders: string[] = [];
-  for (const [funder, rows] of byFunder) {
+  for (const rows of Map.groupBy(open, ({ venue, funder }) => `${venue} ${funder}`).values()) {
+    const [{ venue, funder }] = rows as [OrderRow, ...OrderRow[]];
     const ids = rows.map((row) => row.orderId);
-    const answer = await deps.venueA.cancel(funder, ids).catch(() => ({ kind: 'unknown' as const }));
-    if (answer.kind === 'answered') orders.push(...answer.canceled);
-    left += ids.length - (answer.kind === 'answered' ? answer.canceled.length : 0);
+    const answer = await venueOf(deps, venue, funder)
+      .cancel?.orders(funder, ids)
+      .catch(() => undefined);
+    const canceled = answer?.kind === 'answered' ? answer.canceled : [];
+    orders.push(...canceled);
+    left += ids.length - canceled.length;
   }
   return { orders, left };
 }

@@ -16,8 +16,10 @@ import {
   walletKindsOf,
 } from '@bellwether/protocol';
 import type { Caller } from '../ports/stores.ts';
+import type { VenueSecrets } from '../ports/venue.ts';
 import type { Deps } from './deps.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import { currentBalance, faucetVenue, venuesFor, venuesWith } from './venues.ts';
 
 /** Binds a sealed credential to its row. */
 export const credentialIdentity = (userId: bigint, walletAddress: string): string =>
@@ -35,13 +37,22 @@ function funderOf(eoa: Address, wallet: Address, type: SignatureType): Address {
   return [eoa, kinds.proxy, kinds.safe, kinds.deposit.beacon][type] as Address;
 }
 
+/** By the first venue that accepts the credentials; `null`: none does. */
+async function keyOwner(deps: Deps, secrets: VenueSecrets): Promise<Address | null> {
+  for (const { signedOrders } of venuesWith(deps, 'signedOrders')) {
+    const eoa = await signedOrders.verifyCredentials(secrets);
+    if (eoa !== null) return eoa;
+  }
+  return null;
+}
+
 export async function registerCredentials(
   deps: Deps,
   caller: Caller,
   request: CredentialRequest,
 ): Promise<CredentialResult> {
   const walletAddress = asAddress(request.walletAddress);
-  const eoa = await deps.venueA.verifyCredentials({
+  const eoa = await keyOwner(deps, {
     apiKey: request.apiKey,
     secret: request.apiSecret,
     passphrase: request.apiPassphrase,
@@ -71,7 +82,7 @@ export async function registerCredentials(
     throw refusal('wallet_already_registered', 'Another owner has registered this wallet.', {
       path: 'walletAddress',
     });
-  if (deps.venueA.backend === 'paper') await creditOnce(deps, funder);
+  await Promise.all(venuesFor(deps, funder).map(({ paper }) => paper?.credit(funder)));
   return {
     success: true,
     hasCredentials: true,
@@ -80,22 +91,6 @@ export async function registerCredentials(
     encryptedCredentials: true,
     registeredAt: new Date(registeredAt).toISOString(),
   };
-}
-
-/** Credits under way in this process; the exchange has one process, so twins of a registration meet here. */
-const crediting = new Map<Address, Promise<void>>();
-
-async function creditOnce(deps: Deps, funder: Address): Promise<void> {
-  let credit = crediting.get(funder);
-  if (credit === undefined) {
-    credit = (async () => {
-      // The credit is recorded in the transaction that makes the deposit durable.
-      if (!(await deps.wallets.isCredited(funder)))
-        await deps.venueA.deposit(funder, deps.simulationBalance, 'simulation');
-    })().finally(() => crediting.delete(funder));
-    crediting.set(funder, credit);
-  }
-  return credit;
 }
 
 /** @throws Refusal wallet_owner_mismatch when the wallet, or the type that was named, is not that of the key's owner */
@@ -143,7 +138,8 @@ export async function checkCredentials(
 }
 
 export async function drawFaucet(deps: Deps, request: FaucetRequest): Promise<FaucetResponse> {
-  if (deps.venueA.backend !== 'paper') throw refusal('paper_only');
+  const venue = faucetVenue(deps);
+  if (venue?.paper.faucet === undefined) throw refusal('paper_only');
   const address = asAddress(request.address);
   const amount = parseMicro(request.amount);
   const drawn = await deps.wallets.drawFaucet(address, amount, deps.faucetPerDay, deps.clock.now());
@@ -154,8 +150,8 @@ export async function drawFaucet(deps: Deps, request: FaucetRequest): Promise<Fa
       { path: 'amount' },
     );
   }
-  await deps.venueA.deposit(address, amount, 'faucet');
-  const { available } = await deps.venueA.balance(address);
+  await venue.paper.faucet(address, amount);
+  const { available } = await currentBalance(venue, [address]);
   return {
     address: request.address,
     amount: request.amount,

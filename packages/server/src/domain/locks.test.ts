@@ -11,6 +11,7 @@ const LOCKS: OwnerLocks = {
   dailyTradeAmountLimit: 100_000_000n,
   maxPositionValue: 40_000_000n,
   dailyLossLimit: 10_000_000n,
+  maxOpenOrders: 8,
   tradeLimitEnabled: true,
 };
 
@@ -22,6 +23,7 @@ const FACTS: TradeFacts = {
   usage: { trades: 0, amount: 0n },
   positionValue: 0n,
   realizedToday: 0n,
+  openOrders: 0,
   restrictions: [],
 };
 

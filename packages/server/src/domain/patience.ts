@@ -1,6 +1,6 @@
-/** Waiting for somebody else's answer no longer than it is worth. */
+/** Waits for an answer from outside no longer than it is worth. */
 
-/** What a read waits for the other venue at most, before it goes on with what the desk knows itself. */
+/** What a read waits for a venue at most, before it goes on with what the desk knows itself. */
 export const READ_PATIENCE_MS = 800;
 
 /** @returns `null` when the answer fails, or comes later than this */

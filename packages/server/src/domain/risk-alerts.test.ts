@@ -1,7 +1,7 @@
 /** One row per alert, at its threshold and just short of it. */
 import { describe, expect, test } from 'vitest';
 import type { MarketRecord } from './market.ts';
-import { nextSteps, nextStepsOnVenueB } from './next-steps.ts';
+import { nextSteps, type StepFacts } from './next-steps.ts';
 import {
   type HeldInMarket,
   MARKET_CLOSING_MS,
@@ -29,7 +29,7 @@ const market = (fields: Partial<MarketRecord> = {}): MarketRecord =>
     ...fields,
   }) as MarketRecord;
 const held = (fields: Partial<HeldInMarket> = {}): HeldInMarket => ({
-  kind: 'A',
+  redeemsBy: 'request',
   market: market(),
   outcome: 'YES',
   cost: 10n * M,
@@ -37,7 +37,7 @@ const held = (fields: Partial<HeldInMarket> = {}): HeldInMarket => ({
   ...fields,
 });
 const open = (fields: Partial<OpenInMarket> = {}): OpenInMarket => ({
-  kind: 'A',
+  trading: 'signed_orders',
   market: market(),
   marketId: '7',
   count: 1,
@@ -60,7 +60,7 @@ const facts = (fields: Partial<RiskFacts> = {}): RiskFacts => ({
   balance: 1_000n * M,
   positions: [],
   openOrders: [],
-  silentVenue: null,
+  silentVenues: [],
   ...fields,
 });
 const said = (fields: Partial<RiskFacts>) =>
@@ -123,11 +123,11 @@ const ROWS: readonly Row[] = [
     ['info redeemable_winnings'],
   ],
   [
-    'an order of venue B in a market that closes',
-    { openOrders: [open({ kind: 'B', market: market({ endDate: NOW + MARKET_CLOSING_MS }) })] },
+    'a quoted order in a market that closes',
+    { openOrders: [open({ trading: 'quotes', market: market({ endDate: NOW + MARKET_CLOSING_MS }) })] },
     ['warning market_closing_soon'],
   ],
-  ['a venue that is silent', { silentVenue: 'kalshi' }, ['warning venue_not_answering']],
+  ['a venue that is silent', { silentVenues: ['kalshi'] }, ['warning venue_not_answering']],
   ['a lost bet', { positions: [held({ market: market({ status: 'resolved' }), value: 0n })] }, []],
   [
     'four tenths of the account in one market, both outcomes counted',
@@ -173,11 +173,13 @@ describe('risk alerts', () => {
     expect(alerts[0]?.code).toBe('trading_paused');
   });
 
-  test('what is won on venue B is redeemed by a quote', () => {
+  test('what is won is redeemed as its venue redeems', () => {
     const won = held({ market: market({ status: 'resolved' }) });
-    const message = (kind: 'A' | 'B') => riskAlerts(facts({ positions: [{ ...won, kind }] }))[0]?.message;
-    expect(message('A')).toBe('YES won: 10 can be redeemed.');
-    expect(message('B')).toBe(
+    const message = (redeemsBy: HeldInMarket['redeemsBy']) =>
+      riskAlerts(facts({ positions: [{ ...won, redeemsBy }] }))[0]?.message;
+    expect(message(null)).toBeUndefined();
+    expect(message('request')).toBe('YES won: 10 can be redeemed.');
+    expect(message('quote')).toBe(
       'YES won: 10 can be redeemed by a SELL quote of it (POST /venueb/agent/quote).',
     );
   });
@@ -189,9 +191,14 @@ describe('risk alerts', () => {
 });
 
 describe('next steps', () => {
-  const state = {
-    hasCredentials: true,
-    isPaper: true,
+  const state: StepFacts = {
+    venue: 'polymarket',
+    isDefault: true,
+    trading: 'signed_orders',
+    canCancel: true,
+    redeemsBy: 'request',
+    hasFaucet: true,
+    canTrade: true,
     autoRedeem: false,
     balance: 5n * M,
     account: '0xabc',
@@ -201,8 +208,8 @@ describe('next steps', () => {
     exits: [],
   };
   const won = [
-    held({ market: market({ status: 'resolved' }) }),
-    held({ market: market({ status: 'resolved' }), outcome: 'NO', value: 0n }),
+    { ...held({ market: market({ status: 'resolved' }) }), size: 10n * M },
+    { ...held({ market: market({ status: 'resolved' }), outcome: 'NO', value: 0n }), size: 10n * M },
   ];
 
   test('nothing to do', () => {
@@ -219,8 +226,8 @@ describe('next steps', () => {
   test('the faucet is for paper, and for accounts that exist', () => {
     const empty = { ...state, balance: 0n };
     expect(nextSteps(empty).map(({ code }) => code)).toEqual(['draw_paper_money']);
-    expect(nextSteps({ ...empty, isPaper: false })).toEqual([]);
-    expect(nextSteps({ ...empty, hasCredentials: false }).map(({ code }) => code)).toEqual([
+    expect(nextSteps({ ...empty, hasFaucet: false })).toEqual([]);
+    expect(nextSteps({ ...empty, canTrade: false }).map(({ code }) => code)).toEqual([
       'register_credentials',
     ]);
   });
@@ -242,27 +249,40 @@ describe('next steps', () => {
   });
 });
 
-describe('next steps on venue B', () => {
-  const state = {
+describe('next steps where one trades by quote', () => {
+  const state: StepFacts = {
     venue: 'kalshi',
-    hasWallet: true,
-    winnings: [],
+    isDefault: false,
+    trading: 'quotes',
+    canCancel: false,
+    redeemsBy: 'quote',
+    hasFaucet: false,
+    canTrade: true,
+    autoRedeem: false,
+    balance: 0n,
+    account: 'wallet',
+    positions: [],
     staleOrders: [],
     ordersInDoubt: [],
     exits: [],
   };
 
   test('nothing to do; without a wallet, how to get one', () => {
-    expect(nextStepsOnVenueB(state)).toEqual([]);
-    expect(nextStepsOnVenueB({ ...state, hasWallet: false })).toMatchObject([
+    expect(nextSteps(state)).toEqual([]);
+    expect(nextSteps({ ...state, canTrade: false })).toMatchObject([
       { code: 'set_solana_wallet', path: '/wallet/update-sol-address' },
     ]);
   });
 
   test('what is most urgent comes first, and winnings are a quote that can be sent', () => {
-    const steps = nextStepsOnVenueB({
+    const steps = nextSteps({
       ...state,
-      winnings: [{ ticker: 'KX 1', outcome: 'NO', size: 2n * M, value: 2n * M }],
+      positions: [
+        {
+          ...held({ market: market({ id: 'KX 1', status: 'resolved' }), outcome: 'NO', value: 2n * M }),
+          size: 2n * M,
+        },
+      ],
       staleOrders: ['s'],
       ordersInDoubt: ['d'],
       exits: ['KX 1', 'KX 1'],

@@ -4,7 +4,7 @@
  */
 import { divide, formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { MarketRecord } from './market.ts';
-import { capsToWatch, type Safeguards, type Usage } from './safeguards.ts';
+import { dailyCaps, type Safeguards, type Usage } from './safeguards.ts';
 
 const HOUR_MS = 3_600_000;
 const PERCENT = 100n;
@@ -36,9 +36,14 @@ export interface Alert {
   readonly marketId?: string;
 }
 
+/** How one trades at a venue. */
+export type Trading = 'signed_orders' | 'quotes';
+
+/** How a venue pays resolved tokens out: asked to (POST /markets/redeem), by a SELL quote, or without being asked. */
+export type RedeemsBy = 'request' | 'quote' | null;
+
 export interface HeldInMarket {
-  /** Of the venue. */
-  readonly kind: 'A' | 'B';
+  readonly redeemsBy: RedeemsBy;
   readonly market: MarketRecord;
   readonly outcome: 'YES' | 'NO';
   readonly cost: Micro;
@@ -47,7 +52,7 @@ export interface HeldInMarket {
 }
 
 export interface OpenInMarket {
-  readonly kind: 'A' | 'B';
+  readonly trading: Trading;
   /** `null` once the venue has forgotten the market. */
   readonly market: MarketRecord | null;
   readonly marketId: string;
@@ -69,8 +74,8 @@ export interface RiskFacts {
   readonly balance: Micro;
   readonly positions: readonly HeldInMarket[];
   readonly openOrders: readonly OpenInMarket[];
-  /** A venue that does not answer, so that some of this is what was known of it last. */
-  readonly silentVenue: string | null;
+  /** Venues that do not answer, so that some of this is what was known of them last. */
+  readonly silentVenues: readonly string[];
 }
 
 type Raise = (severity: Severity, code: string, message: string, marketId?: string) => void;
@@ -88,11 +93,11 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
       `Trading is paused for this agent${who}; cancels and redeems go through.`,
     );
   }
-  if (facts.silentVenue !== null) {
+  for (const venue of facts.silentVenues) {
     raise(
       'warning',
       'venue_not_answering',
-      `${facts.silentVenue} does not answer now: its balance and prices are the last known ones.`,
+      `${venue} does not answer now: its balance and prices are the last known ones.`,
     );
   }
   quotaAlerts(facts, raise);
@@ -108,10 +113,8 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
 /** Whole percent of `part` in `whole`, cut. */
 const percent = (part: Micro, whole: Micro): bigint => (part * PERCENT) / whole;
 
-/** Caps of one market have no alert, so no position is looked at. */
-function quotaAlerts({ safeguards, usage, realizedToday }: RiskFacts, raise: Raise): void {
-  const facts = { usage, realizedToday, positionValue: 0n };
-  for (const { code, name, used, limit, text } of capsToWatch(safeguards, facts)) {
+function quotaAlerts(facts: RiskFacts, raise: Raise): void {
+  for (const { code, name, used, limit, text } of dailyCaps(facts.safeguards, facts)) {
     if (used < limit && percent(used, limit) < NEARLY_USED_PERCENT) continue;
     const isUp = used >= limit;
     raise(
@@ -127,7 +130,7 @@ const several = (count: number, one: string, many: string): string =>
   count === 1 ? `1 ${one}` : `${count} ${many}`;
 
 function orderAlerts(orders: OpenInMarket, now: number, raise: Raise): void {
-  const { kind, market, marketId, count, staleCount, inDoubtCount } = orders;
+  const { trading, market, marketId, count, staleCount, inDoubtCount } = orders;
   if (inDoubtCount > 0) {
     raise(
       'critical',
@@ -148,18 +151,18 @@ function orderAlerts(orders: OpenInMarket, now: number, raise: Raise): void {
     raise(
       'warning',
       'market_closing_soon',
-      `The market stops trading in ${hours(market.endDate - now)} hours; ${several(count, 'open order', 'open orders')} will be ${kind === 'A' ? 'canceled' : 'filled or sent back'}.`,
+      `The market stops trading in ${hours(market.endDate - now)} hours; ${several(count, 'open order', 'open orders')} will be ${trading === 'signed_orders' ? 'canceled' : 'filled or sent back'}.`,
       marketId,
     );
   }
 }
 
 function positionAlerts(position: HeldInMarket, { now, safeguards }: RiskFacts, raise: Raise): void {
-  const { kind, market, outcome, cost, value } = position;
+  const { redeemsBy, market, outcome, cost, value } = position;
   const { id } = market;
   if (market.status === 'resolved') {
-    const how = kind === 'A' ? '' : ' by a SELL quote of it (POST /venueb/agent/quote)';
-    if (value > 0n)
+    const how = redeemsBy === 'quote' ? ' by a SELL quote of it (POST /venueb/agent/quote)' : '';
+    if (value > 0n && redeemsBy !== null)
       raise(
         'info',
         'redeemable_winnings',

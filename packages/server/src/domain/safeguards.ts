@@ -33,16 +33,22 @@ export interface Usage {
   readonly amount: Micro;
 }
 
-/** What counts against the caps. */
-export interface UsedFacts {
+/** What the day has used. */
+export interface DayFacts {
   readonly usage: Usage;
+  /** Realised P&L after fees since UTC midnight; negative is a loss. */
+  readonly realizedToday: Micro;
+}
+
+/** What counts against the caps. */
+export interface UsedFacts extends DayFacts {
   /**
    * In the market, without this order: cost of what the funder holds and of what the agent bought last on other accounts,
    * and what the agent's open BUYs can still cost.
    */
   readonly positionValue: Micro;
-  /** Realised P&L after fees since UTC midnight; negative is a loss. */
-  readonly realizedToday: Micro;
+  /** Of the agent, on all venues, in doubt or not. Counted where a limit, or somebody who only looks, asks for it. */
+  readonly openOrders: number;
 }
 
 /**
@@ -80,8 +86,16 @@ interface Rule<N extends CapName> {
   readonly refusedOnce: 'reached' | 'passed';
   readonly detail: (words: Readonly<Record<'limit' | 'used' | 'asked', string>>) => string;
   /** Raised when the day has nearly used it up; `name` begins the message. */
-  readonly alert?: { readonly code: string; readonly name: string };
+  readonly alert?: {
+    readonly code: string;
+    readonly name: string;
+    readonly used: (facts: DayFacts) => bigint;
+  };
 }
+
+const tradesToday = ({ usage }: DayFacts): bigint => BigInt(usage.trades);
+const amountToday = ({ usage }: DayFacts): Micro => usage.amount;
+const lossToday = ({ realizedToday }: DayFacts): Micro => (realizedToday < 0n ? -realizedToday : 0n);
 
 const RULES: { readonly [N in CapName]: Rule<N> } = {
   maxTradesPerDay: {
@@ -90,11 +104,11 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
     initial: 50,
     place: 2,
     bindsExits: true,
-    used: ({ usage }) => BigInt(usage.trades),
+    used: tradesToday,
     asked: () => 1n,
     refusedOnce: 'passed',
     detail: ({ limit, used }) => `${used} trades are used today; maxTradesPerDay is ${limit}.`,
-    alert: { code: 'quota_nearly_used', name: 'Trades today' },
+    alert: { code: 'quota_nearly_used', name: 'Trades today', used: tradesToday },
   },
   maxTradeAmount: {
     unit: 'collateral',
@@ -113,12 +127,12 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
     initial: 500_000_000n,
     place: 3,
     bindsExits: false,
-    used: ({ usage }) => usage.amount,
+    used: amountToday,
     asked: (amount) => amount,
     refusedOnce: 'passed',
     detail: ({ limit, used, asked }) =>
       `${used} collateral is used today and this trade asks ${asked}; dailyTradeAmountLimit is ${limit}.`,
-    alert: { code: 'daily_amount_nearly_used', name: 'Collateral today' },
+    alert: { code: 'daily_amount_nearly_used', name: 'Collateral today', used: amountToday },
   },
   maxPositionValue: {
     unit: 'collateral',
@@ -138,11 +152,23 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
     initial: null,
     place: 5,
     bindsExits: false,
-    used: ({ realizedToday }) => (realizedToday < 0n ? -realizedToday : 0n),
+    used: lossToday,
     asked: (amount) => amount,
     refusedOnce: 'reached',
     detail: ({ limit, used }) => `Today's realised loss is ${used}; dailyLossLimit is ${limit}.`,
-    alert: { code: 'daily_loss_nearly_reached', name: 'Realised loss today' },
+    alert: { code: 'daily_loss_nearly_reached', name: 'Realised loss today', used: lossToday },
+  },
+  // An order that is executed at once is open until its answer is there, so it counts like any other.
+  maxOpenOrders: {
+    unit: 'count',
+    denial: 'max_open_orders_exceeded',
+    initial: null,
+    place: 6,
+    bindsExits: false,
+    used: ({ openOrders }) => BigInt(openOrders),
+    asked: () => 1n,
+    refusedOnce: 'passed',
+    detail: ({ limit, used }) => `${used} orders are open or in doubt; maxOpenOrders is ${limit}.`,
   },
 };
 
@@ -301,13 +327,14 @@ export interface CapUse {
   readonly text: (figure: bigint) => string;
 }
 
-/** The agent's own caps that have an alert, with what is used of them; none while the caps are switched off. */
-export function capsToWatch(safeguards: Safeguards, facts: UsedFacts): CapUse[] {
+/** The agent's own caps that a day uses up, with what is used of them; none while the caps are switched off. */
+export function dailyCaps(safeguards: Safeguards, facts: DayFacts): CapUse[] {
   if (!safeguards.tradeLimitEnabled) return [];
   return CAP_NAMES.flatMap((name) => {
-    const { alert, used } = RULES[name];
+    const { alert } = RULES[name];
     const limit = limitOf(safeguards, name);
     if (alert === undefined || limit === null) return [];
-    return [{ ...alert, used: used(facts), limit, text: (figure: bigint) => figureText(name, figure) }];
+    const text = (figure: bigint) => figureText(name, figure);
+    return [{ code: alert.code, name: alert.name, used: alert.used(facts), limit, text }];
   });
 }

@@ -12,10 +12,14 @@ import type { Draft } from './orders/draft.ts';
 /** `interface`: 12 fields for both versions. `polymarket`: the venue's own 11 fields for version 2. */
 export type OrderProfile = 'interface' | 'polymarket';
 
-export interface SignatureRules {
+/** What orders of a venue are signed for. */
+export interface SigningTerms {
   readonly domains: ExchangeDomains;
   readonly chainId: number;
   readonly profile: OrderProfile;
+}
+
+export interface SignatureRules extends SigningTerms {
   readonly recover: RecoverPublicKey;
 }
 

@@ -29,7 +29,7 @@ import {
   isExtendedType,
   type Subject,
 } from './signature-diagnosis.ts';
-import { describeDomain, type SignatureRules, structHash } from './signature-rules.ts';
+import { describeDomain, type SignatureRules, type SigningTerms, structHash } from './signature-rules.ts';
 
 export type { OrderProfile, SignatureRules } from './signature-rules.ts';
 
@@ -51,7 +51,7 @@ const refuse = (diagnosis: Diagnosis, fix: string): { ok: false; denial: Denial 
 });
 
 /** Every id that this order can have: one per contract that the request does not rule out. */
-export function candidateOrderIds(draft: Draft, rules: SignatureRules): string[] {
+export function candidateOrderIds(draft: Draft, rules: SigningTerms): string[] {
   const ids: string[] = [];
   for (const domain of rules.domains) {
     if (draft.version !== null && draft.version !== domain.version) continue;

@@ -5,6 +5,7 @@
 import { formatMicro, type Micro, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import type { Sweep } from './book-sweep.ts';
 import type { Book, MarketRecord } from './market.ts';
+import type { Trading } from './risk-alerts.ts';
 import { assess, type Safeguards, type TradeFacts } from './safeguards.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,9 +24,8 @@ export interface Warning {
 
 export interface WarningFacts extends Omit<TradeFacts, 'addsExposure' | 'amount'> {
   readonly now: number;
-  /** Of the venue. */
-  readonly kind: 'A' | 'B';
-  /** Venue B: a wallet is known, so that a quote can be signed. */
+  readonly trading: Trading;
+  /** Quotes: a wallet is known, so that a quote can be signed. */
   readonly hasWallet: boolean;
   readonly market: MarketRecord;
   readonly yes: Book;
@@ -54,7 +54,7 @@ export function tradeWarnings(facts: WarningFacts): Warning[] {
   for (const sweep of facts.asked) sizeWarnings(facts, sweep, warn);
   ownWarnings(facts, warn);
   bookWarnings(facts.yes, warn);
-  if (facts.kind === 'B') chainWarnings(facts, warn);
+  if (facts.trading === 'quotes') chainWarnings(facts, warn);
   if (facts.market.negRisk) {
     warn(
       'info',
@@ -66,10 +66,12 @@ export function tradeWarnings(facts: WarningFacts): Warning[] {
   return found.sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
 }
 
-function marketWarnings({ kind, market, now }: WarningFacts, warn: Warn): void {
+function marketWarnings({ trading, market, now }: WarningFacts, warn: Warn): void {
   if (market.status !== 'open') {
     const rest =
-      kind === 'B' && market.status === 'resolved' ? '; a SELL quote of the winning outcome redeems it' : '';
+      trading === 'quotes' && market.status === 'resolved'
+        ? '; a SELL quote of the winning outcome redeems it'
+        : '';
     warn('critical', 'market_not_active', `The market is ${market.status} and takes no orders${rest}.`);
     return;
   }
@@ -98,9 +100,10 @@ function refusals(facts: WarningFacts, warn: Warn): void {
 
 function sizeWarnings(facts: WarningFacts, sweep: Sweep, warn: Warn): void {
   const { side, outcome, amount, best, shares, cost, fee } = sweep;
-  const { kind, available, free } = facts;
-  // The whole of what is signed has to be there, whatever the book takes of it. On venue B it holds the fee.
-  const needed = kind === 'A' ? amount + fee : amount;
+  const { trading, available, free } = facts;
+  const isQuoted = trading === 'quotes';
+  // The whole of what is signed has to be there, whatever the book takes of it. What a quote takes holds the fee.
+  const needed = isQuoted ? amount : amount + fee;
   if (side === 'BUY' && available !== null && needed > available) {
     warn(
       'critical',
@@ -115,7 +118,7 @@ function sizeWarnings(facts: WarningFacts, sweep: Sweep, warn: Warn): void {
       `${formatMicro(free.YES)} YES and ${formatMicro(free.NO)} NO shares are free to sell.`,
     );
   }
-  if (kind === 'B' && best !== null && shares === 0n) {
+  if (isQuoted && best !== null && shares === 0n) {
     warn(
       'warning',
       'amount_too_small',
@@ -123,7 +126,7 @@ function sizeWarnings(facts: WarningFacts, sweep: Sweep, warn: Warn): void {
     );
     return;
   }
-  if (kind === 'A' && side === 'BUY' && amount < LEAST_IMMEDIATE_BUY) {
+  if (!isQuoted && side === 'BUY' && amount < LEAST_IMMEDIATE_BUY) {
     warn('warning', 'amount_below_minimum', 'A BUY that executes at once spends at least 1 collateral.');
   }
   if (!sweep.complete) {
@@ -145,7 +148,7 @@ function sizeWarnings(facts: WarningFacts, sweep: Sweep, warn: Warn): void {
 }
 
 function ownWarnings(facts: WarningFacts, warn: Warn): void {
-  const { kind, held, openOrders, ordersInDoubt } = facts;
+  const { trading, held, openOrders, ordersInDoubt } = facts;
   if (ordersInDoubt > 0) {
     warn(
       'warning',
@@ -157,7 +160,7 @@ function ownWarnings(facts: WarningFacts, warn: Warn): void {
     warn(
       'info',
       'own_open_orders',
-      kind === 'A'
+      trading === 'signed_orders'
         ? `${openOrders} of your orders rest in this market; one that your trade would match is canceled instead.`
         : `${openOrders} of your orders in this market are not filled yet: a further one comes on top.`,
     );

@@ -5,8 +5,8 @@ import {
   TradeRequest as TradeSchema,
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
-import { type BatchItem, type BatchOutcome, placeBatch } from '../app/batch-trade.ts';
 import type { Deps } from '../app/deps.ts';
+import { type BatchItem, type BatchOutcome, placeBatch } from '../app/orders/signed/batch-trade.ts';
 import { describeFault, problemOf } from './problem.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Bind } from './routes.ts';

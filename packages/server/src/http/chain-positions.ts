@@ -1,17 +1,17 @@
 import { listVenueBPositions, listVenueBPositionsByPost } from '@bellwether/contract';
 import type { Deps } from '../app/deps.ts';
-import { venueBPositions } from '../app/venue-b/positions.ts';
+import { chainPositions } from '../app/quoted-positions.ts';
 import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
-export function bindVenueBPositions(bind: Bind, deps: Deps): void {
+export function bindChainPositions(bind: Bind, deps: Deps): void {
   bind(listVenueBPositions, async ({ caller, query, request, reply }) => {
-    const positions = await venueBPositions(deps, caller, query.userPublicKey);
+    const positions = await chainPositions(deps, caller, query.userPublicKey);
     paginate(request, reply, positions.length);
     return positions;
   });
   bind(listVenueBPositionsByPost, async ({ caller, body, request, reply }) => {
-    const positions = await venueBPositions(deps, caller, body.userPublicKey);
+    const positions = await chainPositions(deps, caller, body.userPublicKey);
     paginate(request, reply, positions.length);
     return positions;
   });

@@ -1,13 +1,13 @@
 import { chargeFee, chargeFeeByAgent, type FeeChargeResponse, getDelegation } from '@bellwether/contract';
 import type { Deps } from '../app/deps.ts';
-import * as fees from '../app/venue-b/charge-fee.ts';
-import { delegationOf } from '../app/venue-b/delegation.ts';
+import * as fees from '../app/fees/charge-fee.ts';
+import { delegationOf } from '../app/fees/delegation.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Bind, Input } from './routes.ts';
 
 type ChargeInput = Pick<Input<typeof chargeFee>, 'body' | 'caller' | 'request' | 'reply'>;
 
-export function bindVenueBFees(bind: Bind, deps: Deps): void {
+export function bindFees(bind: Bind, deps: Deps): void {
   const charge = async ({ body, caller, request, reply }: ChargeInput): Promise<FeeChargeResponse> => {
     const key = request.keyed?.key ?? null;
     const { answer, replayed } = await fees.chargeFee(deps, caller, body, {

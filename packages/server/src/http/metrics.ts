@@ -11,7 +11,7 @@ import type { Gate } from './routes.ts';
 
 export interface MetricsSources {
   readonly gate: Gate;
-  readonly venues: () => readonly { readonly name: string; status(): string }[];
+  readonly venues: () => readonly { readonly id: string; status(): string }[];
   readonly ordersInDoubt: () => Promise<number>;
 }
 
@@ -40,8 +40,7 @@ export function bindMetrics(app: FastifyInstance, basePath: string, sources: Met
     labelNames: ['venue'],
     registers: [registry],
     collect() {
-      for (const venue of sources.venues())
-        this.set({ venue: venue.name }, venue.status() === 'ready' ? 1 : 0);
+      for (const venue of sources.venues()) this.set({ venue: venue.id }, venue.status() === 'ready' ? 1 : 0);
     },
   });
   new Gauge({

@@ -84,7 +84,11 @@ export function bindOwners(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) =>
 /** What pages are made with; the public URL may be known only once the service listens. */
 export function createSite(deps: Deps): () => Site {
   const assets = assetPaths(readAssets());
-  return () => ({ publicUrl: deps.publicUrl, assets, venues: [deps.venueA, deps.venueB] });
+  return () => ({
+    publicUrl: deps.publicUrl,
+    assets,
+    venues: [...deps.venues.values()].map(({ id, backend }) => ({ name: id, backend })),
+  });
 }
 
 /** @returns the paths, for the table of methods */

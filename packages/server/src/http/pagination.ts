@@ -17,13 +17,14 @@ export const offsetPages = (offset: number, limit: number | undefined, total: nu
   next: limit !== undefined && offset + limit < total ? offset + limit : null,
 });
 
+/** @param total of all pages; `null`: nobody counted */
 export function paginate(
   request: FastifyRequest,
   reply: FastifyReply,
-  total: number,
+  total: number | null,
   pages?: Neighbours,
 ): void {
-  reply.header('x-total-count', total);
+  if (total !== null) reply.header('x-total-count', total);
   if (pages === undefined) return;
   const [path, search] = request.url.split('?');
   const link = (value: number | null, rel: string): string[] => {

@@ -1,4 +1,4 @@
-/** Venue B's own way of trading: quote, submit, and what becomes of it. Its other routes are bound by files of theirs. */
+/** Trading by quote: quote, submit, and what becomes of it. */
 import {
   cancelVenueBOrder,
   getVenueBOrder,
@@ -8,9 +8,9 @@ import {
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
 import type { Deps } from '../app/deps.ts';
-import * as orders from '../app/venue-b/orders.ts';
-import { quote, quoteFaults } from '../app/venue-b/quote.ts';
-import { submit } from '../app/venue-b/submit.ts';
+import { quote, quoteFaults } from '../app/orders/quoted/quote.ts';
+import * as orders from '../app/orders/quoted/records.ts';
+import { submit } from '../app/orders/quoted/submit.ts';
 import { paginate } from './pagination.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Aliases, Bind } from './routes.ts';
@@ -19,8 +19,8 @@ const DEFAULT_PAGE = 50;
 const NEUTRAL = '/venueb/';
 const CHARGE_BY_AGENT = '/venueb/agent/charge-fee';
 
-/** Everything of venue B also answers under the venue's name, and the fee's charge where clients of this field call it. */
-export const venueBAliases =
+/** The routes of trading by quote also answer under the venue's name, and the fee's charge where clients of this field call it. */
+export const quoteAliases =
   (name: string): Aliases =>
   (path) => {
     if (!path.startsWith(NEUTRAL)) return [];
@@ -34,7 +34,7 @@ function countryOf({ headers, fromProxy }: FastifyRequest, header: string | null
   return typeof named === 'string' ? named : null;
 }
 
-export function bindVenueB(bind: Bind, deps: Deps): void {
+export function bindQuotes(bind: Bind, deps: Deps): void {
   bind(
     quoteVenueB,
     async ({ caller, body, request }) => {
@@ -50,7 +50,7 @@ export function bindVenueB(bind: Bind, deps: Deps): void {
   );
   bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
     const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;
-    const page = await orders.listVenueBOrders(deps, caller, {
+    const page = await orders.listQuotedOrders(deps, caller, {
       limit,
       offset,
       ...(marketTicker === undefined ? {} : { conditionId: marketTicker }),
@@ -63,6 +63,6 @@ export function bindVenueB(bind: Bind, deps: Deps): void {
     });
     return page.orders;
   });
-  bind(getVenueBOrder, ({ caller, params }) => orders.getVenueBOrder(deps, caller, params.orderId));
-  bind(cancelVenueBOrder, ({ caller, body }) => orders.cancelVenueBOrder(deps, caller, body));
+  bind(getVenueBOrder, ({ caller, params }) => orders.getQuotedOrder(deps, caller, params.orderId));
+  bind(cancelVenueBOrder, ({ caller, body }) => orders.cancelQuotedOrder(deps, caller, body));
 }

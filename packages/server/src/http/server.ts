@@ -10,16 +10,17 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Deps } from '../app/deps.ts';
+import { quotingVenue } from '../app/venues.ts';
 import { noteCallers, type TrustProxy, trustOf } from './addresses.ts';
 import { bindAgents } from './agents.ts';
 import { bindBatchTrade } from './batch-trade.ts';
 import { bindBriefing } from './briefing.ts';
-import { bindVenueBPositions } from './chain-positions.ts';
+import { bindChainPositions } from './chain-positions.ts';
 import { bindClaims } from './claims.ts';
 import { serializeWhenUsed } from './compile-when-used.ts';
 import { answerBroken, type ConnectionLimits, closeInTime, createHttpServer } from './connections.ts';
 import { bindDocs } from './docs-page.ts';
-import { bindVenueBFees } from './fees.ts';
+import { bindFees } from './fees.ts';
 import { serveFrontPage } from './front-page.ts';
 import { serveGuides } from './guides.ts';
 import { cookieName } from './identify.ts';
@@ -30,7 +31,7 @@ import { bindMetrics } from './metrics.ts';
 import { bindOwners, createSite, servePages } from './owners.ts';
 import { bindPositions } from './positions.ts';
 import { handleError, sendProblem } from './problem.ts';
-import { bindVenueB, venueBAliases } from './quotes.ts';
+import { bindQuotes, quoteAliases } from './quotes.ts';
 import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
 import { bindSkills } from './skills.ts';
@@ -105,7 +106,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   guardTargets(app, { ...options, publicUrl: () => options.deps.publicUrl });
   bindMetrics(app, options.basePath, {
     gate: options.gate,
-    venues: () => [options.deps.venueA, options.deps.venueB],
+    venues: () => [...options.deps.venues.values()],
     ordersInDoubt: async () => (await options.deps.orders.inDoubt(options.deps.clock.now())).length,
   });
   app.setValidatorCompiler(({ schema, httpPart }) => compileFor(schema as object, httpPart));
@@ -119,7 +120,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await app.register(
     async (scope) => {
       parseBodies(scope);
-      const aliases = venueBAliases(options.deps.venueB.name);
+      const aliases = quoteAliases(quotingVenue(options.deps).id);
       const { bind, operations, routes } = createBinder(scope, options.gate, aliases);
       bindAgents(bind, options.deps, options.forgetKey);
       bindClaims(bind, options.deps, options.gate, siteOf);
@@ -133,10 +134,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       bindTrading(bind, options.deps);
       bindBatchTrade(bind, options.deps);
       bindPositions(bind, options.deps);
-      bindVenueB(bind, options.deps);
-      bindVenueBPositions(bind, options.deps);
+      bindQuotes(bind, options.deps);
+      bindChainPositions(bind, options.deps);
       bindJournal(bind, options.deps);
-      bindVenueBFees(bind, options.deps);
+      bindFees(bind, options.deps);
       await scope.register(async (raw) => {
         takeRawBodies(raw);
         const inbound = createBinder(raw, options.gate);

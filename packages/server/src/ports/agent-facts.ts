@@ -4,6 +4,7 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
+import type { AddressFamily } from '../domain/addresses.ts';
 import type { OrderKind } from '../domain/orders/lifecycle.ts';
 import type { Usage } from '../domain/safeguards.ts';
 import type { Caller, OrderRow, PositionRow, SettingsRow, WalletAddress } from './stores.ts';
@@ -32,21 +33,19 @@ export interface BriefingFacts {
   readonly walletAddress: Address | null;
   readonly solAddress: SolanaAddress | null;
   /**
-   * Of venue A: the wallet asked for, else all that the agent reaches, and the accounts that pay. Empty when there is
-   * none.
+   * The wallet asked for, else all that the agent reaches: EVM wallets with the accounts that pay for them, Solana
+   * wallets as far as they are proved. Empty when there is none.
    */
-  readonly wallets: readonly Address[];
-  /** The agent may trade on venue A: one of them has venue credentials. */
+  readonly wallets: { readonly evm: readonly Address[]; readonly solana: readonly SolanaAddress[] };
+  /** The agent may place signed orders: one of the EVM wallets has venue credentials. */
   readonly hasCredentials: boolean;
-  /** The same of venue B, as far as they are proved. */
-  readonly solanaWallets: readonly SolanaAddress[];
   readonly limits: Limits;
   /** What the wallets hold. */
   readonly positions: readonly PositionRow[];
   readonly openOrders: readonly OpenOrders[];
   /** Changed since, latest change first; one more than asked for when there are more. */
   readonly changed: readonly OrderRow[];
-  /** When an order of the agent last changed, on either venue; `null`: it has none. */
+  /** When an order of the agent last changed, on any venue; `null`: it has none. */
   readonly lastChangeAt: number | null;
   /** What this answer has seen of the database. */
   readonly snapshot: string;
@@ -73,11 +72,11 @@ export interface BriefingQuestion extends DoubtTimes {
 }
 
 export interface ContextFacts {
-  /** The wallet asked for, else all that the agent reaches; on venue B as far as they are proved. */
+  /** The wallet asked for, else all of the family that the agent reaches; Solana wallets as far as they are proved. */
   readonly wallets: readonly WalletAddress[];
   /**
-   * The account that pays for the wallet asked for, else for the one that the agent names; on venue B also one that is
-   * not proved. `null`: on venue A no credentials are registered for it.
+   * The account that pays for the wallet asked for, else for the one that the agent names; a Solana wallet also where it
+   * is not proved. `null`: no credentials are registered for the EVM wallet.
    */
   readonly funder: WalletAddress | null;
   /** The key behind it. */
@@ -91,8 +90,8 @@ export interface ContextFacts {
 
 export interface ContextQuestion extends DoubtTimes {
   readonly caller: Caller;
-  /** Whose market it is. */
-  readonly venue: 'A' | 'B';
+  /** Which wallets trade the market. */
+  readonly family: AddressFamily;
   readonly user: WalletAddress | null;
   readonly conditionId: string;
   readonly at: number;

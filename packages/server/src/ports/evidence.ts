@@ -1,6 +1,7 @@
 /** What a venue proved, in the desk's terms. One row per order and batch; amounts are what this batch adds. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
+import type { VenueId } from './venue.ts';
 
 /** What was said to the agent first; a replay says it again. */
 export interface FirstAnswer {
@@ -55,14 +56,19 @@ export interface MarketEvidence {
   readonly slug: string;
   readonly question: string;
   readonly endDate: number;
-  /** Venue B's name; left out by venue A, which tells of resolutions by itself. */
-  readonly venue?: string;
+  readonly venue: VenueId;
 }
 
 export interface ResolutionEvidence {
   readonly conditionId: string;
   readonly payout: 'YES' | 'NO' | 'HALF';
   readonly at: number;
+}
+
+/** For venues whose evidence has no transaction of its own to join. */
+export interface EvidenceLog {
+  /** Resolves when it is committed: all of the batch, or nothing. */
+  record(evidence: Evidence): Promise<void>;
 }
 
 /** Paper money that came to a wallet. */

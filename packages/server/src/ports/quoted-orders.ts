@@ -1,11 +1,12 @@
 /**
- * What the desk keeps of venue B: every quote it gave, and the transactions signed for them. The orders themselves are
+ * What the desk keeps of trading by quote: every quote it gave, and the transactions signed for them. The orders themselves are
  * rows like any other; a transaction's row says how far it has come on the chain. Times are epoch milliseconds.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
 import type { Evidence, ResolutionEvidence } from './evidence.ts';
 import type { QuotedAmounts } from './quotes.ts';
+import type { VenueId } from './venue.ts';
 
 export interface QuoteRow {
   /** Ours; an order made of it has the same id. */
@@ -114,8 +115,8 @@ export interface ChainOrderStore {
     readonly dueAt: number;
     readonly at: number;
   }): Promise<boolean>;
-  /** Tickers of this venue that were traded here and whose outcome is not written yet. */
-  unresolved(limit: number): Promise<readonly string[]>;
+  /** Condition ids of the venue's markets that were traded here and whose outcome is not written yet. */
+  unresolved(venue: VenueId, limit: number): Promise<readonly string[]>;
   /** Writes outcomes of markets; one that is there already is left as it is. */
   resolve(resolutions: readonly ResolutionEvidence[]): Promise<void>;
 }

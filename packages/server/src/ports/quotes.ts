@@ -1,15 +1,15 @@
 /**
- * Venue B as the desk needs it: prices and transactions to sign, and what became of them. Prices are pips, amounts
- * micro-units of collateral or contracts. An answer that is not proof says so.
+ * Trading by quote: the venue says a price and builds a Solana transaction, the agent signs it, and the venue fills it
+ * once it is on the chain. Prices are pips, amounts micro-units of collateral or contracts. An answer that is not proof
+ * says so.
  */
 import type { QuoteErrorCode } from '@bellwether/contract';
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
 import type { MarketRecord } from '../domain/market.ts';
 import type { Chain } from './chain.ts';
-import type { MarketData } from './venue.ts';
 
-/** A market of venue B: `id` and `conditionId` are its ticker, `tokenIds` its [YES, NO] mints. */
+/** A market that is quoted: `id` and `conditionId` are its ticker, `tokenIds` its [YES, NO] mints. */
 export interface TickerMarket extends MarketRecord {
   /** What quotes and records say: active, inactive, closed or settled. */
   readonly phase: 'active' | 'inactive' | 'closed' | 'settled';
@@ -91,16 +91,10 @@ export type OrderProgress =
       readonly reverts: readonly VenueRevert[];
     };
 
-export interface VenueB {
-  readonly name: string;
-  readonly kind: 'B';
-  readonly backend: 'paper' | 'live';
+/** The capability: prices, transactions to sign, and what became of them. */
+export interface Quotes {
   /** The mint of the collateral. */
   readonly collateralMint: SolanaAddress;
-  /** `ready`, or a sentence that says what is wrong. No I/O. */
-  status(): string;
-  /** `findAll`, `find` and the like take tickers, and mints where venue A takes token ids. */
-  readonly markets: MarketData;
   readonly chain: Chain;
   /** By ticker, fresh. @throws VenueUnavailable */
   market(ticker: string): Promise<TickerMarket | null>;
@@ -110,6 +104,4 @@ export interface VenueB {
   quote(question: QuoteQuestion): Promise<VenueQuote>;
   /** By the signature of the user's transaction. Never throws. */
   progress(signature: string, lastValidBlockHeight: number): Promise<OrderProgress>;
-  /** Paper only: gives a wallet its simulation balance and lamports for fees, at most once for ever. */
-  credit: ((wallet: SolanaAddress) => Promise<void>) | null;
 }

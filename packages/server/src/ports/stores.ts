@@ -1,6 +1,7 @@
 /** What the desk keeps, as the use cases need it. Times are epoch milliseconds, money micro-units. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
+import type { WalletAddress } from '../domain/addresses.ts';
 import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
@@ -8,9 +9,9 @@ import type { Restriction, Safeguards, Usage, UsedFacts } from '../domain/safegu
 import type { FirstAnswer } from './evidence.ts';
 import type { NewChainOrder } from './quoted-orders.ts';
 import type { Sealed } from './secrets.ts';
+import type { VenueId } from './venue.ts';
 
-/** Of either venue: an EVM wallet trades on venue A, a Solana wallet on venue B. */
-export type WalletAddress = Address | SolanaAddress;
+export type { WalletAddress };
 
 /** Who is calling: resolved from the API key. */
 export interface Caller {
@@ -111,7 +112,7 @@ export interface CredentialRow {
   readonly registeredAt: number;
 }
 
-/** Wallets of venue B. One is proved by its key's signature: over a link challenge, or under a submitted order. */
+/** Solana wallets. One is proved by its key's signature: over a link challenge, or under a submitted order. */
 export interface SolanaWallets {
   /** The agent's solAddress, proved or not: what quotes are made for. */
   readonly named: SolanaAddress | null;
@@ -136,7 +137,7 @@ export interface WalletStore {
     caller: Pick<Caller, 'agentId' | 'userId'>,
     walletAddress: Address,
   ): Promise<CredentialRow | null>;
-  /** Every wallet of venue A that the agent reaches, with the accounts that pay. */
+  /** Every EVM wallet that the agent reaches, with the accounts that pay. */
   wallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<readonly Address[]>;
   solanaWallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<SolanaWallets>;
   /** Of these addresses, of either venue, those that the agent reaches; also of wallets that have left the owner. */
@@ -240,6 +241,31 @@ export interface FillRow {
   readonly filledAt: number;
 }
 
+/** A fill with what its order says of it. */
+export interface AgentFillRow extends FillRow {
+  readonly orderId: string;
+  readonly venue: string;
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly tokenId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly wallet: WalletAddress;
+  /** `null`: the venue's fills are no transactions of their own. */
+  readonly transaction: string | null;
+}
+
+/** Of an agent's fills, newest first: a time may have several, and an order several trades. */
+export type FillPlace = Pick<AgentFillRow, 'filledAt' | 'orderId' | 'tradeId'>;
+
+export interface FillFilter {
+  readonly venue?: string;
+  readonly conditionId?: string;
+  /** Only fills that come after this one in the list. */
+  readonly after?: FillPlace;
+  readonly limit: number;
+}
+
 /** What a trade is judged by. */
 export interface Standing extends UsedFacts {
   readonly claimed: boolean;
@@ -259,6 +285,14 @@ export interface StandingQuestion {
   readonly at: number;
 }
 
+/** An order as it is recorded, and what it reserves of its agent's budget: a redemption nothing. */
+export interface Recorded<Order extends NewOrder = NewOrder> {
+  readonly order: Order;
+  readonly reserves: Micro;
+  /** The transaction of a quoted order. */
+  readonly transaction?: NewChainOrder;
+}
+
 /** One transaction that holds an agent's lock from the first look to the commit, and the locks of those that bind it. */
 export interface TradeScope extends Standing {
   readonly keyActive: boolean;
@@ -272,11 +306,8 @@ export interface TradeScope extends Standing {
   readonly existing: readonly OrderRow[];
   /** The quote asked about was taken back. */
   readonly quoteWithdrawn: boolean;
-  /**
-   * Reserves the budget and writes the order, in one trip; for venue B also the transaction that is to be sent.
-   * A redemption reserves nothing. @returns false when the order id is taken.
-   */
-  commit(order: NewOrder, amount: Micro, chain?: NewChainOrder): Promise<boolean>;
+  /** Reserves the budget and records the agent's orders, in one trip. @returns the ids that were not taken already */
+  commit(orders: readonly Recorded[]): Promise<ReadonlySet<string>>;
   abort(): void;
 }
 
@@ -287,7 +318,7 @@ export interface TradeLedger {
       readonly caller: Caller;
       readonly orderIds: readonly string[];
       readonly wallets: readonly Address[];
-      /** Venue B only. */
+      /** Quoted orders only. */
       readonly quoteId?: string;
       /** Throws when nobody waits any more. Asked when the agent's turn comes, which may be long after this call. */
       readonly requireTime?: () => void;
@@ -322,6 +353,8 @@ export interface OrderStore {
   byId(agentId: string, orderId: string): Promise<OrderRow | null>;
   /** @param wallet the account whose position they moved */
   fills(wallet: WalletAddress, orderId: string): Promise<readonly FillRow[]>;
+  /** Of the agent's orders, whoever owns it now and on whichever wallet. */
+  fillsOfAgent(agentId: string, filter: FillFilter): Promise<readonly AgentFillRow[]>;
   open(
     agentId: string,
     filter: OrderFilter,
@@ -345,6 +378,8 @@ export interface OrderStore {
 
 export interface PositionRow {
   readonly wallet: WalletAddress;
+  /** Whose market it is, as the market's first fill here noted it; `null` where no fill did. */
+  readonly venue: VenueId | null;
   readonly conditionId: string;
   readonly tokenId: string;
   readonly outcome: 'YES' | 'NO';
@@ -366,6 +401,9 @@ export interface PositionRow {
   } | null;
 }
 
+/** What belongs to some venues: what is noted for them, or everything but what is noted for the others. */
+export type VenueFilter = { readonly only: readonly VenueId[] } | { readonly except: readonly VenueId[] };
+
 export interface ClosedPage {
   readonly limit: number;
   readonly offset: number;
@@ -380,17 +418,19 @@ export interface ClosedPage {
 
 export interface PositionStore {
   /** Held now, by any of the wallets. */
-  held(wallets: readonly WalletAddress[]): Promise<readonly PositionRow[]>;
+  held(wallets: readonly WalletAddress[], venues: VenueFilter): Promise<readonly PositionRow[]>;
   /** Sold or redeemed to the last share, latest first. */
   closed(
     wallets: readonly WalletAddress[],
+    venues: VenueFilter,
     page: ClosedPage,
   ): Promise<{ readonly rows: readonly PositionRow[]; readonly total: number }>;
   /** Realised P&L after fees of the fills since then. */
-  realizedSince(wallets: readonly WalletAddress[], at: number): Promise<Micro>;
+  realizedSince(wallets: readonly WalletAddress[], venues: VenueFilter, at: number): Promise<Micro>;
   /** Realised P&L before fees, fees, closed positions and those of them that gained. */
   results(
     wallets: readonly WalletAddress[],
+    venues: VenueFilter,
   ): Promise<{ realized: Micro; fees: Micro; closed: number; won: number }>;
 }
 

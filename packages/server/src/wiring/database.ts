@@ -1,5 +1,4 @@
 /** The service's database: a server that was named, or the embedded one, which is watched as long as the service runs. */
-import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { openPool, type PoolOptions, type Sql, socketUrl } from '../adapters/postgres/connection.ts';
 import { type DatabasePulse, startPulse } from '../adapters/postgres/database-pulse.ts';
@@ -39,24 +38,8 @@ export function openDatabase(parts: DatabaseParts): Promise<Database> {
   return parts.config.databaseUrl === null ? openEmbedded(parts) : openGiven(parts, parts.config.databaseUrl);
 }
 
-/** The sockets of every connection, to be cut together when their server has kept silent for long. */
-function socketsOf(): { readonly add: (socket: Socket) => void; cut(): void } {
-  const open = new Set<Socket>();
-  return {
-    add(socket) {
-      open.add(socket);
-      socket.once('close', () => open.delete(socket));
-    },
-    cut() {
-      for (const socket of open)
-        socket.destroy(Object.assign(new Error('the database kept silent'), { code: 'CONNECTION_CLOSED' }));
-    },
-  };
-}
-
 async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
-  const sockets = socketsOf();
-  const { sql, options } = pool(parts, url, sockets.add);
+  const { sql, options } = pool(parts, url);
   let pulse: DatabasePulse | null = null;
   return {
     sql,
@@ -69,7 +52,7 @@ async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
         // What waits for an answer fails and is asked anew, on connections that may find a server that lives.
         onSilence: () => {
           parts.log.error({}, 'the database does not answer; its connections are given up');
-          sockets.cut();
+          sql.dropConnections(new Error('the database kept silent'));
         },
       });
       return pulse;
@@ -116,17 +99,12 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   };
 }
 
-function pool(
-  { config, replicaId, onStatement }: DatabaseParts,
-  url: string,
-  onSocket?: (s: Socket) => void,
-) {
+function pool({ config, replicaId, onStatement }: DatabaseParts, url: string) {
   const options = { applicationName: replicaName(replicaId) };
   const sql = openPool(url, {
     ...options,
     max: config.databasePool,
     ...(onStatement === undefined ? {} : { onStatement }),
-    ...(onSocket === undefined ? {} : { onSocket }),
   });
   return { sql, options };
 }

@@ -54,7 +54,7 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
         recover,
         chainId: config.chainId,
         now: clock.now,
-        orderVersion: config.venueA.profile === 'interface' ? 1 : 2,
+        orderVersion: config.exchange.profile === 'interface' ? 1 : 2,
         guard,
       }) as Promise<void>;
     },

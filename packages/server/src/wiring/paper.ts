@@ -1,4 +1,4 @@
-/** The paper venues as this process runs or follows them: venue A's exchange, and venue B's sandbox on its book. */
+/** The paper exchange and the sandbox on its book, as this process runs or follows them. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { ExchangeLedElsewhere, openExchange, systemClock } from '@bellwether/exchange';
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
@@ -14,12 +14,12 @@ import {
   startPaperBackend,
 } from '../adapters/venues/paper/paper-backend.ts';
 import { createPaperMarketData } from '../adapters/venues/paper/paper-market-data.ts';
-import { createPaperVenue } from '../adapters/venues/paper/paper-venue.ts';
+import { createExchangeCalls } from '../adapters/venues/paper/paper-venue.ts';
 import { createSandboxHolder } from '../adapters/venues/paper/sandbox-holder.ts';
 import { toEvidence } from '../adapters/venues/paper/translate.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Venue } from '../ports/venue.ts';
+import type { SignedOrders } from '../ports/venue.ts';
 
 export interface PaperParts {
   readonly config: Config;
@@ -41,7 +41,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
   const { config, sql, keys, clock, log } = parts;
   const worldClock = { now: clock.now, every: systemClock.every };
   const note = (message: string, details?: unknown) => log.warn({ details }, message);
-  const verifyCredentials: Venue['verifyCredentials'] = async (given) =>
+  const verifyCredentials: SignedOrders['verifyCredentials'] = async (given) =>
     (await keys.verify(given))?.address ?? null;
 
   const open = async (leadWaitMs: number): Promise<LocalParts | null> => {
@@ -54,10 +54,9 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         leadWaitMs,
         clock: worldClock,
         log: note,
-        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries)),
+        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries, config.exchange.name)),
       });
-      const venue = createPaperVenue({
-        name: config.venueA.name,
+      const venue = createExchangeCalls({
         exchange,
         verifyCredentials,
         gtdMinLeadS: config.paper.gtdMinLeadS,
@@ -73,7 +72,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
             exchange,
             seed: exchange.seed,
             clock: worldClock,
-            switches: config.paper.venueB,
+            switches: config.paper.dflow,
             log: note,
           });
           await opened.venue.credit(parts.platformWallet, 0n, PLATFORM_LAMPORTS);
@@ -88,7 +87,6 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
   };
 
   return startPaperBackend({
-    name: config.venueA.name,
     open,
     leaders: createLeaderBoard(sql, parts.replicaId),
     sign: parts.sign,

@@ -3,34 +3,24 @@
  * its own, shorter time, so that one that hangs neither delays nor hides the others.
  */
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
+import { venueRecord } from '../app/venues.ts';
 import type { ReadyState } from '../http/server.ts';
-
-interface ReadyVenue {
-  readonly name: string;
-  readonly kind: 'A' | 'B';
-  readonly backend: 'paper' | 'live';
-  status(): string;
-}
+import type { Venues } from '../ports/venue.ts';
 
 export interface ReadinessParts {
   /** `ready`, or what is wrong with the database; in time. */
   readonly database: () => Promise<string>;
   /** Refreshes what the venues on paper know of the replica that leads. */
   readonly paper: Pick<PaperBackend, 'probe'>;
-  readonly venues: readonly ReadyVenue[];
+  readonly venues: Venues;
   readonly version: string;
 }
 
 export function createReadiness({ database, paper, venues, version }: ReadinessParts) {
   return async (): Promise<ReadyState> => {
     const [said] = await Promise.all([database(), paper.probe()]);
-    const states = venues.map((venue) => ({
-      name: venue.name,
-      kind: venue.kind,
-      backend: venue.backend,
-      status: venue.status(),
-    }));
-    // One venue's trouble must not take the other's agents away; without the database neither takes anything.
+    const states = [...venues.values()].map(venueRecord);
+    // One venue's trouble must not take the others' agents away; without the database none takes anything.
     const ready = said === 'ready' && states.some(({ status }) => status === 'ready');
     const status = ready ? 'ready' : 'not ready';
     return { ready, body: { status, version, venues: states, database: said } };

@@ -34,6 +34,7 @@ export function createStops(log: { warn(context: object, message: string): void 
   const runAll = async (): Promise<boolean> => {
     const end = performance.now() + ALL_WITHIN_MS;
     let clean = true;
+    const unfinished = new Set<string>();
     for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
       const { what, withinMs, run } = step;
       const left = end - performance.now() - (steps.length === 0 ? 0 : RESERVE_MS);
@@ -42,9 +43,15 @@ export function createStops(log: { warn(context: object, message: string): void 
       try {
         // The last may take a moment more: it ends what would otherwise live on.
         const grace = steps.length === 0 ? RESERVE_MS : 0;
-        const first = await Promise.race([run(ms), sleep(ms + grace, LATE, { signal: late.signal })]);
+        const stopped = run(ms);
+        const first = await Promise.race([stopped, sleep(ms + grace, LATE, { signal: late.signal })]);
         if (first !== LATE) continue;
-        clean = false;
+        unfinished.add(what);
+        // On a busy machine it may still stop while the steps after it do: then nothing was left behind.
+        stopped.then(
+          () => unfinished.delete(what),
+          () => {},
+        );
         log.warn({ what, ms }, 'something did not stop in time');
       } catch (error) {
         clean = false;
@@ -53,7 +60,7 @@ export function createStops(log: { warn(context: object, message: string): void 
         late.abort();
       }
     }
-    return clean;
+    return clean && unfinished.size === 0;
   };
 
   return {

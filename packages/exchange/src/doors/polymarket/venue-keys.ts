@@ -7,8 +7,8 @@
  * come back to life. The account takes another nonce.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Sql } from '@bellwether/durable';
 import { type Address, parseAddress, toBase64Url, verifyL2Signature } from '@bellwether/protocol';
-import type { ISql } from 'postgres';
 import { type AuthHeaders, headerText, isFresh } from './auth-headers.ts';
 
 /** Idempotent. */
@@ -51,7 +51,7 @@ interface KeyRow {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 export class VenueKeys {
-  readonly #sql: ISql;
+  readonly #sql: Sql;
   readonly #deriveKey: Buffer;
   readonly #hashKey: Buffer;
   readonly #now: () => number;
@@ -60,7 +60,7 @@ export class VenueKeys {
    * @param options.secret at least 32 random bytes; with another secret every key is another.
    * @param options.now epoch milliseconds, to judge the age of requests.
    */
-  constructor(options: { readonly sql: ISql; readonly secret: Uint8Array; readonly now?: () => number }) {
+  constructor(options: { readonly sql: Sql; readonly secret: Uint8Array; readonly now?: () => number }) {
     if (options.secret.length < MIN_SECRET_BYTES)
       throw new RangeError(`the exchange's key secret needs at least ${MIN_SECRET_BYTES} bytes`);
     this.#sql = options.sql;

@@ -6,21 +6,22 @@
  * the next look takes the facts whose writers that snapshot could not see, each order once and as it is now. Times only
  * bound how far back the log is read: `CHANGE_MARGIN_MS` covers a slow commit and replicas' clocks.
  */
+import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type {
   AgentFacts,
   BriefingFacts,
   BriefingQuestion,
   ContextFacts,
   DoubtTimes,
-  Limits,
   OpenOrders,
 } from '../../ports/agent-facts.ts';
 import type { Caller, PositionRow, WalletAddress } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
+import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
 import { openStatuses } from './open-statuses.ts';
 import { evmWallets, isReachable, solanaWallets } from './reachable-wallets.ts';
-import { orderRow, type Row } from './rows.ts';
-import { settingsRow } from './settings-columns.ts';
+import type { AgentsRow, OrdersRow, PositionsRow, TradedMarketsRow } from './rows.generated.ts';
+import { type AsJson, msOrNull, orderFromJson } from './rows.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; the count says how many there are. */
@@ -31,20 +32,8 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 export function createAgentFacts(sql: Sql): AgentFacts {
   const open = sql`status in ${openStatuses(sql)}`;
 
-  /** Agent, safeguards and today's use of them. Wants the day; names the tables a, s, b and d. */
-  const limits = (agentId: string, day: string) => sql`
-    agents a join safeguards s on s.agent_id = a.agent_id
-    left join lateral (select sum(trades) as trades, sum(amount) as amount from budget_returns
-      where agent_id = ${agentId} and day = ${day}::date) b on true
-    left join daily_results d on d.agent_id = ${agentId} and d.day = ${day}::date`;
-
-  const limitColumns = (day: string) => sql`
-    s.*, a.claimed_at as agent_claimed_at, (s.usage_day = ${day}::date) as is_today,
-    coalesce(b.trades, 0)::int as back_trades, coalesce(b.amount, 0)::bigint as back_amount,
-    coalesce(d.realized - d.fees, 0)::bigint as realized_today`;
-
   /** The wallet asked for with the account that pays for it, else all that the agent reaches. */
-  const walletsOfA = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
+  const walletsOfEvm = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     user === null
       ? sql`select array_agg(x.address order by x.address) as wallets from (${evmWallets(sql, caller)}) x`
       : sql`select array_agg(distinct y.address) as wallets from (${evmWallets(sql, caller)}) x
@@ -52,17 +41,19 @@ export function createAgentFacts(sql: Sql): AgentFacts {
           cross join lateral (values (x.address), (c.funder)) y(address)
           where x.address = ${user} and y.address is not null`;
 
-  /** Credentials of venue A, the one for the wallet asked for or named first. Wants the agent's row as `a`. */
+  /** Venue credentials, the one for the wallet asked for or named first. Wants the agent's row as `a`. */
   const credential = ({ agentId, userId }: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     sql`select c.funder, c.eoa from credentials c
       where c.user_id = ${userId} and ${isReachable(sql, agentId, sql`c.wallet_address`)}
         ${user === null ? sql`` : sql`and ${user} in (c.wallet_address, c.funder)`}
       order by c.wallet_address = coalesce(${user}, a.wallet_address) desc nulls last, c.registered_at desc limit 1`;
 
-  /** The same on venue B. */
-  const walletsOfB = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
+  /** The same of Solana wallets. */
+  const walletsOfSolana = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     sql`select array_agg(x.address order by x.address) as wallets from (${solanaWallets(sql, caller)}) x
       ${user === null ? sql`` : sql`where x.address = ${user}`}`;
+
+  const walletsOf = { evm: walletsOfEvm, solana: walletsOfSolana };
 
   /** What waits for its answer for longer than its venue takes. */
   const inDoubt = ({ doubtBefore }: DoubtTimes): Fragment => sql`(status = 'unknown' or (status = 'submitting'
@@ -70,6 +61,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
                                  else ${new Date(doubtBefore.signed)}::timestamptz end))`;
 
   const positionColumns = sql`jsonb_agg(jsonb_build_object('wallet', p.wallet, 'condition_id', p.condition_id,
+    'venue', (select m.venue from traded_markets m where m.condition_id = p.condition_id),
     'token_id', p.token_id, 'outcome', p.outcome, 'size', p.size::text, 'cost', p.cost::text,
     'realized', p.realized::text, 'fees', p.fees::text, 'bought_size', p.bought_size::text,
     'bought_cost', p.bought_cost::text))`;
@@ -77,21 +69,21 @@ export function createAgentFacts(sql: Sql): AgentFacts {
   /** Money as text: JSON numbers cannot hold it. */
   const changeColumns = sql`jsonb_agg((to_jsonb(o) - 'journal') || jsonb_build_object('user_id', o.user_id::text,
     'shares', o.shares::text, 'money', o.money::text, 'filled', o.filled::text, 'cost', o.cost::text,
-    'fees', o.fees::text, 'fee_amount', o.fee_amount::text) order by o.updated_at desc, o.order_id)`;
+    'fees', o.fees::text, 'fee_amount', o.fee_amount::text, 'reserved_amount', o.reserved_amount::text) order by o.updated_at desc, o.order_id)`;
 
   return {
     async briefing(question) {
       const { caller, user, at } = question;
       const day = dayOf(at);
-      const [row] = await sql`
-        select ${limitColumns(day)}, a.name as agent_name, a.wallet_address as agent_wallet,
+      const [row] = await sql<BriefingRow[]>`
+        select s.*, ${limitColumns(sql)}, a.claimed_at as agent_claimed_at, a.name as agent_name, a.wallet_address as agent_wallet,
           a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions,
           exists (${credential(caller, user)}) as has_credentials, g.groups, c.changed,
           (select max(updated_at) from orders where agent_id = ${caller.agentId}) as last_change_at,
           pg_current_snapshot()::text as snapshot
-        from ${limits(caller.agentId, day)}
-        left join lateral (${walletsOfA(caller, user)}) w on true
-        left join lateral (${walletsOfB(caller, user)}) v on true
+        from agents a join safeguards s on s.agent_id = a.agent_id ${limitFacts(sql, day)}
+        left join lateral (${walletsOf.evm(caller, user)}) w on true
+        left join lateral (${walletsOf.solana(caller, user)}) v on true
         left join lateral (select ${positionColumns} as positions from positions p
           where p.is_held and p.wallet = any(w.wallets || v.wallets)) p on true
         left join lateral (select jsonb_agg(to_jsonb(m)) as groups from (
@@ -110,14 +102,14 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     },
 
     async context(question) {
-      const { caller, user, conditionId, venue } = question;
-      const [row] = await sql`
+      const { caller, user, conditionId, family } = question;
+      const [row] = await sql<ContextRow[]>`
         select a.claimed_at as agent_claimed_at, w.wallets, f.funder, f.eoa as signer, p.positions, g.count, g.in_doubt,
           g.market_id, g.venue
         from agents a
-        left join lateral (${venue === 'A' ? walletsOfA(caller, user) : walletsOfB(caller, user)}) w on true
+        left join lateral (${walletsOf[family](caller, user)}) w on true
         left join lateral (${
-          venue === 'A'
+          family === 'evm'
             ? credential(caller, user)
             : sql`select coalesce(${user}, a.sol_address, w.wallets[1]) as funder,
                 coalesce(${user}, a.sol_address, w.wallets[1]) as eoa`
@@ -161,18 +153,63 @@ export function createAgentFacts(sql: Sql): AgentFacts {
   }
 }
 
-const limitsOf = (row: Row): Limits => ({
-  ...settingsRow(row),
-  usage: {
-    trades: row.is_today ? row.used_trades - row.back_trades : 0,
-    amount: row.is_today ? (row.used_amount as bigint) - (row.back_amount as bigint) : 0n,
-  },
-  realizedToday: row.realized_today,
-});
+/** A position with its market's venue, as JSON. */
+type PositionJson = AsJson<
+  Pick<
+    PositionsRow,
+    | 'wallet'
+    | 'condition_id'
+    | 'token_id'
+    | 'outcome'
+    | 'size'
+    | 'cost'
+    | 'realized'
+    | 'fees'
+    | 'bought_size'
+    | 'bought_cost'
+  >
+> & { readonly venue: TradedMarketsRow['venue'] };
 
-const positionsOf = (rows: readonly Row[] | null): PositionRow[] =>
+/** Open orders of one market, added up. */
+interface OpenOrdersJson extends Pick<OrdersRow, 'venue' | 'condition_id' | 'market_id'> {
+  readonly count: number;
+  readonly stale: string[] | null;
+  readonly stale_count: number;
+  readonly in_doubt: string[] | null;
+  readonly in_doubt_count: number;
+}
+
+type BriefingRow = LimitsRow & {
+  readonly agent_claimed_at: AgentsRow['claimed_at'];
+  readonly agent_name: AgentsRow['name'];
+  readonly agent_wallet: AgentsRow['wallet_address'];
+  readonly agent_sol: AgentsRow['sol_address'];
+  readonly wallets: Address[] | null;
+  readonly solana_wallets: SolanaAddress[] | null;
+  readonly positions: PositionJson[] | null;
+  readonly has_credentials: boolean;
+  readonly groups: OpenOrdersJson[] | null;
+  readonly changed: AsJson<Omit<OrdersRow, 'journal'>>[] | null;
+  readonly last_change_at: Date | null;
+  readonly snapshot: string;
+};
+
+type ContextRow = {
+  readonly agent_claimed_at: AgentsRow['claimed_at'];
+  readonly wallets: WalletAddress[] | null;
+  readonly funder: WalletAddress | null;
+  readonly signer: WalletAddress | null;
+  readonly positions: PositionJson[] | null;
+  readonly in_doubt: string[] | null;
+} & (
+  | { readonly count: 0; readonly venue: null; readonly market_id: null }
+  | ({ readonly count: number } & Pick<OrdersRow, 'venue' | 'market_id'>)
+);
+
+const positionsOf = (rows: readonly PositionJson[] | null): PositionRow[] =>
   (rows ?? []).map((row) => ({
     wallet: row.wallet,
+    venue: row.venue,
     conditionId: row.condition_id,
     tokenId: row.token_id,
     outcome: row.outcome,
@@ -187,54 +224,48 @@ const positionsOf = (rows: readonly Row[] | null): PositionRow[] =>
     market: null,
   }));
 
-const openOrders = (row: Row): OpenOrders => ({
+const openOrders = (row: OpenOrdersJson): OpenOrders => ({
   venue: row.venue,
   conditionId: row.condition_id,
   marketId: row.market_id,
   count: row.count,
   stale: row.stale ?? [],
-  staleCount: row.stale_count ?? 0,
+  staleCount: row.stale_count,
   inDoubt: row.in_doubt ?? [],
-  inDoubtCount: row.in_doubt_count ?? (row.in_doubt ?? []).length,
+  inDoubtCount: row.in_doubt_count,
 });
 
-/** JSON has neither dates nor money: back to what the driver gives for the columns. */
-const changedOrder = (row: Row): Row => ({
-  ...row,
-  user_id: BigInt(row.user_id),
-  shares: BigInt(row.shares),
-  money: BigInt(row.money),
-  filled: BigInt(row.filled),
-  cost: BigInt(row.cost),
-  fees: BigInt(row.fees),
-  fee_amount: BigInt(row.fee_amount),
-  expiration: row.expiration === null ? null : new Date(row.expiration),
-  created_at: new Date(row.created_at),
-  updated_at: new Date(row.updated_at),
-  journal: [],
-});
-
-const briefingFacts = (row: Row): BriefingFacts => ({
+const briefingFacts = (row: BriefingRow): BriefingFacts => ({
   name: row.agent_name,
   claimed: row.agent_claimed_at !== null,
   walletAddress: row.agent_wallet,
   solAddress: row.agent_sol,
-  wallets: row.wallets ?? [],
+  wallets: { evm: row.wallets ?? [], solana: row.solana_wallets ?? [] },
   hasCredentials: row.has_credentials,
-  solanaWallets: row.solana_wallets ?? [],
   limits: limitsOf(row),
   positions: positionsOf(row.positions),
-  openOrders: ((row.groups ?? []) as Row[]).map(openOrders),
-  changed: ((row.changed ?? []) as Row[]).map((order) => orderRow(changedOrder(order))),
-  lastChangeAt: row.last_change_at === null ? null : row.last_change_at.getTime(),
+  openOrders: (row.groups ?? []).map(openOrders),
+  changed: (row.changed ?? []).map(orderFromJson),
+  lastChangeAt: msOrNull(row.last_change_at),
   snapshot: row.snapshot,
 });
 
-const contextFacts = (row: Row, conditionId: string): ContextFacts => ({
+function openOrdersIn(conditionId: string, row: ContextRow): OpenOrders | null {
+  if (row.venue === null) return null;
+  return openOrders({
+    ...row,
+    condition_id: conditionId,
+    stale: null,
+    stale_count: 0,
+    in_doubt_count: (row.in_doubt ?? []).length,
+  });
+}
+
+const contextFacts = (row: ContextRow, conditionId: string): ContextFacts => ({
   wallets: row.wallets ?? [],
   funder: row.funder,
   signer: row.signer,
   claimed: row.agent_claimed_at !== null,
   positions: positionsOf(row.positions),
-  openOrders: row.count === 0 ? null : openOrders({ ...row, condition_id: conditionId }),
+  openOrders: openOrdersIn(conditionId, row),
 });

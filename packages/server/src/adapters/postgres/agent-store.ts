@@ -1,15 +1,25 @@
 /** Agents, their keys and their settings. */
 
+import { transact } from '@bellwether/durable';
 import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
 import type { AgentRow, AgentStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
-import { keyRow, type Row } from './rows.ts';
+import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
+import type { AgentsRow, ApiKeysRow, SafeguardsRow } from './rows.generated.ts';
+import { keyRow, ms, msOrNull, only } from './rows.ts';
 import { settingsColumns, settingsRow } from './settings-columns.ts';
-import { transact } from './transaction.ts';
 
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-function agentRow(row: Row): AgentRow {
+/** An agent with one of its keys; what both tables have is named apart. */
+type AgentWithKey = ApiKeysRow &
+  Omit<AgentsRow, 'name' | 'created_at'> & {
+    readonly agent_name: AgentsRow['name'];
+    readonly agent_created_at: AgentsRow['created_at'];
+    readonly agent_last_called_at: ApiKeysRow['last_called_at'];
+  };
+
+function agentRow(row: AgentWithKey): AgentRow {
   return {
     agentId: row.agent_id,
     userId: row.user_id,
@@ -17,19 +27,19 @@ function agentRow(row: Row): AgentRow {
     description: row.description,
     claimCode: row.claim_code,
     claimed: row.claimed_at !== null,
-    claimedAt: row.claimed_at?.getTime() ?? null,
+    claimedAt: msOrNull(row.claimed_at),
     walletAddress: row.wallet_address,
     solAddress: row.sol_address,
-    createdAt: row.agent_created_at.getTime(),
+    createdAt: ms(row.agent_created_at),
     key: keyRow(row),
-    lastCalledAt: row.agent_last_called_at.getTime(),
+    lastCalledAt: ms(row.agent_last_called_at),
   };
 }
 
 export function createAgentStore(sql: Sql, now: () => number): AgentStore {
   const findAgent = async (where: Fragment): Promise<AgentRow | null> => {
     // The registration's key is the agent's first.
-    const [row] = await sql`
+    const [row] = await sql<AgentWithKey[]>`
       select k.*, a.user_id, a.name as agent_name, a.description, a.claim_code, a.claimed_at, a.wallet_address,
         a.sol_address, a.created_at as agent_created_at,
         (select max(last_called_at) from api_keys where agent_id = a.agent_id) as agent_last_called_at
@@ -59,7 +69,7 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
     },
 
     async callerByKeyHash(hash) {
-      const [row] = await sql`
+      const [row] = await sql<(Pick<ApiKeysRow, 'id' | 'agent_id'> & Pick<AgentsRow, 'user_id'>)[]>`
         select k.id, k.agent_id, a.user_id from api_keys k join agents a using (agent_id)
         where k.key_hash = ${hash as Buffer} and k.status = 1`;
       return row === undefined ? null : { agentId: row.agent_id, userId: row.user_id, keyId: row.id };
@@ -73,36 +83,41 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
         const at = new Date(key.at);
         // The agent's row makes keys queue up, so that none slips past the count.
         await tx`select 1 from safeguards where agent_id = ${caller.agentId} for no key update`;
-        const [active] = await tx`select count(*)::int as count from api_keys
-          where agent_id = ${caller.agentId} and status = 1`;
-        if (active?.count >= limits.active) return null;
+        const active = only(
+          await tx<{ count: number }[]>`select count(*)::int as count from api_keys
+          where agent_id = ${caller.agentId} and status = 1`,
+        );
+        if (active.count >= limits.active) return null;
         // The registration's key is the agent's own record and stays.
         await tx`delete from api_keys where id in (
           select id from api_keys where agent_id = ${caller.agentId} and status = 2 and create_type = 1
           order by revoked_at desc, id desc offset ${limits.revokedKept})`;
-        const [row] = await tx`
+        const rows = await tx<ApiKeysRow[]>`
           insert into api_keys (agent_id, key_hash, key_prefix, key_suffix, name, create_type, created_at, last_called_at)
           values (${caller.agentId}, ${key.hash as Buffer}, ${key.prefix}, ${key.suffix}, ${key.name}, 1, ${at}, ${at})
           returning *`;
-        return keyRow(row as Row);
+        return keyRow(only(rows));
       }),
 
     async keys(agentId) {
-      return (await sql`select * from api_keys where agent_id = ${agentId} order by id`).map(keyRow);
+      return (await sql<ApiKeysRow[]>`select * from api_keys where agent_id = ${agentId} order by id`).map(
+        keyRow,
+      );
     },
 
     revokeKey: (agentId, keyId, force, at) =>
       transact(sql, async (tx) => {
         // The agent's row serialises revocations, so that two of them cannot both be the last but one.
         await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
-        const keys = await tx`select * from api_keys where agent_id = ${agentId} order by id`;
+        const keys = await tx<ApiKeysRow[]>`select * from api_keys where agent_id = ${agentId} order by id`;
         const key = keys.find((row) => row.id === keyId);
         if (key === undefined) return 'missing' as const;
         if (key.status === 2) return keyRow(key);
         if (!force && keys.every((row) => row.id === keyId || row.status === 2)) return 'last' as const;
-        const [revoked] =
-          await tx`update api_keys set status = 2, revoked_at = ${new Date(at)} where id = ${keyId.toString()}::bigint returning *`;
-        return keyRow(revoked as Row);
+        const revoked = await tx<
+          ApiKeysRow[]
+        >`update api_keys set status = 2, revoked_at = ${new Date(at)} where id = ${keyId.toString()}::bigint returning *`;
+        return keyRow(only(revoked));
       }),
 
     async touch(calls) {
@@ -114,33 +129,23 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
 
     async settings(agentId) {
       const today = day(now());
-      const [row] = await sql`
-        select s.*, (s.usage_day = ${today}::date) as is_today,
-          coalesce(b.trades, 0)::int as back_trades, coalesce(b.amount, 0)::bigint as back_amount,
-          coalesce(d.realized - d.fees, 0)::bigint as realized_today
-        from safeguards s
-        left join lateral (select sum(trades) as trades, sum(amount) as amount from budget_returns
-          where agent_id = s.agent_id and day = ${today}::date) b on true
-        left join daily_results d on d.agent_id = s.agent_id and d.day = ${today}::date
-        where s.agent_id = ${agentId}`;
+      const [row] = await sql<LimitsRow[]>`
+        select s.*, ${limitColumns(sql)} from safeguards s ${limitFacts(sql, today)} where s.agent_id = ${agentId}`;
       if (row === undefined) throw new Error('the agent has no safeguards row');
-      return {
-        ...settingsRow(row),
-        usage: {
-          trades: row.is_today ? row.used_trades - row.back_trades : 0,
-          amount: row.is_today ? (row.used_amount as bigint) - (row.back_amount as bigint) : 0n,
-        },
-        realizedToday: row.realized_today,
-      };
+      return limitsOf(row);
     },
 
     updateSettings: (agentId, decide, at) =>
       transact(sql, async (tx) => {
-        const [locked] = await tx`select * from safeguards where agent_id = ${agentId} for no key update`;
+        const [locked] = await tx<
+          SafeguardsRow[]
+        >`select * from safeguards where agent_id = ${agentId} for no key update`;
         if (locked === undefined) throw new Error('the agent has no safeguards row');
         const columns = settingsColumns(decide(settingsRow(locked)), at);
-        const [row] = await tx`update safeguards set ${tx(columns)} where agent_id = ${agentId} returning *`;
-        return settingsRow(row as Row);
+        const rows = await tx<
+          SafeguardsRow[]
+        >`update safeguards set ${tx(columns)} where agent_id = ${agentId} returning *`;
+        return settingsRow(only(rows));
       }),
   };
 }

@@ -1,29 +1,33 @@
 /**
- * How far the transactions of venue B's orders have come. Several replicas work on the same rows: each takes some under
+ * How far the transactions of quoted orders have come. Several replicas work on the same rows: each takes some under
  * a lease, and what they learn is written under a lock on the row, together with the evidence for it.
  */
+
+import { transact } from '@bellwether/durable';
 import type { ChainOrderRow, ChainOrderStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
-import type { Row } from './rows.ts';
-import { transact } from './transaction.ts';
+import type { ChainOrdersRow, TradedMarketsRow } from './rows.generated.ts';
+import { msOrNull } from './rows.ts';
 
 export function createChainOrderStore(sql: Sql): ChainOrderStore {
   return {
     async byIds(orderIds) {
-      const rows = await sql`select * from chain_orders where order_id = any(${[...orderIds]}::text[])`;
+      const rows = await sql<
+        ChainOrdersRow[]
+      >`select * from chain_orders where order_id = any(${[...orderIds]}::text[])`;
       return rows.map(chainOrderRow);
     },
 
     async orderIdOf(agentId, signature) {
-      const [row] = await sql`
+      const [row] = await sql<Pick<ChainOrdersRow, 'order_id'>[]>`
         select order_id from chain_orders where signature = ${signature} and agent_id = ${agentId}`;
       return row === undefined ? null : row.order_id;
     },
 
     async claim({ at, leaseMs, limit }) {
       // Nothing is due most of the time: this is one look at an empty index.
-      const rows = await sql`
+      const rows = await sql<ChainOrdersRow[]>`
         update chain_orders c set due_at = ${new Date(at + leaseMs)}
         from (select order_id from chain_orders where stage <> 'done' and due_at <= ${new Date(at)}
               order by due_at limit ${limit} for update skip locked) due
@@ -32,10 +36,10 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
     },
 
     async beginSend(orderIds, at, dueAt) {
-      const rows = await sql`
+      const rows = await sql<Pick<ChainOrdersRow, 'order_id'>[]>`
         update chain_orders set attempts = attempts + 1, sent_at = ${new Date(at)}, due_at = ${new Date(dueAt)}
         where order_id = any(${[...orderIds]}::text[]) and stage = 'sending' returning order_id`;
-      return new Set(rows.map((row) => row.order_id as string));
+      return new Set(rows.map((row) => row.order_id));
     },
 
     async postpone(orders) {
@@ -52,7 +56,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
 
     advance: ({ seen, evidence, to, dueAt, at }) =>
       transact(sql, async (tx) => {
-        const [row] = await tx`
+        const [row] = await tx<Pick<ChainOrdersRow, 'stage' | 'attempts' | 'fills'>[]>`
           select stage, attempts, fills from chain_orders where order_id = ${seen.orderId} for update`;
         const isUnmoved =
           row !== undefined &&
@@ -71,17 +75,17 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
         return true;
       }) as Promise<boolean>,
 
-    async unresolved(limit) {
-      const rows = await sql`
-        select condition_id from traded_markets where venue is not null and payout is null
+    async unresolved(venue, limit) {
+      const rows = await sql<Pick<TradedMarketsRow, 'condition_id'>[]>`
+        select condition_id from traded_markets where venue = ${venue} and payout is null
         order by end_date limit ${limit}`;
-      return rows.map((row) => row.condition_id as string);
+      return rows.map((row) => row.condition_id);
     },
 
     async resolve(resolutions) {
       await transact(sql, async (tx) => {
         // Another replica may be writing the same: it is told to agents once.
-        const open = await tx`
+        const open = await tx<Pick<TradedMarketsRow, 'condition_id'>[]>`
           select condition_id from traded_markets
           where condition_id = any(${resolutions.map(({ conditionId }) => conditionId)}::text[]) and payout is null
           order by condition_id for update`;
@@ -94,15 +98,15 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
   };
 }
 
-const chainOrderRow = (row: Row): ChainOrderRow => ({
+const chainOrderRow = (row: ChainOrdersRow): ChainOrderRow => ({
   orderId: row.order_id,
   agentId: row.agent_id,
   signature: row.signature,
   wire: row.wire,
   stage: row.stage,
   attempts: row.attempts,
-  sentAt: row.sent_at === null ? null : row.sent_at.getTime(),
-  landedAt: row.landed_at === null ? null : row.landed_at.getTime(),
+  sentAt: msOrNull(row.sent_at),
+  landedAt: msOrNull(row.landed_at),
   fills: row.fills,
   reverts: row.reverts,
 });

@@ -60,12 +60,10 @@ async function write(sql: Sql): Promise<string> {
   const update = 'update pulse set at = now()';
   try {
     // Emptied at every commit, so that the next probe has to ask for its pages again.
-    await sql
-      .unsafe(
-        `create temp table if not exists pulse_page (filler text) on commit delete rows;
+    await sql.unsafe(
+      `create temp table if not exists pulse_page (filler text) on commit delete rows;
          begin; insert into pulse_page select repeat('x', 1900) from generate_series(1, 16); commit; ${update}`,
-      )
-      .simple();
+    );
     return READY;
   } catch (error) {
     if (codeOf(error) !== NOT_ALLOWED) return reasonOf(error);
@@ -81,7 +79,6 @@ export function startPulse(options: PulseOptions): DatabasePulse {
       max: 1,
       applicationName,
       connectTimeoutSeconds: CONNECT_TIMEOUT_S,
-      learnsTypes: false,
     });
   let beating = open();
   let probing = open();

@@ -74,7 +74,6 @@ async function answers(socketDir: string): Promise<boolean> {
   const sql = openPool(adminUrl(socketDir, 'postgres'), {
     max: 1,
     connectTimeoutSeconds: 2,
-    learnsTypes: false,
   });
   try {
     await sql`select 1`;

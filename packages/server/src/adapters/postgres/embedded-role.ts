@@ -3,8 +3,9 @@
  * can do nothing beyond it. A database from before belongs to the superuser; everything in it is handed over at the
  * next start, in one transaction.
  */
+
+import { transact } from '@bellwether/durable';
 import { openPool, type Sql } from './connection.ts';
-import { transact } from './transaction.ts';
 
 /** Made with the cluster. PostgreSQL keeps the superuser's rights for it, so the service needs another one. */
 export const ADMIN_ROLE = 'bellwether';
@@ -68,7 +69,7 @@ export async function prepareDatabase(urlOf: (database: string) => string, name:
   if (isOwned) return;
   await asAdmin(urlOf(name), (sql) =>
     transact(sql, async (tx) => {
-      await tx.unsafe(HAND_OVER).simple();
+      await tx.unsafe(HAND_OVER);
       // Last: it says that the rest is done.
       await tx.unsafe(`alter database ${quoted(name)} owner to ${DESK_ROLE}`);
     }),

@@ -2,12 +2,21 @@
  * Writes a venue's evidence: what became of orders, their fills, the positions and budgets that follow. The statements
  * join a transaction that the caller owns and are issued without waiting for one another.
  */
+
+import { transact } from '@bellwether/durable';
 import { isTerminal } from '../../domain/orders/lifecycle.ts';
-import type { Evidence } from '../../ports/evidence.ts';
+import type { Evidence, EvidenceLog } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();
+
+/** Writes a batch in a transaction of its own. */
+export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
+  record: async (evidence) => {
+    await transact(sql, (tx) => Promise.all(writeEvidence(tx, evidence)));
+  },
+});
 
 /** Bigints travel as text inside JSON; the record's column types turn them back. */
 export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unknown>[] {
@@ -64,7 +73,7 @@ function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown>
     slug: market.slug,
     question: market.question,
     end_date: iso(market.endDate),
-    venue: market.venue ?? null,
+    venue: market.venue,
   }));
   return tx`insert into traded_markets (condition_id, market_id, slug, question, end_date, venue)
     select condition_id, market_id, slug, question, end_date, venue from jsonb_to_recordset(${tx.json(batch)})

@@ -1,10 +1,12 @@
 /** The log of facts, as far as nothing else reads or writes it: what functions/facts.sql logs is forgotten after a while. */
 import type { FactLog } from '../../ports/fact-log.ts';
 import type { Sql } from './connection.ts';
+import { only } from './rows.ts';
 
 export const createFactLog = (sql: Sql): FactLog => ({
   async forget(horizon, most) {
-    const [row] = await sql`select forget_facts(${new Date(horizon)}, ${most}::int) as count`;
-    return row?.count;
+    const rows = await sql<{ count: number }[]>`
+      select forget_facts(${new Date(horizon)}, ${most}::int) as count`;
+    return only(rows).count;
   },
 });

@@ -1,28 +1,16 @@
 /** Fee charges. Every step is one statement that says from which state it goes, so that two who race cannot both. */
-import type { SolanaAddress } from '@bellwether/protocol';
 import type { FeeCharge, FeeStatus, FeeStore } from '../../ports/fee-store.ts';
 import type { Sql } from './connection.ts';
+import type { FeeChargesRow } from './rows.generated.ts';
 
-interface Row {
-  readonly id: string;
-  readonly amount: bigint;
-  readonly from_address: string;
-  readonly to_address: string;
-  readonly status: string;
-  readonly provider_id: string;
-  readonly signature: string | null;
-  readonly wire: Buffer;
-  readonly last_valid_block_height: bigint;
-}
-
-const chargeOf = (row: Row): FeeCharge => ({
+const chargeOf = (row: FeeChargesRow): FeeCharge => ({
   id: row.id,
   amount: row.amount,
-  fromAddress: row.from_address as SolanaAddress,
-  toAddress: row.to_address as SolanaAddress,
-  status: row.status as FeeStatus,
+  fromAddress: row.from_address,
+  toAddress: row.to_address,
+  status: row.status,
   signed:
-    row.signature === null
+    row.signature === null || row.provider_id === null || row.wire === null
       ? null
       : {
           providerId: row.provider_id,
@@ -45,14 +33,14 @@ const FOLLOWS: Readonly<Record<Parameters<FeeStore['settle']>[2], readonly FeeSt
 export function createFeeStore(sql: Sql): FeeStore {
   return {
     async find(agentId, key) {
-      const [row] = await sql<Row[]>`
+      const [row] = await sql<FeeChargesRow[]>`
         select * from fee_charges where agent_id = ${agentId} and idempotency_key = ${key}`;
       return row === undefined ? null : chargeOf(row);
     },
 
     async begin(charge) {
       const at = new Date(charge.at);
-      const [row] = await sql`
+      const [row] = await sql<Pick<FeeChargesRow, 'id' | 'attempt'>[]>`
         insert into fee_charges as f (id, agent_id, idempotency_key, venue, amount, from_address, to_address, request_id,
           status, lease_until, created_at, updated_at)
         values (${charge.id}, ${charge.agentId}, ${charge.key}, ${charge.venue}, ${charge.amount},
@@ -71,7 +59,7 @@ export function createFeeStore(sql: Sql): FeeStore {
     },
 
     async recordSigned({ id, attempt }, signed, at) {
-      const rows = await sql`
+      const rows = await sql<object[]>`
         update fee_charges set status = 'signed', provider_id = ${signed.providerId}, signature = ${signed.signature},
           wire = ${signed.wire as Buffer}, last_valid_block_height = ${signed.lastValidBlockHeight},
           updated_at = ${new Date(at)}
@@ -88,7 +76,7 @@ export function createFeeStore(sql: Sql): FeeStore {
     },
 
     async settle(id, signature, status, at) {
-      const [row] = await sql`
+      const [row] = await sql<object[]>`
         with settled as (
           update fee_charges set status = ${status}, updated_at = ${new Date(at)}
           where id = ${id} and signature = ${signature} and status = any(${FOLLOWS[status]}::text[])
@@ -104,7 +92,7 @@ export function createFeeStore(sql: Sql): FeeStore {
     },
 
     async unsettled(limit) {
-      const rows = await sql<Row[]>`
+      const rows = await sql<FeeChargesRow[]>`
         select * from fee_charges where status in ('signed', 'unknown', 'broadcast') order by created_at limit ${limit}`;
       return rows.map(chargeOf);
     },

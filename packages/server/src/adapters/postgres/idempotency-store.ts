@@ -1,6 +1,8 @@
 /** Idempotency keys: a lease while in flight, then the first answer for a day. */
 import type { IdempotencyState, IdempotencyStore } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
+import type { IdempotencyKeysRow } from './rows.generated.ts';
+import { only } from './rows.ts';
 
 const LEASE_MS = 60_000;
 const KEEP_MS = 24 * 3_600_000;
@@ -12,7 +14,7 @@ export function createIdempotencyStore(sql: Sql): IdempotencyStore & { sweep(at:
       const lease = new Date(at + LEASE_MS);
       const expires = new Date(at + KEEP_MS);
       // Takes a free key, an expired one, or one whose holder's lease ran out.
-      const [mine] = await sql`
+      const [mine] = await sql<object[]>`
         insert into idempotency_keys as i (scope, route, key, body_hash, lease_until, expires_at)
         values (${scope}, ${route}, ${key}, ${bodyHash as Buffer}, ${lease}, ${expires})
         on conflict (scope, route, key) do update set
@@ -22,8 +24,9 @@ export function createIdempotencyStore(sql: Sql): IdempotencyStore & { sweep(at:
           or (i.status is null and i.lease_until <= ${now} and i.body_hash = excluded.body_hash)
         returning 1`;
       if (mine !== undefined) return { kind: 'new' };
-      const [row] =
-        await sql`select * from idempotency_keys where scope = ${scope} and route = ${route} and key = ${key}`;
+      const [row] = await sql<
+        IdempotencyKeysRow[]
+      >`select * from idempotency_keys where scope = ${scope} and route = ${route} and key = ${key}`;
       // Released in between: as good as in flight, the client comes back.
       if (row === undefined) return { kind: 'in_flight' };
       if (!row.body_hash.equals(bodyHash)) return { kind: 'other_body' };
@@ -41,9 +44,11 @@ export function createIdempotencyStore(sql: Sql): IdempotencyStore & { sweep(at:
     },
 
     async count(scope, at, most) {
-      const [row] = await sql`select count(*)::int as count from (
-        select 1 from idempotency_keys where scope = ${scope} and expires_at > ${new Date(at)} limit ${most}) as kept`;
-      return row?.count as number;
+      const row = only(
+        await sql<{ count: number }[]>`select count(*)::int as count from (
+        select 1 from idempotency_keys where scope = ${scope} and expires_at > ${new Date(at)} limit ${most}) as kept`,
+      );
+      return row.count;
     },
 
     async sweep(at) {

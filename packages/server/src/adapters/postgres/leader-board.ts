@@ -1,5 +1,6 @@
 /** Where the paper exchange is led from, for the replicas that follow. */
 import type { Sql } from './connection.ts';
+import type { ExchangeLeaderRow } from './rows.generated.ts';
 
 export const createLeaderBoard = (sql: Sql, replicaId: string) => ({
   async publish(url: string): Promise<void> {
@@ -8,7 +9,9 @@ export const createLeaderBoard = (sql: Sql, replicaId: string) => ({
       on conflict (one) do update set replica_id = excluded.replica_id, url = excluded.url, since = excluded.since`;
   },
   async find(): Promise<{ readonly url: string; readonly mine: boolean } | null> {
-    const [row] = await sql`select replica_id, url from exchange_leader`;
+    const [row] = await sql<
+      Pick<ExchangeLeaderRow, 'replica_id' | 'url'>[]
+    >`select replica_id, url from exchange_leader`;
     return row === undefined ? null : { url: row.url, mine: row.replica_id === replicaId };
   },
 });

@@ -2,7 +2,13 @@
  * The lifecycle of orders as SQL functions. `scripts/release-functions.ts` writes this text to functions/order-lifecycle.sql,
  * so that the database refuses every change of a status that the table in `domain/orders/lifecycle.ts` does not know.
  */
-import { FIRST_STATUS, ORDER_KINDS, ORDER_STATUSES, reachable } from '../../domain/orders/lifecycle.ts';
+import {
+  FIRST_STATUS,
+  isTerminal,
+  ORDER_KINDS,
+  ORDER_STATUSES,
+  reachable,
+} from '../../domain/orders/lifecycle.ts';
 import { eventWord } from '../../domain/orders/status-words.ts';
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
@@ -18,6 +24,8 @@ const words = ORDER_STATUSES.filter((status) => eventWord(status) !== status)
   .map((status) => `    when '${status}' then '${eventWord(status)}'`)
   .join('\n');
 
+const open = quoted(ORDER_STATUSES.filter((status) => !isTerminal(status)));
+
 export const LIFECYCLE_FILE = 'order-lifecycle.sql';
 
 export const lifecycleSql = (): string => `\
@@ -30,6 +38,11 @@ language sql immutable parallel safe as $$
 ${moves}
     else false
   end
+$$;
+
+-- Whether evidence can still move an order. The planner writes the list into the statement, so indexes on open orders fit.
+create or replace function order_is_open(status text) returns boolean language sql immutable parallel safe as $$
+  select status in (${open})
 $$;
 
 -- An order's status in the words of webhooks.

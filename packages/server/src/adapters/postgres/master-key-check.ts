@@ -1,6 +1,8 @@
 /** Notices a wrong master key at the start, before it could seal anything that the right one cannot open. */
 import type { Secrets } from '../../ports/secrets.ts';
 import type { Sql } from './connection.ts';
+import type { MasterKeyCheckRow } from './rows.generated.ts';
+import { only } from './rows.ts';
 
 const TEXT = 'bellwether';
 const ROW = 'master_key_check';
@@ -9,9 +11,11 @@ const ROW = 'master_key_check';
 export async function masterKeyFits(sql: Sql, secrets: Secrets): Promise<boolean> {
   const sealed = secrets.seal(TEXT, ROW);
   await sql`insert into master_key_check (key_id, sealed) values (${sealed.keyId}, ${sealed.bytes as Buffer}) on conflict do nothing`;
-  const [row] = await sql`select * from master_key_check where key_id = ${sealed.keyId}`;
+  const { sealed: bytes } = only(
+    await sql<MasterKeyCheckRow[]>`select * from master_key_check where key_id = ${sealed.keyId}`,
+  );
   try {
-    return secrets.open({ keyId: sealed.keyId, bytes: row?.sealed }, ROW) === TEXT;
+    return secrets.open({ keyId: sealed.keyId, bytes }, ROW) === TEXT;
   } catch {
     return false;
   }

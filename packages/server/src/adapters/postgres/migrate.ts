@@ -4,9 +4,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { transact } from '@bellwether/durable';
 import type { Sql, Tx } from './connection.ts';
 import { applyFunctions, readFunctionSet } from './sql-functions.ts';
-import { transact } from './transaction.ts';
 
 const FOLDER = join(import.meta.dirname, 'migrations');
 const FILE = /^(\d{4})-([a-z0-9-]+)\.sql$/;
@@ -25,6 +25,8 @@ export async function migrate(sql: Sql, idempotent: readonly string[] = []): Pro
     .filter((match) => match !== null)
     .map(([file, number, name]) => ({ file, number: Number(number), name: name ?? '' }))
     .sort((a, b) => a.number - b.number);
+  const twin = files.find(({ number }, at) => number === files[at - 1]?.number);
+  if (twin !== undefined) throw new MigrationError(`Two migrations have the number of ${twin.file}.`);
   await sql`create table if not exists migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())`;
   const newest = files.at(-1)?.number ?? 0;
   const applied = await appliedMigrations(sql, newest);
@@ -35,7 +37,7 @@ export async function migrate(sql: Sql, idempotent: readonly string[] = []): Pro
       const [mine] =
         await tx`insert into migrations (number, name) values (${number}, ${name}) on conflict do nothing returning number`;
       if (mine === undefined) return;
-      await tx.unsafe(readFileSync(join(FOLDER, file), 'utf8')).simple();
+      await tx.unsafe(readFileSync(join(FOLDER, file), 'utf8'));
       count += 1;
     });
   }
@@ -43,7 +45,7 @@ export async function migrate(sql: Sql, idempotent: readonly string[] = []): Pro
   await applyFunctions(sql, readFunctionSet(), async (tx) => {
     await appliedMigrations(tx, newest);
   });
-  for (const schema of idempotent) await sql.unsafe(schema).simple();
+  for (const schema of idempotent) await sql.unsafe(schema);
   return count;
 }
 

@@ -1,10 +1,29 @@
 /** Orders and fills, read; and the outcomes that only the desk can prove, written. */
 import { standingsOf, WITHOUT_EFFECT_CODES } from '../../domain/orders/status-words.ts';
-import type { OrderFilter, OrderStore } from '../../ports/stores.ts';
+import type { DayCounts, FillRow, OrderFilter, OrderStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
 import { openStatuses } from './open-statuses.ts';
-import { orderRow, type Row, signedOrderRow } from './rows.ts';
+import type { FillsRow, OrdersRow } from './rows.generated.ts';
+import { ms, only, orderRow, signedOrderRow } from './rows.ts';
+
+type FillOfAgent = FillsRow &
+  Pick<OrdersRow, 'venue' | 'market_id'> & { readonly transaction: string | null };
+
+interface Counts extends Omit<DayCounts, 'givenBack'> {
+  readonly given_back: number;
+}
+
+const fillRow = (row: FillsRow): FillRow => ({
+  tradeId: row.trade_id.toString(),
+  price: row.price,
+  size: row.size,
+  cost: row.cost,
+  fee: row.fee,
+  liquidity: row.liquidity,
+  matchKind: row.match_kind,
+  filledAt: ms(row.filled_at),
+});
 
 export function createOrderStore(sql: Sql): OrderStore {
   const open = sql`status in ${openStatuses(sql)}`;
@@ -28,35 +47,66 @@ export function createOrderStore(sql: Sql): OrderStore {
       after === undefined
         ? sql``
         : sql`and (created_at, order_id) < (${new Date(after.createdAt)}, ${after.orderId})`;
-    const [rows, [count]] = await Promise.all([
-      sql`select * from orders where ${where} ${beyond} order by created_at desc, order_id desc limit ${filter.limit} offset ${filter.offset}`,
-      sql`select count(*)::int as total from orders where ${where}`,
+    const [rows, count] = await Promise.all([
+      sql<
+        OrdersRow[]
+      >`select * from orders where ${where} ${beyond} order by created_at desc, order_id desc limit ${filter.limit} offset ${filter.offset}`,
+      sql<{ total: number }[]>`select count(*)::int as total from orders where ${where}`,
     ]);
-    return { orders: rows.map(orderRow), total: count?.total as number };
+    return { orders: rows.map(orderRow), total: only(count).total };
   };
 
   return {
     async byIds(orderIds) {
-      return (await sql`select * from orders where order_id = any(${[...orderIds]}::text[])`).map(orderRow);
+      return (
+        await sql<OrdersRow[]>`select * from orders where order_id = any(${[...orderIds]}::text[])`
+      ).map(orderRow);
     },
 
     async byId(agentId, orderId) {
-      const [row] = await sql`select * from orders where agent_id = ${agentId} and order_id = ${orderId}`;
+      const [row] = await sql<
+        OrdersRow[]
+      >`select * from orders where agent_id = ${agentId} and order_id = ${orderId}`;
       return row === undefined ? null : orderRow(row);
     },
 
     async fills(wallet, orderId) {
-      const rows =
-        await sql`select * from fills where wallet = ${wallet} and order_id = ${orderId} order by trade_id`;
-      return rows.map((row: Row) => ({
-        tradeId: row.trade_id.toString(),
-        price: row.price,
-        size: row.size,
-        cost: row.cost,
-        fee: row.fee,
-        liquidity: row.liquidity,
-        matchKind: row.match_kind,
-        filledAt: row.filled_at.getTime(),
+      const rows = await sql<
+        FillsRow[]
+      >`select * from fills where wallet = ${wallet} and order_id = ${orderId} order by trade_id`;
+      return rows.map(fillRow);
+    },
+
+    async fillsOfAgent(agentId, { venue, conditionId, after, limit }) {
+      // The order's row, too, says whose it is: what moved a position without an order is no fill. Looked up for each fill:
+      // a plan that was made while the tables were empty must not walk through the agent's orders.
+      const rows = await sql<FillOfAgent[]>`
+        select f.*, o.venue, o.market_id, c.fills[f.trade_id::integer + 1] as transaction
+        from fills f
+        join lateral (select agent_id, venue, market_id from orders where order_id = f.order_id offset 0) o
+          on o.agent_id = f.agent_id
+        left join chain_orders c on c.order_id = f.order_id
+        where f.agent_id = ${agentId}
+          ${venue === undefined ? sql`` : sql`and o.venue = ${venue}`}
+          ${conditionId === undefined ? sql`` : sql`and f.condition_id = ${conditionId}`}
+          ${
+            after === undefined
+              ? sql``
+              : sql`and (f.filled_at, f.order_id, f.trade_id)
+                  < (${new Date(after.filledAt)}, ${after.orderId}, ${after.tradeId}::bigint)`
+          }
+        order by f.filled_at desc, f.order_id desc, f.trade_id desc limit ${limit}`;
+      return rows.map((row) => ({
+        ...fillRow(row),
+        orderId: row.order_id,
+        venue: row.venue,
+        marketId: row.market_id,
+        conditionId: row.condition_id,
+        tokenId: row.token_id,
+        outcome: row.outcome,
+        side: row.side,
+        wallet: row.wallet,
+        transaction: row.transaction,
       }));
     },
 
@@ -66,7 +116,7 @@ export function createOrderStore(sql: Sql): OrderStore {
       page(agentId, filter, filter.orderStatus === undefined ? sql`true` : ofNumber(filter.orderStatus)),
 
     async openOfOwner(userId) {
-      const rows = await sql`
+      const rows = await sql<OrdersRow[]>`
         select * from orders where agent_id in (select agent_id from agents where user_id = ${userId}) and ${open}
         order by created_at`;
       return rows.map(orderRow);
@@ -74,24 +124,26 @@ export function createOrderStore(sql: Sql): OrderStore {
 
     async countsOfDay(agentId, at) {
       const day = new Date(at).toISOString().slice(0, 10);
-      const [row] = await sql`
+      const row = only(
+        await sql<Counts[]>`
         select count(*)::int as placed, count(*) filter (where filled > 0)::int as filled,
           count(*) filter (where ${open} or status in ('submitting', 'unknown'))::int as open,
           count(*) filter (where filled = 0 and status in ('canceled', 'expired'))::int as canceled,
           count(*) filter (where status = 'rejected')::int as given_back
         from orders where agent_id = ${agentId} and created_at >= ${new Date(`${day}T00:00:00Z`)}
-          and reserved_day = ${day}::date and not is_redemption`;
+          and reserved_day = ${day}::date and not is_redemption`,
+      );
       return {
-        placed: row?.placed,
-        filled: row?.filled,
-        open: row?.open,
-        canceled: row?.canceled,
-        givenBack: row?.given_back,
+        placed: row.placed,
+        filled: row.filled,
+        open: row.open,
+        canceled: row.canceled,
+        givenBack: row.given_back,
       };
     },
 
     async inDoubt(olderThan) {
-      const rows = await sql`
+      const rows = await sql<OrdersRow[]>`
         select * from orders where status in ('submitting', 'unknown') and created_at < ${new Date(olderThan)}
           and kind = 'signed'
         order by created_at limit 1000`;

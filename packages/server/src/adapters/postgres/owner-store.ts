@@ -1,9 +1,17 @@
 /** Owners' accounts, passkeys, challenges and sessions; and the claim, which moves an agent between owners. */
+
+import { transact } from '@bellwether/durable';
 import type { OwnerStore, PasskeyRow, Reseal } from '../../ports/owners.ts';
 import type { Sql, Tx } from './connection.ts';
 import { createOwnerWallets } from './owner-wallets.ts';
-import type { Row } from './rows.ts';
-import { transact } from './transaction.ts';
+import type {
+  AgentsRow,
+  CredentialsRow,
+  OwnersRow,
+  PasskeyChallengesRow,
+  PasskeysRow,
+} from './rows.generated.ts';
+import { only } from './rows.ts';
 
 /**
  * The exchange writes outcomes to orders that a claim moves. Should the two ever wait for each other, it must be the
@@ -13,7 +21,10 @@ const LOCK_TIMEOUT = '250ms';
 const CLAIM_ATTEMPTS = 5;
 const GAVE_WAY = new Set(['55P03', '40P01']);
 
-const passkeyRow = (row: Row): PasskeyRow => ({
+/** Whoever has a passkey has given a name. */
+type NamedOwner = { readonly name: NonNullable<OwnersRow['name']> };
+
+const passkeyRow = (row: PasskeysRow & NamedOwner): PasskeyRow => ({
   userId: row.user_id,
   ownerName: row.name,
   credentialId: row.credential_id,
@@ -25,8 +36,9 @@ const passkeyRow = (row: Row): PasskeyRow => ({
 
 /** Everything that names `from`; credentials are sealed for their owner, so each is sealed anew. */
 async function moveRows(tx: Tx, agentId: string, from: bigint, to: bigint, reseal: Reseal): Promise<void> {
-  const credentials =
-    await tx`select wallet_address, key_id, sealed from credentials where user_id = ${from} for update`;
+  const credentials = await tx<
+    Pick<CredentialsRow, 'wallet_address' | 'key_id' | 'sealed'>[]
+  >`select wallet_address, key_id, sealed from credentials where user_id = ${from} for update`;
   for (const row of credentials) {
     const sealed = reseal(row.wallet_address, { keyId: row.key_id, bytes: row.sealed }, from, to);
     await tx`update credentials set user_id = ${to}, key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer}
@@ -41,9 +53,11 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       // The lock of the agent's trades, taken first as they take it: none is half placed while its owner changes.
       await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
       await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
-      const [agent] = await tx`select user_id, claimed_at from agents where agent_id = ${agentId} for update`;
+      const [agent] = await tx<
+        Pick<AgentsRow, 'user_id' | 'claimed_at'>[]
+      >`select user_id, claimed_at from agents where agent_id = ${agentId} for update`;
       if (agent === undefined || agent.claimed_at !== null) return 'taken' as const;
-      const from: bigint = agent.user_id;
+      const from = agent.user_id;
       await moveRows(tx, agentId, from, to, reseal);
       await tx`update agents set user_id = ${to}, claimed_at = ${new Date(at)} where agent_id = ${agentId}`;
       await tx`update owners set merged_into = ${to} where user_id = ${from}`;
@@ -59,7 +73,9 @@ export function createOwnerStore(sql: Sql): OwnerStore {
     },
 
     async takeChallenge(challenge, purpose, at) {
-      const [row] = await sql`delete from passkey_challenges where challenge = ${challenge} returning *`;
+      const [row] = await sql<
+        PasskeyChallengesRow[]
+      >`delete from passkey_challenges where challenge = ${challenge} returning *`;
       if (row === undefined || row.purpose !== purpose || row.expires_at.getTime() <= at) return null;
       return { challenge, purpose, handle: row.passkey_handle, name: row.owner_name };
     },
@@ -67,11 +83,14 @@ export function createOwnerStore(sql: Sql): OwnerStore {
     register: ({ name, handle, passkey }, session) =>
       transact(sql, async (tx) => {
         const at = new Date(session.at);
-        const [known] = await tx`select 1 from passkeys where credential_id = ${passkey.credentialId}`;
+        const [known] = await tx<
+          object[]
+        >`select 1 from passkeys where credential_id = ${passkey.credentialId}`;
         if (known !== undefined) return null;
-        const [owner] = await tx`insert into owners (created_at, name, passkey_handle)
-          values (${at}, ${name}, ${handle}) returning user_id`;
-        const userId: bigint = owner?.user_id;
+        const { user_id: userId } = only(
+          await tx<Pick<OwnersRow, 'user_id'>[]>`insert into owners (created_at, name, passkey_handle)
+          values (${at}, ${name}, ${handle}) returning user_id`,
+        );
         await tx`insert into passkeys
           (credential_id, user_id, public_key, counter, transports, backed_up, created_at, last_used_at)
           values (${passkey.credentialId}, ${userId}, ${passkey.publicKey as Buffer}, ${passkey.counter},
@@ -82,7 +101,9 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       }),
 
     async passkey(credentialId) {
-      const [row] = await sql`select p.*, o.name from passkeys p join owners o using (user_id)
+      const [row] = await sql<
+        (PasskeysRow & NamedOwner)[]
+      >`select p.*, o.name from passkeys p join owners o using (user_id)
         where p.credential_id = ${credentialId}`;
       return row === undefined ? null : passkeyRow(row);
     },
@@ -99,7 +120,9 @@ export function createOwnerStore(sql: Sql): OwnerStore {
     },
 
     async sessionOwner(tokenHash, at) {
-      const [row] = await sql`select o.user_id, o.name from owner_sessions s join owners o using (user_id)
+      const [row] = await sql<
+        (Pick<OwnersRow, 'user_id'> & NamedOwner)[]
+      >`select o.user_id, o.name from owner_sessions s join owners o using (user_id)
         where s.token_hash = ${tokenHash as Buffer} and s.expires_at > ${new Date(at)}`;
       return row === undefined ? null : { userId: row.user_id, name: row.name };
     },
@@ -109,9 +132,11 @@ export function createOwnerStore(sql: Sql): OwnerStore {
     },
 
     async agentIds(userId) {
-      const rows = await sql`select agent_id from agents where user_id = ${userId} and claimed_at is not null
+      const rows = await sql<
+        Pick<AgentsRow, 'agent_id'>[]
+      >`select agent_id from agents where user_id = ${userId} and claimed_at is not null
         order by claimed_at desc, agent_id`;
-      return rows.map((row) => row.agent_id as string);
+      return rows.map((row) => row.agent_id);
     },
 
     async claim(agentId, to, at, reseal) {

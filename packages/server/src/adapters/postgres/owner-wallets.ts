@@ -3,6 +3,14 @@ import type { OwnerStore } from '../../ports/owners.ts';
 import type { WalletAddress } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { ownersSolanaWallets } from './reachable-wallets.ts';
+import type { AgentWalletsRow } from './rows.generated.ts';
+import { ms } from './rows.ts';
+
+interface LeftKeyRow extends Pick<AgentWalletsRow, 'signer'> {
+  readonly wallets: WalletAddress[];
+  readonly agents: string[];
+  readonly left_at: Date;
+}
 
 type OwnerWallets = Pick<OwnerStore, 'walletGrants' | 'grantWallet' | 'leftKeys' | 'lift'>;
 
@@ -15,7 +23,7 @@ const walletsOf = (sql: Sql, userId: bigint): Fragment =>
 export function createOwnerWallets(sql: Sql): OwnerWallets {
   return {
     async walletGrants(userId, agentId) {
-      const rows = await sql`
+      const rows = await sql<Pick<AgentWalletsRow, 'address' | 'is_own' | 'granted'>[]>`
         select o.address, coalesce(w.is_own, false) as is_own, coalesce(w.granted, false) as granted
         from (${walletsOf(sql, userId)}) o
         left join agent_wallets w on w.address = o.address and w.agent_id = ${agentId} order by 1`;
@@ -23,7 +31,7 @@ export function createOwnerWallets(sql: Sql): OwnerWallets {
     },
 
     async grantWallet({ userId, agentId, walletAddress }, granted, at) {
-      const rows = await sql`
+      const rows = await sql<object[]>`
         insert into agent_wallets (agent_id, address, signer, is_own, granted, since)
         select ${agentId}::uuid, o.address, o.signer, false, ${granted}, ${new Date(at)}::timestamptz
         from (${walletsOf(sql, userId)}) o where o.address = ${walletAddress} limit 1
@@ -33,7 +41,7 @@ export function createOwnerWallets(sql: Sql): OwnerWallets {
     },
 
     async leftKeys(userId) {
-      const rows = await sql`
+      const rows = await sql<LeftKeyRow[]>`
         select m.signer, array_agg(distinct m.address order by m.address) as wallets,
           array_agg(distinct m.agent_id::text) as agents, max(l.since) as left_at
         from agent_wallets m join agents a using (agent_id)
@@ -43,21 +51,21 @@ export function createOwnerWallets(sql: Sql): OwnerWallets {
           and l.user_id <> ${userId}
         group by m.signer order by max(l.since) desc, m.signer`;
       return rows.map((row) => ({
-        signer: row.signer as WalletAddress,
-        wallets: row.wallets as WalletAddress[],
-        leftAt: row.left_at.getTime() as number,
-        agentIds: row.agents as string[],
+        signer: row.signer,
+        wallets: row.wallets,
+        leftAt: ms(row.left_at),
+        agentIds: row.agents,
       }));
     },
 
     async lift(userId, walletAddress) {
-      const rows = await sql`
+      const rows = await sql<Pick<AgentWalletsRow, 'agent_id'>[]>`
         update agent_wallets w set lifted = true from agents a
         where a.agent_id = w.agent_id and a.claimed_at is not null and w.is_own and not w.lifted
           ${userId === null ? sql`` : sql`and a.user_id = ${userId}`}
           and w.signer in (select signer from agent_wallets where address = ${walletAddress} or signer = ${walletAddress})
         returning w.agent_id::text as agent_id`;
-      return [...new Set(rows.map((row) => row.agent_id as string))];
+      return [...new Set(rows.map((row) => row.agent_id))];
     },
   };
 }

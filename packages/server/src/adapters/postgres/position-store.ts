@@ -1,19 +1,37 @@
 /** Positions as the fills made them, with what the desk knows of their markets. */
-import type { PositionRow, PositionStore } from '../../ports/stores.ts';
+import type { PositionRow, PositionStore, VenueFilter } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
-import type { Row } from './rows.ts';
+import type { PositionsRow, TradedMarketsRow } from './rows.generated.ts';
+import { msOrNull, only } from './rows.ts';
+
+type PositionWithMarket = PositionsRow &
+  (
+    | Pick<TradedMarketsRow, 'market_id' | 'question' | 'end_date' | 'payout' | 'venue'>
+    | { readonly market_id: null; readonly venue: null }
+  );
+
+type Results = Awaited<ReturnType<PositionStore['results']>>;
 
 export function createPositionStore(sql: Sql): PositionStore {
-  const columns = sql`p.*, m.market_id, m.question, m.end_date, m.payout`;
+  const columns = sql`p.*, m.venue, m.market_id, m.question, m.end_date, m.payout`;
+  /** A condition on the condition id of some table; the table's alias is `of`. */
+  const ofVenues = (of: Fragment, venues: VenueFilter): Fragment => {
+    const ids = 'only' in venues ? venues.only : venues.except;
+    const noted = sql`exists (select 1 from traded_markets v where v.condition_id = ${of}.condition_id
+      and v.venue = any(${[...ids]}::text[]))`;
+    if ('only' in venues) return sql`and ${noted}`;
+    return ids.length === 0 ? sql`` : sql`and not ${noted}`;
+  };
   return {
-    async held(wallets) {
-      const rows = await sql`
+    async held(wallets, venues) {
+      const rows = await sql<PositionWithMarket[]>`
         select ${columns} from positions p left join traded_markets m using (condition_id)
-        where wallet = any(${[...wallets]}::text[]) and is_held order by updated_at desc, token_id`;
+        where wallet = any(${[...wallets]}::text[]) and is_held ${ofVenues(sql`p`, venues)}
+        order by updated_at desc, token_id`;
       return rows.map(positionRow);
     },
 
-    async closed(wallets, { limit, offset, market, title, sortBy, sortDirection }) {
+    async closed(wallets, venues, { limit, offset, market, title, sortBy, sortDirection }) {
       const sorted: Record<string, Fragment> = {
         realizedPnl: sql`p.realized`,
         percentPnl: sql`p.realized / nullif(p.bought_cost, 0)::float8`,
@@ -25,38 +43,39 @@ export function createPositionStore(sql: Sql): PositionStore {
       const field = sorted[sortBy ?? ''];
       const direction = sortDirection === 'ASC' ? sql`asc nulls last` : sql`desc nulls last`;
       const from = sql`from positions p left join traded_markets m using (condition_id)
-        where wallet = any(${[...wallets]}::text[]) and not is_held
+        where wallet = any(${[...wallets]}::text[]) and not is_held ${ofVenues(sql`p`, venues)}
         ${market === undefined ? sql`` : sql`and (condition_id = ${market} or m.market_id = ${market})`}
         ${title === undefined ? sql`` : sql`and position(lower(${title}) in lower(m.question)) > 0`}`;
-      const [rows, [count]] = await Promise.all([
-        sql`select ${columns} ${from}
+      const [rows, count] = await Promise.all([
+        sql<PositionWithMarket[]>`select ${columns} ${from}
           order by ${field === undefined ? sql`` : sql`${field} ${direction},`} closed_at desc, token_id
           limit ${limit} offset ${offset}`,
-        sql`select count(*)::int as total ${from}`,
+        sql<{ total: number }[]>`select count(*)::int as total ${from}`,
       ]);
-      return { rows: rows.map(positionRow), total: count?.total as number };
+      return { rows: rows.map(positionRow), total: only(count).total };
     },
 
-    async results(wallets) {
-      const [row] = await sql`
+    async results(wallets, venues) {
+      const rows = await sql<Results[]>`
         select coalesce(sum(realized), 0)::bigint as realized, coalesce(sum(fees), 0)::bigint as fees,
           count(*) filter (where size = 0)::int as closed,
           count(*) filter (where size = 0 and realized > fees)::int as won
-        from positions where wallet = any(${[...wallets]}::text[])`;
-      return { realized: row?.realized, fees: row?.fees, closed: row?.closed, won: row?.won };
+        from positions p where wallet = any(${[...wallets]}::text[]) ${ofVenues(sql`p`, venues)}`;
+      return only(rows);
     },
 
-    async realizedSince(wallets, at) {
-      const [row] = await sql`
-        select coalesce(sum(realized - fee), 0)::bigint as net from fills
-        where wallet = any(${[...wallets]}::text[]) and filled_at >= ${new Date(at)}`;
-      return row?.net;
+    async realizedSince(wallets, venues, at) {
+      const rows = await sql<{ net: bigint }[]>`
+        select coalesce(sum(realized - fee), 0)::bigint as net from fills f
+        where wallet = any(${[...wallets]}::text[]) and filled_at >= ${new Date(at)} ${ofVenues(sql`f`, venues)}`;
+      return only(rows).net;
     },
   };
 }
 
-const positionRow = (row: Row): PositionRow => ({
+const positionRow = (row: PositionWithMarket): PositionRow => ({
   wallet: row.wallet,
+  venue: row.venue,
   conditionId: row.condition_id,
   tokenId: row.token_id,
   outcome: row.outcome,
@@ -66,7 +85,7 @@ const positionRow = (row: Row): PositionRow => ({
   fees: row.fees,
   boughtSize: row.bought_size,
   boughtCost: row.bought_cost,
-  closedAt: row.closed_at === null ? null : row.closed_at.getTime(),
+  closedAt: msOrNull(row.closed_at),
   market:
     row.market_id === null
       ? null

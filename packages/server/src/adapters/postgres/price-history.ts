@@ -5,14 +5,19 @@
  */
 import type { PriceHistory, PricePoint } from '../../ports/price-history.ts';
 import type { Sql } from './connection.ts';
-import type { Row } from './rows.ts';
 
-const point = (row: Row): PricePoint => ({ at: Number(row.at_ms), price: row.pips });
+/** Of exchange_prices. */
+interface Tick {
+  readonly at_ms: bigint;
+  readonly pips: number;
+}
+
+const point = (row: Tick): PricePoint => ({ at: Number(row.at_ms), price: row.pips });
 
 export function createPriceHistory(sql: Sql): PriceHistory {
   return {
     async locate(tokenId) {
-      const [row] = await sql`
+      const [row] = await sql<{ token_id: string; first: bigint | null }[]>`
         with asked as (
           select coalesce((select yes_token_id from exchange_tokens where no_token_id = ${tokenId}), ${tokenId}) as token_id
         )
@@ -23,7 +28,7 @@ export function createPriceHistory(sql: Sql): PriceHistory {
     },
 
     async read({ tokenId, from, to, bucketMs, limit }) {
-      const rows = await sql`
+      const rows = await sql<Tick[]>`
         with recursive points as (
           (select at_ms, pips from exchange_prices
             where token_id = ${tokenId} and at_ms between ${from}::bigint and ${to}::bigint

@@ -1,9 +1,10 @@
-/** Quotes of venue B: what was offered to which agent, and the exact bytes that were to be signed. */
-import type { SolanaAddress } from '@bellwether/protocol';
+/** Quotes: what was offered to which agent, and the exact bytes that were to be signed. */
+
+import { transact } from '@bellwether/durable';
 import type { QuoteRow, QuoteStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
-import type { Row } from './rows.ts';
-import { transact } from './transaction.ts';
+import type { QuotesRow } from './rows.generated.ts';
+import { type ColumnValues, ms, msOrNull } from './rows.ts';
 
 export function createQuoteStore(sql: Sql): QuoteStore {
   return {
@@ -12,18 +13,22 @@ export function createQuoteStore(sql: Sql): QuoteStore {
     },
 
     async byId(agentId, quoteId) {
-      const [row] = await sql`select * from quotes where quote_id = ${quoteId} and agent_id = ${agentId}`;
+      const [row] = await sql<
+        QuotesRow[]
+      >`select * from quotes where quote_id = ${quoteId} and agent_id = ${agentId}`;
       return row === undefined ? null : quoteRow(row);
     },
 
     async byIds(quoteIds) {
-      return (await sql`select * from quotes where quote_id = any(${[...quoteIds]}::text[])`).map(quoteRow);
+      return (
+        await sql<QuotesRow[]>`select * from quotes where quote_id = any(${[...quoteIds]}::text[])`
+      ).map(quoteRow);
     },
 
     withdraw: (agentId, quoteId, at) =>
       transact(sql, async (tx) => {
         await tx`select 1 from safeguards where agent_id = ${agentId} for no key update`;
-        const [quote] = await tx`
+        const [quote] = await tx<(Pick<QuotesRow, 'withdrawn_at'> & { readonly used: boolean })[]>`
           select withdrawn_at, exists (select 1 from orders where order_id = quote_id) as used
           from quotes where quote_id = ${quoteId} and agent_id = ${agentId}`;
         if (quote === undefined) throw new Error('there is no such quote');
@@ -40,7 +45,7 @@ export function createQuoteStore(sql: Sql): QuoteStore {
   };
 }
 
-function quoteColumns(quote: Parameters<QuoteStore['add']>[0]): Row {
+function quoteColumns(quote: Parameters<QuoteStore['add']>[0]): ColumnValues {
   const { amounts, transaction } = quote;
   return {
     quote_id: quote.quoteId,
@@ -69,20 +74,24 @@ function quoteColumns(quote: Parameters<QuoteStore['add']>[0]): Row {
   };
 }
 
-const quoteRow = (row: Row): QuoteRow => ({
+const quoteRow = (row: QuotesRow): QuoteRow => ({
   quoteId: row.quote_id,
   agentId: row.agent_id,
   ticker: row.ticker,
   title: row.title,
-  endDate: row.end_date === null ? null : row.end_date.getTime(),
+  endDate: msOrNull(row.end_date),
   outcome: row.outcome,
   side: row.side,
   asked: row.asked,
-  wallet: row.wallet as SolanaAddress | null,
-  destination: row.destination as SolanaAddress | null,
+  wallet: row.wallet,
+  destination: row.destination,
   mints: row.mints,
   amounts:
-    row.input_mint === null
+    row.input_mint === null ||
+    row.output_mint === null ||
+    row.in_amount === null ||
+    row.out_amount === null ||
+    row.min_out_amount === null
       ? null
       : {
           inputMint: row.input_mint,
@@ -93,15 +102,15 @@ const quoteRow = (row: Row): QuoteRow => ({
           isRedemption: row.is_redemption,
         },
   transaction:
-    row.message === null
+    row.message === null || row.dead_at === null
       ? null
       : {
           message: row.message,
           lastValidBlockHeight: Number(row.last_valid_block_height),
-          deadAt: row.dead_at.getTime(),
+          deadAt: ms(row.dead_at),
         },
   errorCode: row.error_code,
-  createdAt: row.created_at.getTime(),
-  expiresAt: row.expires_at.getTime(),
+  createdAt: ms(row.created_at),
+  expiresAt: ms(row.expires_at),
   withdrawn: row.withdrawn_at !== null,
 });

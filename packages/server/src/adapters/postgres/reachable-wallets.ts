@@ -14,7 +14,7 @@ export const isReachable = (sql: Sql | Tx, agentId: string, address: Fragment): 
   (sql as Sql)`exists (select 1 from agent_wallets r where r.agent_id = ${agentId} and r.address = ${address}
     and (r.is_own or r.granted))`;
 
-/** Rows `address`: wallets of venue A with credentials, the accounts that pay for them, and linked ones. */
+/** Rows `address`: EVM wallets with credentials, the accounts that pay for them, and linked ones. */
 export const evmWallets = (sql: Sql, { agentId, userId }: Reader): Fragment =>
   sql`select x.address from credentials c cross join lateral (values (c.wallet_address), (c.funder)) x(address)
       where c.user_id = ${userId} and ${isReachable(sql, agentId, sql`c.wallet_address`)}
@@ -32,7 +32,7 @@ export const solanaWallets = (sql: Sql, { agentId, userId }: Reader): Fragment =
   sql`select s.address from (${ownersSolanaWallets(sql, userId)}) s
     where ${isReachable(sql, agentId, sql`s.address`)}`;
 
-/** Rows `address`: of some addresses, of either venue, those that the agent reaches. */
+/** Rows `address`: of some addresses, of any family, those that the agent reaches. */
 export const reachableAmong = (sql: Sql, reader: Reader, addresses: readonly string[]): Fragment =>
   sql`select r.address from agent_wallets r where r.agent_id = ${reader.agentId} and (r.is_own or r.granted)
     and r.address = any(${[...addresses]}::text[])`;

@@ -3,28 +3,37 @@ import type { Address } from '@bellwether/protocol';
 import type { RedemptionStore } from '../../ports/redemptions.ts';
 import type { Sql } from './connection.ts';
 import { evmWallets } from './reachable-wallets.ts';
+import type { AgentsRow, PositionsRow, TradedMarketsRow } from './rows.generated.ts';
+
+/** Wallets of credentials, which are of venue A. */
+type EvmPosition = Pick<PositionsRow, 'condition_id'> & { readonly wallet: Address };
 
 export function createRedemptionStore(sql: Sql): RedemptionStore {
   return {
     async market(id) {
-      const [row] = await sql`
-        select condition_id, market_id, payout from traded_markets where condition_id = ${id}
+      const [row] = await sql<Pick<TradedMarketsRow, 'condition_id' | 'market_id' | 'venue' | 'payout'>[]>`
+        select condition_id, market_id, venue, payout from traded_markets where condition_id = ${id}
         union all
-        select condition_id, market_id, payout from traded_markets where market_id = ${id}
+        select condition_id, market_id, venue, payout from traded_markets where market_id = ${id}
         limit 1`;
       if (row === undefined) return null;
-      return { conditionId: row.condition_id, marketId: row.market_id, resolved: row.payout !== null };
+      return {
+        conditionId: row.condition_id,
+        marketId: row.market_id,
+        venue: row.venue,
+        resolved: row.payout !== null,
+      };
     },
 
     async holders(caller, conditionId, { wallets, outcome }) {
-      const rows = await sql`
+      const rows = await sql<Pick<EvmPosition, 'wallet'>[]>`
         select distinct p.wallet from positions p
         where p.condition_id = ${conditionId} and p.is_held
           ${wallets === null ? sql`` : sql`and p.wallet = any(${[...wallets]}::text[])`}
           ${outcome === null ? sql`` : sql`and p.outcome = ${outcome}`}
           and p.wallet in (${evmWallets(sql, caller)})
         order by p.wallet`;
-      return rows.map((row) => row.wallet as Address);
+      return rows.map((row) => row.wallet);
     },
 
     async request(holdings, automatic, at) {
@@ -42,16 +51,20 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
           agent_id = excluded.agent_id, automatic = excluded.automatic, requested_at = excluded.requested_at`;
     },
 
-    async due(limit) {
-      const rows = await sql`
-        select condition_id from traded_markets where payout is not null and swept_at is null and venue is null
+    async due(venues, limit) {
+      const rows = await sql<Pick<TradedMarketsRow, 'condition_id' | 'venue'>[]>`
+        select condition_id, venue from traded_markets where payout is not null and swept_at is null
+          and (venue is null or venue = any(${[...venues]}::text[]))
         order by resolved_at limit ${limit}`;
-      return rows.map((row) => row.condition_id as string);
+      return rows.map((row) => ({
+        conditionId: row.condition_id,
+        venue: row.venue,
+      }));
     },
 
     async automatic(conditionIds) {
       // The agent that traded the token last comes before others that have the wallet.
-      const rows = await sql`
+      const rows = await sql<(EvmPosition & Pick<AgentsRow, 'agent_id'>)[]>`
         select distinct on (p.condition_id, p.wallet) p.wallet, p.condition_id, a.agent_id
         from positions p
         join credentials c on c.wallet_address = p.wallet or c.funder = p.wallet
@@ -60,20 +73,20 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
         where p.condition_id = any(${[...conditionIds]}::text[]) and p.is_held
         order by p.condition_id, p.wallet, (a.agent_id = p.agent_id) desc nulls last, a.agent_id`;
       return rows.map((row) => ({
-        wallet: row.wallet as Address,
-        conditionId: row.condition_id as string,
-        agentId: row.agent_id as string,
+        wallet: row.wallet,
+        conditionId: row.condition_id,
+        agentId: row.agent_id,
       }));
     },
 
     async worthless(conditionIds) {
-      const rows = await sql`
+      const rows = await sql<EvmPosition[]>`
         select p.wallet, p.condition_id from positions p join traded_markets m using (condition_id)
         where p.condition_id = any(${[...conditionIds]}::text[]) and not p.is_held and m.payout <> 'HALF' and p.outcome <> m.payout
           and p.closed_at >= m.resolved_at and not exists (
             select 1 from positions o where o.wallet = p.wallet and o.condition_id = p.condition_id and o.is_held)
         order by 2, 1`;
-      return rows.map((row) => ({ wallet: row.wallet as Address, conditionId: row.condition_id as string }));
+      return rows.map((row) => ({ wallet: row.wallet, conditionId: row.condition_id }));
     },
 
     async swept(conditionIds, at) {

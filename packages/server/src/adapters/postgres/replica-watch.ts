@@ -4,6 +4,7 @@
  */
 import type { TokenBank } from '../../ports/token-bank.ts';
 import type { Sql } from './connection.ts';
+import { only } from './rows.ts';
 
 const CHANNEL = 'bellwether_replicas';
 const LOOK_EVERY_MS = 1_000;
@@ -14,10 +15,10 @@ export const replicaName = (replicaId: string): string => PREFIX + replicaId;
 
 /** Replicas that have a connection open, this one apart. */
 export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<number> {
-  const [others] = await sql`
+  const others = await sql<{ count: number }[]>`
     select count(distinct application_name)::int as count from pg_stat_activity
     where datname = current_database() and application_name like ${`${PREFIX}%`} and application_name <> ${replicaName(replicaId)}`;
-  return others?.count ?? 0;
+  return only(others).count;
 }
 
 export interface ReplicaWatch {

@@ -1,8 +1,8 @@
 /** The trades journal, results by strategy, and the leaderboard. */
-import type { Address } from '@bellwether/protocol';
 import type { AttemptRow, ResultStore, StandingRow, StrategyRow } from '../../ports/results.ts';
 import type { Sql } from './connection.ts';
-import type { Row } from './rows.ts';
+import type { AgentResultsRow, AgentsRow, OrdersRow, RefusalsRow, SkillsRow } from './rows.generated.ts';
+import { ms, msOrNull, only } from './rows.ts';
 
 /** Older than so many times the fresh time, nothing is handed out any more. */
 const STALE_TIMES = 2;
@@ -16,10 +16,10 @@ export interface ResultStoreOptions {
 
 export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOptions): ResultStore {
   const readStandings = async () => {
-    const [rows, [count]] = await Promise.all([
+    const [rows, count] = await Promise.all([
       // One small row per agent and strategy is added up; orders and fills are not looked at. Doubles do for the
       // order, at a third of the cost of exact sums, which follow for the few that are shown.
-      sql`with best as (
+      sql<Standing[]>`with best as (
             select agent_id from agent_results group by agent_id having max(trades) > 0
             order by sum((realized - fees)::float8) desc, agent_id limit ${entries}
           ), sums as (
@@ -30,9 +30,9 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
           select s.*, a.name, a.description, a.claimed_at, a.wallet_address, a.created_at,
             (select max(last_called_at) from api_keys k where k.agent_id = s.agent_id) as last_called_at
           from sums s join agents a using (agent_id) order by s.pnl desc, s.agent_id`,
-      sql`select count(*)::int as total from agents`,
+      sql<{ total: number }[]>`select count(*)::int as total from agents`,
     ]);
-    return { rows: rows.map(standingRow), totalAgents: count?.total as number };
+    return { rows: rows.map(standingRow), totalAgents: only(count).total };
   };
   const standings = keepFresh(readStandings, freshMs);
 
@@ -40,8 +40,8 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
     async attempts(agentId, { limit, offset, venue }) {
       const reach = limit + offset;
       const whose = sql`agent_id = ${agentId} ${venue === null ? sql`` : sql`and venue = ${venue}`}`;
-      const [rows, [count]] = await Promise.all([
-        sql`
+      const [rows, count] = await Promise.all([
+        sql<Attempt[]>`
           select t.*, (select k.skill_code from skills k where k.slug = t.skill_slug and k.review_status = 2
                        order by k.created_at limit 1) as skill_code
           from (
@@ -54,14 +54,14 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
                 shares, money, wallet_address, null, null, code, detail, slot
               from refusals where ${whose} order by refused_at desc, slot desc limit ${reach})
           ) t order by at desc, order_id desc nulls last, slot desc limit ${limit} offset ${offset}`,
-        sql`select (select count(*) from orders where ${whose})::int
+        sql<{ total: number }[]>`select (select count(*) from orders where ${whose})::int
               + (select count(*) from refusals where ${whose})::int as total`,
       ]);
-      return { attempts: rows.map(attemptRow), total: count?.total as number };
+      return { attempts: rows.map(attemptRow), total: only(count).total };
     },
 
     async byStrategy(agentId) {
-      const rows = await sql`
+      const rows = await sql<AgentResultsRow[]>`
         select * from agent_results where agent_id = ${agentId} order by volume desc, trades desc, source, skill_slug`;
       return rows.map(strategyRow);
     },
@@ -95,8 +95,44 @@ function keepFresh<T>(read: () => Promise<T>, freshMs: number): () => Promise<T>
   };
 }
 
-const attemptRow = (row: Row): AttemptRow => ({
-  at: row.at.getTime(),
+/** An order, or an attempt that was refused. */
+type Attempt = Pick<
+  RefusalsRow,
+  | 'condition_id'
+  | 'question'
+  | 'skill_slug'
+  | 'source'
+  | 'reasoning'
+  | 'venue'
+  | 'side'
+  | 'outcome'
+  | 'shares'
+  | 'money'
+  | 'wallet_address'
+> & {
+  readonly at: Date;
+  readonly skill_code: SkillsRow['skill_code'] | null;
+  readonly error_code: OrdersRow['error_code'];
+  readonly detail: RefusalsRow['detail'] | null;
+} & (
+    | Pick<OrdersRow, 'order_id' | 'kind' | 'status'>
+    | { readonly order_id: null; readonly kind: null; readonly status: null }
+  );
+
+type Standing = Pick<
+  AgentsRow,
+  'agent_id' | 'name' | 'description' | 'claimed_at' | 'wallet_address' | 'created_at'
+> & {
+  readonly pnl: bigint;
+  readonly trades: number;
+  readonly wins: number;
+  readonly losses: number;
+  readonly last_called_at: Date;
+  readonly last_trade_at: Date | null;
+};
+
+const attemptRow = (row: Attempt): AttemptRow => ({
+  at: ms(row.at),
   conditionId: row.condition_id,
   question: row.question,
   skillCode: row.skill_code,
@@ -114,7 +150,7 @@ const attemptRow = (row: Row): AttemptRow => ({
   detail: row.detail,
 });
 
-const strategyRow = (row: Row): StrategyRow => ({
+const strategyRow = (row: AgentResultsRow): StrategyRow => ({
   source: row.source === '' ? null : row.source,
   skillSlug: row.skill_slug === '' ? null : row.skill_slug,
   trades: Number(row.trades),
@@ -123,15 +159,15 @@ const strategyRow = (row: Row): StrategyRow => ({
   realized: row.realized,
 });
 
-const standingRow = (row: Row): StandingRow => ({
+const standingRow = (row: Standing): StandingRow => ({
   agentId: row.agent_id,
   name: row.name,
   description: row.description,
   claimed: row.claimed_at !== null,
-  walletAddress: row.wallet_address as Address | null,
-  createdAt: row.created_at.getTime(),
-  lastCalledAt: row.last_called_at.getTime(),
-  lastTradeAt: row.last_trade_at === null ? null : row.last_trade_at.getTime(),
+  walletAddress: row.wallet_address,
+  createdAt: ms(row.created_at),
+  lastCalledAt: ms(row.last_called_at),
+  lastTradeAt: msOrNull(row.last_trade_at),
   pnl: row.pnl,
   trades: row.trades,
   wins: row.wins,

@@ -1,13 +1,21 @@
 /** Rows of the tables as the stores' records. */
 import type { CredentialRow, KeyRow, OrderRow, QuotedOrderRow, SignedOrderRow } from '../../ports/stores.ts';
+import type { ApiKeysRow, CredentialsRow, OrdersRow } from './rows.generated.ts';
 
-/** A row as the driver gives it: columns of known types, read once and typed here. */
-// biome-ignore lint/suspicious/noExplicitAny: the driver's rows have no types; this file is where they get them
-export type Row = Record<string, any>;
+export const ms = (value: Date): number => value.getTime();
+export const msOrNull = (value: Date | null): number | null => (value === null ? null : value.getTime());
 
-const ms = (value: Date): number => value.getTime();
+/** The values of columns, as a statement takes them. */
+export type ColumnValues = Record<string, unknown>;
 
-export const keyRow = (row: Row): KeyRow => ({
+/** The one row of a statement that always returns one. */
+export function only<T>(rows: readonly T[]): T {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the statement returned no row');
+  return row;
+}
+
+export const keyRow = (row: ApiKeysRow): KeyRow => ({
   id: row.id,
   name: row.name,
   prefix: row.key_prefix,
@@ -18,7 +26,7 @@ export const keyRow = (row: Row): KeyRow => ({
   lastCalledAt: ms(row.last_called_at),
 });
 
-export const credentialRow = (row: Row): CredentialRow => ({
+export const credentialRow = (row: CredentialsRow): CredentialRow => ({
   walletAddress: row.wallet_address,
   userId: row.user_id,
   eoa: row.eoa,
@@ -29,27 +37,28 @@ export const credentialRow = (row: Row): CredentialRow => ({
   registeredAt: ms(row.registered_at),
 });
 
-export const orderRow = (row: Row): OrderRow =>
+/** A constraint of the table keeps the columns of a kind together. */
+export const orderRow = (row: OrdersRow): OrderRow =>
   row.kind === 'signed' ? signedOrderRow(row) : quotedOrderRow(row);
 
-export const signedOrderRow = (row: Row): SignedOrderRow => ({
+export const signedOrderRow = (row: OrdersRow): SignedOrderRow => ({
   ...orderColumns(row),
   kind: 'signed',
-  funder: row.funder,
-  walletAddress: row.wallet_address,
-  signatureType: row.signature_type,
-  version: row.version,
+  funder: row.funder as SignedOrderRow['funder'],
+  walletAddress: row.wallet_address as SignedOrderRow['walletAddress'],
+  signatureType: row.signature_type as SignedOrderRow['signatureType'],
+  version: row.version as SignedOrderRow['version'],
 });
 
-const quotedOrderRow = (row: Row): QuotedOrderRow => ({
+const quotedOrderRow = (row: OrdersRow): QuotedOrderRow => ({
   ...orderColumns(row),
   kind: 'quoted',
-  funder: row.funder,
-  walletAddress: row.wallet_address,
+  funder: row.funder as QuotedOrderRow['funder'],
+  walletAddress: row.wallet_address as QuotedOrderRow['walletAddress'],
   isRedemption: row.is_redemption,
 });
 
-const orderColumns = (row: Row) => ({
+const orderColumns = (row: OrdersRow) => ({
   orderId: row.order_id,
   agentId: row.agent_id,
   userId: row.user_id,
@@ -68,7 +77,7 @@ const orderColumns = (row: Row) => ({
   limit: row.limit_price,
   shares: row.shares,
   money: row.money,
-  expiration: row.expiration === null ? null : ms(row.expiration),
+  expiration: msOrNull(row.expiration),
   feeAmount: row.fee_amount,
   reasoning: row.reasoning,
   source: row.source,
@@ -84,13 +93,39 @@ const orderColumns = (row: Row) => ({
     row.first_answer === null
       ? null
       : {
-          success: row.first_answer.success,
-          status: row.first_answer.status,
+          ...row.first_answer,
           filled: BigInt(row.first_answer.filled),
           cost: BigInt(row.first_answer.cost),
           fees: BigInt(row.first_answer.fees),
-          errorCode: row.first_answer.errorCode,
         },
   journal: row.journal,
   updatedAt: ms(row.updated_at),
 });
+
+/** A row that came inside JSON, which has neither 64-bit integers nor times. */
+export type AsJson<T> = {
+  readonly [K in keyof T]: T[K] extends bigint | Date
+    ? string
+    : T[K] extends Date | null
+      ? string | null
+      : T[K];
+};
+
+/** Without its journal, which is long. */
+export const orderFromJson = (row: AsJson<Omit<OrdersRow, 'journal'>>): OrderRow =>
+  orderRow({
+    ...row,
+    user_id: BigInt(row.user_id),
+    shares: BigInt(row.shares),
+    money: BigInt(row.money),
+    filled: BigInt(row.filled),
+    cost: BigInt(row.cost),
+    fees: BigInt(row.fees),
+    fee_amount: BigInt(row.fee_amount),
+    reserved_amount: BigInt(row.reserved_amount),
+    expiration: row.expiration === null ? null : new Date(row.expiration),
+    created_at: new Date(row.created_at),
+    updated_at: new Date(row.updated_at),
+    reserved_day: new Date(row.reserved_day),
+    journal: [],
+  });

@@ -5,7 +5,8 @@
 import { NO_LOCKS, type OwnerLocks } from '../../domain/locks.ts';
 import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
 import type { SettingsChange, SettingsRow } from '../../ports/stores.ts';
-import type { Row } from './rows.ts';
+import type { SafeguardsRow } from './rows.generated.ts';
+import { type ColumnValues, ms } from './rows.ts';
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -24,17 +25,28 @@ const LOCK_COLUMNS = new Map<string, string>(
   Object.keys(NO_LOCKS).map((name) => [name, `locked_${snakeCase(name)}`]),
 ).set('tradeLimitEnabled', 'locked_trade_limit');
 
-const read = <T>(row: Row, columns: ReadonlyMap<string, string>): T => {
-  const values: Row = {};
-  for (const [name, column] of columns) values[name] = row[column];
+type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
+  : S;
+type LockName<S extends string> = S extends 'tradeLimitEnabled'
+  ? 'locked_trade_limit'
+  : `locked_${SnakeCase<S>}`;
+/** The columns that are read by their settings' names: one that is called otherwise breaks the type check. */
+type SettingColumns = { readonly [K in Setting as SnakeCase<K>]: SettingsRow[K] } & {
+  readonly [K in keyof OwnerLocks as LockName<K>]: OwnerLocks[K];
+};
+
+const read = <T>(row: SettingColumns, columns: ReadonlyMap<string, string>): T => {
+  const values: ColumnValues = {};
+  for (const [name, column] of columns) values[name] = row[column as keyof SettingColumns];
   return values as T;
 };
 
-export const settingsRow = (row: Row): SettingsRow => ({
+export const settingsRow = (row: SafeguardsRow): SettingsRow => ({
   ...read<Pick<SettingsRow, Setting>>(row, COLUMNS),
   tradingPaused: row.trading_paused || row.owner_paused,
   locks: read<OwnerLocks>(row, LOCK_COLUMNS),
-  updatedAt: row.updated_at.getTime(),
+  updatedAt: ms(row.updated_at),
 });
 
 /** Money goes out as text, which the driver leaves alone. */
@@ -46,7 +58,7 @@ const written = (values: object, columns: ReadonlyMap<string, string>) =>
   });
 
 /** The columns that a change sets. */
-export const settingsColumns = ({ locks = {}, ...change }: SettingsChange, at: number): Row =>
+export const settingsColumns = ({ locks = {}, ...change }: SettingsChange, at: number): ColumnValues =>
   Object.fromEntries([
     ['updated_at', new Date(at)],
     ...written(change, COLUMNS),

@@ -1,10 +1,12 @@
 /** The registry of skills. */
+
+import { transact } from '@bellwether/durable';
 import type { SkillRow, SkillStore } from '../../ports/skills.ts';
 import type { Fragment, Sql } from './connection.ts';
-import type { Row } from './rows.ts';
-import { transact } from './transaction.ts';
+import type { SkillsRow } from './rows.generated.ts';
+import { type ColumnValues, ms, only } from './rows.ts';
 
-const skillRow = (row: Row): SkillRow => ({
+const skillRow = (row: SkillsRow): SkillRow => ({
   skillCode: row.skill_code,
   slug: row.slug,
   skillName: row.skill_name,
@@ -23,11 +25,11 @@ const skillRow = (row: Row): SkillRow => ({
   reviewStatus: row.review_status,
   reviewRemark: row.review_remark,
   isVisible: row.is_visible,
-  createdAt: row.created_at.getTime(),
-  updatedAt: row.updated_at.getTime(),
+  createdAt: ms(row.created_at),
+  updatedAt: ms(row.updated_at),
 });
 
-export const skillColumns = (skill: SkillRow): Row => ({
+export const skillColumns = (skill: SkillRow): ColumnValues => ({
   skill_code: skill.skillCode,
   slug: skill.slug,
   skill_name: skill.skillName,
@@ -64,11 +66,11 @@ export function createSkillStore(sql: Sql): SkillStore {
     order: Fragment,
     { limit, offset }: { limit: number; offset: number },
   ) => {
-    const [rows, [count]] = await Promise.all([
-      sql`select * from skills where ${where} order by ${order} limit ${limit} offset ${offset}`,
-      sql`select count(*)::int as total from skills where ${where}`,
+    const [rows, count] = await Promise.all([
+      sql<SkillsRow[]>`select * from skills where ${where} order by ${order} limit ${limit} offset ${offset}`,
+      sql<{ total: number }[]>`select count(*)::int as total from skills where ${where}`,
     ]);
-    return { rows: rows.map(skillRow), total: count?.total as number };
+    return { rows: rows.map(skillRow), total: only(count).total };
   };
 
   return {
@@ -82,7 +84,7 @@ export function createSkillStore(sql: Sql): SkillStore {
       ),
 
     async byCode(skillCode) {
-      const [row] = await sql`select * from skills where skill_code = ${skillCode}`;
+      const [row] = await sql<SkillsRow[]>`select * from skills where skill_code = ${skillCode}`;
       return row === undefined ? null : skillRow(row);
     },
 
@@ -90,12 +92,15 @@ export function createSkillStore(sql: Sql): SkillStore {
       transact(sql, async (tx) => {
         // The owner's row makes submissions queue up, so that none slips past the count.
         await tx`select 1 from owners where user_id = ${skill.userId} for no key update`;
-        const [held] =
-          await tx`select count(*)::int as total, count(*) filter (where review_status = 1)::int as pending
-          from skills where user_id = ${skill.userId}`;
-        if (held?.pending >= limits.pending) return 'queue_full' as const;
-        if (held?.total >= limits.total) {
-          const gone = await tx`delete from skills where skill_code = (
+        const held = only(
+          await tx<
+            { total: number; pending: number }[]
+          >`select count(*)::int as total, count(*) filter (where review_status = 1)::int as pending
+          from skills where user_id = ${skill.userId}`,
+        );
+        if (held.pending >= limits.pending) return 'queue_full' as const;
+        if (held.total >= limits.total) {
+          const gone = await tx<object[]>`delete from skills where skill_code = (
             select skill_code from skills where user_id = ${skill.userId} and review_status = 3
             order by updated_at, skill_code limit 1) returning 1`;
           if (gone.length === 0) return 'full' as const;
@@ -108,10 +113,12 @@ export function createSkillStore(sql: Sql): SkillStore {
       page(sql`review_status = ${status}`, sql`created_at, skill_code`, range),
 
     async review(skillCode, change, at) {
-      const columns: Row = { updated_at: new Date(at) };
+      const columns: ColumnValues = { updated_at: new Date(at) };
       for (const [name, value] of Object.entries(change))
         if (value !== undefined) columns[REVIEW_COLUMNS[name as keyof typeof REVIEW_COLUMNS]] = value;
-      const [row] = await sql`update skills set ${sql(columns)} where skill_code = ${skillCode} returning *`;
+      const [row] = await sql<
+        SkillsRow[]
+      >`update skills set ${sql(columns)} where skill_code = ${skillCode} returning *`;
       return row === undefined ? null : skillRow(row);
     },
   };

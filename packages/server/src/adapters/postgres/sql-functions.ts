@@ -11,8 +11,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { transact } from '@bellwether/durable';
 import type { Sql, Tx } from './connection.ts';
-import { transact } from './transaction.ts';
 
 export const FUNCTIONS_FOLDER = join(import.meta.dirname, 'functions');
 export const RELEASE_FILE = join(FUNCTIONS_FOLDER, 'release.json');
@@ -86,7 +86,7 @@ export async function applyFunctions(
       await tx.unsafe(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
       // Functions may call one another in any order; a test applies them again with their bodies checked.
       await tx.unsafe('set local check_function_bodies = off');
-      for (const { text } of changed) await tx.unsafe(text).simple();
+      for (const { text } of changed) await tx.unsafe(text);
       await tx`
         insert into sql_functions (file, hash, release, applied_at)
         select *, ${release}::int, now()

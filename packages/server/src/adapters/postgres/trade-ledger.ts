@@ -4,20 +4,14 @@
  * snapshots of their own, taken after the lock was granted, so they see what the trade before this one committed.
  */
 
+import { json, openTransaction, type Transaction } from '@bellwether/durable';
 import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
 import type { NewChainOrder } from '../../ports/quoted-orders.ts';
-import type { NewOrder, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
+import type { NewOrder, Recorded, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { Sql, Tx } from './connection.ts';
-import { credentialRow, orderRow, type Row } from './rows.ts';
-import {
-  openReturns,
-  ownFacts,
-  restrictingFacts,
-  safeguardRows,
-  standingOf,
-  theDay,
-} from './trade-standing.ts';
-import { openTransaction, type Transaction } from './transaction.ts';
+import type { AgentsRow, ApiKeysRow, CredentialsRow, OrdersRow, QuotesRow } from './rows.generated.ts';
+import { type ColumnValues, credentialRow, only, orderRow } from './rows.ts';
+import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';
 import { createTurns } from './turns.ts';
 
 /** How often the agents whose locks bind a wallet may change under a trade before it is given up. */
@@ -37,10 +31,7 @@ export function createTradeLedger(sql: Sql): TradeLedger {
       for (let attempt = 1; ; attempt += 1) {
         const transaction = openTransaction(sql);
         try {
-          const [, ...answers] = (await Promise.all([
-            keepPlans(transaction.tx),
-            ...lockAndRead(transaction.tx, question),
-          ])) as unknown as Row[][];
+          const answers = await lockAndRead(transaction.tx, question);
           const opened = scope({ transaction, question, leave }, answers);
           if (opened !== null) return opened;
           if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
@@ -56,14 +47,14 @@ export function createTradeLedger(sql: Sql): TradeLedger {
     async look(question) {
       for (let attempt = 1; ; attempt += 1) {
         const { tx, rollback } = openTransaction(sql);
-        const [, locked, [returned], [facts], restricting] = (await Promise.all([
+        const [, locked, used, facts, restricting] = await Promise.all([
           keepPlans(tx),
           safeguardRows(tx, question, false),
-          openReturns(tx, question),
+          usage(tx, question, false),
           ownFacts(tx, question),
           restrictingFacts(tx, question),
-        ]).finally(() => void rollback())) as unknown as [Row[], Row[], [Row], [Row], Row[]];
-        const standing = standingOf(question, { locked, returned, facts, restricting });
+        ]).finally(() => void rollback());
+        const standing = standingOf(question, { locked, used: only(used), facts: only(facts), restricting });
         if (standing !== null) return standing;
         if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
       }
@@ -85,23 +76,28 @@ type Question = Parameters<TradeLedger['open']>[0];
  */
 function lockAndRead(tx: Tx, question: Question) {
   const { caller, orderIds, wallets, funder, quoteId } = question;
-  return [
+  return Promise.all([
+    keepPlans(tx),
     safeguardRows(tx, question, true),
-    tx`with back as (delete from budget_returns where agent_id = ${caller.agentId} returning day, trades, amount)
-       select coalesce(sum(trades), 0)::int as trades, coalesce(sum(amount), 0)::bigint as amount
-       from back where day = ${theDay(tx, question)}`,
-    tx`select k.status, a.user_id, exists (select 1 from agent_wallets w
+    usage(tx, question, true),
+    tx<
+      (Pick<ApiKeysRow, 'status'> & Pick<AgentsRow, 'user_id'> & { readonly is_known: boolean })[]
+    >`select k.status, a.user_id, exists (select 1 from agent_wallets w
          where w.agent_id = k.agent_id and w.address = ${funder} and w.is_own and not w.lifted) as is_known
        from api_keys k join agents a using (agent_id) where k.id = ${caller.keyId}`,
-    tx`select c.*, exists (select 1 from agent_wallets w where w.agent_id = ${caller.agentId}
+    tx<
+      (CredentialsRow & { readonly is_reachable: boolean })[]
+    >`select c.*, exists (select 1 from agent_wallets w where w.agent_id = ${caller.agentId}
          and w.address = c.wallet_address and (w.is_own or w.granted)) as is_reachable
        from credentials c where c.wallet_address = any(${[...wallets]}::text[])
          and c.user_id = (select user_id from agents where agent_id = ${caller.agentId})`,
-    tx`select * from orders where order_id = any(${[...orderIds]}::text[])`,
+    tx<OrdersRow[]>`select * from orders where order_id = any(${[...orderIds]}::text[])`,
     ownFacts(tx, question),
     restrictingFacts(tx, question),
-    ...(quoteId === undefined ? [] : [tx`select withdrawn_at from quotes where quote_id = ${quoteId}`]),
-  ];
+    quoteId === undefined
+      ? []
+      : tx<Pick<QuotesRow, 'withdrawn_at'>[]>`select withdrawn_at from quotes where quote_id = ${quoteId}`,
+  ]);
 }
 
 /** A trade that holds its agent's lock. */
@@ -113,19 +109,12 @@ interface Held {
 }
 
 /** @returns `null` when it must begin anew */
-function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeScope | null {
-  const [
-    locked = [],
-    [returned] = [],
-    [key] = [],
-    credentials = [],
-    existing = [],
-    [facts] = [],
-    restricting = [],
-    [quote] = [],
-  ] = answers;
-  if (returned === undefined || facts === undefined) throw new Error('the agent has no safeguards row');
-  const standing = standingOf(question, { locked, returned, facts, restricting });
+function scope(
+  { transaction, question, leave }: Held,
+  answers: Awaited<ReturnType<typeof lockAndRead>>,
+): TradeScope | null {
+  const [, locked, used, [key], credentials, existing, facts, restricting, [quote]] = answers;
+  const standing = standingOf(question, { locked, used: only(used), facts: only(facts), restricting });
   if (standing === null) return null;
   return {
     ...standing,
@@ -136,15 +125,20 @@ function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeS
     hasUnreachable: credentials.some((row) => !row.is_reachable),
     existing: existing.map(orderRow),
     quoteWithdrawn: quote !== undefined && quote.withdrawn_at !== null,
-    async commit(order, amount, chain) {
-      const written = write(transaction.tx, standing, { order, amount, chain }).execute();
+    async commit(orders) {
+      // Executed, not awaited: all of it goes out in front of the commit.
+      const written = write(transaction.tx, standing, question.caller.agentId, orders).execute();
       // What became of it is the commit's to say.
       written.catch(() => {});
-      if (key?.is_known !== true) note(transaction.tx, question, order).catch(() => {});
+      if (key?.is_known !== true)
+        for (const { order } of orders)
+          note(transaction.tx, question, order)
+            .execute()
+            .catch(() => {});
       try {
         await transaction.commit();
         const [row] = await written;
-        return row?.placed === 1;
+        return new Set(row?.placed ?? []);
       } finally {
         leave();
       }
@@ -157,60 +151,71 @@ function scope({ transaction, question, leave }: Held, answers: Row[][]): TradeS
   };
 }
 
-interface Written {
-  readonly order: NewOrder;
-  readonly amount: bigint;
-  readonly chain: NewChainOrder | undefined;
-}
-
-/** The order, and its budget: the agent's own, and that of every agent whose locks bind the wallet. */
-function write(tx: Tx, standing: Standing & { readonly day: string }, { order, amount, chain }: Written) {
-  const { day, usage, restrictions } = standing;
-  const others = restrictions.map(({ agentId }) => agentId);
-  const spent = tx`${amount.toString()}::bigint * (select count(*) from placed where counts)`;
-  // The own budget moves by what was really written, and takes in what `lockAndRead` deleted from the returns.
-  return tx`with placed as (
-      insert into orders ${tx(orderColumns(order, { day, amount, others }))} on conflict (order_id) do nothing
-      returning not is_redemption as counts
-    )${chain === undefined ? tx`` : tx`, ${chainOrder(tx, order, chain)}`}${
+/**
+ * An agent's orders, and their budget: the agent's own, and that of every agent whose locks bind the wallet. The own
+ * budget moves by what was really recorded, and takes in what `lockAndRead` deleted from the returns.
+ */
+function write(
+  tx: Tx,
+  { day, usage: used, restrictions }: Standing & { readonly day: string },
+  agentId: string,
+  orders: readonly Recorded[],
+) {
+  const others = restrictions.map((restriction) => restriction.agentId);
+  const rows = orders.map(({ order, reserves }) => orderColumns(order, { day, amount: reserves, others }));
+  const transactions = orders.flatMap(({ transaction }) => (transaction === undefined ? [] : [transaction]));
+  return tx<{ placed: string[] | null }[]>`with placed as (
+      insert into orders ${tx(rows)} on conflict (order_id) do nothing
+      returning order_id, wallet_address, is_redemption, reserved_amount
+    ), spent as (
+      select count(*)::int as trades, coalesce(sum(reserved_amount), 0)::bigint as amount
+      from placed where not is_redemption
+    )${transactions.length === 0 ? tx`` : tx`, ${chainOrders(tx, agentId, transactions)}`}${
       others.length === 0
         ? tx``
         : tx`, bound as (
       update safeguards set usage_day = ${day}::date,
-        used_trades = case when usage_day = ${day}::date then used_trades else 0 end
-          + (select count(*) from placed where counts),
-        used_amount = case when usage_day = ${day}::date then used_amount else 0 end + ${spent}
-      where agent_id = any(${others}::uuid[])
+        used_trades = case when usage_day = ${day}::date then used_trades else 0 end + spent.trades,
+        used_amount = case when usage_day = ${day}::date then used_amount else 0 end + spent.amount
+      from spent where agent_id = any(${others}::uuid[])
     )`
     }
     update safeguards set usage_day = ${day}::date,
-      used_trades = ${usage.trades} + (select count(*) from placed where counts),
-      used_amount = ${usage.amount.toString()}::bigint + ${spent}
-    where agent_id = ${order.agentId} returning (select count(*)::int from placed) as placed`;
+      used_trades = ${used.trades} + spent.trades,
+      used_amount = ${used.amount.toString()}::bigint + spent.amount
+    from spent where agent_id = ${agentId}
+    returning (select array_agg(order_id) from placed) as placed`;
 }
 
 /** The agent's first trade with this wallet. */
-async function note(tx: Tx, { signer }: Question, order: NewOrder): Promise<void> {
+function note(tx: Tx, { signer }: Question, order: NewOrder) {
   const { agentId, funder, walletAddress, createdAt, orderId } = order;
-  await tx`select note_agent_wallets(${agentId}::uuid, ${[...new Set([walletAddress, funder])]}::text[], ${signer},
+  return tx`select note_agent_wallets(${agentId}::uuid, ${[...new Set([walletAddress, funder])]}::text[], ${signer},
       ${new Date(createdAt)}::timestamptz)
     where exists (select 1 from orders where order_id = ${orderId} and agent_id = ${agentId})`;
 }
 
 /**
- * The transaction of an order of venue B, written with it: before any node is given it. Its signature proves the wallet,
+ * The transactions of quoted orders, recorded with them: before any node is given one. A signature proves the wallet,
  * which is the agent's from now on when it names none.
  */
-const chainOrder = (tx: Tx, order: NewOrder, chain: NewChainOrder) => tx`
+function chainOrders(tx: Tx, agentId: string, transactions: readonly NewChainOrder[]) {
+  const rows = transactions
+    .map(
+      ({ orderId, signature, wire, dueAt }) =>
+        tx`(${orderId}::text, ${signature}::text, ${wire as Buffer}::bytea, ${new Date(dueAt)}::timestamptz)`,
+    )
+    .reduce((all, row) => tx`${all}, ${row}`);
+  return tx`
   signed as (
     insert into chain_orders (order_id, agent_id, signature, wire, stage, due_at)
-    select ${chain.orderId}, ${order.agentId}::uuid, ${chain.signature}, ${chain.wire as Buffer}::bytea, 'sending',
-      ${new Date(chain.dueAt)}::timestamptz
-    from placed
+    select order_id, ${agentId}::uuid, t.signature, t.wire, 'sending', t.due_at
+    from (values ${rows}) as t(order_id, signature, wire, due_at) join placed using (order_id)
   ), named as (
-    update agents set sol_address = ${order.walletAddress}
-    where agent_id = ${order.agentId}::uuid and sol_address is null and exists (select 1 from placed)
+    update agents set sol_address = (select min(wallet_address) from placed)
+    where agent_id = ${agentId}::uuid and sol_address is null and exists (select 1 from placed)
   )`;
+}
 
 interface Reserved {
   readonly day: string;
@@ -219,7 +224,7 @@ interface Reserved {
   readonly others: readonly string[];
 }
 
-function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
+function orderColumns(order: NewOrder, { day, amount, others }: Reserved): ColumnValues {
   const at = new Date(order.createdAt);
   return {
     agent_id: order.agentId,
@@ -251,7 +256,7 @@ function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
     request_id: order.requestId,
     created_at: at,
     status: FIRST_STATUS,
-    journal: [{ at: at.toISOString(), event: 'recorded', status: FIRST_STATUS }],
+    journal: json([{ at: at.toISOString(), event: 'recorded', status: FIRST_STATUS }]),
     reserved_day: day,
     reserved_amount: amount,
     ...(others.length === 0 ? {} : { restricted_by: others }),
@@ -259,7 +264,7 @@ function orderColumns(order: NewOrder, { day, amount, others }: Reserved): Row {
   };
 }
 
-const kindColumns = (order: NewOrder): Row =>
+const kindColumns = (order: NewOrder): ColumnValues =>
   order.kind === 'signed'
     ? { kind: order.kind, signature_type: order.signatureType, version: order.version, is_redemption: false }
     : { kind: order.kind, signature_type: null, version: null, is_redemption: order.isRedemption };

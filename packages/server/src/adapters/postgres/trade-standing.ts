@@ -1,137 +1,145 @@
 /**
  * What a trade is judged by: the agent's safeguards with what it has used of them, and the locks that bind the wallet
- * from agents of other owners that had it. One reading for the trade that holds the locks and for whoever only looks.
+ * from agents of other owners that had it. The facts are SQL functions (functions/standing.sql), which the agent's reads
+ * use, too; the trade asks for them under its locks, and whoever only looks asks without.
  */
 import type { Usage } from '../../domain/safeguards.ts';
 import type { Standing, StandingQuestion } from '../../ports/stores.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
-import { openStatuses } from './open-statuses.ts';
-import type { Row } from './rows.ts';
+import type { SafeguardsRow } from './rows.generated.ts';
 import { settingsRow } from './settings-columns.ts';
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/**
- * The trade's UTC day. A trade that waited for the lock across midnight finds the next day begun, and counts there: the
- * budget of a day that is over is not written again.
- */
-export const theDay = (tx: Tx | Sql, { caller, at }: StandingQuestion): Fragment =>
-  tx`(select greatest(usage_day, ${dayOf(at)}::date) from safeguards where agent_id = ${caller.agentId})` as unknown as Fragment;
-
 const restricting = (tx: Tx | Sql, { caller, signer }: StandingQuestion): Fragment =>
   tx`(select r from restricting_agents(${signer}, ${caller.agentId}::uuid) r)` as unknown as Fragment;
 
+/**
+ * Rows `day`: the trade's UTC day. A trade that waited for the lock across midnight finds the next day begun, and counts
+ * there: the budget of a day that is over is not written again.
+ */
+const theDay = (tx: Tx | Sql, { caller, at }: StandingQuestion): Fragment =>
+  tx`(select greatest(usage_day, ${dayOf(at)}::date) as day from safeguards where agent_id = ${caller.agentId})` as unknown as Fragment;
+
 /** The agent's own row and those of the agents whose locks bind the wallet, always locked in one order. */
 export const safeguardRows = (tx: Tx | Sql, question: StandingQuestion, isLocked: boolean) =>
-  tx`select * from safeguards
+  tx<SafeguardsRow[]>`select * from safeguards
     where agent_id = any(array(select ${question.caller.agentId}::uuid union ${restricting(tx, question)}))
     order by agent_id ${isLocked ? tx`for no key update` : tx``}`;
 
-/** What came back and is not folded into the agent's row yet. */
-export const openReturns = (tx: Tx | Sql, question: StandingQuestion) =>
-  tx`select coalesce(sum(trades), 0)::int as trades, coalesce(sum(amount), 0)::bigint as amount
-    from budget_returns where agent_id = ${question.caller.agentId} and day = ${theDay(tx, question)}`;
+export interface UsageRow {
+  readonly day: string;
+  readonly trades: number;
+  readonly amount: bigint;
+}
 
-/** Cost of what the funder holds in the market. */
-const heldByFunder = (tx: Tx | Sql, { funder, tokenIds }: StandingQuestion) =>
-  tx`(select coalesce(sum(cost), 0) from positions
-    where wallet = ${funder} and token_id = any(${[...tokenIds]}::text[]))`;
+/**
+ * What the agent has used of the day. With `takesReturns` what came back is deleted by the same statement: the trade
+ * writes the usage, which counts it, to the agent's row.
+ */
+export const usage = (tx: Tx | Sql, question: StandingQuestion, takesReturns: boolean) =>
+  tx<UsageRow[]>`${
+    takesReturns
+      ? tx`with taken as (delete from budget_returns where agent_id = ${question.caller.agentId})`
+      : tx``
+  } select t.day::text as day, u.trades, u.amount
+    from ${theDay(tx, question)} t cross join usage_of_day(${question.caller.agentId}::uuid, t.day) u`;
 
-/** What an open BUY can still cost is its amount's part for the shares that are not filled, rounded up. */
-const stillToCost = (tx: Tx | Sql) =>
-  tx`coalesce(sum(ceil(money::numeric * greatest(shares - filled, 0) / shares)), 0)`;
+export interface FactsRow {
+  readonly position_value: bigint;
+  readonly realized_today: bigint;
+  readonly open_orders: number;
+  readonly claimed: boolean;
+}
 
-/** One statement, so one snapshot: a fill moves cost from an open BUY to the position, and is seen in one of them. */
+/** A trade names its order; who only looks names none. */
+const isTrade = (question: StandingQuestion): boolean => 'orderIds' in question;
+
+/**
+ * Open orders are counted for a trade only where a limit asks for it: an agent without one may have thousands, and the
+ * count would slow each of its trades down.
+ */
 export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
-  const { caller, funder, conditionId } = question;
-  return tx`select
-    ${heldByFunder(tx, question)}::bigint
-    + (select coalesce(sum(cost), 0) from positions
-        where agent_id = ${caller.agentId} and condition_id = ${conditionId} and wallet <> ${funder})::bigint
-    + (select ${stillToCost(tx)} from orders
-        where agent_id = ${caller.agentId} and condition_id = ${conditionId} and side = 'BUY'
-          and status in ${openStatuses(tx)})::bigint
-    as position_value,
-    coalesce((select realized - fees from daily_results
-      where agent_id = ${caller.agentId} and day = ${theDay(tx, question)}), 0)::bigint as realized_today,
-    (select claimed_at is not null from agents where agent_id = ${caller.agentId}) as claimed`;
+  const { caller, funder, tokenIds, conditionId } = question;
+  return tx<FactsRow[]>`
+    select v.value as position_value, r.net as realized_today, o.count as open_orders,
+      a.claimed_at is not null as claimed
+    from agents a join safeguards s using (agent_id) cross join ${theDay(tx, question)} t
+    cross join open_orders(a.agent_id, ${isTrade(question) ? tx`s.max_open_orders is not null` : tx`true`}) o
+    cross join result_of_day(a.agent_id, t.day) r
+    cross join position_value(a.agent_id, ${funder}::text, ${[...tokenIds]}::text[], ${conditionId}::text) v
+    where a.agent_id = ${caller.agentId}`;
 };
+
+export interface RestrictingRow extends UsageRow, Omit<FactsRow, 'claimed'> {
+  readonly agent_id: string;
+}
 
 /**
  * The same for each agent whose locks bind the wallet, as if that agent traded: with what went on outside its owner on
  * wallets that it had. No row for a wallet that nobody's locks bind.
  */
 export const restrictingFacts = (tx: Tx | Sql, question: StandingQuestion) => {
-  const { funder, conditionId } = question;
-  return tx`select s.agent_id, b.trades, b.amount,
-      coalesce(d.realized - d.fees, 0)::bigint as realized_today,
-      ${heldByFunder(tx, question)}::bigint
-      + (select coalesce(sum(cost), 0) from positions p where p.condition_id = ${conditionId} and p.wallet <> ${funder}
-          and (p.agent_id = s.agent_id or p.wallet in (
-            select address from agent_wallets where agent_id = s.agent_id and is_own and not lifted)))::bigint
-      + (select ${stillToCost(tx)} from orders
-          where agent_id = s.agent_id and condition_id = ${conditionId} and side = 'BUY'
-            and status in ${openStatuses(tx)})::bigint
-      + (select ${stillToCost(tx)} from orders
-          where restricted_by is not null and restricted_by @> array[s.agent_id] and condition_id = ${conditionId}
-            and side = 'BUY' and status in ${openStatuses(tx)})::bigint
-      as position_value
-    from safeguards s
-    cross join lateral (select greatest(s.usage_day, ${theDay(tx, question)}) as day) t
-    cross join lateral (select coalesce(sum(trades), 0)::int as trades, coalesce(sum(amount), 0)::bigint as amount
-      from budget_returns where agent_id = s.agent_id and day = t.day) b
-    left join daily_results d on d.agent_id = s.agent_id and d.day = t.day
+  const { funder, tokenIds, conditionId } = question;
+  const terms = tx`s.agent_id, ${funder}::text, ${[...tokenIds]}::text[], ${conditionId}::text`;
+  return tx<RestrictingRow[]>`
+    select s.agent_id, t.day::text as day, u.trades, u.amount, r.net as realized_today,
+      o.count + b.count as open_orders, v.value + w.value as position_value
+    from ${theDay(tx, question)} own cross join safeguards s
+    cross join lateral (select greatest(s.usage_day, own.day) as day) t
+    cross join usage_of_day(s.agent_id, t.day) u
+    cross join result_of_day(s.agent_id, t.day) r
+    cross join open_orders(s.agent_id, s.locked_max_open_orders is not null) o
+    cross join bound_open_orders(s.agent_id, s.locked_max_open_orders is not null) b
+    cross join position_value(${terms}) v
+    cross join bound_position_value(${terms}) w
     where s.agent_id = any(array${restricting(tx, question)})`;
 };
 
 export interface StandingRows {
-  readonly locked: readonly Row[];
-  readonly returned: Row;
-  readonly facts: Row;
-  readonly restricting: readonly Row[];
+  readonly locked: readonly SafeguardsRow[];
+  readonly used: UsageRow;
+  readonly facts: FactsRow;
+  readonly restricting: readonly RestrictingRow[];
 }
-
-const dayText = (row: Row): string => row.usage_day.toISOString().slice(0, 10);
-
-const usageOf = (row: Row, day: string, back: Row): Usage =>
-  dayText(row) === day
-    ? { trades: row.used_trades - back.trades, amount: (row.used_amount as bigint) - (back.amount as bigint) }
-    : { trades: 0, amount: 0n };
 
 /**
  * `null`: between the first statement and the last another agent's locks came to bind the wallet, and its row is not
  * among those read. To be asked again.
  */
 export function standingOf(
-  { caller, at }: StandingQuestion,
-  { locked, returned, facts, restricting: bound }: StandingRows,
+  { caller }: StandingQuestion,
+  { locked, used, facts, restricting: bound }: StandingRows,
 ): (Standing & { readonly day: string }) | null {
-  const own = locked.find((row) => row.agent_id === caller.agentId);
+  const settingsOf = new Map(locked.map((row) => [row.agent_id, settingsRow(row)]));
+  const own = settingsOf.get(caller.agentId);
   if (own === undefined) throw new Error('the agent has no safeguards row');
-  const rowOf = new Map(locked.map((row) => [row.agent_id as string, row]));
-  if (bound.some((row) => !rowOf.has(row.agent_id))) return null;
-  const day = [
-    dayOf(at),
-    dayText(own),
-    ...bound.map((row) => dayText(rowOf.get(row.agent_id) as Row)),
-  ].reduce((latest, one) => (one > latest ? one : latest));
+  const day = [used, ...bound].reduce((latest, row) => (row.day > latest ? row.day : latest), used.day);
+  // Of an earlier day nothing counts any more.
+  const usageOf = (row: UsageRow): Usage =>
+    row.day === day ? { trades: row.trades, amount: row.amount } : { trades: 0, amount: 0n };
+  const restrictions: Standing['restrictions'][number][] = [];
+  for (const row of bound) {
+    const settings = settingsOf.get(row.agent_id);
+    if (settings === undefined) return null;
+    restrictions.push({
+      agentId: row.agent_id,
+      paused: settings.ownerPaused,
+      locks: settings.locks,
+      usage: usageOf(row),
+      realizedToday: row.realized_today,
+      positionValue: row.position_value,
+      openOrders: row.open_orders,
+    });
+  }
   return {
     day,
     claimed: facts.claimed,
-    safeguards: settingsRow(own),
-    usage: usageOf(own, day, returned),
+    safeguards: own,
+    usage: usageOf(used),
     realizedToday: facts.realized_today,
     positionValue: facts.position_value,
-    restrictions: bound.map((row) => {
-      const settings = settingsRow(rowOf.get(row.agent_id) as Row);
-      return {
-        agentId: row.agent_id,
-        paused: settings.ownerPaused,
-        locks: settings.locks,
-        usage: usageOf(rowOf.get(row.agent_id) as Row, day, row),
-        realizedToday: row.realized_today,
-        positionValue: row.position_value,
-      };
-    }),
+    openOrders: facts.open_orders,
+    restrictions,
   };
 }

@@ -1,12 +1,15 @@
 /** Links of wallets to owners. A link moves what another owner had registered of the same key, in one transaction. */
 
+import { transact } from '@bellwether/durable';
 import type { Caller } from '../../ports/stores.ts';
 import type { LinkOutcome, NewLink, WalletLinkStore } from '../../ports/wallet-links.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
 import { isReachable } from './reachable-wallets.ts';
-import { credentialRow } from './rows.ts';
-import { transact } from './transaction.ts';
+import type { AgentsRow, CredentialsRow, LinkedWalletsRow } from './rows.generated.ts';
+import { credentialRow, only } from './rows.ts';
 import { hasRoomFor } from './wallet-cap.ts';
+
+type Address = Pick<LinkedWalletsRow, 'address'>;
 
 export function createWalletLinkStore(sql: Sql): WalletLinkStore {
   return {
@@ -15,7 +18,7 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
     unlink: (caller, address) => transact(sql, (tx) => unlink(tx, caller, address)),
 
     async unlinkable({ agentId }) {
-      const rows = await sql`
+      const rows = await sql<{ key: string; wallets: string[] }[]>`
         select w.key, array_agg(distinct w.address order by w.address) as wallets from agents a cross join lateral (
           select c.eoa as key, c.wallet_address as address from credentials c
             where c.user_id = a.user_id and ${isReachable(sql, agentId, sql`c.wallet_address`)}
@@ -23,7 +26,7 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
             where l.user_id = a.user_id and ${isReachable(sql, agentId, sql`l.address`)}
           union select a.sol_address, a.sol_address where a.sol_address is not null
         ) w where a.agent_id = ${agentId} group by w.key order by w.key`;
-      return rows.map((row) => ({ key: row.key as string, wallets: row.wallets as string[] }));
+      return rows.map((row) => ({ key: row.key, wallets: row.wallets }));
     },
 
     async setSolAddress(agentId, solAddress) {
@@ -39,14 +42,21 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
 async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
   // Links by one key take turns; of two that race, the later holds.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`wallet link ${link.signer}`}, 0))`;
-  const [caller] = await tx`select user_id from agents where agent_id = ${link.caller.agentId}`;
-  if (!(await hasRoomFor(tx, caller?.user_id, link.address, link.maxWallets))) return { kind: 'full' };
-  const used = await tx`insert into used_link_challenges (nonce, expires_at)
+  const { user_id: callersOwner } = only(
+    await tx<
+      Pick<AgentsRow, 'user_id'>[]
+    >`select user_id from agents where agent_id = ${link.caller.agentId}`,
+  );
+  if (!(await hasRoomFor(tx, callersOwner, link.address, link.maxWallets))) return { kind: 'full' };
+  const used = await tx<object[]>`insert into used_link_challenges (nonce, expires_at)
     values (${link.nonce}, ${new Date(link.nonceExpiresAt)}) on conflict do nothing returning 1`;
   if (used.length === 0) return { kind: 'challenge_used' };
   // The agent may have been claimed since its key was looked up.
-  const [agent] = await tx`select user_id from agents where agent_id = ${link.caller.agentId} for share`;
-  const owner: bigint = agent?.user_id;
+  const { user_id: owner } = only(
+    await tx<
+      Pick<AgentsRow, 'user_id'>[]
+    >`select user_id from agents where agent_id = ${link.caller.agentId} for share`,
+  );
   const { moved, formerOwners } = await takeOver(tx, link, owner);
   await tx`insert into linked_wallets (address, user_id, kind, signer, linked_at)
     select address, ${owner}, ${link.kind}, ${link.signer}, ${new Date(link.at)}
@@ -71,22 +81,27 @@ async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
 
 /** Wallets of a sibling that the agent may not reach are none of its owner's to it. */
 async function unlink(tx: Tx, caller: Caller, address: string): Promise<readonly string[]> {
-  const [agent] = await tx`select user_id from agents where agent_id = ${caller.agentId} for share`;
-  const owner: bigint = agent?.user_id;
+  const { user_id: owner } = only(
+    await tx<
+      Pick<AgentsRow, 'user_id'>[]
+    >`select user_id from agents where agent_id = ${caller.agentId} for share`,
+  );
   const reach = (column: Fragment) => isReachable(tx, caller.agentId, column);
-  const gone = await tx`
+  const gone = await tx<Address[]>`
     delete from credentials c where user_id = ${owner}
       and (wallet_address = ${address} or eoa = ${address}) and ${reach(tx`c.wallet_address` as unknown as Fragment)}
     returning wallet_address as address`;
-  const links = await tx`
+  const links = await tx<Address[]>`
     delete from linked_wallets l where user_id = ${owner}
       and (address = ${address} or signer = ${address}) and ${reach(tx`l.address` as unknown as Fragment)}
     returning address`;
-  const traded = await tx`delete from order_wallets o where user_id = ${owner} and address = ${address}
+  const traded = await tx<
+    Address[]
+  >`delete from order_wallets o where user_id = ${owner} and address = ${address}
     and ${reach(tx`o.address` as unknown as Fragment)} returning address`;
-  const forgotten = await tx`update agents set sol_address = null
+  const forgotten = await tx<Pick<AgentsRow, 'sol_address'>[]>`update agents set sol_address = null
     where agent_id = ${caller.agentId} and sol_address = ${address} returning sol_address`;
-  const wallets = new Set([...gone, ...links, ...traded].map((row) => row.address as string));
+  const wallets = new Set([...gone, ...links, ...traded].map((row) => row.address));
   if (wallets.size === 0 && forgotten.length === 0) return [];
   wallets.add(address);
   const named = [...wallets];
@@ -112,32 +127,29 @@ async function takeOver(
   link: NewLink,
   owner: bigint,
 ): Promise<{ moved: string[]; formerOwners: bigint[] }> {
-  const held = await tx`
+  const held = await tx<Pick<CredentialsRow, 'user_id'>[]>`
     select user_id from credentials where eoa = ${link.signer} and user_id <> ${owner}
     union select user_id from linked_wallets where signer = ${link.signer} and user_id <> ${owner}
     union select user_id from order_wallets where address = ${link.signer} and user_id <> ${owner}`;
-  const formerOwners = held.map((row) => row.user_id as bigint);
+  const formerOwners = held.map((row) => row.user_id);
   if (formerOwners.length > 0) {
     // A trade of theirs that is under way is committed first; the next one finds the credential gone.
     await tx`select 1 from safeguards where agent_id in (
         select agent_id from agents where user_id = any(${formerOwners.map(String)}::bigint[]))
       order by agent_id for no key update`;
   }
-  const credentials = await tx`
+  const credentials = await tx<CredentialsRow[]>`
     select * from credentials where eoa = ${link.signer} and user_id <> ${owner} for update`;
   for (const row of credentials) {
     const sealed = link.reseal(credentialRow(row), owner);
     await tx`update credentials set user_id = ${owner}, key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer}
       where wallet_address = ${row.wallet_address}`;
   }
-  const links = await tx`
+  const links = await tx<Address[]>`
     update linked_wallets set user_id = ${owner} where signer = ${link.signer} and user_id <> ${owner}
     returning address`;
   const moved = [
-    ...new Set([
-      ...credentials.map((row) => row.wallet_address as string),
-      ...links.map((row) => row.address as string),
-    ]),
+    ...new Set([...credentials.map((row) => row.wallet_address), ...links.map((row) => row.address)]),
   ].sort();
   const named = [...new Set([...moved, link.address, link.signer])];
   // Solana addresses may be set without proof; proof takes them from everybody else.

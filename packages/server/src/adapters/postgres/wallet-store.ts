@@ -1,10 +1,12 @@
 /** Wallets and their sealed venue credentials. */
-import type { Address, SolanaAddress } from '@bellwether/protocol';
-import type { WalletAddress, WalletStore } from '../../ports/stores.ts';
+
+import { transact } from '@bellwether/durable';
+import type { Address } from '@bellwether/protocol';
+import type { SolanaWallets, WalletAddress, WalletStore } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
 import { evmWallets, isReachable, reachableAmong, solanaWallets } from './reachable-wallets.ts';
+import type { CredentialsRow, FaucetDrawsRow } from './rows.generated.ts';
 import { credentialRow } from './rows.ts';
-import { transact } from './transaction.ts';
 import { hasRoomFor } from './wallet-cap.ts';
 
 export function createWalletStore(sql: Sql): WalletStore {
@@ -14,7 +16,7 @@ export function createWalletStore(sql: Sql): WalletStore {
         const at = new Date(credential.registeredAt);
         if (!(await hasRoomFor(tx, caller.userId, credential.walletAddress, maxWallets)))
           return 'full' as const;
-        const [row] = await tx`
+        const [row] = await tx<object[]>`
         with mine as (
           insert into credentials as c
             (wallet_address, user_id, eoa, funder, signature_type, api_key_hash, key_id, sealed, registered_at)
@@ -39,51 +41,58 @@ export function createWalletStore(sql: Sql): WalletStore {
       }),
 
     async credential(caller, walletAddress) {
-      const [row] = await sql`select * from credentials c where wallet_address = ${walletAddress}
+      const [row] = await sql<
+        CredentialsRow[]
+      >`select * from credentials c where wallet_address = ${walletAddress}
         and user_id = ${caller.userId} and ${isReachable(sql, caller.agentId, sql`c.wallet_address`)}`;
       return row === undefined ? null : credentialRow(row);
     },
 
     async wallets(caller) {
-      const rows = await sql`select address from (${evmWallets(sql, caller)}) w order by 1`;
-      return rows.map((row) => row.address as Address);
+      const rows = await sql<
+        { address: Address }[]
+      >`select address from (${evmWallets(sql, caller)}) w order by 1`;
+      return rows.map((row) => row.address);
     },
 
     async solanaWallets(caller) {
-      const [row] = await sql`
+      const [row] = await sql<SolanaWallets[]>`
         select a.sol_address as named, (select a.sol_address where not exists (
             select 1 from linked_wallets l where l.address = a.sol_address
             union all select 1 from order_wallets o where o.address = a.sol_address)) as unproved,
           array(${solanaWallets(sql, caller)} order by 1) as proved
         from agents a where a.agent_id = ${caller.agentId}`;
       return {
-        named: (row?.named ?? null) as SolanaAddress | null,
-        unproved: (row?.unproved ?? null) as SolanaAddress | null,
-        proved: (row?.proved ?? []) as SolanaAddress[],
+        named: row?.named ?? null,
+        unproved: row?.unproved ?? null,
+        proved: row?.proved ?? [],
       };
     },
 
     async reachable(caller, addresses) {
-      const rows = await sql`select address from (${reachableAmong(sql, caller, addresses)}) w`;
-      return new Set(rows.map((row) => row.address as WalletAddress));
+      const rows = await sql<
+        { address: WalletAddress }[]
+      >`select address from (${reachableAmong(sql, caller, addresses)}) w`;
+      return new Set(rows.map((row) => row.address));
     },
 
     async isCredited(funder) {
-      const [row] = await sql`select 1 from simulation_credits where wallet = ${funder}`;
+      const [row] = await sql<object[]>`select 1 from simulation_credits where wallet = ${funder}`;
       return row !== undefined;
     },
 
     async drawFaucet(address, amount, allowance, at) {
       const day = new Date(at).toISOString().slice(0, 10);
-      const [row] = await sql`
+      const [row] = await sql<Pick<FaucetDrawsRow, 'amount'>[]>`
         insert into faucet_draws as d (address, day, amount)
         select ${address}, ${day}::date, ${amount} where ${amount} <= ${allowance}::bigint
         on conflict (address, day) do update set amount = d.amount + excluded.amount
           where d.amount + excluded.amount <= ${allowance}::bigint
         returning amount`;
       if (row !== undefined) return { ok: true, left: allowance - row.amount };
-      const [drawn] =
-        await sql`select amount from faucet_draws where address = ${address} and day = ${day}::date`;
+      const [drawn] = await sql<
+        Pick<FaucetDrawsRow, 'amount'>[]
+      >`select amount from faucet_draws where address = ${address} and day = ${day}::date`;
       return { ok: false, left: allowance - (drawn?.amount ?? 0n) };
     },
   };

@@ -1,14 +1,18 @@
 /** Webhook endpoints, their outbox and log, and callbacks that came in. */
+
+import { transact } from '@bellwether/durable';
 import type { DeliveryRow, EndpointRow, WebhookStore } from '../../ports/webhooks.ts';
 import type { Sql } from './connection.ts';
-import type { Row } from './rows.ts';
-import { transact } from './transaction.ts';
+import type { AgentsRow, WebhookDeliveriesRow, WebhookEndpointsRow } from './rows.generated.ts';
+import { only } from './rows.ts';
 
 /** The database's -infinity, "at once", is no date to the driver. */
 const ms = (value: Date | null): number | null =>
   value === null || Number.isNaN(value.getTime()) ? null : value.getTime();
 
-const endpointRow = (row: Row): EndpointRow => ({
+type EndpointWithPending = WebhookEndpointsRow & { readonly pending?: number };
+
+const endpointRow = (row: EndpointWithPending): EndpointRow => ({
   id: row.id,
   agentId: row.agent_id,
   url: row.url,
@@ -24,7 +28,7 @@ const endpointRow = (row: Row): EndpointRow => ({
   pending: row.pending ?? 0,
 });
 
-const deliveryRow = (row: Row): DeliveryRow => ({
+const deliveryRow = (row: WebhookDeliveriesRow): DeliveryRow => ({
   id: row.id,
   endpointId: row.endpoint_id,
   agentId: row.agent_id,
@@ -57,7 +61,7 @@ function endpoints(sql: Sql): Endpoints {
       transact(sql, async (tx) => {
         // Twins take turns on the agent's row, so that they cannot both be the last one allowed.
         await tx`select 1 from agents where agent_id = ${endpoint.agentId} for no key update`;
-        const rows = await tx`
+        const rows = await tx<object[]>`
           insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
           select ${endpoint.id}::uuid, ${endpoint.agentId}::uuid, ${endpoint.url}, ${[...endpoint.events]}::text[],
             ${endpoint.description}, ${endpoint.secret.keyId}::integer, ${endpoint.secret.bytes as Buffer}::bytea,
@@ -69,19 +73,23 @@ function endpoints(sql: Sql): Endpoints {
 
     async list(agentId) {
       await queueEvents(sql);
-      return (await sql`${withPending} where e.agent_id = ${agentId} order by e.created_at, e.id`).map(
-        endpointRow,
-      );
+      return (
+        await sql<
+          EndpointWithPending[]
+        >`${withPending} where e.agent_id = ${agentId} order by e.created_at, e.id`
+      ).map(endpointRow);
     },
 
     async byId(agentId, id) {
       await queueEvents(sql);
-      const [row] = await sql`${withPending} where e.agent_id = ${agentId} and e.id = ${id}`;
+      const [row] = await sql<
+        EndpointWithPending[]
+      >`${withPending} where e.agent_id = ${agentId} and e.id = ${id}`;
       return row === undefined ? null : endpointRow(row);
     },
 
     async remove(agentId, id) {
-      const [row] = await sql`
+      const [row] = await sql<object[]>`
         with gone as (delete from webhook_endpoints where agent_id = ${agentId} and id = ${id} returning id),
         log as (delete from webhook_deliveries where endpoint_id in (select id from gone))
         select 1 from gone`;
@@ -89,7 +97,7 @@ function endpoints(sql: Sql): Endpoints {
     },
 
     async enable(agentId, id, at) {
-      const [row] = await sql`
+      const [row] = await sql<object[]>`
         with found as (
           update webhook_endpoints set enabled = true, disabled_at = null, failures = 0, failing_since = null,
             hold_until = '-infinity', listens_since = pg_current_snapshot()
@@ -105,13 +113,13 @@ function endpoints(sql: Sql): Endpoints {
     async deliveries(agentId, endpointId, { status, before, limit }) {
       const where = sql`endpoint_id = ${endpointId} and agent_id = ${agentId}
         ${status === undefined ? sql`` : sql`and status = ${status}`}`;
-      const [rows, [count]] = await Promise.all([
-        sql`select * from webhook_deliveries where ${where}
+      const [rows, count] = await Promise.all([
+        sql<WebhookDeliveriesRow[]>`select * from webhook_deliveries where ${where}
           ${before === undefined ? sql`` : sql`and id < ${before.toString()}::bigint`}
           order by id desc limit ${limit}`,
-        sql`select count(*)::int as total from webhook_deliveries where ${where}`,
+        sql<{ total: number }[]>`select count(*)::int as total from webhook_deliveries where ${where}`,
       ]);
-      return { rows: rows.map(deliveryRow), total: count?.total as number };
+      return { rows: rows.map(deliveryRow), total: only(count).total };
     },
   };
 }
@@ -121,17 +129,19 @@ type Events = Pick<WebhookStore, 'tellEndpoint' | 'listeners' | 'raise' | 'recei
 function events(sql: Sql): Events {
   return {
     async tellEndpoint(endpointId, eventId, event) {
-      const [row] = await sql`
+      const rows = await sql<WebhookDeliveriesRow[]>`
         insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
         values (${endpointId}, ${event.agentId}, ${eventId}, ${event.type}, ${sql.json(event.data as never)},
           ${new Date(event.at)}) returning *`;
-      return deliveryRow(row as Row);
+      return deliveryRow(only(rows));
     },
 
     async listeners(type) {
-      const rows = await sql`select agent_id, user_id from agents where agent_id in (
+      const rows = await sql<
+        Pick<AgentsRow, 'agent_id' | 'user_id'>[]
+      >`select agent_id, user_id from agents where agent_id in (
         select agent_id from webhook_endpoints where enabled and events && array['*', ${type}::text])`;
-      return rows.map((row) => ({ agentId: row.agent_id as string, userId: row.user_id as bigint }));
+      return rows.map((row) => ({ agentId: row.agent_id, userId: row.user_id }));
     },
 
     async raise(agentId, alerts, at) {
@@ -165,7 +175,7 @@ function outbox(sql: Sql): Outbox {
       await queueEvents(sql);
       const now = new Date(at);
       // Whoever asks at the same time finds the same ones first, and is kept from them by the lock.
-      const rows = await sql`
+      const rows = await sql<WebhookEndpointsRow[]>`
         with leased as (
           select agent_id, count(*) as held from webhook_endpoints where lease_until > ${now} group by agent_id
         ), waiting as (
@@ -203,7 +213,7 @@ function outbox(sql: Sql): Outbox {
     },
 
     async due(endpointId, at, limit) {
-      const rows = await sql`select * from webhook_deliveries
+      const rows = await sql<WebhookDeliveriesRow[]>`select * from webhook_deliveries
         where endpoint_id = ${endpointId} and status = 'pending' and next_attempt_at <= ${new Date(at)}
         order by id limit ${limit}`;
       return rows.map(deliveryRow);

@@ -41,7 +41,7 @@ begin
   from jsonb_to_recordset(batch) as r(condition_id text, payout text, at timestamptz)
   cross join lateral (
     select agent_id from orders where condition_id = r.condition_id
-      and status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+      and order_is_open(status)
     union
     select w.agent_id from positions p
     join agent_wallets w on w.address = p.wallet and (w.is_own or w.granted)
@@ -55,7 +55,7 @@ begin
     select market_id, question from traded_markets where condition_id = r.condition_id
     union all
     select market_id, question from orders where agent_id = c.agent_id and condition_id = r.condition_id
-      and status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+      and order_is_open(status)
     limit 1) m on true
   order by r.condition_id, c.agent_id;
 end

@@ -17,6 +17,11 @@ language sql immutable parallel safe as $$
   end
 $$;
 
+-- Whether evidence can still move an order. The planner writes the list into the statement, so indexes on open orders fit.
+create or replace function order_is_open(status text) returns boolean language sql immutable parallel safe as $$
+  select status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+$$;
+
 -- An order's status in the words of webhooks.
 create or replace function order_event_word(status text) returns text language sql immutable parallel safe as $$
   select case status

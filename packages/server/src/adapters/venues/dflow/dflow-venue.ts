@@ -1,10 +1,12 @@
 /**
- * The port `VenueB` over DFlow: Kalshi's markets as Solana tokens. The same code in front of the real services and of
+ * The port `Venue` over DFlow: Kalshi's markets as Solana tokens. The same code in front of the real services and of
  * the sandbox; which of them it is, only the base addresses and the sender know.
  */
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { Chain } from '../../../ports/chain.ts';
-import type { TickerMarket, VenueB } from '../../../ports/quotes.ts';
+import type { TickerMarket } from '../../../ports/quotes.ts';
+import type { PaperCredit, VenueWith } from '../../../ports/venue.ts';
+import { createChainAccounts } from './accounts.ts';
 import { createDflowClient, type DflowClientOptions, MAX_MINTS_PER_FILTER } from './client.ts';
 import { createMarketSource } from './market-data.ts';
 import { createProgress } from './progress.ts';
@@ -15,13 +17,13 @@ import type { WireMarket } from './wire.ts';
 const MAX_NOTES = 1_000;
 
 export interface DflowVenueOptions extends Omit<DflowClientOptions, 'log'> {
-  readonly name: string;
+  readonly id: string;
   readonly backend: 'paper' | 'live';
   readonly chain: Chain;
   /** How much less than quoted a fill may give, in hundredths of a percent. */
   readonly slippageBps: number;
   /** Paper only. */
-  readonly credit: VenueB['credit'];
+  readonly paper?: PaperCredit;
   readonly log: {
     error(context: object, message: string): void;
     warn(context: object, message: string): void;
@@ -29,8 +31,8 @@ export interface DflowVenueOptions extends Omit<DflowClientOptions, 'log'> {
   };
 }
 
-export function createDflowVenue(options: DflowVenueOptions): VenueB {
-  const { name, backend, chain, clock, log, credit } = options;
+export function createDflowVenue(options: DflowVenueOptions): VenueWith<'quotes'> {
+  const { id, backend, chain, clock, log, paper } = options;
   const collateral: SolanaAddress = USDC_MINT;
   const client = createDflowClient(options);
   const note = createNotes(log);
@@ -45,38 +47,40 @@ export function createDflowVenue(options: DflowVenueOptions): VenueB {
   });
 
   return {
-    name,
-    kind: 'B',
+    id,
     backend,
-    collateralMint: collateral,
-    chain,
     markets: markets.data,
-    credit,
+    accounts: createChainAccounts({ chain, collateralMint: collateral }),
+    ...(paper === undefined ? {} : { paper }),
 
     status() {
       return [client.status(), chain.status()].find((text) => text !== 'ready') ?? 'ready';
     },
 
-    market: markets.fresh,
+    quotes: {
+      collateralMint: collateral,
+      chain,
+      market: markets.fresh,
 
-    async marketsByMint(mints) {
-      const found = new Map<string, TickerMarket>();
-      for (let start = 0; start < mints.length; start += MAX_MINTS_PER_FILTER) {
-        const outcomes = await client.filterOutcomeMints(mints.slice(start, start + MAX_MINTS_PER_FILTER));
-        const loaded = await Promise.all(outcomes.map(markets.byId));
-        for (const [index, market] of loaded.entries())
-          if (market !== null) found.set(outcomes[index]!, market);
-      }
-      return found;
+      async marketsByMint(mints) {
+        const found = new Map<string, TickerMarket>();
+        for (let start = 0; start < mints.length; start += MAX_MINTS_PER_FILTER) {
+          const outcomes = await client.filterOutcomeMints(mints.slice(start, start + MAX_MINTS_PER_FILTER));
+          const loaded = await Promise.all(outcomes.map(markets.byId));
+          for (const [index, market] of loaded.entries())
+            if (market !== null) found.set(outcomes[index]!, market);
+        }
+        return found;
+      },
+
+      quote: (question) =>
+        quote(
+          { client, fresh: markets.fresh, chain, collateral, slippageBps: options.slippageBps, clock, log },
+          question,
+        ),
+
+      progress: createProgress({ client, byMint: markets.byId, note }),
     },
-
-    quote: (question) =>
-      quote(
-        { client, fresh: markets.fresh, chain, collateral, slippageBps: options.slippageBps, clock, log },
-        question,
-      ),
-
-    progress: createProgress({ client, byMint: markets.byId, note }),
   };
 }
 

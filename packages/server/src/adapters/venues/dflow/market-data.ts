@@ -1,8 +1,8 @@
 /**
- * The port `MarketData` over DFlow's metadata: by ticker where venue A has condition ids, by mint where it has token
- * ids. What is read here informs; an order is judged by a market that was fetched for it.
+ * The port `MarketData` over DFlow's metadata: condition ids are tickers, token ids are mints.
+ * What is read here informs; an order is judged by a market that was fetched for it.
  */
-
+import { parseSolanaAddress } from '@bellwether/protocol';
 import type { TickerMarket } from '../../../ports/quotes.ts';
 import type { MarketData } from '../../../ports/venue.ts';
 import { canBeTicker, type DflowClient, MAX_IDS_PER_BATCH, MAX_MARKETS_PER_PAGE } from './client.ts';
@@ -17,6 +17,8 @@ const EVENTS_PER_PAGE = 100;
 /** A search gives at most so many pages of events: whoever wants more names more words. */
 const PAGES_PER_SEARCH = 5;
 const EVERYTHING = '*';
+/** Neither hexadecimal nor decimal numbers alone: those are ids of other venues. */
+const TICKER_OR_MINT = /^(?!0x|\d+$)[A-Za-z0-9._-]{1,120}$/;
 
 /** The venue lists tens of thousands: what trades most, and the latest of the rest. Pages of 255. */
 const LISTED = [
@@ -65,6 +67,9 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
     },
 
     data: {
+      announcesResolutions: false,
+      canBeId: (text) => TICKER_OR_MINT.test(text),
+
       find: byId,
 
       async findAll(tickers) {
@@ -83,6 +88,7 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
       },
 
       async byToken(mint) {
+        if (parseSolanaAddress(mint) === null) return null;
         const market = await byId(mint);
         if (market === null || !market.tokenIds.includes(mint)) return null;
         return { market, outcome: market.tokenIds[0] === mint ? 'YES' : 'NO' };

@@ -67,7 +67,7 @@ export async function quote(context: QuoteContext, question: QuoteQuestion): Pro
     if (error instanceof Degraded)
       return { kind: 'degraded', code: error.code, message: error.sentence, market };
     const expected = error instanceof VenueUnavailable;
-    if (!expected) context.log.error({ err: error, ticker: question.ticker }, 'quoting on venue B failed');
+    if (!expected) context.log.error({ err: error, ticker: question.ticker }, 'quoting failed');
     const message = expected ? sentence(error.message) : null;
     return { kind: 'degraded', code: 'venue_unavailable', message, market };
   }

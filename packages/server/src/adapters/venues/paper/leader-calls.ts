@@ -5,12 +5,12 @@
 import type { MarketData } from '../../../ports/venue.ts';
 import { balanceOf, type PlainBalance } from './balance.ts';
 import type { CallTable } from './forwarded-port.ts';
-import type { PaperVenue } from './paper-venue.ts';
+import type { ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls } from './sandbox-holder.ts';
 
 /** The ports whose real objects only the leader has. */
 export interface LeaderPorts {
-  readonly venue: PaperVenue;
+  readonly venue: ExchangeCalls;
   readonly markets: MarketData;
   readonly sandbox: SandboxCalls;
 }
@@ -19,9 +19,6 @@ const READ = { unanswered: 'retry' } as const;
 
 export const LEADER_CALLS = {
   venue: {
-    name: 'local',
-    kind: 'local',
-    backend: 'local',
     status: 'local',
     verifyCredentials: 'local',
     submit: { unanswered: 'unknown' },
@@ -38,6 +35,8 @@ export const LEADER_CALLS = {
     },
   },
   markets: {
+    announcesResolutions: 'local',
+    canBeId: 'local',
     find: READ,
     findAll: READ,
     listedAfter: READ,

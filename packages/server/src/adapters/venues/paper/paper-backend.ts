@@ -8,9 +8,10 @@
  */
 import type { JournalledExchange } from '@bellwether/exchange';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
-import type { MarketData, Venue } from '../../../ports/venue.ts';
+import type { MarketData, SignedOrders } from '../../../ports/venue.ts';
 import { type Call, createForwardedPort, runForwardedCall } from './forwarded-port.ts';
 import { LEADER_CALLS, type LeaderPorts } from './leader-calls.ts';
+import type { ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
 import { decode, encode } from './wire.ts';
 
@@ -28,9 +29,8 @@ export interface LocalParts extends LeaderPorts {
 }
 
 export interface PaperBackend {
-  readonly venue: Venue;
+  readonly venue: ExchangeCalls;
   readonly markets: MarketData;
-  /** Venue B's. */
   readonly sandbox: SandboxCalls;
   /** `null` while another replica leads. */
   local(): LocalParts | null;
@@ -40,7 +40,7 @@ export interface PaperBackend {
   listening(url: string): Promise<void>;
   /** Whether the exchange can be traded on through here, asked now: a leader elsewhere must answer. Never throws. */
   probe(): Promise<string>;
-  /** `ready`, or why venue B cannot execute: its sandbox fills its orders on the exchange. */
+  /** `ready`, or why the sandbox cannot execute: it fills its orders on the exchange. */
   sandboxStatus(): string;
   /** Answers another replica's call. @throws Error when this one does not lead, or the call is unknown or late */
   answer(text: string): Promise<string>;
@@ -48,13 +48,12 @@ export interface PaperBackend {
 }
 
 export interface PaperBackendOptions {
-  readonly name: string;
   /** @returns null when another replica leads. */
   readonly open: (waitMs: number) => Promise<LocalParts | null>;
   readonly leaders: LeaderBoard;
   /** Proves to the leader that the call is a replica's. */
   readonly sign: (call: { method: string; path: string; body: string }) => string;
-  readonly verifyCredentials: Venue['verifyCredentials'];
+  readonly verifyCredentials: SignedOrders['verifyCredentials'];
   readonly log: {
     warn(context: object, message: string): void;
     info(context: object, message: string): void;
@@ -154,25 +153,19 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   };
 
   return {
-    venue: createForwardedPort<Venue, typeof LEADER_CALLS.venue>({
+    venue: createForwardedPort<ExchangeCalls, typeof LEADER_CALLS.venue>({
       ...route,
       port: 'venue',
       table: LEADER_CALLS.venue,
       here: () => here()?.venue ?? null,
-      local: {
-        name: options.name,
-        kind: 'A',
-        backend: 'paper',
-        status,
-        verifyCredentials: options.verifyCredentials,
-      },
+      local: { status, verifyCredentials: options.verifyCredentials },
     }),
     markets: createForwardedPort<MarketData, typeof LEADER_CALLS.markets>({
       ...route,
       port: 'markets',
       table: LEADER_CALLS.markets,
       here: () => here()?.markets ?? null,
-      local: {},
+      local: { announcesResolutions: true, canBeId: () => true },
     }),
     sandbox: createForwardedPort<SandboxCalls, typeof LEADER_CALLS.sandbox>({
       ...route,

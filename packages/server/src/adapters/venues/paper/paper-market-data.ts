@@ -22,6 +22,8 @@ export function createPaperMarketData(exchange: PaperExchange): MarketData {
   };
 
   return {
+    announcesResolutions: true,
+    canBeId: () => true,
     async find(id) {
       return exchange.market(id) ?? exchange.marketByToken(id)?.market ?? byAlias(id) ?? null;
     },

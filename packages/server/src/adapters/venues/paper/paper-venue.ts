@@ -1,21 +1,32 @@
-/** The embedded paper exchange as a venue. It speaks through the same port as a live one. */
+/** What the desk asks of the embedded paper exchange, as the process that leads it answers. */
 import { ExchangeUnavailable, type JournalledExchange, type NewOrder } from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
-import type { RedeemAnswer, Venue, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
+import type {
+  Cancel,
+  RedeemAnswer,
+  Redemption,
+  SignedOrders,
+  VenueAnswer,
+  VenueOrder,
+} from '../../../ports/venue.ts';
 import { balanceOf, type PaperBalance } from './balance.ts';
 import { answerOf } from './translate.ts';
 
 const DEFAULT_EARLY_MS = 60_000;
 
-export interface PaperVenue extends Venue {
+/** Flat, so that each call can be forwarded to the replica that leads. */
+export interface ExchangeCalls extends Omit<SignedOrders, 'signing' | 'rules'>, Redemption {
+  status(): string;
   balance(funder: Address): Promise<PaperBalance>;
+  cancel: Cancel['orders'];
+  /** Adds collateral; the reason is recorded with it. */
+  deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet'): Promise<void>;
 }
 
-export interface PaperVenueOptions {
-  readonly name: string;
+export interface ExchangeCallsOptions {
   readonly exchange: JournalledExchange;
-  readonly verifyCredentials: Venue['verifyCredentials'];
+  readonly verifyCredentials: SignedOrders['verifyCredentials'];
   /** Seconds that a GTD order must be ahead; its expiry acts a third of that early, at most 60 s. */
   readonly gtdMinLeadS: number;
   /** Epoch milliseconds. */
@@ -23,14 +34,13 @@ export interface PaperVenueOptions {
   readonly log: { warn(context: object, message: string): void };
 }
 
-export function createPaperVenue({
-  name,
+export function createExchangeCalls({
   exchange,
   verifyCredentials,
   gtdMinLeadS,
   now,
   log,
-}: PaperVenueOptions): PaperVenue {
+}: ExchangeCallsOptions): ExchangeCalls {
   const earlyMs = Math.min(DEFAULT_EARLY_MS, Math.floor((gtdMinLeadS * 1000) / 3));
 
   const toEngine = (order: VenueOrder): NewOrder => ({
@@ -48,9 +58,6 @@ export function createPaperVenue({
   });
 
   return {
-    name,
-    kind: 'A',
-    backend: 'paper',
     status: () => (exchange.status === 'open' ? 'ready' : `the paper exchange is ${exchange.status}`),
     verifyCredentials,
     async submit(order): Promise<VenueAnswer> {
@@ -59,7 +66,8 @@ export function createPaperVenue({
         return { kind: 'unknown' };
       }
       try {
-        const events = await exchange.execute({ kind: 'place', order: toEngine(order) });
+        // The desk's own row, written under a unique key, is the proof that this order was never sent before.
+        const events = await exchange.execute({ kind: 'place', order: toEngine(order) }, { isNew: true });
         return answerOf(events, order.orderId);
       } catch (error) {
         // Whether the journal has it will be known when the exchange has recovered: until then, nobody guesses.

@@ -1,5 +1,5 @@
 /**
- * Venue B's sandbox in the process that leads the paper exchange. It lives as long as one term of that lead: when the
+ * The sandbox in the process that leads the paper exchange. It lives as long as one term of that lead: when the
  * exchange has lost its journal and won it back, another replica may have led meanwhile, so what the sandbox has in
  * memory is thrown away and read again.
  */
@@ -39,7 +39,7 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
     held !== null && exchange.status === 'open' && held.term === exchange.term ? held.sandbox : null;
   const present = (): Sandbox => {
     const sandbox = current();
-    if (sandbox === null) throw new Error("venue B's sandbox is not open");
+    if (sandbox === null) throw new Error('the sandbox is not open');
     return sandbox;
   };
   const drop = async (): Promise<void> => {

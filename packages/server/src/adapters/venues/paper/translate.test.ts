@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { isTerminal } from '../../../domain/orders/lifecycle.ts';
 import { toEvidence } from './translate.ts';
 
+const VENUE = 'polymarket';
+
 const CONDITION = '0xc';
-const WALLET = '0xa';
+const WALLET = `0x${'a'.repeat(40)}`;
 
 const facts = (payout?: MarketFacts['payout']): MarketFacts => ({
   id: '7',
@@ -33,7 +35,7 @@ const redeemed = (yes: bigint, no: bigint, payout: bigint): EngineEvent => ({
   payout,
 });
 const legs = (event: EngineEvent, market: MarketFacts) =>
-  toEvidence([entry([event], market)]).fills.map(({ tokenId, side, size, cost }) => ({
+  toEvidence([entry([event], market)], VENUE).fills.map(({ tokenId, side, size, cost }) => ({
     tokenId,
     side,
     size,
@@ -70,7 +72,7 @@ describe('redemption', () => {
   });
 
   test('of nothing is no evidence', () => {
-    expect(toEvidence([entry([redeemed(0n, 0n, 0n)], facts('YES'))])).toMatchObject({
+    expect(toEvidence([entry([redeemed(0n, 0n, 0n)], facts('YES'))], VENUE)).toMatchObject({
       fills: [],
       markets: [],
     });
@@ -80,8 +82,15 @@ describe('redemption', () => {
 describe('markets', () => {
   test('are named once with their first fill, from the entry alone', () => {
     const split = { kind: 'split', account: WALLET, conditionId: CONDITION, amount: 5n } as const;
-    expect(toEvidence([entry([split]), entry([split])]).markets).toEqual([
-      { conditionId: CONDITION, marketId: '7', slug: 'will-it', question: 'Will it?', endDate: 5_000 },
+    expect(toEvidence([entry([split]), entry([split])], VENUE).markets).toEqual([
+      {
+        conditionId: CONDITION,
+        marketId: '7',
+        slug: 'will-it',
+        venue: VENUE,
+        question: 'Will it?',
+        endDate: 5_000,
+      },
     ]);
   });
 
@@ -97,7 +106,7 @@ describe('markets', () => {
         conditionId: CONDITION,
       } as const;
       const amounts = { filled: 5n, remaining: 0n, cost: 2n, fees: 0n };
-      expect(toEvidence([entry([split, { ...done, ...amounts }])])).toMatchObject({
+      expect(toEvidence([entry([split, { ...done, ...amounts }])], VENUE)).toMatchObject({
         fills: [],
         markets: [],
         outcomes: [],
@@ -107,7 +116,7 @@ describe('markets', () => {
 
   test('tell their resolution, whoever traded them', () => {
     const event = { kind: 'market_resolved', conditionId: CONDITION, payout: 'HALF' } as const;
-    expect(toEvidence([entry([event])]).resolutions).toEqual([
+    expect(toEvidence([entry([event])], VENUE).resolutions).toEqual([
       { conditionId: CONDITION, payout: 'HALF', at: 9_000 },
     ]);
   });
@@ -115,14 +124,17 @@ describe('markets', () => {
 
 describe('ends of orders', () => {
   const done = (reason: Extract<EngineEvent, { kind: 'order_done' }>['reason']) =>
-    toEvidence([
-      entry([
-        {
-          ...{ kind: 'order_done', reason, orderId: '0x1', account: WALLET, conditionId: CONDITION },
-          ...{ filled: 0n, remaining: 5n, cost: 0n, fees: 0n },
-        } as EngineEvent,
-      ]),
-    ]).outcomes[0];
+    toEvidence(
+      [
+        entry([
+          {
+            ...{ kind: 'order_done', reason, orderId: '0x1', account: WALLET, conditionId: CONDITION },
+            ...{ filled: 0n, remaining: 5n, cost: 0n, fees: 0n },
+          } as EngineEvent,
+        ]),
+      ],
+      VENUE,
+    ).outcomes[0];
 
   test.each([
     ['expired', 'expired'],

@@ -1,5 +1,6 @@
 /** The exchange's journal entries as the desk's evidence. Pure. */
 import type { EngineEvent, Entry } from '@bellwether/exchange';
+import { isAddress } from '@bellwether/protocol';
 import {
   FIRST_STATUS,
   type OrderEventKind,
@@ -13,7 +14,7 @@ import type {
   OutcomeEvidence,
   ResolutionEvidence,
 } from '../../../ports/evidence.ts';
-import type { VenueAnswer } from '../../../ports/venue.ts';
+import type { VenueAnswer, VenueId } from '../../../ports/venue.ts';
 
 type DoneReason = Extract<EngineEvent, { kind: 'order_done' }>['reason'];
 type Conversion = Extract<EngineEvent, { kind: 'split' | 'merged' | 'redeemed' }>;
@@ -25,7 +26,6 @@ interface Draft extends Mutable<Omit<OutcomeEvidence, 'journal'>> {
 }
 
 /** Every wallet of this venue is an EVM address; other accounts are the exchange's own and no evidence of the desk's. */
-const WALLET = '0x';
 const HALF_PIPS = 5_000;
 const WHOLE_PIPS = 10_000;
 
@@ -58,7 +58,8 @@ const factsOf = (markets: Markets, conditionId: string) => {
 const tokenOf = (markets: Markets, conditionId: string, outcome: 'YES' | 'NO'): string =>
   factsOf(markets, conditionId).tokenIds[outcome === 'YES' ? 0 : 1];
 
-export function toEvidence(entries: readonly Entry[]): Evidence {
+/** @param venue whose markets these are */
+export function toEvidence(entries: readonly Entry[], venue: VenueId): Evidence {
   const outcomes = new Map<string, Draft>();
   const fills: FillEvidence[] = [];
   const deposits: Evidence['deposits'][number][] = [];
@@ -68,12 +69,12 @@ export function toEvidence(entries: readonly Entry[]): Evidence {
     for (const fill of made) {
       fills.push(fill);
       if (!markets.has(fill.conditionId))
-        markets.set(fill.conditionId, marketEvidence(entry, fill.conditionId));
+        markets.set(fill.conditionId, marketEvidence(entry, fill.conditionId, venue));
     }
   };
   for (const entry of entries) {
     for (const event of entry.events) {
-      if ('account' in event && !event.account.startsWith(WALLET)) continue;
+      if ('account' in event && !isAddress(event.account)) continue;
       switch (event.kind) {
         case 'order_accepted':
         case 'order_rejected':
@@ -160,9 +161,9 @@ function applyFill(draft: Draft, event: Event<'fill'>): void {
   draft.status = requireTransition('signed', draft.status, 'filled_partly');
 }
 
-function marketEvidence(entry: Entry, conditionId: string): MarketEvidence {
+function marketEvidence(entry: Entry, conditionId: string, venue: VenueId): MarketEvidence {
   const { id, slug, question, endDate } = factsOf(entry.markets, conditionId);
-  return { conditionId, marketId: id, slug, question, endDate };
+  return { conditionId, marketId: id, slug, question, endDate, venue };
 }
 
 const fillEvidence = (event: Event<'fill'>, { at, markets }: Entry): FillEvidence => ({

@@ -1,0 +1,262 @@
+/**
+ * One connection. What is issued goes out at once, in order, without waiting for what was issued before; what is issued
+ * in the same turn goes out in one write. When the connection ends, everything that has no answer yet is rejected with
+ * `ConnectionLost`, and so is everything that comes after.
+ */
+import { Client, type ClientConfig, type CustomTypesConfig } from 'pg';
+import type { DatabaseAddress, Tls } from './database-url.ts';
+import {
+  asLoss,
+  asOwnError,
+  type ConnectionLost,
+  ConnectionRefused,
+  DatabaseError,
+  endsSession,
+} from './errors.ts';
+import type { Rendered, Rows } from './statement.ts';
+import { parserOf } from './values.ts';
+
+export interface ConnectionOptions {
+  readonly address: DatabaseAddress;
+  /** Which of the address's hosts. */
+  readonly host: number;
+  readonly tls: Tls;
+  readonly applicationName: string;
+  /** Of the session, by PostgreSQL's names. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly connectTimeoutMs: number;
+  /** Ticks (see `tick`) without an answer after which the connection is given up; 0: never. */
+  readonly silentTicksMost: number;
+  readonly onStatement: ((statement: string) => void) | undefined;
+}
+
+/** After this long without traffic a peer is asked whether it is still there; ten more seconds without an answer end it. */
+const KEEPALIVE_AFTER_MS = 5_000;
+/** The same, from the server's side. Ignored on Unix sockets. */
+const SERVER_KEEPALIVE = {
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '5',
+  tcp_user_timeout: '15000',
+};
+/** Prepared statements of one connection; what comes beyond them is prepared for each use. */
+const NAMED_MOST = 1_000;
+/** A migration by another process changed what a prepared statement returns, or a pooler forgot it. */
+const STALE_STATEMENT: ReadonlySet<string> = new Set(['0A000', '26000']);
+const NO_TLS = 'The server does not support SSL connections';
+
+const types = { getTypeParser: parserOf } as unknown as CustomTypesConfig;
+
+/** @throws the system's error, the server's, or ConnectionRefused */
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const { tls } = options;
+  try {
+    return await Connection.open(options, tls);
+  } catch (fault) {
+    if (tls !== 'prefer' || !(fault instanceof Error) || fault.message !== NO_TLS) throw withCode(fault);
+  }
+  return Connection.open(options, false).catch((fault: unknown) => {
+    throw withCode(fault);
+  });
+}
+
+/** The driver's own errors have no code, by which callers could tell that the database is away. */
+function withCode(fault: unknown): unknown {
+  const own = asOwnError(fault);
+  return typeof (own as { readonly code?: unknown }).code === 'string' ? own : asLoss(own);
+}
+
+export class Connection {
+  readonly #client: Client;
+  readonly #options: ConnectionOptions;
+  readonly #pending = new Set<(loss: ConnectionLost) => void>();
+  readonly #lossListeners = new Set<(loss: ConnectionLost) => void>();
+  readonly #names = new Set<string>();
+  #loss: ConnectionLost | undefined;
+  #isCorked = false;
+  #silentTicks = 0;
+  #isWorn = false;
+  onNotification: (channel: string, payload: string) => void = () => {};
+
+  private constructor(client: Client, options: ConnectionOptions) {
+    this.#client = client;
+    this.#options = options;
+    client.on('error', (fault) => this.#lose(fault));
+    client.on('end', () => this.#lose(new Error('the connection was closed')));
+    client.on('notification', ({ channel, payload }) => this.onNotification(channel, payload ?? ''));
+  }
+
+  /** Use `openConnection`. */
+  static open(options: ConnectionOptions, tls: Tls): Promise<Connection> {
+    const client = new Client(configOf(options, tls));
+    const connection = new Connection(client, options);
+    return new Promise((resolve, reject) => {
+      const seconds = options.connectTimeoutMs / 1_000;
+      const timer = setTimeout(
+        () => fail(new ConnectionRefused('CONNECT_TIMEOUT', `no connection within ${seconds} s`)),
+        options.connectTimeoutMs,
+      );
+      const fail = (fault: unknown): void => {
+        clearTimeout(timer);
+        reject(fault);
+        connection.destroy(fault);
+      };
+      client.connect((fault: Error | null | undefined) => {
+        if (fault) return fail(fault);
+        clearTimeout(timer);
+        unwatch();
+        resolve(connection);
+      });
+      const unwatch = connection.onLost(fail);
+    });
+  }
+
+  get isLost(): boolean {
+    return this.#loss !== undefined;
+  }
+
+  /** Whether the next user may have it: it is outside a transaction, and its prepared statements are sound. */
+  get isClean(): boolean {
+    return !this.isLost && !this.#isWorn && this.#client.getTransactionStatus() === 'I';
+  }
+
+  /** Calls back once, at once when it is lost already. @returns ends that */
+  onLost(listener: (loss: ConnectionLost) => void): () => void {
+    if (this.#loss !== undefined) listener(this.#loss);
+    else this.#lossListeners.add(listener);
+    return () => this.#lossListeners.delete(listener);
+  }
+
+  /** @throws ConnectionLost, or the server's error */
+  issue({ text, name, values }: Rendered): Promise<Rows> {
+    return new Promise((resolve, reject) => {
+      if (this.#loss !== undefined) return reject(this.#loss);
+      this.#pending.add(reject);
+      this.#cork();
+      this.#options.onStatement?.(text);
+      const prepared = name !== null && this.#mayName(name) ? { name } : {};
+      const onAnswer = (fault: unknown, result: Answer): void => {
+        if (!this.#pending.delete(reject)) return;
+        this.#silentTicks = 0;
+        if (fault) reject(this.#faultOf(fault));
+        else resolve(rowsOf(result));
+      };
+      // Without values a text goes out by the simple protocol, which takes several statements.
+      this.#client.query(
+        { text, ...prepared, ...(values.length === 0 ? {} : { values: values as unknown[] }) },
+        onAnswer as never,
+      );
+    });
+  }
+
+  #faultOf(fault: unknown): unknown {
+    if (endsSession(fault)) {
+      this.#lose(fault);
+      return this.#loss;
+    }
+    const own = asOwnError(fault);
+    if (own instanceof DatabaseError && STALE_STATEMENT.has(own.code)) this.#isWorn = true;
+    return own;
+  }
+
+  /**
+   * Called at a regular pace; gives the connection up when that was too often without an answer. Ticks are counted and
+   * not milliseconds: a process that was frozen meanwhile has not waited.
+   */
+  tick(): void {
+    if (this.#pending.size === 0) this.#silentTicks = 0;
+    else this.#silentTicks += 1;
+    const most = this.#options.silentTicksMost;
+    if (most > 0 && this.#silentTicks > most) this.destroy(new Error('the database does not answer'));
+  }
+
+  /** Says goodbye; resolves when it is closed. What has no answer yet gets one. */
+  async end(): Promise<void> {
+    if (!this.isLost) await this.#client.end().catch(() => {});
+  }
+
+  /** Cuts it: the server undoes what was not committed. */
+  destroy(cause: unknown): void {
+    this.#lose(cause);
+  }
+
+  #mayName(name: string): boolean {
+    if (this.#names.has(name)) return true;
+    if (this.#names.size >= NAMED_MOST) return false;
+    this.#names.add(name);
+    return true;
+  }
+
+  /** Else each statement of a pipeline would be a write of its own. */
+  #cork(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    const { stream } = this.#client.connection;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      stream.uncork();
+    });
+  }
+
+  #lose(cause: unknown): void {
+    if (this.#loss !== undefined) return;
+    const loss = asLoss(asOwnError(cause));
+    this.#loss = loss;
+    this.#client.connection.stream.destroy();
+    const rejected = [...this.#pending];
+    this.#pending.clear();
+    for (const reject of rejected) reject(loss);
+    const listeners = [...this.#lossListeners];
+    this.#lossListeners.clear();
+    for (const listener of listeners) listener(loss);
+  }
+}
+
+interface Answer {
+  readonly rows: Record<string, unknown>[];
+  readonly rowCount: number | null;
+  readonly command: string | null;
+}
+
+/** Of several statements in one text, the last one's. */
+function rowsOf(answer: Answer | readonly Answer[]): Rows {
+  const { rows, rowCount, command } = (Array.isArray(answer) ? answer.at(-1) : answer) as Answer;
+  return Object.defineProperties(rows, {
+    count: { value: rowCount ?? 0 },
+    command: { value: command ?? '' },
+  }) as Rows;
+}
+
+const escaped = (value: string): string => value.replace(/[\\ ]/g, '\\$&');
+
+function configOf(options: ConnectionOptions, tls: Tls): ClientConfig {
+  const { address, applicationName } = options;
+  const target = address.hosts[options.host % address.hosts.length];
+  const isSocket = target?.host.startsWith('/') === true;
+  const settings = {
+    ...(isSocket ? {} : SERVER_KEEPALIVE),
+    ...address.settings,
+    ...options.settings,
+  };
+  const chosen = Object.entries(settings).map(([name, value]) => `-c ${name}=${escaped(value)}`);
+  return {
+    ...target,
+    user: address.user,
+    password: address.password,
+    database: address.database,
+    application_name: applicationName,
+    options: [address.options, ...chosen].join(' ').trim(),
+    ssl: isSocket ? false : tlsConfig(tls),
+    ...(address.isTlsDirect ? { sslnegotiation: 'direct' } : {}),
+    pipeline: true,
+    keepAlive: !isSocket,
+    keepAliveInitialDelayMillis: KEEPALIVE_AFTER_MS,
+    types,
+  };
+}
+
+function tlsConfig(tls: Tls): ClientConfig['ssl'] {
+  if (tls === 'prefer' || tls === 'require') return { rejectUnauthorized: false };
+  return tls === 'verify-full' ? true : tls;
+}

@@ -1,0 +1,100 @@
+/**
+ * What a database's URL says: `postgres://user:password@host:5432/database?sslmode=require`, several hosts with commas
+ * between them, or a Unix socket in PostgreSQL's own spelling, `postgres://user@/database?host=/folder&port=5432`.
+ */
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
+
+/** `prefer` speaks without TLS to a server that has none; `require` checks no certificate. */
+export type Tls = false | 'prefer' | 'require' | 'verify-full' | TlsOptions;
+
+export interface DatabaseAddress {
+  /** In the order in which they are tried. A host that begins with `/` is the folder of a socket. */
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly database: string | undefined;
+  readonly tls: Tls;
+  readonly isTlsDirect: boolean;
+  /** Settings of the session, by PostgreSQL's names. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** The `options` of the URL, as they are. */
+  readonly options: string;
+}
+
+const URL_PARTS = /^postgres(?:ql)?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/;
+const HOST_PARTS = /^(\[[^\]]+\]|[^:]*)(?::(\d+))?$/;
+const PORT = 5432;
+const SOCKET_FOLDER = '/var/run/postgresql';
+
+/** Parameters of libpq, PostgreSQL's own client library, that say nothing to the server. */
+const CLIENT_PARAMETERS: ReadonlySet<string> = new Set([
+  ...['host', 'port', 'options', 'ssl', 'sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey'],
+  ...[
+    'channel_binding',
+    'gssencmode',
+    'target_session_attrs',
+    'connect_timeout',
+    'passfile',
+    'uselibpqcompat',
+  ],
+]);
+
+const decoded = (text: string | undefined): string | undefined =>
+  text === undefined || text === '' ? undefined : decodeURIComponent(text);
+
+/** @throws Error that does not show the URL, which holds a password */
+export function readDatabaseUrl(url: string): DatabaseAddress {
+  const [found, user, password, hosts = '', database, query] = URL_PARTS.exec(url) ?? [];
+  if (found === undefined)
+    throw new Error('the database URL is not of the form postgres://user@host/database');
+  const params = new URLSearchParams(query);
+  const settings = Object.fromEntries([...params].filter(([name]) => !CLIENT_PARAMETERS.has(name)));
+  return {
+    hosts: hostsOf(
+      decodeURIComponent(hosts) || params.get('host') || (query === undefined ? 'localhost' : SOCKET_FOLDER),
+      params.get('port'),
+    ),
+    user: decoded(user),
+    password: decoded(password),
+    database: decoded(database),
+    tls: tlsOf(params),
+    isTlsDirect: params.get('sslnegotiation') === 'direct',
+    settings,
+    options: params.get('options') ?? '',
+  };
+}
+
+function hostsOf(list: string, port: string | null): DatabaseAddress['hosts'] {
+  return list.split(',').map((one) => {
+    const [, host, ownPort] = HOST_PARTS.exec(one) ?? [];
+    if (host === undefined) throw new Error('the database URL names a host that is none');
+    return { host: host.replace(/^\[|\]$/g, ''), port: Number(ownPort ?? port ?? PORT) };
+  });
+}
+
+function tlsOf(params: URLSearchParams): Tls {
+  const mode = params.get('sslmode') ?? params.get('ssl');
+  if (params.get('sslrootcert') === 'system') return 'verify-full';
+  switch (mode) {
+    case null:
+    case 'disable':
+    case 'false':
+      return false;
+    case 'prefer':
+    case 'allow':
+      return 'prefer';
+    case 'true':
+    case 'verify-ca':
+    case 'verify-full':
+      return 'verify-full';
+    default:
+      return 'require';
+  }
+}
+
+/** The URL of a database behind a Unix socket. */
+export const socketUrl = (
+  where: { readonly socketDir: string; readonly port: number; readonly user: string },
+  database: string,
+): string =>
+  `postgres://${where.user}@/${database}?host=${encodeURIComponent(where.socketDir)}&port=${where.port}`;

@@ -1,0 +1,104 @@
+/**
+ * Notifications of the database, on a connection of their own that is made anew whenever it is lost. What was notified
+ * meanwhile is missed: who listens must be able to do without.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection } from './connection.ts';
+
+/** Between attempts to connect again. */
+const RETRY_MS = 250;
+/** A connection that only listens hears nothing of its death, so it is asked a question now and then. */
+const ASK_EVERY_MS = 5_000;
+const ANSWER_WITHIN_MS = 5_000;
+
+type OnNotify = (payload: string) => void;
+
+const quoted = (channel: string): string => `"${channel.replaceAll('"', '""')}"`;
+
+export class Listener {
+  readonly #connect: () => Promise<Connection>;
+  readonly #channels = new Map<string, Set<OnNotify>>();
+  #connection: Promise<Connection> | undefined;
+  #open: Connection | undefined;
+  #isStopped = false;
+
+  constructor(connect: () => Promise<Connection>) {
+    this.#connect = connect;
+  }
+
+  async listen(channel: string, onNotify: OnNotify): Promise<{ readonly unlisten: () => Promise<void> }> {
+    const listeners = this.#channels.get(channel) ?? new Set();
+    this.#channels.set(channel, listeners);
+    listeners.add(onNotify);
+    try {
+      this.#connection ??= this.#connectOnce();
+      await issue(await this.#connection, `listen ${quoted(channel)}`);
+    } catch (fault) {
+      listeners.delete(onNotify);
+      throw fault;
+    }
+    return {
+      unlisten: async () => {
+        listeners.delete(onNotify);
+        if (listeners.size > 0) return;
+        this.#channels.delete(channel);
+        // Not one that is still being made: it will not be asked to listen.
+        if (this.#open !== undefined) await issue(this.#open, `unlisten ${quoted(channel)}`).catch(() => {});
+      },
+    };
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async #connectOnce(): Promise<Connection> {
+    let connection: Connection;
+    try {
+      connection = await this.#connect();
+    } catch (fault) {
+      this.#connection = undefined;
+      throw fault;
+    }
+    connection.onNotification = (channel, payload) => {
+      for (const onNotify of this.#channels.get(channel) ?? []) onNotify(payload);
+    };
+    this.#open = connection;
+    const asking = setInterval(() => void ask(connection), ASK_EVERY_MS);
+    asking.unref();
+    connection.onLost(() => {
+      clearInterval(asking);
+      this.#open = undefined;
+      if (this.#isStopped) return;
+      this.#connection = this.#connectAgain();
+      this.#connection.catch(() => {});
+    });
+    return connection;
+  }
+
+  async #connectAgain(): Promise<Connection> {
+    for (;;) {
+      if (this.#isStopped) throw new Error('the pool was closed');
+      try {
+        const connection = await this.#connectOnce();
+        for (const channel of this.#channels.keys()) await issue(connection, `listen ${quoted(channel)}`);
+        return connection;
+      } catch {
+        await sleep(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+}
+
+const issue = (connection: Connection, text: string): Promise<unknown> =>
+  connection.issue({ text, name: null, values: [] });
+
+async function ask(connection: Connection): Promise<void> {
+  const timer = setTimeout(
+    () => connection.destroy(new Error('the database does not answer')),
+    ANSWER_WITHIN_MS,
+  );
+  timer.unref();
+  await issue(connection, 'select 1').catch(() => {});
+  clearTimeout(timer);
+}

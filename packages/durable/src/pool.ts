@@ -1,0 +1,333 @@
+/**
+ * A bounded number of connections, each lent to one user at a time: to a statement until its answer, to a transaction
+ * until its end. Who finds none free waits in line. Connections are opened when they are needed, and opened anew after
+ * they died; an attempt that fails rejects those who waited for it, when there is no other connection to wait for.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Connection, openConnection } from './connection.ts';
+import { type DatabaseAddress, readDatabaseUrl, type Tls } from './database-url.ts';
+import { asLoss, ConnectionRefused } from './errors.ts';
+import { Listener } from './listener.ts';
+import { createTag, type Issuer, type Rendered, type Rows, type Tag } from './statement.ts';
+
+export interface PoolOptions {
+  readonly max?: number;
+  readonly applicationName?: string;
+  readonly connectTimeoutSeconds?: number;
+  /**
+   * Milliseconds after which the server gives a statement up; 0: never. A connection on which nothing at all is heard
+   * for that long, and some seconds more, is given up by this side.
+   */
+  readonly statementTimeoutMs?: number;
+  /** Of every session, by PostgreSQL's names. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Instead of what the URL says. */
+  readonly tls?: Tls;
+  /** Sees every statement as it is handed to a connection; never its parameters, which may be secret. */
+  readonly onStatement?: (connection: number, statement: string) => void;
+}
+
+/** What opens a pool on the same database: `openPool(address.url, address.options)`. */
+export interface PoolAddress {
+  readonly url: string;
+  readonly options: Omit<PoolOptions, 'onStatement' | 'max'>;
+}
+
+/** Lends connections. `use` is called at once when one is free. */
+export interface Connections {
+  acquire(use: (connection: Connection) => void, fail: (fault: unknown) => void): void;
+  /** Takes it back; everything issued on it must have been answered, or be about to. */
+  release(connection: Connection): void;
+}
+
+export interface Sql extends Tag {
+  readonly connections: Connections;
+  /** Calls back with each notification, also after the connection was lost and made anew. */
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+  ): Promise<{ readonly unlisten: () => Promise<void> }>;
+  notify(channel: string, payload: string): Promise<void>;
+  /** A connection of its own beside the pool's, which is never replaced: lost is lost. */
+  session(options?: Pick<PoolOptions, 'settings'>): Promise<Session>;
+  /** Where it leads, as data for another thread; holds the password. */
+  address(): PoolAddress;
+  /** Cuts every connection, sessions included. What waits for an answer is rejected. */
+  dropConnections(reason: Error): void;
+  /** Waits for what is under way, for five seconds or `timeout` seconds, and cuts the rest. */
+  end(options?: { readonly timeout?: number }): Promise<void>;
+}
+
+export interface Session extends Tag {
+  readonly connections: Connections;
+  /** The server's number for it. */
+  readonly backendPid: number;
+  isLost(): boolean;
+  /** Rejects when the connection is gone; never resolves. */
+  readonly lost: Promise<never>;
+  /** Cuts it; the server undoes what was not committed. */
+  end(): void;
+}
+
+/** Longer than any transaction of a living process waits between its statements. */
+const IDLE_IN_TRANSACTION_MS = 15_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_S = 10;
+const TICK_MS = 1_000;
+/** Beyond the server's own limit: its refusal has to arrive. */
+const GRACE_TICKS = 5;
+const MOST = 10;
+const END_WITHIN_S = 5;
+const GOODBYE_MS = 500;
+/** Between attempts to connect while other connections are alive. */
+const RETRY_MS = 250;
+
+interface Waiting {
+  readonly use: (connection: Connection) => void;
+  readonly fail: (fault: unknown) => void;
+}
+
+interface Shared {
+  readonly address: DatabaseAddress;
+  readonly options: PoolOptions;
+  /** Every connection of the pool, its sessions' and its listener's. */
+  readonly alive: Set<Connection>;
+  /** Counts connections: numbers them, and moves on among the address's hosts. */
+  opened: number;
+  isEnded: boolean;
+}
+
+async function connect(shared: Shared, settings: PoolOptions['settings'] = {}): Promise<Connection> {
+  const { address, options, alive } = shared;
+  const { onStatement, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
+  shared.opened += 1;
+  const number = shared.opened;
+  const connection = await openConnection({
+    address,
+    host: number - 1,
+    tls: options.tls ?? address.tls,
+    applicationName: options.applicationName ?? 'bellwether',
+    settings: {
+      // A process that is frozen within a transaction holds its agent's lock from every other replica.
+      idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+      statement_timeout: String(statementTimeoutMs),
+      ...options.settings,
+      ...settings,
+    },
+    connectTimeoutMs: (options.connectTimeoutSeconds ?? CONNECT_TIMEOUT_S) * 1_000,
+    silentTicksMost: statementTimeoutMs === 0 ? 0 : Math.ceil(statementTimeoutMs / TICK_MS) + GRACE_TICKS,
+    onStatement: onStatement === undefined ? undefined : (statement) => onStatement(number, statement),
+  });
+  if (shared.isEnded) {
+    connection.destroy(new Error('the pool was closed'));
+    throw new ConnectionRefused('CONNECTION_ENDED', 'the pool is closed');
+  }
+  alive.add(connection);
+  connection.onLost(() => alive.delete(connection));
+  return connection;
+}
+
+export function openPool(url: string, options: PoolOptions = {}): Sql {
+  const shared: Shared = {
+    address: readDatabaseUrl(url),
+    options,
+    alive: new Set(),
+    opened: 0,
+    isEnded: false,
+  };
+  const pool = new Pool(shared);
+  const listener = new Listener(() => connect(shared));
+  const ticker = setInterval(() => {
+    for (const connection of shared.alive) connection.tick();
+  }, TICK_MS);
+  ticker.unref();
+  const tag = createTag(issuerOf(pool));
+  return Object.assign(tag, {
+    connections: pool,
+    listen: (channel: string, onNotify: (payload: string) => void) => listener.listen(channel, onNotify),
+    async notify(channel: string, payload: string) {
+      await tag`select pg_notify(${channel}, ${payload})`;
+    },
+    session: (own: Pick<PoolOptions, 'settings'> = {}) => openSession(shared, own),
+    address: () => {
+      const { onStatement: _, max: __, ...rest } = options;
+      return { url, options: rest };
+    },
+    dropConnections(reason: Error) {
+      for (const connection of [...shared.alive]) connection.destroy(reason);
+    },
+    async end({ timeout = END_WITHIN_S }: { readonly timeout?: number } = {}) {
+      clearInterval(ticker);
+      shared.isEnded = true;
+      listener.stop();
+      await pool.drain(timeout * 1_000);
+      for (const connection of [...shared.alive]) connection.destroy(new Error('the pool was closed'));
+    },
+  });
+}
+
+/** A statement of a pool has a connection to itself until it is answered. */
+const issuerOf = (connections: Connections): Issuer => ({
+  issue: (statement: Rendered): Promise<Rows> =>
+    new Promise((resolve, reject) => {
+      connections.acquire((connection) => {
+        connection.issue(statement).then(
+          (rows) => {
+            connections.release(connection);
+            resolve(rows);
+          },
+          (fault: unknown) => {
+            connections.release(connection);
+            reject(fault);
+          },
+        );
+      }, reject);
+    }),
+  refuse: (fault) => Promise.reject(fault),
+});
+
+class Pool implements Connections {
+  readonly #shared: Shared;
+  readonly #max: number;
+  readonly #idle: Connection[] = [];
+  readonly #busy = new Set<Connection>();
+  #waiting: Waiting[] = [];
+  #opening = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #onIdle: () => void = () => {};
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+    this.#max = shared.options.max ?? MOST;
+  }
+
+  acquire(use: Waiting['use'], fail: Waiting['fail']): void {
+    if (this.#shared.isEnded) {
+      fail(new ConnectionRefused('CONNECTION_ENDED', 'the pool is closed'));
+      return;
+    }
+    for (let free = this.#idle.pop(); free !== undefined; free = this.#idle.pop()) {
+      if (free.isClean) {
+        this.#lend(free, use);
+        return;
+      }
+      free.destroy(new Error('the connection was left in a transaction'));
+    }
+    this.#waiting.push({ use, fail });
+    this.#open();
+  }
+
+  release(connection: Connection): void {
+    this.#busy.delete(connection);
+    if (!connection.isLost) this.#give(connection);
+    if (this.#busy.size === 0 && this.#waiting.length === 0) this.#onIdle();
+    this.#open();
+  }
+
+  /** Resolves when nothing is under way any more, or after that long. Who waits in line is refused. */
+  async drain(withinMs: number): Promise<void> {
+    clearTimeout(this.#retry);
+    const refused = this.#waiting;
+    this.#waiting = [];
+    for (const { fail } of refused) fail(new ConnectionRefused('CONNECTION_ENDED', 'the pool is closed'));
+    if (this.#busy.size > 0 && withinMs > 0)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, withinMs);
+        this.#onIdle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    if (withinMs === 0) return;
+    const goodbyes = Promise.all(this.#idle.map((connection) => connection.end()));
+    await Promise.race([goodbyes, sleep(GOODBYE_MS, undefined, { ref: false })]);
+  }
+
+  #lend(connection: Connection, use: Waiting['use']): void {
+    this.#busy.add(connection);
+    use(connection);
+  }
+
+  #give(connection: Connection): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#lend(connection, next.use);
+    else this.#idle.push(connection);
+  }
+
+  /** As many as are waited for, up to the bound. */
+  #open(): void {
+    if (this.#retry !== undefined) return;
+    const isFull = () => this.#idle.length + this.#busy.size + this.#opening >= this.#max;
+    while (this.#opening < this.#waiting.length && !isFull() && !this.#shared.isEnded) this.#openOne();
+  }
+
+  #openOne(): void {
+    this.#opening += 1;
+    const waitedFor = this.#waiting.at(-1);
+    connect(this.#shared).then(
+      (connection) => {
+        this.#opening -= 1;
+        connection.onLost(() => this.#forget(connection));
+        this.#give(connection);
+      },
+      (fault: unknown) => {
+        this.#opening -= 1;
+        this.#failed(fault, waitedFor);
+      },
+    );
+  }
+
+  #failed(fault: unknown, waitedFor: Waiting | undefined): void {
+    if (this.#busy.size > 0) {
+      // Those in use come free some time; more cannot be had now.
+      this.#retry ??= setTimeout(() => {
+        this.#retry = undefined;
+        this.#open();
+      }, RETRY_MS);
+      return;
+    }
+    const last = waitedFor === undefined ? -1 : this.#waiting.indexOf(waitedFor);
+    for (const { fail } of this.#waiting.splice(0, last + 1)) fail(fault);
+    this.#open();
+  }
+
+  #forget(connection: Connection): void {
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+    // One in use is given back by its user, who hears of the loss.
+    if (!this.#busy.has(connection)) this.#open();
+  }
+}
+
+async function openSession(shared: Shared, { settings }: Pick<PoolOptions, 'settings'>): Promise<Session> {
+  const connection = await connect(shared, settings);
+  const lost = new Promise<never>((_, reject) => connection.onLost(reject));
+  lost.catch(() => {});
+  const queue: Waiting[] = [];
+  let isLent = false;
+  const connections: Connections = {
+    acquire(use, fail) {
+      if (isLent) return void queue.push({ use, fail });
+      isLent = true;
+      use(connection);
+    },
+    release() {
+      const next = queue.shift();
+      if (next === undefined) isLent = false;
+      else next.use(connection);
+    },
+  };
+  const end = (): void => connection.destroy(asLoss(new Error('the session was ended')));
+  try {
+    const tag = createTag(issuerOf(connections));
+    const [row] = await tag`select pg_backend_pid() as pid`;
+    return Object.assign(tag, {
+      ...{ connections, lost, end },
+      backendPid: Number(row?.pid),
+      isLost: () => connection.isLost,
+    });
+  } catch (fault) {
+    end();
+    throw fault;
+  }
+}

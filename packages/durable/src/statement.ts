@@ -1,0 +1,239 @@
+/**
+ * Statements as tagged templates: sql`select * from notes where id = ${id}`. A value becomes a parameter, a statement
+ * inside a statement becomes part of it. Nothing is sent before the statement is awaited (or `execute` is called), so
+ * that the same template serves as a statement and as a fragment.
+ */
+import { createHash } from 'node:crypto';
+import { castOf, type Encoded, encode, type Json, json, type Value } from './values.ts';
+
+/** A row as the server gives it; who reads it knows its columns. */
+// biome-ignore lint/suspicious/noExplicitAny: the driver cannot know the columns' types
+export type Row = Record<string, any>;
+
+export type Rows<T extends readonly Row[] = Row[]> = T & {
+  /** Rows that the statement returned or touched. */
+  readonly count: number;
+  /** `SELECT`, `INSERT`, `COMMIT` …, as the server names what it did. */
+  readonly command: string;
+};
+
+/** Ready to be handed to a connection. */
+export interface Rendered {
+  readonly text: string;
+  /** Of the prepared statement; `null` where preparing would not pay. */
+  readonly name: string | null;
+  readonly values: readonly Encoded[];
+}
+
+/** Sends statements: a pool, a session or a transaction. */
+export interface Issuer {
+  issue(statement: Rendered): Promise<Rows>;
+  /** The statement could not be put together. Nothing of it was sent. */
+  refuse(fault: unknown): Promise<never>;
+}
+
+/** A part of a statement. */
+export type Fragment = Statement<Row[]> | Columns;
+
+export type Parameter = Value | Fragment;
+
+type ColumnValues = Readonly<Record<string, unknown>>;
+
+/** Issues statements. */
+export interface Tag {
+  <T extends readonly Row[] = Row[]>(
+    strings: TemplateStringsArray,
+    ...values: readonly Parameter[]
+  ): Statement<T>;
+  /** A name, quoted; or, behind `insert into … `, the columns and values of rows; behind `set `, assignments. */
+  (columns: string | ColumnValues | readonly ColumnValues[]): Fragment;
+  /** The text as it stands; without values it may hold several statements. */
+  unsafe<T extends readonly Row[] = Row[]>(text: string, values?: readonly Value[]): Statement<T>;
+  json(value: unknown): Json;
+}
+
+export class Columns {
+  readonly value: string | ColumnValues | readonly ColumnValues[];
+
+  constructor(value: Columns['value']) {
+    this.value = value;
+  }
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const ASSIGNMENTS_FOLLOW = /\bset\s*$/i;
+
+/** Puts text and values of one statement together. */
+class Writer {
+  text = '';
+  readonly values: Encoded[] = [];
+
+  template(strings: TemplateStringsArray, values: readonly unknown[]): void {
+    this.text += strings[0];
+    values.forEach((value, index) => {
+      if (value instanceof Statement) value.writeTo(this);
+      else if (value instanceof Columns) this.#columns(value.value);
+      else this.#parameter(value);
+      this.text += strings[index + 1];
+    });
+  }
+
+  #parameter(value: unknown): void {
+    this.values.push(encode(value));
+    this.text += `$${this.values.length}${castOf(value)}`;
+  }
+
+  #columns(value: Columns['value']): void {
+    if (typeof value === 'string') this.text += quoted(value);
+    else if (ASSIGNMENTS_FOLLOW.test(this.text)) this.#assignments(value as ColumnValues);
+    else this.#insertion((Array.isArray(value) ? value : [value]) as readonly ColumnValues[]);
+  }
+
+  #assignments(columns: ColumnValues): void {
+    Object.entries(columns).forEach(([name, value], index) => {
+      this.text += `${index === 0 ? '' : ', '}${quoted(name)} = `;
+      this.#parameter(value);
+    });
+  }
+
+  #insertion(rows: readonly ColumnValues[]): void {
+    const names = Object.keys(rows[0] ?? {});
+    this.text += `(${names.map(quoted).join(', ')}) values `;
+    rows.forEach((row, index) => {
+      this.text += index === 0 ? '(' : ', (';
+      names.forEach((name, place) => {
+        if (place > 0) this.text += ', ';
+        this.#parameter(row[name]);
+      });
+      this.text += ')';
+    });
+  }
+}
+
+const nameOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
+
+interface Static {
+  readonly text: string;
+  readonly name: string;
+}
+
+/** What does not change between two uses of a template, by the casts of its values. */
+const templates = new WeakMap<TemplateStringsArray, Map<string, Static>>();
+/** Names of statements that were put together from fragments. */
+const composed = new Map<string, string>();
+const COMPOSED_MOST = 2_000;
+
+function composedName(text: string): string {
+  let name = composed.get(text);
+  if (name === undefined) {
+    if (composed.size >= COMPOSED_MOST) composed.clear();
+    name = nameOf(text);
+    composed.set(text, name);
+  }
+  return name;
+}
+
+function renderTemplate(strings: TemplateStringsArray, values: readonly unknown[]): Rendered {
+  if (values.some((value) => value instanceof Statement || value instanceof Columns)) {
+    const writer = new Writer();
+    writer.template(strings, values);
+    return { text: writer.text, name: composedName(writer.text), values: writer.values };
+  }
+  const encoded = values.map(encode);
+  const casts = values.map(castOf).join();
+  let known = templates.get(strings);
+  if (known === undefined) {
+    known = new Map();
+    templates.set(strings, known);
+  }
+  let parts = known.get(casts);
+  if (parts === undefined) {
+    const writer = new Writer();
+    writer.template(strings, values);
+    parts = { text: writer.text, name: nameOf(writer.text) };
+    known.set(casts, parts);
+  }
+  return { ...parts, values: encoded };
+}
+
+type Source =
+  | { readonly strings: TemplateStringsArray; readonly values: readonly unknown[] }
+  | { readonly text: string; readonly values: readonly unknown[] };
+
+export class Statement<T extends readonly Row[] = Row[]> implements Promise<Rows<T>> {
+  readonly [Symbol.toStringTag] = 'Statement';
+  readonly #issuer: Issuer;
+  readonly #source: Source;
+  #answer: Promise<Rows<T>> | undefined;
+
+  constructor(issuer: Issuer, source: Source) {
+    this.#issuer = issuer;
+    this.#source = source;
+  }
+
+  /** Sends it now; `then` would. */
+  execute(): this {
+    this.#answer ??= this.#send() as Promise<Rows> as unknown as Promise<Rows<T>>;
+    return this;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a statement is sent when it is awaited
+  then<A = Rows<T>, B = never>(
+    onAnswer?: ((rows: Rows<T>) => A | PromiseLike<A>) | null,
+    // biome-ignore lint/suspicious/noExplicitAny: as a promise has it
+    onFault?: ((fault: any) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.execute();
+    return (this.#answer as Promise<Rows<T>>).then(onAnswer, onFault);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: as a promise has it
+  catch<B = never>(onFault?: ((fault: any) => B | PromiseLike<B>) | null): Promise<Rows<T> | B> {
+    return this.then(undefined, onFault);
+  }
+
+  finally(onEnd?: (() => void) | null): Promise<Rows<T>> {
+    this.execute();
+    return (this.#answer as Promise<Rows<T>>).finally(onEnd);
+  }
+
+  /** As a part of another statement. */
+  writeTo(writer: Writer): void {
+    const source = this.#source;
+    if ('strings' in source) writer.template(source.strings, source.values);
+    else if (source.values.length === 0) writer.text += source.text;
+    else throw new TypeError('a statement with numbered parameters cannot be a part of another one');
+  }
+
+  #send(): Promise<Rows> {
+    let rendered: Rendered;
+    try {
+      rendered = this.#render();
+    } catch (fault) {
+      return this.#issuer.refuse(fault);
+    }
+    return this.#issuer.issue(rendered);
+  }
+
+  #render(): Rendered {
+    const source = this.#source;
+    if ('strings' in source) return renderTemplate(source.strings, source.values);
+    const name = source.values.length === 0 ? null : composedName(source.text);
+    return { text: source.text, name, values: source.values.map(encode) };
+  }
+}
+
+/** @param requireOpen throws when no further statement may be made */
+export function createTag(issuer: Issuer, requireOpen: () => void = () => {}): Tag {
+  const tag = (first: TemplateStringsArray | Columns['value'], ...values: readonly unknown[]): unknown => {
+    if (typeof first !== 'object' || !('raw' in first) || !Array.isArray(first))
+      return new Columns(first as Columns['value']);
+    requireOpen();
+    return new Statement(issuer, { strings: first as unknown as TemplateStringsArray, values });
+  };
+  const unsafe = (text: string, values: readonly Value[] = []): unknown => {
+    requireOpen();
+    return new Statement(issuer, { text, values });
+  };
+  return Object.assign(tag, { unsafe, json }) as unknown as Tag;
+}

@@ -1,0 +1,169 @@
+/**
+ * Transactions. Statements go out in order, without waiting for one another, and the commit behind them; a connection
+ * that dies rejects them all. What PostgreSQL answers to a commit is judged here and nowhere else.
+ */
+import type { Connection } from './connection.ts';
+import { asLoss, CommitInDoubt, ConnectionLost, isConnectFault } from './errors.ts';
+import type { Connections } from './pool.ts';
+import { createTag, type Rendered, type Rows, type Tag } from './statement.ts';
+
+/** Issues the statements of one transaction. */
+export type Tx = Tag;
+
+export interface Transaction {
+  /** Each statement rejects with the database's error, or with `ConnectionLost`. */
+  readonly tx: Tx;
+  /** Goes out behind what was issued before. @throws CommitInDoubt; anything else is proof that nothing was written */
+  commit(): Promise<void>;
+  /** Never throws: what is not committed is undone in any case. */
+  rollback(): Promise<void>;
+}
+
+/** A pool, or a session. */
+interface Database {
+  readonly connections: Connections;
+}
+
+/** Everything that `work` issues, or nothing. @throws CommitInDoubt; anything else is proof that nothing was written */
+export async function transact<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const transaction = openTransaction(database);
+  let result: T;
+  try {
+    result = await work(transaction.tx);
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
+  }
+  await transaction.commit();
+  return result;
+}
+
+/** Must be committed or rolled back: until then it keeps a connection from everybody else. */
+export function openTransaction({ connections }: Database): Transaction {
+  const line = new TransactionLine(connections);
+  return {
+    tx: createTag(line, () => line.requireOpen()),
+    commit: () => line.commit(),
+    rollback: () => line.rollback(),
+  };
+}
+
+const plain = (text: string): Rendered => ({ text, name: null, values: [] });
+const isOver = (): Error => new Error('the transaction is over');
+
+/** What waits for the connection. */
+interface Queued {
+  readonly statement: Rendered;
+  readonly resolve: (rows: Promise<Rows>) => void;
+  readonly reject: (fault: unknown) => void;
+}
+
+class TransactionLine {
+  readonly #connections: Connections;
+  #connection: Connection | undefined;
+  #queued: Queued[] = [];
+  /** Why nothing can be issued any more. */
+  #closed: unknown;
+  /** Of a statement: then the whole is undone. */
+  #failure: unknown;
+  #lastHanded: Rendered | undefined;
+  #isEnding = false;
+  #isReleased = false;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+    // Whatever comes behind it must not happen outside.
+    this.#send(plain('begin')).catch((fault: unknown) => {
+      this.#closed ??= fault;
+    });
+    connections.acquire(
+      (connection) => this.#begin(connection),
+      (fault) => this.#close(isConnectFault(fault) ? asLoss(fault) : fault),
+    );
+  }
+
+  requireOpen(): void {
+    if (this.#isEnding) throw isOver();
+  }
+
+  issue(statement: Rendered): Promise<Rows> {
+    if (this.#isEnding) return Promise.reject(isOver());
+    return this.#watched(this.#send(statement));
+  }
+
+  refuse(fault: unknown): Promise<never> {
+    this.#failure ??= fault;
+    return this.#watched(Promise.reject(fault));
+  }
+
+  async commit(): Promise<void> {
+    this.requireOpen();
+    if (this.#failure !== undefined) {
+      await this.rollback();
+      throw this.#failure;
+    }
+    this.#isEnding = true;
+    const statement = plain('commit');
+    try {
+      const { command } = await this.#send(statement);
+      // PostgreSQL answers the commit of a failed transaction with ROLLBACK and no error.
+      if (command !== 'COMMIT') throw this.#failure ?? new Error(`the commit was answered with ${command}`);
+    } catch (cause) {
+      if (this.#lastHanded !== statement || !(cause instanceof ConnectionLost)) throw cause;
+      throw new CommitInDoubt('the database connection was lost over the commit', { cause });
+    } finally {
+      this.#release();
+    }
+  }
+
+  async rollback(): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    if (this.#connection === undefined) return this.#close(isOver());
+    await this.#send(plain('rollback')).catch(() => {});
+    this.#release();
+  }
+
+  #begin(connection: Connection): void {
+    if (this.#closed !== undefined) {
+      this.#connections.release(connection);
+      return;
+    }
+    this.#connection = connection;
+    const queued = this.#queued;
+    this.#queued = [];
+    for (const { statement, resolve } of queued) resolve(this.#hand(connection, statement));
+  }
+
+  #send(statement: Rendered): Promise<Rows> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    if (this.#connection !== undefined) return this.#hand(this.#connection, statement);
+    return new Promise((resolve, reject) => this.#queued.push({ statement, resolve, reject }));
+  }
+
+  #hand(connection: Connection, statement: Rendered): Promise<Rows> {
+    if (!connection.isLost) this.#lastHanded = statement;
+    return connection.issue(statement);
+  }
+
+  #watched<T>(answer: Promise<T>): Promise<T> {
+    answer.catch((fault: unknown) => {
+      this.#failure ??= fault;
+    });
+    return answer;
+  }
+
+  /** Without a connection, or before there is one. */
+  #close(reason: unknown): void {
+    this.#closed = reason;
+    const queued = this.#queued;
+    this.#queued = [];
+    for (const { reject } of queued) reject(reason);
+  }
+
+  #release(): void {
+    if (this.#isReleased || this.#connection === undefined) return;
+    this.#isReleased = true;
+    this.#connections.release(this.#connection);
+  }
+}

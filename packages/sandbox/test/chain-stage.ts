@@ -1,0 +1,40 @@
+/** A chain on a database of its own, for the tests of the chain. */
+import type { Sql } from '@bellwether/durable';
+import { readTransaction, transactionId } from '@bellwether/protocol';
+import { beforeEach, onTestFinished } from 'vitest';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { readToken } from '../src/solana/token-accounts.ts';
+import type { SandboxChain } from '../src/solana/types.ts';
+import { migrated, openTestChain, TestClock } from './chain-fixtures.ts';
+
+export let sql: Sql;
+
+export let clock: TestClock;
+
+/** What tests set, and each test finds anew. */
+export const stage = {} as {
+  chain: SandboxChain;
+};
+
+export const open = async (landing?: string): Promise<SandboxChain> => {
+  const opened = await openTestChain(sql, clock, landing === undefined ? {} : { landing });
+  onTestFinished(() => opened.close());
+  return opened;
+};
+
+export const amountAt = async (of: SandboxChain, address: string): Promise<bigint | null> => {
+  const account = await of.account(address);
+  const token = account === null ? null : readToken(account);
+  return token?.kind === 'account' ? token.amount : null;
+};
+
+export const idOf = (wire: Uint8Array): string => transactionId(readTransaction(wire));
+
+/** For the top of a test file. */
+export function useStage(): void {
+  beforeEach(async () => {
+    sql = await migrated(await openTestDatabase());
+    clock = new TestClock();
+    stage.chain = await open();
+  });
+}

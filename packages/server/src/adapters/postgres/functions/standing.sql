@@ -1,0 +1,58 @@
+-- What an agent's trades are judged by, and what its reads show: one description of each fact. Set-returning functions, so
+-- that the planner sees into them; they return one row.
+
+-- What is used of a UTC day's budget: what the agent's row says, without what came back and is not folded into it yet.
+create or replace function usage_of_day(agent uuid, on_day date) returns table (trades integer, amount bigint)
+language sql stable as $$
+  select coalesce(max(s.used_trades) - coalesce(sum(b.trades), 0), 0)::integer,
+    coalesce(max(s.used_amount) - coalesce(sum(b.amount), 0), 0)::bigint
+  from safeguards s left join budget_returns b on b.agent_id = s.agent_id and b.day = on_day
+  where s.agent_id = agent and s.usage_day = on_day
+$$;
+
+-- What an agent has won or lost on a UTC day, fees counted.
+create or replace function result_of_day(agent uuid, on_day date) returns table (net bigint)
+language sql stable as $$
+  select coalesce(sum(d.realized - d.fees), 0)::bigint from daily_results d where d.agent_id = agent and d.day = on_day
+$$;
+
+-- What an open BUY can still cost: its amount's part for the shares that are not filled, rounded up.
+create or replace function still_to_cost(o orders) returns numeric language sql immutable as $$
+  select ceil(o.money::numeric * greatest(o.shares - o.filled, 0) / o.shares)
+$$;
+
+-- What a position in a market has cost and can still cost: what the account holds, what the agent holds elsewhere, and the
+-- agent's open BUYs. One snapshot: a fill moves cost from an open BUY to the position, and is seen in one of them.
+create or replace function position_value(agent uuid, account text, tokens text[], market text)
+returns table (value bigint) language sql stable as $$
+  select ((select coalesce(sum(p.cost), 0) from positions p where p.wallet = account and p.token_id = any(tokens))
+    + (select coalesce(sum(p.cost), 0) from positions p
+        where p.agent_id = agent and p.condition_id = market and p.wallet <> account)
+    + (select coalesce(sum(still_to_cost(o)), 0) from orders o
+        where o.agent_id = agent and o.condition_id = market and o.side = 'BUY' and order_is_open(o.status)))::bigint
+$$;
+
+-- What comes to that for an agent whose locks bind a wallet that another owner has now: what is held by others on wallets
+-- that the agent had, and the open BUYs that are reserved in its budget, too.
+create or replace function bound_position_value(agent uuid, account text, tokens text[], market text)
+returns table (value bigint) language sql stable as $$
+  select ((select coalesce(sum(p.cost), 0) from positions p where p.condition_id = market and p.wallet <> account
+      and p.agent_id is distinct from agent and p.wallet in (
+        select w.address from agent_wallets w where w.agent_id = agent and w.is_own and not w.lifted))
+    + (select coalesce(sum(still_to_cost(o)), 0) from orders o
+        where o.restricted_by is not null and o.restricted_by @> array[agent] and o.condition_id = market
+          and o.side = 'BUY' and order_is_open(o.status)))::bigint
+$$;
+
+-- Orders that are open or in doubt; 0 where nothing asks for the count.
+create or replace function open_orders(agent uuid, is_counted boolean) returns table (count integer)
+language sql stable as $$
+  select count(*)::integer from orders o where o.agent_id = agent and order_is_open(o.status) and is_counted
+$$;
+
+-- Open orders of others that are reserved in this agent's budget, too.
+create or replace function bound_open_orders(agent uuid, is_counted boolean) returns table (count integer)
+language sql stable as $$
+  select count(*)::integer from orders o
+  where o.restricted_by is not null and o.restricted_by @> array[agent] and order_is_open(o.status) and is_counted
+$$;

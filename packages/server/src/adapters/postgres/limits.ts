@@ -1,0 +1,24 @@
+/** An agent's safeguards with what the day has used of them, as its reads show them. */
+import type { Limits } from '../../ports/agent-facts.ts';
+import type { Fragment, Sql } from './connection.ts';
+import type { SafeguardsRow } from './rows.generated.ts';
+import { settingsRow } from './settings-columns.ts';
+
+export interface LimitsRow extends SafeguardsRow {
+  readonly trades_today: number;
+  readonly amount_today: bigint;
+  readonly realized_today: bigint;
+}
+
+/** Behind the agent's row in `safeguards`, which is `s`. */
+export const limitFacts = (sql: Sql, day: string): Fragment =>
+  sql`cross join usage_of_day(s.agent_id, ${day}::date) u cross join result_of_day(s.agent_id, ${day}::date) r`;
+
+export const limitColumns = (sql: Sql): Fragment =>
+  sql`u.trades as trades_today, u.amount as amount_today, r.net as realized_today`;
+
+export const limitsOf = (row: LimitsRow): Limits => ({
+  ...settingsRow(row),
+  usage: { trades: row.trades_today, amount: row.amount_today },
+  realizedToday: row.realized_today,
+});

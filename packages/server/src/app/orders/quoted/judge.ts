@@ -1,0 +1,67 @@
+/**
+ * What the safeguards say of a trade by quote, by the facts that its agent's ledger gives. A submit reads them under
+ * the agent's lock and reserves. A quote only looks, so that nobody is shown a transaction that may not be sent: its
+ * chain takes whatever is signed, whether it came through the desk or not.
+ */
+import type { Micro } from '@bellwether/contract/decimals';
+import type { Denial } from '../../../domain/denial.ts';
+import { legsOf } from '../../../domain/orders/quoted-amounts.ts';
+import { assess } from '../../../domain/safeguards.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Caller, Standing, TradeLedger } from '../../../ports/stores.ts';
+import type { Venue, Venues } from '../../../ports/venue.ts';
+import { quotingVenue } from '../../venues.ts';
+import type { ExecutableQuote } from './outcomes.ts';
+
+type ChainTrade = Pick<ExecutableQuote, 'wallet' | 'ticker' | 'mints' | 'side' | 'amounts'>;
+
+/** A redemption is no trade: it takes no budget. */
+export const budgetOf = ({ side, amounts }: Pick<ChainTrade, 'side' | 'amounts'>): Micro =>
+  amounts.isRedemption ? 0n : legsOf(side, amounts).collateral;
+
+/** A redemption is never blocked by a safeguard. */
+export function denialOf({ backend }: Venue, trade: ChainTrade, standing: Standing): Denial | null {
+  if (trade.amounts.isRedemption) return null;
+  return assess(standing.safeguards, {
+    ...standing,
+    // What stands for a credential is the wallet's signature.
+    hasCredentials: true,
+    claimMissing: backend === 'live' && !standing.claimed,
+    addsExposure: trade.side === 'BUY',
+    amount: budgetOf(trade),
+  });
+}
+
+export interface LookAheadNeeds {
+  readonly clock: Clock;
+  readonly ledger: Pick<TradeLedger, 'look'>;
+  readonly venues: Venues;
+}
+
+/** What a submit at this moment would be told. Reserves nothing. */
+export async function lookAhead(
+  needs: LookAheadNeeds,
+  caller: Caller,
+  trade: ChainTrade,
+): Promise<Denial | null> {
+  if (trade.amounts.isRedemption) return null;
+  const standing = await needs.ledger.look({
+    caller,
+    funder: trade.wallet,
+    signer: trade.wallet,
+    conditionId: trade.ticker,
+    tokenIds: trade.mints,
+    at: needs.clock.now(),
+  });
+  return denialOf(quotingVenue(needs), trade, standing);
+}
+
+/** What is denied, the figures behind it, and what to do, where that depends on the case. */
+export function sentenceOf({ detail, context, fix }: Denial): string {
+  const figures = Object.entries(context ?? {}).map(([name, value]) => `${name} ${String(value)}`);
+  return [
+    detail,
+    ...(figures.length === 0 ? [] : [`(${figures.join(', ')})`]),
+    ...(fix === undefined ? [] : [fix]),
+  ].join(' ');
+}

@@ -1,0 +1,200 @@
+/**
+ * Takes the signed transaction of a quote: judges it, reserves its budget and records it, hands it to a node once, and
+ * says what is known by then, which is never a fill. From there on `follow.ts` has it.
+ *
+ * Order of refusal: the quote is the agent's own, the same transaction as before (its first answer), used, executable,
+ * not expired, the fields sent along, the transaction itself, what the chain says of it; then, under the agent's lock,
+ * its key and the safeguards.
+ */
+import {
+  type SubmitRequest,
+  type SubmitResponse,
+  VENUE_REFUSALS,
+  type VenueRefusal,
+} from '@bellwether/contract';
+import { equalBytes } from '@bellwether/protocol';
+import type { FirstAnswer } from '../../../ports/evidence.ts';
+import type {
+  ChainOrderRow,
+  ChainOrderStore,
+  NewChainOrder,
+  QuoteStore,
+} from '../../../ports/quoted-orders.ts';
+import type { Caller, NewQuotedOrder, OrderStore } from '../../../ports/stores.ts';
+import type { Venues, VenueWith } from '../../../ports/venue.ts';
+import type { Deadline } from '../../deadline.ts';
+import { refusal } from '../../refusal.ts';
+import { quotingVenue } from '../../venues.ts';
+import { type Placement, type PlaceOrderNeeds, placeOrder } from '../place-order.ts';
+import { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from '../refused-attempts.ts';
+import { budgetOf } from './judge.ts';
+import {
+  alreadyUsed,
+  type JudgeSubmissionNeeds,
+  judgeQuotedOrder,
+  judgeSubmission,
+  type SoundSubmission,
+  type Submission,
+} from './judge-submission.ts';
+import { reject } from './outcomes.ts';
+import { bytesOf } from './signed-transaction.ts';
+
+/** When the follower first looks whether it has landed. */
+const FIRST_LOOK_MS = 600;
+
+export interface SubmitNeeds extends PlaceOrderNeeds, JudgeSubmissionNeeds, NoteRefusalNeeds {
+  readonly venues: Venues;
+  readonly quotes: Pick<QuoteStore, 'byId'>;
+  readonly orders: Pick<OrderStore, 'byId' | 'settle'>;
+  readonly chainOrders: Pick<ChainOrderStore, 'byIds' | 'orderIdOf' | 'beginSend' | 'advance'>;
+}
+
+export interface SubmitCall {
+  readonly caller: Caller;
+  readonly request: SubmitRequest;
+  readonly requestId: string;
+  readonly deadline: Deadline;
+}
+
+export async function submit(needs: SubmitNeeds, call: SubmitCall): Promise<SubmitResponse> {
+  const { caller, request, requestId } = call;
+  const quote = await needs.quotes.byId(caller.agentId, request.quoteId);
+  // Nothing is said of other agents' quotes.
+  if (quote === null) throw refusal('quote_not_found', undefined, { path: 'quoteId' });
+  const submission = { caller, request, requestId, quote, venue: quotingVenue(needs) };
+  return notingRefusals(
+    (refused) => noteSubmitRefusal(needs, { quote, request, requestId }, refused),
+    () => placeOrder(needs, call, placementOf(needs, submission)),
+  );
+}
+
+function placementOf(
+  needs: SubmitNeeds,
+  submission: Submission,
+): Placement<SoundSubmission, NewQuotedOrder, SubmitResponse> {
+  const { quoteId } = submission.quote;
+  const look = () => replayOf(needs, submission);
+  return {
+    looks: 'first',
+    look,
+    judgeRequest: () => judgeSubmission(needs, submission),
+    question: ({ quote }) => ({
+      orderIds: [quoteId],
+      wallets: [],
+      funder: quote.wallet,
+      signer: quote.wallet,
+      conditionId: quote.ticker,
+      tokenIds: quote.mints,
+      quoteId,
+    }),
+    sameOrder: (existing) =>
+      existing.length === 0
+        ? null
+        : async () => {
+            const replayed = await look();
+            if (replayed === null) throw alreadyUsed(quoteId);
+            return replayed;
+          },
+    judge: (scope, { quote, transaction }) => ({
+      order: judgeQuotedOrder(needs, submission, quote, scope),
+      reserves: budgetOf(quote),
+      transaction,
+    }),
+    alreadyPlaced: alreadyUsed,
+    handedOverBy: 'recording',
+    send: ({ order }, { transaction }) => send(needs, submission.venue, order, transaction),
+  };
+}
+
+/** The first answer to the same signed transaction. @throws Refusal quote_already_used for any other */
+async function replayOf(
+  needs: SubmitNeeds,
+  { caller, request, quote: { quoteId } }: Submission,
+): Promise<SubmitResponse | null> {
+  const [chain] = await needs.chainOrders.byIds([quoteId]);
+  if (chain === undefined) return null;
+  const bytes = bytesOf(request.signedTransaction);
+  if (bytes === null || !equalBytes(bytes, chain.wire)) throw alreadyUsed(quoteId);
+  const row = await needs.orders.byId(caller.agentId, quoteId);
+  if (row?.kind !== 'quoted') throw new Error('a signed transaction has no order');
+  return submitResponse(row, chain.signature, row.first);
+}
+
+async function send(
+  needs: SubmitNeeds,
+  venue: VenueWith<'quotes'>,
+  order: NewQuotedOrder,
+  chain: NewChainOrder,
+): Promise<SubmitResponse> {
+  const { orderId, signature, wire } = chain;
+  const now = needs.clock.now();
+  // It is recorded: where this fails, the follower sends it.
+  const begun = await needs.chainOrders
+    .beginSend([orderId], now, now + FIRST_LOOK_MS)
+    .catch((): ReadonlySet<string> => new Set());
+  if (!begun.has(orderId)) return submitResponse(order, signature, null);
+  const answer = await venue.quotes.chain.send(wire);
+  if (answer.kind !== 'refused' || !(await isUnseen(venue, signature))) {
+    return submitResponse(order, signature, null);
+  }
+  const seen: ChainOrderRow = {
+    ...chain,
+    agentId: order.agentId,
+    stage: 'sending',
+    attempts: 1,
+    sentAt: now,
+    landedAt: null,
+    fills: [],
+    reverts: [],
+  };
+  const isMine = await reject(needs, seen, 'refused_by_chain', { detail: answer.reason, first: REFUSED });
+  return submitResponse(order, signature, isMine ? REFUSED : null);
+}
+
+const REFUSED: FirstAnswer = {
+  success: false,
+  status: 'failed',
+  filled: 0n,
+  cost: 0n,
+  fees: 0n,
+  errorCode: 'refused_by_chain',
+};
+
+/** A refusal by the first node is proof only of what no other has taken: the agent may have sent it itself. */
+export async function isUnseen({ quotes }: VenueWith<'quotes'>, signature: string): Promise<boolean> {
+  try {
+    const landings = await quotes.chain.landings([signature], true);
+    return landings.get(signature)?.kind === 'unseen';
+  } catch {
+    return false;
+  }
+}
+
+const LIVE = 1;
+const INVALID = 5;
+
+/** What the agent was told first, and is told again: a fill is never part of it. */
+function submitResponse(order: NewQuotedOrder, signature: string, first: FirstAnswer | null): SubmitResponse {
+  const failed = first?.success === false;
+  const errorCode = failed ? (first.errorCode as VenueRefusal | null) : null;
+  return {
+    success: !failed,
+    orderId: order.orderId,
+    venueOrderId: signature,
+    status: failed ? first.status : 'submitted',
+    orderStatus: failed ? INVALID : LIVE,
+    txSignature: signature,
+    txHash: signature,
+    filledSize: 0,
+    avgPrice: null,
+    syncedToMkOrder: true,
+    syncedToStrategyLog: true,
+    venue: order.venue,
+    aiAgentId: order.agentId,
+    userId: order.userId.toString(),
+    submittedAt: new Date(order.createdAt).toISOString(),
+    ...(errorCode === null
+      ? {}
+      : { errorCode, errorMessage: VENUE_REFUSALS[errorCode].message, fix: VENUE_REFUSALS[errorCode].fix }),
+  };
+}

@@ -1,0 +1,67 @@
+/** Several trades in one request, in the order given; what becomes of one does not touch the others. */
+import type { TradeRequest, TradeResponse } from '@bellwether/contract';
+import type { Caller } from '../../../ports/stores.ts';
+import { type Deadline, tooLate, within } from '../../deadline.ts';
+import { type PlaceTradeNeeds, placeTrade } from './place-trade.ts';
+import { outcomeUnknown } from './trade-answers.ts';
+
+/** An order of the request, or what the door found wrong with it. */
+export type BatchItem = { readonly request: TradeRequest } | { readonly fault: unknown };
+
+export type BatchOutcome =
+  | { readonly trade: TradeResponse; readonly fault: null }
+  /** A Refusal, or whatever else went wrong. */
+  | { readonly trade: null; readonly fault: unknown };
+
+export interface BatchCall {
+  readonly caller: Caller;
+  readonly items: readonly BatchItem[];
+  readonly requestId: string;
+  readonly deadline: Deadline;
+}
+
+/** Left of the request's own deadline for the answer that tells of every order. */
+const ANSWER_MS = 300;
+/** What a timer can count to. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** One after the other, so that the first orders get what is left of a budget, and a batch holds one connection. */
+export async function placeBatch(needs: PlaceTradeNeeds, call: BatchCall): Promise<BatchOutcome[]> {
+  const outcomes: BatchOutcome[] = [];
+  for (const item of call.items) {
+    try {
+      if ('fault' in item) throw item.fault;
+      outcomes.push({ trade: await placeInTime(needs, call, item.request), fault: null });
+    } catch (fault) {
+      outcomes.push({ trade: null, fault });
+    }
+  }
+  return outcomes;
+}
+
+/** Of an order that hangs the others must still be told. */
+async function placeInTime(
+  needs: PlaceTradeNeeds,
+  { caller, requestId, deadline: outer }: BatchCall,
+  request: TradeRequest,
+): Promise<TradeResponse> {
+  const deadline = within(outer, ANSWER_MS);
+  if (deadline.leftMs() <= 0) throw tooLate();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => {
+        const orderId = deadline.doubt()?.orderId;
+        reject(orderId === undefined ? tooLate() : outcomeUnknown(orderId));
+      },
+      Math.min(deadline.leftMs(), LONGEST_TIMER_MS),
+    );
+  });
+  const placed = placeTrade(needs, { caller, request, requestId, deadline });
+  try {
+    return await Promise.race([placed, late]);
+  } finally {
+    clearTimeout(timer);
+    placed.catch(() => {});
+  }
+}

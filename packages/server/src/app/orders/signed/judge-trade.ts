@@ -1,0 +1,191 @@
+/** What a signed order is refused for: first what needs no lock, then what must hold while the agent's lock is held. */
+import { formatMicro, microToNumber } from '@bellwether/contract/decimals';
+import type { Address, RecoverPublicKey } from '@bellwether/protocol';
+import type { Denial } from '../../../domain/denial.ts';
+import { takerFee } from '../../../domain/fees.ts';
+import { type MarketRecord, termsOf } from '../../../domain/market.ts';
+import { incoherences } from '../../../domain/orders/coherence.ts';
+import { type Draft, signedLimit } from '../../../domain/orders/draft.ts';
+import { assess } from '../../../domain/safeguards.ts';
+import { type VerifiedOrder, verifyOrder } from '../../../domain/signatures.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Secrets } from '../../../ports/secrets.ts';
+import type { Caller, CredentialRow, NewSignedOrder, TradeScope } from '../../../ports/stores.ts';
+import type { Balance, VenueWith } from '../../../ports/venue.ts';
+import { type FundingNeeds, waysToFund } from '../../funding-advice.ts';
+import { Refusal } from '../../refusal.ts';
+import { requireReady } from '../place-order.ts';
+
+export interface JudgeTradeNeeds extends FundingNeeds {
+  readonly clock: Clock;
+  readonly signatures: { readonly recover: RecoverPublicKey };
+  readonly secrets: Pick<Secrets, 'hash'>;
+}
+
+/** A signed order in which nothing is wrong by itself. */
+export interface SoundTrade {
+  readonly venue: VenueWith<'signedOrders'>;
+  readonly draft: Draft;
+  readonly market: MarketRecord;
+  readonly verified: VerifiedOrder;
+}
+
+export const asRefusal = (faults: readonly Denial[]): Refusal => {
+  const [first, ...rest] = faults;
+  if (first === undefined) throw new Error('a refusal needs a reason');
+  return new Refusal([first, ...rest]);
+};
+
+/** Market, coherence, signature. @throws Refusal */
+export function judgeDraft(
+  needs: JudgeTradeNeeds,
+  {
+    venue,
+    draft,
+    market,
+  }: Omit<SoundTrade, 'market' | 'verified'> & { readonly market: MarketRecord | null },
+): SoundTrade {
+  const { signing, rules } = venue.signedOrders;
+  if (market === null || market.conditionId !== draft.conditionId)
+    throw asRefusal([
+      {
+        code: 'unknown_market',
+        path: 'marketConditionId',
+        detail: 'The venue lists no market with this condition id.',
+      },
+    ]);
+  const faults = incoherences(draft, termsOf(market), rules, needs.clock.now());
+  if (faults.length > 0) throw asRefusal(faults);
+  const verdict = verifyOrder(draft, market.negRisk, { ...signing, recover: needs.signatures.recover });
+  if (!verdict.ok) throw asRefusal([verdict.denial]);
+  return { venue, draft, market, verified: verdict };
+}
+
+export interface TradeAdmission {
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly sound: SoundTrade;
+}
+
+/** The venue's state, credential, safeguards, balance. @returns the order to record @throws Refusal */
+export async function judgeTrade(
+  needs: JudgeTradeNeeds,
+  { caller, requestId, sound }: TradeAdmission,
+  scope: TradeScope,
+): Promise<NewSignedOrder> {
+  const { venue, draft, market, verified } = sound;
+  requireReady(venue);
+  const credential = pickCredential(draft, scope.credentials);
+  if (credential !== null) {
+    const fault = credentialFault(needs, draft, credential);
+    if (fault !== null) throw asRefusal([fault]);
+  }
+  const denial = assess(scope.safeguards, {
+    ...scope,
+    hasCredentials: credential !== null,
+    claimMissing: venue.backend === 'live' && !scope.claimed,
+    addsExposure: draft.side === 'BUY',
+    amount: draft.money,
+  });
+  if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
+    throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
+  if (denial !== null) throw asRefusal([denial]);
+  const limit = signedLimit(draft, market.tickSize);
+  await requireBalance(needs, caller, sound, limit);
+  return {
+    kind: 'signed',
+    orderId: verified.orderId,
+    agentId: caller.agentId,
+    userId: scope.userId,
+    venue: venue.id,
+    marketId: market.id,
+    conditionId: market.conditionId,
+    question: draft.question,
+    tokenId: draft.fields.tokenId.toString(),
+    outcome: draft.outcome,
+    side: draft.side,
+    isLimitOrder: draft.isLimitOrder,
+    timeInForce: draft.timeInForce,
+    postOnly: draft.postOnly,
+    deferExec: draft.deferExec,
+    price: draft.price ?? limit,
+    limit,
+    shares: draft.shares,
+    money: draft.money,
+    funder: draft.fields.maker,
+    walletAddress: credential?.walletAddress ?? draft.fields.maker,
+    signatureType: draft.signatureType,
+    version: verified.version,
+    expiration: draft.timeInForce === 'GTD' ? Number(draft.fields.expiration) * 1000 : null,
+    feeAmount: draft.isLimitOrder ? 0n : draft.feeAmount,
+    reasoning: draft.reasoning,
+    source: draft.source,
+    skillSlug: draft.skillSlug,
+    requestId,
+    createdAt: needs.clock.now(),
+  };
+}
+
+const NOT_GRANTED = {
+  detail: 'The owner of this agent has credentials for this wallet, which this agent may not use.',
+  fix: 'Register or link the wallet with this agent, or ask the owner to grant it on the page /owner.',
+};
+
+/** By the wallet that was named, else the maker's, else the signer's. */
+function pickCredential(draft: Draft, credentials: readonly CredentialRow[]): CredentialRow | null {
+  const of = (address: Address) => credentials.find((row) => row.walletAddress === address) ?? null;
+  if (draft.walletAddress !== null) return of(draft.walletAddress);
+  return of(draft.fields.maker) ?? of(draft.fields.signer);
+}
+
+function credentialFault(
+  { secrets }: JudgeTradeNeeds,
+  draft: Draft,
+  credential: CredentialRow,
+): Denial | null {
+  if (draft.signatureType === 3 && credential.signatureType !== 3) {
+    return {
+      code: 'credential_type_mismatch',
+      path: 'order.signatureType',
+      detail: `The order is of signatureType 3, but the credential of ${credential.walletAddress} is registered with type ${credential.signatureType}.`,
+    };
+  }
+  if (draft.owner !== null && !sameBytes(secrets.hash(draft.owner), credential.apiKeyHash)) {
+    return {
+      code: 'owner_mismatch',
+      path: 'owner',
+      detail: 'owner is not the apiKey of the credential registered for this wallet.',
+    };
+  }
+  return null;
+}
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+/** What the venue would refuse anyway, told beforehand and with figures. */
+async function requireBalance(
+  needs: JudgeTradeNeeds,
+  caller: Caller,
+  { venue, draft, market, verified }: SoundTrade,
+  limit: number,
+): Promise<void> {
+  const { maker } = draft.fields;
+  const balance = await venue.signedOrders.balance(maker);
+  const buying = draft.side === 'BUY';
+  const heldIn = ({ available, shares }: Balance) =>
+    buying ? available : shares(draft.conditionId, draft.outcome);
+  const available = heldIn(balance);
+  const needed = buying ? draft.money + takerFee(market, draft.shares, limit) : draft.shares;
+  if (available >= needed) return;
+  const unit = buying ? 'collateral (fee included)' : `${draft.outcome} shares`;
+  const fix = await waysToFund(needs, caller, { venue, maker, eoa: verified.eoa, buying, needed, heldIn });
+  throw asRefusal([
+    {
+      code: 'insufficient_balance',
+      detail: `not enough balance: this order needs ${formatMicro(needed)} ${unit}, ${formatMicro(available)} is available.`,
+      context: { needed: microToNumber(needed), available: microToNumber(available), walletAddress: maker },
+      ...(fix === null ? {} : { fix }),
+    },
+  ]);
+}

@@ -1,0 +1,110 @@
+/** A trade: places a signed order at its venue, once, and says truthfully what became of it. */
+import type { TradeRequest, TradeResponse } from '@bellwether/contract';
+import type { Denial } from '../../../domain/denial.ts';
+import { type Draft, isImmediate, readDraft } from '../../../domain/orders/draft.ts';
+import { candidateOrderIds } from '../../../domain/signatures.ts';
+import type { Caller, NewSignedOrder, OrderStore } from '../../../ports/stores.ts';
+import type { Venues } from '../../../ports/venue.ts';
+import type { Deadline } from '../../deadline.ts';
+import { venueFor } from '../../venues.ts';
+import { type Placement, type PlaceOrderNeeds, placeOrder } from '../place-order.ts';
+import { type NoteRefusalNeeds, noteRefusal, notingRefusals } from '../refused-attempts.ts';
+import { settleWithoutFill } from '../settle-without-fill.ts';
+import { asRefusal, type JudgeTradeNeeds, judgeDraft, judgeTrade, type SoundTrade } from './judge-trade.ts';
+import {
+  alreadyPlaced,
+  firstAnswerOf,
+  outcomeUnknown,
+  replayOf,
+  SUBMIT_WITHIN_MS,
+  tradeResponse,
+} from './trade-answers.ts';
+
+export interface PlaceTradeNeeds extends PlaceOrderNeeds, JudgeTradeNeeds, NoteRefusalNeeds {
+  readonly venues: Venues;
+  readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
+}
+
+export interface TradeCall {
+  readonly caller: Caller;
+  readonly request: TradeRequest;
+  readonly requestId: string;
+  readonly deadline: Deadline;
+}
+
+export const placeTrade = (needs: PlaceTradeNeeds, call: TradeCall): Promise<TradeResponse> =>
+  notingRefusals(
+    (refused) => noteRefusal(needs, call, refused),
+    () => placeOrder(needs, call, placementOf(needs, call)),
+  );
+
+type TradePlacement = Placement<SoundTrade, NewSignedOrder, TradeResponse>;
+
+/** @throws Refusal for a venue or amounts that cannot be: no order was ever placed with those */
+function placementOf(needs: PlaceTradeNeeds, { caller, request, requestId }: TradeCall): TradePlacement {
+  const venue = venueFor(needs, request.venue, 'signedOrders');
+  const draft = readDraft(request);
+  if (isFaults(draft)) throw asRefusal(draft);
+  const same = () => ({ caller, venue, draft, now: needs.clock.now() });
+  return {
+    looks: 'before_refusal',
+    look: async () =>
+      replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
+    judgeRequest: async () =>
+      judgeDraft(needs, { venue, draft, market: await venue.markets.find(draft.conditionId) }),
+    question: questionOf,
+    sameOrder(existing) {
+      const answer = replayOf(existing, same());
+      return answer === null ? null : async () => answer;
+    },
+    async judge(scope, sound) {
+      const order = await judgeTrade(needs, { caller, requestId, sound }, scope);
+      return { order, reserves: draft.money };
+    },
+    alreadyPlaced,
+    handedOverBy: 'sending',
+    send: ({ order }, sound) => send(needs, order, sound),
+  };
+}
+
+const isFaults = (value: Draft | readonly Denial[]): value is readonly Denial[] => Array.isArray(value);
+
+function questionOf({ draft, market, verified }: SoundTrade): ReturnType<TradePlacement['question']> {
+  const { maker, signer } = draft.fields;
+  return {
+    orderIds: [verified.orderId],
+    wallets: [...new Set(draft.walletAddress === null ? [maker, signer] : [draft.walletAddress])],
+    funder: maker,
+    signer: verified.eoa,
+    conditionId: draft.conditionId,
+    tokenIds: market.tokenIds,
+  };
+}
+
+async function send(
+  needs: PlaceTradeNeeds,
+  order: NewSignedOrder,
+  { venue, draft }: SoundTrade,
+): Promise<TradeResponse> {
+  const answer = await venue.signedOrders.submit({
+    orderId: order.orderId,
+    funder: order.funder,
+    conditionId: order.conditionId,
+    outcome: order.outcome,
+    side: order.side,
+    limit: order.limit,
+    shares: order.shares,
+    spend: order.side === 'BUY' && isImmediate(draft.timeInForce) ? order.money : null,
+    timeInForce: order.timeInForce,
+    postOnly: order.postOnly,
+    expiration: order.expiration,
+    deadline: order.createdAt + SUBMIT_WITHIN_MS,
+  });
+  const first = firstAnswerOf(answer);
+  if (first === null) {
+    // Visible at once. Where even that fails, the record still says `submitting`, which is in doubt too.
+    await settleWithoutFill(needs, order.orderId, 'no_answer').catch(() => {});
+    throw outcomeUnknown(order.orderId);
+  }
+  return tradeResponse(order, first);
+}

@@ -1,0 +1,116 @@
+/** What an agent has on one venue, as a heartbeat tells it: without waiting long for the venue. */
+import { type Micro, notional } from '@bellwether/contract/decimals';
+import type { WalletAddress } from '../domain/addresses.ts';
+import { type MarketRecord, markPrice } from '../domain/market.ts';
+import { within } from '../domain/patience.ts';
+import type { HeldInMarket, Trading } from '../domain/risk-alerts.ts';
+import type { BriefingFacts, OpenOrders } from '../ports/agent-facts.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { PositionRow } from '../ports/stores.ts';
+import type { Venue, Venues } from '../ports/venue.ts';
+import { redeemsBy, type Scope, tradingOf, venueOf } from './venues.ts';
+
+/** What a heartbeat waits for a venue, and how old a balance may be before a chain is asked again. */
+export const BRIEFING_PATIENCE_MS = 300;
+const BALANCE_FRESH_MS = 5_000;
+/** Replicas' clocks, and ours and a chain's, by at most so much. */
+const CLOCKS_DIFFER_MS = 1_000;
+/** A balance that is older, when the venue was just asked, is told to be old. */
+const BALANCE_OLD_MS = 60_000;
+
+interface StateNeeds {
+  readonly clock: Clock;
+  readonly venues: Venues;
+}
+
+/** What an agent has on one venue. */
+export interface VenueState {
+  readonly venue: Venue;
+  readonly balance: Micro;
+  readonly available: Micro;
+  /** With their markets: those that the venue has told of. */
+  readonly positions: readonly (HeldInMarket & { readonly row: PositionRow; readonly size: Micro })[];
+  readonly positionsCount: number;
+  /** What the positions are worth; what they cost where no price is known. */
+  readonly positionsValue: Micro;
+  readonly openOrders: readonly (OpenOrders & {
+    readonly trading: Trading;
+    readonly market: MarketRecord | null;
+  })[];
+  /** The venue has told all of it. */
+  readonly isCurrent: boolean;
+}
+
+export async function venueState(
+  deps: StateNeeds,
+  facts: BriefingFacts,
+  venue: Venue,
+  scope: Scope,
+): Promise<VenueState> {
+  const rows = facts.positions.filter((row) => venueOf(deps, row.venue, row.wallet) === venue);
+  const open = facts.openOrders.filter(
+    (orders) => (deps.venues.get(orders.venue) ?? deps.venues.default) === venue,
+  );
+  const ids = [...new Set([...rows, ...open].map(({ conditionId }) => conditionId))];
+  // Without a wallet and without an order no venue is asked.
+  const [markets, money] = await Promise.all([
+    ids.length === 0 ? [] : within(BRIEFING_PATIENCE_MS, venue.markets.findAll(ids)),
+    venue.accounts.balances(accountsOn(venue, facts, scope), {
+      freshMs: freshMsOf(deps, facts),
+      patienceMs: BRIEFING_PATIENCE_MS,
+    }),
+  ]);
+  return {
+    venue,
+    balance: money.total,
+    available: money.available,
+    ...marked(venue, rows, open, markets ?? []),
+    isCurrent: markets !== null && money.ageMs !== null && money.ageMs <= BALANCE_OLD_MS,
+  };
+}
+
+/** A balance that was read before the agent's last fill, landing or return is read again, on whichever replica. */
+const freshMsOf = ({ clock }: StateNeeds, { lastChangeAt }: BriefingFacts): number =>
+  lastChangeAt === null
+    ? BALANCE_FRESH_MS
+    : Math.min(BALANCE_FRESH_MS, Math.max(0, clock.now() - lastChangeAt - CLOCKS_DIFFER_MS));
+
+/** The wallet asked for, else what the agent reaches and the one that it names. What a chain's address holds is no secret. */
+function accountsOn(
+  { accounts: { family } }: Venue,
+  { solAddress, wallets }: BriefingFacts,
+  { user }: Scope,
+): readonly WalletAddress[] {
+  if (family !== 'solana' || user !== null || solAddress === null) return wallets[family];
+  return [...new Set([solAddress, ...wallets.solana])];
+}
+
+/** Positions and open orders at the markets' prices. */
+function marked(
+  venue: Venue,
+  rows: readonly PositionRow[],
+  open: readonly OpenOrders[],
+  markets: readonly MarketRecord[],
+) {
+  const known = new Map(markets.map((market) => [market.conditionId, market]));
+  const positions = rows.flatMap((row) => {
+    const market = known.get(row.conditionId);
+    if (market === undefined) return [];
+    const { outcome, size, cost } = row;
+    const value = notional(size, markPrice(market, outcome), 'floor');
+    return [{ redeemsBy: redeemsBy(venue), row, market, outcome, size, cost, value }];
+  });
+  const unpriced = rows.filter(({ conditionId }) => !known.has(conditionId));
+  return {
+    positions,
+    positionsCount: rows.length,
+    positionsValue:
+      positions.reduce((sum, { value }) => sum + value, 0n) +
+      unpriced.reduce((sum, { cost }) => sum + cost, 0n),
+    openOrders: open.map((orders) => ({
+      ...orders,
+      trading: tradingOf(venue),
+      market: known.get(orders.conditionId) ?? null,
+    })),
+  };
+}

@@ -1,0 +1,23 @@
+/** Addresses of wallets. Which family of addresses a venue understands is data of the venue. Pure. */
+import {
+  type Address,
+  isAddress,
+  parseAddress,
+  parseSolanaAddress,
+  type SolanaAddress,
+} from '@bellwether/protocol';
+
+export type WalletAddress = Address | SolanaAddress;
+
+/** `evm`: 0x and 40 hex digits. `solana`: base58 of 32 bytes. */
+export type AddressFamily = 'evm' | 'solana';
+
+export const ADDRESS_FAMILIES = ['evm', 'solana'] as const satisfies readonly AddressFamily[];
+
+export const familyOf = (wallet: WalletAddress): AddressFamily => (isAddress(wallet) ? 'evm' : 'solana');
+
+export const isSolana = (wallet: WalletAddress): wallet is SolanaAddress => familyOf(wallet) === 'solana';
+
+/** An address as requests spell it; `null` when it is of no family. */
+export const parseWallet = (text: string): WalletAddress | null =>
+  parseAddress(text) ?? parseSolanaAddress(text);

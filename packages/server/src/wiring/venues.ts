@@ -1,0 +1,109 @@
+/** The venues of this service. Adding one: its folder under adapters/venues, its configuration, and a line here. */
+import { parseMicro } from '@bellwether/contract/decimals';
+import { type Address, exchangeDomains } from '@bellwether/protocol';
+import { SANDBOX_PATHS } from '@bellwether/sandbox';
+import type { Logger } from 'pino';
+import { fetchSend } from '../adapters/outbound/http.ts';
+import type { Sql } from '../adapters/postgres/connection.ts';
+import { createEvidenceLog } from '../adapters/postgres/evidence.ts';
+import { createPriceHistory } from '../adapters/postgres/price-history.ts';
+import { createSolanaChain } from '../adapters/solana/solana-chain.ts';
+import { createDflowVenue } from '../adapters/venues/dflow/dflow-venue.ts';
+import { creditOnce } from '../adapters/venues/paper/credit-once.ts';
+import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
+import { createPaperVenue } from '../adapters/venues/paper/venue.ts';
+import type { Config } from '../config.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EvidenceLog } from '../ports/evidence.ts';
+import type { Venue, VenueId, Venues } from '../ports/venue.ts';
+
+/** Stands for the sandbox in addresses: what answers is this process, or the replica that leads. */
+const SANDBOX = 'http://sandbox';
+
+export interface VenueParts {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly paper: Pick<PaperBackend, 'venue' | 'markets' | 'sandbox' | 'sandboxStatus'>;
+  readonly isCredited: (account: Address) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What a venue that is given from outside may use. */
+export interface VenueTools {
+  readonly clock: Clock;
+  /** Where it writes what became of orders. */
+  readonly evidence: EvidenceLog;
+}
+
+/** Venues instead of the configured ones with the same id, and beside them. */
+export type GivenVenues = (tools: VenueTools) => readonly Venue[];
+
+export function createVenues(parts: VenueParts, given: GivenVenues = () => []): Venues {
+  const { config, sql, clock } = parts;
+  const configured: readonly (readonly [VenueId, () => Venue])[] = [
+    [config.exchange.name, () => paperVenue(parts)],
+    [config.dflow.name, () => dflowVenue(parts)],
+  ];
+  const extra = new Map(given({ clock, evidence: createEvidenceLog(sql) }).map((venue) => [venue.id, venue]));
+  const venues = [
+    ...configured.map(([id, create]) => extra.get(id) ?? create()),
+    ...[...extra.values()].filter(({ id }) => !configured.some(([known]) => known === id)),
+  ];
+  return registryOf(venues, config.defaultVenue);
+}
+
+const paperVenue = ({ config, sql, paper, isCredited }: VenueParts): Venue =>
+  createPaperVenue({
+    id: config.exchange.name,
+    exchange: paper.venue,
+    markets: paper.markets,
+    history: createPriceHistory(sql),
+    signing: {
+      domains: exchangeDomains(config.chainId),
+      chainId: config.chainId,
+      profile: config.exchange.profile,
+    },
+    rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
+    simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
+    isCredited,
+  });
+
+/** On the sandbox, or on the real services, by configuration. */
+function dflowVenue({ config, paper, clock, log }: VenueParts): Venue {
+  const { sandbox, sandboxStatus } = paper;
+  const { name: id, live, slippageBps } = config.dflow;
+  const common = { id, slippageBps, clock, log };
+  if (live === null) {
+    const send = sandbox.request;
+    const venue = createDflowVenue({
+      ...common,
+      backend: 'paper',
+      metadataUrl: SANDBOX + SANDBOX_PATHS.metadata,
+      tradeUrl: SANDBOX + SANDBOX_PATHS.trade,
+      apiKey: null,
+      exchangeStatusUrl: `${SANDBOX}${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
+      send,
+      chain: createSolanaChain({ url: SANDBOX + SANDBOX_PATHS.rpc, send, clock, log }),
+      paper: { credit: creditOnce(sandbox.credit) },
+    });
+    const status = () => (sandboxStatus() === 'ready' ? venue.status() : sandboxStatus());
+    return { ...venue, status };
+  }
+  return createDflowVenue({
+    ...common,
+    ...live,
+    backend: 'live',
+    exchangeStatusUrl: live.statusUrl,
+    send: fetchSend,
+    chain: createSolanaChain({ url: live.rpcUrl, send: fetchSend, clock, log }),
+  });
+}
+
+/** The default venue first: answers about several begin with it. */
+function registryOf(venues: readonly Venue[], defaultId: VenueId): Venues {
+  const first = venues.find(({ id }) => id === defaultId);
+  if (first === undefined) throw new Error(`DEFAULT_VENUE=${defaultId} is no venue of this service.`);
+  const registry = new Map([first, ...venues].map((venue) => [venue.id, venue]));
+  return Object.assign(registry, { default: first });
+}

@@ -1,0 +1,130 @@
+/** A wallet, a chain and a signing provider made by hand, for the tests of the fee charge. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
+import { beforeAll, beforeEach } from 'vitest';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { createFeeStore } from '../src/adapters/postgres/fee-store.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { createWalletStore } from '../src/adapters/postgres/wallet-store.ts';
+import { createLocalSigning } from '../src/adapters/signing/local.ts';
+import type { Deps } from '../src/app/deps.ts';
+import { chargeFee } from '../src/app/fees/charge-fee.ts';
+import type { Refusal } from '../src/app/refusal.ts';
+import type { Chain } from '../src/ports/chain.ts';
+import type { SigningAnswer, SigningProvider } from '../src/ports/signing-provider.ts';
+import type { Caller } from '../src/ports/stores.ts';
+import { createFeeChain, type FeeChain } from './fee-chain.ts';
+
+export const SECOND = 1_000;
+
+/** Past the last block that could take a transaction, and the margin. */
+export const DEAD_BLOCKS = 150 + 32 + 1;
+
+export let sql: Sql;
+
+export const address = (): SolanaAddress => createLocalSigning(randomBytes(32)).address;
+
+export let wallet: SolanaAddress;
+
+export let chain: FeeChain;
+
+export let signing: SigningProvider;
+
+export let signs: string[];
+
+/** What tests set, and each test finds anew. */
+export const stage = {} as {
+  /** What the provider answers instead of signing. */
+  providerSays: SigningAnswer | null;
+  caller: Caller;
+  now: number;
+};
+
+export let deps: Deps;
+
+export async function newCaller(): Promise<Caller> {
+  const [owner] = await sql`insert into owners (created_at) values (now()) returning user_id`;
+  const agentId = randomUUID();
+  await sql`insert into agents (agent_id, user_id, name, description, claim_code, created_at)
+    values (${agentId}, ${owner?.user_id}, 'agent', '', ${randomUUID()}, now())`;
+  return { agentId, userId: owner?.user_id, keyId: 1n };
+}
+
+export const note = (whose: Caller, what: string) =>
+  sql`select note_agent_wallets(${whose.agentId}::uuid, array[${what}::text], ${what}, now())`;
+
+export const link = async (whose: Caller, what: string) => {
+  await sql`insert into linked_wallets (address, user_id, kind, signer, linked_at)
+    values (${what}, ${whose.userId}, 'solana', ${what}, now())
+    on conflict (address) do update set user_id = excluded.user_id`;
+  await note(whose, what);
+};
+
+export const quotingOn = (node: Chain): Deps['venues'] =>
+  new Map([
+    ['kalshi', { id: 'kalshi', quotes: { collateralMint: USDC_MINT, chain: node } }],
+  ]) as unknown as Deps['venues'];
+
+export const charge = (
+  body: Record<string, unknown> = {},
+  key: string | null = null,
+  over: Partial<Deps> = {},
+) =>
+  chargeFee(
+    { ...deps, ...over },
+    stage.caller,
+    { amount: '0.25', fromAddress: wallet, ...body },
+    { key, requestId: 'r' },
+  );
+
+export const refused = async (promise: Promise<unknown>): Promise<Refusal> => {
+  const answer = await promise.catch((error: unknown) => error);
+  if ((answer as Error).name !== 'Refusal') throw answer;
+  return answer as Refusal;
+};
+
+export const codeOf = async (promise: Promise<unknown>) => (await refused(promise)).denials[0].code;
+
+export const rows = () =>
+  sql`select * from fee_charges where agent_id = ${stage.caller.agentId} order by created_at`;
+
+export const total = () => [...chain.landed.values()].reduce((sum, amount) => sum + amount, 0n);
+
+/** For the top of a test file. */
+export function useStage(): void {
+  beforeAll(async () => {
+    sql = await openTestDatabase();
+    await migrate(sql);
+  });
+  beforeEach(async () => {
+    await sql`truncate fee_charges`;
+    stage.caller = await newCaller();
+    wallet = address();
+    await link(stage.caller, wallet);
+    const local = createLocalSigning(randomBytes(32));
+    signs = [];
+    stage.providerSays = null;
+    signing = {
+      ...local,
+      async sign(request) {
+        signs.push(request.externalId);
+        return stage.providerSays ?? local.sign(request);
+      },
+    };
+    chain = createFeeChain(wallet, signing.address);
+    stage.now = Date.UTC(2026, 10, 21);
+    deps = {
+      clock: { now: () => stage.now },
+      secrets: { newId: () => randomUUID() },
+      wallets: createWalletStore(sql),
+      fees: createFeeStore(sql),
+      signing,
+      feeWallet: address(),
+      maxFeeCharge: 100_000_000n,
+      paperRpcUrl: 'http://localhost/paper/solana',
+      agents: { byId: async () => ({ solAddress: wallet }) },
+      venues: quotingOn(chain.chain),
+    } as unknown as Deps;
+  });
+}

@@ -1,0 +1,222 @@
+/** Quotes of DFlow: what makes one executable, and why there is none. */
+import { readTransaction, USDC_MINT } from '@bellwether/protocol';
+import type { FastifyReply } from 'fastify';
+import { describe, expect, test } from 'vitest';
+import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
+import {
+  ask,
+  base,
+  degraded,
+  dflow,
+  HEIGHT,
+  logged,
+  NOON,
+  orderOf,
+  seen,
+  stage,
+  useStage,
+  venue,
+  WALLET,
+} from './dflow-venue-stage.ts';
+
+useStage();
+
+const MAINTENANCE = Date.parse('2026-02-19T08:30:00Z');
+
+const refusal =
+  (code: string, more: object = {}) =>
+  (reply: FastifyReply) =>
+    reply.code(400).send({ code, msg: `says ${code}`, ...more });
+
+describe('a quote', () => {
+  test('is executable when everything about it is right', async () => {
+    const quote = await ask();
+    expect(quote).toMatchObject({
+      kind: 'executable',
+      market: { id: TICKER },
+      amounts: {
+        inputMint: USDC_MINT,
+        outputMint: MINTS.yes,
+        inAmount: CAPTURED_BUY.paid,
+        outAmount: 11_000_000n,
+        minOutAmount: 10_000_000n,
+        isRedemption: false,
+      },
+      lastValidBlockHeight: HEIGHT + 150,
+      expectedEnd: NOON + 150 * 450,
+    });
+    if (quote.kind !== 'executable') return;
+    expect(readTransaction(quote.wire).message).toEqual(quote.message);
+    expect(seen.map(({ key }) => key)).toEqual(['the-key', 'the-key']);
+    const asked = new URL(seen[1]!.url, base).searchParams;
+    expect(Object.fromEntries(asked)).toEqual({
+      inputMint: USDC_MINT,
+      outputMint: MINTS.yes,
+      amount: '1000000',
+      userPublicKey: WALLET,
+      slippageBps: '200',
+      predictionMarketSlippageBps: '200',
+      includeAddressLookupTables: 'true',
+    });
+    expect(logged).toEqual([]);
+  });
+
+  test('without a wallet is a preview', async () => {
+    dflow['/order'] = orderOf({ transaction: undefined, lastValidBlockHeight: undefined });
+    expect(await ask({ wallet: null })).toMatchObject({
+      kind: 'preview',
+      amounts: { outAmount: 11_000_000n },
+    });
+    expect(seen[1]!.url).not.toContain('userPublicKey');
+  });
+
+  test('of a sale takes whole contracts', async () => {
+    stage.holds = { [MINTS.yes]: 2_500_000n, [USDC_MINT]: 0n };
+    await ask({ side: 'SELL', amount: 2_500_000n });
+    expect(seen[1]!.url).toContain(`inputMint=${MINTS.yes}`);
+    expect(seen[1]!.url).toContain('amount=2000000');
+  });
+
+  test('of a settled market’s winner redeems', async () => {
+    stage.holds = { [MINTS.yes]: 2_000_000n, [USDC_MINT]: 0n };
+    dflow['/api/v1/market/'] = capturedMarket(
+      { status: 'finalized', result: 'yes' },
+      { redemptionStatus: 'open' },
+    );
+    dflow['/order'] = orderOf({
+      inputMint: MINTS.yes,
+      outputMint: USDC_MINT,
+      inAmount: '2000000',
+      outAmount: '2000000',
+      minOutAmount: '2000000',
+      otherAmountThreshold: '2000000',
+      revertMint: MINTS.yes,
+    });
+    const preview = await ask({ side: 'SELL', amount: 2_000_000n, wallet: null });
+    expect(preview).toMatchObject({ kind: 'preview', amounts: { isRedemption: true } });
+  });
+});
+
+describe('there is none', () => {
+  test('of a market that is not there', async () => {
+    dflow['/api/v1/market/'] = null;
+    expect(await ask()).toEqual({ kind: 'degraded', code: 'market_not_found', message: null, market: null });
+  });
+
+  test.each(['.', '..'])('of a ticker that would be another path: %s', async (ticker) => {
+    expect(await ask({ ticker })).toMatchObject({ kind: 'degraded', code: 'market_not_found' });
+    expect(seen).toHaveLength(0);
+  });
+
+  test.each([
+    [{ status: 'closed' }, {}, 'BUY', 'closed'],
+    [{ status: 'inactive' }, {}, 'BUY', 'not trade at the moment'],
+    [{ status: 'a state of tomorrow' }, {}, 'BUY', 'not trade at the moment'],
+    [{}, { isInitialized: false }, 'BUY', 'not trade at the moment'],
+    [{ status: 'finalized', result: 'yes' }, { redemptionStatus: 'open' }, 'BUY', 'settled'],
+    [{ status: 'finalized', result: 'no' }, { redemptionStatus: 'open' }, 'SELL', 'has lost'],
+    [
+      { status: 'finalized', result: 'yes' },
+      { redemptionStatus: 'pending' },
+      'SELL',
+      'redemption is not open',
+    ],
+  ] as const)('of a market that is %j %j to a %s', async (market, rail, side, words) => {
+    dflow['/api/v1/market/'] = capturedMarket(market, rail);
+    expect(await ask({ side })).toMatchObject(degraded('market_closed', expect.stringContaining(words)));
+    expect(seen).toHaveLength(1);
+  });
+
+  test('for less than a contract', async () => {
+    expect(await ask({ amount: 79_999n })).toMatchObject(
+      degraded('amount_too_small', 'One contract costs 0.090736 now, fees included.'),
+    );
+    expect(await ask({ side: 'SELL', amount: 999_999n })).toMatchObject(degraded('amount_too_small'));
+  });
+
+  test('for a wallet that cannot pay, with the figures', async () => {
+    expect(await ask({ amount: 5_000_001n })).toMatchObject(
+      degraded('insufficient_balance', expect.stringMatching(/holds 5 of the 5\.000001 collateral/)),
+    );
+    stage.holds = {};
+    expect(await ask()).toMatchObject(
+      degraded('insufficient_balance', expect.stringContaining('holds 0 of')),
+    );
+    stage.holds = { [USDC_MINT]: 5_000_000n };
+    stage.lamports = 2_079_079n;
+    expect(await ask()).toMatchObject(
+      degraded('insufficient_balance', expect.stringContaining('take at least 2079080')),
+    );
+    stage.simulation = { kind: 'would_fail', reason: 'InsufficientFundsForRent' };
+    stage.lamports = 2_079_080n;
+    expect(await ask()).toMatchObject(degraded('insufficient_balance'));
+  });
+
+  test.each([
+    ['price_impact_too_high', 'price_impact_too_high'],
+    ['geoblocked', 'geoblocked'],
+    ['wallet_restricted', 'geoblocked'],
+    ['zero_out_amount', 'amount_too_small'],
+    ['requested_input_amount_is_zero', 'amount_too_small'],
+    ['invalid_destination_wallet', 'route_not_found'],
+    ['a_code_of_tomorrow', 'route_not_found'],
+  ])('when DFlow says %s: %s', async (said, code) => {
+    dflow['/order'] = refusal(said);
+    expect(await ask()).toMatchObject(degraded(code, expect.stringContaining(`says ${said}`)));
+  });
+
+  test('for a wallet nobody verified, with the link', async () => {
+    dflow['/order'] = refusal('unverified_wallet_not_allowed', {
+      details: { deepLink: 'https://dflow.net/proof?x=1' },
+    });
+    expect(await ask()).toMatchObject(
+      degraded('kyc_required', expect.stringContaining('https://dflow.net/proof?x=1')),
+    );
+    dflow['/order'] = refusal('unverified_wallet_not_allowed', { details: { deepLink: 'javascript:x' } });
+    expect(await ask()).toMatchObject(degraded('kyc_required', expect.not.stringContaining('javascript')));
+  });
+
+  test('where no route is found, and why', async () => {
+    dflow['/order'] = refusal('route_not_found');
+    expect(await ask()).toMatchObject(degraded('route_not_found', null));
+
+    dflow['/trade-api'] = { exchange_active: true, trading_active: false };
+    expect(await ask()).toMatchObject(degraded('venue_maintenance', null));
+    dflow['/trade-api'] = { exchange_active: true, trading_active: true };
+    stage.now = MAINTENANCE;
+    expect(await ask()).toMatchObject(degraded('venue_maintenance', null));
+    stage.now = NOON;
+
+    // Enough for the price, not for the fee.
+    expect(await ask({ amount: 90_735n })).toMatchObject(degraded('amount_too_small'));
+    expect(await ask({ amount: 90_736n })).toMatchObject(degraded('route_not_found', null));
+
+    dflow['/api/v1/market/'] = capturedMarket({ yesAsk: null });
+    expect(await ask()).toMatchObject(degraded('route_not_found', 'Nobody offers YES now.'));
+
+    const before = capturedMarket();
+    let looks = 0;
+    dflow['/api/v1/market/'] = (reply) =>
+      reply.send(looks++ === 0 ? before : { ...before, status: 'closed' });
+    expect(await ask()).toMatchObject(degraded('market_closed', null));
+    looks = 0;
+    dflow['/api/v1/market/'] = (reply) => (looks++ === 0 ? reply.send(before) : reply.code(404).send({}));
+    expect(await ask()).toMatchObject(degraded('market_not_found', null));
+  });
+
+  test('while DFlow or the node does not answer', async () => {
+    stage.simulation = { kind: 'unknown' };
+    expect(await ask()).toMatchObject(degraded('venue_unavailable'));
+    dflow['/order'] = (reply) => reply.code(403).send({ code: 'forbidden', msg: 'the-key is wrong' });
+    expect(await ask()).toMatchObject(degraded('venue_unavailable', expect.not.stringContaining('the-key')));
+    dflow['/order'] = { nothing: 'known' };
+    expect(await ask()).toMatchObject(degraded('venue_unavailable'));
+    dflow['/order'] = (reply) => reply.code(500).send({ code: 'failed_to_compute_route', msg: '' });
+    expect(await ask()).toMatchObject(degraded('venue_unavailable'));
+    expect(await ask()).toMatchObject(degraded('venue_unavailable'));
+    expect(venue.status()).toBe('the DFlow trade API does not answer');
+    dflow['/api/v1/market/'] = (reply) => reply.code(503).send('');
+    expect(await ask()).toMatchObject({ code: 'venue_unavailable', market: null });
+    await expect(venue.quotes.market(TICKER)).rejects.toMatchObject({ name: 'VenueUnavailable' });
+  });
+});

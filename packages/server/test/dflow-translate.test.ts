@@ -1,0 +1,152 @@
+import { USDC_MINT } from '@bellwether/protocol';
+import { describe, expect, test } from 'vitest';
+import { isBlockedCountry } from '../src/adapters/venues/dflow/jurisdictions.ts';
+import { isMaintenance } from '../src/adapters/venues/dflow/maintenance.ts';
+import { costOf, toBook, toTickerMarket } from '../src/adapters/venues/dflow/translate.ts';
+import type { WireMarket } from '../src/adapters/venues/dflow/wire.ts';
+import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
+
+const NOW = Date.parse('2026-02-18T12:00:00Z');
+
+function translated(changes: object = {}, rail: object = {}) {
+  const market = capturedMarket(changes, rail) as unknown as WireMarket;
+  return toTickerMarket(market, USDC_MINT, NOW);
+}
+
+describe('a market', () => {
+  test('is named by its ticker, priced in pips, and has the tokens of our rail', () => {
+    expect(translated()).toMatchObject({
+      id: TICKER,
+      conditionId: TICKER,
+      tokenIds: [MINTS.yes, MINTS.no],
+      question: 'Wolverhampton vs Arsenal Winner? (Wolverhampton)',
+      status: 'open',
+      phase: 'active',
+      bestBid: 700,
+      bestAsk: 800,
+      asks: { YES: 800, NO: 9_300 },
+      pays: { YES: null, NO: null },
+      tickSize: 100,
+      minOrderSize: 1_000_000n,
+      feeRate: 80_000n,
+      feeExponent: 1,
+      createdAt: 1_770_000_000_000,
+      endDate: 1_771_444_800_000,
+      volume: 12_345_500_000n,
+    });
+  });
+
+  test('is none without tokens on our rail', () => {
+    expect(translated({ accounts: {} })).toBeNull();
+    expect(translated({}, { yesMint: 'no-mint' })).toBeNull();
+    expect(translated({}, { yesMint: MINTS.no })).toBeNull();
+  });
+
+  test.each([
+    ['active', 'active', 'open'],
+    ['initialized', 'inactive', 'closed'],
+    ['inactive', 'inactive', 'closed'],
+    ['closed', 'closed', 'closed'],
+    ['determined', 'closed', 'closed'],
+    ['a state of tomorrow', 'inactive', 'closed'],
+    ['__proto__', 'inactive', 'closed'],
+  ])('in the state %s is %s', (status, phase, shown) => {
+    expect(translated({ status })).toMatchObject({ phase, status: shown });
+  });
+
+  test('whose first buyer would pay for its accounts does not trade', () => {
+    expect(translated({}, { isInitialized: false })).toMatchObject({ phase: 'inactive' });
+  });
+
+  test.each([
+    ['yes', undefined, 'resolved', 'YES', { YES: 10_000, NO: 0 }],
+    ['no', undefined, 'resolved', 'NO', { YES: 0, NO: 10_000 }],
+    ['', 5_000, 'resolved', 'HALF', { YES: 5_000, NO: 5_000 }],
+    [null, 2_500, 'closed', undefined, { YES: 2_500, NO: 7_500 }],
+  ])('finalized as %j (%j) pays what it says', (result, scalarOutcomePct, status, payout, pays) => {
+    const rail = {
+      redemptionStatus: 'open',
+      ...(scalarOutcomePct === undefined ? {} : { scalarOutcomePct }),
+    };
+    const market = translated({ status: 'finalized', result }, rail);
+    expect(market).toMatchObject({ phase: 'settled', status, pays });
+    expect(market?.payout).toBe(payout);
+  });
+
+  test('pays nothing before redemption is open, nor for a result that is not known', () => {
+    const none = { YES: null, NO: null };
+    expect(translated({ status: 'finalized', result: 'yes' }, { redemptionStatus: 'pending' })).toMatchObject(
+      {
+        phase: 'settled',
+        payout: 'YES',
+        pays: none,
+      },
+    );
+    expect(translated({ status: 'finalized', result: 'void' }, { redemptionStatus: 'open' })).toMatchObject({
+      phase: 'closed',
+      pays: none,
+    });
+    expect(translated({ status: 'determined', result: 'yes' }, { redemptionStatus: 'open' })).toMatchObject({
+      phase: 'settled',
+    });
+  });
+
+  test('takes times in seconds or milliseconds, and finer prices for a finer tick', () => {
+    expect(translated({ closeTime: 1_771_444_800_123 })?.endDate).toBe(1_771_444_800_123);
+    expect(translated({ yesBid: '0.0750' })?.tickSize).toBe(10);
+    expect(translated({ yesBid: '0.0755' })?.tickSize).toBe(1);
+  });
+
+  test.each([['0.07555'], ['1.0000'], ['0.0000'], ['about a half'], [null]])(
+    'offers nothing at the price %j',
+    (yesAsk) => {
+      expect(translated({ yesAsk })?.asks.YES).toBeNull();
+    },
+  );
+});
+
+test('the book mirrors the bids for the other outcome', () => {
+  const wire = {
+    yes_bids: { '0.0500': 3, '0.0700': '12.5' },
+    no_bids: { '0.9200': 40, '0.9000': 7 },
+    sequence: 9,
+  };
+  const shown = { depth: 1, now: NOW };
+  expect(toBook(TICKER, 'YES', wire, { depth: 5, now: NOW })).toEqual({
+    conditionId: TICKER,
+    outcome: 'YES',
+    bids: [
+      [700, 12_500_000n],
+      [500, 3_000_000n],
+    ],
+    asks: [
+      [800, 40_000_000n],
+      [1_000, 7_000_000n],
+    ],
+    sequence: 9,
+    changedAt: NOW,
+  });
+  expect(toBook(TICKER, 'NO', wire, shown)).toMatchObject({
+    bids: [[9_200, 40_000_000n]],
+    asks: [[9_300, 12_500_000n]],
+  });
+});
+
+test('the fee is that of a captured order', () => {
+  const { contracts, price, paid } = CAPTURED_BUY;
+  expect(costOf(contracts, price)).toBe(paid);
+});
+
+test('maintenance is Thursday from three to five in New York, summer and winter', () => {
+  expect(isMaintenance(Date.parse('2026-01-15T08:00:00Z'))).toBe(true);
+  expect(isMaintenance(Date.parse('2026-01-15T07:59:59Z'))).toBe(false);
+  expect(isMaintenance(Date.parse('2026-07-16T07:00:00Z'))).toBe(true);
+  expect(isMaintenance(Date.parse('2026-07-16T08:59:59Z'))).toBe(true);
+  expect(isMaintenance(Date.parse('2026-07-16T09:00:00Z'))).toBe(false);
+  expect(isMaintenance(Date.parse('2026-07-17T07:30:00Z'))).toBe(false);
+});
+
+test('countries are blocked by code, in either case', () => {
+  expect(['US', 'us', 'GB', 'PL', 'AE'].map(isBlockedCountry)).not.toContain(false);
+  expect(['DE', 'BR', 'JP', '', 'USA'].map(isBlockedCountry)).not.toContain(true);
+});

@@ -1,0 +1,265 @@
+/** DFlow and a Solana node made by hand, for the tests of the venue on them. */
+import {
+  asSolanaAddress,
+  associatedTokenAddress,
+  SOLANA_PROGRAMS,
+  type SolanaAddress,
+  toBase58,
+  USDC_MINT,
+} from '@bellwether/protocol';
+import {
+  type Address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  compileTransaction,
+  createNoopSigner,
+  createTransactionMessage,
+  getBase64EncodedWireTransaction,
+  type Instruction,
+  pipe,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from '@solana/kit';
+import {
+  getCreateAssociatedTokenIdempotentInstruction,
+  getTransferCheckedInstruction,
+} from '@solana-program/token';
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { fetchSend } from '../src/adapters/outbound/http.ts';
+import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
+import type { BalanceChange, Chain, Simulation, TokenAccount } from '../src/ports/chain.ts';
+import type { QuoteQuestion } from '../src/ports/quotes.ts';
+import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
+
+export const key = (fill: number) => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;
+
+export const kit = (one: SolanaAddress) => one as string as Address;
+
+export const WALLET = key(7);
+
+export const YES = asSolanaAddress(MINTS.yes);
+
+export const [USDC_ACCOUNT, YES_ACCOUNT] = [
+  associatedTokenAddress(WALLET, USDC_MINT, SOLANA_PROGRAMS.token),
+  associatedTokenAddress(WALLET, YES, SOLANA_PROGRAMS.token2022),
+];
+
+const ESCROW = associatedTokenAddress(key(50), USDC_MINT, SOLANA_PROGRAMS.token);
+
+export const HEIGHT = 1_000;
+
+/** Wednesday. */
+export const NOON = Date.parse('2026-02-18T12:00:00Z');
+
+export interface Draft {
+  readonly payer?: SolanaAddress;
+  readonly version?: 'legacy' | 0;
+  readonly amount?: bigint;
+  readonly more?: readonly Instruction[];
+}
+
+export const transfer = (from: SolanaAddress, amount: bigint, mint: SolanaAddress = USDC_MINT): Instruction =>
+  getTransferCheckedInstruction({
+    source: kit(from),
+    mint: kit(mint),
+    destination: kit(ESCROW),
+    authority: createNoopSigner(kit(WALLET)),
+    amount,
+    decimals: 6,
+  });
+
+export function transactionOf({
+  payer = WALLET,
+  version = 0,
+  amount = CAPTURED_BUY.paid,
+  more = [],
+}: Draft = {}): string {
+  const opens = getCreateAssociatedTokenIdempotentInstruction({
+    payer: createNoopSigner(kit(payer)),
+    ata: kit(YES_ACCOUNT),
+    owner: kit(WALLET),
+    mint: kit(YES),
+    tokenProgram: kit(SOLANA_PROGRAMS.token2022),
+  });
+  const message = pipe(
+    createTransactionMessage({ version }),
+    (empty) => setTransactionMessageFeePayer(kit(payer), empty),
+    (paid) =>
+      setTransactionMessageLifetimeUsingBlockhash(
+        { blockhash: key(9) as string as Blockhash, lastValidBlockHeight: 0n },
+        paid,
+      ),
+    (dated) => appendTransactionMessageInstructions([opens, transfer(USDC_ACCOUNT, amount), ...more], dated),
+  );
+  return getBase64EncodedWireTransaction(compileTransaction(message));
+}
+
+export const orderOf = (changes: object = {}) => ({
+  inputMint: USDC_MINT,
+  outputMint: MINTS.yes,
+  inAmount: CAPTURED_BUY.paid.toString(),
+  outAmount: '11000000',
+  otherAmountThreshold: '10000000',
+  minOutAmount: '10000000',
+  slippageBps: 200,
+  priceImpactPct: '0',
+  contextSlot: 5,
+  executionMode: 'async',
+  revertMint: USDC_MINT,
+  transaction: transactionOf(),
+  lastValidBlockHeight: HEIGHT + 150,
+  computeUnitLimit: 200_000,
+  prioritizationFeeLamports: 27,
+  platformFee: null,
+  ...changes,
+});
+
+type Answer = object | null | ((reply: FastifyReply) => unknown);
+
+export const seen: { url: string; key: string | undefined; body: unknown }[] = [];
+
+export let dflow: Record<string, Answer> = {};
+
+function createServices(): FastifyInstance {
+  const services = fastify();
+
+  services.get('/api/v1/markets', (request) => {
+    seen.push({ url: request.url, key: undefined, body: undefined });
+    const { status = '', cursor = '' } = request.query as Record<string, string>;
+    return { markets: stage.listing(status, cursor), cursor: null };
+  });
+
+  services.setNotFoundHandler((request, reply) => {
+    seen.push({
+      url: request.url,
+      key: request.headers['x-api-key'] as string | undefined,
+      body: request.body,
+    });
+    const path = request.url.split('?')[0]!;
+    const [known] = Object.keys(dflow)
+      .filter((each) => path.startsWith(each))
+      .sort((one, other) => other.length - one.length);
+    const answer = known === undefined ? null : dflow[known]!;
+    if (answer === null) return reply.code(404).send({ code: 'not_found', msg: 'Not found' });
+    return typeof answer === 'function' ? answer(reply) : reply.send(answer);
+  });
+  return services;
+}
+
+export const tokens = (amount: bigint): TokenAccount => ({
+  address: USDC_ACCOUNT,
+  mint: USDC_MINT,
+  owner: WALLET,
+  amount,
+  delegate: null,
+  delegatedAmount: 0n,
+  frozen: false,
+});
+
+/** What tests set, and each test finds anew. */
+export const stage = {} as {
+  holds: Record<string, bigint>;
+  lamports: bigint;
+  simulation: Simulation;
+  now: number;
+  listing: (status: string, cursor: string) => object[];
+};
+stage.listing = () => [];
+
+const chain: Chain = {
+  status: () => 'ready',
+  blockHeight: async () => HEIGHT,
+  blockMs: async () => 450,
+  simulate: async (_wire, wallet, signed) => {
+    expect({ wallet, signed }).toEqual({ wallet: WALLET, signed: false });
+    return stage.simulation;
+  },
+  lamports: async () => stage.lamports,
+  tokenAccount: async (_owner, mint) => (stage.holds[mint] === undefined ? null : tokens(stage.holds[mint]!)),
+  send: () => never('send'),
+  landings: () => never('landings'),
+  outcomeAccounts: () => never('outcomeAccounts'),
+  tokenAddress: () => never('tokenAddress'),
+  buildDelegatedTransfer: () => never('buildDelegatedTransfer'),
+};
+
+const never = (name: string): never => {
+  throw new Error(`a quote does not need ${name}`);
+};
+
+export const change = (
+  account: SolanaAddress,
+  mint: SolanaAddress | null,
+  before: bigint,
+  after: bigint,
+): BalanceChange => ({
+  account,
+  mint,
+  before,
+  after,
+  authorityChanged: false,
+});
+
+export const paid = change(USDC_ACCOUNT, USDC_MINT, 5_000_000n, 5_000_000n - CAPTURED_BUY.paid);
+
+export const ok = (...changes: readonly BalanceChange[]): Simulation => ({ kind: 'ok', changes });
+
+export let venue: ReturnType<typeof createDflowVenue>;
+
+export const logged: string[] = [];
+
+const write = (level: string) => (context: object, message: string) => {
+  logged.push(`${level} ${message} ${JSON.stringify(context)}`);
+};
+
+export let base: string;
+
+const question = (changes: Partial<QuoteQuestion> = {}): QuoteQuestion => ({
+  ticker: TICKER,
+  outcome: 'YES',
+  side: 'BUY',
+  amount: 1_000_000n,
+  wallet: WALLET,
+  destination: null,
+  ...changes,
+});
+
+export const ask = (changes: Partial<QuoteQuestion> = {}) => venue.quotes.quote(question(changes));
+
+export const degraded = (code: string, message: unknown = expect.anything()) => ({
+  kind: 'degraded',
+  code,
+  message,
+});
+
+/** For the top of a test file. */
+export function useStage(): void {
+  const services = createServices();
+  beforeAll(async () => {
+    base = await services.listen({ port: 0, host: '127.0.0.1' });
+  });
+  afterAll(() => services.close());
+  beforeEach(() => {
+    seen.length = 0;
+    logged.length = 0;
+    stage.now = NOON;
+    stage.holds = { [USDC_MINT]: 5_000_000n };
+    stage.lamports = 1_000_000_000n;
+    stage.simulation = ok(change(WALLET, null, 1_000_000_000n, 997_920_893n), paid);
+    dflow = { '/api/v1/market/': capturedMarket(), '/order': orderOf() };
+    venue = createDflowVenue({
+      id: 'kalshi',
+      backend: 'live',
+      metadataUrl: base,
+      tradeUrl: base,
+      exchangeStatusUrl: `${base}/trade-api/v2/exchange/status`,
+      apiKey: 'the-key',
+      slippageBps: 200,
+      send: fetchSend,
+      clock: { now: () => stage.now },
+      log: { error: write('error'), warn: write('warn'), info: write('info') },
+      chain,
+    });
+  });
+}

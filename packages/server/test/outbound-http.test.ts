@@ -1,0 +1,188 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  createHttp,
+  fetchSend,
+  type HttpUnavailable,
+  MAX_REPLY_CHARS,
+} from '../src/adapters/outbound/http.ts';
+import { parseJson } from '../src/adapters/outbound/json.ts';
+import type { HttpReply, HttpRequest } from '../src/ports/outbound.ts';
+
+type Step = HttpReply | Error | 'silence';
+const ok: HttpReply = { status: 200, headers: {}, body: '{}' };
+const failed = (status: number, headers: Record<string, string> = {}): HttpReply => ({
+  status,
+  headers,
+  body: '',
+});
+
+/** A service that answers step by step, the last step for ever. */
+function serviceOf(...steps: readonly Step[]) {
+  const seen: HttpRequest[] = [];
+  const said: string[] = [];
+  const clock = { offset: 0, now: () => Date.now() + clock.offset };
+  const http = createHttp({
+    service: 'the service',
+    clock,
+    random: () => 0,
+    log: { warn: (_c, message) => said.push(message), info: (_c, message) => said.push(message) },
+    send: async (request) => {
+      const step = steps[Math.min(seen.push(request) - 1, steps.length - 1)]!;
+      if (step === 'silence') return new Promise(() => {});
+      if (step instanceof Error) throw step;
+      return step;
+    },
+  });
+  const call = (repeatable: boolean, timeoutMs = 2_000) =>
+    http.call({ method: 'GET', url: 'https://x.test/?api-key=hidden', headers: {}, timeoutMs, repeatable });
+  const reasonOf = async (answer: Promise<unknown>): Promise<string> =>
+    answer.then(
+      () => 'answered',
+      (error: HttpUnavailable) => error.reason,
+    );
+  return { http, call, reasonOf, seen, said, clock };
+}
+
+describe('retries', () => {
+  test('what changes nothing is asked again, three times at most', async () => {
+    const lucky = serviceOf(failed(503), new Error('ECONNRESET'), ok);
+    expect((await lucky.call(true)).status).toBe(200);
+    expect(lucky.seen).toHaveLength(3);
+
+    const unlucky = serviceOf(failed(500));
+    expect(await unlucky.reasonOf(unlucky.call(true))).toBe('server_error');
+    expect(unlucky.seen).toHaveLength(3);
+  });
+
+  test('what may have an effect is sent once', async () => {
+    for (const step of [failed(503), failed(429), new Error('ECONNRESET'), 'silence'] as const) {
+      const service = serviceOf(step, ok);
+      expect(await service.reasonOf(service.call(false, 60))).not.toBe('answered');
+      expect(service.seen).toHaveLength(1);
+    }
+  });
+
+  test('a refusal is an answer', async () => {
+    const service = serviceOf(failed(400), ok);
+    expect((await service.call(true)).status).toBe(400);
+  });
+
+  test('a first try that hangs leaves time for a second, and the whole has a deadline', async () => {
+    const once = serviceOf('silence', ok);
+    expect((await once.call(true, 400)).status).toBe(200);
+
+    const silent = serviceOf('silence');
+    const began = performance.now();
+    expect(await silent.reasonOf(silent.call(true, 400))).toBe('timeout');
+    expect(performance.now() - began).toBeLessThan(700);
+  });
+
+  test('Retry-After is kept to, unless that is after the deadline', async () => {
+    const patient = serviceOf(failed(429, { 'retry-after': '1' }), ok);
+    const began = performance.now();
+    expect((await patient.call(true, 3_000)).status).toBe(200);
+    expect(performance.now() - began).toBeGreaterThan(990);
+
+    const late = serviceOf(failed(429, { 'retry-after': '60' }), ok);
+    expect(await late.reasonOf(late.call(true))).toBe('rate_limited');
+    expect(late.seen).toHaveLength(1);
+  });
+});
+
+describe('the circuit', () => {
+  test('opens after five failures in a row, and one call decides whether it closes', async () => {
+    const service = serviceOf(...new Array<Step>(6).fill(failed(503)), ok);
+    for (let i = 0; i < 5; i++) await service.reasonOf(service.call(false));
+    expect(service.http.status()).toBe('the service does not answer');
+    expect(await service.reasonOf(service.call(false))).toBe('circuit_open');
+    expect(service.seen).toHaveLength(5);
+
+    service.clock.offset += 5_001;
+    // The probe fails: it opens anew.
+    expect(await service.reasonOf(service.call(false))).toBe('server_error');
+    expect(await service.reasonOf(service.call(false))).toBe('circuit_open');
+    expect(service.seen).toHaveLength(6);
+
+    service.clock.offset += 5_001;
+    expect((await service.call(false)).status).toBe(200);
+    expect(service.http.status()).toBe('ready');
+    expect(service.said).toEqual(['it does not answer; asked again in a few seconds', 'it answers again']);
+  });
+
+  test('says nothing of a service that has not been asked for a while', async () => {
+    const service = serviceOf(...new Array<Step>(5).fill(failed(503)), 'silence');
+    for (let i = 0; i < 5; i++) await service.reasonOf(service.call(false));
+    service.clock.offset += 5_001;
+    expect(service.http.status()).toBe('ready');
+    const probe = service.reasonOf(service.call(false, 100));
+    expect(service.http.status()).toBe('the service does not answer');
+    await probe;
+    expect(service.http.status()).toBe('the service does not answer');
+  });
+
+  test('lets one probe through at a time', async () => {
+    const service = serviceOf(...new Array<Step>(5).fill(failed(503)), 'silence');
+    for (let i = 0; i < 5; i++) await service.reasonOf(service.call(false));
+    service.clock.offset += 5_001;
+    const probe = service.reasonOf(service.call(false, 100));
+    expect(await service.reasonOf(service.call(false))).toBe('circuit_open');
+    expect(await probe).toBe('timeout');
+  });
+
+  test('takes neither refusals nor limits for an outage', async () => {
+    for (const status of [400, 404, 429]) {
+      const service = serviceOf(failed(status));
+      for (let i = 0; i < 8; i++) await service.reasonOf(service.call(false));
+      expect(service.http.status()).toBe('ready');
+    }
+  });
+});
+
+test('errors name neither the address nor what is in it', async () => {
+  const service = serviceOf(new Error('connect to https://x.test/?api-key=hidden'));
+  const error = await service.call(false).catch((reason: unknown) => reason as Error);
+  expect(JSON.stringify([String(error), (error as Error).message])).not.toContain('hidden');
+  expect((error as Error).cause).toBeUndefined();
+});
+
+describe('over the network', () => {
+  let server: Server;
+  let base: string;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      if (request.url === '/redirect') return response.writeHead(302, { location: '/' }).end();
+      if (request.url === '/large') return response.end('x'.repeat(MAX_REPLY_CHARS + 10));
+      response.writeHead(201, { 'X-Kind': 'small' });
+      return response.end(request.headers['x-api-key']);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void server.close());
+  const get = (path: string) =>
+    fetchSend({ method: 'GET', url: base + path, headers: { 'x-api-key': 'key' }, timeoutMs: 5_000 });
+
+  test('status, headers and body arrive', async () => {
+    expect(await get('/')).toMatchObject({ status: 201, headers: { 'x-kind': 'small' }, body: 'key' });
+  });
+
+  test('no redirect is followed, and an endless answer is not read', async () => {
+    await expect(get('/redirect')).rejects.toThrow();
+    const { http } = serviceOf(await get('/large'));
+    await expect(
+      http.call({ method: 'GET', url: base, headers: {}, timeoutMs: 1_000, repeatable: false }),
+    ).rejects.toMatchObject({ reason: 'too_large' });
+  });
+});
+
+test('integers of any size survive JSON', () => {
+  expect(parseJson('{"a":18446744073709551615,"b":-9007199254740993,"c":1.5,"d":12,"e":1e300}')).toEqual({
+    a: 18446744073709551615n,
+    b: -9007199254740993n,
+    c: 1.5,
+    d: 12,
+    e: 1e300,
+  });
+});

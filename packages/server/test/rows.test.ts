@@ -1,0 +1,34 @@
+/** The rows that the stores read are those of the migrated schema. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ROWS_FILE, rowsFile } from '../../../scripts/generate-rows.ts';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+
+test('rows.generated.ts is what the migrated schema says: node scripts/generate-rows.ts', async () => {
+  const sql = await openTestDatabase();
+  await migrate(sql);
+  expect(await rowsFile(sql)).toBe(readFileSync(ROWS_FILE, 'utf8'));
+  // A renamed column changes the interface, and with it the type check of every mapper that reads it.
+  await sql`alter table orders rename column market_id to market`;
+  expect(await rowsFile(sql)).toContain('readonly market: string;\n  readonly condition_id');
+  // One that has a type of its own here must be renamed here, too.
+  await sql`alter table orders rename column side to direction`;
+  await expect(rowsFile(sql)).rejects.toThrow('names orders.side: no such column');
+});
+
+const READERS = /^(?:agent-facts|owner-wallets|wallet-cap|fact-log|leader-board|.*-store|trade-.*)\.ts$/;
+/** A statement whose rows are read without saying what they are: any column could be named. */
+const UNTYPED_READ = /(?:const (?:\w+|[[{].*[\]}]) = |\()await (?:sql|tx)`.*/g;
+const FOLDER = dirname(ROWS_FILE);
+
+test('every read of a store says which rows it reads', () => {
+  const files = readdirSync(FOLDER).filter((name) => READERS.test(name));
+  expect(files.length).toBeGreaterThan(10);
+  const untyped = files.flatMap((file) => {
+    const source = readFileSync(join(FOLDER, file), 'utf8');
+    return [...source.matchAll(UNTYPED_READ)].map(([read]) => `${file}: ${read}`);
+  });
+  expect(untyped).toEqual([]);
+});

@@ -1,0 +1,313 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createWebhookSender, type SenderOptions } from '../src/adapters/webhooks/sender.ts';
+
+interface Seen {
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+const servers: Server[] = [];
+let seen: Seen[] = [];
+let answer: RequestListener = (_request, response) => response.writeHead(204).end();
+let port = 0;
+
+const record: RequestListener = (request, response) => {
+  let body = '';
+  request.on('data', (chunk) => {
+    body += chunk;
+  });
+  request.on('end', () => {
+    seen.push({ url: request.url ?? '', headers: request.headers, body });
+    answer(request, response);
+  });
+};
+
+const listen = async (server: Server): Promise<number> => {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
+
+beforeAll(async () => {
+  port = await listen(createServer(record));
+});
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+
+const loopback = [{ address: '127.0.0.1', family: 4 }];
+const sender = (options: Partial<SenderOptions> = {}) =>
+  createWebhookSender({ allowLoopback: true, userAgent: 'test', ...options });
+const send = (
+  url: string,
+  options: Partial<SenderOptions> = {},
+  signal: AbortSignal = new AbortController().signal,
+) => {
+  seen = [];
+  return sender(options).send(
+    { url, body: Buffer.from('{"a":1}'), headers: { 'content-type': 'application/json', 'x-mine': 'yes' } },
+    signal,
+  );
+};
+
+describe('URLs that are refused before anything is asked', () => {
+  test.each([
+    ['http://hooks.example.com/', 'https'],
+    ['ftp://hooks.example.com/', 'https'],
+    ['javascript:alert(1)', 'https'],
+    ['file:///etc/passwd', 'https'],
+    ['not a url', 'not a URL'],
+    ['https://user:secret@hooks.example.com/', 'user name'],
+    ['https://hooks.example.com:8443/', 'port 443'],
+    ['https://hooks.example.com:80/', 'port 443'],
+    ['https://127.0.0.1/', 'this machine'],
+    ['https://127.1/', 'this machine'],
+    ['https://0x7f000001/', 'this machine'],
+    ['https://2130706433/', 'this machine'],
+    ['https://0177.0.0.1/', 'this machine'],
+    ['https://[::1]/', 'this machine'],
+    ['https://localhost/', 'this machine'],
+    ['https://LOCALHOST./', 'this machine'],
+    ['https://api.localhost/', 'this machine'],
+    ['https://10.0.0.1/', 'public address'],
+    ['https://169.254.169.254/latest/meta-data/', 'public address'],
+    ['https://[::ffff:127.0.0.1]/', 'public address'],
+    ['https://[fd00::1]/', 'public address'],
+    ['https://[64:ff9b::7f00:1]/', 'public address'],
+    ['https://0.0.0.0/', 'public address'],
+  ])('%s', (url, why) => {
+    expect(sender({ allowLoopback: false }).refuse(url)).toContain(why);
+  });
+
+  test.each(['https://hooks.example.com/a?b=c', 'https://hooks.example.com:443/', 'https://8.8.8.8/'])(
+    '%s is taken',
+    (url) => {
+      expect(sender({ allowLoopback: false }).refuse(url)).toBeNull();
+    },
+  );
+
+  test('the development switch takes this machine, on any port', () => {
+    expect(sender().refuse(`http://127.0.0.1:${port}/`)).toBeNull();
+    expect(sender().refuse('http://localhost:3000/hook')).toBeNull();
+    expect(sender().refuse('https://10.0.0.1/')).toContain('public address');
+  });
+
+  test('and nothing else: no other machine over http or on another port, no other name that leads here', async () => {
+    expect(sender().refuse('http://hooks.example.com/')).toContain('https://');
+    expect(sender().refuse('https://hooks.example.com:8443/')).toContain('port 443');
+    expect(sender().refuse('http://93.184.216.34/')).toContain('https://');
+    expect(await send('https://hooks.example.com/', { resolve: async () => loopback })).toEqual({
+      kind: 'failed',
+      reason: 'the host name does not lead to a public address',
+    });
+    const outside = async () => [{ address: '93.184.216.34', family: 4 }];
+    expect(await send('https://hooks.localhost/', { resolve: outside })).toEqual({
+      kind: 'failed',
+      reason: 'the host name does not lead to this machine',
+    });
+  });
+});
+
+describe('names', () => {
+  test.each([
+    ['127.0.0.1', 4],
+    ['10.1.2.3', 4],
+    ['169.254.169.254', 4],
+    ['::1', 6],
+    ['::ffff:10.0.0.1', 6],
+    ['fd00::1', 6],
+    ['64:ff9b::a00:1', 6],
+  ])('a name that leads to %s is refused', async (address, family) => {
+    const result = await send('https://hooks.example.com/', {
+      allowLoopback: false,
+      resolve: async () => [{ address, family }],
+    });
+    expect(result).toEqual({ kind: 'failed', reason: 'the host name does not lead to a public address' });
+  });
+
+  test('one bad address among good ones is enough', async () => {
+    const result = await send('https://hooks.example.com/', {
+      allowLoopback: false,
+      resolve: async () => [
+        { address: '93.184.216.34', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ],
+    });
+    expect(result).toMatchObject({ kind: 'failed', reason: expect.stringContaining('public address') });
+  });
+
+  test('the name is asked for once, and the connection goes to that answer: rebinding comes too late', async () => {
+    const answers = [loopback, [{ address: '10.0.0.1', family: 4 }]];
+    let asked = 0;
+    const url = `http://rebound.localhost:${port}/hook?x=1`;
+    const resolve = async () => answers[Math.min(asked++, 1)] ?? [];
+    expect(await send(url, { resolve })).toEqual({ kind: 'answered', status: 204, retryAfterMs: null });
+    expect(asked).toBe(1);
+    expect(seen).toMatchObject([
+      {
+        url: '/hook?x=1',
+        body: '{"a":1}',
+        headers: {
+          host: `rebound.localhost:${port}`,
+          'x-mine': 'yes',
+          'user-agent': 'test',
+          'content-length': '7',
+          connection: 'close',
+        },
+      },
+    ]);
+    // The next send asks anew, and believes the new answer no more than it must.
+    expect(await send(url, { resolve })).toMatchObject({ kind: 'failed' });
+    expect(seen).toEqual([]);
+  });
+
+  test('with the development switch on, other machines are still https on port 443 only', async () => {
+    const resolve = async () => [{ address: '93.184.216.34', family: 4 }];
+    for (const url of ['http://hooks.example.com/', 'https://hooks.example.com:8443/'])
+      expect(await send(url, { resolve })).toEqual({
+        kind: 'failed',
+        reason: expect.stringMatching(/^url must (begin with https|use port 443)/),
+      });
+  });
+
+  test('a name server that hangs does not hold the sender', async () => {
+    const result = await send('https://hooks.example.com/', {
+      timeoutMs: 50,
+      resolve: () => new Promise(() => {}),
+    });
+    expect(result).toEqual({ kind: 'failed', reason: 'no answer within 0.05 s' });
+  });
+
+  test('a name that does not exist', async () => {
+    const resolve = async () => {
+      throw Object.assign(new Error('getaddrinfo ENOTFOUND secret.internal'), { code: 'ENOTFOUND' });
+    };
+    expect(await send('https://hooks.example.com/', { resolve })).toEqual({
+      kind: 'failed',
+      reason: 'the host name could not be resolved',
+    });
+  });
+});
+
+describe('answers', () => {
+  const url = () => `http://127.0.0.1:${port}/`;
+
+  test('a redirect is an answer, not a direction', async () => {
+    answer = (_request, response) => response.writeHead(302, { location: `${url()}elsewhere` }).end();
+    expect(await send(url())).toMatchObject({ kind: 'answered', status: 302 });
+    expect(seen).toHaveLength(1);
+  });
+
+  test('an endless answer is cut, and still counts', async () => {
+    let written = 0;
+    answer = (_request, response) => {
+      response.writeHead(200);
+      const more = () => {
+        if (response.destroyed || written > 64_000_000) return;
+        written += 65_536;
+        if (response.write(Buffer.alloc(65_536))) setImmediate(more);
+        else response.once('drain', more);
+      };
+      more();
+    };
+    expect(await send(url())).toMatchObject({ kind: 'answered', status: 200 });
+    expect(written).toBeLessThan(64_000_000);
+  });
+
+  test('silence is a timeout', async () => {
+    answer = () => {};
+    expect(await send(url(), { timeoutMs: 80 })).toEqual({
+      kind: 'failed',
+      reason: 'no answer within 0.08 s',
+    });
+  });
+
+  test('a cut connection, a closed port', async () => {
+    answer = (request) => request.socket.destroy();
+    expect(await send(url())).toEqual({ kind: 'failed', reason: 'the connection was cut' });
+    expect(await send('http://127.0.0.1:1/')).toEqual({
+      kind: 'failed',
+      reason: 'the connection was refused',
+    });
+  });
+
+  test('Retry-After in seconds is passed on', async () => {
+    answer = (_request, response) => response.writeHead(429, { 'retry-after': '7' }).end();
+    expect(await send(url())).toEqual({ kind: 'answered', status: 429, retryAfterMs: 7000 });
+  });
+
+  test('the caller can break it off', async () => {
+    answer = () => {};
+    const ending = new AbortController();
+    const result = send(url(), {}, ending.signal);
+    setTimeout(() => ending.abort(), 30);
+    expect(await result).toEqual({ kind: 'aborted' });
+  });
+});
+
+const hasOpenssl = (() => {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe.skipIf(!hasOpenssl)('TLS', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'webhook-tls-'));
+  let tlsPort = 0;
+  let ca = '';
+  let names: unknown[] = [];
+
+  beforeAll(async () => {
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    execFileSync(
+      'openssl',
+      [
+        ...[
+          'req',
+          '-x509',
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:prime256v1',
+          '-nodes',
+          '-days',
+          '2',
+        ],
+        ...['-keyout', key, '-out', cert, '-subj', '/CN=hooks.localhost'],
+        ...['-addext', 'subjectAltName=DNS:hooks.localhost'],
+      ],
+      { stdio: 'ignore' },
+    );
+    ca = readFileSync(cert, 'utf8');
+    const server = createTlsServer({ key: readFileSync(key), cert: ca }, record);
+    server.on('secureConnection', (socket) => names.push(socket.servername));
+    tlsPort = await listen(server);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('the certificate is checked for the name, though the connection goes to the address', async () => {
+    answer = (_request, response) => response.writeHead(200).end('ok');
+    names = [];
+    const resolve = async () => loopback;
+    expect(await send(`https://hooks.localhost:${tlsPort}/`, { resolve, ca })).toMatchObject({
+      kind: 'answered',
+      status: 200,
+    });
+    expect(names).toEqual(['hooks.localhost']);
+    const refused = { kind: 'failed', reason: 'the TLS certificate was not accepted' };
+    expect(await send(`https://other.localhost:${tlsPort}/`, { resolve, ca })).toEqual(refused);
+    expect(await send(`https://hooks.localhost:${tlsPort}/`, { resolve })).toEqual(refused);
+    expect(seen).toEqual([]);
+  });
+});

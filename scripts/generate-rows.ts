@@ -1,0 +1,150 @@
+/**
+ * Writes the tables' rows as TypeScript interfaces, from the catalog of a freshly migrated database: a column that is
+ * renamed, dropped or becomes nullable breaks the type check of what reads it. Run it after every migration:
+ * `node scripts/generate-rows.ts`
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
+import { startEmbeddedPostgres } from '../packages/server/src/adapters/postgres/embedded-postgres.ts';
+import { migrate } from '../packages/server/src/adapters/postgres/migrate.ts';
+
+export const ROWS_FILE = resolve(
+  import.meta.dirname,
+  '../packages/server/src/adapters/postgres/rows.generated.ts',
+);
+
+/** As the driver delivers them. JSON has no type that the catalog knows: one mapper per column gives it one. */
+const TYPES: Readonly<Record<string, string>> = {
+  bool: 'boolean',
+  bytea: 'Buffer',
+  date: 'Date',
+  float8: 'number',
+  int2: 'number',
+  int4: 'number',
+  int8: 'bigint',
+  jsonb: 'unknown',
+  numeric: 'string',
+  pg_snapshot: 'string',
+  text: 'string',
+  timestamptz: 'Date',
+  uuid: 'string',
+  xid8: 'string',
+};
+
+/** What the catalog does not know: the words that a text column holds, and what its JSON is. */
+const OWN_TYPES: Readonly<Record<string, string>> = {
+  'agent_wallets.address': 'WalletAddress',
+  'agent_wallets.signer': 'WalletAddress',
+  'agents.sol_address': 'SolanaAddress',
+  'agents.wallet_address': 'Address',
+  'api_keys.create_type': "KeyRow['createType']",
+  'api_keys.status': "KeyRow['status']",
+  'chain_orders.reverts': "ChainOrder['reverts']",
+  'chain_orders.stage': 'ChainStage',
+  'credentials.eoa': 'Address',
+  'credentials.funder': 'Address',
+  'credentials.signature_type': 'SignatureType',
+  'credentials.wallet_address': 'Address',
+  'fee_charges.from_address': 'SolanaAddress',
+  'fee_charges.status': 'FeeStatus',
+  'fee_charges.to_address': 'SolanaAddress',
+  'fills.liquidity': "FillRow['liquidity']",
+  'fills.outcome': 'Outcome',
+  'fills.side': 'Side',
+  'fills.wallet': 'WalletAddress',
+  'orders.first_answer': 'MoneyAsText<FirstAnswer>',
+  'orders.funder': 'WalletAddress',
+  'orders.journal': "OrderRow['journal']",
+  'orders.kind': 'OrderKind',
+  'orders.outcome': 'Outcome',
+  'orders.side': 'Side',
+  'orders.signature_type': 'SignatureType',
+  'orders.status': 'OrderStatus',
+  'orders.time_in_force': 'TimeInForce',
+  'orders.version': 'OrderVersion',
+  'orders.wallet_address': 'WalletAddress',
+  'passkeys.transports': "PasskeyRow['transports']",
+  'positions.outcome': 'Outcome',
+  'positions.wallet': 'WalletAddress',
+  'quotes.destination': 'SolanaAddress',
+  'quotes.input_mint': 'SolanaAddress',
+  'quotes.mints': 'readonly [string, string]',
+  'quotes.outcome': 'Outcome',
+  'quotes.output_mint': 'SolanaAddress',
+  'quotes.side': 'Side',
+  'quotes.wallet': 'SolanaAddress',
+  'skills.category': "SkillRow['category']",
+  'skills.create_source': "SkillRow['createSource']",
+  'skills.review_status': 'ReviewStatus',
+  'traded_markets.payout': "Outcome | 'HALF'",
+  'webhook_deliveries.data': "DeliveryRow['data']",
+  'webhook_deliveries.status': "DeliveryRow['status']",
+};
+
+const IMPORTS = `import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
+import type { TimeInForce } from '../../domain/orders/draft.ts';
+import type { OrderKind, OrderStatus } from '../../domain/orders/lifecycle.ts';
+import type { FirstAnswer } from '../../ports/evidence.ts';
+import type { FeeStatus } from '../../ports/fee-store.ts';
+import type { PasskeyRow } from '../../ports/owners.ts';
+import type { ChainOrderRow as ChainOrder, ChainStage } from '../../ports/quoted-orders.ts';
+import type { ReviewStatus, SkillRow } from '../../ports/skills.ts';
+import type { FillRow, KeyRow, OrderRow, WalletAddress } from '../../ports/stores.ts';
+import type { DeliveryRow } from '../../ports/webhooks.ts';
+
+type Outcome = 'YES' | 'NO';
+type Side = 'BUY' | 'SELL';
+/** JSON has no 64-bit integers. */
+export type MoneyAsText<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] };
+`;
+
+function typeOf(name: string): string {
+  const element = name.startsWith('_') ? name.slice(1) : null;
+  const type = TYPES[element ?? name];
+  if (type === undefined) throw new Error(`scripts/generate-rows.ts does not know the type ${name}`);
+  return element === null ? type : `${type}[]`;
+}
+
+const pascalCase = (name: string): string =>
+  name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** @param sql a database that `migrate` has been run on, and nothing else */
+export async function rowsFile(sql: Sql): Promise<string> {
+  const columns = await sql`
+    select c.relname as relation, a.attname as name, t.typname as type, a.attnotnull as needed
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    join pg_type t on t.oid = a.atttypid
+    where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+    order by c.relname, a.attnum`;
+  const known = new Set(columns.map(({ relation, name }) => `${relation}.${name}`));
+  const gone = Object.keys(OWN_TYPES).filter((column) => !known.has(column));
+  if (gone.length > 0) throw new Error(`scripts/generate-rows.ts names ${gone.join(', ')}: no such column`);
+  const tables = Map.groupBy(columns, ({ relation }) => relation as string);
+  const interfaces = [...tables].map(([table, rows]) => {
+    const fields = rows.map(({ name, type, needed }) => {
+      const read = OWN_TYPES[`${table}.${name}`] ?? typeOf(type);
+      return `  readonly ${name}: ${read}${needed || read === 'unknown' ? '' : ' | null'};`;
+    });
+    return `export interface ${pascalCase(table)}Row {\n${fields.join('\n')}\n}\n`;
+  });
+  return `/** Made by scripts/generate-rows.ts from the migrated schema. Do not edit. */\n${IMPORTS}\n${interfaces.join('\n')}`;
+}
+
+async function writeRows(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'bw-rows-'));
+  const postgres = await startEmbeddedPostgres({ dataDir: folder, database: 'bellwether' });
+  const sql = openPool(socketUrl(postgres, postgres.database));
+  try {
+    await migrate(sql);
+    writeFileSync(ROWS_FILE, await rowsFile(sql));
+  } finally {
+    await sql.end({ timeout: 5 });
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) await writeRows();

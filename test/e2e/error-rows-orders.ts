@@ -1,0 +1,351 @@
+/** Orders, quotes and fees that are refused: code, what is wrong, the request. */
+import { buildLimitOrder, buildMarketOrder, linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
+import { newAgent, restingOrder } from '../harness.ts';
+import {
+  A_WALLET,
+  bent,
+  bentSubmit,
+  type Case,
+  fee,
+  get,
+  limitedTrader,
+  market,
+  marketBuy,
+  onChain,
+  other,
+  post,
+  quoteVenue,
+  quoting,
+  service,
+  stranger,
+  trade,
+  trader,
+  withFields,
+  withOrder,
+} from './errors-stage.ts';
+
+export const ORDER_ROWS: readonly Case[] = [
+  [
+    'unknown_market',
+    'an unknown condition id',
+    () => withFields({ marketConditionId: `0x${'0'.repeat(64)}` }),
+  ],
+  ['token_market_mismatch', 'a token of another market', () => withOrder({ tokenId: other.clobTokenIds[0] })],
+  ['outcome_token_mismatch', 'the other outcome', () => withFields({ outcome: 'NO' })],
+  ['taker_not_supported', 'a private taker', () => withOrder({ taker: stranger.signer.address })],
+  ['salt_out_of_range', 'a salt above 2^53−1', () => withOrder({ salt: '9007199254740992' })],
+  ['fee_rate_out_of_range', 'a fee rate above 10 %', () => withOrder({ feeRateBps: '1001' })],
+  ['amount_out_of_range', 'a zero amount', () => withOrder({ makerAmount: '0' })],
+  ['amount_out_of_range', 'an amount above 256 bits', () => withOrder({ makerAmount: '9'.repeat(78) })],
+  ['order_size_mismatch', 'a size that is not the signed one', () => withFields({ orderSize: 11 })],
+  ['price_mismatch', 'a price that is not the signed one', () => withFields({ price: 0.02 })],
+  ['price_off_tick_grid', 'a price between two ticks', () => withFields({ price: 0.015 })],
+  ['price_out_of_range', 'a price of one', () => withOrder({ makerAmount: '10000000' })],
+  [
+    'immediate_buy_precision',
+    'a FAK BUY with too many decimals',
+    () =>
+      bent((request) => ({
+        ...request,
+        orderType: 'FAK',
+        price: 0.2,
+        order: { ...request.order, makerAmount: '2000001' },
+      })),
+  ],
+  [
+    'size_below_minimum',
+    'fewer shares than the minimum',
+    () =>
+      bent((request) => ({
+        ...request,
+        orderSize: 4,
+        order: { ...request.order, makerAmount: '40000', takerAmount: '4000000' },
+      })),
+  ],
+  [
+    'amount_below_minimum',
+    'a market BUY under 1 collateral',
+    () =>
+      bent((request) => ({
+        ...request,
+        orderType: 'FAK',
+        order: { ...request.order, makerAmount: '100000' },
+      })),
+  ],
+  [
+    'order_type_mismatch',
+    'a market order that rests',
+    () => withFields({ isLimitOrder: false, orderType: 'GTC' }),
+  ],
+  ['post_only_mismatch', 'a post-only FOK', () => withFields({ orderType: 'FOK', postOnly: true })],
+  ['expiration_required', 'GTD without expiration', () => withFields({ orderType: 'GTD' })],
+  [
+    'expiration_too_soon',
+    'GTD in a minute',
+    () =>
+      bent((request) => ({
+        ...request,
+        orderType: 'GTD',
+        order: { ...request.order, expiration: String(Math.floor(Date.now() / 1000) + 60) },
+      })),
+  ],
+  [
+    'expiration_not_allowed',
+    'GTC with expiration',
+    () => withFields({ expirationTime: Date.now() + 600_000 }),
+  ],
+  [
+    'expiration_mismatch',
+    'two expirations',
+    () =>
+      bent((request) => ({
+        ...request,
+        orderType: 'GTD',
+        expirationTime: Date.now() + 900_000,
+        order: { ...request.order, expiration: String(Math.floor(Date.now() / 1000) + 600) },
+      })),
+  ],
+  [
+    'wallet_address_mismatch',
+    'a wallet that is neither signer nor maker',
+    () => withFields({ walletAddress: stranger.signer.address }),
+  ],
+  [
+    'funder_address_mismatch',
+    'a funder that is not the maker',
+    () => withFields({ funderAddress: stranger.signer.address }),
+  ],
+  ['owner_mismatch', 'an owner that is not the credential', () => withFields({ owner: 'somebody' })],
+  ['tick_size_mismatch', "a tick size that is not the market's", () => withFields({ tickSize: '0.001' })],
+  ['neg_risk_mismatch', "negRisk that is not the market's", () => withFields({ negRisk: true })],
+  ['invalid_order_payload', 'a signature of another order', () => withOrder({ salt: 1 })],
+  ['invalid_order_payload', 'a signature of one byte', () => withOrder({ signature: '0x00' })],
+  [
+    'credential_type_mismatch',
+    'a type 3 order with a credential of type 0',
+    async () => {
+      const request = await buildLimitOrder({
+        signer: trader.signer,
+        signatureType: 3,
+        market,
+        outcome: 'YES',
+        side: 'BUY',
+        price: 0.01,
+        size: 10,
+      });
+      return trade({ ...request, walletAddress: trader.signer.address });
+    },
+  ],
+  ['insufficient_balance', 'more than the account has', async () => trade(await marketBuy(trader, 50_000))],
+  [
+    'insufficient_balance',
+    'selling what is not held',
+    async () =>
+      trade(
+        await buildLimitOrder({
+          signer: trader.signer,
+          market,
+          outcome: 'YES',
+          side: 'SELL',
+          price: 0.99,
+          size: 10,
+        }),
+      ),
+  ],
+  [
+    'order_not_found',
+    "another agent's order",
+    async () => {
+      const { orderId } = await stranger.client.placeTrade(await restingOrder(stranger, market));
+      return get(`/markets/orders/${orderId}`);
+    },
+  ],
+  [
+    'order_not_found',
+    "canceling another agent's order",
+    async () => {
+      const { orderId } = await stranger.client.placeTrade(await restingOrder(stranger, market));
+      return post('/markets/orders/cancel', { orderId });
+    },
+  ],
+  [
+    'order_already_placed',
+    'the same order with other options',
+    async () => {
+      const request = await restingOrder(trader, market);
+      await trade(request);
+      return trade({ ...request, postOnly: true });
+    },
+  ],
+
+  [
+    'trading_paused',
+    'a paused agent',
+    async () => {
+      const agent = await limitedTrader({ tradingPaused: true });
+      return trade(await restingOrder(agent, market), agent.apiKey);
+    },
+  ],
+  [
+    'credentials_not_registered',
+    'an agent without credentials',
+    async () => {
+      const agent = await newAgent(service);
+      return trade(
+        await restingOrder({ ...agent, signatureType: 0, funder: agent.signer.address }, market),
+        agent.apiKey,
+      );
+    },
+  ],
+  [
+    'max_trade_amount_exceeded',
+    'a large trade',
+    async () => {
+      const agent = await limitedTrader({ maxTradeAmount: 10 });
+      return trade(await marketBuy(agent, 10.01), agent.apiKey);
+    },
+  ],
+  [
+    'max_trades_per_day_exceeded',
+    'the second of one trade',
+    async () => {
+      const agent = await limitedTrader({ maxTradesPerDay: 1 });
+      await agent.client.placeTrade(await restingOrder(agent, market));
+      return trade(await restingOrder(agent, market), agent.apiKey);
+    },
+  ],
+  [
+    'daily_trade_amount_exceeded',
+    'more than the day allows',
+    async () => {
+      const agent = await limitedTrader({ dailyTradeAmountLimit: 20 });
+      await agent.client.placeTrade(await marketBuy(agent, 15));
+      return trade(await marketBuy(agent, 15), agent.apiKey);
+    },
+  ],
+  [
+    'max_position_value_exceeded',
+    'a position that grows too large',
+    async () => {
+      const agent = await limitedTrader({ maxPositionValue: 20 });
+      await agent.client.placeTrade(await marketBuy(agent, 15));
+      return trade(await marketBuy(agent, 15), agent.apiKey);
+    },
+  ],
+  [
+    'daily_loss_limit_reached',
+    'a loss beyond the limit',
+    async () => {
+      const agent = await limitedTrader({ dailyLossLimit: 0.01 });
+      const { filledSize } = await agent.client.placeTrade(await marketBuy(agent, 50));
+      await agent.client.placeTrade(
+        await buildMarketOrder({
+          signer: agent.signer,
+          market,
+          outcome: 'YES',
+          side: 'SELL',
+          shares: Math.floor(filledSize),
+          worstPrice: 0.01,
+        }),
+      );
+      return trade(await marketBuy(agent, 5), agent.apiKey);
+    },
+  ],
+  ['amount_required', 'a BUY of nothing', () => quoting({ amount: undefined })],
+  ['shares_required', 'a SELL of nothing', () => quoting({ action: 'SELL', amount: undefined })],
+  ['amount_not_allowed', 'a SELL with an amount', () => quoting({ action: 'SELL', shares: 1 })],
+  ['shares_not_allowed', 'a BUY with shares', () => quoting({ shares: 1 })],
+  ['too_many_decimals', 'seven decimals', () => quoting({ amount: 1.0000001 })],
+  ['invalid_solana_address', 'a wallet that is none', () => quoting({ userPublicKey: 'O0Il' })],
+  [
+    'quote_not_found',
+    'a quote that nobody gave',
+    () => onChain.post('/venueb/agent/submit', { quoteId: 'x', signedTransaction: 'AAAA' }),
+  ],
+  [
+    'quote_not_executable',
+    'a degraded quote',
+    async () =>
+      onChain.submit(await onChain.quote({ marketTicker: 'KXNONE' }), { signedTransaction: 'AAAA' }),
+  ],
+  [
+    'quote_expired',
+    'a blockhash that is dead',
+    async () => {
+      const quote = await onChain.quote();
+      quoteVenue.fate.height += 151;
+      return onChain.submit(quote);
+    },
+  ],
+  [
+    'quote_already_used',
+    'another signature for a used quote',
+    async () => {
+      const quote = await onChain.quote();
+      await onChain.submit(quote);
+      return onChain.submit(quote, { signedTransaction: quote.unsignedTransaction });
+    },
+  ],
+  [
+    'quote_mismatch',
+    'another side than was quoted',
+    async () => onChain.submit(await onChain.quote(), { side: 'NO' }),
+  ],
+  [
+    'transaction_malformed',
+    'no transaction',
+    async () => onChain.submit(await onChain.quote(), { signedTransaction: 'AAAA' }),
+  ],
+  ['transaction_version_not_supported', 'version 1', () => bentSubmit(0, () => 0x81)],
+  ['transaction_mismatch', 'one byte of the message', () => bentSubmit(-6)],
+  [
+    'transaction_not_signed',
+    'the transaction as it was quoted',
+    async () => {
+      const quote = await onChain.quote();
+      return onChain.submit(quote, { signedTransaction: quote.unsignedTransaction });
+    },
+  ],
+  ['transaction_signature_invalid', 'one byte of the signature', () => bentSubmit(5)],
+  [
+    'transaction_would_fail',
+    'what the chain would refuse',
+    async () => {
+      const quote = await onChain.quote();
+      quoteVenue.fate.simulation = { kind: 'would_fail', reason: 'insufficient funds' };
+      const answer = await onChain.submit(quote);
+      quoteVenue.fate.simulation = { kind: 'unknown' };
+      return answer;
+    },
+  ],
+  ['order_id_required', 'a cancel of nothing', () => onChain.post('/venueb/agent/cancel', {})],
+  ['fee_amount_required', 'no amount', () => fee({ fromAddress: A_WALLET })],
+  ['invalid_fee_amount', 'a JSON number', () => fee({ amount: 0.25, fromAddress: A_WALLET })],
+  [
+    'fee_amount_too_large',
+    'beyond MAX_FEE_CHARGE',
+    () => fee({ amount: '100.000001', fromAddress: A_WALLET }),
+  ],
+  ['from_address_required', 'no wallet', () => fee({ amount: '0.25' })],
+  ['from_address_required', 'no wallet to tell of', () => get('/venueb/agent/delegation')],
+  ['invalid_solana_address', 'no base58', () => fee({ amount: '0.25', fromAddress: '0x12' })],
+  [
+    'delegate_equals_owner',
+    "the platform's own wallet",
+    async () => {
+      const { body } = await get(`/venueb/agent/delegation?walletAddress=${A_WALLET}`);
+      return fee({ amount: '0.25', fromAddress: body.delegate });
+    },
+  ],
+  ['wallet_not_yours', "a stranger's wallet", () => fee({ amount: '0.25', fromAddress: A_WALLET })],
+  [
+    'token_account_not_found',
+    'a linked wallet that never held collateral',
+    async () => {
+      const agent = await newAgent(service);
+      const signer = SolanaSigner.generate();
+      await linkSolanaWallet(agent.client, signer);
+      return fee({ amount: '0.25', fromAddress: signer.address }, agent.apiKey);
+    },
+  ],
+];

@@ -1,0 +1,225 @@
+/** The safeguard maxOpenOrders: how many orders an agent has open at a time, in doubt or not, over all venues. */
+import { BellwetherApiError, buildLimitOrder, linkSignersWallet, type Market } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createFakeQuoteVenue, createFakeWallet } from '../fake-quote-venue.ts';
+import {
+  aMarket,
+  call,
+  newAgent,
+  newTrader,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+import { Visitor } from '../passkey.ts';
+import { BUY_TEN } from '../quote-trader.ts';
+
+let service: TestService;
+let market: Market;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [createFakeQuoteVenue()] });
+  market = await aMarket((await newTrader(service)).client);
+});
+
+const limitedTo = async (maxOpenOrders: number): Promise<Trader> => {
+  const trader = await newTrader(service);
+  await trader.client.updateSettings({ maxOpenOrders });
+  return trader;
+};
+const rest = async (trader: Trader) => trader.client.placeTrade(await restingOrder(trader, market));
+const codeOf = async (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'taken',
+    (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
+  );
+const post = (trader: Pick<Trader, 'apiKey'>, path: string, body: unknown) =>
+  call(service, 'POST', path, { key: trader.apiKey, body });
+
+/** Quotes and submits on the venue of quoted orders with a wallet of its own. */
+async function submission(trader: Trader, fields: Record<string, unknown> = {}) {
+  const wallet = createFakeWallet();
+  const quote = { ...BUY_TEN, userPublicKey: wallet.address, ...fields };
+  const { body } = await post(trader, '/venueb/agent/quote', quote);
+  const signedTransaction = () => wallet.sign(body.unsignedTransaction);
+  return {
+    quote: body,
+    submit: () =>
+      post(trader, '/venueb/agent/submit', {
+        quoteId: body.quoteId,
+        signedTransaction: signedTransaction(),
+      }),
+  };
+}
+
+describe('maxOpenOrders', () => {
+  test('is no limit at first; one that is reached refuses the next order, and a cancel makes room', async () => {
+    const trader = await newTrader(service);
+    expect((await trader.client.getSettings()).maxOpenOrders).toBeNull();
+    await trader.client.updateSettings({ maxOpenOrders: 2 });
+    const [first] = [await rest(trader), await rest(trader)];
+    const refused = await post(trader, '/markets/trade', await restingOrder(trader, market));
+    expect(refused).toMatchObject({
+      status: 403,
+      body: {
+        code: 'max_open_orders_exceeded',
+        context: { limit: 2, used: 2, asked: 1 },
+        fix: expect.stringContaining('maxOpenOrders'),
+      },
+    });
+    await trader.client.cancelOrder(first.orderId);
+    expect(await codeOf(rest(trader))).toBe('taken');
+    expect(await codeOf(rest(trader))).toBe('max_open_orders_exceeded');
+    await trader.client.updateSettings({ maxOpenOrders: null });
+    expect(await codeOf(rest(trader))).toBe('taken');
+  });
+
+  test('a hundred orders at once: not one too many is open', async () => {
+    const trader = await limitedTo(7);
+    const requests = await Promise.all(Array.from({ length: 100 }, () => restingOrder(trader, market)));
+    const answers = await Promise.all(requests.map((request) => post(trader, '/markets/trade', request)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(7);
+    expect(new Set(answers.filter(({ status }) => status !== 201).map(({ body }) => body.code))).toEqual(
+      new Set(['max_open_orders_exceeded']),
+    );
+    expect(service.exchange.openOrders(trader.funder)).toHaveLength(7);
+  });
+
+  test('counts orders of all venues, in doubt until they land, with whichever wallet; the quote says what a submit would be told', async () => {
+    const trader = await limitedTo(3);
+    await rest(trader);
+    const waiting = await submission(trader);
+    const spare = await submission(trader);
+    expect((await (await submission(trader)).submit()).body).toMatchObject({ status: 'submitted' });
+    expect((await waiting.submit()).body).toMatchObject({ status: 'submitted' });
+    expect(await codeOf(rest(trader))).toBe('max_open_orders_exceeded');
+    expect((await spare.submit()).body).toMatchObject({ code: 'max_open_orders_exceeded' });
+    const { quote } = await submission(trader);
+    expect(quote.quoteErrorCode).toBe('max_open_orders_exceeded');
+    expect(quote.unsignedTransaction ?? null).toBeNull();
+  });
+
+  test('fifty of each venue at once share one limit', async () => {
+    const trader = await limitedTo(11);
+    const quoted = await Promise.all(Array.from({ length: 20 }, () => submission(trader)));
+    const signed = await Promise.all(Array.from({ length: 20 }, () => restingOrder(trader, market)));
+    const answers = await Promise.all([
+      ...quoted.map(({ submit }) => submit()),
+      ...signed.map((request) => post(trader, '/markets/trade', request)),
+    ]);
+    const taken = answers.filter(({ status }) => status < 300);
+    expect(taken).toHaveLength(11);
+    expect((await trader.client.listOpenOrders({})).length).toBe(11);
+  });
+
+  test('selling what is held goes through, also when it rests; and counts from then on', async () => {
+    const trader = await newTrader(service);
+    const best = Number(market.bestAsk);
+    const order = (side: 'BUY' | 'SELL', price: number) =>
+      buildLimitOrder({
+        signer: trader.signer,
+        market,
+        outcome: 'YES',
+        side,
+        price: price.toFixed(2),
+        size: 10,
+      });
+    await trader.client.placeTrade(await order('BUY', best + 0.05));
+    await trader.client.updateSettings({ maxOpenOrders: 0 });
+    expect(await codeOf(order('BUY', best + 0.05).then((r) => trader.client.placeTrade(r)))).toBe(
+      'max_open_orders_exceeded',
+    );
+    const sold = await trader.client.placeTrade(await order('SELL', 0.99));
+    expect(sold.status).toBe('live');
+    const { safeguards } = await trader.client.getMarketContext(market.id);
+    expect(safeguards.openOrders).toEqual({ limit: 0, used: 1, left: 0 });
+  });
+
+  test('a batch stops at the limit, order by order', async () => {
+    const trader = await limitedTo(2);
+    const orders = await Promise.all(Array.from({ length: 4 }, () => restingOrder(trader, market)));
+    const { body } = await post(trader, '/markets/batch-trade', { orders });
+    expect(body).toMatchObject({ succeeded: 2, failed: 2 });
+    expect(body.results[3].problem.code).toBe('max_open_orders_exceeded');
+  });
+});
+
+describe('where it is shown and set', () => {
+  test('context and briefing show it; without a limit the context still counts', async () => {
+    const trader = await newTrader(service);
+    await rest(trader);
+    const before = (await trader.client.getMarketContext(market.id)).safeguards.openOrders;
+    expect(before).toEqual({ limit: null, used: 1, left: null });
+    await trader.client.updateSettings({ maxOpenOrders: 1 });
+    const context = await trader.client.getMarketContext(market.id, { side: 'BUY' });
+    expect(context.safeguards.openOrders).toEqual({ limit: 1, used: 1, left: 0 });
+    expect(context.warnings).toContainEqual(
+      expect.objectContaining({ code: 'max_open_orders_exceeded', severity: 'critical' }),
+    );
+    expect((await trader.client.getBriefing()).settings.maxOpenOrders).toBe(1);
+  });
+
+  test.each([-1, 1.5, 5001, '3', {}])('%j is no value for it', async (maxOpenOrders) => {
+    const { status, body } = await post(await newTrader(service), '/agents/settings', { maxOpenOrders });
+    expect({ status, path: body.errors[0].path }).toEqual({ status: 400, path: 'maxOpenOrders' });
+  });
+
+  test.each(['maxOpenOrder', 'max_open_orders', 'openOrdersMax'])('%s is refused', async (name) => {
+    const trader = await newTrader(service);
+    const { status, body } = await post(trader, '/agents/settings', { [name]: 3 });
+    expect(status).toBe(400);
+    expect(body.code).toBe('invalid_request');
+    expect((await trader.client.getSettings()).maxOpenOrders).toBeNull();
+  });
+
+  test('another agent’s orders do not count', async () => {
+    const [one, other] = [await limitedTo(1), await limitedTo(1)];
+    await rest(one);
+    expect(await codeOf(rest(other))).toBe('taken');
+  });
+
+  test('an owner locks it: the form has it, the agent’s key stays below, a reset goes to the lock', async () => {
+    const trader = await newTrader(service);
+    const owner = new Visitor(service);
+    await owner.register('Ada');
+    const { claimCode } = await trader.client.getMe();
+    expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
+    const lock = { maxOpenOrders: { limit: 4, locked: true } };
+    const path = `/owner/agents/${trader.agentId}/safeguards`;
+    const { body } = await owner.send('POST', path, lock);
+    expect(body.settings.lockedByOwner).toEqual({ maxOpenOrders: 4 });
+    // Asked for by another name than the public one it would redirect, and the cookie would stay behind.
+    const page = await fetch(`${service.deps.publicUrl}/owner`, { headers: { cookie: owner.cookie ?? '' } });
+    expect(await page.text()).toContain('data-safeguard="maxOpenOrders"');
+    expect(await codeOf(trader.client.updateSettings({ maxOpenOrders: 5 }))).toBe('locked_by_owner');
+    expect(await codeOf(trader.client.updateSettings({ maxOpenOrders: null }))).toBe('locked_by_owner');
+    expect((await trader.client.updateSettings({ maxOpenOrders: 3 })).maxOpenOrders).toBe(3);
+    expect((await trader.client.resetRiskSettings()).maxOpenOrders).toBe(4);
+    // "None" cannot be locked.
+    const none = { maxOpenOrders: { limit: null, locked: true } };
+    expect((await owner.send('POST', path, none)).status).toBe(400);
+  });
+
+  test('a lock goes with the wallet: what the former and the new agent have open is counted together', async () => {
+    const former = await newTrader(service);
+    await rest(former);
+    // On a wallet that stays: a link cancels what the wallet that it moves has open.
+    expect((await (await submission(former)).submit()).body).toMatchObject({ status: 'submitted' });
+    const owner = new Visitor(service);
+    await owner.register('Ada');
+    const { claimCode } = await former.client.getMe();
+    await owner.send('POST', '/owner/claim', { claimCode });
+    await owner.send('POST', `/owner/agents/${former.agentId}/safeguards`, {
+      maxOpenOrders: { limit: 2, locked: true },
+    });
+    const fresh = { ...(await newAgent(service)), signer: former.signer };
+    await fresh.client.updateSettings({ maxTradesPerDay: 5000, dailyTradeAmountLimit: 1_000_000 });
+    await linkSignersWallet({ client: fresh.client, signer: former.signer, signatureType: 0 });
+    const trader: Trader = { ...fresh, signatureType: 0, funder: former.funder };
+    expect(await codeOf(rest(trader))).toBe('taken');
+    const refused = await post(trader, '/markets/trade', await restingOrder(trader, market));
+    expect(refused.body).toMatchObject({ code: 'max_open_orders_exceeded', context: { limit: 2, used: 2 } });
+    expect(refused.body.detail).toContain('had this wallet before');
+  });
+});
