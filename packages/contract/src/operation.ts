@@ -50,6 +50,8 @@ export interface Operation {
   readonly tokensPerItemOf?: string;
   /** Takes an Idempotency-Key: it changes something. */
   readonly idempotent?: boolean;
+  /** Repeating it has no second effect, even without an Idempotency-Key. Every GET is repeatable. */
+  readonly repeatable?: boolean;
   /** The answer holds a secret, which is left out of what is stored for replays. */
   readonly secretAnswer?: boolean;
   /** Taken from the service's own pages only. */

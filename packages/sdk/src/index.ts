@@ -65,7 +65,8 @@ export {
   type MarketTerms,
   type TradeLabels,
 } from './build-order.ts';
-export { BellwetherClient, type CallOptions, type ClientOptions, type FeeCharge } from './client.ts';
+export { BellwetherClient, type ClientOptions } from './client.ts';
+export type { CallOptions, ClientMethods, FeeCharge } from './client-methods.ts';
 export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-wallet.ts';
 export type { OrderSide } from './order-amounts.ts';
 export { type OrderBuildCode, OrderBuildError } from './order-build-error.ts';

@@ -1,7 +1,8 @@
 /** Links a wallet to the agent's owner: asks for the challenge, signs its message, hands the signature in. */
 import type { LinkResult } from '@bellwether/contract';
 import type { SignatureType } from '@bellwether/protocol';
-import type { BellwetherClient, CallOptions } from './client.ts';
+import type { BellwetherClient } from './client.ts';
+import type { CallOptions } from './client-methods.ts';
 import type { DepositKind, Signer } from './signer.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 

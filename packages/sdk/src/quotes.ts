@@ -15,7 +15,7 @@ import type {
 import { microToNumber } from '@bellwether/contract/decimals';
 import { toBase64, USDC_MINT } from '@bellwether/protocol';
 import { approveDelegate } from './approve-delegate.ts';
-import type { BellwetherClient, CallOptions, FeeCharge } from './client.ts';
+import type { CallOptions, ClientMethods, FeeCharge } from './client-methods.ts';
 import { QuoteError } from './quote-error.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 import type { TransportOptions } from './transport.ts';
@@ -53,10 +53,10 @@ const MAX_POLL_MS = 2_000;
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class QuoteTrading {
-  readonly #client: BellwetherClient;
+  readonly #client: ClientMethods;
   readonly #options: TransportOptions;
 
-  constructor(client: BellwetherClient, options: TransportOptions) {
+  constructor(client: ClientMethods, options: TransportOptions) {
     this.#client = client;
     this.#options = options;
   }
@@ -167,7 +167,7 @@ export class QuoteTrading {
     return this.#client.getVenueBOrder(orderId, options);
   }
   orders(
-    query: Parameters<BellwetherClient['listVenueBOrders']>[0] = {},
+    query: Parameters<ClientMethods['listVenueBOrders']>[0] = {},
     options?: CallOptions,
   ): Promise<QuotedOrder[]> {
     return this.#client.listVenueBOrders(query, options);

@@ -130,6 +130,7 @@ export const ApiKeyRecord = Type.Object({
 
 const ApiKeyId = Type.Object({ id: Type.String({ pattern: '^[0-9]{1,18}$' }) });
 
+/** The answer's `apiKeyCode` is shown once: keep it. */
 export const registerAgent = operation({
   id: 'registerAgent',
   method: 'POST',
@@ -176,6 +177,7 @@ export const getClaimByQuery = operation({
   errors: ['claim_code_required', 'claim_code_not_found'],
 });
 
+/** The answer's `apiKeyCode` is shown once: keep it. */
 export const createApiKey = operation({
   id: 'createApiKey',
   method: 'POST',
@@ -218,6 +220,7 @@ const revoke = {
   errors: ['api_key_not_found', 'last_active_key'],
 } as const;
 
+/** @param query.force also the last active key, which locks the agent out */
 export const revokeApiKey = operation({
   id: 'revokeApiKey',
   method: 'DELETE',
@@ -257,6 +260,7 @@ export const getSettings = operation({
   errors: [],
 });
 
+/** A partial update: only the named fields change. */
 export const updateSettings = operation({
   id: 'updateSettings',
   method: 'POST',

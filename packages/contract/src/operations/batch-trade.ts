@@ -19,10 +19,12 @@ export const BatchTradeResponse = Type.Object({
   results: Type.Array(BatchTradeResult, { description: 'in the order of the request' }),
 });
 
+/** Up to 20 signed orders, each judged on its own. Repeated after a broken connection like `placeTrade`. */
 export const batchTrade = operation({
   id: 'batchTrade',
   method: 'POST',
   path: '/markets/batch-trade',
+  repeatable: true,
   summary: 'Place up to 20 signed orders, one after the other, each judged on its own',
   description:
     'No order depends on another, except that they draw on the same budgets in the order given: one that is malformed ' +

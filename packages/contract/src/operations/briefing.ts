@@ -107,6 +107,7 @@ export const BriefingQuery = Type.Object({
   include_markets: include,
 });
 
+/** The heartbeat. Send the last `nextCursor` as `since`, and it tells what changed in between. */
 export const getBriefing = operation({
   id: 'getBriefing',
   method: 'GET',

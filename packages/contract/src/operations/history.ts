@@ -93,6 +93,7 @@ export const checkMarket = operation({
   errors: ['unknown_venue', 'service_unavailable'],
 });
 
+/** Either `interval`, or `startTs` and `endTs` in epoch seconds; `fidelity` in minutes. */
 export const getPricesHistory = operation({
   id: 'getPricesHistory',
   method: 'GET',

@@ -37,6 +37,7 @@ export const AgentTrades = Type.Object({
   trades: Type.Array(AgentTrade),
 });
 
+/** The decision journal: orders and refused attempts, newest first. */
 export const listAgentTrades = operation({
   id: 'listAgentTrades',
   method: 'GET',

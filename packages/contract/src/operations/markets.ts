@@ -236,6 +236,7 @@ export const listMarkets = operation({
   errors: ['unknown_venue', 'unknown_sort_field', 'contradictory_filter', 'service_unavailable'],
 });
 
+/** @param id market id, condition id, slug or token id */
 export const getMarket = operation({
   id: 'getMarket',
   method: 'GET',

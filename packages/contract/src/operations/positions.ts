@@ -69,6 +69,7 @@ export const ExpiringPositions = Type.Object({
   venue: Type.String(),
 });
 
+/** Positions in markets that end within `query.hours`, 24 when left out. */
 export const getExpiringPositions = operation({
   id: 'getExpiringPositions',
   method: 'GET',

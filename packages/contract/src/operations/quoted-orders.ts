@@ -169,11 +169,13 @@ export const SubmitResponse = Type.Object({
   ...refusedBecause,
 });
 
+/** A signed transaction has one effect: it is sent again after a broken connection. */
 export const submitVenueB = operation({
   ...shared,
   id: 'submitVenueB',
   method: 'POST',
   path: '/venueb/agent/submit',
+  repeatable: true,
   summary: 'Hand in the signed transaction of a quote',
   description:
     'It is broadcast only if its message is, byte for byte, the one that was quoted, and every signature is there and right. The same signed transaction again has the same answer. What becomes of it: GET /venueb/agent/orders/{orderId}.',
@@ -273,6 +275,7 @@ export const listVenueBOrders = operation({
   errors: [],
 });
 
+/** @param orderId the quote's id, or the transaction's signature */
 export const getVenueBOrder = operation({
   ...shared,
   id: 'getVenueBOrder',
@@ -352,6 +355,7 @@ export const listVenueBPositionsByPost = operation({
   id: 'listVenueBPositionsByPost',
   method: 'POST',
   path: '/venueb/agent/positions',
+  repeatable: true,
   summary: 'The same by POST, for clients of this field',
   body: Type.Object({ userPublicKey }),
 });
@@ -402,6 +406,7 @@ const feeCharge = {
   ],
 } as const;
 
+/** Without an idempotencyKey every call charges. */
 export const chargeFee = operation({
   ...feeCharge,
   id: 'chargeFee',
@@ -411,6 +416,7 @@ export const chargeFee = operation({
     'The caller says how much; nothing is recomputed. Without an Idempotency-Key every call charges; with one, the same charge happens once, whatever fails in between.',
 });
 
+/** Without an idempotencyKey every call charges. */
 export const chargeFeeByAgent = operation({
   ...feeCharge,
   id: 'chargeFeeByAgent',

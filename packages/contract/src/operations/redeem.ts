@@ -48,10 +48,12 @@ export const RedeemResponse = Type.Object({
   ),
 });
 
+/** Exchanges the tokens of a resolved market for collateral. It pays once, however often it is called. */
 export const redeemPosition = operation({
   id: 'redeemPosition',
   method: 'POST',
   path: '/markets/redeem',
+  repeatable: true,
   summary: 'Exchange the tokens of a resolved market for collateral; never blocked by a safeguard',
   description:
     'Without walletAddress: every wallet within the reach of this agent. A venue redeems both outcomes at once; with ' +

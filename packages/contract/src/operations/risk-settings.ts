@@ -4,6 +4,7 @@ import { Settings, SettingsUpdate } from './agents.ts';
 
 const common = { tag: 'agents', permission: 'agent', status: 200, response: Settings } as const;
 
+/** The same record as `getSettings`. */
 export const getRiskSettings = operation({
   id: 'getRiskSettings',
   method: 'GET',
@@ -33,6 +34,7 @@ export const SettingsReset = Type.Object({
   ...Settings.properties,
 });
 
+/** Back to the defaults, which lifts the agent's own pause. */
 export const resetRiskSettings = operation({
   id: 'resetRiskSettings',
   method: 'DELETE',

@@ -214,10 +214,15 @@ const OrderIdText = Type.String({
 });
 const NotCanceled = Type.Record(Type.String(), Type.String());
 
+/**
+ * Sends a signed order. After a broken connection, 429 or `order_outcome_unknown` the same body is sent again:
+ * it has one effect, and the answer is the truth.
+ */
 export const placeTrade = operation({
   id: 'placeTrade',
   method: 'POST',
   path: '/markets/trade',
+  repeatable: true,
   summary: 'Place a signed limit or market order on venue A',
   description:
     'The same signed order with the same options is idempotent: it gives the first answer and has one effect.',
@@ -405,6 +410,7 @@ export const CancelMarketResponse = Type.Object({
 const narrowedTo = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description, ...HEX }));
 
+/** Cancels this agent's open orders in a market, or everywhere when none is named. */
 export const cancelMarket = operation({
   id: 'cancelMarket',
   method: 'POST',
@@ -451,6 +457,7 @@ const notNarrowed = Type.Optional(
   }),
 );
 
+/** Cancels every open order of the owner, on every wallet. */
 export const cancelAll = operation({
   id: 'cancelAll',
   method: 'DELETE',

@@ -64,6 +64,7 @@ export const SolAddressResult = Type.Object({
 
 const shared = { tag: 'wallet', permission: 'agent', rateClass: 'read', status: 200 } as const;
 
+/** The text to sign for `linkWallet`; `linkSignersWallet` does both. */
 export const getLinkChallenge = operation({
   ...shared,
   id: 'getLinkChallenge',
@@ -94,6 +95,10 @@ export const linkWallet = operation({
   ],
 });
 
+/**
+ * Deletes the wallet's stored credentials, too. Open orders stay open.
+ * @param address the only wallet when left out
+ */
 export const unlinkWallet = operation({
   ...shared,
   id: 'unlinkWallet',

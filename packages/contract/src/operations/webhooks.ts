@@ -79,6 +79,7 @@ const WebhookId = Type.Object({
 
 const shared = { tag: 'webhooks', permission: 'agent', rateClass: 'read', status: 200 } as const;
 
+/** The answer's `secret` is shown once: keep it for `verifyWebhook`. */
 export const createWebhook = operation({
   ...shared,
   id: 'createWebhook',
@@ -116,6 +117,7 @@ export const deleteWebhook = operation({
   errors: ['webhook_not_found'],
 });
 
+/** Switches it on again after repeated failure. */
 export const enableWebhook = operation({
   ...shared,
   id: 'enableWebhook',
