@@ -59,7 +59,7 @@ async function generate(load: Load): Promise<LoadResult> {
     const index = next++;
     return load.requests[load.repeat === true ? index % load.requests.length : index];
   };
-  const judge = (answer: string) => {
+  const count = (answer: string) => {
     if (answer.startsWith(wanted) && answer.includes(load.expectText)) return;
     bad += 1;
     if (examples.length < EXAMPLES) examples.push(answer.slice(0, 900));
@@ -72,7 +72,7 @@ async function generate(load: Load): Promise<LoadResult> {
         const sentAt = performance.now();
         const answer = await connection.ask(request);
         latencies.push(performance.now() - sentAt);
-        judge(answer);
+        count(answer);
       }
       connection.close();
     }),
