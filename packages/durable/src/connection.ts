@@ -160,8 +160,8 @@ export class Connection {
   }
 
   /**
-   * Called at a regular interval; destroys the connection after too many ticks without an answer. Counts ticks instead of
-   * milliseconds, so that the time in which the process was frozen does not count.
+   * Called at a regular interval; destroys the connection after too many ticks without an answer. It counts ticks, not
+   * milliseconds: the time in which the process was frozen must not count.
    */
   tick(): void {
     if (this.#pending.size === 0) this.#silentTicks = 0;

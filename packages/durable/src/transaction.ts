@@ -24,7 +24,7 @@ interface Database {
   readonly connections: Connections;
 }
 
-/** Commits everything that `work` issues, or nothing. @throws CommitInDoubt; any other error proves that nothing was written */
+/** Commits all that `work` issues, or nothing. @throws CommitInDoubt; other errors prove that nothing was written */
 export async function transact<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   const transaction = openTransaction(database);
   let result: T;
