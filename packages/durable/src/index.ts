@@ -1,7 +1,17 @@
 /** What writes to PostgreSQL and must not lose anything: pool, transactions, sessions. */
 export { socketUrl, type Tls } from './database-url.ts';
 export { CommitInDoubt, ConnectionLost, ConnectionRefused, DatabaseError } from './errors.ts';
+export { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 export { openPool, type PoolAddress, type PoolOptions, type Session, type Sql } from './pool.ts';
 export type { Fragment, Row, Rows, Tag } from './statement.ts';
-export { openTransaction, type Transaction, type Tx, transact } from './transaction.ts';
+export {
+  beginTerm,
+  endOwnSession,
+  type Lead,
+  Superseded,
+  TERM_SCHEMA,
+  type Term,
+  takeLead,
+} from './term.ts';
+export { commitAll, openTransaction, type Transaction, type Tx, transact } from './transaction.ts';
 export { json } from './values.ts';

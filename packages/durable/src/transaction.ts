@@ -38,6 +38,25 @@ export async function transact<T>(database: Database, work: (tx: Tx) => Promise<
   return result;
 }
 
+/**
+ * Everything that `issue` returns, or nothing. The statements and the commit go out in one go, without waiting in
+ * between; the commit fails when one of the statements does.
+ * @throws CommitInDoubt; anything else is proof that nothing was written
+ */
+export async function commitAll(
+  database: Database,
+  issue: (tx: Tx) => readonly PromiseLike<unknown>[],
+): Promise<void> {
+  const { tx, commit, rollback } = openTransaction(database);
+  try {
+    for (const statement of issue(tx)) statement.then(undefined, () => {});
+  } catch (error) {
+    await rollback();
+    throw error;
+  }
+  await commit();
+}
+
 /** Must be committed or rolled back: until then it keeps a connection from everybody else. */
 export function openTransaction({ connections }: Database): Transaction {
   const line = new TransactionLine(connections);

@@ -8,8 +8,10 @@
  * Commands are refused, reads show the last state, and the lead and the state are won back from the database with
  * growing pauses. Closed: for good.
  */
+
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from '@bellwether/durable';
+import { GroupCommit, type Lead, type Sql } from '@bellwether/durable';
 import type {
   AccountId,
   AccountView,
@@ -23,9 +25,8 @@ import type {
 } from './engine/types.ts';
 import type { Entry, ExecuteOptions, OrderRecord, PaperExchange, PublicCommand, Recorder } from './index.ts';
 import { decodeEvents, encodeCommand, type JournalCommand } from './journal/command-codec.ts';
-import type { PriceTick } from './journal/commit.ts';
-import { CommitQueue } from './journal/commit-queue.ts';
-import { endStaleLead, type Lead, takeLead } from './journal/lead.ts';
+import { commitRows, type JournalRow, type PriceTick } from './journal/commit.ts';
+import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
@@ -76,6 +77,8 @@ const LEAD_WAIT_MS = 2_000;
 const LEAD_RETRY_MS = 50;
 const REOPEN_FIRST_PAUSE_MS = 50;
 const REOPEN_LONGEST_PAUSE_MS = 5_000;
+/** Commands of one commit, at most: bounds its size, and how long the next commit waits. */
+const MAX_BATCH_ROWS = 500;
 /** Commands waiting for the journal, at most: beyond it, waiting longer helps nobody. */
 const MAX_WAITING_COMMANDS = 20_000;
 const GREATEST_SPEED = 100_000;
@@ -85,7 +88,7 @@ type Status = 'opening' | 'open' | 'reopening' | 'closing' | 'closed';
 /** What one term of leadership owns; all of it is thrown away together. */
 interface Term {
   readonly lead: Lead;
-  readonly queue: CommitQueue;
+  readonly queue: GroupCommit<JournalRow>;
   readonly orderIds: OrderIds;
 }
 
@@ -103,10 +106,19 @@ export async function openExchange(options: ExchangeOptions): Promise<Journalled
   return exchange;
 }
 
+const unavailable = (executed: 'no' | 'unknown', cause: unknown): ExchangeUnavailable =>
+  new ExchangeUnavailable(
+    executed,
+    executed === 'no' ? 'its journal could not be written' : 'the database was lost during the commit',
+    { cause },
+  );
+
 export class JournalledExchange implements PaperExchange {
   readonly #options: ExchangeOptions;
   readonly #sql: Sql;
   readonly #clock: Clock;
+  /** Of the terms that this exchange begins. */
+  readonly #holder = randomUUID();
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   #status: Status = 'opening';
   #term: Term | undefined;
@@ -167,7 +179,7 @@ export class JournalledExchange implements PaperExchange {
   }
 
   get status(): 'open' | 'reopening' | 'closed' {
-    if (this.#status === 'open') return 'open';
+    if (this.#status === 'open') return this.#term?.lead.isHeld() === true ? 'open' : 'reopening';
     return this.#status === 'reopening' || this.#status === 'opening' ? 'reopening' : 'closed';
   }
 
@@ -248,6 +260,8 @@ export class JournalledExchange implements PaperExchange {
   #openTerm(): Term {
     if (this.#status !== 'open' || this.#term === undefined)
       throw new ExchangeUnavailable('no', `it is ${this.#status}`);
+    if (!this.#term.lead.isHeld())
+      throw new ExchangeUnavailable('no', 'its lease could not be renewed in time');
     return this.#term;
   }
 
@@ -282,7 +296,7 @@ export class JournalledExchange implements PaperExchange {
   }
 
   #journal(
-    queue: CommitQueue,
+    queue: GroupCommit<JournalRow>,
     command: JournalCommand,
     at: number,
     events: readonly EngineEvent[],
@@ -309,13 +323,14 @@ export class JournalledExchange implements PaperExchange {
     const speed = Math.round((this.#options.speed ?? 1) * SPEED_UNIT);
     const recovered = await recover(lead.session, this.#log);
     const orderIds = new OrderIds(this.#sql);
-    const queue = new CommitQueue({
-      lead,
-      recorder: this.#options.recorder,
-      onCommitted: (entries) => this.#tell(entries),
+    const queue = new GroupCommit<JournalRow>({
+      commit: (rows) => commitRows(lead, rows, this.#options.recorder),
+      maxBatch: MAX_BATCH_ROWS,
+      onCommitted: (rows) => this.#tell(rows.map(({ entry }) => entry)),
       onFailed: (cause) => this.#failed(queue, cause),
+      errorOf: unavailable,
     });
-    // Also when nothing is under way: whoever comes next then gets a plain "no" instead of an "unknown".
+    // Also when nothing is under way: the next caller then gets a plain "no" instead of an "unknown".
     lead.session.lost.catch((cause: unknown) => queue.fail(cause));
     this.#term = { lead, queue, orderIds };
     this.#terms += 1;
@@ -327,7 +342,7 @@ export class JournalledExchange implements PaperExchange {
       await this.#apply({ kind: 'step', speed });
   }
 
-  async #found(queue: CommitQueue, speed: number): Promise<void> {
+  async #found(queue: GroupCommit<JournalRow>, speed: number): Promise<void> {
     const { seed } = this.#options;
     const at = Math.floor(this.#clock.now());
     const { world, events } = World.begin(seed, speed, at);
@@ -385,7 +400,7 @@ export class JournalledExchange implements PaperExchange {
     }
   }
 
-  #failed(queue: CommitQueue, cause: unknown): void {
+  #failed(queue: GroupCommit<JournalRow>, cause: unknown): void {
     const term = this.#term;
     if (term === undefined || term.queue !== queue) return;
     term.lead.session.end();
@@ -402,9 +417,9 @@ export class JournalledExchange implements PaperExchange {
       pause = Math.min(REOPEN_LONGEST_PAUSE_MS, pause * 2);
       let lead: Lead | undefined;
       try {
-        lead = await takeLead(this.#sql);
+        lead = await takeExchangeLead(this.#sql, this.#holder);
         if (lead === undefined) {
-          await endStaleLead(this.#sql, stalePid);
+          await endLostSession(this.#sql, stalePid);
           this.#log('the paper exchange waits for its lead');
           continue;
         }
@@ -420,7 +435,7 @@ export class JournalledExchange implements PaperExchange {
     // Real time, whatever clock the world has: it is the database that is waited for.
     const until = performance.now() + (this.#options.leadWaitMs ?? LEAD_WAIT_MS);
     for (;;) {
-      const lead = await takeLead(this.#sql);
+      const lead = await takeExchangeLead(this.#sql, this.#holder);
       if (lead !== undefined) return lead;
       if (performance.now() >= until) throw new ExchangeLedElsewhere();
       await sleep(LEAD_RETRY_MS);

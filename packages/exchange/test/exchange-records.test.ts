@@ -47,7 +47,7 @@ describe('order ids', () => {
     const hash = first.stateHash();
     // A caller that is wrong about a new id meets the record's primary key: the commit fails, and nothing happens.
     await expect(first.execute({ kind: 'place', order: taken }, { isNew: true })).rejects.toMatchObject({
-      executed: 'unknown',
+      executed: 'no',
     });
     await vi.waitFor(() => expect(first.status).toBe('open'), { timeout: 20_000 });
     expect(first.stateHash()).toBe(hash);

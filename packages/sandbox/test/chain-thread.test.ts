@@ -157,7 +157,7 @@ describe('a thread that is stuck', () => {
     expect(current()).not.toBe(stuck);
     expect(await chain.send(wire)).toMatchObject({ kind: 'executed' });
     expect(await lamportsOf()).toBe(SOL / 2n);
-    const [row] = await sql`select holder from sandbox_chain`;
+    const [row] = await sql`select holder from durable_terms where name = 'sandbox chain'`;
     expect(row?.holder).toMatch(/:2:\d+$/);
   });
 

@@ -1,9 +1,9 @@
 /**
  * One group commit: `begin … commit` written to the journal's connection in one go, without waiting in between. It
- * either resolves, and then everything in it is durable, or throws, and then nobody can tell: the caller must give up
- * the lead and start again from what the journal holds.
+ * either resolves, and then everything in it is durable, or throws: the state in memory is then ahead of the journal, so
+ * the caller must give up the lead and start again from what the journal holds.
  */
-import { openTransaction, type Session, type Tx } from '@bellwether/durable';
+import { commitAll, type Lead, type Tx } from '@bellwether/durable';
 import type { Entry, Recorder } from '../index.ts';
 import { gatherOrders, type OrderAddition } from './order-records.ts';
 
@@ -24,44 +24,19 @@ export interface JournalRow {
   readonly prices: readonly PriceTick[];
 }
 
-/** A commit that takes longer is taken for lost: a half-open connection says nothing by itself. */
-const COMMIT_TIMEOUT_MS = 15_000;
-export async function commitRows(
-  session: Session,
+/** @throws CommitInDoubt when the connection was lost over the commit; anything else is proof that nothing was written */
+export const commitRows = (
+  { session, term }: Pick<Lead, 'session' | 'term'>,
   rows: readonly JournalRow[],
   recorder: Recorder | undefined,
-): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(reject, COMMIT_TIMEOUT_MS, new Error(`no commit within ${COMMIT_TIMEOUT_MS} ms`));
-    timer.unref();
-  });
-  const written = write(session, rows, recorder);
-  written.catch(() => {});
-  try {
-    await Promise.race([written, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function write(
-  session: Session,
-  rows: readonly JournalRow[],
-  recorder: Recorder | undefined,
-): Promise<void> {
+): Promise<void> => {
   const entries = rows.map((row) => row.entry);
-  const { tx, commit, rollback } = openTransaction(session);
-  try {
-    // What becomes of them is the commit's to say.
-    for (const statement of recorder?.(tx, entries) ?? []) statement.then(undefined, () => {});
-    for (const statement of ownStatements(tx, rows, entries)) statement.then(undefined, () => {});
-  } catch (error) {
-    await rollback();
-    throw error;
-  }
-  await commit();
-}
+  return commitAll(session, (tx) => [
+    term.assert(tx),
+    ...(recorder?.(tx, entries) ?? []),
+    ...ownStatements(tx, rows, entries),
+  ]);
+};
 
 function ownStatements(
   tx: Tx,

@@ -1,50 +1,16 @@
-/**
- * The right to write the journal: a connection of its own that holds a session advisory lock. Connection lost, lead
- * lost: nothing else may ever be sent through it, because a new connection would write without the lock. A pooler
- * that hands one session to several clients (transaction pooling) breaks this; the lead needs a real session.
- */
-import type { Session, Sql } from '@bellwether/durable';
+/** The right to write the exchange's journal. */
+import { endOwnSession, type Lead, type Sql, takeLead } from '@bellwether/durable';
 
-/** "Bellweth" in ASCII, as one signed 64-bit key. */
+/** "Bellweth" in ASCII, as one signed 64-bit key. Earlier releases take the same lock. */
 const LOCK_KEY = '4784349392266425448';
 
-export interface Lead {
-  /** For the journal's statements only. Lost: the lead is lost. */
-  readonly session: Session;
-  /** Gives the lead up for good, and waits until the lock is free where the connection still answers. */
-  release(): Promise<void>;
-}
+/** @returns undefined when another process leads. @throws when the database does not answer */
+export const takeExchangeLead = (database: Sql, holder: string): Promise<Lead | undefined> =>
+  takeLead(database, { name: 'exchange', holder, lockKey: LOCK_KEY, settings: PLANNING });
 
-/** @returns undefined when another session leads. @throws when the database does not answer. */
-export async function takeLead(database: Sql): Promise<Lead | undefined> {
-  const session = await database.session({ settings: PLANNING });
-  try {
-    const [row] = await session`select pg_try_advisory_lock(${LOCK_KEY}::bigint) as locked`;
-    if (row?.locked !== true) {
-      session.end();
-      return undefined;
-    }
-  } catch (error) {
-    session.end();
-    throw error;
-  }
-  return {
-    session,
-    async release() {
-      if (session.isLost()) return;
-      await session`select pg_advisory_unlock(${LOCK_KEY}::bigint)`.catch(() => {});
-      session.end();
-    },
-  };
-}
-
-/** Ends a session of ours that the server still believes in, so that its lock does not outlive it by minutes. */
-export async function endStaleLead(database: Sql, backendPid: number): Promise<void> {
-  await database`
-    select pg_terminate_backend(pid) from pg_locks
-    where locktype = 'advisory' and objsubid = 1 and granted and pid = ${backendPid}
-      and (classid::bigint << 32) | objid::bigint = ${LOCK_KEY}::bigint`;
-}
+/** Ends the session that this process lost, where the server still believes in it. */
+export const endLostSession = (database: Sql, backendPid: number): Promise<void> =>
+  endOwnSession(database, LOCK_KEY, backendPid);
 
 /**
  * Everything written here goes to a few rows by their keys. The planner cannot know how few a batch holds, or how large

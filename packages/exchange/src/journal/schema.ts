@@ -8,9 +8,9 @@
  * - exchange_prices: mid prices of YES tokens, in pips, for price histories.
  * - exchange_tokens: which YES token a NO token mirrors, for the histories of markets that are archived by now.
  */
-import type { Sql } from '@bellwether/durable';
+import { type Sql, TERM_SCHEMA } from '@bellwether/durable';
 
-export const EXCHANGE_SCHEMA = `
+export const EXCHANGE_SCHEMA = `${TERM_SCHEMA}
 create table if not exists exchange_journal (
   seq bigint primary key,
   at_ms bigint not null,

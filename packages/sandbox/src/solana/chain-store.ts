@@ -1,10 +1,18 @@
 /**
- * The sandbox chain in PostgreSQL. Writes are fenced: whoever opens the chain writes a name of its own into it, and a
- * commit under another name changes nothing. So a process that lost the lead without knowing cannot write over its successor, and a
- * commit whose answer was lost is either there before the accounts are read again, or never.
+ * The sandbox chain in PostgreSQL. Each process that opens the chain begins a new term, and a commit under an earlier one
+ * changes nothing. So a process that lost the lead without knowing cannot write over its successor, and a commit whose
+ * answer was lost is either there before the accounts are read again, or never.
  */
 import { createHash } from 'node:crypto';
-import { type Session, type Sql, type Tx, transact } from '@bellwether/durable';
+import {
+  beginTerm,
+  commitAll,
+  type Session,
+  type Sql,
+  type Term,
+  type Tx,
+  transact,
+} from '@bellwether/durable';
 import { SLOT_MS } from './block-clock.ts';
 import { parseJson, toJson } from './exact-json.ts';
 import { messageHashOf, type RecentTransaction } from './status-cache.ts';
@@ -18,6 +26,7 @@ import type {
   Statement,
 } from './types.ts';
 
+const TERM_NAME = 'sandbox chain';
 /** A new chain has had its blocks for a minute: how fast they come can be measured from the start. */
 const HEAD_START_MS = 75 * SLOT_MS;
 
@@ -37,15 +46,15 @@ export interface StoredChain {
   readonly accounts: readonly AddressedAccount[];
   /** Of the last `recentSlots` slots before `lastSlot`, in their order. */
   readonly recent: readonly Omit<RecentTransaction, 'pending'>[];
-  readonly tenure: Tenure;
+  readonly term: ChainTerm;
 }
 
-/** The right to write, for as long as nobody else has opened the chain. */
-export interface Tenure {
+/** The right to write, until another process begins the next term. */
+export interface ChainTerm {
   /**
    * All of it or nothing.
    * @throws CommitInDoubt when the database was lost over the commit; anything else is proof that nothing happened.
-   *   After either the tenure is over.
+   *   After either the term is over.
    */
   commit(changes: readonly Change[]): Promise<void>;
   /** Rejects when the connection is gone; never resolves. */
@@ -53,15 +62,10 @@ export interface Tenure {
   end(): void;
 }
 
-/** Another process has opened the chain since. */
-export class Superseded extends Error {
-  override readonly name = 'Superseded';
-}
-
 export interface TakeOptions {
-  /** A name that nobody has had before. */
+  /** A name that no process has had before. */
   readonly holder: string;
-  /** How the name of who holds it now must begin. Missing: it is taken from anybody. */
+  /** How the name of the present holder must begin. Missing: the chain is taken from any holder. */
   readonly from?: string;
   readonly nowMs: number;
   readonly recentSlots: number;
@@ -83,43 +87,34 @@ export class ChainStore {
   async take(options: TakeOptions): Promise<StoredChain> {
     const session = await this.#sql.session();
     try {
-      await this.#claim(session, options);
-      return await this.#read(session, options);
+      const term = await transact(session, (tx) => this.#claim(tx, options));
+      return await this.#read(session, term, options);
     } catch (error) {
       session.end();
       throw error;
     }
   }
 
-  #claim(session: Session, { holder, from, nowMs }: TakeOptions): Promise<void> {
-    return writeAll(
-      session,
-      (tx) => [
-        tx`
-          insert into sandbox_chain (id, genesis_ms, seed_hash, holder, slot_ms)
-          values (1, ${String(nowMs - HEAD_START_MS)}::bigint, ${this.#seedHash}, ${holder}, ${SLOT_MS})
-          on conflict do nothing`,
-        // Waits for a commit that is still under way. Slots that were counted at another pace keep their numbers:
-        // blockhashes follow from them, and what was promised until a height must end with it.
-        tx`
-          update sandbox_chain set holder = ${holder}, slot_ms = ${SLOT_MS},
-            genesis_ms = case when slot_ms = ${SLOT_MS} then genesis_ms else
-              ${String(nowMs)}::bigint - greatest(0, ${String(nowMs)}::bigint - genesis_ms) / slot_ms * ${SLOT_MS} end
-          where holder = ${holder} or ${from ?? null}::text is null or starts_with(holder, ${from ?? ''})
-          returning seed_hash`,
-      ],
-      ([, claimed]) => {
-        const [chain] = claimed as readonly { readonly seed_hash: string }[];
-        if (chain === undefined) throw new Superseded('another process has opened the sandbox chain');
-        if (chain.seed_hash !== this.#seedHash)
-          throw new Error(
-            'this database holds a sandbox chain of another seed; use that seed, or a new database',
-          );
-      },
-    );
+  async #claim(tx: Tx, { holder, from, nowMs }: TakeOptions): Promise<Term> {
+    // Waits for a commit that is still under way.
+    const term = await beginTerm(tx, { name: TERM_NAME, holder, ...(from === undefined ? {} : { from }) });
+    // Slots that were counted at another pace keep their numbers: blockhashes follow from them, and what was promised
+    // until a height must end with it.
+    const [chain] = await tx`
+      insert into sandbox_chain as chain (id, genesis_ms, seed_hash, slot_ms)
+      values (1, ${String(nowMs - HEAD_START_MS)}::bigint, ${this.#seedHash}, ${SLOT_MS})
+      on conflict (id) do update set slot_ms = ${SLOT_MS},
+        genesis_ms = case when chain.slot_ms = ${SLOT_MS} then chain.genesis_ms else ${String(nowMs)}::bigint
+          - greatest(0, ${String(nowMs)}::bigint - chain.genesis_ms) / chain.slot_ms * ${SLOT_MS} end
+      returning seed_hash`;
+    if (chain?.seed_hash !== this.#seedHash)
+      throw new Error(
+        'this database holds a sandbox chain of another seed; use that seed, or a new database',
+      );
+    return term;
   }
 
-  async #read(session: Session, { holder, recentSlots }: TakeOptions): Promise<StoredChain> {
+  async #read(session: Session, term: Term, { recentSlots }: TakeOptions): Promise<StoredChain> {
     const [chain, accounts] = await Promise.all([
       session`
           select genesis_ms::text, coalesce((select max(slot) from sandbox_transactions), 0)::text as last_slot,
@@ -150,8 +145,8 @@ export class ChainStore {
         slot: Number(row.slot),
         err: errOf(row.err),
       })),
-      tenure: {
-        commit: (changes) => commit(session, { holder, changes, landing: this.#landing }),
+      term: {
+        commit: (changes) => commit(session, { term, changes, landing: this.#landing }),
         lost: session.lost,
         end: session.end,
       },
@@ -192,43 +187,25 @@ const messageOf = (wire: Uint8Array): Uint8Array => wire.subarray(1 + 64 * (wire
 const errOf = (text: string | null): unknown => (text === null ? null : parseJson(text));
 
 interface Commit {
-  readonly holder: string;
+  readonly term: Term;
   readonly changes: readonly Change[];
   readonly landing: string | null;
 }
 
-async function commit(session: Session, { holder, changes, landing }: Commit): Promise<void> {
+async function commit(session: Session, { term, changes, landing }: Commit): Promise<void> {
   try {
-    await writeAll(
-      session,
-      (tx) => [
-        // Locks the row: a successor waits for this commit, and reads what it wrote.
-        tx`select 1 from sandbox_chain where holder = ${holder} for update`,
-        ...writeAccounts(tx, changes),
-        ...writeTransactions(tx, changes),
-        ...landingStatements(landing, changes).map(({ text, values }) => run(tx, text, values)),
-        ...changes.flatMap(({ also }) => also.map(({ text, values }) => run(tx, text, values))),
-      ],
-      ([held]) => {
-        if ((held as readonly unknown[]).length === 0)
-          throw new Superseded('another process has opened the sandbox chain');
-      },
-    );
+    await commitAll(session, (tx) => [
+      term.assert(tx),
+      ...writeAccounts(tx, changes),
+      ...writeTransactions(tx, changes),
+      ...landingStatements(landing, changes).map(({ text, values }) => run(tx, text, values)),
+      ...changes.flatMap(({ also }) => also.map(({ text, values }) => run(tx, text, values))),
+    ]);
   } catch (error) {
     session.end();
     throw error;
   }
 }
-
-/**
- * Everything that `issue` returns, or nothing.
- * @param accept is given the statements' answers before the commit; throws to prevent it
- */
-const writeAll = (
-  session: Session,
-  issue: (tx: Tx) => readonly PromiseLike<unknown>[],
-  accept: (answers: readonly unknown[]) => void,
-): Promise<void> => transact(session, async (tx) => accept(await Promise.all(issue(tx))));
 
 const run = (tx: Tx, text: string, values: Statement['values']): PromiseLike<unknown> =>
   tx.unsafe(text, [...values]);

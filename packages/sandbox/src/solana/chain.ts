@@ -6,12 +6,11 @@
  * What it leaves out of a real network: forks (a transaction is confirmed when it is durable), durable nonces and
  * programs of one's own, both of which are refused.
  */
-import type { Sql } from '@bellwether/durable';
+import { GroupCommit, type Sql, Superseded } from '@bellwether/durable';
 import { type SolanaTransaction, transactionId } from '@bellwether/protocol';
 import { oversized } from './account-size.ts';
 import { BLOCKHASH_LIFE_BLOCKS, type BlockClock, blockClock, hashOf, RECENT_SLOTS } from './block-clock.ts';
-import { ChainStore, type Change, Superseded } from './chain-store.ts';
-import { CommitLine } from './commit-line.ts';
+import { ChainStore, type ChainTerm, type Change } from './chain-store.ts';
 import {
   Allowances,
   accountsOf,
@@ -48,6 +47,8 @@ import {
 } from './types.ts';
 
 const RELOAD_PAUSE_MS = 500;
+/** Transactions in one commit: bounds its size, and how long the next has to wait. */
+const MAX_BATCH = 200;
 const ACCOUNTS_PER_SLICE = 1_000;
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
@@ -73,7 +74,8 @@ export const createLocalChain = async (options: LocalChainOptions): Promise<Dura
 interface Live {
   readonly machine: Machine;
   readonly blocks: BlockClock;
-  readonly line: CommitLine;
+  readonly line: GroupCommit<Change>;
+  readonly term: ChainTerm;
   readonly recent: StatusCache;
   readonly allowances: Allowances;
   /** Transactions that ever landed. */
@@ -298,7 +300,7 @@ export class DurableChain implements LocalChain {
     const live = this.#live;
     this.#live = null;
     await live?.line.settled();
-    live?.line.end();
+    live?.term.end();
     await this.#reloading;
   }
 
@@ -399,14 +401,35 @@ export class DurableChain implements LocalChain {
         atLeast: stored.lastSlot,
         now: () => clock.now(),
       }),
-      line: new CommitLine({
-        tenure: stored.tenure,
-        onFailed: (cause) => this.#startAnew(cause),
-      }),
+      line: this.#lineOf(stored.term),
+      term: stored.term,
       recent,
       allowances: new Allowances(day, await this.#store.airdropsOf(day)),
       landed: stored.landed,
     };
+  }
+
+  #lineOf(term: ChainTerm): GroupCommit<Change> {
+    const line = new GroupCommit<Change>({
+      commit: term.commit,
+      maxBatch: MAX_BATCH,
+      onFailed: (cause) => {
+        term.end();
+        this.#startAnew(cause);
+      },
+      errorOf: (executed, cause) =>
+        new SandboxChainUnavailable(
+          executed,
+          executed === 'no'
+            ? 'the sandbox chain could not be written'
+            : 'the database was lost during the commit',
+          { cause },
+        ),
+    });
+    term.lost.catch((cause: unknown) => {
+      if (!this.#closed) line.fail(cause);
+    });
+    return line;
   }
 
   #startAnew(cause: unknown): void {
@@ -430,7 +453,7 @@ export class DurableChain implements LocalChain {
         // Only from ourselves: whoever took it meanwhile leads now.
         const live = await this.#load(`${this.#options.name}:`);
         if (this.#closed) {
-          live.line.end();
+          live.term.end();
           return;
         }
         this.#live = live;

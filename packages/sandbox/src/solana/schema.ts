@@ -2,22 +2,23 @@
  * The sandbox chain's tables. Idempotent, so that whoever migrates the database may run it at every start.
  *
  * - sandbox_chain: one row. `genesis_ms` is slot 0; `seed_hash` keeps a database from being opened with the keys of
- *   another sandbox; `holder` is the fence: who opens the chain writes a name of its own there, and a commit under
- *   another is refused; `slot_ms` is how long a slot lasts since `genesis_ms`.
+ *   another sandbox; `slot_ms` is how long a slot lasts since `genesis_ms`.
  * - sandbox_accounts: every account that is not the virtual machine's own, as it is after the last commit.
  * - sandbox_transactions: every transaction that landed, with what getTransaction tells of it. `err` and `meta` are
  *   texts of JSON, because they hold integers beyond what a double carries.
  * - sandbox_airdrops: what the faucet gave to an address on a UTC day, and for `source …` (a hash) to all for whom one
  *   caller asked. Earlier days go with the next one's first gift.
  */
-export const SANDBOX_CHAIN_SCHEMA = `
+import { TERM_SCHEMA } from '@bellwether/durable';
+
+export const SANDBOX_CHAIN_SCHEMA = `${TERM_SCHEMA}
 create table if not exists sandbox_chain (
   id smallint primary key check (id = 1),
   genesis_ms bigint not null,
-  seed_hash text not null,
-  holder text not null
+  seed_hash text not null
 );
 alter table sandbox_chain add column if not exists slot_ms integer not null default 400;
+alter table sandbox_chain drop column if exists holder;
 create table if not exists sandbox_accounts (
   address text primary key,
   lamports numeric(20) not null,

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { transact } from '@bellwether/durable';
+import { openPool, transact } from '@bellwether/durable';
 import type { Sql, Tx } from './connection.ts';
 import { applyFunctions, readFunctionSet } from './sql-functions.ts';
 
@@ -19,7 +19,18 @@ export class MigrationError extends Error {
  * @param idempotent schemas of embedded parts that look after their own versions; applied every time
  * @returns how many migrations were applied
  */
-export async function migrate(sql: Sql, idempotent: readonly string[] = []): Promise<number> {
+export async function migrate(database: Sql, idempotent: readonly string[] = []): Promise<number> {
+  const { url, options } = database.address();
+  // A large table may take long to rewrite: the time-outs of requests are not meant for it.
+  const sql = openPool(url, { ...options, max: 2, statementTimeoutMs: 0 });
+  try {
+    return await applyAll(sql, idempotent);
+  } finally {
+    await sql.end();
+  }
+}
+
+async function applyAll(sql: Sql, idempotent: readonly string[]): Promise<number> {
   const files = readdirSync(FOLDER)
     .map((file) => FILE.exec(file))
     .filter((match) => match !== null)

@@ -123,7 +123,8 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     // Not leading, or the lead was lost and may be elsewhere by now.
     const found = await leaders.find();
     leader = found === null || found.mine ? null : found.url;
-    await ping();
+    // Not waited for: a frozen leader would delay the next attempt to take its place.
+    void ping();
   };
   let looking: Promise<void> | null = null;
   const lookAround = (): Promise<void> => {

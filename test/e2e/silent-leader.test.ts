@@ -1,0 +1,138 @@
+/** A leader that is frozen, or cut off from the database, is replaced; when it returns it does no harm. */
+import { randomBytes } from 'node:crypto';
+import {
+  BellwetherClient,
+  buildMarketOrder,
+  createVenueCredentials,
+  credentialRequest,
+  Signer,
+} from '@bellwether/sdk';
+import { expect, onTestFinished, test } from 'vitest';
+import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { aMarket, call, type Trader } from '../harness.ts';
+import { createTestDatabase } from '../postgres.ts';
+import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
+import { startStallingProxy } from '../stalling-proxy.ts';
+
+/** Five seconds are promised on an idle machine; a busy one gets twice that. */
+const TAKEOVER_MS = 10_000;
+const RETURN_MS = 30_000;
+
+const termOf = async (sql: Sql): Promise<bigint> => {
+  const [row] = await sql`select term from durable_terms where name = 'exchange'`;
+  return row?.term;
+};
+
+const isReady = async (process: ServiceProcess): Promise<boolean> =>
+  (await call(process, 'GET', '/readyz')).status === 200;
+
+async function newTrader(process: ServiceProcess): Promise<Trader> {
+  const { apiKeyCode, agentId } = await new BellwetherClient({ baseUrl: process.url }).registerAgent({
+    name: 'Traveller',
+  });
+  const signer = Signer.generate();
+  const client = new BellwetherClient({ baseUrl: process.url, apiKey: apiKeyCode });
+  const credentials = await createVenueCredentials({ clobUrl: `${process.url}/paper/clob`, signer });
+  await client.registerCredentials(credentialRequest(signer, credentials));
+  return {
+    client,
+    apiKey: apiKeyCode,
+    agentId,
+    signer,
+    signatureType: 0,
+    funder: signer.address.toLowerCase(),
+  };
+}
+
+const aPurchase = async ({ client, signer }: Trader) =>
+  buildMarketOrder({
+    signer,
+    market: await aMarket(client),
+    outcome: 'YES',
+    side: 'BUY',
+    amount: 20,
+    worstPrice: 0.95,
+  });
+
+interface Fault {
+  /** The URL of the database for the process that will lead. */
+  leaderUrl(databaseUrl: string): Promise<string>;
+  begin(leader: ServiceProcess): void;
+  end(leader: ServiceProcess): void;
+}
+
+let proxy: Awaited<ReturnType<typeof startStallingProxy>>;
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'is frozen': {
+    leaderUrl: async (url) => url,
+    begin: (leader) => kill(leader.child.pid as number, 'SIGSTOP'),
+    end: (leader) => kill(leader.child.pid as number, 'SIGCONT'),
+  },
+  'is cut off from the database': {
+    leaderUrl: async (url) => {
+      proxy = await startStallingProxy(url);
+      return proxy.url;
+    },
+    begin: () => proxy.stall(),
+    end: () => proxy.resume(),
+  },
+};
+
+test.each(Object.entries(FAULTS))(
+  'a leader that %s is replaced, and returns without harm',
+  async (_, fault) => {
+    const databaseUrl = await createTestDatabase();
+    const env = { MASTER_KEY: randomBytes(32).toString('hex'), LOG_LEVEL: 'error' };
+    const leader = await startProcess({
+      env: { ...env, DATABASE_URL: await fault.leaderUrl(databaseUrl) },
+    });
+    const follower = await startProcess({ env: { ...env, DATABASE_URL: databaseUrl } });
+    const trader = await newTrader(follower);
+    const before = await trader.client.placeTrade(await aPurchase(trader));
+    expect(before).toMatchObject({ success: true, status: 'matched' });
+
+    const sql = openPool(databaseUrl, { max: 1 });
+    onTestFinished(() => sql.end());
+    const first = await termOf(sql);
+    fault.begin(leader);
+    const began = performance.now();
+    // On its way to a leader that will not answer: nobody can say what becomes of it.
+    const meanwhile = await aPurchase(trader);
+    const onItsWay = call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
+    await expect.poll(() => termOf(sql), { timeout: TAKEOVER_MS, interval: 50 }).toBe(first + 1n);
+    await expect.poll(() => isReady(follower), { timeout: TAKEOVER_MS, interval: 50 }).toBe(true);
+    console.info(`taken over after ${Math.round(performance.now() - began)} ms`);
+    const inDoubt = await onItsWay;
+
+    const after = await trader.client.placeTrade(await aPurchase(trader));
+    expect(after).toMatchObject({ success: true, status: 'matched' });
+
+    fault.end(leader);
+    await expect.poll(() => isReady(leader), { timeout: RETURN_MS, interval: 100 }).toBe(true);
+    const there = new BellwetherClient({ baseUrl: leader.url, apiKey: trader.apiKey });
+    const last = await there.placeTrade(await aPurchase(trader));
+    expect(last).toMatchObject({ success: true, status: 'matched' });
+
+    // The order in doubt has one end, which is told the same at both, and its effect is in the position once or never.
+    const isSettled = async (): Promise<boolean> => {
+      const { status, body } = await call(follower, 'POST', '/markets/trade', {
+        key: trader.apiKey,
+        body: meanwhile,
+      });
+      return body.code !== 'order_outcome_unknown' && status !== 409;
+    };
+    await expect.poll(isSettled, { timeout: RETURN_MS, interval: 200 }).toBe(true);
+    const settled = await call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
+    expect(
+      await call(leader, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile }),
+    ).toMatchObject({
+      status: settled.status,
+      body: settled.status === 201 ? settled.body : { code: settled.body.code },
+    });
+    if (inDoubt.status === 201) expect(settled.body).toEqual(inDoubt.body);
+    const filled = settled.status === 201 ? settled.body.filledSize : 0;
+    const held = [...(await trader.client.getCurrentPositions()), ...(await there.getCurrentPositions())];
+    const expected = [before, after, last].reduce((sum, { filledSize }) => sum + filledSize, filled);
+    expect(held.reduce((sum, { size }) => sum + size, 0)).toBeCloseTo(2 * expected, 5);
+  },
+);
