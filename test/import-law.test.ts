@@ -225,7 +225,7 @@ describe('the import law', () => {
     }
   });
 
-  test('no file imports what its folder may not', () => {
+  test('no file imports what its folder may not import', () => {
     expect(edges.map(violation).filter((text) => text !== null)).toEqual([]);
   });
 

@@ -192,7 +192,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     expect(again.complaints).toEqual([]);
   });
 
-  test('wallets and keys: what a claim gives, a grant, a revoked key, a wallet that left and is set free', async () => {
+  test('wallets and keys: a claim, a grant, a revoked key, a restriction that is lifted', async () => {
     const [agent, sibling, fresh] = [
       await newTrader(service),
       await newAgent(service, 'Sibling'),
@@ -243,7 +243,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     expect(ada.complaints).toEqual([]);
   });
 
-  test('at a phone’s width nothing is wider than the screen, and what is pressed is large enough', async () => {
+  test('at a phone’s width nothing is wider than the screen, and buttons are large enough', async () => {
     const agent = await newAgent(service, `An agent with a name as long as names may be ${'x'.repeat(50)}`);
     for (const colorScheme of ['light', 'dark'] as const) {
       const visitor = await newVisitor([], { viewport: PHONE, colorScheme, isMobile: true, hasTouch: true });
@@ -266,7 +266,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     }
   });
 
-  test('what strangers write is shown, never run; nothing inline runs either', async () => {
+  test('untrusted text is shown, never executed; inline scripts do not run', async () => {
     const registered = await call(service, 'POST', '/agents/register', {
       body: { name: HOSTILE, description: HOSTILE },
     });
@@ -280,7 +280,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('asked for by address, the page moves to the public URL', async () => {
+  test('opened by IP address, the page redirects to the public URL', async () => {
     const agent = await newAgent(service);
     const url = await claimUrl(agent);
     const { page } = await newVisitor();
@@ -289,7 +289,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await page.getByRole('heading', { name: 'Claim this agent' }).waitFor();
   });
 
-  test('a link from elsewhere finds the session, which browsers keep back at first', async () => {
+  test('a link from another site finds the session, although browsers first withhold its cookie', async () => {
     const agent = await newAgent(service);
     const visitor = await newVisitor();
     await visitor.page.goto(await claimUrl(agent));
@@ -306,7 +306,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await other.getByText('Signed in as Ada').waitFor();
   });
 
-  test('an unknown code and a closed prompt are told in words', async () => {
+  test('an unknown code and a closed prompt show an explanation', async () => {
     const { page, context } = await newVisitor();
     const answer = await page.goto(`${service.needs.publicUrl}/agents/claim/AAAAA-AAAAA`);
     expect(answer?.status()).toBe(404);

@@ -147,7 +147,7 @@ async function compare(trader: Trader): Promise<void> {
 }
 
 describe('a random session', () => {
-  test('positions, balances and the sum of P&L are the exchange ledger’s', async () => {
+  test('positions, balances and the sum of P&L equal the exchange’s ledger', async () => {
     const random = chance(SEED);
     for (let i = 0; i < ACTIONS; i += 1) await act(random);
     for (const trader of traders) {
@@ -161,7 +161,7 @@ describe('a random session', () => {
     for (const trader of traders) await compare(trader);
   });
 
-  test('after resolutions and redemptions, too', async () => {
+  test('and still after resolutions and redemptions', async () => {
     const [first, second] = markets as [Market, Market];
     for (const market of [first, second]) await resolveMarket(service, clock, market.conditionId);
     for (const trader of traders) await compare(trader);
@@ -224,7 +224,7 @@ describe('a random session', () => {
     });
   });
 
-  test('the last redemption and the archive in one batch of the journal', async () => {
+  test('the last redemption and the archive may share one batch of the journal', async () => {
     const [, second] = markets as [Market, Market];
     const [last, ...others] = traders as [Trader, ...Trader[]];
     for (const trader of others) await trader.client.redeemPosition({ marketId: second.id });
@@ -246,7 +246,7 @@ describe('a random session', () => {
     expect(closed.some((position) => position.conditionId === conditionId)).toBe(true);
   });
 
-  test('each wallet answers for itself, and only to its owner', async () => {
+  test('each wallet has its own answer, visible only to its owner', async () => {
     const [zero, one] = traders as [Trader, Trader];
     const [, second] = markets as [Market, Market];
     const own = await zero.client.getWalletPositions(zero.funder);
@@ -266,7 +266,7 @@ describe('a random session', () => {
       await expect(read()).rejects.toMatchObject({ code: 'wallet_not_found' });
   });
 
-  test('expiring positions by hours', async () => {
+  test('expiring positions are filtered by hours', async () => {
     const [zero] = traders as [Trader];
     const positions = await zero.client.getCurrentPositions();
     const far = await zero.client.getExpiringPositions({ hours: 8760 });

@@ -102,12 +102,12 @@ const guilty = async (statements: ReadonlySet<string>) => {
   return found;
 };
 
-test('the statements of a trade and of the resolver look for their rows by keys', async () => {
+test('the statements of a trade and of the resolver find their rows by index', async () => {
   expect([...ofPool].some((statement) => statement.includes('insert into orders'))).toBe(true);
   expect(await guilty(ofPool)).toEqual([]);
 });
 
-test('so do those of the journal and its evidence', async () => {
+test('the statements of the journal and its evidence do, too', async () => {
   expect([...ofLead].some((statement) => statement.includes('update orders'))).toBe(true);
   for (const [name, value] of Object.entries(PLANNING)) await pool.unsafe(`set ${name} = ${value}`);
   expect(await guilty(ofLead)).toEqual([]);

@@ -11,7 +11,7 @@ afterAll(() => {
   for (const pid of stopped) kill(pid, 'SIGCONT');
 });
 
-test('a follower whose leader is frozen is not ready, although nobody trades', async () => {
+test('a follower whose leader is frozen is not ready, even without trades', async () => {
   const env = { DATABASE_URL: await createTestDatabase(), MASTER_KEY: randomBytes(32).toString('hex') };
   const leader = await startProcess({ env });
   const follower = await startProcess({ env });
@@ -35,7 +35,7 @@ test('a follower whose leader is frozen is not ready, although nobody trades', a
     .toBe(200);
 });
 
-test('venue B is not ready when its sandbox is not, and venue A is ready all the same', async () => {
+test('the quote venue is not ready when its sandbox is not; the signed-order venue stays ready', async () => {
   const service = await startTestService({ PAPER_WORLD: 'off' });
   expect((await call(service, 'GET', '/readyz')).body).toMatchObject({
     status: 'ready',

@@ -44,28 +44,28 @@ export const ENVIRONMENT = Type.Object({
     minLength: 1,
     default: 'off',
     description:
-      'Which proxies may name the caller’s address in `X-Forwarded-For`: `off` means none; a number is how many of your proxies stand before the service (`on` is 1); else the proxies’ addresses and CIDRs, comma-separated. The header is read from the right, as far as the proxies are yours.',
+      'Which proxies may name the caller’s address in `X-Forwarded-For`: `off` means none; a number is the number of your proxies in front of the service (`on` is 1); otherwise the proxies’ addresses and CIDRs, comma-separated. The service reads the header from the right, up to the first address that is not one of your proxies.',
   }),
   ALLOWED_HOSTS: listOf(
     HOST,
-    'Host names that requests may name beside those of PUBLIC_URL and REPLICA_URL, `HOST` and loopback; comma-separated, without ports.',
+    'Host names that requests may use in addition to those of PUBLIC_URL and REPLICA_URL, `HOST` and loopback; comma-separated, without ports.',
   ),
   ALLOWED_ORIGINS: listOf(
     `https?://${HOST}(:[0-9]{1,5})?`,
-    'Origins whose pages may call the service from a browser, beside its own; comma-separated.',
+    'Origins whose pages may call the service from a browser, in addition to its own; comma-separated.',
   ),
   MAX_CONNECTIONS: Type.Integer({
     minimum: 10,
     maximum: 1_000_000,
     default: 12_000,
     description:
-      'Connections open at a time, idle ones too; further ones are closed at once. One address has at most half of them, proxies of `TRUST_PROXY` apart.',
+      'Maximum number of open connections, including idle ones; further ones are closed at once. One address can have at most half of them, except the proxies of `TRUST_PROXY`.',
   }),
   RECEIVE_TIMEOUT_S: Type.Integer({
     minimum: 1,
     maximum: 600,
     default: 20,
-    description: 'Seconds within which a request must have arrived whole, its headers within half of it.',
+    description: 'Seconds within which a complete request must arrive; its headers within half of that.',
   }),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'silent'].map((level) => Type.Literal(level)),
@@ -92,21 +92,21 @@ export const ENVIRONMENT = Type.Object({
     maximum: 600_000,
     default: 5_000,
     description:
-      'How long a request may take. Then it is answered with 503, or, once an order was handed to the venue, with `order_outcome_unknown`.',
+      'How long a request may take. After that the answer is 503, or `order_outcome_unknown` if an order was already handed to the venue.',
   }),
   MAX_TRADES_IN_FLIGHT: Type.Integer({
     minimum: 1,
     maximum: 10_000,
     default: 32,
     description:
-      'Orders that are placed at the same time. More wait in line, or are refused with `overloaded`.',
+      'Orders that are placed at the same time. Further orders wait in line, or are refused with `overloaded`.',
   }),
   MAX_REQUESTS_IN_FLIGHT: Type.Integer({
     minimum: 10,
     maximum: 100_000,
     default: 1_000,
     description:
-      'Requests at the same time; half of it for what neither trades nor cancels. Cancels and the pause have twice as much.',
+      'Requests in progress at the same time; half of that for requests that neither trade nor cancel, twice that for cancels and the pause.',
   }),
   CHAIN_ID: int(1, Number.MAX_SAFE_INTEGER, 137),
   DEFAULT_VENUE: Type.Optional(Type.String({ minLength: 1 })),
@@ -135,7 +135,7 @@ export const ENVIRONMENT = Type.Object({
   PAPER_DOORS: Type.String({
     default: 'auto',
     description:
-      'The doors that speak the venues’ own protocols and ask for no agent key: `auto`, `on` (all), `off` (none), or those named, comma-separated: `clob`, `dflow`, `solana`. `auto`: `clob` wherever venue A is paper; `dflow` and `solana` where venue B is paper, too, and HOST is a loopback address.',
+      'The doors that speak the venues’ own protocols and ask for no agent key: `auto`, `on` (all), `off` (none), or a comma-separated list of `clob`, `dflow`, `solana`. `auto`: `clob` wherever venue A is paper; `dflow` and `solana` where venue B is paper, too, and HOST is a loopback address.',
   }),
   PAPER_SEED: int(0, 4_294_967_295, 1),
   PAPER_SPEED: Type.Number({ minimum: 0.001, maximum: 100_000, default: 1 }),
@@ -150,20 +150,20 @@ export const ENVIRONMENT = Type.Object({
   WEBHOOKS_ALLOW_LOOPBACK: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'off',
     description:
-      'Development: agents may register webhooks that name this machine, over http and on any port; nothing else.',
+      'For development: agents may register webhooks to this machine, over http and on any port. Allows no other address.',
   }),
   WEBHOOK_INBOUND_SECRETS: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9][a-z0-9-]{0,49}=[!-+\\--~]{16,256}(,[a-z0-9][a-z0-9-]{0,49}=[!-+\\--~]{16,256})*$',
       description:
-        'Who may call `/webhooks/inbound/{source}`, with the secret that signs: `source=secret` pairs, comma-separated; secrets of 16 to 256 printable characters.',
+        'The sources that may call `/webhooks/inbound/{source}`, and the secrets that sign their calls: `source=secret` pairs, comma-separated; secrets of 16 to 256 printable characters.',
     }),
   ),
   FACTS_RETENTION_DAYS: Type.Integer({
     minimum: 1,
     maximum: 3_650,
     default: 7,
-    description: 'How long the log of facts is kept. A briefing’s cursor that is older is read as a time.',
+    description: 'How long the log of facts is kept. An older cursor of a briefing is used as a time only.',
   }),
   SIMULATION_BALANCE: Type.Number({ minimum: 0, maximum: 1e9, default: 10_000 }),
 });
@@ -188,7 +188,7 @@ export interface Config {
   /** `null`: no proxy. A number of hops, or addresses and CIDRs. */
   readonly trustProxy: number | readonly string[] | null;
   readonly connections: { readonly maxConnections: number; readonly receiveMs: number };
-  /** Host names that requests may name, lower case; loopback and the public URL's are known anyway. */
+  /** Further allowed host names, lower case; loopback and the public URL's host are always allowed. */
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   /** Where other replicas reach this one; its own listening address when not given. */
@@ -197,7 +197,7 @@ export interface Config {
   readonly chainId: number;
   readonly rateLimits: RateLimits | null;
   readonly factsRetentionMs: number;
-  /** What a request means that names no venue. */
+  /** The venue of requests that name none. */
   readonly defaultVenue: string;
   readonly exchange: {
     readonly name: string;
@@ -213,7 +213,7 @@ export interface Config {
     readonly countryHeader: string | null;
   };
   readonly fees: {
-    /** `null`: a key of the service's own, for the sandbox chain. */
+    /** `null`: the service's own key, for the sandbox chain. */
     readonly fireblocks: FireblocksSettings | null;
     /** The signing key's own address when not given. */
     readonly wallet: string | null;
@@ -275,11 +275,11 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Names that this service understands begin so; a typing error in one of them must not pass in silence. */
+/** Prefixes of this service's settings; a misspelt name must stop the start. */
 const OURS =
   /^(DEFAULT_VENUE|VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
-/** First path segments that a venue's name must not hide, and words that mean something else where a venue is named. */
+/** Not allowed as venue names: first path segments, and words with another meaning where a venue is named. */
 const RESERVED = new Set([
   'all',
   'venues',
@@ -313,7 +313,7 @@ const typeOf = (name: Setting): string | undefined =>
 const NUMERIC = new Set<string | undefined>(['integer', 'number']);
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** What a value must be. Of a choice the validator only says that it is one. */
+/** What a value must be. For a choice, the validator's message does not list the options. */
 function expectation(name: string, message: string): string {
   const options = isSetting(name)
     ? (ENVIRONMENT.properties[name] as { readonly anyOf?: readonly { readonly const?: unknown }[] }).anyOf
@@ -428,7 +428,7 @@ function assemble(env: Environment): Config {
 
 const listed = (text: string | undefined): readonly string[] => (text === undefined ? [] : text.split(','));
 
-/** Every address of this machine, which is no name that a request could be sent to. */
+/** They mean every address of this machine, so no request can name them as its host. */
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
 function knownHosts(env: Environment): readonly string[] {
@@ -467,7 +467,7 @@ const FIREBLOCKS = 'https://api.fireblocks.io';
 
 const trimmed = (address: string): string => address.replace(/\/+$/, '');
 
-/** Those of the settings that are missing stop the start, all of them named. */
+/** Missing settings stop the start; the error names all of them. */
 function required<const Name extends Setting>(
   env: Environment,
   because: string,
@@ -511,7 +511,7 @@ function fireblocks(env: Environment): FireblocksSettings {
   };
 }
 
-/** The secrets are quoted nowhere, least of all in what is wrong with them. */
+/** Errors never quote the secrets. */
 function inboundSecrets(text = ''): ReadonlyMap<string, string> {
   const secrets = new Map<string, string>();
   for (const pair of text === '' ? [] : text.split(',')) {
@@ -524,7 +524,7 @@ function inboundSecrets(text = ''): ReadonlyMap<string, string> {
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
-/** The chain and its venue give money away and compute for anybody: on their own they open to this machine alone. */
+/** The sandbox chain and its venue give money and computing time to any caller: by default only this machine has access. */
 function paperDoors({ PAPER_DOORS, HOST, VENUE_B_BACKEND }: Environment): ReadonlySet<PaperDoor> {
   switch (PAPER_DOORS) {
     case 'off':

@@ -4,28 +4,28 @@ import { join, resolve } from 'node:path';
 import { type Config, readConfig } from './config.ts';
 import { type Service, startService } from './service.ts';
 
-/** After a signal, whatever is gone. */
+/** The process exits this long after a signal, even if the shutdown hangs. */
 const END_WITHIN_MS = 9_500;
 const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
-/** Where the examples look for the address of the service that runs on this data folder. */
+/** The examples read the address of the service on this data folder here. */
 const addressFile = ({ dataDir }: Config): string => join(dataDir, 'address');
 
-/** What a person types to try the service out; the examples find one that has the default data folder by themselves. */
+/** The command to try the service; the examples find a service on the default data folder without help. */
 function demoCommand(config: Config, url: string): string {
   const isFound = config.databaseUrl === null && resolve(config.dataDir) === resolve('./data');
   const named = isFound ? '' : `BELLWETHER_URL=${url} `;
   return `${named}npm run demo  or  ${named}npm run demo:venue-b`;
 }
 
-/** Who opens the service to others should see to what. */
+/** Tells the operator what an address beyond this machine opens to others. */
 function openness({ host, publicUrl }: Config, { facts }: Service): string {
   if (LOOPBACK.test(host)) return '';
   return `
-  Others can reach it on ${host}. Everybody who does may use, without a key:
+  Others can reach it on ${host}. They can use the following without a key:
 ${facts.open.map((route) => `    ${route}`).join('\n')}
   Requests must name the host of PUBLIC_URL (${publicUrl}) or one of ALLOWED_HOSTS;
-  behind a proxy, TRUST_PROXY says whose address counts. RATE_LIMITS, PAPER_DOORS and a firewall narrow it further.
+  behind a proxy, set TRUST_PROXY. RATE_LIMITS, PAPER_DOORS and a firewall restrict access further.
 `;
 }
 
@@ -43,7 +43,7 @@ ${openness(config, service)}
 Try it, in another terminal:  ${demoCommand(config, service.address + config.basePath)}`);
 }
 
-/** What a person reads when the service cannot start: one sentence, no stack. */
+/** The message when the service cannot start: one sentence, no stack. */
 function explain(error: unknown): string {
   const fault = error as NodeJS.ErrnoException & { port?: number };
   if (fault.code === 'EADDRINUSE')
@@ -55,11 +55,11 @@ async function main(): Promise<void> {
   const startedAt = performance.now();
   let stopping = false;
   let starting: Promise<Service> | undefined;
-  // npm passes a signal on that the terminal has sent already: the second one must not cut the first one's work short.
+  // npm repeats a signal that the terminal has already sent: the second must not interrupt the shutdown.
   const end = async (code: number) => {
     if (stopping) return;
     stopping = true;
-    // A start, too, may wait for something that never comes.
+    // A start may hang, too.
     setTimeout(() => process.exit(1), END_WITHIN_MS);
     const service = await starting?.catch(() => undefined);
     process.exit(service === undefined || (await service.stop()) ? code : 1);

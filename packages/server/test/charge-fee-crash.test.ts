@@ -58,7 +58,7 @@ describe('a crash', () => {
     return { over, death, count: () => calls };
   };
 
-  test('at any point, and a repeat at any time, charge once', async () => {
+  test('at any point, followed by a repeat at any time, charges once', async () => {
     const whole = dying(1_000, 'after');
     await charge({}, 'whole', whole.over);
     const points = whole.count();
@@ -94,7 +94,7 @@ describe('a crash', () => {
 });
 
 describe('the job', () => {
-  test('gives a taken transaction to the nodes again until it lands, and tells the webhooks once', async () => {
+  test('sends an accepted transaction again until it lands, and queues one webhook event', async () => {
     const endpoint = randomUUID();
     await sql`insert into webhook_endpoints
       (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
@@ -118,7 +118,7 @@ describe('the job', () => {
     ]);
   });
 
-  test('only looks at what nobody was told to be sent', async () => {
+  test('only observes a transaction that was never reported as sent', async () => {
     chain.sendings = ['lose'];
     await refused(charge());
     const [signature] = chain.sent;
@@ -140,7 +140,7 @@ describe('the job', () => {
 });
 
 describe('the delegation', () => {
-  test('is told with what to approve', async () => {
+  test('is returned with everything that an approval needs', async () => {
     expect(await delegationOf(needs, stage.caller, undefined)).toEqual({
       walletAddress: wallet,
       delegate: signing.address,

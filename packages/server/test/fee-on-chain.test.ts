@@ -182,7 +182,7 @@ const providers: NamedProvider[] = [
 ];
 
 describe.each(providers)('signed by %s', (_name, provider) => {
-  test('the fee arrives, once for a key, and the delegation shrinks by it', async () => {
+  test('the fee arrives once per key, and the delegation shrinks by it', async () => {
     const signing = await provider();
     // Fireblocks waits by the clock on the wall, this chain by one of its own.
     const wall = { now: () => (signing.kind === 'local' ? clock.now() : Date.now()) };
@@ -208,7 +208,7 @@ describe.each(providers)('signed by %s', (_name, provider) => {
   });
 });
 
-test('what the chain would refuse is told apart before it is asked', async () => {
+test('refusals of the chain are predicted, each with its own code', async () => {
   const { address } = needs.signing;
   await vm.airdrop(address, SOL);
   expect(await codeOf(charge('1'))).toBe('delegation_insufficient');
@@ -224,7 +224,7 @@ test('what the chain would refuse is told apart before it is asked', async () =>
   expect(await balance(user.address)).toBe(0n);
 });
 
-test('a delegate without lamports is refused by the chain; the same key charges once it has some', async () => {
+test('a delegate without lamports is refused by the chain; with lamports the same key charges', async () => {
   await approve(needs.signing.address, USDC);
   expect(await codeOf(charge('1', 'poor'))).toBe('broadcast_failed');
   expect(await balance(user.address)).toBe(50n * USDC);
@@ -233,7 +233,7 @@ test('a delegate without lamports is refused by the chain; the same key charges 
   expect(await balance(user.address)).toBe(49n * USDC);
 });
 
-test('the whole allowance may be taken, and no more', async () => {
+test('the full allowance can be charged, and no more', async () => {
   await vm.airdrop(needs.signing.address, SOL);
   await approve(needs.signing.address, USDC);
   const outcomes = await Promise.all(Array.from({ length: 6 }, () => codeOf(charge('0.4'))));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTurns } from '../src/adapters/postgres/turns.ts';
 
-test('turns of one name follow one another; other names do not wait', async () => {
+test('tasks under one key run one after another; other keys do not wait', async () => {
   const turns = createTurns();
   const seen: string[] = [];
   const enter = async (name: string, label: string) => {

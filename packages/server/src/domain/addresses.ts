@@ -1,4 +1,4 @@
-/** Addresses of wallets. Which family of addresses a venue understands is data of the venue. Pure. */
+/** Addresses of wallets. Each venue names the address family that it uses. Pure. */
 import {
   type Address,
   isAddress,
@@ -18,6 +18,6 @@ export const familyOf = (wallet: WalletAddress): AddressFamily => (isAddress(wal
 
 export const isSolana = (wallet: WalletAddress): wallet is SolanaAddress => familyOf(wallet) === 'solana';
 
-/** An address as requests spell it; `null` when it is of no family. */
+/** Reads an address of a request; `null` when it belongs to no family. */
 export const parseWallet = (text: string): WalletAddress | null =>
   parseAddress(text) ?? parseSolanaAddress(text);

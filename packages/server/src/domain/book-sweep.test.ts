@@ -24,7 +24,7 @@ const ladder = fc.array(fc.tuple(pips, fc.bigInt({ min: 1n, max: 500n * M })), {
   maxLength: 6,
 });
 
-test('an average is never better than the best price, whatever the rounding', () => {
+test('rounding never makes an average better than the best price', () => {
   fc.assert(
     fc.property(ladder, fc.bigInt({ min: 1n, max: 1_000n * M }), fc.boolean(), (levels, amount, buying) => {
       const sorted = levels.toSorted(([a], [b]) => (buying ? a - b : b - a));
@@ -61,7 +61,7 @@ describe('sweep', () => {
     });
   });
 
-  test('a SELL gives its shares level by level, fees apart', () => {
+  test('a SELL gives its shares level by level; the fee is separate', () => {
     const found = sweep(
       FEES,
       book(
@@ -90,7 +90,7 @@ describe('sweep', () => {
     });
   });
 
-  test('never spends or sells more than asked, whatever the book', () => {
+  test('never spends or sells more than the amount, for any book', () => {
     const levels = fc.array(
       fc.tuple(fc.integer({ min: 1, max: 9_999 }), fc.bigInt({ min: 1n, max: 10n ** 9n })),
       {
@@ -111,7 +111,7 @@ describe('sweep', () => {
 });
 
 describe('whole contracts', () => {
-  test('the amount holds the fee, and what pays for no further contract is not taken', () => {
+  test('the amount includes the fee, and a rest too small for another contract is not spent', () => {
     // At 0.6 a contract costs 0.6168 with its fee of 7 %.
     const asks = book([
       [6_000, 10n * M],
@@ -146,7 +146,7 @@ describe('whole contracts', () => {
     expect(sweepContracts(FREE, bids, sell(999_999n))).toMatchObject({ shares: 0n, complete: false });
   });
 
-  test('never spends more than asked, and leaves nothing that pays for one more', () => {
+  test('never spends more than the amount, and never leaves enough for one more contract', () => {
     const levels = fc.array(
       fc.tuple(fc.integer({ min: 100, max: 9_900 }), fc.bigInt({ min: 1n, max: 300n * M })),
       { minLength: 1, maxLength: 6 },
@@ -158,7 +158,7 @@ describe('whole contracts', () => {
         expect(shares % M).toBe(0n);
         expect(cost + fee).toBeLessThanOrEqual(amount);
         if (!complete) return;
-        // The first price that still has a whole contract; dearer ones cost more still.
+        // The cheapest price that still has a whole contract.
         let taken = shares;
         const next = asks.find(([, size]) => {
           const whole = size - (size % M);

@@ -1,6 +1,6 @@
 /**
- * What a market order would get from a book as it stands, and what that is worth to somebody. Pure integers. The venue
- * rounds per resting order and this per price, so they agree to within a micro-unit per fill.
+ * What a market order would get from the present book, and its expected profit. Pure integers. The venue rounds per
+ * resting order and this code per price, so they agree to within a micro-unit per fill.
  */
 import { divide, MICRO, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { takerFee } from './fees.ts';
@@ -37,7 +37,7 @@ export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'ou
     const affordable = buying ? divide(left * BigInt(PIPS), BigInt(price), 'floor') : left;
     const taken = affordable < size ? affordable : size;
     if (taken === 0n) {
-      // Less is left than a micro-share costs.
+      // The rest is less than the cost of a micro-share.
       left = 0n;
       break;
     }
@@ -46,7 +46,7 @@ export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'ou
     const charged = takerFee(terms, taken, price);
     shares += taken;
     cost += paid;
-    // A venue takes no more of the proceeds than there is.
+    // A venue's fee cannot exceed the proceeds.
     fee += !buying && charged > paid ? paid : charged;
     worst = price;
     left = taken < size ? 0n : left - (buying ? paid : taken);
@@ -63,9 +63,9 @@ export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'ou
 }
 
 /**
- * The same where contracts are whole and what is spent holds the fee: as many contracts as the amount pays for, level by
- * level. A rest that pays for no further one is not taken, and leaves the sweep complete; of a level, what is less than
- * a contract is passed over.
+ * The same for whole contracts, where the amount includes the fee: as many contracts as the amount pays for, level by
+ * level. A rest too small for another contract stays unspent, and the sweep still counts as complete; a level's fraction
+ * of a contract is skipped.
  */
 export function sweepContracts(
   terms: FeeTerms,
@@ -102,10 +102,10 @@ export function sweepContracts(
   return { ...ask, best: levels[0]?.[0] ?? null, worst, shares, cost, fee, complete: isSated && shares > 0n };
 }
 
-/** Whole contracts that an amount pays for at one price, their fee included. */
+/** Whole contracts that an amount pays for at one price, including the fee. */
 function contractsFor(amount: Micro, price: Pips, terms: FeeTerms): Micro {
   const spent = (contracts: Micro) => notional(contracts, price, 'ceil') + takerFee(terms, contracts, price);
-  // The fee of one is rounded up, that of many only once: there may be room for a further one.
+  // The fee is rounded up once per order, not per contract: there may be room for one more.
   const found = (amount / spent(MICRO)) * MICRO;
   return spent(found + MICRO) <= amount ? found + MICRO : found;
 }

@@ -10,11 +10,11 @@ const leg = (conditionId: string, size: bigint, cost: bigint, wallet = 'a') => (
 
 describe('exposure', () => {
   test('of one outcome is its cost', () => expect(exposure([leg('m', 10n, 6n)])).toBe(6n));
-  test('of a pair is its cost less the smaller leg, which is sure to be paid', () =>
+  test('of a pair is its cost less the smaller leg, which is certain to be paid', () =>
     expect(exposure([leg('m', 10n, 6n), leg('m', 4n, 3n)])).toBe(5n));
-  test('of a pair below its cost is nothing, and lowers nothing else', () =>
+  test('of a pair that cost less than it pays is 0, and does not reduce other exposure', () =>
     expect(exposure([leg('m', 10n, 4n), leg('m', 10n, 5n), leg('n', 1n, 1n)])).toBe(1n));
-  test('legs on two accounts are no pair', () =>
+  test('legs on two accounts are not a pair', () =>
     expect(exposure([leg('m', 10n, 6n, 'a'), leg('m', 10n, 4n, 'b')])).toBe(10n));
   test('of nothing is nothing', () => expect(exposure([])).toBe(0n));
 });

@@ -9,8 +9,8 @@ export interface HeldTokens {
 }
 
 /**
- * The worst loss of what is held: its cost, less what is sure to be paid. One of YES and NO pays, so of a pair held on
- * one account the smaller leg is sure; what a pair pays above its cost is no loss anywhere else.
+ * The worst possible loss of held positions: their cost, less what is certain to be paid. Either YES or NO pays, so of a
+ * pair on one account the smaller leg is certain; a pair's certain profit does not reduce the loss of other positions.
  */
 export function exposure(held: readonly HeldTokens[]): Micro {
   const pairs = new Map<string, HeldTokens[]>();
@@ -31,7 +31,7 @@ export function exposure(held: readonly HeldTokens[]): Micro {
 
 const PERCENT = 100;
 
-/** Share in percent that the `count` largest have in the sum of all; 0 when there is nothing. */
+/** Share of the `count` largest values in the sum of all, in percent; 0 when the sum is 0. */
 export function concentration(values: readonly Micro[], count: number): number {
   const total = values.reduce((sum, value) => sum + value, 0n);
   if (total === 0n) return 0;

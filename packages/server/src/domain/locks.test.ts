@@ -70,7 +70,7 @@ describe('what an agent’s key may change', () => {
     expect(lockedDenials(PAUSED, NO_LOCKS, { tradingPaused: true })).toEqual([]);
   });
 
-  test('every forbidden field is named, the first with all of them', () => {
+  test('every forbidden field gets a denial, and the first lists all of them', () => {
     const denials = lockedDenials(PAUSED, LOCKS, {
       tradingPaused: false,
       maxTradesPerDay: 4,
@@ -113,7 +113,7 @@ describe('what an owner sets', () => {
   });
 });
 
-test('the owner’s pause is a pause before everything else, whoever else has paused', () => {
+test('the owner’s pause is assessed first, also when the agent has paused itself', () => {
   for (const tradingPaused of [true, false]) {
     const denial = assess(
       { ...DEFAULT_SAFEGUARDS, tradingPaused, ownerPaused: true, tradeLimitEnabled: false },

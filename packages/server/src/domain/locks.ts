@@ -1,9 +1,8 @@
 /**
- * What an owner has taken out of an agent's hands: a ceiling per safeguard that the agent's key cannot raise, and a
- * pause that it cannot lift. Judged in the transaction that changes the settings, against the row it has locked.
+ * The settings that an owner controls: a ceiling per safeguard that the agent's key cannot exceed, and a pause that it
+ * cannot lift. Checked in the transaction that changes the settings, against the locked row.
  *
- * A ceiling would be worth nothing if the caps could be switched off beside it, so one locked ceiling locks
- * `tradeLimitEnabled`, too.
+ * Switching the caps off would make a ceiling useless, so one locked ceiling also locks `tradeLimitEnabled`.
  */
 import type { Denial } from './denial.ts';
 import { CAP_NAMES, type Ceilings, figureText, type Safeguards } from './safeguards.ts';
@@ -21,10 +20,10 @@ export const NO_LOCKS: OwnerLocks = {
 export const capsLocked = (locks: OwnerLocks): boolean =>
   locks.tradeLimitEnabled || CAP_NAMES.some((name) => locks[name] !== null);
 
-/** What an agent's key asks to change; only named fields count. */
+/** The change that an agent's key requests; absent fields stay unchanged. */
 export type SafeguardChange = Partial<Omit<Safeguards, 'ownerPaused'>>;
 
-/** @returns a denial per field that the owner's word forbids; empty when the agent may have it all */
+/** @returns a denial per field that the owner's locks forbid; empty when the whole change is allowed */
 export function lockedDenials(
   current: Pick<Safeguards, 'ownerPaused'>,
   locks: OwnerLocks,

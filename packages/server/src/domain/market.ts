@@ -1,4 +1,4 @@
-/** A market and its book as the desk sees them, whatever the venue. Prices in pips of YES, money in micro-units. */
+/** A market and its book in the desk's form, the same for all venues. Prices in pips of YES, money in micro-units. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { MarketTerms } from './orders/coherence.ts';
 
@@ -64,8 +64,8 @@ export function payoutPrice(payout: 'YES' | 'NO' | 'HALF', outcome: 'YES' | 'NO'
 }
 
 /**
- * What a share of an outcome is worth now, in pips: the payout once resolved, else the middle of the book, else the
- * one side there is, else the last trade. Halves of a pip are cut.
+ * The current value of a share of an outcome, in pips: the payout once resolved, else the middle of the book, else the
+ * only side of the book, else the last trade. Half pips are rounded down.
  */
 export function markPrice(market: MarketRecord, outcome: 'YES' | 'NO'): Pips {
   const yes = yesPrice(market);

@@ -1,10 +1,10 @@
-/** What an agent can do about its state, as requests that it can send. What a venue can do decides. Pure. */
+/** The useful next requests for an agent's state. They depend on the capabilities of its venues. Pure. */
 import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { HeldInMarket, RedeemsBy, Trading } from './risk-alerts.ts';
 
-/** An account with less has nothing to trade with. */
+/** An account with less cannot trade. */
 const EMPTY_BELOW: Micro = 1_000_000n;
-/** Of each kind; the alerts count the rest. */
+/** Per kind of step; the alerts count the rest. */
 const MAX_OF_A_KIND = 20;
 
 export interface NextStep {
@@ -15,16 +15,16 @@ export interface NextStep {
   readonly body?: Readonly<Record<string, string | number>>;
 }
 
-/** One venue, and what an agent has on it. */
+/** One venue, and the agent's state on it. */
 export interface StepFacts {
   readonly venue: string;
-  /** Requests need not name it. */
+  /** Requests may leave its name out. */
   readonly isDefault: boolean;
   readonly trading: Trading;
   readonly canCancel: boolean;
   readonly redeemsBy: RedeemsBy;
   readonly hasFaucet: boolean;
-  /** Signed orders: a credential of the owner stands behind the wallet. Quotes: a wallet is named, or was traded with. */
+  /** Signed orders: the owner has a credential for the wallet. Quotes: the agent names a wallet, or has traded with one. */
   readonly canTrade: boolean;
   readonly autoRedeem: boolean;
   readonly balance: Micro;
@@ -33,11 +33,11 @@ export interface StepFacts {
   readonly positions: readonly (HeldInMarket & { readonly size: Micro })[];
   readonly staleOrders: readonly string[];
   readonly ordersInDoubt: readonly string[];
-  /** Market ids in which a take-profit or stop-loss is reached. */
+  /** Ids of markets where a take-profit or stop-loss is reached. */
   readonly exits: readonly string[];
 }
 
-/** The words for one way of trading. */
+/** The texts and paths for one way of trading. */
 interface Wording {
   readonly toTrade: NextStep;
   readonly orderPath: (orderId: string) => string;

@@ -1,6 +1,6 @@
 /**
- * What an owner sets on the page: per safeguard a limit, and whether it is locked there. The owner's word goes over the
- * agent's, so the limit holds at once, whatever the agent had set.
+ * The changes that an owner makes on the page: a limit per safeguard, and whether it is locked. The owner's limit
+ * replaces the agent's at once.
  */
 
 import type { Denial } from './denial.ts';

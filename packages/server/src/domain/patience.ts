@@ -1,6 +1,6 @@
-/** Waits for an answer from outside no longer than it is worth. */
+/** Bounded waits for answers from other services. */
 
-/** What a read waits for a venue at most, before it goes on with what the desk knows itself. */
+/** Maximum wait of a read for a venue; after that it uses the desk's own data. */
 export const READ_PATIENCE_MS = 800;
 
 /** @returns `null` when the answer fails, or comes later than this */

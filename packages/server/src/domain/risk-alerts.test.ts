@@ -173,7 +173,7 @@ describe('risk alerts', () => {
     expect(alerts[0]?.code).toBe('trading_paused');
   });
 
-  test('what is won is redeemed as its venue redeems', () => {
+  test('winnings are redeemed in the way of their venue', () => {
     const won = held({ market: market({ status: 'resolved' }) });
     const message = (redeemsBy: HeldInMarket['redeemsBy']) =>
       riskAlerts(facts({ positions: [{ ...won, redeemsBy }] }))[0]?.message;
@@ -184,7 +184,7 @@ describe('risk alerts', () => {
     );
   });
 
-  test('no text of a stranger is in a message', () => {
+  test('messages contain no untrusted text', () => {
     for (const [, given] of ROWS)
       for (const { message } of riskAlerts(facts(given))) expect(message).not.toMatch(/IGNORE|undefined|NaN/);
   });
@@ -216,14 +216,14 @@ describe('next steps', () => {
     expect(nextSteps(state)).toEqual([]);
   });
 
-  test('winnings are redeemed once per market, unless that happens by itself', () => {
+  test('winnings are redeemed once per market, unless redemption is automatic', () => {
     expect(nextSteps({ ...state, positions: won })).toMatchObject([
       { code: 'redeem', method: 'POST', path: '/markets/redeem', body: { marketId: '7' } },
     ]);
     expect(nextSteps({ ...state, positions: won, autoRedeem: true })).toEqual([]);
   });
 
-  test('the faucet is for paper, and for accounts that exist', () => {
+  test('the faucet is for paper venues and existing accounts', () => {
     const empty = { ...state, balance: 0n };
     expect(nextSteps(empty).map(({ code }) => code)).toEqual(['draw_paper_money']);
     expect(nextSteps({ ...empty, hasFaucet: false })).toEqual([]);
@@ -232,7 +232,7 @@ describe('next steps', () => {
     ]);
   });
 
-  test('what is most urgent comes first', () => {
+  test('the most urgent step comes first', () => {
     const codes = nextSteps({
       ...state,
       positions: won,
@@ -249,7 +249,7 @@ describe('next steps', () => {
   });
 });
 
-describe('next steps where one trades by quote', () => {
+describe('next steps on a quote venue', () => {
   const state: StepFacts = {
     venue: 'kalshi',
     isDefault: false,
@@ -274,7 +274,7 @@ describe('next steps where one trades by quote', () => {
     ]);
   });
 
-  test('what is most urgent comes first, and winnings are a quote that can be sent', () => {
+  test('the most urgent step comes first, and winnings give a complete quote request', () => {
     const steps = nextSteps({
       ...state,
       positions: [
@@ -297,7 +297,7 @@ describe('next steps where one trades by quote', () => {
   });
 });
 
-test('text of strangers: no control, invisible or broken characters, bounded by code points', () => {
+test('untrusted text: no control, invisible or broken characters, bounded by code points', () => {
   expect(plainText('a\u0000b\nc\u202ed\u200be\ud800f\u2028g', 100)).toBe('a b c d e f g');
   expect(plainText('\u{1f642}\u{1f642}\u{1f642}', 2)).toBe('\u{1f642}\u{1f642}');
 });

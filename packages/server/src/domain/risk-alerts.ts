@@ -1,6 +1,6 @@
 /**
- * What an agent should worry about now, from what it holds, has open and has used up. Pure and in integers; every
- * threshold is named here. Messages name markets by id: titles come from strangers and stay out of sentences.
+ * An agent's present risks, from its positions, open orders and used budgets. Pure, with integers; every threshold is
+ * a constant here. Messages name markets by id: titles are untrusted and never become part of a sentence.
  */
 import { divide, formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { MarketRecord } from './market.ts';
@@ -9,18 +9,18 @@ import { dailyCaps, type Safeguards, type Usage } from './safeguards.ts';
 const HOUR_MS = 3_600_000;
 const PERCENT = 100n;
 
-/** Share of a daily budget from which an alert is raised, in percent. */
+/** An alert is raised from this share of a daily budget, in percent. */
 export const NEARLY_USED_PERCENT = 80n;
-/** An open order that is older is stale. */
+/** Age from which an open order is stale. */
 export const STALE_ORDER_MS = 24 * HOUR_MS;
-/** Share of the account in one market from which it is concentrated, in percent. */
+/** An account with this share in one market is concentrated, in percent. */
 export const CONCENTRATED_PERCENT = 40n;
-/** Time to a market's end from which a position in it is near resolution: to know of, and to act on. */
+/** Time to a market's end from which a position in it is near resolution: for information, and to act on. */
 export const NEAR_RESOLUTION_MS = 24 * HOUR_MS;
 export const VERY_NEAR_RESOLUTION_MS = 2 * HOUR_MS;
-/** Time to a market's end from which its open orders are about to be taken off. */
+/** Time to a market's end from which the alert says that its open orders are about to be canceled. */
 export const MARKET_CLOSING_MS = HOUR_MS;
-/** Loss of the day, unrealised ones included, as a share of the account, in percent. */
+/** The day's loss, including unrealised losses, as a share of the account, in percent. */
 export const DRAWDOWN_PERCENT = 10n;
 export const DEEP_DRAWDOWN_PERCENT = 25n;
 /** The most severe are kept. */
@@ -36,10 +36,10 @@ export interface Alert {
   readonly marketId?: string;
 }
 
-/** How one trades at a venue. */
+/** The way of trading at a venue. */
 export type Trading = 'signed_orders' | 'quotes';
 
-/** How a venue pays resolved tokens out: asked to (POST /markets/redeem), by a SELL quote, or without being asked. */
+/** How a venue pays out resolved tokens: by POST /markets/redeem, by a SELL quote, or (`null`) without a request. */
 export type RedeemsBy = 'request' | 'quote' | null;
 
 export interface HeldInMarket {
@@ -47,7 +47,7 @@ export interface HeldInMarket {
   readonly market: MarketRecord;
   readonly outcome: 'YES' | 'NO';
   readonly cost: Micro;
-  /** At the current price; what it pays, once the market is resolved. */
+  /** At the current price; the payout, once the market is resolved. */
   readonly value: Micro;
 }
 
@@ -70,17 +70,17 @@ export interface RiskFacts {
   };
   readonly usage: Usage;
   readonly realizedToday: Micro;
-  /** Collateral of the account, what open orders hold included. */
+  /** Collateral of the account, including what open orders hold. */
   readonly balance: Micro;
   readonly positions: readonly HeldInMarket[];
   readonly openOrders: readonly OpenInMarket[];
-  /** Venues that do not answer, so that some of this is what was known of them last. */
+  /** Venues that do not answer: their figures are the last known ones. */
   readonly silentVenues: readonly string[];
 }
 
 type Raise = (severity: Severity, code: string, message: string, marketId?: string) => void;
 
-/** @returns the alerts of this moment, most severe first */
+/** @returns the current alerts, most severe first */
 export function riskAlerts(facts: RiskFacts): Alert[] {
   const alerts: Alert[] = [];
   const raise: Raise = (severity, code, message, marketId) =>
@@ -110,7 +110,7 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
   );
 }
 
-/** Whole percent of `part` in `whole`, cut. */
+/** `part` of `whole` in percent, rounded down. */
 const percent = (part: Micro, whole: Micro): bigint => (part * PERCENT) / whole;
 
 function quotaAlerts(facts: RiskFacts, raise: Raise): void {
@@ -215,7 +215,7 @@ function accountAlerts({ positions, balance, realizedToday }: RiskFacts, raise: 
   let unrealized = 0n;
   for (const { market, value: worth, cost } of positions) {
     value += worth;
-    // Resolved: it is over, and no risk any more.
+    // A resolved market is not a risk.
     if (market.status === 'resolved') continue;
     unrealized += worth - cost;
     byMarket.set(market.id, (byMarket.get(market.id) ?? 0n) + worth);

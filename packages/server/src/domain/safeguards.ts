@@ -1,8 +1,8 @@
 /**
- * The owner's safeguards, assessed in one fixed order. They are judged against what is reserved, under the lock of
- * the transaction that reserves: never against a cache. All money in micro collateral.
+ * The owner's safeguards, assessed in one fixed order, against the reserved budgets and under the lock of the
+ * transaction that reserves: never against a cache. All money in micro collateral.
  *
- * A cap is one row of `RULES`, beside its row in the contract's safeguards.ts, which says what the wire and people see of it.
+ * Each cap has one row in `RULES`, and one in the contract's safeguards.ts for its public name and texts.
  */
 import type { CAPS, CapName } from '@bellwether/contract';
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
@@ -16,7 +16,7 @@ export type Caps = {
 };
 
 export interface Safeguards extends Caps {
-  /** By the agent's key or by its owner. */
+  /** Paused by the agent's key or by its owner. */
   readonly tradingPaused: boolean;
   /** The owner's pause, which the agent's key cannot lift. */
   readonly ownerPaused: boolean;
@@ -27,33 +27,33 @@ export interface Safeguards extends Caps {
 /** A ceiling for each cap; `null`: not locked. */
 export type Ceilings = { readonly [N in CapName]: Figure<N> | null };
 
-/** What this agent has reserved or spent on this UTC day. */
+/** The agent's reserved and spent budget on this UTC day. */
 export interface Usage {
   readonly trades: number;
   readonly amount: Micro;
 }
 
-/** What the day has used. */
+/** The day's figures. */
 export interface DayFacts {
   readonly usage: Usage;
   /** Realised P&L after fees since UTC midnight; negative is a loss. */
   readonly realizedToday: Micro;
 }
 
-/** What counts against the caps. */
+/** The figures that count against the caps. */
 export interface UsedFacts extends DayFacts {
   /**
-   * In the market, without this order: cost of what the funder holds and of what the agent bought last on other accounts,
-   * and what the agent's open BUYs can still cost.
+   * In the market, without this order: the cost of the funder's tokens and of those that the agent bought last on other
+   * accounts, and the possible cost of the agent's open BUYs.
    */
   readonly positionValue: Micro;
-  /** Of the agent, on all venues, in doubt or not. Counted where a limit, or somebody who only looks, asks for it. */
+  /** The agent's, on all venues, including those in doubt. A trade counts them only if a limit needs the number. */
   readonly openOrders: number;
 }
 
 /**
- * What an agent of another owner, which had the order's wallet before, brings along: its owner's pause and locked
- * ceilings, with what the day has used of them.
+ * The restriction from another owner's agent that had the order's wallet before: that owner's pause and locked
+ * ceilings, and what is used of them today.
  */
 export interface Restriction extends UsedFacts {
   readonly paused: boolean;
@@ -64,7 +64,7 @@ export interface TradeFacts extends UsedFacts {
   readonly hasCredentials: boolean;
   /** Live venues only. */
   readonly claimMissing: boolean;
-  /** A BUY adds exposure; selling what is held does not. */
+  /** A BUY adds exposure; selling held tokens does not. */
   readonly addsExposure: boolean;
   readonly amount: Micro;
   readonly restrictions: readonly Restriction[];
@@ -74,18 +74,18 @@ export interface TradeFacts extends UsedFacts {
 interface Rule<N extends CapName> {
   readonly unit: (typeof CAPS)[N]['unit'];
   readonly denial: (typeof CAPS)[N]['denial'];
-  /** What a new agent has. */
+  /** A new agent's value. */
   readonly initial: Caps[N];
-  /** Its place in the order of judgement. */
+  /** Its place in the order of assessment. */
   readonly place: number;
-  /** Selling what is held meets it, too; the others refuse only what adds exposure. */
+  /** True: it applies to selling held tokens, too. False: only to what adds exposure. */
   readonly bindsExits: boolean;
   readonly used: (facts: UsedFacts) => bigint;
   readonly asked: (amount: Micro) => bigint;
-  /** `reached`: refused from the limit on, whatever is asked. `passed`: refused where what is asked goes beyond it. */
+  /** `reached`: refuses every order once the limit is used. `passed`: refuses an order that would exceed the limit. */
   readonly refusedOnce: 'reached' | 'passed';
   readonly detail: (words: Readonly<Record<'limit' | 'used' | 'asked', string>>) => string;
-  /** Raised when the day has nearly used it up; `name` begins the message. */
+  /** Raised when the day's budget is nearly used up; the message begins with `name`. */
   readonly alert?: {
     readonly code: string;
     readonly name: string;
@@ -158,7 +158,7 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
     detail: ({ limit, used }) => `Today's realised loss is ${used}; dailyLossLimit is ${limit}.`,
     alert: { code: 'daily_loss_nearly_reached', name: 'Realised loss today', used: lossToday },
   },
-  // An order that is executed at once is open until its answer is there, so it counts like any other.
+  // An immediate order is open until its answer arrives, so it counts like any other.
   maxOpenOrders: {
     unit: 'count',
     denial: 'max_open_orders_exceeded',
@@ -174,7 +174,7 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
 
 /** In the order in which settings and forms show them. */
 export const CAP_NAMES = Object.keys(RULES) as readonly CapName[];
-/** In the order of judgement. */
+/** In the order of assessment. */
 export const CAPS_IN_ORDER: readonly CapName[] = CAP_NAMES.toSorted(
   (a, b) => RULES[a].place - RULES[b].place,
 );
@@ -190,14 +190,14 @@ export const DEFAULT_SAFEGUARDS: Safeguards = {
   ...initialCaps,
 };
 
-/** Whether selling what is held meets the cap, too. */
+/** Whether the cap applies to selling held tokens, too. */
 export const meetsExits = (name: CapName): boolean => RULES[name].bindsExits;
 
-/** A cap's figure in words. */
+/** A cap's figure as text. */
 export const figureText = (name: CapName, figure: number | bigint): string =>
   RULES[name].unit === 'count' ? String(figure) : formatMicro(BigInt(figure));
 
-/** Caps that one order meets, with what is used of them. */
+/** The caps that apply to one order, and what is used of them. */
 interface Bound extends UsedFacts {
   readonly caps: Ceilings;
   /** Ceilings of an owner whose agent had the wallet before. */
@@ -220,7 +220,7 @@ const FORMER = {
   fix: 'Only that owner, on the page /owner, or the operator can lift it. Cancels and redeems go through meanwhile.',
 };
 
-/** @returns the first denial in the documented order, or `null`; of several bounds the stricter holds */
+/** @returns the first denial in the documented order, or `null`; of several bounds the strictest applies */
 export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null {
   if (safeguards.ownerPaused) {
     return {
@@ -285,14 +285,14 @@ function denialBy(name: CapName, bound: Bound, amount: Micro): Denial | null {
   return { code: rule.denial, detail: rule.detail(each(String)), context: each(Number) };
 }
 
-/** What a cap leaves: of several bounds the one that leaves least. `limit` and `left` are `null` without a cap. */
+/** What a cap leaves, under the strictest of several bounds. `limit` and `left` are `null` without a cap. */
 export interface Allowance {
   readonly limit: bigint | null;
   readonly used: bigint;
   readonly left: bigint | null;
 }
 
-/** The same bounds that `assess` judges by, in figures: counts or micro collateral. */
+/** The bounds that `assess` applies, as figures: counts or micro collateral. */
 export function allowances(
   safeguards: Safeguards,
   standing: Standing,
@@ -327,7 +327,7 @@ export interface CapUse {
   readonly text: (figure: bigint) => string;
 }
 
-/** The agent's own caps that a day uses up, with what is used of them; none while the caps are switched off. */
+/** The agent's own daily caps, and what is used of them; empty while the caps are switched off. */
 export function dailyCaps(safeguards: Safeguards, facts: DayFacts): CapUse[] {
   if (!safeguards.tradeLimitEnabled) return [];
   return CAP_NAMES.flatMap((name) => {

@@ -1,7 +1,7 @@
 /**
- * Why a signature is not the signer's. Tries the mistakes that signers make, each by itself and most common first, and
- * names the one under which the signature fits. Only for orders that are refused anyway, and never with more than
- * {@link MOST_RECOVERIES} recoveries: it must not be a way to keep the service busy.
+ * Finds out why a signature is not the signer's. Tries common mistakes one at a time, most frequent first, and names the
+ * one that explains the signature. Only for orders that are refused anyway, with at most {@link MOST_RECOVERIES}
+ * recoveries, so that an attacker cannot use it to load the service.
  */
 import {
   bytesToHex,
@@ -30,7 +30,7 @@ import { describeDomain, type SignatureRules, structHash } from './signature-rul
 
 export const MOST_RECOVERIES = 32;
 
-/** Chains that signers are set to by default, or were set to once. */
+/** Chains that signers have, or had, as their default. */
 const OTHER_CHAINS = [137, 80_002, 1, 31_337, 80_001];
 const OTHER_NAMES = [
   'CTF Exchange',
@@ -44,19 +44,19 @@ const NO_EXTRAS: OrderExtras = { timestamp: 0n, metadata: new Uint8Array(32), bu
 
 export interface Culprit {
   readonly check: string;
-  /** What is wrong, in words. */
+  /** The mistake as text. */
   readonly culprit: string;
   readonly fix: string;
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** A message that may have been signed instead. */
+/** A message that the signer may have signed by mistake. */
 interface Candidate extends Culprit {
   readonly separator: Uint8Array;
   readonly struct: Uint8Array;
 }
 
-/** The order, the market's contract, and which versions it may be signed for; the likeliest first. */
+/** The order, the market's contract, and the possible order versions, most likely first. */
 export interface Subject {
   readonly draft: Draft;
   readonly negRisk: boolean;
@@ -86,7 +86,7 @@ function* candidates(subject: Subject): Generator<Candidate> {
 function* contracts({ draft, negRisk, rules, versions }: Subject): Generator<Candidate> {
   const wanted = versions.map((version) => describeDomain(exchangeDomain(rules.domains, version, negRisk)));
   for (const domain of rules.domains) {
-    // Those have been tried: a signature for one of them is none of the signer's.
+    // Already tried by the verification.
     if (domain.negRisk === negRisk && versions.includes(domain.version)) continue;
     const struct = structHash(draft, domain.version, rules.profile);
     if (struct === null) continue;
@@ -149,7 +149,7 @@ function* signatureTypes({ draft, rules }: Subject, wanted: ExchangeDomain): Gen
   }
 }
 
-/** The other side, or the side as a word. */
+/** The other side, or the side as text. */
 function* sides({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
   const side = draft.fields.side === 0 ? 1 : 0;
   const flipped = structHash({ ...draft, fields: { ...draft.fields, side } }, wanted.version, rules.profile);
@@ -170,7 +170,7 @@ function* sides({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Ca
   };
 }
 
-/** The same order under a domain that differs in one thing. */
+/** The same order under a domain that differs in one field. */
 function* domains({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
   const struct = structHash(draft, wanted.version, rules.profile);
   if (struct === null) return;
@@ -215,7 +215,7 @@ function* domains({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<
   };
 }
 
-/** @param spent recoveries that the refusal has cost so far */
+/** @param spent recoveries used for this refusal so far */
 export function culpritOf(subject: Subject, parsed: ParsedSignature, spent: number): Culprit | null {
   const { draft, rules } = subject;
   let left = MOST_RECOVERIES - spent;
@@ -229,7 +229,7 @@ export function culpritOf(subject: Subject, parsed: ParsedSignature, spent: numb
   return null;
 }
 
-/** A wrapped signature says what it was made over, so nothing needs to be recovered. */
+/** A wrapped signature contains the signed message, so no recovery is necessary. */
 export function culpritOfWrapped(
   subject: Subject,
   parts: { readonly separator: Uint8Array; readonly contentsHash: Uint8Array },
@@ -249,7 +249,7 @@ const typeFields = (type: string): { readonly name: string; readonly type: strin
       return { name, type: kind };
     });
 
-/** What should have been signed: the digest, and the typed data that gives it to any EIP-712 signer. */
+/** The expected message: the digest, and its typed data for any EIP-712 signer. */
 export function expectation({ draft, negRisk, rules, versions }: Subject): Readonly<Record<string, unknown>> {
   const version = versions[0] ?? 2;
   const wanted = exchangeDomain(rules.domains, version, negRisk);
@@ -280,6 +280,6 @@ export function expectation({ draft, negRisk, rules, versions }: Subject): Reado
   };
 }
 
-/** What a wrapped signature of an unknown type text was made over, where that can be told. */
+/** The message of a wrapped signature with an unknown type text, if it can be determined. */
 export const isExtendedType = (signature: string): boolean =>
   signature.toLowerCase().includes(bytesToHex(new TextEncoder().encode(EXTENDED_ORDER_TYPE)).slice(2));

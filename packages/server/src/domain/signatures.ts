@@ -1,6 +1,6 @@
 /**
- * Who signed an order, and is it theirs to sign? One recovery in the usual case. When the answer is no, a diagnosis
- * says which check failed, what was recovered and what was expected: the extra work is done only then.
+ * Checks who signed an order and whether that signer may sign it. One recovery in the usual case. Only a refused
+ * signature gets a diagnosis: which check failed, what was recovered and what was expected.
  */
 import {
   type Address,
@@ -50,7 +50,7 @@ const refuse = (diagnosis: Diagnosis, fix: string): { ok: false; denial: Denial 
   denial: { code: 'invalid_order_payload', detail: 'Invalid order payload', path: 'order', diagnosis, fix },
 });
 
-/** Every id that this order can have: one per contract that the request does not rule out. */
+/** Every possible id of this order: one per contract that the request does not exclude. */
 export function candidateOrderIds(draft: Draft, rules: SigningTerms): string[] {
   const ids: string[] = [];
   for (const domain of rules.domains) {
@@ -98,7 +98,7 @@ export function verifyOrder(draft: Draft, negRisk: boolean, rules: SignatureRule
   return diagnose({ draft, negRisk, rules, versions }, parsed, recovered);
 }
 
-/** The signature is the signer's; is the maker's wallet too? */
+/** The signature is the signer's; checks that the maker's wallet is, too. */
 function ownership(draft: Draft, version: OrderVersion, orderId: string, eoa: Address): Verdict {
   const { maker } = draft.fields;
   if (controlsWallet(eoa, draft.signatureType, maker)) return { ok: true, orderId, version, eoa };
@@ -191,7 +191,7 @@ function verifyWrapped(
   );
 }
 
-/** Names what was signed instead, where that can be found out; says in any case what should have been. */
+/** Always names the expected message, and the signed one where it can be determined. */
 function diagnose(
   subject: Subject,
   parsed: ParsedSignature,

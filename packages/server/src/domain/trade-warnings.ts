@@ -1,6 +1,6 @@
 /**
- * What speaks against a trade in a market. Where a trade would be refused, the warning has the refusal's own code.
- * Pure; every threshold is named here. No text of strangers gets into a message.
+ * Warnings about a trade in a market. If the trade would be refused, the warning has the code of the refusal.
+ * Pure; every threshold is a constant here. Messages contain no untrusted text.
  */
 import { formatMicro, type Micro, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import type { Sweep } from './book-sweep.ts';
@@ -11,7 +11,7 @@ import { assess, type Safeguards, type TradeFacts } from './safeguards.ts';
 const HOUR_MS = 3_600_000;
 export const CLOSING_SOON_MS = 24 * HOUR_MS;
 export const WIDE_SPREAD_PIPS: Pips = 500;
-/** Average price worse than the best by so much: crossing the book with this size is dear. */
+/** An average price worse than the best by this much: a trade of this size is expensive. */
 export const HIGH_IMPACT_PIPS: Pips = 200;
 /** The venue's smallest immediate BUY, in collateral. */
 const LEAST_IMMEDIATE_BUY: Micro = 1_000_000n;
@@ -30,14 +30,14 @@ export interface WarningFacts extends Omit<TradeFacts, 'addsExposure' | 'amount'
   readonly market: MarketRecord;
   readonly yes: Book;
   readonly safeguards: Safeguards;
-  /** Free collateral; free shares by outcome. `null`: there is no account, or nobody tells. */
+  /** Free collateral; free shares by outcome. `null`: there is no account, or the venue does not report it. */
   readonly available: Micro | null;
   readonly free: Readonly<Record<'YES' | 'NO', Micro>> | null;
-  /** Shares held, whether free or not. */
+  /** Shares held, including those in open orders. */
   readonly held: Readonly<Record<'YES' | 'NO', Micro>>;
   readonly openOrders: number;
   readonly ordersInDoubt: number;
-  /** What was asked about: a side, or a side and a size on each outcome. */
+  /** The question: a side, or a side and a size on each outcome. */
   readonly side: 'BUY' | 'SELL' | null;
   readonly asked: readonly Sweep[];
 }
@@ -81,7 +81,7 @@ function marketWarnings({ trading, market, now }: WarningFacts, warn: Warn): voi
   warn('warning', 'market_closing_soon', `The market ends in ${hours} hours.`);
 }
 
-/** Asks the safeguards as the trade itself would, with the size asked about; without one, with none. */
+/** Assesses the safeguards like the trade itself, with the given size or with none. */
 function refusals(facts: WarningFacts, warn: Warn): void {
   const sides = facts.side === null ? (['BUY', 'SELL'] as const) : [facts.side];
   for (const side of sides) {
@@ -102,7 +102,7 @@ function sizeWarnings(facts: WarningFacts, sweep: Sweep, warn: Warn): void {
   const { side, outcome, amount, best, shares, cost, fee } = sweep;
   const { trading, available, free } = facts;
   const isQuoted = trading === 'quotes';
-  // The whole of what is signed has to be there, whatever the book takes of it. What a quote takes holds the fee.
+  // The whole signed amount must be available, even if the book fills only a part. A quote's amount includes the fee.
   const needed = isQuoted ? amount : amount + fee;
   if (side === 'BUY' && available !== null && needed > available) {
     warn(

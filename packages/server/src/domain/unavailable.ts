@@ -1,8 +1,8 @@
-/** What did not answer. A caller tells these apart by class; a request that meets one is answered with 503. */
+/** Errors for services that did not answer, one class each; the request that meets one is answered with 503. */
 
 /**
- * A venue, or the replica that serves it, did not answer, or not in a form that can be read. Where a call may have taken
- * effect nevertheless, the port answers `unknown` instead.
+ * A venue, or the replica that serves it, did not answer, or sent an unreadable answer. If the call may still have had an
+ * effect, the port returns `unknown` instead.
  */
 export class VenueUnavailable extends Error {
   override readonly name: string = 'VenueUnavailable';

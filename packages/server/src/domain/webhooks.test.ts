@@ -36,7 +36,7 @@ describe('after a failed attempt', () => {
     ]);
   });
 
-  test('and are spread by a quarter either way', () => {
+  test('pauses vary by up to a quarter in either direction', () => {
     expect(pause({ chance: 0 })).toBe(FIRST_PAUSE_MS * 0.75);
     expect(pause({ chance: 0.999_999_9 })).toBeCloseTo(FIRST_PAUSE_MS * 1.25, -1);
   });
@@ -47,7 +47,7 @@ describe('after a failed attempt', () => {
     expect(pause({ retryAfterMs: 99_999_000 })).toBe(LONGEST_PAUSE_MS);
   });
 
-  test('the first attempts hold back what is behind, later ones do not', () => {
+  test('the first attempts hold back later events, further attempts do not', () => {
     const held = failure({ attempts: HOLD_ATTEMPTS });
     expect(held.holdUntil).toBe(held.nextAttemptAt);
     expect(failure({ attempts: HOLD_ATTEMPTS + 1 }).holdUntil).toBeNull();
@@ -59,7 +59,7 @@ describe('after a failed attempt', () => {
     expect(failure({ createdAt: createdAt - 1 })).toMatchObject({ nextAttemptAt: null, holdUntil: null });
   });
 
-  test('an endpoint is switched off after many failures over a long time, not for one of the two', () => {
+  test('an endpoint is switched off only after many failures and a long time', () => {
     const many = { failures: SWITCH_OFF_AFTER_FAILURES, failingSince: T - SWITCH_OFF_AFTER_MS };
     expect(failure(many).switchOff).toBe(true);
     expect(failure({ ...many, failures: SWITCH_OFF_AFTER_FAILURES - 1 }).switchOff).toBe(false);

@@ -1,10 +1,10 @@
 /**
- * When a webhook is tried again, and when it is given up. Pauses double from five seconds to an hour and are spread by
- * a quarter either way. An event is given up when it would be tried again more than a day after it happened.
+ * When the next attempt of a webhook follows, and when it is given up. Pauses double from five seconds to an hour and
+ * vary by up to a quarter. An event is given up when its next attempt would be more than a day after the event.
  *
- * Order: an endpoint is sent one event at a time, oldest first. An event that fails holds back those behind it for its
- * first attempts, so that a short outage changes nothing; after that it is tried by itself and the others pass, so that
- * one event that a receiver cannot take does not cost it all the rest.
+ * Order: an endpoint receives one event at a time, oldest first. A failed event holds back later events during its
+ * first attempts, so that a short outage does not change the order; after that the later events are sent, so that one
+ * event that a receiver cannot process does not block the rest.
  */
 export const FIRST_PAUSE_MS = 5_000;
 export const LONGEST_PAUSE_MS = 3_600_000;
@@ -13,19 +13,19 @@ export const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 export const HOLD_ATTEMPTS = 5;
 /** An endpoint is switched off after this many failures in a row ... */
 export const SWITCH_OFF_AFTER_FAILURES = 20;
-/** ... when they span at least this time: a busy agent's short outage must not do it. */
+/** ... over at least this time: a short outage of a busy agent's receiver must not switch it off. */
 export const SWITCH_OFF_AFTER_MS = 6 * 3_600_000;
 
 export interface Failure {
   readonly at: number;
-  /** Of this event, the failed one included. */
+  /** Attempts of this event, including the failed one. */
   readonly attempts: number;
   /** Of the event. */
   readonly createdAt: number;
-  /** Of the endpoint, in a row, the failed one included; and since when. */
+  /** Consecutive failures of the endpoint, including this one; and the time of the first. */
   readonly failures: number;
   readonly failingSince: number;
-  /** What the receiver asked for. */
+  /** The receiver's `Retry-After`. */
   readonly retryAfterMs: number | null;
   /** 0 ≤ chance < 1. */
   readonly chance: number;
@@ -34,7 +34,7 @@ export interface Failure {
 export interface Consequence {
   /** `null`: given up. */
   readonly nextAttemptAt: number | null;
-  /** `null`: the events behind it may pass. */
+  /** `null`: later events are sent. */
   readonly holdUntil: number | null;
   readonly switchOff: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * What an agent's heartbeat and its look before a trade need from the desk's books, each in one trip to the database
- * and bounded by what the agent holds and has open, not by its past.
+ * What an agent's heartbeat and its check before a trade read from the database, each in one trip. The cost depends on
+ * what the agent holds and has open, not on its history.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
@@ -9,7 +9,7 @@ import type { OrderKind } from '../domain/orders/lifecycle.ts';
 import type { Usage } from '../domain/safeguards.ts';
 import type { Caller, OrderRow, PositionRow, SettingsRow, WalletAddress } from './stores.ts';
 
-/** The safeguards, and what today has taken of them. */
+/** The safeguards, and what is used of them today. */
 export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };
 
 /** The agent's own open orders in one market. */
@@ -21,7 +21,7 @@ export interface OpenOrders {
   /** Open for longer than asked about, oldest first; at most a few. */
   readonly stale: readonly string[];
   readonly staleCount: number;
-  /** Nobody knows yet what became of them; at most a few. */
+  /** Their outcome is not known yet; at most a few. */
   readonly inDoubt: readonly string[];
   readonly inDoubtCount: number;
 }
@@ -33,8 +33,8 @@ export interface BriefingFacts {
   readonly walletAddress: Address | null;
   readonly solAddress: SolanaAddress | null;
   /**
-   * The wallet asked for, else all that the agent reaches: EVM wallets with the accounts that pay for them, Solana
-   * wallets as far as they are proved. Empty when there is none.
+   * The requested wallet, else all wallets within the agent's reach: EVM wallets with the accounts that pay for them,
+   * and proved Solana wallets. Empty when there are none.
    */
   readonly wallets: { readonly evm: readonly Address[]; readonly solana: readonly SolanaAddress[] };
   /** The agent may place signed orders: one of the EVM wallets has venue credentials. */
@@ -43,15 +43,15 @@ export interface BriefingFacts {
   /** What the wallets hold. */
   readonly positions: readonly PositionRow[];
   readonly openOrders: readonly OpenOrders[];
-  /** Changed since, latest change first; one more than asked for when there are more. */
+  /** Changed since then, latest change first; one more than requested when there are more. */
   readonly changed: readonly OrderRow[];
   /** When an order of the agent last changed, on any venue; `null`: it has none. */
   readonly lastChangeAt: number | null;
-  /** What this answer has seen of the database. */
+  /** The database snapshot that this answer was read from. */
   readonly snapshot: string;
 }
 
-/** Orders that were submitted before and have no answer are in doubt. */
+/** Orders submitted before this time that have no answer are in doubt. */
 export interface DoubtTimes {
   readonly doubtBefore: Readonly<Record<OrderKind, number>>;
 }
@@ -60,37 +60,37 @@ export interface BriefingQuestion extends DoubtTimes {
   readonly caller: Caller;
   readonly user: WalletAddress | null;
   readonly at: number;
-  /** Open orders from before are stale. */
+  /** Open orders created before this time are stale. */
   readonly staleBefore: number;
-  /** Changes of this venue's orders alone. */
+  /** Only changes of this venue's orders. */
   readonly venue: string | null;
   /** `null`: the latest changes, whenever they were. */
   readonly changedAfter: number | null;
-  /** Leaves out what an earlier answer has seen. */
+  /** Leaves out what an earlier answer's snapshot contained. */
   readonly notIn: string | null;
   readonly changesLimit: number;
 }
 
 export interface ContextFacts {
-  /** The wallet asked for, else all of the family that the agent reaches; Solana wallets as far as they are proved. */
+  /** The requested wallet, else all of the family within the agent's reach; Solana wallets only if proved. */
   readonly wallets: readonly WalletAddress[];
   /**
-   * The account that pays for the wallet asked for, else for the one that the agent names; a Solana wallet also where it
+   * The account that pays for the requested wallet, else for the wallet in the agent's profile; a Solana wallet even if it
    * is not proved. `null`: no credentials are registered for the EVM wallet.
    */
   readonly funder: WalletAddress | null;
-  /** The key behind it. */
+  /** The wallet's key. */
   readonly signer: WalletAddress | null;
   readonly claimed: boolean;
   /** What the wallets hold in the market. */
   readonly positions: readonly PositionRow[];
-  /** The agent's own in the market. */
+  /** The agent's own orders in the market. */
   readonly openOrders: OpenOrders | null;
 }
 
 export interface ContextQuestion extends DoubtTimes {
   readonly caller: Caller;
-  /** Which wallets trade the market. */
+  /** The address family of the wallets that trade the market. */
   readonly family: AddressFamily;
   readonly user: WalletAddress | null;
   readonly conditionId: string;

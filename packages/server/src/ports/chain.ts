@@ -1,7 +1,7 @@
 /**
- * Solana, as far as the desk needs it. Addresses are base58, token amounts micro-units (every mint here has six
- * decimals), lamports bigint. What could not be learned is `null` or `unknown`, never a guess; a call that throws
- * throws ChainUnavailable.
+ * The Solana calls that the desk needs. Addresses are base58, token amounts micro-units (every mint here has six
+ * decimals), lamports bigint. An unknown result is `null` or `unknown`, never a guess. Calls throw
+ * ChainUnavailable and nothing else.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
@@ -16,18 +16,18 @@ export interface TokenAccount {
   readonly frozen: boolean;
 }
 
-/** What became of a signature. */
+/** The outcome of a signed transaction. */
 export type Landing =
-  /** No node knows it: not landed yet, or never. */
+  /** No node knows it: it has not landed yet, or never will. */
   | { readonly kind: 'unseen' }
   | { readonly kind: 'landed' }
-  /** On chain, without effect. */
+  /** On the chain, without effect. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type SendAnswer =
-  /** A node took it. That is no landing. */
+  /** A node accepted it. It has not landed yet. */
   | { readonly kind: 'sent' }
-  /** Proof that it cannot land: preflight failed for good, or the signature is wrong. */
+  /** Proof that it cannot land: preflight failed permanently, or the signature is wrong. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
@@ -42,7 +42,7 @@ export interface BalanceChange {
   readonly mint: SolanaAddress | null;
   readonly before: bigint;
   readonly after: bigint;
-  /** Owner, delegate or close authority are not what they were. */
+  /** The owner, delegate or close authority changed. */
   readonly authorityChanged: boolean;
 }
 
@@ -51,24 +51,24 @@ export interface Chain {
   status(): string;
   /** Commitment confirmed. */
   blockHeight(): Promise<number>;
-  /** How long a block lasts, as measured lately, or less. Never throws. */
+  /** The recently measured duration of a block, or a lower bound. Never throws. */
   blockMs(): Promise<number>;
-  /** Sends without retries of the node's own; the caller resends the same bytes. Never throws. */
+  /** Sends with the node's retries switched off; the caller resends the same bytes. Never throws. */
   send(wire: Uint8Array): Promise<SendAnswer>;
-  /** @param deep also looks into history. At most 256 signatures. */
+  /** @param deep also searches the node's history. At most 256 signatures. */
   landings(signatures: readonly string[], deep: boolean): Promise<ReadonlyMap<string, Landing>>;
-  /** @param signed false: signatures are not checked. Changes of the accounts that `wallet` owns. */
+  /** Changes of the accounts that `wallet` owns. @param signed false: signatures are not checked */
   simulate(wire: Uint8Array, wallet: SolanaAddress, signed: boolean): Promise<Simulation>;
   lamports(wallet: SolanaAddress): Promise<bigint>;
   /** The associated token account; `null` when there is none. */
   tokenAccount(owner: SolanaAddress, mint: SolanaAddress): Promise<TokenAccount | null>;
-  /** Token-2022 accounts of a wallet that hold something. */
+  /** Token-2022 accounts of a wallet with a balance above zero. */
   outcomeAccounts(owner: SolanaAddress): Promise<readonly TokenAccount[]>;
-  /** The address that `owner`'s associated account for a mint of the classic token program has. */
+  /** The address of `owner`'s associated account for a mint of the classic token program. */
   tokenAddress(owner: SolanaAddress, mint: SolanaAddress): Promise<SolanaAddress>;
   /**
-   * An unsigned transaction that moves collateral out of `owner`'s account by `delegate`, who also pays for it, into
-   * the account of `destination`, which it makes when it is missing.
+   * An unsigned transaction in which `delegate` moves collateral from `owner`'s account to `destination`'s and pays the
+   * network fee. It creates the account of `destination` when that is missing.
    */
   buildDelegatedTransfer(transfer: {
     readonly mint: SolanaAddress;
@@ -76,11 +76,11 @@ export interface Chain {
     readonly delegate: SolanaAddress;
     readonly destination: SolanaAddress;
     readonly amount: Micro;
-    /** Makes two transfers of the same amount in one block two transactions. */
+    /** Makes two transfers of the same amount in one block different transactions. */
     readonly memo: string;
   }): Promise<{
     readonly message: Uint8Array;
-    /** With zeroes where the signature goes. */
+    /** Zeroes in place of the signature. */
     readonly wire: Uint8Array;
     readonly lastValidBlockHeight: number;
   }>;

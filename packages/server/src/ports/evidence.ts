@@ -3,7 +3,7 @@ import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
 import type { VenueId } from './venue.ts';
 
-/** What was said to the agent first; a replay says it again. */
+/** The first answer to the agent; a replay returns it again. */
 export interface FirstAnswer {
   readonly success: boolean;
   readonly status: string;
@@ -15,7 +15,7 @@ export interface FirstAnswer {
 
 export interface OutcomeEvidence {
   readonly orderId: string;
-  /** The status that follows. */
+  /** The new status. */
   readonly status: OrderStatus;
   readonly filled: Micro;
   readonly cost: Micro;
@@ -49,7 +49,7 @@ export interface FillEvidence {
   readonly at: number;
 }
 
-/** A market that an account of the desk has traded: kept for good, for the venue forgets it. */
+/** A market that an account of the desk has traded. Kept permanently, because the venue forgets it. */
 export interface MarketEvidence {
   readonly conditionId: string;
   readonly marketId: string;
@@ -65,13 +65,13 @@ export interface ResolutionEvidence {
   readonly at: number;
 }
 
-/** For venues whose evidence has no transaction of its own to join. */
+/** For venues without a database transaction that their evidence can join. */
 export interface EvidenceLog {
-  /** Resolves when it is committed: all of the batch, or nothing. */
+  /** Resolves when the batch is committed: all of it, or nothing. */
   record(evidence: Evidence): Promise<void>;
 }
 
-/** Paper money that came to a wallet. */
+/** Paper money credited to a wallet. */
 export interface DepositEvidence {
   readonly wallet: string;
   readonly amount: Micro;
@@ -85,7 +85,7 @@ export interface Evidence {
   readonly fills: readonly FillEvidence[];
   /** The markets of the fills. */
   readonly markets: readonly MarketEvidence[];
-  /** Of any market; those that nobody here has traded are passed over. */
+  /** Of any market; markets without trades here are ignored. */
   readonly resolutions: readonly ResolutionEvidence[];
   readonly deposits: readonly DepositEvidence[];
 }

@@ -1,5 +1,5 @@
-/** The append-only log of what happened: written by the statements of the evidence, read by a snapshot. */
+/** The append-only log of facts: written by the statements that record evidence, read by database snapshot. */
 export interface FactLog {
-  /** Deletes at most `most` of the oldest facts, those from before `horizon`. @returns how many */
+  /** Deletes facts older than `horizon`, oldest first, at most `most`. @returns how many */
   forget(horizon: number, most: number): Promise<number>;
 }

@@ -3,10 +3,10 @@ import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
 
 /**
- * One attempt at a time: `signing` → `signed` (its bytes are here; whoever signed is sending them, for the first time)
- * → `broadcast` (a node took them), or `unknown` (they may be out, and no refusal of a node proves the contrary any
- * more) → `landed`. It can end as `unsigned` (nobody signed), `refused` (no node ever took it), `failed` (on chain
- * without effect) or `dropped` (it can land no more); from these four alone another attempt begins.
+ * One attempt at a time: `signing` → `signed` (its bytes are stored; the process that signed sends them for the first
+ * time) → `broadcast` (a node accepted them), or `unknown` (a node may have them, and no refusal can disprove it)
+ * → `landed`. It can end as `unsigned` (not signed), `refused` (no node ever accepted it), `failed` (on the chain
+ * without effect) or `dropped` (it can no longer land). Only after one of these four can another attempt begin.
  */
 export type FeeStatus =
   | 'signing'
@@ -34,7 +34,7 @@ export interface FeeCharge {
   readonly fromAddress: SolanaAddress;
   readonly toAddress: SolanaAddress;
   readonly status: FeeStatus;
-  /** Of the latest attempt that was signed; there from `signed` on. */
+  /** Of the latest signed attempt; set from `signed` on. */
   readonly signed: SignedFee | null;
 }
 
@@ -45,10 +45,10 @@ export interface FeeAttempt {
 }
 
 export interface NewFeeCharge {
-  /** For a charge that is new; one with the same key has its own. */
+  /** Used for a new charge; an existing charge with the same key keeps its id. */
   readonly id: string;
   readonly agentId: string;
-  /** `null`: a charge that is never looked up. */
+  /** `null`: the charge is never looked up. */
   readonly key: string | null;
   readonly venue: string;
   readonly amount: Micro;
@@ -56,22 +56,22 @@ export interface NewFeeCharge {
   readonly toAddress: SolanaAddress;
   readonly requestId: string;
   readonly at: number;
-  /** Until then nobody else begins an attempt, unless this one ends. */
+  /** No other process begins an attempt before this time, unless this attempt ends. */
   readonly leaseUntil: number;
 }
 
 export interface FeeStore {
   find(agentId: string, key: string): Promise<FeeCharge | null>;
-  /** @returns `null` when another attempt is under way, or has come further than nothing */
+  /** @returns `null` when an attempt is in progress, has landed or may still land */
   begin(charge: NewFeeCharge): Promise<FeeAttempt | null>;
-  /** Before anything is sent. @returns false when the attempt has passed to somebody else: then nothing may be sent */
+  /** Call it before sending. @returns false when another process has taken the attempt: then send nothing */
   recordSigned(attempt: FeeAttempt, signed: SignedFee, at: number): Promise<boolean>;
-  /** Nothing was signed. A charge of which nothing ever was is forgotten. */
+  /** Nothing was signed. A charge without any signed attempt is deleted. */
   abandon(attempt: FeeAttempt, at: number): Promise<void>;
   /**
-   * What became of a signed attempt; `landed` tells the agent's webhooks, in the same transaction. `refused` and
-   * `unknown` follow `signed` alone: so nobody sends what is given up, or gives up what another one sends.
-   * @returns false when the attempt is no longer there, or not in a state that this can follow
+   * Records the outcome of a signed attempt; `landed` queues webhook events in the same transaction. `refused` and
+   * `unknown` follow only `signed`: so no process sends an abandoned attempt, or abandons one that another sends.
+   * @returns false when the attempt does not exist, or its state does not allow this outcome
    */
   settle(
     id: string,
@@ -79,6 +79,6 @@ export interface FeeStore {
     status: Exclude<FeeStatus, 'signing' | 'unsigned' | 'signed'>,
     at: number,
   ): Promise<boolean>;
-  /** Signed ones whose end is not known, the oldest first. */
+  /** Signed charges whose outcome is not known, oldest first. */
   unsettled(limit: number): Promise<readonly FeeCharge[]>;
 }

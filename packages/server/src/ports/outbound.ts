@@ -1,4 +1,4 @@
-/** One HTTP exchange, nothing added: live it is fetch, in the sandbox the doors of this very process. */
+/** One HTTP request and its answer, without retries: `fetch` on live venues, this process's own doors in the sandbox. */
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -15,5 +15,5 @@ export interface HttpReply {
   readonly body: string;
 }
 
-/** Rejects when there was no answer; a status is an answer whatever it says. */
+/** Rejects when there was no answer. Every HTTP status counts as an answer. */
 export type HttpSend = (request: HttpRequest) => Promise<HttpReply>;

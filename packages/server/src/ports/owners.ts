@@ -16,7 +16,7 @@ export interface PasskeyRow extends NewPasskey {
 export interface Challenge {
   readonly challenge: string;
   readonly purpose: 'register' | 'sign_in';
-  /** Registration only: the account to be. */
+  /** Registration only: the handle of the new account. */
   readonly handle: string | null;
   readonly name: string | null;
 }
@@ -27,29 +27,29 @@ export interface NewSession {
   readonly expiresAt: number;
 }
 
-/** Seals a credential anew for another owner: it is bound to the owner it belongs to. */
+/** Seals a credential again for another owner: the cipher text is bound to its owner. */
 export type Reseal = (walletAddress: string, sealed: Sealed, from: bigint, to: bigint) => Sealed;
 
-/** One of an owner's wallets, as an agent of the owner's sees it. */
+/** One of an owner's wallets, and what one of the owner's agents may do with it. */
 export interface WalletGrant {
   readonly walletAddress: WalletAddress;
   readonly isOwn: boolean;
   readonly granted: boolean;
 }
 
-/** A key that agents of the owner's had, and that somebody else has now. */
+/** A wallet key that the owner's agents had, and that belongs to another owner. */
 export interface LeftKey {
   readonly signer: WalletAddress;
   readonly wallets: readonly WalletAddress[];
   readonly leftAt: number;
-  /** Whose locks bind it. */
+  /** The agents whose locks bind it. */
   readonly agentIds: readonly string[];
 }
 
 export interface OwnerStore {
   /** All wallets of the owner, with what this agent may do with them. */
   walletGrants(userId: bigint, agentId: string): Promise<readonly WalletGrant[]>;
-  /** @returns false when the wallet is none of the owner's */
+  /** @returns false when the wallet is not the owner's */
   grantWallet(
     grant: { readonly userId: bigint; readonly agentId: string; readonly walletAddress: WalletAddress },
     granted: boolean,
@@ -62,15 +62,15 @@ export interface OwnerStore {
    */
   lift(userId: bigint | null, walletAddress: WalletAddress): Promise<readonly string[]>;
   addChallenge(challenge: Challenge, expiresAt: number): Promise<void>;
-  /** Takes the challenge away: it answers once, on whichever replica. `null`: unknown, used or expired. */
+  /** Consumes the challenge: it is valid once over all replicas. `null`: unknown, used or expired. */
   takeChallenge(challenge: string, purpose: Challenge['purpose'], at: number): Promise<Challenge | null>;
-  /** An account with its first passkey and session. @returns `null` when the passkey is known already. */
+  /** Creates an account with its first passkey and session. @returns `null` when the passkey is already registered. */
   register(
     account: { readonly name: string; readonly handle: string; readonly passkey: NewPasskey },
     session: NewSession,
   ): Promise<OwnerRow | null>;
   passkey(credentialId: string): Promise<PasskeyRow | null>;
-  /** Records a use and opens a session. */
+  /** Records the passkey's use and opens a session. */
   signIn(passkey: PasskeyRow, counter: number, session: NewSession): Promise<void>;
   sessionOwner(tokenHash: Uint8Array, at: number): Promise<OwnerRow | null>;
   endSession(tokenHash: Uint8Array): Promise<void>;
@@ -79,7 +79,7 @@ export interface OwnerStore {
   /**
    * Moves an unclaimed agent, and everything of its provisional owner, to `to`, in one transaction under the lock that
    * its trades take.
-   * @returns who owned it before; `taken` when it is claimed already; `busy` when its rows stayed locked
+   * @returns the former owner; `taken` when the agent is already claimed; `busy` when its rows stayed locked
    */
   claim(
     agentId: string,
@@ -87,8 +87,8 @@ export interface OwnerStore {
     at: number,
     reseal: Reseal,
   ): Promise<{ readonly from: bigint } | 'taken' | 'busy'>;
-  /** Moves what requests that were under way during the claim have still written for the former owner. */
+  /** Moves the rows that requests in progress during the claim wrote for the former owner. */
   adopt(agentId: string, from: bigint, to: bigint, reseal: Reseal): Promise<void>;
-  /** Drops what has expired. */
+  /** Deletes expired challenges and sessions. */
   sweep(at: number): Promise<void>;
 }

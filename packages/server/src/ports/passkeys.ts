@@ -7,21 +7,21 @@ export interface NewPasskey {
   readonly backedUp: boolean;
 }
 
-/** What goes to the browser, and the challenge in it. */
+/** The options for the browser, and the challenge in them. */
 export interface PasskeyOptions {
   readonly challenge: string;
   readonly [name: string]: unknown;
 }
 
 export interface Passkeys {
-  /** @param handle what the authenticator will know the account by, base64url */
+  /** @param handle the authenticator's id of the account, base64url */
   registrationOptions(account: { readonly handle: string; readonly name: string }): Promise<PasskeyOptions>;
   signInOptions(): Promise<PasskeyOptions>;
-  /** The challenge that an answer says it answers; `null` when it cannot be read. */
+  /** The challenge named in an answer; `null` when the answer cannot be read. */
   challengeOf(answer: PasskeyAnswer): string | null;
-  /** @returns `null` when the answer does not hold. */
+  /** @returns `null` when the answer is not valid. */
   verifyRegistration(answer: PasskeyAnswer, challenge: string): Promise<NewPasskey | null>;
-  /** @returns the authenticator's new count, `null` when the answer does not hold. */
+  /** @returns the authenticator's new counter, `null` when the answer is not valid. */
   verifySignIn(
     answer: PasskeyAnswer,
     challenge: string,

@@ -14,16 +14,16 @@ export interface PriceRange {
   readonly to: number;
   /** Width of a bucket; buckets begin at its multiples since the epoch. */
   readonly bucketMs: number;
-  /** Points at most; one more is returned when there are more. */
+  /** Maximum number of points; one more is returned when there are more. */
   readonly limit: number;
 }
 
 export interface PriceHistory {
-  /** Where the history of a token lies, `null` when it never had a price. Knows archived markets, too. */
+  /** Locates a token's history, also of archived markets; `null` when the token never had a price. */
   locate(
     tokenId: string,
   ): Promise<{ readonly yesTokenId: string; readonly mirrored: boolean; readonly first: number } | null>;
-  /** The last price of every bucket that has one, oldest first, and the price that held just before the range. */
+  /** The last price of every bucket that has one, oldest first, and the last price before the range. */
   read(
     range: PriceRange,
   ): Promise<{ readonly before: PricePoint | null; readonly points: readonly PricePoint[] }>;

@@ -1,6 +1,6 @@
 /**
- * What the desk keeps of trading by quote: every quote it gave, and the transactions signed for them. The orders themselves are
- * rows like any other; a transaction's row says how far it has come on the chain. Times are epoch milliseconds.
+ * What the desk stores about trading by quote: every quote it gave, and the transactions signed for them. Quoted orders
+ * are order rows like any other; a transaction's row records its progress on the chain. Times are epoch milliseconds.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
@@ -9,7 +9,7 @@ import type { QuotedAmounts } from './quotes.ts';
 import type { VenueId } from './venue.ts';
 
 export interface QuoteRow {
-  /** Ours; an order made of it has the same id. */
+  /** The desk's id; an order made from the quote has the same id. */
   readonly quoteId: string;
   readonly agentId: string;
   readonly ticker: string;
@@ -18,16 +18,16 @@ export interface QuoteRow {
   readonly endDate: number | null;
   readonly outcome: 'YES' | 'NO';
   readonly side: 'BUY' | 'SELL';
-  /** What was asked for: collateral for a BUY, contracts for a SELL. */
+  /** The requested amount: collateral for a BUY, contracts for a SELL. */
   readonly asked: Micro;
   readonly wallet: SolanaAddress | null;
-  /** Who receives, when that is not the wallet. */
+  /** The recipient, when it is not the wallet. */
   readonly destination: SolanaAddress | null;
   /** [YES, NO]; `null` when the market is not known. */
   readonly mints: readonly [string, string] | null;
   /** `null` on a degraded quote. */
   readonly amounts: QuotedAmounts | null;
-  /** What there is to sign; `null` on previews and degraded quotes. */
+  /** The transaction to sign; `null` on previews and degraded quotes. */
   readonly transaction: {
     readonly message: Uint8Array;
     readonly lastValidBlockHeight: number;
@@ -43,21 +43,21 @@ export interface QuoteRow {
 export interface QuoteStore {
   add(quote: Omit<QuoteRow, 'withdrawn'>): Promise<void>;
   byId(agentId: string, quoteId: string): Promise<QuoteRow | null>;
-  /** Of whoever's orders: what was quoted for them. */
+  /** The quotes of any agent's orders. */
   byIds(quoteIds: readonly string[]): Promise<readonly QuoteRow[]>;
-  /** Under the agent's lock, so that a submit is either before it or sees it. `used`: an order has been made of it. */
+  /** Takes the agent's lock, so a submit comes either before it or sees it. `used`: the quote has become an order. */
   withdraw(agentId: string, quoteId: string, at: number): Promise<'withdrawn' | 'already' | 'used'>;
-  /** Forgets what expired before and was never used. */
+  /** Deletes unused quotes that expired before this time. */
   sweep(expiredBefore: number): Promise<void>;
 }
 
-/** A signed transaction as it is written down before any node is given it. */
+/** A signed transaction, recorded before it is sent to any node. */
 export interface NewChainOrder {
   readonly orderId: string;
   /** Base58 of the first signature. */
   readonly signature: string;
   readonly wire: Uint8Array;
-  /** When the follower is to take it up if nobody else has by then. */
+  /** When the follower takes it up, if no other process has done so. */
   readonly dueAt: number;
 }
 
@@ -77,11 +77,11 @@ export interface ChainOrderRow {
   readonly signature: string;
   readonly wire: Uint8Array;
   readonly stage: ChainStage;
-  /** Sends that were begun. While there is none, no node can have it. */
+  /** Number of sends begun. While it is 0, no node can have the transaction. */
   readonly attempts: number;
   readonly sentAt: number | null;
   readonly landedAt: number | null;
-  /** Signatures of the fills that are recorded; the n-th is trade n. */
+  /** Signatures of the recorded fills; the n-th is trade n. */
   readonly fills: readonly string[];
   readonly reverts: readonly Revert[];
 }
@@ -90,23 +90,23 @@ export interface ChainOrderStore {
   byIds(orderIds: readonly string[]): Promise<readonly ChainOrderRow[]>;
   /** The agent's order with this transaction id. */
   orderIdOf(agentId: string, signature: string): Promise<string | null>;
-  /** Takes what is due, each for as long as the lease; no two callers get the same row meanwhile. */
+  /** Leases the due rows to the caller; no other caller gets them before the lease ends. */
   claim(question: {
     readonly at: number;
     readonly leaseMs: number;
     readonly limit: number;
   }): Promise<readonly ChainOrderRow[]>;
   /**
-   * Notes that a send begins, before it does, and until when nobody else need look.
-   * @returns those that may be sent: not canceled, not seen on the chain
+   * Records that a send begins, before it does, and until when other processes leave the order alone.
+   * @returns the orders that may be sent: not canceled, not seen on the chain
    */
   beginSend(orderIds: readonly string[], at: number, dueAt: number): Promise<ReadonlySet<string>>;
-  /** Sets when to look again. */
+  /** Sets when each order is checked next. */
   postpone(orders: readonly { readonly orderId: string; readonly dueAt: number }[]): Promise<void>;
   /**
-   * Writes evidence and moves the row in one transaction, under a lock on the row, and only if it still is where the
-   * caller saw it: so two replicas, or one that died half way, never record anything twice.
-   * @returns false when it has moved on.
+   * Writes evidence and advances the row in one transaction, under a lock on the row, and only if the row is still in
+   * the state that the caller read: so two replicas, or one that died half way, never record anything twice.
+   * @returns false when the row has changed.
    */
   advance(move: {
     readonly seen: ChainOrderRow;
@@ -115,8 +115,8 @@ export interface ChainOrderStore {
     readonly dueAt: number;
     readonly at: number;
   }): Promise<boolean>;
-  /** Condition ids of the venue's markets that were traded here and whose outcome is not written yet. */
+  /** Condition ids of the venue's markets that were traded here and whose outcome is not recorded yet. */
   unresolved(venue: VenueId, limit: number): Promise<readonly string[]>;
-  /** Writes outcomes of markets; one that is there already is left as it is. */
+  /** Records outcomes of markets; a recorded outcome never changes. */
   resolve(resolutions: readonly ResolutionEvidence[]): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * Trading by quote: the venue says a price and builds a Solana transaction, the agent signs it, and the venue fills it
- * once it is on the chain. Prices are pips, amounts micro-units of collateral or contracts. An answer that is not proof
- * says so.
+ * Trading by quote: the venue quotes a price and builds a Solana transaction, the agent signs it, and the venue fills
+ * it once it is on the chain. Prices are pips, amounts micro-units of collateral or contracts. `unknown` means that the
+ * answer proves nothing.
  */
 import type { QuoteErrorCode } from '@bellwether/contract';
 import type { Micro } from '@bellwether/contract/decimals';
@@ -9,11 +9,10 @@ import type { SolanaAddress } from '@bellwether/protocol';
 import type { MarketRecord } from '../domain/market.ts';
 import type { Chain } from './chain.ts';
 
-/** A market that is quoted: `id` and `conditionId` are its ticker, `tokenIds` its [YES, NO] mints. */
+/** A quoted market: `id` and `conditionId` are its ticker, `tokenIds` its [YES, NO] mints. */
 export interface TickerMarket extends MarketRecord {
-  /** What quotes and records say: active, inactive, closed or settled. */
   readonly phase: 'active' | 'inactive' | 'closed' | 'settled';
-  /** The price of one contract to a buyer now, in pips; `null` when nobody offers. */
+  /** The current price at which one contract can be bought, in pips; `null` when there is no offer. */
   readonly asks: { readonly YES: number | null; readonly NO: number | null };
   /** What an outcome pays once settled and open for redemption, in pips; `null` before. */
   readonly pays: { readonly YES: number | null; readonly NO: number | null };
@@ -25,19 +24,19 @@ export interface QuoteQuestion {
   readonly side: 'BUY' | 'SELL';
   /** Collateral for a BUY, contracts for a SELL. */
   readonly amount: Micro;
-  /** Who pays and signs; `null` asks for prices alone. */
+  /** The wallet that pays and signs; `null` requests prices only. */
   readonly wallet: SolanaAddress | null;
-  /** Who receives, when that is somebody else. */
+  /** The recipient, when it is not `wallet`. */
   readonly destination: SolanaAddress | null;
 }
 
-/** What the venue would do, and with which mints. */
+/** The amounts and mints of the quoted trade. */
 export interface QuotedAmounts {
   readonly inputMint: SolanaAddress;
   readonly outputMint: SolanaAddress;
-  /** The most that is taken. */
+  /** Maximum input. */
   readonly inAmount: Micro;
-  /** Expected, after the venue's fees. */
+  /** Expected output, after the venue's fees. */
   readonly outAmount: Micro;
   readonly minOutAmount: Micro;
   readonly isRedemption: boolean;
@@ -59,18 +58,18 @@ export type VenueQuote =
   | {
       readonly kind: 'degraded';
       readonly code: QuoteErrorCode;
-      /** More than the code's own sentence, when more is known. */
+      /** Replaces the code's general sentence, when more is known. */
       readonly message: string | null;
       /** `null`: the venue has no such market, or did not answer. */
       readonly market: TickerMarket | null;
     };
 
 export interface VenueFill {
-  /** Of the transaction that filled. */
+  /** Of the transaction that made the fill. */
   readonly signature: string;
   readonly inAmount: Micro;
   readonly outAmount: Micro;
-  /** The venue's fee in it, in collateral; 0n when it does not say. */
+  /** The venue's fee in collateral; 0n when the venue does not report it. */
   readonly fee: Micro;
 }
 
@@ -81,7 +80,7 @@ export interface VenueRevert {
 }
 
 export type OrderProgress =
-  /** The venue does not know it (yet), or did not answer: nothing follows. */
+  /** The venue does not know it (yet), or did not answer: this proves nothing. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'open'; readonly fills: readonly VenueFill[]; readonly reverts: readonly VenueRevert[] }
   /** The end: no fill and no revert will follow. */
@@ -91,16 +90,16 @@ export type OrderProgress =
       readonly reverts: readonly VenueRevert[];
     };
 
-/** The capability: prices, transactions to sign, and what became of them. */
+/** The capability: prices, transactions to sign, and their outcomes. */
 export interface Quotes {
   /** The mint of the collateral. */
   readonly collateralMint: SolanaAddress;
   readonly chain: Chain;
-  /** By ticker, fresh. @throws VenueUnavailable */
+  /** By ticker, not cached. @throws VenueUnavailable */
   market(ticker: string): Promise<TickerMarket | null>;
-  /** The market of each mint that is an outcome token here. @throws VenueUnavailable */
+  /** The market of each mint that is an outcome token of this venue. @throws VenueUnavailable */
   marketsByMint(mints: readonly string[]): Promise<ReadonlyMap<string, TickerMarket>>;
-  /** Never throws: what cannot be had is a degraded quote. */
+  /** Never throws: without a transaction the result is a degraded quote. */
   quote(question: QuoteQuestion): Promise<VenueQuote>;
   /** By the signature of the user's transaction. Never throws. */
   progress(signature: string, lastValidBlockHeight: number): Promise<OrderProgress>;

@@ -1,4 +1,4 @@
-/** Reads over what agents and their positions have made, and the attempts that were refused. */
+/** Results of agents and their positions, and the refused attempts. */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import type { OrderKind, OrderStatus } from '../domain/orders/lifecycle.ts';
@@ -24,7 +24,7 @@ export interface RefusedAttempt {
 }
 
 export interface RefusalLog {
-  /** Returns at once; the row is written shortly after, in nobody's way. */
+  /** Returns at once; the row is written shortly after, without blocking others. */
   add(attempt: RefusedAttempt): void;
   /** Resolves when everything added so far is written. */
   flush(): Promise<void>;
@@ -83,10 +83,10 @@ export interface StandingRow {
 export interface ResultStore {
   attempts(
     agentId: string,
-    /** `venue: null`: of every venue. */
+    /** `venue: null`: all venues. */
     page: { readonly limit: number; readonly offset: number; readonly venue: string | null },
   ): Promise<{ readonly attempts: readonly AttemptRow[]; readonly total: number }>;
   byStrategy(agentId: string): Promise<readonly StrategyRow[]>;
-  /** Agents that have traded, best first; at most as many as a leaderboard shows. A few seconds old at most. */
+  /** Agents that have traded, best first; at most as many as the leaderboard shows. A few seconds old at most. */
   standings(): Promise<{ readonly rows: readonly StandingRow[]; readonly totalAgents: number }>;
 }

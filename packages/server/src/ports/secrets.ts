@@ -1,4 +1,4 @@
-/** Randomness and keys. What it seals can only be opened for the row it was sealed for. */
+/** Randomness and keys. A sealed text can be opened only for the row that it was sealed for. */
 export interface Sealed {
   readonly keyId: number;
   /** nonce ‖ tag ‖ cipher text */
@@ -8,9 +8,9 @@ export interface Sealed {
 export interface Secrets {
   /** 64 characters: `bw_`, 55 random, 6 of checksum. */
   newApiKey(): string;
-  /** Whether a text has the form and the checksum of a key: asked before the database is. */
+  /** Whether a text has the form and the checksum of a key: checked before the database is queried. */
   isWellFormed(apiKey: string): boolean;
-  /** Keyed hash: what is stored of a key. */
+  /** Keyed hash: the stored form of a key. */
   hash(secret: string): Uint8Array;
   newClaimCode(): string;
   /** 32 random bytes as base64url. */
@@ -19,6 +19,6 @@ export interface Secrets {
   newId(): string;
   /** @param row identity of the row, bound to the cipher text */
   seal(plain: string, row: string): Sealed;
-  /** @throws when the row is another, or the bytes were changed */
+  /** @throws when the row differs, or the bytes were changed */
   open(sealed: Sealed, row: string): string;
 }

@@ -1,16 +1,16 @@
-/** Whoever signs for the platform: a key of the service's own, or a custodian who may refuse. */
+/** Signs for the platform: with the service's own key, or through a custodian, which may refuse. */
 import type { SolanaAddress } from '@bellwether/protocol';
 
 export type SigningAnswer =
   | {
       readonly kind: 'signed';
-      /** The provider's id of it. */
+      /** The provider's id of the signature request. */
       readonly id: string;
       /** 64 bytes, verified against `address` and the message. */
       readonly signature: Uint8Array;
     }
   | { readonly kind: 'blocked_by_policy'; readonly id: string | null; readonly detail: string }
-  /** Proof that there is no signature, or none that anybody can still use. */
+  /** Proof that there is no signature, or no usable one. */
   | { readonly kind: 'failed'; readonly id: string | null; readonly detail: string };
 
 export interface SigningProvider {
@@ -21,12 +21,12 @@ export interface SigningProvider {
   sign(request: {
     /** The whole Solana message. */
     readonly message: Uint8Array;
-    /** The transaction around it, unsigned. */
+    /** The unsigned transaction that contains the message. */
     readonly wire: Uint8Array;
-    /** Ours, unique per attempt: a repeat finds the first. */
+    /** The desk's id, unique per attempt: a repeat returns the first request. */
     readonly externalId: string;
     readonly note: string;
-    /** Epoch milliseconds after which nobody needs the signature any more. */
+    /** Epoch milliseconds after which the signature is useless. */
     readonly deadline: number;
   }): Promise<SigningAnswer>;
 }

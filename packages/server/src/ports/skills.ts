@@ -1,13 +1,13 @@
-/** Skills as a briefing names them. */
+/** The registry of skills. */
 export interface SkillBrief {
   readonly skillCode: string;
-  /** What trades name in skillSlug. */
+  /** The value of `skillSlug` in trades. */
   readonly skillSlug: string;
   readonly skillName: string;
   readonly description: string;
 }
 
-/** Approved and visible skills worth a look, best first; few, and from memory: every heartbeat asks. */
+/** A few approved and visible skills, best first; from memory, because every heartbeat reads them. */
 export type RecommendedSkills = () => Promise<readonly SkillBrief[]>;
 
 export type ReviewStatus = 1 | 2 | 3;
@@ -29,7 +29,7 @@ export interface SkillRow {
   readonly howItWorks: string;
   readonly hubUrl: string;
   readonly githubUrl: string;
-  /** 1 came with the service, 2 submitted by an agent. */
+  /** 1 shipped with the service, 2 submitted by an agent. */
   readonly createSource: 1 | 2;
   readonly reviewStatus: ReviewStatus;
   readonly reviewRemark: string;
@@ -52,7 +52,7 @@ export interface SkillStore {
     readonly offset: number;
   }): Promise<SkillPage>;
   byCode(skillCode: string): Promise<SkillRow | null>;
-  /** Makes room by forgetting the owner's oldest refused skill. `queue_full`: too many wait; `full`: too many in all. */
+  /** Deletes the owner's oldest refused skill to make room. `queue_full`: too many wait; `full`: too many in all. */
   submit(
     skill: SkillRow,
     limits: { readonly pending: number; readonly total: number },

@@ -1,4 +1,4 @@
-/** What the desk keeps, as the use cases need it. Times are epoch milliseconds, money micro-units. */
+/** The desk's stores, as the use cases need them. Times are epoch milliseconds, money micro-units. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../domain/addresses.ts';
@@ -13,7 +13,7 @@ import type { VenueId } from './venue.ts';
 
 export type { WalletAddress };
 
-/** Who is calling: resolved from the API key. */
+/** The caller, resolved from the API key. */
 export interface Caller {
   readonly agentId: string;
   readonly userId: bigint;
@@ -58,7 +58,7 @@ export interface SettingsRow extends Safeguards {
   readonly updatedAt: number;
 }
 
-/** What may be set; `locks` only by the owner. */
+/** The settings to change; only the owner sets `locks`. */
 export type SettingsChange = Partial<Omit<SettingsRow, 'updatedAt' | 'locks'>> & {
   readonly locks?: Partial<OwnerLocks>;
 };
@@ -78,7 +78,7 @@ export interface AgentStore {
   callerByKeyHash(hash: Uint8Array): Promise<Caller | null>;
   byClaimCode(code: string): Promise<AgentRow | null>;
   byId(agentId: string): Promise<AgentRow | null>;
-  /** @returns `null` when the agent has as many active keys as it may; forgets revoked ones beyond the kept. */
+  /** Deletes the oldest revoked keys. @returns `null` when the agent has the maximum number of active keys. */
   addKey(
     caller: Caller,
     key: { hash: Uint8Array; prefix: string; suffix: string; name: string; at: number },
@@ -90,8 +90,8 @@ export interface AgentStore {
   touch(calls: ReadonlyMap<bigint, number>): Promise<void>;
   settings(agentId: string): Promise<SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro }>;
   /**
-   * Locks the agent's row, so it holds for every trade that is assessed after it. `decide` sees the locked row; when
-   * it throws, nothing changes.
+   * Locks the agent's row, so the change applies to every trade assessed after it. `decide` receives the locked row;
+   * when it throws, nothing changes.
    */
   updateSettings(
     agentId: string,
@@ -112,19 +112,19 @@ export interface CredentialRow {
   readonly registeredAt: number;
 }
 
-/** Solana wallets. One is proved by its key's signature: over a link challenge, or under a submitted order. */
+/** Solana wallets. A signature of its key proves a wallet: over a link challenge, or in a submitted order. */
 export interface SolanaWallets {
-  /** The agent's solAddress, proved or not: what quotes are made for. */
+  /** The agent's solAddress, proved or not: quotes are made for it. */
   readonly named: SolanaAddress | null;
-  /** Proved by the owner's agents, linked by nobody else, and within this agent's reach. */
+  /** Proved by the owner's agents, not linked by another owner, and within this agent's reach. */
   readonly proved: readonly SolanaAddress[];
-  /** The agent's solAddress while nobody has proved to hold it. */
+  /** The agent's solAddress while no agent has proved that it holds its key. */
   readonly unproved: SolanaAddress | null;
 }
 
 /**
  * An agent reaches those of its owner's wallets that it registered, linked or traded with, and those that the owner
- * granted it. For everything here the others are not there.
+ * granted it. All methods here ignore the owner's other wallets.
  */
 export interface WalletStore {
   /** `taken`: another owner has the wallet. `full`: this one has `maxWallets` others. */
@@ -137,17 +137,17 @@ export interface WalletStore {
     caller: Pick<Caller, 'agentId' | 'userId'>,
     walletAddress: Address,
   ): Promise<CredentialRow | null>;
-  /** Every EVM wallet that the agent reaches, with the accounts that pay. */
+  /** Every EVM wallet within the agent's reach, and the accounts that pay for them. */
   wallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<readonly Address[]>;
   solanaWallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<SolanaWallets>;
-  /** Of these addresses, of either venue, those that the agent reaches; also of wallets that have left the owner. */
+  /** Those of the addresses, of any family, within the agent's reach; also of wallets that have left the owner. */
   reachable(
     caller: Pick<Caller, 'agentId' | 'userId'>,
     addresses: readonly WalletAddress[],
   ): Promise<ReadonlySet<WalletAddress>>;
-  /** Whether the simulation balance was credited before. */
+  /** Whether the simulation balance has been credited. */
   isCredited(funder: Address): Promise<boolean>;
-  /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and how much there was. */
+  /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and what there was. */
   drawFaucet(
     address: Address,
     amount: Micro,
@@ -156,7 +156,7 @@ export interface WalletStore {
   ): Promise<{ ok: boolean; left: Micro }>;
 }
 
-/** What every order has. */
+/** The terms common to all orders. */
 interface OrderTerms {
   readonly orderId: string;
   readonly agentId: string;
@@ -185,7 +185,7 @@ interface OrderTerms {
   readonly createdAt: number;
 }
 
-/** A message of a known form that was signed by the key of an EVM wallet. */
+/** An order that is an EIP-712 message signed by the key of an EVM wallet. */
 export interface NewSignedOrder extends OrderTerms {
   readonly kind: 'signed';
   /** The order's maker: the account that pays. */
@@ -196,26 +196,26 @@ export interface NewSignedOrder extends OrderTerms {
   readonly version: OrderVersion;
 }
 
-/** A Solana transaction that was quoted and then signed. */
+/** An order that is a quoted and signed Solana transaction. */
 export interface NewQuotedOrder extends OrderTerms {
   readonly kind: 'quoted';
   /** The wallet that pays and signs; `walletAddress` is the same. */
   readonly funder: SolanaAddress;
   readonly walletAddress: SolanaAddress;
-  /** A settled market is paid out. This is no trade: it reserves no budget and returns none. */
+  /** Pays out a settled market. Not a trade: it reserves no budget and returns none. */
   readonly isRedemption: boolean;
 }
 
 export type NewOrder = NewSignedOrder | NewQuotedOrder;
 
-/** What has become of an order. */
+/** The current state of an order. */
 interface OrderState {
   readonly status: OrderStatus;
   readonly filled: Micro;
   readonly cost: Micro;
   readonly fees: Micro;
   readonly errorCode: string | null;
-  /** `null` while the first outcome is open. */
+  /** `null` until the first answer. */
   readonly first: FirstAnswer | null;
   readonly journal: readonly {
     readonly at: string;
@@ -241,7 +241,7 @@ export interface FillRow {
   readonly filledAt: number;
 }
 
-/** A fill with what its order says of it. */
+/** A fill with the fields of its order. */
 export interface AgentFillRow extends FillRow {
   readonly orderId: string;
   readonly venue: string;
@@ -251,11 +251,11 @@ export interface AgentFillRow extends FillRow {
   readonly outcome: 'YES' | 'NO';
   readonly side: 'BUY' | 'SELL';
   readonly wallet: WalletAddress;
-  /** `null`: the venue's fills are no transactions of their own. */
+  /** `null`: the venue's fills have no separate transactions. */
   readonly transaction: string | null;
 }
 
-/** Of an agent's fills, newest first: a time may have several, and an order several trades. */
+/** A place in an agent's fills, newest first: several may share a time, and an order may have several trades. */
 export type FillPlace = Pick<AgentFillRow, 'filledAt' | 'orderId' | 'tradeId'>;
 
 export interface FillFilter {
@@ -266,18 +266,18 @@ export interface FillFilter {
   readonly limit: number;
 }
 
-/** What a trade is judged by. */
+/** The facts that a trade is assessed against. */
 export interface Standing extends UsedFacts {
   readonly claimed: boolean;
   readonly safeguards: Safeguards;
-  /** Locks of other owners that bind the wallet: agents of theirs had it. */
+  /** Locks of other owners that bind the wallet, because their agents had it before. */
   readonly restrictions: readonly (Restriction & { readonly agentId: string })[];
 }
 
 export interface StandingQuestion {
   readonly caller: Pick<Caller, 'agentId'>;
   readonly funder: WalletAddress;
-  /** The key behind the wallet: its EOA, or the Solana wallet itself. */
+  /** The wallet's key: its EOA, or the Solana wallet itself. */
   readonly signer: WalletAddress;
   /** [YES, NO] of the market. */
   readonly tokenIds: readonly [string, string];
@@ -285,7 +285,7 @@ export interface StandingQuestion {
   readonly at: number;
 }
 
-/** An order as it is recorded, and what it reserves of its agent's budget: a redemption nothing. */
+/** An order to record, and the budget that it reserves: none for a redemption. */
 export interface Recorded<Order extends NewOrder = NewOrder> {
   readonly order: Order;
   readonly reserves: Micro;
@@ -293,26 +293,26 @@ export interface Recorded<Order extends NewOrder = NewOrder> {
   readonly transaction?: NewChainOrder;
 }
 
-/** One transaction that holds an agent's lock from the first look to the commit, and the locks of those that bind it. */
+/** One transaction that holds the locks of the agent and of those that restrict it, from the first read to the commit. */
 export interface TradeScope extends Standing {
   readonly keyActive: boolean;
-  /** The agent's owner, now. */
+  /** The agent's current owner. */
   readonly userId: bigint;
-  /** Of the wallets asked about, those that the agent may use. */
+  /** Credentials of those of the requested wallets that the agent may use. */
   readonly credentials: readonly CredentialRow[];
-  /** The owner has a credential for one of them that this agent may not use. */
+  /** The owner has a credential for one of the requested wallets that this agent may not use. */
   readonly hasUnreachable: boolean;
-  /** Orders that have one of the ids asked for, whoever placed them. */
+  /** Orders with one of the requested ids, of any agent. */
   readonly existing: readonly OrderRow[];
-  /** The quote asked about was taken back. */
+  /** The agent has withdrawn the quote. */
   readonly quoteWithdrawn: boolean;
-  /** Reserves the budget and records the agent's orders, in one trip. @returns the ids that were not taken already */
+  /** Reserves the budget and records the agent's orders, in one trip. @returns the ids that did not exist before */
   commit(orders: readonly Recorded[]): Promise<ReadonlySet<string>>;
   abort(): void;
 }
 
 export interface TradeLedger {
-  /** Locks the agent and reads what its trade is judged by, in one trip. */
+  /** Locks the agent and reads what its trade is assessed against, in one trip. */
   open(
     question: StandingQuestion & {
       readonly caller: Caller;
@@ -320,11 +320,11 @@ export interface TradeLedger {
       readonly wallets: readonly Address[];
       /** Quoted orders only. */
       readonly quoteId?: string;
-      /** Throws when nobody waits any more. Asked when the agent's turn comes, which may be long after this call. */
+      /** Throws when the request has ended. Called when the agent's turn comes, which may be long after this call. */
       readonly requireTime?: () => void;
     },
   ): Promise<TradeScope>;
-  /** What a trade would be judged by, without locking or reserving anything. */
+  /** What a trade would be assessed against, without locking or reserving anything. */
   look(question: StandingQuestion): Promise<Standing>;
 }
 
@@ -332,7 +332,7 @@ export interface OrderFilter {
   readonly venue?: string;
   readonly conditionId?: string;
   readonly orderStatus?: number;
-  /** Only orders that come after this one in the list, newest first. */
+  /** Only orders after this one in the list, which is newest first. */
   readonly after?: { readonly createdAt: number; readonly orderId: string };
   readonly limit: number;
   readonly offset: number;
@@ -344,16 +344,16 @@ export interface DayCounts {
   readonly open: number;
   /** Canceled or expired without a fill. */
   readonly canceled: number;
-  /** Proved never to have been taken by the venue. */
+  /** Proved never accepted by the venue. */
   readonly givenBack: number;
 }
 
 export interface OrderStore {
   byIds(orderIds: readonly string[]): Promise<readonly OrderRow[]>;
   byId(agentId: string, orderId: string): Promise<OrderRow | null>;
-  /** @param wallet the account whose position they moved */
+  /** @param wallet the account whose position the fills changed */
   fills(wallet: WalletAddress, orderId: string): Promise<readonly FillRow[]>;
-  /** Of the agent's orders, whoever owns it now and on whichever wallet. */
+  /** Of the agent's orders, under any owner and on any wallet. */
   fillsOfAgent(agentId: string, filter: FillFilter): Promise<readonly AgentFillRow[]>;
   open(
     agentId: string,
@@ -364,11 +364,11 @@ export interface OrderStore {
     filter: OrderFilter,
   ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
   openOfOwner(userId: bigint): Promise<readonly OrderRow[]>;
-  /** What the day's number of trades is made of, for the UTC day of `at`. */
+  /** What the day's number of trades consists of, for the UTC day of `at`. */
   countsOfDay(agentId: string, at: number): Promise<DayCounts>;
-  /** Signed orders alone: quoted ones are followed by their transactions. */
+  /** Signed orders only: a job follows the transactions of quoted orders. */
   inDoubt(olderThan: number): Promise<readonly SignedOrderRow[]>;
-  /** Records what became of an order when the venue's own evidence does not do it. */
+  /** Records the outcome of an order when the venue's own evidence does not. */
   settle(
     orderId: string,
     outcome: FirstAnswer & { readonly status: OrderStatus; readonly event: string },
@@ -378,7 +378,7 @@ export interface OrderStore {
 
 export interface PositionRow {
   readonly wallet: WalletAddress;
-  /** Whose market it is, as the market's first fill here noted it; `null` where no fill did. */
+  /** The market's venue, as its first fill recorded it; `null` without such a fill. */
   readonly venue: VenueId | null;
   readonly conditionId: string;
   readonly tokenId: string;
@@ -387,12 +387,12 @@ export interface PositionRow {
   readonly cost: Micro;
   readonly realized: Micro;
   readonly fees: Micro;
-  /** Everything ever bought of it, and what that cost, fees apart. */
+  /** Everything ever bought of it, and its cost without fees. */
   readonly boughtSize: Micro;
   readonly boughtCost: Micro;
-  /** When the size last came to zero; `null` while something is held. */
+  /** When the size last became zero; `null` while tokens are held. */
   readonly closedAt: number | null;
-  /** What the desk keeps of the market, for when the venue has forgotten it; `null` before its first fill here. */
+  /** The desk's record of the market, for when the venue has forgotten it; `null` before its first fill here. */
   readonly market: {
     readonly marketId: string;
     readonly question: string;
@@ -401,7 +401,7 @@ export interface PositionRow {
   } | null;
 }
 
-/** What belongs to some venues: what is noted for them, or everything but what is noted for the others. */
+/** `only`: records of these venues. `except`: all records but those of these venues. */
 export type VenueFilter = { readonly only: readonly VenueId[] } | { readonly except: readonly VenueId[] };
 
 export interface ClosedPage {
@@ -409,9 +409,9 @@ export interface ClosedPage {
   readonly offset: number;
   /** Condition id or market id. */
   readonly market?: string;
-  /** A part of the title, in any case. */
+  /** A part of the title, case-insensitive. */
   readonly title?: string;
-  /** Left out: when they were closed. Fields that are the same for every closed position sort nothing. */
+  /** Default: the time of closing. Fields that are the same for every closed position do not sort. */
   readonly sortBy?: string;
   readonly sortDirection?: 'ASC' | 'DESC';
 }
@@ -419,7 +419,7 @@ export interface ClosedPage {
 export interface PositionStore {
   /** Held now, by any of the wallets. */
   held(wallets: readonly WalletAddress[], venues: VenueFilter): Promise<readonly PositionRow[]>;
-  /** Sold or redeemed to the last share, latest first. */
+  /** Completely sold or redeemed, latest first. */
   closed(
     wallets: readonly WalletAddress[],
     venues: VenueFilter,
@@ -427,7 +427,7 @@ export interface PositionStore {
   ): Promise<{ readonly rows: readonly PositionRow[]; readonly total: number }>;
   /** Realised P&L after fees of the fills since then. */
   realizedSince(wallets: readonly WalletAddress[], venues: VenueFilter, at: number): Promise<Micro>;
-  /** Realised P&L before fees, fees, closed positions and those of them that gained. */
+  /** Realised P&L before fees, the fees, the number of closed positions and of those with a gain. */
   results(
     wallets: readonly WalletAddress[],
     venues: VenueFilter,
@@ -449,9 +449,9 @@ export interface IdempotencyStore {
     bodyHash: Uint8Array,
     at: number,
   ): Promise<IdempotencyState>;
-  /** `body` is null for an answer that carried a secret. */
+  /** `body` is null for an answer that contained a secret. */
   keep(scope: string, route: string, key: string, status: number, body: string | null): Promise<void>;
   release(scope: string, route: string, key: string): Promise<void>;
-  /** Keys of a scope that have not expired; no more than `most` are counted. */
+  /** Counts a scope's keys that have not expired, up to `most`. */
   count(scope: string, at: number, most: number): Promise<number>;
 }

@@ -5,14 +5,14 @@ export interface BucketPolicy {
 }
 
 export interface TokenBank {
-  /** Whether other replicas are alive: else nobody needs to ask. */
+  /** Whether other replicas are alive: a single replica needs no lease. */
   isShared(): boolean;
-  /** Takes up to `want` whole tokens out of a bucket; a negative `want` puts them back. */
+  /** Takes up to `want` whole tokens from a bucket; a negative `want` returns them. */
   lease(
     bucket: string,
     policy: BucketPolicy,
     want: number,
   ): Promise<{ readonly granted: number; readonly remaining: number }>;
-  /** Forgets buckets that nobody has drawn from for so long. */
+  /** Deletes buckets that have been idle for `idleS` seconds. */
   sweep(idleS: number): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /**
- * A venue: a place that executes orders. It is an object with capabilities, which it may have or lack; the use cases ask
- * for a capability and never for a name. Accepted, rejected and unknown are three different answers: nothing is called
- * rejected or filled without proof.
+ * A venue: a place that executes orders. It is an object with optional capabilities; use cases check for a capability,
+ * never for a name. Accepted, rejected and unknown are three different answers: an order is rejected or filled only
+ * with proof.
  *
- * Money and shares are micro-units, prices pips, times epoch milliseconds. A call that gets no answer throws
+ * Money and shares are micro-units, prices pips, times epoch milliseconds. A call without an answer throws
  * VenueUnavailable (or ChainUnavailable) where its docstring says so.
  */
 import type { VenueRefusal } from '@bellwether/contract';
@@ -17,12 +17,12 @@ import type { SigningTerms } from '../domain/signature-rules.ts';
 import type { PriceHistory } from './price-history.ts';
 import type { Quotes } from './quotes.ts';
 
-/** What requests, answers and stored orders call it: `polymarket`, `kalshi`. */
+/** The venue's name in requests, answers and stored orders: `polymarket`, `kalshi`. */
 export type VenueId = string;
 
 export interface Venue {
   readonly id: VenueId;
-  /** `paper`: money is simulated. `live`: it is real, and an unclaimed agent may not trade. */
+  /** `paper`: simulated money. `live`: real money; an unclaimed agent may not trade. */
   readonly backend: 'paper' | 'live';
   /** `ready`, or a sentence that says what is wrong. No I/O. */
   status(): string;
@@ -32,9 +32,9 @@ export interface Venue {
   readonly signedOrders?: SignedOrders;
   /** Quotes transactions for the agent to sign. */
   readonly quotes?: Quotes;
-  /** Calls back resting orders. A venue without it fills an order or lets it die. */
+  /** Cancels resting orders. A venue without it fills an order or lets it expire. */
   readonly cancel?: Cancel;
-  /** Pays resolved tokens out on request. A venue with `quotes` and without this redeems by a SELL quote. */
+  /** Pays out resolved tokens on request. A venue with `quotes` and without this redeems by a SELL quote. */
   readonly redemption?: Redemption;
   readonly history?: PriceHistory;
   /** Only where money is simulated. */
@@ -47,25 +47,25 @@ export type VenueWith<C extends Capability> = Venue & { readonly [K in C]-?: Non
 
 /** Every venue of this service by its id, in the order in which answers list them. */
 export interface Venues extends ReadonlyMap<VenueId, Venue> {
-  /** What a request means that names no venue. */
+  /** The venue of requests that name none. */
   readonly default: Venue;
 }
 
 export interface MarketData {
-  /** Whether the venue's own evidence says how markets end. Where it does not, a job asks. */
+  /** Whether the venue's evidence reports how markets resolve. If not, a job polls. */
   readonly announcesResolutions: boolean;
   /**
-   * Whether a text has the form of an id here. What has not is not asked for, unless the request names this venue.
+   * Whether a text has the form of an id here. Other texts are not looked up, unless the request names this venue.
    * No I/O.
    */
   canBeId(text: string): boolean;
   /** By market id, condition id, slug or token id. @throws VenueUnavailable */
   find(id: string): Promise<MarketRecord | null>;
-  /** Those of the condition ids that the venue still knows, in any order. @throws VenueUnavailable */
+  /** The markets of those condition ids that the venue still knows, in any order. @throws VenueUnavailable */
   findAll(conditionIds: readonly string[]): Promise<readonly MarketRecord[]>;
   /**
-   * What was listed after a time and is still open, newest first.
-   * `latest`: when the venue's newest market was listed; it is what to ask after next time.
+   * Markets listed after a time and still open, newest first.
+   * `latest`: the listing time of the venue's newest market; pass it as `after` in the next call.
    * @throws VenueUnavailable
    */
   listedAfter(after: number, limit: number): Promise<Listing>;
@@ -73,7 +73,7 @@ export interface MarketData {
   byToken(tokenId: string): Promise<{ readonly market: MarketRecord; readonly outcome: 'YES' | 'NO' } | null>;
   /** Markets that match the words, best first; `*` means all. @throws VenueUnavailable */
   search(words: string): Promise<readonly MarketRecord[]>;
-  /** `null`: the market has no book, because it is over. @throws VenueUnavailable */
+  /** `null`: the market has ended and has no book. @throws VenueUnavailable */
   book(conditionId: string, outcome: 'YES' | 'NO', depth: number): Promise<Book | null>;
 }
 
@@ -82,11 +82,11 @@ export interface Listing {
   readonly latest: number;
 }
 
-/** What accounts hold, for reads that must not depend on the venue. What was not learned in time is said so. */
+/** What accounts hold, for reads that must not depend on the venue. The answer marks what is old or unknown. */
 export interface Accounts {
-  /** Whose addresses name accounts here. */
+  /** The family of the accounts' addresses. */
   readonly family: AddressFamily;
-  /** Collateral of the accounts together, of which the last known figure stays. Never throws. */
+  /** The accounts' collateral in total; without an answer the last known figure. Never throws. */
   balances(accounts: readonly WalletAddress[], ask: Patience): Promise<KnownBalance>;
   /** What an account can spend in one market. Never throws. */
   inMarket(
@@ -97,28 +97,28 @@ export interface Accounts {
 }
 
 export interface Patience {
-  /** Answers from memory when the venue was asked less than so long ago, successfully or not. */
+  /** Uses the cached figure when the last call, successful or not, is younger than this. */
   readonly freshMs: number;
-  /** Waits for the venue no longer. */
+  /** Maximum wait for the venue. */
   readonly patienceMs: number;
 }
 
 export interface KnownBalance {
-  /** What open orders hold included. */
+  /** Includes what open orders hold. */
   readonly total: Micro;
   readonly available: Micro;
-  /** How old the oldest figure in it is; `null` while one was never learned: that account counts as empty. */
+  /** Age of the oldest figure in it; `null` when an account's figure is unknown: that account counts as empty. */
   readonly ageMs: number | null;
 }
 
-/** `null` for what the venue did not tell. */
+/** `null`: the venue did not report the figure. */
 export interface Spendable {
   readonly available: Micro | null;
   /** Outcome tokens that no open order holds. */
   readonly free: Readonly<Record<'YES' | 'NO', Micro>> | null;
 }
 
-/** An exact balance, as an order is judged by it. */
+/** An exact balance, as the check of an order needs it. */
 export interface Balance {
   readonly available: Micro;
   readonly held: Micro;
@@ -126,24 +126,24 @@ export interface Balance {
   shares(conditionId: string, outcome: 'YES' | 'NO'): Micro;
 }
 
-/** Orders as EIP-712 messages; the order's id is the digest of what was signed. */
+/** Orders as EIP-712 messages; the digest of the message is the order's id. */
 export interface SignedOrders {
-  /** The contracts and the struct that an order is signed for here. */
+  /** The contracts and the struct that orders of this venue are signed for. */
   readonly signing: SigningTerms;
-  /** What the venue demands of an order beyond its market's terms. */
+  /** What the venue requires of an order beyond its market's terms. */
   readonly rules: VenueRules;
-  /** The EOA that the secrets belong to, `null` when they are wrong. @throws VenueUnavailable */
+  /** The EOA of the secrets; `null` when they are wrong. @throws VenueUnavailable */
   verifyCredentials(secrets: VenueSecrets): Promise<Address | null>;
   /** Free collateral and free tokens of an account, now. @throws VenueUnavailable */
   balance(account: Address): Promise<Balance>;
-  /** Resolves when the outcome is recorded too, so that the desk's books are never behind the venue's word. */
+  /** Resolves after the outcome is recorded, so the desk's records are never behind the venue's answer. */
   submit(order: VenueOrder): Promise<VenueAnswer>;
-  /** Brings an order in doubt to its end, or leaves it. `never_received` is proof that nothing happened. */
+  /** Asks for proof about an order in doubt. `never_received` is proof that nothing happened. */
   resolve(orderId: string): Promise<VenueAnswer | { readonly kind: 'never_received' }>;
 }
 
 export interface Cancel {
-  /** Resolves when the outcome is recorded. Orders that are not open are in `notCanceled`, each with its reason. */
+  /** Resolves after the outcome is recorded. `notCanceled` lists orders that are not open, each with its reason. */
   orders(account: WalletAddress, orderIds: readonly string[]): Promise<CancelAnswer>;
 }
 
@@ -153,9 +153,9 @@ export interface Redemption {
 }
 
 export interface PaperCredit {
-  /** Gives an account its simulation balance, at most once for ever. @throws VenueUnavailable */
+  /** Gives an account its simulation balance, at most once ever. @throws VenueUnavailable */
   credit(account: WalletAddress): Promise<void>;
-  /** Gives an account as much again as it asks for. Absent: there is no faucet. @throws VenueUnavailable */
+  /** Credits `amount` to an account. Absent: there is no faucet. @throws VenueUnavailable */
   readonly faucet?: (account: WalletAddress, amount: Micro) => Promise<void>;
 }
 
@@ -174,20 +174,20 @@ export interface VenueOrder {
   readonly side: 'BUY' | 'SELL';
   readonly limit: Pips;
   readonly shares: Micro;
-  /** Immediate BUY: the budget, fees apart. */
+  /** Immediate BUY: the budget without fees. */
   readonly spend: Micro | null;
   readonly timeInForce: TimeInForce;
   readonly postOnly: boolean;
   /** GTD only, as signed. */
   readonly expiration: number | null;
   /**
-   * The time after which the order must not be executed any more: later than that the desk may ask for proof that it
-   * never arrived, and that proof has to stay true.
+   * After this time the venue must not execute the order: the desk may then ask for proof that the order never arrived,
+   * and that proof has to stay true.
    */
   readonly deadline: number;
 }
 
-/** What a venue said at once about an order. Amounts are what was filled by then. */
+/** The venue's immediate answer to an order. Amounts are what was filled by then. */
 export type VenueAnswer =
   | {
       readonly kind: 'accepted';
@@ -207,7 +207,7 @@ export type CancelAnswer =
     }
   | { readonly kind: 'unknown' };
 
-/** `yes` and `no` are the tokens burnt, both 0n when nothing was held; `payout` the collateral received. */
+/** `yes` and `no` are the burnt tokens, both 0n when none were held; `payout` is the collateral received. */
 export type RedeemAnswer =
   | { readonly kind: 'redeemed'; readonly yes: Micro; readonly no: Micro; readonly payout: Micro }
   | { readonly kind: 'not_resolved' }

@@ -1,4 +1,4 @@
-/** Links between owners and wallets whose keys have signed for them. Times are epoch milliseconds. */
+/** Links between owners and wallets, each proved by a signature of the wallet's key. Times are epoch milliseconds. */
 import type { Sealed } from './secrets.ts';
 import type { Caller, CredentialRow } from './stores.ts';
 
@@ -12,9 +12,9 @@ export interface NewLink {
   readonly nonce: string;
   readonly nonceExpiresAt: number;
   readonly at: number;
-  /** An owner's; a wallet that anybody has registered or linked before is taken beyond it. */
+  /** Per owner. A wallet that is already registered or linked, by any owner, does not count. */
   readonly maxWallets: number;
-  /** A credential's sealed text for its new owner: it is bound to the owner that it was sealed for. */
+  /** Seals a credential for its new owner: the cipher text is bound to its owner. */
   reseal(credential: CredentialRow, userId: bigint): Sealed;
 }
 
@@ -24,23 +24,23 @@ export type LinkOutcome =
       readonly kind: 'linked';
       /** Wallets that were another owner's. */
       readonly moved: readonly string[];
-      /** Whose they were. */
+      /** Their former owners. */
       readonly formerOwners: readonly bigint[];
     };
 
 export interface WalletLinkStore {
-  /** Uses the challenge up, moves what the signer controls and notes the link: all of it or nothing. */
+  /** Consumes the challenge, moves the signer's wallets and records the link: all of it or nothing. */
   link(link: NewLink): Promise<LinkOutcome>;
   /**
-   * Deletes the wallet's link and credential; with a signer everything that it controls.
-   * @returns the wallets that the owner had, none when the address was not the owner's
+   * Deletes the wallet's link and credential; for a signer, those of all its wallets.
+   * @returns the owner's wallets among them, empty when the address was not the owner's
    */
   unlink(caller: Caller, address: string): Promise<readonly string[]>;
-  /** What an unlink could mean: the owner's keys with their wallets, and the Solana address that the agent names. */
+  /** The addresses that an unlink can name: the owner's keys with their wallets, and the agent's Solana address. */
   unlinkable(
     caller: Caller,
   ): Promise<readonly { readonly key: string; readonly wallets: readonly string[] }[]>;
   setSolAddress(agentId: string, solAddress: string): Promise<void>;
-  /** Forgets challenges that have expired. */
+  /** Deletes expired challenges. */
   sweep(at: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Webhooks, both ways. Times are epoch milliseconds. */
+/** Webhooks, outgoing and incoming. Times are epoch milliseconds. */
 import type { Sealed } from './secrets.ts';
 
 export interface NewEndpoint {
@@ -31,7 +31,7 @@ export interface DeliveryRow {
   readonly status: 'pending' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly lastAttemptAt: number | null;
-  /** `null` when nothing is to follow; not later than `lastAttemptAt` when it is due. */
+  /** `null`: no further attempt; at most `lastAttemptAt`: due at once. */
   readonly nextAttemptAt: number | null;
   readonly responseStatus: number | null;
   readonly error: string | null;
@@ -50,12 +50,12 @@ export interface DeliveryQuery {
   readonly limit: number;
 }
 
-/** What a failed attempt leads to. */
+/** The consequence of a failed attempt. */
 export interface Setback {
   readonly at: number;
   /** `null`: given up. */
   readonly nextAttemptAt: number | null;
-  /** Nothing else is sent to the endpoint before; `null` when the others may pass. */
+  /** Holds back the endpoint's other events until then; `null`: they are sent. */
   readonly holdUntil: number | null;
   readonly switchOff: boolean;
   readonly responseStatus: number | null;
@@ -67,22 +67,22 @@ export interface WebhookStore {
   add(endpoint: NewEndpoint, limit: number): Promise<boolean>;
   list(agentId: string): Promise<readonly EndpointRow[]>;
   byId(agentId: string, id: string): Promise<EndpointRow | null>;
-  /** With everything that waits for it or is in its log. @returns false when the agent has no such endpoint */
+  /** Deletes its queue and log, too. @returns false when the agent has no such endpoint */
   remove(agentId: string, id: string): Promise<boolean>;
-  /** Switches it on and lets what waits go out at once. @returns false when the agent has no such endpoint */
+  /** Switches it on and makes its waiting events due at once. @returns false when the agent has no such endpoint */
   enable(agentId: string, id: string, at: number): Promise<boolean>;
   deliveries(
     agentId: string,
     endpointId: string,
     query: DeliveryQuery,
   ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly total: number }>;
-  /** Puts an event into the outbox of one endpoint, whatever it subscribes to. */
+  /** Queues an event for one endpoint, regardless of its subscriptions. */
   tellEndpoint(endpointId: string, eventId: string, event: NewEvent): Promise<DeliveryRow>;
-  /** Agents with an endpoint that wants to hear of this type. */
+  /** Agents with an endpoint that subscribes to this type. */
   listeners(type: string): Promise<readonly { readonly agentId: string; readonly userId: bigint }[]>;
   /**
-   * Compares an agent's alerts with those that stand: tells its endpoints of the new ones, forgets those that are gone.
-   * @param alerts by a name that stays the same while the alert stands
+   * Compares an agent's alerts with the recorded ones: queues events for new alerts, deletes those that have ended.
+   * @param alerts by a name that stays the same as long as the alert exists
    */
   raise(
     agentId: string,
@@ -91,8 +91,8 @@ export interface WebhookStore {
   ): Promise<void>;
 
   /**
-   * Endpoints with something due, those that were served longest ago first, leased to the caller until `at + leaseMs`;
-   * nobody else is given them meanwhile. At most `perAgent` endpoints of an agent are leased at any time.
+   * Endpoints with due events, least recently served first, leased to the caller until `at + leaseMs`; no other caller
+   * gets them before that. At most `perAgent` endpoints of an agent are leased at any time.
    */
   claim(question: {
     readonly at: number;
@@ -100,13 +100,13 @@ export interface WebhookStore {
     readonly limit: number;
     readonly perAgent: number;
   }): Promise<readonly EndpointRow[]>;
-  /** What is due for an endpoint, in the order in which it was recorded. */
+  /** An endpoint's due events, in the order of recording. */
   due(endpointId: string, at: number, limit: number): Promise<readonly DeliveryRow[]>;
   delivered(delivery: DeliveryRow, responseStatus: number, at: number): Promise<void>;
   failed(delivery: DeliveryRow, setback: Setback): Promise<void>;
   release(endpointId: string): Promise<void>;
 
-  /** Keeps a callback; one that is known already is passed over. */
+  /** Stores a callback; a duplicate is ignored. */
   receive(callback: {
     readonly source: string;
     readonly signature: Uint8Array;
@@ -114,22 +114,22 @@ export interface WebhookStore {
     readonly at: number;
   }): Promise<void>;
 
-  /** Of endpoints for which more than `most` events wait, gives up the oldest. */
+  /** Gives up the oldest events of each endpoint that has more than `most` waiting. */
   trim(most: number, at: number): Promise<void>;
-  /** Gives up what is older than `giveUpBefore`, deletes what ended, or came in, before `keepAfter`. */
+  /** Gives up events older than `giveUpBefore`; deletes events that ended, and callbacks received, before `keepAfter`. */
   sweep(at: number, giveUpBefore: number, keepAfter: number): Promise<void>;
 }
 
 export type SendResult =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
-  /** `aborted`: by the caller; nothing is known. */
+  /** Aborted by the caller; the outcome is unknown. */
   | { readonly kind: 'aborted' }
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface WebhookSender {
-  /** Why a URL can never be sent to, or `null`. Asks no name server: names are judged when something is sent. */
+  /** Why a URL can never be sent to, or `null`. Does not resolve names: that check happens at each send. */
   refuse(url: string): string | null;
-  /** One POST to an address that was checked. Never throws. */
+  /** One POST to a checked address. Never throws. */
   send(
     request: {
       readonly url: string;
@@ -140,7 +140,7 @@ export interface WebhookSender {
   ): Promise<SendResult>;
 }
 
-/** Who may call in, and with what secret. */
+/** The sources that may call in, and their secrets. */
 export interface InboundSources {
   secretOf(source: string): string | null;
 }

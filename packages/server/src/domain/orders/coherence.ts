@@ -1,13 +1,13 @@
 /**
- * Every field of a trade against every other and against the market. The faults come back in a fixed order; the first
- * is the refusal's code, and all of them are listed, so that an agent's author mends them in one go.
+ * Checks every field of a trade against the other fields and the market. The faults come in a fixed order; the first
+ * gives the refusal's code, and the refusal lists all of them, so that an agent's author can fix them at once.
  */
 import { formatMicro, formatPips, MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { ZERO_ADDRESS } from '@bellwether/protocol';
 import type { Denial } from '../denial.ts';
 import { type Draft, isImmediate, signedLimit } from './draft.ts';
 
-/** What the coherence of an order is judged by. */
+/** The market's terms that an order has to agree with. */
 export interface MarketTerms {
   readonly conditionId: string;
   /** [YES, NO] */

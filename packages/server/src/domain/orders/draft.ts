@@ -1,6 +1,6 @@
 /**
- * A trade request in the domain's own terms: integers, lower-case addresses, defaults applied. Nothing is judged
- * here but what cannot be represented at all.
+ * A trade request in the domain's own terms: integers, lower-case addresses, defaults applied. The only check here is
+ * whether every value can be represented.
  */
 import type { TradeRequest } from '@bellwether/contract';
 import { divide, type Micro, PIPS, type Pips, parseMicro, parsePips } from '@bellwether/contract/decimals';
@@ -28,14 +28,14 @@ export interface Draft {
   readonly deferExec: boolean;
   /** The request's price; `null` when it is finer than any tick. */
   readonly price: Pips | null;
-  /** The request's size, cut to micro-shares. */
+  /** The request's size, rounded down to micro-shares. */
   readonly orderSize: Micro;
   readonly side: 'BUY' | 'SELL';
   /** The signed legs: shares and collateral. */
   readonly shares: Micro;
   readonly money: Micro;
   readonly fields: OrderFields;
-  /** timestamp, metadata and builder, when any of them was sent. */
+  /** timestamp, metadata and builder, if the request has any of them. */
   readonly extras: OrderExtras | null;
   readonly signature: string;
   readonly signatureType: SignatureType;
@@ -148,6 +148,6 @@ export const isImmediate = (timeInForce: TimeInForce): boolean =>
 export function signedLimit(draft: Draft, tick: Pips): Pips {
   const rounding = draft.side === 'BUY' ? 'floor' : 'ceil';
   const ticks = divide(draft.money * BigInt(PIPS), draft.shares * BigInt(tick), rounding);
-  // A ratio above one is out of range whatever its size: keep it a safe number.
+  // A ratio above one is out of range in any case: keep it a safe number.
   return Number(ticks > BigInt(PIPS) ? BigInt(PIPS) : ticks) * tick;
 }

@@ -1,19 +1,18 @@
 /**
- * The life of an order as one table: (kind, status, event) → status. Everything that changes a status asks this table,
- * and the database refuses whatever did not: `functions/order-lifecycle.sql` is made from it.
+ * The lifecycle of an order as one table: (kind, status, event) → status. All code that changes a status uses this
+ * table, and the database refuses any other change: `functions/order-lifecycle.sql` is generated from the table.
  *
- * An order is recorded as `submitting` before its venue hears of it. Only evidence moves it on.
+ * An order is recorded as `submitting` before it is sent to its venue. Only evidence changes its status.
  *
  * A signed order is a message that a venue executes. The venue accepts it (`live`), refuses it (`rejected`), or gives no
  * answer (`unknown`), which stays until there is proof of what happened. Fills, cancels, expiry and the market's
- * resolution then lead to an end; `partially_filled_closed` is the end of an order of which a part was filled and the
- * rest killed.
+ * resolution then lead to a terminal status; `partially_filled_closed` means that a part was filled and the rest killed.
  *
  * A quoted order is a Solana transaction that a venue quoted and the agent signed. Once the transaction has landed the
  * order is `delayed`: the venue fills it or sends the money back in later transactions. Before the first send to a node
  * it can still be canceled.
  *
- * No event leaves an end.
+ * No event changes a terminal status.
  */
 export const ORDER_KINDS = ['signed', 'quoted'] as const;
 export type OrderKind = (typeof ORDER_KINDS)[number];
@@ -35,7 +34,7 @@ export const ORDER_STATUSES = [
 
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** What an order is recorded with. */
+/** The status of a new record. */
 export const FIRST_STATUS: OrderStatus = 'submitting';
 
 export const ORDER_EVENTS = [
@@ -107,7 +106,7 @@ export function requireTransition(kind: OrderKind, status: OrderStatus, event: O
   return next;
 }
 
-/** The statuses that one or more events lead to: one piece of evidence may carry several. */
+/** The statuses that one or more events lead to: one piece of evidence may contain several events. */
 export function reachable(kind: OrderKind, from: OrderStatus): readonly OrderStatus[] {
   const found = new Set<OrderStatus>();
   const walk = (status: OrderStatus): void => {
@@ -121,7 +120,7 @@ export function reachable(kind: OrderKind, from: OrderStatus): readonly OrderSta
   return ORDER_STATUSES.filter((status) => found.has(status));
 }
 
-/** Nothing can happen to it any more. */
+/** No event can change the status. */
 export const isTerminal = (status: OrderStatus): boolean =>
   ORDER_KINDS.every((kind) => Object.keys(rowOf(kind, status)).length === 0);
 
@@ -132,12 +131,12 @@ export const isInDoubt = (status: OrderStatus): boolean => status === 'submittin
 export const isOpen = (status: OrderStatus): boolean => !isTerminal(status) && !isInDoubt(status);
 
 /**
- * How long an order may be `submitting` before agents are warned of it. A quoted order's transaction lands, or dies with
- * its blockhash: 150 blocks of at most 800 ms, and 32 more.
+ * How long an order may be `submitting` before its agent gets an alert. A quoted order's transaction either lands or
+ * expires with its blockhash: after 150 blocks of at most 800 ms, and 32 more.
  */
 export const IN_DOUBT_AFTER_MS: Readonly<Record<OrderKind, number>> = { signed: 5_000, quoted: 150_000 };
 
-/** Orders without an answer that were created before are in doubt by now. */
+/** Orders without an answer that were created before this time are in doubt. */
 export const inDoubtBefore = (now: number): Readonly<Record<OrderKind, number>> => ({
   signed: now - IN_DOUBT_AFTER_MS.signed,
   quoted: now - IN_DOUBT_AFTER_MS.quoted,

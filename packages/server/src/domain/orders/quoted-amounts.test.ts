@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { averagePrice, fillOf, legsOf, pollPause } from './quoted-amounts.ts';
 
-test('an average price is rounded against whoever would like it better, and always fits', () => {
+test('an average price is rounded against the agent, and always fits', () => {
   expect(averagePrice('BUY', 3_000_000n, 1_000_000n)).toBe(3334);
   expect(averagePrice('SELL', 3_000_000n, 1_000_000n)).toBe(3333);
   expect(averagePrice('BUY', 1n, 10n ** 18n)).toBe(2_147_483_647);
 });
 
-test('a fee is on top of what a BUY cost, and out of what a SELL brought', () => {
+test('a BUY pays its fee on top of the cost, a SELL out of the proceeds', () => {
   expect(legsOf('BUY', { inAmount: 5n, outAmount: 7n })).toEqual({ contracts: 7n, collateral: 5n });
   expect(legsOf('SELL', { inAmount: 5n, outAmount: 7n })).toEqual({ contracts: 5n, collateral: 7n });
   expect(fillOf('BUY', { inAmount: 100n, outAmount: 150n, fee: 4n })).toEqual({
@@ -20,7 +20,7 @@ test('a fee is on top of what a BUY cost, and out of what a SELL brought', () =>
     cost: 100n,
     fee: 4n,
   });
-  // A fee that cannot be is cut to what was paid.
+  // An impossible fee is limited to the collateral paid.
   expect(fillOf('BUY', { inAmount: 3n, outAmount: 150n, fee: 4n })).toEqual({
     size: 150n,
     cost: 0n,
@@ -28,7 +28,7 @@ test('a fee is on top of what a BUY cost, and out of what a SELL brought', () =>
   });
 });
 
-test('the venue is asked often at first, and ever more seldom', () => {
+test('polling is frequent at first and becomes rarer', () => {
   expect([0, 1_000, 8_000, 40_000, 599_000, 601_000].map(pollPause)).toEqual([
     500, 500, 1_000, 5_000, 5_000, 60_000,
   ]);

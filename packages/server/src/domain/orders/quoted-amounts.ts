@@ -1,17 +1,17 @@
-/** The arithmetic of quoted orders: prices, legs and fills from the amounts that went in and came out. */
+/** The arithmetic of quoted orders: prices, legs and fills from input and output amounts. */
 import { divide, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 
-/** What fits the record's column. */
+/** The maximum of the record's column. */
 const MAX_PRICE = 2_147_483_647n;
 
-/** Collateral per contract, rounded against whoever would like it to look better. Contracts must be positive. */
+/** Collateral per contract, rounded against the agent. Contracts must be positive. */
 export function averagePrice(side: 'BUY' | 'SELL', contracts: Micro, collateral: Micro): Pips {
   const price = divide(collateral * BigInt(PIPS), contracts, side === 'BUY' ? 'ceil' : 'floor');
-  // A price is a number on the record only; an absurd quote must not become an unsafe one.
+  // The price is only for the record; an absurd quote must not become an unsafe number.
   return Number(price > MAX_PRICE ? MAX_PRICE : price);
 }
 
-/** Both legs of a trade: what came in and what went out, as contracts and collateral. */
+/** Both legs of a trade, as contracts and collateral. */
 export const legsOf = (
   side: 'BUY' | 'SELL',
   amounts: { readonly inAmount: Micro; readonly outAmount: Micro },
@@ -20,14 +20,14 @@ export const legsOf = (
     ? { contracts: amounts.outAmount, collateral: amounts.inAmount }
     : { contracts: amounts.inAmount, collateral: amounts.outAmount };
 
-/** A fill without its fee: on top of a BUY's cost, out of a SELL's proceeds. */
+/** A fill with its fee as a separate figure: a BUY's collateral includes the fee, a SELL's is net of it. */
 export function fillOf(
   side: 'BUY' | 'SELL',
   fill: { readonly inAmount: Micro; readonly outAmount: Micro; readonly fee: Micro },
 ): { readonly size: Micro; readonly cost: Micro; readonly fee: Micro } {
   const { contracts, collateral } = legsOf(side, fill);
   if (side === 'SELL') return { size: contracts, cost: collateral + fill.fee, fee: fill.fee };
-  // The venue's word of its fee cannot be more than what was paid.
+  // The reported fee cannot exceed the collateral paid.
   const fee = fill.fee > collateral ? collateral : fill.fee;
   return { size: contracts, cost: collateral - fee, fee };
 }
@@ -38,7 +38,7 @@ const POLL_OLD_MS = 60_000;
 const OLD_AFTER_MS = 10 * 60_000;
 const POLLS_PER_AGE = 8;
 
-/** For how long to leave a landed order alone: often at first, ever more seldom. */
+/** The pause before the next poll of a landed order: short at first, then longer. */
 export const pollPause = (ageMs: number): number =>
   ageMs > OLD_AFTER_MS
     ? POLL_OLD_MS

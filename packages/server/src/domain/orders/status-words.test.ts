@@ -5,7 +5,7 @@ import { eventWord, standingsOf, statusNumber, statusWord, WITHOUT_EFFECT_CODES 
 const quotedWord = (status: OrderStatus, errorCode: string | null = null) =>
   statusWord({ kind: 'quoted', status, errorCode });
 
-test('a quoted order reads in its venue’s words', () => {
+test('a quoted order has the status text of its venue', () => {
   expect(Object.fromEntries(ORDER_STATUSES.map((status) => [status, quotedWord(status)]))).toEqual({
     submitting: 'submitted',
     unknown: 'submitted',
@@ -25,7 +25,7 @@ test('a quoted order reads in its venue’s words', () => {
   expect(quotedWord('rejected', 'refused_by_chain')).toBe('failed');
 });
 
-test('numbers of the records, and signed orders in their own words', () => {
+test('numbers of the records, and the status texts of signed orders', () => {
   const number = (status: (typeof ORDER_STATUSES)[number], errorCode: string | null = null) =>
     statusNumber({ kind: 'quoted', status, errorCode });
   expect([number('submitting'), number('delayed'), number('partially_filled')]).toEqual([1, 1, 1]);
@@ -38,7 +38,7 @@ test('numbers of the records, and signed orders in their own words', () => {
   expect([statusWord(signed), statusNumber(signed)]).toEqual(['partially_filled', 1]);
 });
 
-test('a signed order reads as its status says, but for the one whose rest was killed', () => {
+test('a signed order’s text is its status, except when the rest was killed', () => {
   const words = ORDER_STATUSES.map((status) => [
     status,
     statusWord({ kind: 'signed', status, errorCode: null }),
@@ -68,7 +68,7 @@ test('numbers of a signed order', () => {
   });
 });
 
-test('each order is found by the number that it reads as, and by no other', () => {
+test('a search by number finds an order by its own number only', () => {
   for (const kind of ORDER_KINDS)
     for (const status of ORDER_STATUSES)
       for (const errorCode of [

@@ -1,6 +1,6 @@
 /**
- * How an order's status reads on the wire: its word, and the integer of the interface's records (1 live, 2 matched,
- * 3 canceled, 4 market resolved, 5 invalid). A signed order reads in the words of its venue's protocol, a quoted one as
+ * An order's status on the wire: a status text, and the integer of the interface's records (1 live, 2 matched,
+ * 3 canceled, 4 market resolved, 5 invalid). Signed orders use the texts of their venue's protocol; quoted orders use
  * submitted → open → filled, partially_filled or reverted, or expired, failed, canceled.
  */
 import { ORDER_KINDS, ORDER_STATUSES, type OrderKind, type OrderStatus } from './lifecycle.ts';
@@ -35,12 +35,12 @@ const READINGS: Readonly<Record<OrderKind, Readonly<Record<OrderStatus, Reading>
     canceled: ['canceled', 3],
     expired: ['expired', 3],
     rejected: ['failed', 5],
-    // Does not happen to a quoted order: its venue pays it out by another one.
+    // Never occurs for a quoted order: another quoted order pays out its tokens.
     market_resolved: ['open', 1],
   },
 };
 
-/** Quoted orders that were rejected through no fault of their own, by error code. */
+/** Quoted orders that were rejected without a fault in the order, by error code. */
 const WITHOUT_EFFECT: Readonly<Record<string, Reading>> = {
   reverted: ['reverted', 3],
   not_landed: ['expired', 3],
@@ -62,13 +62,13 @@ export const statusWord = (order: OrderStanding): string => readingOf(order)[0];
 
 export const statusNumber = (order: OrderStanding): StatusNumber => readingOf(order)[1];
 
-/** Webhooks tell of both kinds in the words of signed orders. */
+/** Webhooks use the status texts of signed orders for both kinds. */
 export const eventWord = (status: OrderStatus): string => READINGS.signed[status][0];
 
-/** Error codes by which a rejected quoted order reads differently. */
+/** Error codes that change the text of a rejected quoted order. */
 export const WITHOUT_EFFECT_CODES: readonly string[] = Object.keys(WITHOUT_EFFECT);
 
-/** Every standing that reads as the number; an error code that is not named reads as `null` does. */
+/** Every combination that has this number; an unlisted error code counts as `null`. */
 export const standingsOf = (number: number): readonly OrderStanding[] =>
   ORDER_KINDS.flatMap((kind) =>
     ORDER_STATUSES.flatMap((status) => {
