@@ -77,19 +77,19 @@ async function generate({ url, keys, seconds, query }: Load): Promise<Result> {
 
 /** Agents with wallets, positions, open orders and a history, written directly into the tables. */
 async function populate(sql: Sql, service: Service, agents: number, past: number): Promise<string[]> {
-  const markets = (await service.deps.venues.default.markets.search('*')).filter(
+  const markets = (await service.needs.venues.default.markets.search('*')).filter(
     ({ status }) => status === 'open',
   );
   const keys: string[] = [];
   for (let from = 0; from < agents; from += BATCH) {
     const rows = Array.from({ length: Math.min(BATCH, agents - from) }, (_, i) => {
-      const key = service.deps.secrets.newApiKey();
+      const key = service.needs.secrets.newApiKey();
       keys.push(key);
       const wallet = `0x${(from + i + 1).toString(16).padStart(40, '0')}`;
       return {
-        id: service.deps.secrets.newId(),
+        id: service.needs.secrets.newId(),
         wallet,
-        hash: Buffer.from(service.deps.secrets.hash(key)).toString('hex'),
+        hash: Buffer.from(service.needs.secrets.hash(key)).toString('hex'),
       };
     });
     await sql`
@@ -167,12 +167,12 @@ async function measureStatement(service: Service, keys: readonly string[], curso
   const [, time, , , snapshot] = cursor.split('.');
   const times: number[] = [];
   for (let i = 0; i < SAMPLES; i += 1) {
-    const caller = await service.deps.agents.callerByKeyHash(
-      service.deps.secrets.hash(keys[(i * 7_919) % keys.length] as string),
+    const caller = await service.needs.agents.callerByKeyHash(
+      service.needs.secrets.hash(keys[(i * 7_919) % keys.length] as string),
     );
     if (caller === null) throw new Error('an agent of the bench is unknown');
     const begun = performance.now();
-    await service.deps.facts.briefing({
+    await service.needs.facts.briefing({
       caller,
       user: null,
       at: now,
