@@ -52,7 +52,7 @@ const headingAnchors = (markdown: string): string[] =>
   [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading ?? ''));
 
 describe('the documentation', () => {
-  test('generated parts are what the code says now: node scripts/generate-docs.ts', async () => {
+  test('generated parts match the code: node scripts/generate-docs.ts', async () => {
     const sql = await openTestDatabase();
     await migrateForDocs(sql);
     const docs = await generateDocs(sql);
@@ -60,7 +60,7 @@ describe('the documentation', () => {
     for (const [path, content] of docs) expect(read(path), `${path} is stale`).toBe(content);
   });
 
-  test('every operation was found', () => {
+  test('the list of operations is not empty', () => {
     expect(OPERATIONS.length).toBeGreaterThan(20);
     expect(isServed('POST /markets/trade')).toBe(true);
     expect(isServed('GET /markets/orders/0x00')).toBe(true);
@@ -77,7 +77,7 @@ describe('the documentation', () => {
     expect(paths.filter((path) => !isServed(`GET ${path}`) && !isServed(`POST ${path}`))).toEqual([]);
   });
 
-  test.each(PAGES)('links of %s lead somewhere', (page) => {
+  test.each(PAGES)('links of %s have targets', (page) => {
     const broken = [...read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)]
       .map(([, link]) => link ?? '')
       .filter((link) => {
@@ -99,7 +99,7 @@ describe('the documentation', () => {
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
-  test('CONTRIBUTING.md lists as many files as its headings promise, and no more than are allowed', () => {
+  test('CONTRIBUTING.md lists as many files as its headings say, within the limit', () => {
     const sections = read('CONTRIBUTING.md').split(/^#+ /m);
     const counted = sections.flatMap((section) => {
       const [, what, files] = /^(.+): (\d) files\n/.exec(section) ?? [];

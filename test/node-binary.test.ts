@@ -17,7 +17,7 @@ const check = (root: string) => {
 };
 
 test.runIf(process.platform === 'linux')(
-  'the binary of this install passes, and soon so when it was looked at before',
+  'the binary of this install passes, faster after a previous check',
   () => {
     expect(existsSync(join(ROOT, 'node_modules', 'node', 'bin', 'node'))).toBe(true);
     expect(check(ROOT)).toMatchObject({ status: 0, said: '' });
@@ -26,7 +26,7 @@ test.runIf(process.platform === 'linux')(
 );
 
 test.runIf(process.platform === 'linux')(
-  'another binary stops the start with a sentence, also when it was looked at before',
+  'another binary stops the start with a message, also after a previous check',
   () => {
     cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
     mkdirSync(join(folder, 'node_modules', 'node', 'bin'), { recursive: true });
@@ -40,7 +40,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('without a binary of the install there is nothing to compare', () => {
+test('without an installed binary the check passes', () => {
   rmSync(binary, { force: true });
   cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
   expect(check(folder).status).toBe(0);

@@ -58,7 +58,7 @@ export class Visitor {
   /** What the last Set-Cookie said. */
   lastSetCookie = '';
 
-  constructor(service: TestService, origin = new URL(service.deps.publicUrl).origin) {
+  constructor(service: TestService, origin = new URL(service.needs.publicUrl).origin) {
     this.#service = service;
     this.origin = origin;
   }

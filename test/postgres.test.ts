@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openTestDatabase } from './postgres.ts';
 
-test('a test database is a real PostgreSQL reached by its URL alone', async () => {
+test('a test database is a real PostgreSQL, reached only by its URL', async () => {
   const sql = await openTestDatabase();
   const [row] =
     await sql`select current_database() as name, current_setting('server_version_num')::int as version`;

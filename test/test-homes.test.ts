@@ -35,22 +35,19 @@ const filesImportedBy = (path: string): string[] =>
 describe('a test inside src', () => {
   const units = sources.filter(isTest);
 
-  test.each(units.map((path) => [named(path), path]))(
-    '%s is the unit test of the file beside it',
-    (_, path) => {
-      expect(sources).toContain(path.replace(/\.test\.ts$/, '.ts'));
-      const outside = filesImportedBy(path).filter((file) => !sources.includes(file));
-      expect({ outside: outside.map(named) }).toEqual({ outside: [] });
-      expect(importsOf(path).filter((specifier) => IO.test(specifier))).toEqual([]);
-    },
-  );
+  test.each(units.map((path) => [named(path), path]))('%s tests the file next to it', (_, path) => {
+    expect(sources).toContain(path.replace(/\.test\.ts$/, '.ts'));
+    const outside = filesImportedBy(path).filter((file) => !sources.includes(file));
+    expect({ outside: outside.map(named) }).toEqual({ outside: [] });
+    expect(importsOf(path).filter((specifier) => IO.test(specifier))).toEqual([]);
+  });
 
-  test('there are some', () => {
+  test('the list is not empty', () => {
     expect(units.length).toBeGreaterThan(10);
   });
 });
 
-test('no file of src is there for tests alone', () => {
+test('no file of src is used only by tests', () => {
   const entries = new Set(
     packages.flatMap((folder) => {
       const { exports = {}, bin = {} } = JSON.parse(textOf(join(folder, 'package.json')));

@@ -39,7 +39,7 @@ const buy = (agent: Trader, amount: number) =>
   buildMarketOrder({ signer: agent.signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.95 });
 
 describe('orders and pages', () => {
-  test('open orders turn their pages by Link and by offset', async () => {
+  test('open orders are paged by Link and by offset', async () => {
     const agent = await newTrader(service);
     for (let i = 0; i < 5; i++) await agent.client.placeTrade(await restingOrder(agent, market, 10 + i));
     const seen: string[] = [];
@@ -56,7 +56,7 @@ describe('orders and pages', () => {
     expect(rest.body.map(({ orderId }: { orderId: string }) => orderId)).toEqual(seen.slice(4));
   });
 
-  test('a cursor that nobody made is refused, whatever it holds', async () => {
+  test('a forged cursor is refused, whatever it contains', async () => {
     const order = `0x${'a'.repeat(64)}`;
     for (const place of [
       `999999999999999.${order}`,
@@ -84,13 +84,13 @@ describe('orders and pages', () => {
       );
   });
 
-  test('a page that ends on an order of venue B leads on', async () => {
+  test('a page that ends on a quoted order has a next page', async () => {
     const id = '01a200b9-1af8-7ed7-a814-0f77c8764e83';
     const { status, body } = await get(`/markets/orders?cursor=${base64url(`1700000000000.${id}`)}`);
     expect({ status, body }).toEqual({ status: 200, body: [] });
   });
 
-  test('feeAmount is in the record, and filledSize may pass orderSize', async () => {
+  test('feeAmount is in the record, and filledSize may exceed orderSize', async () => {
     const agent = await newTrader(service);
     const { orderId } = await agent.client.placeTrade({ ...(await buy(agent, 10)), feeAmount: 0.25 });
     const order = await agent.client.getOrder(orderId);
@@ -98,7 +98,7 @@ describe('orders and pages', () => {
     expect(order.filledSize).toBeGreaterThan(order.orderSize);
   });
 
-  test('cancel says success; a repeat says why not', async () => {
+  test('cancel returns success; a repeat returns the reason of the failure', async () => {
     const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
     const body = { orderId: orderId.toUpperCase().replace('0X', '0x') };
     expect((await post('/markets/orders/cancel', body)).body).toMatchObject({
@@ -111,7 +111,7 @@ describe('orders and pages', () => {
     });
   });
 
-  test('cancel-market narrows by venue, refuses an unknown one, and says how to cancel all', async () => {
+  test('cancel-market filters by venue, refuses an unknown one, and explains how to cancel all', async () => {
     const agent = await newTrader(service);
     const { orderId } = await agent.client.placeTrade(await restingOrder(agent, market));
     const none = await call(service, 'POST', '/markets/orders/cancel-market', { key: agent.apiKey });
@@ -125,7 +125,7 @@ describe('orders and pages', () => {
     ).toEqual([orderId]);
   });
 
-  test('a canceled order keeps its place in the day, and /agents/me says what counted', async () => {
+  test('a canceled order still counts for its day, as /agents/me shows', async () => {
     const agent = await newTrader(service);
     const { orderId } = await agent.client.placeTrade(await restingOrder(agent, market));
     await agent.client.cancelOrder(orderId);
@@ -155,7 +155,7 @@ describe('orders and pages', () => {
     expect(me.tradesToday).toBe(3);
   });
 
-  test('lastUpdatedAt moves with trading', async () => {
+  test('lastUpdatedAt changes with trading', async () => {
     const before = Date.parse((await trader.client.getMarket(market.id)).lastUpdatedAt);
     await new Promise((done) => setTimeout(done, 20));
     await trader.client.placeTrade(await buy(trader, 5));
@@ -168,7 +168,7 @@ describe('invalid fields', () => {
   const fields = (body: { errors: { path: string; code: string }[] }) =>
     body.errors.map(({ path, code }) => `${path} ${code}`).sort();
 
-  test('one of the wrong precision is reported with the others', async () => {
+  test('one with too many decimals is reported with the others', async () => {
     const settings = await post('/agents/settings', {
       maxTradesPerDay: -1,
       maxTradeAmount: 1.0000001,
@@ -201,7 +201,7 @@ describe('invalid fields', () => {
     ]);
   });
 
-  test('a text or nothing says which limit it breaks', async () => {
+  test('the error message names the rule that the value breaks', async () => {
     const request = await restingOrder(trader, market);
     const messageOf = async (reasoning: unknown) =>
       (await post('/markets/trade', { ...request, reasoning })).body.errors[0].message;
@@ -215,7 +215,7 @@ describe('invalid fields', () => {
     ]);
   });
 
-  test('line breaks and tabs are data', async () => {
+  test('line breaks and tabs in texts are kept', async () => {
     const text = 'first\n\tsecond\r\nthird';
     const { orderId } = await trader.client.placeTrade({
       ...(await restingOrder(trader, market, 33)),
@@ -233,7 +233,7 @@ describe('invalid fields', () => {
 });
 
 describe('identifiers', () => {
-  test('hexadecimal ones come in any case and go in one', async () => {
+  test('hexadecimal ones are accepted in any case and returned in lower case', async () => {
     const upper = market.conditionId.toUpperCase();
     for (const path of [
       `/markets/${upper}`,
@@ -286,7 +286,7 @@ describe('identifiers', () => {
 });
 
 describe('wallets', () => {
-  test('unlinking without a body unlinks the only wallet, or names them', async () => {
+  test('unlinking without a body unlinks the only wallet, or lists several', async () => {
     const agent = await newTrader(service);
     const unlink = () => call(service, 'POST', '/wallet/unlink', { key: agent.apiKey });
     const solana = SolanaSigner.generate();
@@ -315,7 +315,7 @@ describe('wallets', () => {
     expect(await positions(agent.signer.address)).toMatchObject({ status: 200, body: [] });
   });
 
-  test('want of balance names the wallet of the same key that has it, and the faucet', async () => {
+  test('insufficient balance names the wallet of the same key that has it, and the faucet', async () => {
     const agent = await newTrader(service);
     const safe = agent.signer.wallet(2);
     const short = () =>
@@ -331,14 +331,14 @@ describe('wallets', () => {
     expect(poor).toMatchObject({ status: 400, body: { code: 'insufficient_balance' } });
     expect(poor.body.fix).toContain(`POST /paper/faucet {"address": "${agent.funder}"`);
     expect(poor.body.fix).not.toContain(safe);
-    await service.deps.venues.default.paper?.faucet?.(safe as never, 30_000_000_000n);
+    await service.needs.venues.default.paper?.faucet?.(safe as never, 30_000_000_000n);
     const { fix } = (await post('/markets/trade', await short(), agent.apiKey)).body;
     expect(fix).toContain(`${safe} (signatureType 2) of the same key holds 30000; it is not registered`);
   });
 });
 
 describe('other answers of public clients', () => {
-  test('settings reset and submitted skills say what other clients read', async () => {
+  test('the reset of settings and submitted skills have the fields that other clients read', async () => {
     const agent = await newAgent(service);
     const reset = await call(service, 'DELETE', '/markets/risk-settings', { key: agent.apiKey });
     expect(reset.body).toMatchObject({ success: true, message: expect.any(String), maxTradesPerDay: 50 });
@@ -350,7 +350,7 @@ describe('other answers of public clients', () => {
     expect(skill.body.id).toBe(skill.body.skillCode);
   });
 
-  test('the document knows every status and refusal', async () => {
+  test('the OpenAPI document has every status and refusal', async () => {
     const { body } = await get('/openapi.json');
     const answer = body.paths['/markets/trade'].post.responses['201'].content['application/json'].schema;
     expect(answer.properties.errorCode.enum).toContain('fok_not_filled');
@@ -363,7 +363,7 @@ describe('other answers of public clients', () => {
 describe('search', () => {
   const search = (query: string) => get(`/markets?limit=500&${query}`);
 
-  test('an empty q names the star, a blank one is refused', async () => {
+  test('an empty q suggests `*`, a blank one is refused', async () => {
     for (const q of ['', '%20', '%20%20']) {
       const { status, body } = await search(`q=${q}`);
       expect({ q, status }).toEqual({ q, status: 400 });
@@ -371,7 +371,7 @@ describe('search', () => {
     }
   });
 
-  test('titles and tags come before the rules', async () => {
+  test('matches in titles and tags rank above matches in the rules', async () => {
     const all = (await search('q=*')).body.length;
     const films: Market[] = (await search('q=film')).body;
     expect(films.length).toBeGreaterThan(0);
@@ -382,7 +382,7 @@ describe('search', () => {
     expect((await search('q=fictional')).body.length).toBe(all);
   });
 
-  test('category, price and end narrow it down', async () => {
+  test('category, price and end time filter the results', async () => {
     const all: Market[] = (await search('q=*')).body;
     const { category } = market;
     const ids = (markets: Market[]) => markets.map(({ id }) => id).sort();

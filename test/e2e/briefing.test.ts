@@ -73,7 +73,7 @@ const told = (briefing: Briefing) =>
 const brief = (briefing: Briefing) => briefing.venues.polymarket as Briefing['venues'][string];
 
 describe('the state', () => {
-  test('an agent without a wallet is told to register credentials', async () => {
+  test('an agent without a wallet is advised to register credentials', async () => {
     const { client, agentId } = await newAgent(service, 'Fresh');
     const briefing = await client.getBriefing();
     expect(briefing).toMatchObject({
@@ -126,7 +126,7 @@ describe('the state', () => {
     expect(briefing.recentTrades).toEqual(await trader.client.listOrders());
   });
 
-  test('user: an own wallet, and none of somebody else', async () => {
+  test('`user` accepts a wallet of the caller and refuses any other', async () => {
     const trader = await newTrader(service, 2);
     await trader.client.faucet({ address: trader.funder, amount: 5 });
     for (const user of [trader.funder, trader.funder.toUpperCase().replace('0X', '0x')]) {
@@ -141,7 +141,7 @@ describe('the state', () => {
     });
   });
 
-  test('of the other venue alone; an unknown one is refused', async () => {
+  test('is filtered by venue; an unknown venue is refused', async () => {
     const trader = await newTrader(service);
     await rest(trader);
     const { status, body } = await ask(trader.apiKey, '?venue=kalshi');
@@ -167,15 +167,15 @@ describe('the state', () => {
     expect((await ask(apiKey, `?${query}`)).body.opportunities.newMarkets.length).toBe(count);
   });
 
-  test('spellings that contradict each other are refused', async () => {
+  test('two spellings of a parameter with different values are refused', async () => {
     const { apiKey } = await newAgent(service);
     const { status, body } = await ask(apiKey, '?includeMarkets=true&include-markets=false');
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'contradictory_filter' });
   });
 });
 
-describe('since', () => {
-  test('a cursor: nothing at first, then each change once', async () => {
+describe('changes since the last call', () => {
+  test('a cursor returns nothing at first, then each change once', async () => {
     const trader = await newTrader(service);
     const first = await rest(trader);
     const start = await trader.client.getBriefing();
@@ -199,7 +199,7 @@ describe('since', () => {
     expect(told(await trader.client.getBriefing({ since: start.nextCursor })).length).toBe(3);
   });
 
-  test('under load no change is missed and none is told twice', async () => {
+  test('under load no change is missed or repeated', async () => {
     const trader = await newTrader(service);
     const requests = await Promise.all(Array.from({ length: 60 }, () => restingOrder(trader, market)));
     const seen: string[] = [];
@@ -225,7 +225,7 @@ describe('since', () => {
     expect(seen.filter((line) => ends.includes(line)).toSorted()).toEqual(ends.toSorted());
   });
 
-  test('a time, in every spelling', async () => {
+  test('a time is accepted in every format', async () => {
     const trader = await newTrader(service);
     await rest(trader);
     await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -258,7 +258,7 @@ describe('since', () => {
     'b1.1.1.0:9:',
     'b1.1.1.4294967296:4294967299:',
     "b1.1.1.5:9:'",
-  ])('%s is no time and no cursor: 400', async (since) => {
+  ])('%s is neither a time nor a cursor: 400', async (since) => {
     const { apiKey } = await newAgent(service);
     const { status, body } = await ask(apiKey, `?since=${encodeURIComponent(since)}`);
     expect({ status, code: body.code, path: body.errors[0].path }).toEqual({
@@ -268,14 +268,14 @@ describe('since', () => {
     });
   });
 
-  test('a cursor of another life of the database is read as a time', async () => {
+  test('a cursor from before a database was restored is read as a time', async () => {
     const trader = await newTrader(service);
     const orderId = await rest(trader);
     const { body } = await ask(trader.apiKey, `?since=b1.${Date.now()}.0.999999999:999999999:`);
     expect(told(body)).toEqual([`${orderId} live`]);
   });
 
-  test('more changes than fit: the latest, marked', async () => {
+  test('more changes than fit: the latest ones, marked as truncated', async () => {
     const trader = await newTrader(service);
     const { nextCursor } = await trader.client.getBriefing();
     const requests = await Promise.all(Array.from({ length: 101 }, () => restingOrder(trader, market)));
@@ -285,7 +285,7 @@ describe('since', () => {
     expect(briefing.recentTradesTruncated).toBe(true);
   });
 
-  test('another agent of nobody sees none of it', async () => {
+  test('another unclaimed agent sees none of it', async () => {
     const trader = await newTrader(service);
     const { nextCursor } = await trader.client.getBriefing();
     await rest(await newTrader(service));
@@ -294,7 +294,7 @@ describe('since', () => {
 });
 
 describe('alerts and what to do', () => {
-  test('a pause, quotas, a stale order, all at once and most severe first', async () => {
+  test('a pause, used-up limits and a stale order together, most severe first', async () => {
     const trader = await newTrader(service);
     const orderId = await rest(trader);
     await trader.client.updateSettings({
@@ -325,7 +325,7 @@ describe('alerts and what to do', () => {
     );
   });
 
-  test('an order in doubt, and where to look', async () => {
+  test('an order in doubt, with the request that shows its outcome', async () => {
     const trader = await newTrader(service);
     const orderId = await rest(trader);
     // What a lost answer leaves; the resolver has not come by. Evidence has reached this order, so the lifecycle would
@@ -347,7 +347,7 @@ describe('alerts and what to do', () => {
     });
   });
 
-  test('a concentrated position that nears its end, with an order that will be taken off', async () => {
+  test('a concentrated position near its market’s end, with an order that will be canceled', async () => {
     const trader = await newTrader(service);
     await trader.client.faucet({ address: trader.funder, amount: 10_000 });
     for (let i = 0; i < 8; i += 1) await buy(trader, 2_000).catch(() => {});
@@ -364,7 +364,7 @@ describe('alerts and what to do', () => {
     expect(codes(far).includes('position_concentrated')).toBe(share >= 0.4);
   });
 
-  test('take-profit and stop-loss speak only when risk control is on', async () => {
+  test('take-profit and stop-loss alerts appear only when risk control is on', async () => {
     const trader = await newTrader(service);
     await buy(trader, 100);
     await trader.client.updateSettings({ stopLossPercent: 1, takeProfitPercent: 1 });
@@ -380,7 +380,7 @@ describe('alerts and what to do', () => {
     expect(await worth(0.3)).not.toContain('stop_loss_reached');
   });
 
-  test('an empty paper account is pointed to the faucet', async () => {
+  test('an empty paper account is advised to use the faucet', async () => {
     const empty = await startTestService({ PAPER_WORLD: 'off', SIMULATION_BALANCE: '0' });
     const trader = await newTrader(empty);
     const { actions } = brief(await trader.client.getBriefing());
@@ -389,7 +389,7 @@ describe('alerts and what to do', () => {
 });
 
 describe('cost', () => {
-  test('one statement, whatever there is to tell', async () => {
+  test('one statement, whatever the content', async () => {
     const trader = await newTrader(service);
     await rest(trader);
     await buy(trader, 20, markets[1]);
@@ -409,7 +409,7 @@ describe('cost', () => {
 });
 
 describe('new markets', () => {
-  test('only those listed since; left out, they stay new', async () => {
+  test('are those listed since the last call; while left out, they stay new', async () => {
     const fast = await startTestService({ PAPER_WORLD: 'off', PAPER_SPEED: '100000' });
     const { client } = await newAgent(fast);
     const start = await client.getBriefing();

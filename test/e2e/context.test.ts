@@ -46,7 +46,7 @@ const row = (context: MarketContext, side: string, outcome: string, amount: numb
   context.slippage.find((one) => one.side === side && one.outcome === outcome && one.amount === amount);
 
 describe('slippage and fees', () => {
-  test('a BUY and a SELL get what was foretold, to a micro-unit per fill', async () => {
+  test('a BUY and a SELL execute as predicted, to a micro-unit per fill', async () => {
     for (const [index, amount] of [10, 50, 250, 777].entries()) {
       const market = markets[index + 1] as Market;
       const trader = await newTrader(service);
@@ -76,7 +76,7 @@ describe('slippage and fees', () => {
     }
   });
 
-  test('three sizes and the own one, both sides, both outcomes; a side narrows it', async () => {
+  test('covers three standard sizes and the requested one, both sides and outcomes; `side` filters', async () => {
     const { client } = await newTrader(service);
     const market = markets[0] as Market;
     expect((await client.getMarketContext(market.id)).slippage.length).toBe(12);
@@ -89,7 +89,7 @@ describe('slippage and fees', () => {
     }
   });
 
-  test('a size beyond the book is incomplete, warned about, and moves the price', async () => {
+  test('a size beyond the book is incomplete, has a warning, and moves the price', async () => {
     const trader = await newTrader(service);
     const market = markets[0] as Market;
     const context = await trader.client.getMarketContext(market.id, { size: 50_000_000, side: 'BUY' });
@@ -107,7 +107,7 @@ describe('slippage and fees', () => {
 });
 
 describe('edge', () => {
-  test('after fees, for the best price and for the size asked about', async () => {
+  test('is computed after fees, for the best price and for the requested size', async () => {
     const { client } = await newTrader(service);
     const market = markets[0] as Market;
     const context = await client.getMarketContext(market.id, { myProbability: 0.95, size: 20, side: 'BUY' });
@@ -126,7 +126,7 @@ describe('edge', () => {
     expect(context.recommendation).toMatch(/^BUY YES, paying no more than 0\.9\d?: expected gain/);
   });
 
-  test('the limit it names is the last price that pays after fees', async () => {
+  test('the limit price is the last one that is profitable after fees', async () => {
     const { client } = await newTrader(service);
     const market = markets[0] as Market;
     const context = await client.getMarketContext(market.id, { myProbability: 0.95 });
@@ -137,7 +137,7 @@ describe('edge', () => {
     expect(worth(limit + 0.01)).toBeLessThan(0);
   });
 
-  test('a fair price is no trade; the mirror recommends NO', async () => {
+  test('a fair price recommends no trade; the mirrored probability recommends NO', async () => {
     const { client } = await newTrader(service);
     const market = markets[0] as Market;
     const fair = await client.getMarketContext(market.id, { myProbability: market.yesPrice });
@@ -159,7 +159,7 @@ describe('edge', () => {
 });
 
 describe('safeguards', () => {
-  test('what is left counts open BUYs, as the safeguard itself does', async () => {
+  test('the remaining amount counts open BUYs, as the safeguard itself does', async () => {
     const trader = await newTrader(service);
     const market = markets[0] as Market;
     await trader.client.updateSettings({
@@ -219,7 +219,7 @@ describe('safeguards', () => {
 });
 
 describe('warnings', () => {
-  test('own orders, both outcomes, an end that is near', async () => {
+  test('the agent’s own orders, positions in both outcomes, a near end', async () => {
     const trader = await newTrader(service);
     const market = markets[0] as Market;
     await trader.client.placeTrade(await restingOrder(trader, market));
@@ -244,7 +244,7 @@ describe('warnings', () => {
     expect(codes(late)).toContain('market_closing_soon');
   });
 
-  test('a neg-risk market says so', async () => {
+  test('a neg-risk market', async () => {
     const { client } = await newTrader(service);
     const [contest] = await openMarkets(client, '0.01', true);
     expect(codes(await client.getMarketContext((contest as Market).id))).toContain('negative_risk');
@@ -269,8 +269,8 @@ describe('warnings', () => {
   });
 });
 
-describe('whose and what', () => {
-  test('texts of strangers are marked, and plain in the market record, too', async () => {
+describe('access and names', () => {
+  test('untrusted texts are marked; in the market record they are plain', async () => {
     const { client } = await newAgent(service);
     const { untrustedText, market } = await client.getMarketContext((markets[0] as Market).slug);
     expect(untrustedText.title).toBe(market.question);
@@ -278,7 +278,7 @@ describe('whose and what', () => {
     expect(untrustedText.notice).toContain('strangers');
   });
 
-  test('a wallet of somebody else is not found; every id finds the market', async () => {
+  test('a wallet out of reach is not found; every id finds the market', async () => {
     const market = markets[0] as Market;
     const trader = await newTrader(service);
     const stranger = await newTrader(service);
@@ -293,7 +293,7 @@ describe('whose and what', () => {
       expect((await trader.client.getMarketContext(id, { user: trader.funder })).market.id).toBe(market.id);
   });
 
-  test('two trips to the database: what is held, then what a trade would be judged by', async () => {
+  test('takes two trips to the database: holdings, then the figures of the safeguards', async () => {
     const trader = await newTrader(service);
     const market = markets[0] as Market;
     const query = { size: 10, side: 'BUY', myProbability: 0.6, user: trader.funder } as const;

@@ -201,7 +201,7 @@ const killPostgres = (dataDir: string) => {
 };
 
 describe('kill -9 of everything', () => {
-  test('service and PostgreSQL: the next start recovers by itself', async () => {
+  test('service and PostgreSQL: the next start recovers without help', async () => {
     const dataDir = dataFolder();
     const first = await startProcess({ dataDir });
     const { trader, placed } = await restOne(first);
@@ -213,7 +213,7 @@ describe('kill -9 of everything', () => {
     expect(await trader.client.getOrder(placed)).toMatchObject({ status: 'live' });
   });
 
-  test('the postmaster alone: its children follow, and the next start recovers', async () => {
+  test('the postmaster alone: its children end, and the next start recovers', async () => {
     const dataDir = dataFolder();
     const first = await startProcess({ dataDir });
     const { trader, placed } = await restOne(first);
@@ -223,7 +223,7 @@ describe('kill -9 of everything', () => {
     expect(await trader.client.getOrder(placed)).toMatchObject({ status: 'live' });
   });
 
-  test('PostgreSQL under a running service: 503, and a stop meanwhile leaves what the next start finds', async () => {
+  test('PostgreSQL under a running service: 503; after a stop the next start has all data', async () => {
     const dataDir = dataFolder();
     const service = await startProcess({ dataDir });
     const { trader, placed } = await restOne(service);
@@ -247,7 +247,7 @@ describe('a stale postmaster.pid', () => {
   const bystander = spawn(process.execPath, script, { stdio: 'ignore' });
   afterAll(() => bystander.kill('SIGKILL'));
 
-  test('that names some other program by now: the service starts, and leaves that program alone', async () => {
+  test('that names another program: the service starts, and does not touch that program', async () => {
     const dataDir = dataFolder();
     const first = await startProcess({ dataDir });
     const { trader, placed } = await restOne(first);

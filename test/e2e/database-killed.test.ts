@@ -65,7 +65,7 @@ async function newService(): Promise<{ service: ServiceProcess; trader: Trader; 
 }
 
 describe('PostgreSQL killed alone', () => {
-  test('five times in a row: each time both venues, listeners and streams of work come back', async () => {
+  test('five times in a row: each time both venues, listeners and jobs recover', async () => {
     const { service, trader, dataDir } = await newService();
     const market = await aMarket(trader.client);
     const placed = await trader.client.placeTrade(await restingOrder(trader, market));
@@ -101,7 +101,7 @@ describe('PostgreSQL killed alone', () => {
     expect(postgresOf(dataDir)).toEqual([]);
   });
 
-  test('SIGTERM right after it ends the service within three seconds', async () => {
+  test('SIGTERM right after the kill ends the service within three seconds', async () => {
     const { service, dataDir } = await newService();
     kill(postmasterOf(dataDir).pid, 'SIGKILL');
     const since = performance.now();
@@ -111,7 +111,7 @@ describe('PostgreSQL killed alone', () => {
     expect(await waitFor(() => postgresOf(dataDir).length === 0, 5_000)).toBe(true);
   });
 
-  test('its folder gone, too: the service ends with a sentence and a code', async () => {
+  test('with its folder deleted: the service ends with a message and an exit code', async () => {
     const { service, dataDir } = await newService();
     const pids = postgresOf(dataDir);
     rmSync(join(dataDir, 'postgres'), { recursive: true, force: true });
@@ -123,7 +123,7 @@ describe('PostgreSQL killed alone', () => {
     expect(service.output()).toContain('is gone');
   });
 
-  test('its folder gone and SIGTERM at once: it ends within ten seconds', async () => {
+  test('with its folder deleted and SIGTERM at once: the service ends within ten seconds', async () => {
     const { service, dataDir } = await newService();
     const pids = postgresOf(dataDir);
     rmSync(dataDir, { recursive: true, force: true });

@@ -106,7 +106,7 @@ async function expectBooksToAgree({ client }: Trader, sent: readonly Sent[]) {
   expect(micro(position?.size ?? 0)).toBe(orders.reduce((sum, { filledSize }) => sum + micro(filledSize), 0));
 }
 
-test('terminations with trades in flight: the process lives, every order ends with proof, trading goes on', async () => {
+test('terminated connections with trades in flight: the process survives, every order ends with proof, trading goes on', async () => {
   const service = await startProcess({
     env: { DATABASE_URL: url, MASTER_KEY: 'ab'.repeat(32), RATE_LIMITS: 'off' },
   });

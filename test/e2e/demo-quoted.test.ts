@@ -39,7 +39,7 @@ test('npm run demo:venue-b goes from a quote to a payout and ends with 0', async
   expect(output).not.toMatch(/bw_[0-9A-Za-z]{10}|[1-9A-HJ-NP-Za-km-z]{80,}|\[\d+(,\d+){31,}\]/);
 });
 
-test('without a service it says how to start one', async () => {
+test('without a service it explains how to start one', async () => {
   const { code, output } = await runExample('http://127.0.0.1:9');
   expect(code).toBe(1);
   expect(output).toContain('npm start');

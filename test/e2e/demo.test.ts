@@ -18,7 +18,7 @@ test('npm run demo trades for the first time and ends with 0', async () => {
   expect(output).not.toMatch(/bw_[0-9A-Za-z]{10}|0x[0-9a-f]{64}\b/);
 });
 
-test('it finds the service of its data folder, whatever the port, and says where it looked when that has stopped', async () => {
+test('it finds the service of its data folder on any port, and names the address when the service has stopped', async () => {
   const DATA_DIR = dataFolder();
   const service = await startProcess({ dataDir: DATA_DIR, port: await freePort() });
   const env = { PATH: process.env.PATH, DATA_DIR };
@@ -38,7 +38,7 @@ test('it finds the service of its data folder, whatever the port, and says where
   expect(after.output).not.toContain(service.url);
 });
 
-test('without a service it says how to start one', async () => {
+test('without a service it explains how to start one', async () => {
   const child = spawn(process.execPath, [EXAMPLE], {
     env: { ...process.env, BELLWETHER_URL: 'http://127.0.0.1:9' },
   });

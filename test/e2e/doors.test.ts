@@ -33,11 +33,11 @@ describe('which doors are open', () => {
     solana: (await rpc('getHealth', [], of)).status === 200,
   });
 
-  test('all of them where the service answers this machine alone', async () => {
+  test('all of them when the service listens on this machine only', async () => {
     expect(await open(service)).toEqual({ clob: true, dflow: true, solana: true });
   });
 
-  test('the CLOB alone where it answers others, and quotes work all the same', async () => {
+  test('only the CLOB when others can reach the service; quotes still work', async () => {
     const others = await startTestService({ PAPER_WORLD: 'off', HOST: '0.0.0.0' });
     const url = others.url.replace('0.0.0.0', '127.0.0.1');
     const local = { ...others, url };
@@ -46,16 +46,16 @@ describe('which doors are open', () => {
     const { id } = await aSandboxMarket(trader.client);
     const { body } = await trader.quote({ marketTicker: id, side: 'YES', action: 'BUY', amount: 10 });
     expect(body).toMatchObject({ unsignedTransaction: expect.any(String) });
-    expect(local.deps.paperRpcUrl).toBeNull();
+    expect(local.needs.paperRpcUrl).toBeNull();
   });
 
-  test('those that are named', async () => {
+  test('the configured ones', async () => {
     const named = await startTestService({ PAPER_WORLD: 'off', PAPER_DOORS: 'solana' });
     expect(await open(named)).toEqual({ clob: false, dflow: false, solana: true });
   });
 });
 
-describe('how often', () => {
+describe('rate limits', () => {
   let limited: TestService;
   beforeAll(async () => {
     limited = await startTestService({
@@ -66,7 +66,7 @@ describe('how often', () => {
     });
   });
 
-  test('an address has one bucket for all doors, each refuses in its own shape, and the desk goes on', async () => {
+  test('an address has one bucket for all doors, each door refuses in its own format, and the desk still answers', async () => {
     const trader = await newSandboxTrader(limited);
     const { id } = await aSandboxMarket(trader.client);
     // Eleven tokens each: what they compute and keep is dear.
@@ -92,7 +92,7 @@ describe('how often', () => {
   });
 });
 
-describe('what no door takes', () => {
+describe('requests that every door refuses', () => {
   test.each([
     [`${CLOB}/markets/%00`, 'The URL holds a NUL'],
     [`${CLOB}/book?token_id=1%00`, 'The URL holds a NUL'],
@@ -150,7 +150,7 @@ describe('tickers of any form', () => {
     '日本',
   ];
 
-  test('that nobody has are market_not_found', async () => {
+  test('that are unknown give market_not_found', async () => {
     const { apiKey, client } = await newAgent(service);
     const known = await aSandboxMarket(client);
     for (const marketTicker of FORMS) {
@@ -174,16 +174,16 @@ describe('tickers of any form', () => {
         ]);
     }
     // And none of them was taken for an outage.
-    expect(quotingVenue(service.deps).status()).toBe('ready');
-    expect(await quotingVenue(service.deps).quotes.market(known.id)).toMatchObject({ id: known.id });
+    expect(quotingVenue(service.needs).status()).toBe('ready');
+    expect(await quotingVenue(service.needs).quotes.market(known.id)).toMatchObject({ id: known.id });
   });
 
-  test('are known to the door itself up to their longest', async () => {
+  test('are found by the door itself up to the maximum length', async () => {
     expect((await get(`${METADATA}/market/${'K'.repeat(120)}`)).status).toBe(404);
   });
 });
 
-test('liquidity of venue B is what rests in its book', async () => {
+test('the liquidity of a quoted market is what rests in its book', async () => {
   const { client } = await newAgent(service);
   const market = await aSandboxMarket(client);
   expect(Number(market.liquidity)).toBeGreaterThan(0);
@@ -191,7 +191,7 @@ test('liquidity of venue B is what rests in its book', async () => {
   expect(Number(market.liquidity)).toBeCloseTo(Number(facts?.view?.liquidity ?? 0n) / 1e6, 1);
 });
 
-test('redeeming a ticker of venue B names the SELL that does it', async () => {
+test('redeeming a ticker names the SELL quote that redeems it', async () => {
   const { apiKey, client } = await newAgent(service);
   const { id, clobTokenIds } = await aSandboxMarket(client);
   for (const marketId of [id, clobTokenIds[0]]) {
@@ -209,7 +209,7 @@ test('redeeming a ticker of venue B names the SELL that does it', async () => {
   expect([unknown.status, unknown.body.code]).toEqual([404, 'market_not_found']);
 });
 
-test('the wallet that an agent first trades with is its solAddress; a quote alone names nobody', async () => {
+test('the first wallet that an agent trades with is its solAddress; a quote alone does not set it', async () => {
   const trader = await newSandboxTrader(service);
   const { id } = await aSandboxMarket(trader.client);
   const ask = { side: 'YES', action: 'BUY', amount: 5 } as const;

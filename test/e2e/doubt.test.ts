@@ -41,7 +41,7 @@ let real: SignedOrders;
 
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
-  signedOrders = venueFor(service.deps, undefined, 'signedOrders').signedOrders;
+  signedOrders = venueFor(service.needs, undefined, 'signedOrders').signedOrders;
   real = { ...signedOrders };
   market = await aMarket((await newTrader(service)).client);
 });
@@ -90,7 +90,7 @@ const resolved = (orderId: string, wanted: readonly OrderStatus[]) =>
     .toSatisfy((status: OrderStatus) => wanted.includes(status));
 
 describe('an order whose outcome is unknown', () => {
-  test('it was executed and the answer is lost: the evidence stands, whatever was not heard', async () => {
+  test('it was executed and the answer is lost: the evidence decides', async () => {
     trader = await newTrader(service);
     const before = await balance();
     for (const request of [await marketBuy(), await restingOrder(trader, market)]) {
@@ -121,7 +121,7 @@ describe('an order whose outcome is unknown', () => {
     expect((await usage()).trades).toBe(2);
   });
 
-  test('it is executed after a while: in doubt until then, and the budget with it', async () => {
+  test('it is executed later: the order is in doubt and its budget reserved until then', async () => {
     trader = await newTrader(service);
     const request = await marketBuy();
     let execute: () => Promise<unknown> = async () => {};
@@ -160,7 +160,7 @@ describe('an order whose outcome is unknown', () => {
     expect((await usage()).trades).toBe(1);
   });
 
-  test('it never arrived: in doubt until that is proved, then rejected, and the budget is back', async () => {
+  test('it never arrived: in doubt until that is proved, then rejected, and the budget is returned', async () => {
     trader = await newTrader(service);
     const request = await restingOrder(trader, market, 100);
     const orderId = orderIdOf(request);
@@ -213,7 +213,7 @@ describe('an order whose outcome is unknown', () => {
     expect(await usage()).toEqual({ trades: 0, amount: 0 });
   });
 
-  test('while it is in doubt its budget counts against the caps', async () => {
+  test('while the order is in doubt its budget counts against the caps', async () => {
     trader = await newTrader(service);
     await trader.client.updateSettings({ maxTradesPerDay: 1 });
     wrapVenue({ submit: async () => UNKNOWN });
@@ -223,7 +223,7 @@ describe('an order whose outcome is unknown', () => {
   });
 });
 
-test('the table of transitions lets evidence move an order in doubt, and nothing move it back', () => {
+test('evidence can move an order out of doubt, and nothing can move it back', () => {
   for (const status of ['submitting', 'unknown'] as const) {
     expect(transition('signed', status, 'accepted')).toBe('live');
     expect(transition('signed', status, 'rejected')).toBe('rejected');

@@ -107,13 +107,13 @@ function expectAsBefore(answers: Answers, before: Answers | undefined): void {
     });
 }
 
-describe('before anything happens', () => {
+describe('before any request', () => {
   test('the exchange has recovered to the same state from snapshot and journal', () => {
     expect(exchangeHash).toBe(recorded.exchangeHash);
   });
 
   test.each(['Mara', 'Nils', 'Olga', 'Paul', 'Rosa', 'Quinn'])(
-    '%s reads what it read before',
+    '%s reads the same as before',
     async (name) => {
       const answers = await answersOfAgent(service, agent(name), recorded.markets.traded);
       expectAsBefore(answers, recorded.answers[name]);
@@ -130,14 +130,14 @@ describe('before anything happens', () => {
     expectAsBefore(answers, recorded.answers.all);
   });
 
-  test('wallets hold the same on the chain, and the supply is the same', async () => {
+  test('balances and supply on the chain are the same', async () => {
     const wallets = recorded.agents.flatMap(({ solanaWallet }) => solanaWallet ?? []);
     expectAsBefore(await answersOfChain(service, wallets, USDC_MINT), recorded.answers.chain);
   });
 });
 
 describe('promises of the earlier service', () => {
-  test('every request that it answered gets the same answer again, and has no second effect', async () => {
+  test('every answered request gets the same answer again, without a second effect', async () => {
     const before = await agent('Mara').client.getMe();
     expect(recorded.requests.length).toBeGreaterThan(10);
     for (const { agent: name, path, headers, body, status, answer } of recorded.requests) {
@@ -154,7 +154,7 @@ describe('promises of the earlier service', () => {
     expect((await call(service, 'GET', '/agents/me', { key: recorded.revokedKey })).status).toBe(401);
   });
 
-  test("the owner's locks and pause hold, also for the wallet that left", async () => {
+  test("the owner's locks and pause apply, also to the wallet that left", async () => {
     const raised = agent('Mara').client.updateSettings({ maxTradeAmount: 901 });
     await expect(raised).rejects.toMatchObject({ code: 'locked_by_owner' });
     const common = { market: await market(), outcome: 'YES', side: 'BUY', worstPrice: 0.97 } as const;
@@ -172,7 +172,7 @@ describe('promises of the earlier service', () => {
 });
 
 describe('trading goes on', () => {
-  test('what was signed before and never sent is placed; a new order rests and is canceled', async () => {
+  test('an order signed before and never sent is placed; a new order rests and is canceled', async () => {
     const { client } = agent('Mara');
     const { tradesToday } = await client.getMe();
     expect(await client.placeTrade(recorded.unsent)).toMatchObject({ success: true, status: 'matched' });
@@ -201,7 +201,7 @@ describe('trading goes on', () => {
     expect(await redeem()).toMatchObject({ status: 'nothing_to_redeem' });
   });
 
-  test('on the other venue, the order under way is filled, and what it bought is sold', async () => {
+  test('on the quote venue the order in flight is filled, and its position is sold', async () => {
     const { client } = agent('Mara');
     const [open] = (await client.listOpenOrders()).filter(({ venue }) => venue === VENUE_B);
     service.sandbox.venue.switches.fill = 'auto';
@@ -219,7 +219,7 @@ describe('trading goes on', () => {
     }
   });
 
-  test('webhooks that waited are delivered in their order, signed with the old secret', async () => {
+  test('waiting webhooks are delivered in order, signed with the old secret', async () => {
     const { client, webhooks } = agent('Mara');
     const [webhook] = webhooks;
     const path = `/webhooks/${webhook?.id}/deliveries?limit=100`;
@@ -236,7 +236,7 @@ describe('trading goes on', () => {
     expect(ids.slice(0, waiting.length)).toEqual(waiting.reverse());
   });
 
-  test('an order that was good until a time expires then', async () => {
+  test('a GTD order expires on time', async () => {
     const { client } = agent('Olga');
     const [mortal] = (await client.listOpenOrders()).filter(({ orderType }) => orderType === 'GTD');
     clock.advance(3 * 3_600_000);

@@ -60,7 +60,7 @@ describe('a thousand slow clients', () => {
     });
   });
 
-  test('are closed in time, told why, and cost the others nothing', async () => {
+  test('get an error and are closed in time, without delaying other clients', async () => {
     const quiet = await latencies(service.url, 50);
     const head = 'POST /agents/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
     const kinds = [
@@ -110,7 +110,7 @@ describe('a thousand slow clients', () => {
     );
   });
 
-  test('five thousand idle connections have room, and the service still answers', async () => {
+  test('five thousand idle connections are accepted, and the service still answers', async () => {
     const idle: Slow[] = [];
     const request = 'GET /agents/health HTTP/1.1\r\nHost: localhost\r\n\r\n';
     for (let i = 0; i < 5_000; i += 100)
@@ -133,8 +133,8 @@ test('a stop does not wait for clients that never finish', async () => {
   expect(performance.now() - start).toBeLessThan(8_000);
 });
 
-describe('a bound on connections', () => {
-  test('leaves room for others: one address has half of them', async () => {
+describe('the limit of connections', () => {
+  test('gives one address at most half of them', async () => {
     const service = await startTestService({ MAX_CONNECTIONS: '20', PAPER_WORLD: 'off' });
     const held: Slow[] = [];
     for (let i = 0; i < 15; i++) held.push(await open(service.url, '', '127.0.0.2'));
@@ -148,7 +148,7 @@ describe('a bound on connections', () => {
     expect(next.closedAfterMs).toBeNull();
   });
 
-  test('holds for all together', async () => {
+  test('applies to all addresses together', async () => {
     const service = await startTestService({ MAX_CONNECTIONS: '20', PAPER_WORLD: 'off' });
     const held: Slow[] = [];
     for (let i = 0; i < 40; i++) held.push(await open(service.url, '', `127.0.0.${2 + (i % 8)}`));
@@ -156,7 +156,7 @@ describe('a bound on connections', () => {
     expect(held.filter(({ closedAfterMs }) => closedAfterMs === null).length).toBeLessThanOrEqual(20);
   });
 
-  test('proxies stand for many', async () => {
+  test('does not apply per address to trusted proxies', async () => {
     const service = await startTestService({
       MAX_CONNECTIONS: '20',
       TRUST_PROXY: '127.0.0.2',
@@ -169,13 +169,13 @@ describe('a bound on connections', () => {
   });
 });
 
-describe('bytes that are no request', () => {
+describe('bytes that are not an HTTP request', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService({ PAPER_WORLD: 'off' });
   });
 
-  test('headers that are too large: 431, as a problem', async () => {
+  test('too large headers: 431, as a problem', async () => {
     for (const [line, header] of [
       ['GET /agents/health HTTP/1.1', `X-Long: ${'x'.repeat(20_000)}`],
       [`GET /agents/health?${'x'.repeat(20_000)} HTTP/1.1`, 'X-Short: x'],

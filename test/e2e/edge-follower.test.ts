@@ -50,15 +50,15 @@ afterAll(() => {
 const get = (target: string, headers?: readonly string[]) =>
   rawRequest(follower.url, `GET ${target} HTTP/1.1`, headers);
 
-describe('a follower', () => {
-  test('serves the door through the leader', async () => {
+describe('a follower that forwards a door', () => {
+  test('serves it through the leader', async () => {
     const { status, text } = await get('/desk/paper/clob/time');
     expect(status).toBe(200);
     expect(Number(text)).toBeGreaterThan(1_700_000_000);
     expect((await get('/desk/paper/dflow/metadata/api/v1/markets?limit=1')).status).toBe(200);
   });
 
-  test.each(['absolute-form', 'scheme-relative'])('%s targets reach nobody', async (form) => {
+  test.each(['absolute-form', 'scheme-relative'])('%s targets are refused', async (form) => {
     const before = heard.length;
     const target = form === 'absolute-form' ? `http://${strangerHost}` : `//${strangerHost}`;
     for (const path of ['/desk/paper/clob/time', '/paper/clob/time', '/desk/paper/solana']) {
@@ -86,7 +86,7 @@ describe('a follower', () => {
     expect(text).not.toContain('bellwether_http_request_duration');
   });
 
-  describe('whatever answers as the leader', () => {
+  describe('an impostor of the leader', () => {
     const pretend = async (path: string): Promise<void> => {
       const sql = openPool(leader.databaseUrl, { max: 1, applicationName: 'edge test' });
       await sql`update exchange_leader set url = ${`http://${strangerHost}${path}`}, replica_id = 'stranger'`;
@@ -94,7 +94,7 @@ describe('a follower', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
     };
 
-    test('hears no secret of the caller’s connection, and only the headers that doors read', async () => {
+    test('receives no secret of the caller, only the headers that doors read', async () => {
       await pretend('');
       heard.length = 0;
       await get('/desk/paper/clob/time', [
@@ -110,7 +110,7 @@ describe('a follower', () => {
         expect(seen[name], name).toBeUndefined();
     });
 
-    test('is not followed to where it redirects', async () => {
+    test('cannot redirect the follower', async () => {
       await pretend('/redirects');
       heard.length = 0;
       const { status } = await get('/desk/paper/clob/time');
@@ -118,7 +118,7 @@ describe('a follower', () => {
       expect(heard.some(({ url }) => url === '/elsewhere')).toBe(false);
     });
 
-    test('cannot fill the memory', async () => {
+    test('cannot fill the follower’s memory', async () => {
       await pretend('/endless');
       const before = process.memoryUsage().rss;
       const { status, text } = await get('/desk/paper/clob/time');
@@ -154,13 +154,13 @@ describe('the call between replicas', () => {
     await sql.end();
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await call(follower, 'GET', '/markets/orderbook/1').catch(() => {});
-    await follower.deps.venues.default.markets.find('1').catch(() => {});
+    await follower.needs.venues.default.markets.find('1').catch(() => {});
     await new Promise((resolve) => tap.close(resolve));
     if (seen === undefined) throw new Error('the follower called nobody');
     return seen;
   };
 
-  test('proves its body, its path and its time, and holds once', async () => {
+  test('is signed over body, path and time, and accepted once', async () => {
     const proofOf = ({ headers }: { headers: Record<string, string> }) =>
       Object.fromEntries(
         Object.entries(headers).filter(([name]) => /^(authorization|x-bellwether)/.test(name)),
@@ -177,7 +177,7 @@ describe('the call between replicas', () => {
     expect((await send(proofOf(second), second.text.replace('find', 'book'))).status).toBe(404);
   });
 
-  test('nobody else makes one', async () => {
+  test('is refused with any other signature', async () => {
     const digest = createHash('sha256').update(body).digest('hex');
     for (const headers of [
       {},

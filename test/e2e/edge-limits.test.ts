@@ -34,7 +34,7 @@ const newKey = async (key: string, keyName = 'more') =>
   call(service, 'POST', '/agents/create-api-key', { key, body: { keyName } });
 
 describe('tokens', () => {
-  test('are the agent’s, whichever of its keys calls', async () => {
+  test('belong to the agent and are shared by its keys', async () => {
     const { apiKey } = await newAgent(service);
     const keys = [apiKey];
     for (let i = 0; i < 4; i++) keys.push((await newKey(apiKey)).body.apiKeyCode);
@@ -46,7 +46,7 @@ describe('tokens', () => {
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(7);
   });
 
-  test('of a batch are drawn for every order, all or none, once its schema holds', async () => {
+  test('of a batch are taken for all orders or none, after its schema was checked', async () => {
     const trader = await newTrader(service);
     const market = await aMarket(trader.client);
     const orders = await Promise.all(Array.from({ length: 20 }, () => restingOrder(trader, market)));
@@ -65,7 +65,7 @@ describe('tokens', () => {
   });
 });
 
-test('buckets that are full again leave the database', async () => {
+test('full buckets are deleted from the database', async () => {
   const { bank, stop } = await watchReplicas(sql, 'edge-test');
   await bank.lease('read nobody', { burst: 10, perSecond: 1 }, 1);
   await sql`update rate_buckets set at = now() - interval '3 hours' where name = 'read nobody'`;
@@ -77,7 +77,7 @@ test('buckets that are full again leave the database', async () => {
 });
 
 describe('keys', () => {
-  test('ten are active at most, and one that is revoked makes room', async () => {
+  test('at most ten are active; revoking one makes room', async () => {
     const { apiKey } = await newAgent(service);
     const made = await Promise.all(Array.from({ length: 12 }, () => newKey(apiKey)));
     const [refused] = made.filter(({ status }) => status !== 200);
@@ -88,7 +88,7 @@ describe('keys', () => {
     expect((await newKey(apiKey)).status).toBe(200);
   });
 
-  test('revoked ones are forgotten in the end, the registration’s never', async () => {
+  test('revoked ones are deleted eventually, the key of the registration never', async () => {
     const { apiKey, agentId } = await newAgent(service);
     await sql`insert into api_keys (agent_id, key_hash, key_prefix, key_suffix, name, status, create_type, created_at, last_called_at, revoked_at)
       select ${agentId}, decode(md5(${agentId} || i), 'hex'), 'bw_aaaa', 'bbbb', 'old', 2, 1, now(), now(), now() - i * interval '1 minute'
@@ -106,7 +106,7 @@ describe('wallets', () => {
     select '0x' || lpad(to_hex(i) || md5(${agentId}), 40, 'f'), user_id, 'evm', 'x', now()
     from agents, generate_series(1, ${count}) i where agent_id = ${agentId}`;
 
-  test('an owner keeps a hundred; what it has already stays usable', async () => {
+  test('an owner has at most a hundred; existing ones stay usable', async () => {
     const trader = await newTrader(service);
     const register = async (signer: Signer) => {
       const credentials = await createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer });
@@ -149,7 +149,7 @@ describe('wallets', () => {
 describe('skills', () => {
   const skill = { skillName: 'Fade', description: 'd', version: '1', howItWorks: 'h' };
 
-  test('an owner keeps a hundred: refused ones give way, others do not', async () => {
+  test('an owner has at most a hundred: refused ones are replaced, others are not', async () => {
     const { apiKey, agentId } = await newAgent(service);
     const submit = () => call(service, 'POST', '/agent/skill/submit-skill', { key: apiKey, body: skill });
     expect((await submit()).status).toBe(200);
@@ -168,7 +168,7 @@ describe('idempotency keys', () => {
   const update = (key: string, idempotencyKey: string, body: unknown = { maxTradesPerDay: 7 }) =>
     call(service, 'POST', '/agents/settings', { key, body, headers: { 'idempotency-key': idempotencyKey } });
 
-  test('an agent has so many at a time; a replay is answered all the same', async () => {
+  test('are limited per agent; a replay is still answered', async () => {
     const { apiKey, agentId } = await newAgent(service);
     await sql`insert into idempotency_keys (scope, route, key, body_hash, status, body, expires_at)
       select ${agentId}, 'x', 'old-' || i, '\\x00', 200, '{}', now() + interval '1 hour' from generate_series(1, 19998) i`;
@@ -183,14 +183,14 @@ describe('idempotency keys', () => {
     expect(row?.count).toBe(20_000);
   });
 
-  test('refused requests use none up', async () => {
+  test('are not used up by refused requests', async () => {
     const { apiKey } = await newAgent(service);
     for (let i = 0; i < 30; i++)
       expect((await update(apiKey, `k${i}`, { maxTradesPerDay: -1 })).status).toBe(400);
     expect((await update(apiKey, 'last')).status).toBe(200);
   });
 
-  test('the same JSON in other whitespace or key order is the same request', async () => {
+  test('treat JSON with other whitespace or key order as the same request', async () => {
     const { apiKey } = await newAgent(service);
     const first = await update(apiKey, 'k', '{"maxTradesPerDay":7,"maxTradeAmount":12.5}');
     expect(first.status).toBe(200);
@@ -203,7 +203,7 @@ describe('idempotency keys', () => {
     });
   });
 
-  test('a body that is nested without end is refused, not a fault of ours', async () => {
+  test('refuse an extremely nested body with 400 instead of 500', async () => {
     const { apiKey } = await newAgent(service);
     const body = `{"keyName":"x","more":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
     const answer = await call(service, 'POST', '/agents/create-api-key', {
@@ -214,7 +214,7 @@ describe('idempotency keys', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
   });
 
-  test('on register they are scoped to address and body: strangers behind one address do not meet', async () => {
+  test('on register are scoped to address and body: clients behind one address do not collide', async () => {
     const register = (name: string) =>
       call(service, 'POST', '/agents/register', { body: { name }, headers: { 'idempotency-key': '1' } });
     expect((await register('one')).status).toBe(200);

@@ -21,7 +21,7 @@ const register = (service: TestService, headers: Record<string, string> = {}) =>
   call(service, 'POST', '/agents/register', { body: { name: 'x' }, headers });
 
 describe('one proxy', () => {
-  test('what stands left in X-Forwarded-For is the caller’s own text', async () => {
+  test('the left part of X-Forwarded-For is ignored: the caller can write it', async () => {
     const service = await startTestService({ ...LIMITED, TRUST_PROXY: 'on' });
     expect(await passed(service, (n) => ({ 'x-forwarded-for': `198.51.100.${n}, 203.0.113.1` }))).toBe(3);
     expect(await passed(service, (n) => ({ 'x-forwarded-for': `203.0.113.${50 + n}` }))).toBe(10);
@@ -34,7 +34,7 @@ describe('one proxy', () => {
 });
 
 describe('two proxies', () => {
-  test('are read past', async () => {
+  test('are both skipped in X-Forwarded-For', async () => {
     const service = await startTestService({ ...LIMITED, TRUST_PROXY: '2' });
     expect(await passed(service, (n) => ({ 'x-forwarded-for': `1.2.3.${n}, 203.0.113.1, 10.0.0.1` }))).toBe(
       3,
@@ -44,7 +44,7 @@ describe('two proxies', () => {
 });
 
 describe('proxies by address', () => {
-  test('count only where the connection comes from one', async () => {
+  test('are trusted only when the connection comes from one of them', async () => {
     const near = await startTestService({ ...LIMITED, TRUST_PROXY: '127.0.0.0/8,10.0.0.0/8' });
     expect(await passed(near, (n) => ({ 'x-forwarded-for': `1.2.3.${n}, 203.0.113.1, 10.9.9.9` }))).toBe(3);
     expect(await passed(near, (n) => ({ 'x-forwarded-for': `203.0.113.${50 + n}` }))).toBe(10);
@@ -53,7 +53,7 @@ describe('proxies by address', () => {
   });
 });
 
-describe('what only this machine may', () => {
+describe('privileges of this machine', () => {
   const FORWARDING = [
     { 'x-forwarded-for': '127.0.0.1' },
     { 'x-forwarded-host': 'localhost' },
@@ -70,7 +70,7 @@ describe('what only this machine may', () => {
   ];
 
   test.each(['off', 'on', '2', '127.0.0.1'])(
-    'with TRUST_PROXY=%s no header of a proxy may be there',
+    'with TRUST_PROXY=%s do not apply to requests with headers of a proxy',
     async (proxies) => {
       const service = await startTestService({
         RATE_LIMITS: 'on',
@@ -90,7 +90,7 @@ describe('what only this machine may', () => {
     },
   );
 
-  test('a service that is published under a name of its own has no callers that are merely near', async () => {
+  test('do not apply when the service has a public host name', async () => {
     const service = await startTestService({
       RATE_LIMITS: 'on',
       RATE_LIMIT_REGISTER_PER_HOUR: '2',

@@ -14,7 +14,7 @@ beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off', BASE_PATH: '/desk' });
 });
 
-test('every part of it carries a policy, and none may be framed', async () => {
+test('every part has a content security policy, and none may be framed', async () => {
   for (const path of ['/docs', '/docs/', '/docs/js/scalar.js', '/docs/js/start.js', '/docs/none']) {
     const { headers } = await call(service, 'GET', path);
     const policy = headers.get('content-security-policy') ?? '';
@@ -26,7 +26,7 @@ test('every part of it carries a policy, and none may be framed', async () => {
   }
 });
 
-test('the document names the interface’s version and the server that it came from', async () => {
+test('the document names the version of the interface and its server', async () => {
   const { body } = await call(service, 'GET', '/openapi.json');
   expect(body.info.version).toBe('1.0.0');
   expect(body.servers).toEqual([{ url: '/desk' }]);
@@ -35,7 +35,7 @@ test('the document names the interface’s version and the server that it came f
 });
 
 describe.skipIf(executablePath === null)('in a browser', () => {
-  test('it shows the operations, complains of nothing and asks no stranger', async () => {
+  test('it shows the operations without errors and without requests to other hosts', async () => {
     const browser = await chromium.launch({ executablePath: executablePath as string, args: CHROMIUM_ARGS });
     try {
       const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });

@@ -55,7 +55,7 @@ describe('the target begins with a single slash', () => {
   });
 });
 
-describe('the Host is one of ours', () => {
+describe('the Host must be accepted', () => {
   const asked = async (host: string, target = '/agents/health') => {
     const { status, body } = await get(target, [`Host: ${host}`]);
     return { status, code: body.code };
@@ -84,7 +84,7 @@ describe('the Host is one of ours', () => {
     },
   );
 
-  test('probes answer whatever the Host', async () => {
+  test('probes answer for every Host', async () => {
     expect((await asked('10.0.0.7:8080', '/healthz')).status).toBe(200);
     expect((await asked('10.0.0.7:8080', '/readyz')).status).toBe(200);
   });
@@ -99,7 +99,7 @@ describe('the Host is one of ours', () => {
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_target' });
   });
 
-  test('no Host at all: 400, as a problem', async () => {
+  test('a missing Host: 400, as a problem', async () => {
     const { status, body } = await sendRaw(
       service.url,
       'GET /agents/health HTTP/1.1\r\nConnection: close\r\n\r\n',
@@ -107,7 +107,7 @@ describe('the Host is one of ours', () => {
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_target' });
   });
 
-  test('a browser that came by another address is sent to the public URL once', async () => {
+  test('a browser on another address is redirected to the public URL once', async () => {
     const html = 'Accept: text/html,application/xhtml+xml';
     const first = await get('/owner', ['Host: 10.0.0.7:8080', html]);
     expect(first.status).toBe(302);
@@ -118,7 +118,7 @@ describe('the Host is one of ours', () => {
   });
 });
 
-describe('a browser’s Origin is ours or allowed', () => {
+describe('a browser’s Origin must be ours or allowed', () => {
   const from = (origin: string, method = 'GET', path = '/agents/health', headers = {}) =>
     call(service, method, path, { headers: { origin, ...headers } });
 
@@ -142,14 +142,14 @@ describe('a browser’s Origin is ours or allowed', () => {
     },
   );
 
-  test('the public URL’s own origin, and the address that the page itself was loaded from, pass', async () => {
+  test('the origin of the public URL and the page’s own address are accepted', async () => {
     expect((await from('https://desk.example.com')).status).toBe(200);
     expect((await from(service.address)).status).toBe(200);
     const other = service.address.replace(/:\d+$/, ':1');
     expect((await from(other)).status).toBe(403);
   });
 
-  test('an allowed one passes and may read the answer; a preflight is answered', async () => {
+  test('an allowed one is accepted and may read the answer; a preflight is answered', async () => {
     const allowed = 'https://console.example.com';
     const answer = await from(allowed);
     expect(answer.status).toBe(200);
@@ -169,7 +169,7 @@ describe('a browser’s Origin is ours or allowed', () => {
     );
   });
 
-  test('without an Origin nothing changes, and OPTIONS is no method of ours', async () => {
+  test('without an Origin nothing changes, and OPTIONS is not supported', async () => {
     expect(
       (await call(service, 'GET', '/agents/health')).headers.get('access-control-allow-origin'),
     ).toBeNull();

@@ -47,7 +47,7 @@ const foreign = (dataDir: string) =>
     return rows.map(({ name }) => name);
   });
 
-test('a new folder: every connection of the service is of a role that is no superuser', async () => {
+test('a new folder: no connection of the service has a superuser role', async () => {
   const dataDir = dataFolder();
   const service = await startProcess({ dataDir, makesCluster: true });
   const trader = await newTrader(service);
@@ -56,7 +56,7 @@ test('a new folder: every connection of the service is of a role that is no supe
   expect(await foreign(dataDir)).toEqual([]);
 });
 
-test('a folder of an older version: handed over whole at the start, and it works on', async () => {
+test('a folder of an older version: ownership of everything changes at the start, and the service works', async () => {
   const dataDir = dataFolder();
   const first = await startProcess({ dataDir });
   const trader = await newTrader(first);

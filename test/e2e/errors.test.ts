@@ -28,7 +28,7 @@ const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   overloaded: 'overload.test.ts',
   history_too_fine: 'history.test.ts',
   max_open_orders_exceeded: 'max-open-orders.test.ts',
-  idempotency_in_flight: 'trade.test.ts, concurrent twins',
+  idempotency_in_flight: 'trade.test.ts, simultaneous duplicates',
   order_outcome_unknown: 'doubt.test.ts',
   market_not_active: 'coherence.test.ts',
   claim_required: 'safeguards.test.ts: live venues only',
@@ -89,7 +89,7 @@ describe('bad input', () => {
     );
   });
 
-  test('all incoherent fields are reported together, the first being the code', async () => {
+  test('all incoherent fields are reported together, the first one as the code', async () => {
     const { body } = await withFields({ orderSize: 11, price: 0.02, tickSize: '0.1', negRisk: true });
     expect(body.code).toBe('order_size_mismatch');
     expect(body.errors.map(({ code }: { code: string }) => code)).toEqual([
@@ -111,7 +111,7 @@ describe('bad input', () => {
     });
   });
 
-  test('every code of the registry has a row here or a named test elsewhere', () => {
+  test('every code of the registry has a row here or a test in another file', () => {
     const covered = new Set([...CASES.map(([code]) => code), ...Object.keys(ELSEWHERE)]);
     expect(Object.keys(ERRORS).filter((code) => !covered.has(code as ErrorCode))).toEqual([]);
   });

@@ -48,7 +48,7 @@ async function payer(on: TestService, allowance: number | null) {
 }
 
 describe('the local key', () => {
-  test('charges by the delegation, on every route, once for a key', async () => {
+  test('charges by delegation, on every route, once per key', async () => {
     const { wallet, client, balance, charge } = await payer(service, 1);
     const before = await balance();
     const fee = { amount: '0.25', fromAddress: wallet };
@@ -85,11 +85,11 @@ describe('the local key', () => {
       exists: true,
       delegatedAmount: '0.5',
       maxFeeCharge: '1000000',
-      rpcUrl: `${service.deps.publicUrl}/paper/solana`,
+      rpcUrl: `${service.needs.publicUrl}/paper/solana`,
     });
   });
 
-  test('of many at once with one key, one is charged', async () => {
+  test('many simultaneous requests with one key charge once', async () => {
     const { wallet, balance, charge } = await payer(service, 1);
     const before = await balance();
     const answers = await Promise.all(
@@ -109,7 +109,7 @@ describe('the local key', () => {
     expect(await balance()).toBeCloseTo(before - 0.1, 6);
   });
 
-  test('what a wallet lacks is said, and nothing is taken', async () => {
+  test('a missing amount is reported, and nothing is charged', async () => {
     const { wallet, balance, charge, client, signer } = await payer(service, null);
     const before = await balance();
     const none = await charge({ amount: '1', fromAddress: wallet });
@@ -134,7 +134,7 @@ describe('the local key', () => {
     expect(await balance()).toBe(before);
   });
 
-  test('the job sees the transaction land', async () => {
+  test('the job observes that the transaction landed', async () => {
     const { wallet, charge } = await payer(service, 1);
     const { body } = await charge({ amount: '0.1', fromAddress: wallet });
     await vi.waitFor(
@@ -147,7 +147,7 @@ describe('the local key', () => {
   });
 });
 
-test('a key is remembered over a restart', async () => {
+test('a key is remembered across a restart', async () => {
   const environment = {
     PAPER_WORLD: 'off',
     DATABASE_URL: await createTestDatabase(),
@@ -194,7 +194,7 @@ describe('Fireblocks', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('signs the charge, and its policy is reported', async () => {
+  test('signs the charge, and a refusal by its policy is reported', async () => {
     const { wallet, charge, balance } = await payer(custodied, 1);
     const before = await balance();
     fireblocks.faults.allowed = ['PROGRAM_CALL'];

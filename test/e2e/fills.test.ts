@@ -67,7 +67,7 @@ async function quotedFill(trader: Trader) {
 }
 
 describe('GET /markets/fills', () => {
-  test('has the fills of all venues with their orders, newest first, in the figures of the orders', async () => {
+  test('lists the fills of all venues with their orders, newest first, with the amounts of the orders', async () => {
     const trader = await newTrader(service);
     const bought = await trade(trader, 'BUY', 20);
     const { order, wallet } = await quotedFill(trader);
@@ -103,7 +103,7 @@ describe('GET /markets/fills', () => {
     });
   });
 
-  test('narrows by venue and market; an unknown venue is a mistake', async () => {
+  test('filters by venue and market; an unknown venue is refused', async () => {
     const trader = await newTrader(service);
     await trade(trader, 'BUY', 10);
     await trade(trader, 'BUY', 10, other);
@@ -123,7 +123,7 @@ describe('GET /markets/fills', () => {
     expect((await get(trader, '?venue=nasdaq')).body.code).toBe('unknown_venue');
   });
 
-  test('another agent’s fills are not there, also those of its other side', async () => {
+  test('does not list fills of other agents, including the counterparty', async () => {
     const [one, stranger] = [await newTrader(service), await newTrader(service)];
     await trade(one, 'BUY', 10);
     expect((await get(stranger)).body).toEqual([]);
@@ -135,7 +135,7 @@ describe('GET /markets/fills', () => {
     expect(body).toHaveLength(1);
   });
 
-  test('pages while fills come in: nothing that was there is missed, nothing comes twice', async () => {
+  test('is paged while fills arrive: none is missed, none is repeated', async () => {
     const trader = await newTrader(service);
     for (let i = 0; i < 6; i += 1) await trade(trader, 'BUY', 3 + i, i % 2 === 0 ? market : other);
     const before = (await all(trader, '?limit=100')).map(keyOf);
@@ -168,7 +168,7 @@ describe('GET /markets/fills', () => {
     expect({ status, path: body.errors[0].path }).toEqual({ status: 400, path });
   });
 
-  test('a cursor leads to the page behind it, however old; its place need not exist', async () => {
+  test('accepts a cursor of any age, even for a fill that does not exist', async () => {
     const trader = await newTrader(service);
     await trade(trader, 'BUY', 10);
     const place = (at: number) => Buffer.from(`${at}.0x${'a'.repeat(64)}`).toString('base64url');

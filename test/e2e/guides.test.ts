@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describe('the front page', () => {
-  test('a person gets a page that says what this is, which money it trades, and where to go on', async () => {
+  test('a person gets a page that explains the service, its money and the next steps', async () => {
     const { status, headers, body } = await call(service, 'GET', '/', { headers: PERSON });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toContain('text/html');
@@ -23,7 +23,7 @@ describe('the front page', () => {
       expect(body).toContain(`href="${path}"`);
   });
 
-  test('a program gets the addresses that it needs next, and each of them answers', async () => {
+  test('a program gets the addresses that it needs next, and each one answers', async () => {
     const { status, body } = await call(service, 'GET', '/');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -37,7 +37,7 @@ describe('the front page', () => {
       expect((await fetch(link)).status, link).toBe(200);
   });
 
-  test('it names no other method', async () => {
+  test('other methods are refused', async () => {
     const { status, headers } = await call(service, 'POST', '/');
     expect(status).toBe(405);
     expect(headers.get('allow')).toBe('GET, HEAD');
@@ -45,7 +45,7 @@ describe('the front page', () => {
 });
 
 describe('guides', () => {
-  test('a person gets the errors as a page with anchors, links and tables', async () => {
+  test('a person gets the errors as an HTML page with anchors, links and tables', async () => {
     const { status, headers, body } = await call(service, 'GET', '/docs/errors', { headers: PERSON });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toContain('text/html');
@@ -94,7 +94,7 @@ describe('guides', () => {
   });
 });
 
-describe('the type of a problem', () => {
+describe('the `type` of a problem', () => {
   test('is a URL that answers: one error for a program, a page for a person', async () => {
     const refused = await call(service, 'GET', '/agents/me');
     expect(refused.body.type).toMatch(/^http:\/\/localhost:\d+\/docs\/errors\/unauthorized$/);
@@ -114,7 +114,7 @@ describe('the type of a problem', () => {
       expect((await call(service, 'GET', `/docs/errors/${code}`)).body.code).toBe(code);
   });
 
-  test('is answered under a base path, too', async () => {
+  test('works under a base path, too', async () => {
     const { url } = await startTestService({ BASE_PATH: '/desk' });
     const { type } = (await call({ url }, 'GET', '/agents/me')).body;
     expect(type).toContain('/desk/docs/errors/unauthorized');

@@ -101,7 +101,7 @@ describe('price history', () => {
     }
   });
 
-  test('a range of the past: from its opening price to its last tick, nothing of today', async () => {
+  test('a past range: from its opening price to its last tick, without later ticks', async () => {
     const from = Math.floor((NOW - 5 * DAY) / 1000);
     const to = Math.floor((NOW - 4 * DAY) / 1000);
     const { body } = await ask({ startTs: from, endTs: to, fidelity: 10 });
@@ -113,7 +113,7 @@ describe('price history', () => {
     expect(beginning.body.history).toEqual(model(0, to * 1000 + 999, 60, { opens: false, live: false }));
   });
 
-  test('a fidelity that fits is chosen for other ranges: at most 500 points', async () => {
+  test('other ranges get a suitable fidelity: at most 500 points', async () => {
     for (const query of [{ interval: 'max' }, { startTs: Math.floor((NOW - 8 * DAY) / 1000) }]) {
       const { body } = await ask(query as never);
       expect(body.history.length).toBeGreaterThan(50);
@@ -121,7 +121,7 @@ describe('price history', () => {
     }
   });
 
-  test('NO is the mirror of YES', async () => {
+  test('NO mirrors YES', async () => {
     const yes = await ask({ interval: '1w' });
     const no = await ask({ interval: '1w' }, market.clobTokenIds[1]);
     expect(no.body.history.length).toBe(yes.body.history.length);
@@ -131,7 +131,7 @@ describe('price history', () => {
     }
   });
 
-  test('a market that did not move begins with the price that held, and ends with the current one', async () => {
+  test('a market without ticks in the range has the earlier price and the current one', async () => {
     const { body } = await ask({ interval: '1d' }, quiet.clobTokenIds[0]);
     expect(body.history).toEqual([
       { t: Math.floor((NOW - DAY) / 1000), p: 0.42 },
@@ -139,7 +139,7 @@ describe('price history', () => {
     ]);
   });
 
-  test('ranges without anything are empty', async () => {
+  test('ranges without data are empty', async () => {
     const before = Math.floor((NOW - 20 * DAY) / 1000);
     expect((await ask({ startTs: before, endTs: before + 3_600 })).body).toEqual({ history: [] });
     const ahead = Math.floor((NOW + DAY) / 1000);
@@ -159,7 +159,7 @@ describe('price history', () => {
     expect(await prices(no)).toEqual([0.4, 0.1]);
   });
 
-  test('the exchange itself writes ticks and mirrored tokens', async () => {
+  test('the exchange writes ticks and mirrored tokens', async () => {
     const [row] = await sql`select count(distinct p.token_id)::int as prices,
       (select count(*)::int from exchange_tokens where yes_token_id <> '77001') as tokens from exchange_prices p`;
     expect(row?.tokens).toBeGreaterThan(100);
@@ -183,13 +183,13 @@ describe('price history', () => {
     expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
   });
 
-  test('a condition id is no token: the refusal names the tokens', async () => {
+  test('a condition id is not a token: the refusal names the tokens', async () => {
     const { status, body } = await ask({ interval: '1d' }, market.conditionId);
     expect({ status, code: body.code }).toEqual({ status: 404, code: 'market_not_found' });
     for (const token of market.clobTokenIds) expect(body.detail).toContain(token);
   });
 
-  test('more points than the bound are refused with a fidelity that fits', async () => {
+  test('more points than the limit are refused with a suitable fidelity', async () => {
     const token = '88001';
     await sql`insert into exchange_prices select ${token}, ${NOW}::bigint - i * 60000, 5000 + i % 50
       from generate_series(0, 10050) as i`;
@@ -206,7 +206,7 @@ describe('price history', () => {
 });
 
 describe('check', () => {
-  test('every way to name a market, and one that names none', async () => {
+  test('every identifier of a market is accepted; an unknown one is reported', async () => {
     const exists = async (id: string) =>
       (await call(service, 'GET', `/markets/check?marketId=${encodeURIComponent(id)}`, { key })).body;
     for (const id of [market.id, market.conditionId, market.slug, ...market.clobTokenIds])
@@ -216,7 +216,7 @@ describe('check', () => {
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
   });
 
-  test('the SDK asks the same', async () => {
+  test('the SDK gives the same result', async () => {
     const { client } = await newAgent(service);
     expect(await client.checkMarket(market.id)).toEqual({ exists: true });
     const { history } = await client.getPricesHistory({

@@ -110,13 +110,13 @@ async function compare(trader: Trader): Promise<void> {
   const account = service.exchange.account(trader.funder);
   const wallets = [asAddress(trader.funder)];
   const [rows, results] = await Promise.all([
-    service.deps.positions.held(wallets, EVERYWHERE),
-    service.deps.positions.results(wallets, EVERYWHERE),
+    service.needs.positions.held(wallets, EVERYWHERE),
+    service.needs.positions.results(wallets, EVERYWHERE),
   ]);
   const ledger = new Map<string, bigint>();
   for (const [conditionId, { yes, no, yesHeld, noHeld }] of account.tokens) {
     // What a resolution left worthless is no position any more, until somebody burns it.
-    const payout = (await service.deps.venues.default.markets.find(conditionId))?.payout;
+    const payout = (await service.needs.venues.default.markets.find(conditionId))?.payout;
     if (yes + yesHeld > 0n && payout !== 'NO') ledger.set(`${conditionId} YES`, yes + yesHeld);
     if (no + noHeld > 0n && payout !== 'YES') ledger.set(`${conditionId} NO`, no + noHeld);
   }
@@ -147,7 +147,7 @@ async function compare(trader: Trader): Promise<void> {
 }
 
 describe('a random session', () => {
-  test('positions, balances and the sum of P&L are the exchange ledger’s', async () => {
+  test('positions, balances and the sum of P&L equal the exchange’s ledger', async () => {
     const random = chance(SEED);
     for (let i = 0; i < ACTIONS; i += 1) await act(random);
     for (const trader of traders) {
@@ -161,7 +161,7 @@ describe('a random session', () => {
     for (const trader of traders) await compare(trader);
   });
 
-  test('after resolutions and redemptions, too', async () => {
+  test('and still after resolutions and redemptions', async () => {
     const [first, second] = markets as [Market, Market];
     for (const market of [first, second]) await resolveMarket(service, clock, market.conditionId);
     for (const trader of traders) await compare(trader);
@@ -224,7 +224,7 @@ describe('a random session', () => {
     });
   });
 
-  test('the last redemption and the archive in one batch of the journal', async () => {
+  test('the last redemption and the archive may share one batch of the journal', async () => {
     const [, second] = markets as [Market, Market];
     const [last, ...others] = traders as [Trader, ...Trader[]];
     for (const trader of others) await trader.client.redeemPosition({ marketId: second.id });
@@ -246,7 +246,7 @@ describe('a random session', () => {
     expect(closed.some((position) => position.conditionId === conditionId)).toBe(true);
   });
 
-  test('each wallet answers for itself, and only to its owner', async () => {
+  test('each wallet has its own answer, visible only to its owner', async () => {
     const [zero, one] = traders as [Trader, Trader];
     const [, second] = markets as [Market, Market];
     const own = await zero.client.getWalletPositions(zero.funder);
@@ -266,7 +266,7 @@ describe('a random session', () => {
       await expect(read()).rejects.toMatchObject({ code: 'wallet_not_found' });
   });
 
-  test('expiring positions by hours', async () => {
+  test('expiring positions are filtered by hours', async () => {
     const [zero] = traders as [Trader];
     const positions = await zero.client.getCurrentPositions();
     const far = await zero.client.getExpiringPositions({ hours: 8760 });

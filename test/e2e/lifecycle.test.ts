@@ -58,7 +58,7 @@ async function stopWith(service: ServiceProcess, how: () => void) {
 }
 
 describe('starting', () => {
-  test('npm start says where it is, that it is paper, and what to do next', async () => {
+  test('npm start prints its address, that it trades paper money, and the next step', async () => {
     const service = await startProcess({ via: 'npm', dataDir: dataFolder(), makesCluster: true });
     const banner = service.output();
     expect(banner).toContain(service.url);
@@ -79,7 +79,7 @@ describe('starting', () => {
     });
   });
 
-  test('the embedded PostgreSQL listens on a Unix socket alone', async () => {
+  test('the embedded PostgreSQL listens only on a Unix socket', async () => {
     const dataDir = dataFolder();
     await startProcess({ dataDir });
     const { socketDir } = postmasterOf(dataDir);
@@ -94,7 +94,7 @@ describe('starting', () => {
     expect(pids.flatMap(tcpSocketsOf)).toEqual([]);
   });
 
-  test('with DATABASE_URL it uses that server and starts none', async () => {
+  test('with DATABASE_URL the service uses that server and starts none', async () => {
     const dataDir = dataFolder();
     const databaseUrl = await createTestDatabase();
     const service = await startProcess({
@@ -160,7 +160,7 @@ describe('stopping', () => {
     ],
   ] as const satisfies readonly (readonly [string, 'npm' | 'node', (service: ServiceProcess) => void])[];
 
-  test.for(ways)('%s: exit code 0, nothing left running, nothing forgotten', async ([, via, stop]) => {
+  test.for(ways)('%s: exit code 0, no process left, no data lost', async ([, via, stop]) => {
     const dataDir = dataFolder();
     const first = await startProcess({ via, dataDir });
     const pid = serviceOf(first.child);
@@ -189,7 +189,7 @@ describe('refusing to start', () => {
     ['a master key that is none', { MASTER_KEY: 'secret' }, 'MASTER_KEY'],
   ] as const satisfies readonly (readonly [string, Record<string, string>, string])[];
 
-  test.for(refusals)('%s: a sentence that names it', async ([, env, named]) => {
+  test.for(refusals)('%s: the message names it', async ([, env, named]) => {
     const dataDir = dataFolder();
     const { exit, output } = await startRefused({ dataDir, env });
     expect(exit).toEqual({ code: 1, signal: null });
@@ -228,7 +228,7 @@ describe('refusing to start', () => {
     expect(postgresOf(dataDir)).toEqual([]);
   });
 
-  test('a data folder on which another service runs; that one goes on undisturbed', async () => {
+  test('a data folder in use by another service, which continues undisturbed', async () => {
     const dataDir = dataFolder();
     const first = await startProcess({ dataDir });
     const trader = await traderOn(first);
@@ -251,7 +251,7 @@ function expectSentence(output: string): void {
   expect(output).toMatch(/^Bellwether cannot start: .+[.?]\n$/);
 }
 
-describe.skipIf(!isRoot)('as root (skipped for anybody else)', () => {
+describe.skipIf(!isRoot)('as root (skipped for other users)', () => {
   test('without user namespaces PostgreSQL runs as an unprivileged user, from a copy', async () => {
     const dataDir = dataFolder();
     chmodSync(dataDir, 0o700);

@@ -28,7 +28,7 @@ const TYPOS: readonly (readonly [string, (word: string, at: number) => string])[
 ];
 
 describe('search', () => {
-  test('the world has enough markets for this to mean something', () => {
+  test('the world has enough markets for these tests', () => {
     expect(all.length).toBeGreaterThan(100);
   });
 
@@ -42,7 +42,7 @@ describe('search', () => {
     expect(first).toBeGreaterThanOrEqual(58);
   });
 
-  test('a category finds all of it, before markets that only mention it', async () => {
+  test('a category finds all its markets, before those that only mention it', async () => {
     for (const category of new Set(all.map((market) => market.category))) {
       const size = all.filter((market) => market.category === category).length;
       const hits = await found(category);
@@ -54,7 +54,7 @@ describe('search', () => {
     }
   });
 
-  test('the rules are searched, and count least', async () => {
+  test('the rules are searched and rank lowest', async () => {
     // Every description says so, no question does.
     expect((await found('fictional')).length).toBe(all.length);
     const [market] = all;
@@ -62,7 +62,7 @@ describe('search', () => {
     expect((await found(`fictional ${word}`))[0]?.question).toContain(word);
   });
 
-  test.each(TYPOS)('finds the market in spite of %s', async (_kind, typo) => {
+  test.each(TYPOS)('finds the market despite %s', async (_kind, typo) => {
     let tried = 0;
     let right = 0;
     for (const market of all.slice(0, 40)) {
@@ -77,7 +77,7 @@ describe('search', () => {
     expect(right / tried).toBeGreaterThanOrEqual(0.95);
   });
 
-  test('a beginning of a word, other case, accents and punctuation do not matter', async () => {
+  test('prefixes of words match; case, accents and punctuation do not matter', async () => {
     const word = wordsOf(all[0]?.question ?? '').toSorted((a, b) => b.length - a.length)[0] as string;
     const exact = ids(await found(word));
     expect(ids(await found(word.toUpperCase()))).toEqual(exact);
@@ -86,7 +86,7 @@ describe('search', () => {
     expect(ids(await found(word.slice(0, -2)))).toEqual(expect.arrayContaining(exact));
   });
 
-  test('more words narrow it down; nonsense finds nothing and costs nothing', async () => {
+  test('more words give fewer results; nonsense finds nothing, quickly', async () => {
     const [market] = all;
     const [one, two] = wordsOf(market?.question ?? '').toSorted((a, b) => b.length - a.length);
     const both = await found(`${one} ${two}`);
@@ -122,7 +122,7 @@ describe('order', () => {
     createdAt: (market) => Date.parse(market.createdAt),
   };
 
-  test.each(Object.keys(VALUES))('by %s, both ways', async (order) => {
+  test.each(Object.keys(VALUES))('by %s, in both directions', async (order) => {
     const value = VALUES[order] as (market: Market) => number;
     for (const ascending of [false, true]) {
       const { body } = await search({ q: '*', limit: 500, order, ascending });
@@ -132,7 +132,7 @@ describe('order', () => {
     }
   });
 
-  test('relevance is the default, and can be turned round', async () => {
+  test('relevance is the default, and can be reversed', async () => {
     const best = await found('poll');
     expect(best.length).toBeGreaterThan(1);
     const worst: Market[] = (await search({ q: 'poll', limit: 500, ascending: true })).body;
@@ -169,7 +169,7 @@ describe('pages', () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  test('the default is 20, above 500 is 500, 0 only counts', async () => {
+  test('the default size is 20, the maximum 500, and 0 only counts', async () => {
     expect((await search({ q: '*' })).body.length).toBe(20);
     const large = await search({ q: '*', limit: 100_000 });
     expect(large.status).toBe(200);
@@ -180,7 +180,7 @@ describe('pages', () => {
     expect(none.headers.get('link')).toBeNull();
   });
 
-  test('beyond the end is empty, and points back to the last page', async () => {
+  test('a page beyond the end is empty and links to the last page', async () => {
     const { status, body, headers } = await search({ q: '*', limit: 50, page: 999 });
     expect({ status, body }).toEqual({ status: 200, body: [] });
     expect(headers.get('x-total-count')).toBe(String(all.length));
@@ -198,14 +198,14 @@ describe('pages', () => {
 });
 
 describe('venue and status', () => {
-  test('venue A by name; an unknown venue lists those enabled', async () => {
+  test('a venue is selected by name; an unknown one is refused with the enabled ones', async () => {
     expect((await search({ q: '*', venue: 'polymarket', limit: 500 })).body.length).toBe(all.length);
     const unknown = await search({ q: '*', venue: 'nasdaq' });
     expect(unknown).toMatchObject({ status: 400, body: { code: 'unknown_venue' } });
     for (const name of ['polymarket', 'kalshi']) expect(unknown.body.detail).toContain(name);
   });
 
-  test('closed and active contradict each other; what does not is taken', async () => {
+  test('contradicting filters of closed and active are refused, consistent ones accepted', async () => {
     const answer = await search({ q: '*', closed: true, eventsStatus: 'active' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'contradictory_filter' } });
     for (const eventsStatus of ['closed', 'resolved'])
@@ -267,7 +267,7 @@ describe('one market', () => {
     }
   });
 
-  test.each(['0', 'nope', '../agents/me', '%00', 'x'.repeat(200)])('%s is none', async (name) => {
+  test.each(['0', 'nope', '../agents/me', '%00', 'x'.repeat(200)])('%s is not found', async (name) => {
     const { status, body } = await call(service, 'GET', `/markets/${encodeURIComponent(name)}`, { key });
     expect({ status, code: body.code }).toEqual({ status: 404, code: 'market_not_found' });
   });

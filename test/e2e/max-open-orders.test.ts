@@ -54,7 +54,7 @@ async function submission(trader: Trader, fields: Record<string, unknown> = {}) 
 }
 
 describe('maxOpenOrders', () => {
-  test('is no limit at first; one that is reached refuses the next order, and a cancel makes room', async () => {
+  test('is unset by default; when reached, the next order is refused, and a cancel makes room', async () => {
     const trader = await newTrader(service);
     expect((await trader.client.getSettings()).maxOpenOrders).toBeNull();
     await trader.client.updateSettings({ maxOpenOrders: 2 });
@@ -75,7 +75,7 @@ describe('maxOpenOrders', () => {
     expect(await codeOf(rest(trader))).toBe('taken');
   });
 
-  test('a hundred orders at once: not one too many is open', async () => {
+  test('a hundred orders at the same time never exceed it', async () => {
     const trader = await limitedTo(7);
     const requests = await Promise.all(Array.from({ length: 100 }, () => restingOrder(trader, market)));
     const answers = await Promise.all(requests.map((request) => post(trader, '/markets/trade', request)));
@@ -86,7 +86,7 @@ describe('maxOpenOrders', () => {
     expect(service.exchange.openOrders(trader.funder)).toHaveLength(7);
   });
 
-  test('counts orders of all venues, in doubt until they land, with whichever wallet; the quote says what a submit would be told', async () => {
+  test('counts orders of all venues and wallets, also in doubt; a quote predicts the refusal', async () => {
     const trader = await limitedTo(3);
     await rest(trader);
     const waiting = await submission(trader);
@@ -100,7 +100,7 @@ describe('maxOpenOrders', () => {
     expect(quote.unsignedTransaction ?? null).toBeNull();
   });
 
-  test('fifty of each venue at once share one limit', async () => {
+  test('fifty orders of each venue at the same time share one limit', async () => {
     const trader = await limitedTo(11);
     const quoted = await Promise.all(Array.from({ length: 20 }, () => submission(trader)));
     const signed = await Promise.all(Array.from({ length: 20 }, () => restingOrder(trader, market)));
@@ -113,7 +113,7 @@ describe('maxOpenOrders', () => {
     expect((await trader.client.listOpenOrders({})).length).toBe(11);
   });
 
-  test('selling what is held goes through, also when it rests; and counts from then on', async () => {
+  test('a SELL of held tokens is allowed, also when it rests, and counts from then on', async () => {
     const trader = await newTrader(service);
     const best = Number(market.bestAsk);
     const order = (side: 'BUY' | 'SELL', price: number) =>
@@ -145,8 +145,8 @@ describe('maxOpenOrders', () => {
   });
 });
 
-describe('where it is shown and set', () => {
-  test('context and briefing show it; without a limit the context still counts', async () => {
+describe('display and settings', () => {
+  test('context and briefing show it; without a limit the context still has the count', async () => {
     const trader = await newTrader(service);
     await rest(trader);
     const before = (await trader.client.getMarketContext(market.id)).safeguards.openOrders;
@@ -160,7 +160,7 @@ describe('where it is shown and set', () => {
     expect((await trader.client.getBriefing()).settings.maxOpenOrders).toBe(1);
   });
 
-  test.each([-1, 1.5, 5001, '3', {}])('%j is no value for it', async (maxOpenOrders) => {
+  test.each([-1, 1.5, 5001, '3', {}])('%j is not a valid value', async (maxOpenOrders) => {
     const { status, body } = await post(await newTrader(service), '/agents/settings', { maxOpenOrders });
     expect({ status, path: body.errors[0].path }).toEqual({ status: 400, path: 'maxOpenOrders' });
   });
@@ -179,7 +179,7 @@ describe('where it is shown and set', () => {
     expect(await codeOf(rest(other))).toBe('taken');
   });
 
-  test('an owner locks it: the form has it, the agent’s key stays below, a reset goes to the lock', async () => {
+  test('an owner can lock it: the agent’s key can only lower it, and a reset restores the lock', async () => {
     const trader = await newTrader(service);
     const owner = new Visitor(service);
     await owner.register('Ada');
@@ -190,7 +190,7 @@ describe('where it is shown and set', () => {
     const { body } = await owner.send('POST', path, lock);
     expect(body.settings.lockedByOwner).toEqual({ maxOpenOrders: 4 });
     // Asked for by another name than the public one it would redirect, and the cookie would stay behind.
-    const page = await fetch(`${service.deps.publicUrl}/owner`, { headers: { cookie: owner.cookie ?? '' } });
+    const page = await fetch(`${service.needs.publicUrl}/owner`, { headers: { cookie: owner.cookie ?? '' } });
     expect(await page.text()).toContain('data-safeguard="maxOpenOrders"');
     expect(await codeOf(trader.client.updateSettings({ maxOpenOrders: 5 }))).toBe('locked_by_owner');
     expect(await codeOf(trader.client.updateSettings({ maxOpenOrders: null }))).toBe('locked_by_owner');
@@ -201,7 +201,7 @@ describe('where it is shown and set', () => {
     expect((await owner.send('POST', path, none)).status).toBe(400);
   });
 
-  test('a lock goes with the wallet: what the former and the new agent have open is counted together', async () => {
+  test('a lock follows the wallet: open orders of the former and the new agent count together', async () => {
     const former = await newTrader(service);
     await rest(former);
     // On a wallet that stays: a link cancels what the wallet that it moves has open.

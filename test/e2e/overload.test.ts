@@ -33,14 +33,14 @@ beforeAll(async () => {
     REQUEST_DEADLINE_MS: String(DEADLINE_MS),
     MAX_TRADES_IN_FLIGHT: String(MAX_TRADES),
   });
-  ({ ledger } = service.deps);
-  ({ signedOrders } = venueFor(service.deps, undefined, 'signedOrders'));
+  ({ ledger } = service.needs);
+  ({ signedOrders } = venueFor(service.needs, undefined, 'signedOrders'));
   venue = { ...signedOrders };
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });
 afterEach(() => {
-  Object.assign(service.deps, { ledger });
+  Object.assign(service.needs, { ledger });
   Object.assign(signedOrders, venue);
 });
 
@@ -58,7 +58,7 @@ function wrapScope(change: (scope: TradeScope) => Partial<TradeScope>): void {
     const scope = await ledger.open(question);
     return { ...scope, ...change(scope) };
   };
-  Object.assign(service.deps, { ledger: { ...ledger, open } });
+  Object.assign(service.needs, { ledger: { ...ledger, open } });
 }
 
 /** Lets `count` orders reach the venue and holds them there. */
@@ -78,7 +78,7 @@ function holdAtVenue(count: number) {
 }
 
 describe('the order in which requests are turned away', () => {
-  test('reads, then trades; cancels and the pause are taken throughout, and afterwards everything', async () => {
+  test('reads first, then trades; never cancels and the pause; later all are accepted again', async () => {
     const resting = await trader.client.placeTrade(await restingOrder(trader, market));
     const others = await Promise.all(Array.from({ length: 2 }, () => newTrader(service)));
     const orders = await Promise.all(
@@ -117,7 +117,7 @@ describe('the order in which requests are turned away', () => {
     expect(await send(await restingOrder(trader, market))).toMatchObject({ status: 201 });
   });
 
-  test('a refusal at the door comes before key and body: it costs neither', async () => {
+  test('a turned-away request costs no check of its key or body', async () => {
     const { full, release } = holdAtVenue(MAX_TRADES);
     const orders = await Promise.all(Array.from({ length: 8 }, () => restingOrder(trader, market)));
     const other = await newTrader(service);
@@ -137,7 +137,7 @@ describe('the order in which requests are turned away', () => {
 });
 
 describe('a request whose deadline passes', () => {
-  test('before the order was handed over: 503, no effect, nothing reserved', async () => {
+  test('before the hand-over of the order: 503, no effect, nothing reserved', async () => {
     const before = await usage();
     const held = Promise.withResolvers<void>();
     let reached = 0;
@@ -172,7 +172,7 @@ describe('a request whose deadline passes', () => {
     expect(await send(request)).toMatchObject({ status: 201, body: { success: true } });
   });
 
-  test('over the reservation: 503, the venue never hears of it, and what was reserved is back', async () => {
+  test('during the reservation: 503, the venue gets nothing, and the reservation is returned', async () => {
     const before = await usage();
     const held = Promise.withResolvers<void>();
     let reached = 0;
@@ -198,7 +198,7 @@ describe('a request whose deadline passes', () => {
     expect(await usage()).toEqual(before);
   });
 
-  test('after it was handed over: the outcome is unknown, and the truth follows', async () => {
+  test('after the hand-over: the outcome is unknown, and is resolved later', async () => {
     const { full, release } = holdAtVenue(1);
     const request = await buildMarketOrder({
       signer: trader.signer,
@@ -222,7 +222,7 @@ describe('a request whose deadline passes', () => {
       .toMatchObject({ status: 201, body: { success: true, orderId: orderIdOf(request) } });
   });
 
-  test('with an Idempotency-Key: the key is free again at once, or has the answer that came late', async () => {
+  test('with an Idempotency-Key: the key is free again at once, or has the late answer', async () => {
     const keyed = (body: unknown, key: string) =>
       call(service, 'POST', '/markets/trade', {
         key: trader.apiKey,
@@ -255,7 +255,7 @@ describe('a request whose deadline passes', () => {
       .toMatchObject({ status: 201, body: { orderId: orderIdOf(other) } });
   });
 
-  test('in a batch: what was placed is told, what was not begun had no effect', async () => {
+  test('in a batch: placed orders are reported, orders not begun have no effect', async () => {
     const { release } = holdAtVenue(99);
     const [first, second] = [await restingOrder(trader, market), await restingOrder(trader, market)];
     const answer = await call(service, 'POST', '/markets/batch-trade', {
@@ -272,7 +272,7 @@ describe('a request whose deadline passes', () => {
     expect((await call(service, 'GET', unplaced, { key: trader.apiKey })).status).toBe(404);
   });
 
-  test('whose body never ends: it is answered, its connection is closed, and it held no slot', async () => {
+  test('with a body that never ends: 503, the connection is closed, and no slot was taken', async () => {
     const { hostname, port } = new URL(service.url);
     const endings = Array.from({ length: 3 * MAX_TRADES }, () => {
       const socket = connect(Number(port), hostname);
@@ -292,7 +292,7 @@ describe('a request whose deadline passes', () => {
   });
 });
 
-describe("the database's own faults", () => {
+describe('faults of the database', () => {
   test('a full disk, no writes, no memory, too many connections: 503, not 500; /readyz knows', async () => {
     const admin = openPool(service.databaseUrl, { max: 1 });
     try {

@@ -69,7 +69,7 @@ describe('passkeys and sessions', () => {
     expect((await ada.send('GET', '/owner/session')).body).toEqual(registered.body);
   });
 
-  test('a signed-out session is gone, and a session ends after half a day', async () => {
+  test('a session ends at sign-out, or after half a day', async () => {
     const ada = await newOwner();
     const old = ada.cookie as string;
     await ada.send('POST', '/owner/sign-out');
@@ -81,7 +81,7 @@ describe('passkeys and sessions', () => {
     expect((await ada.send('GET', '/owner/agents')).status).toBe(401);
   });
 
-  test('a challenge answers once, and not after five minutes', async () => {
+  test('a challenge is valid once, for five minutes', async () => {
     const ada = await newOwner();
     const { body } = await ada.send('POST', '/owner/passkey/sign-in-options');
     const answer = ada.signature(body.challenge);
@@ -100,7 +100,7 @@ describe('passkeys and sessions', () => {
     expect(mixed.body.code).toBe('passkey_challenge_expired');
   });
 
-  test('refused: another key, another site, an unverified user, an unknown passkey, a passkey twice', async () => {
+  test('refuses another key, another site, an unverified user, an unknown passkey, a known passkey', async () => {
     const ada = await newOwner();
     const challenge = async () =>
       (await ada.send('POST', '/owner/passkey/sign-in-options')).body.challenge as string;
@@ -126,7 +126,7 @@ describe('passkeys and sessions', () => {
     });
   });
 
-  test('what changes something is taken from our own pages only', async () => {
+  test('changes are accepted from our own pages only', async () => {
     const agent = await newAgent(service);
     const owner = await claimed(agent);
     for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
@@ -145,7 +145,7 @@ describe('passkeys and sessions', () => {
     expect((await agent.client.getSettings()).tradingPaused).toBe(false);
   });
 
-  test('behind https the cookie is sent over https alone', async () => {
+  test('behind https the cookie is sent over https only', async () => {
     const secure = await startTestService({
       PAPER_WORLD: 'off',
       PUBLIC_URL: 'https://desk.example/api',
@@ -166,7 +166,7 @@ describe('passkeys and sessions', () => {
 });
 
 describe('the claim', () => {
-  test('binds the agent: me, look-up, the owner’s list; a second person is refused', async () => {
+  test('binds the agent in /agents/me, look-up and the owner’s list; a second person is refused', async () => {
     const agent = await newAgent(service, 'Claimed agent');
     const before = await agent.client.getMe();
     const code = before.claimCode as string;
@@ -195,7 +195,7 @@ describe('the claim', () => {
     expect(unknown.body.code).toBe('claim_code_not_found');
   });
 
-  test('of ten people at once, one becomes the owner', async () => {
+  test('of ten people at the same time, one becomes the owner', async () => {
     const agent = await newAgent(service);
     const claimCode = await codeOf(agent);
     const people = await Promise.all(Array.from({ length: 10 }, (_, i) => newOwner(`Person ${i}`)));
@@ -206,7 +206,7 @@ describe('the claim', () => {
     expect(answers.filter(({ body }) => body.code === 'agent_already_claimed')).toHaveLength(9);
   });
 
-  test('wallets, credentials and orders move, and each agent reaches its own', async () => {
+  test('wallets, credentials and orders move, and each agent keeps its own reach', async () => {
     const first = await newTrader(service);
     const second = await newTrader(service);
     const market = await aMarket(first.client);
@@ -242,7 +242,7 @@ describe('the claim', () => {
     expect(rows).toHaveLength(2);
     expect(left).toHaveLength(0);
     for (const row of rows) {
-      const opened = service.deps.secrets.open(
+      const opened = service.needs.secrets.open(
         { keyId: row.key_id, bytes: row.sealed },
         `credentials/${userId}/${row.wallet_address}`,
       );
@@ -259,7 +259,7 @@ describe('the claim', () => {
     expect(named).toEqual([]);
   });
 
-  test('while it trades: no trade is lost, none is refused, none keeps the former owner', async () => {
+  test('during trading: no trade is lost, refused or left with the former owner', async () => {
     const agent = await newTrader(service);
     const market = await aMarket(agent.client);
     const claimCode = await codeOf(agent);
@@ -279,7 +279,7 @@ describe('the claim', () => {
 });
 
 describe('locks', () => {
-  test('the agent may go below a lock, never above; every locked field is named', async () => {
+  test('the agent may set values below a lock, never above; every locked field is named', async () => {
     const agent = await newAgent(service);
     const owner = await claimed(agent);
     const answer = await setLimits(owner, agent.agentId, {
@@ -318,7 +318,7 @@ describe('locks', () => {
     expect((await settings(agent, { maxTradeAmount: 20 })).status).toBe(200);
   });
 
-  test('locking a cap switches the caps on, and they stay on', async () => {
+  test('locking a cap enables the caps permanently', async () => {
     const agent = await newAgent(service);
     await agent.client.updateSettings({ tradeLimitEnabled: false });
     const owner = await claimed(agent);
@@ -338,7 +338,7 @@ describe('locks', () => {
     expect((await settings(agent, { tradeLimitEnabled: false })).body.code).toBe('locked_by_owner');
   });
 
-  test('what cannot be set says so', async () => {
+  test('settings that cannot be locked are refused', async () => {
     const agent = await newAgent(service);
     const owner = await claimed(agent);
     const none = await setLimits(owner, agent.agentId, { dailyLossLimit: { limit: null, locked: true } });
@@ -351,7 +351,7 @@ describe('locks', () => {
     expect(unknown.status).toBe(400);
   });
 
-  test('a lock holds for the very next trade, and against a race of raises', async () => {
+  test('a lock applies to the very next trade, and to simultaneous attempts to raise the cap', async () => {
     const agent = await newTrader(service);
     const owner = await claimed(agent);
     const market = await aMarket(agent.client);
@@ -384,7 +384,7 @@ describe('locks', () => {
 });
 
 describe('the owner’s pause', () => {
-  test('holds from the next trade, the key cannot lift it, the owner can', async () => {
+  test('applies from the next trade; the owner can lift it, the key cannot', async () => {
     const agent = await newTrader(service);
     const owner = await claimed(agent);
     const market = await aMarket(agent.client);
@@ -410,7 +410,7 @@ describe('the owner’s pause', () => {
     expect((await agent.client.placeTrade(await restingOrder(agent, market))).success).toBe(true);
   });
 
-  test('a resume lifts the agent’s own pause, too', async () => {
+  test('a resume by the owner lifts the agent’s own pause, too', async () => {
     const agent = await newAgent(service);
     await agent.client.updateSettings({ tradingPaused: true });
     const owner = await claimed(agent);

@@ -74,7 +74,7 @@ beforeAll(async () => {
   await trader.client.placeTrade(await buildMarketOrder(spend));
   const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
   await trader.client.cancelOrder(orderId);
-  await resolveDoubt(service.deps, 0);
+  await resolveDoubt(service.needs, 0);
   for (const [connection, statement] of sent)
     if (!OF_A_JOB.test(statement)) (connection === lead ? ofLead : ofPool).add(statement);
   // An empty twin: what plans look like before there is anything.
@@ -102,12 +102,12 @@ const guilty = async (statements: ReadonlySet<string>) => {
   return found;
 };
 
-test('the statements of a trade and of the resolver look for their rows by keys', async () => {
+test('the statements of a trade and of the resolver find their rows by index', async () => {
   expect([...ofPool].some((statement) => statement.includes('insert into orders'))).toBe(true);
   expect(await guilty(ofPool)).toEqual([]);
 });
 
-test('so do those of the journal and its evidence', async () => {
+test('the statements of the journal and its evidence do, too', async () => {
   expect([...ofLead].some((statement) => statement.includes('update orders'))).toBe(true);
   for (const [name, value] of Object.entries(PLANNING)) await pool.unsafe(`set ${name} = ${value}`);
   expect(await guilty(ofLead)).toEqual([]);

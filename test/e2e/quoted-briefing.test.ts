@@ -25,7 +25,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 3_600_000;
 
 describe('briefing', () => {
-  test('both venues, each with its own counts; with a venue or a wallet only that one', async () => {
+  test('covers both venues, each with its own counts; filters by venue or wallet', async () => {
     const both = await onBoth();
     await buyOnA(both);
     const ticker = newTicker();
@@ -70,7 +70,7 @@ describe('briefing', () => {
     });
   });
 
-  test('one statement; the chain is asked once in five seconds, and never without a wallet', async () => {
+  test('one statement; the chain is read once in five seconds, and never without a wallet', async () => {
     const both = await onBoth();
     const plain = await newTrader(service);
     await both.client.getBriefing();
@@ -83,7 +83,7 @@ describe('briefing', () => {
     expect(tokenCalls).toEqual([]);
   });
 
-  test('no wallet: how to get one; winnings: the quote that redeems them, ready to send', async () => {
+  test('without a wallet: how to get one; with winnings: the quote request that redeems them', async () => {
     const agent = await newAgent(service);
     const step = { code: 'set_solana_wallet', method: 'POST', path: '/wallet/update-sol-address' };
     expect((await agent.client.getBriefing()).venues.kalshi).toMatchObject({
@@ -113,7 +113,7 @@ describe('briefing', () => {
     expect(quote).toMatchObject({ status: 200, body: { isRedemption: true } });
   });
 
-  test('an order of venue B is in doubt once its blockhash must be dead, not after seconds', async () => {
+  test('a quoted order is in doubt after its blockhash must be dead, not after seconds', async () => {
     const both = await onBoth();
     const { id } = newTicker();
     const common = { agentId: both.agentId, wallet: both.wallet, ticker: id, status: 'submitting' } as const;
@@ -133,7 +133,7 @@ describe('briefing', () => {
     );
   });
 
-  test('alerts weigh both venues: the account is their sum', async () => {
+  test('alerts use the sum of the accounts on both venues', async () => {
     const both = await onBoth();
     await both.client.faucet({ address: both.funder, amount: 1 });
     // 500 on the chain and 10,000 on venue A: 5,950 are less than four tenths of it all.
@@ -158,7 +158,7 @@ describe('briefing', () => {
     ]);
   });
 
-  test('new markets of both, each told once; what venue B did not tell stays new', async () => {
+  test('new markets of both venues, each once; markets missing while the quote venue fails stay new', async () => {
     const agent = await newAgent(service);
     const { nextCursor } = await agent.client.getBriefing();
     const market = newTicker({ createdAt: Date.now() + 1_000 });

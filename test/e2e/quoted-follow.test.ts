@@ -45,7 +45,7 @@ const isOrder = ajv.compile(QuotedOrder);
 async function until(orderId: string, status: string, who = trader) {
   const deadline = Date.now() + 20_000;
   for (;;) {
-    await followChainOrders(service.deps);
+    await followChainOrders(service.needs);
     const order = await who.order(orderId);
     if (order.status === status) {
       expect(isDetail(order), JSON.stringify(isDetail.errors)).toBe(true);
@@ -63,7 +63,7 @@ const positionsOf = (wallet: string) =>
 const fills = (size: bigint, cost: bigint, fee = 0n) => ({ inAmount: cost + fee, outAmount: size, fee });
 
 describe('a transaction that lands', () => {
-  test('is open, then filled by another transaction; what it did not spend comes back', async () => {
+  test('is open, then filled by another transaction; the unspent amount is returned', async () => {
     const before = await trader.usage();
     const { orderId, txSignature } = await trader.trade({ reasoning: 'why not' });
     expect(await trader.usage()).toEqual({ trades: before.trades + 1, amount: before.amount + 10 });
@@ -98,7 +98,7 @@ describe('a transaction that lands', () => {
     expect(after.trades).toBe(before.trades + 1);
   });
 
-  test('is partially filled when the venue sends the rest back', async () => {
+  test('is partially filled when the venue returns the rest', async () => {
     const who = await newTraderB(service);
     const { orderId, txSignature } = await who.trade();
     venue.landed.set(txSignature, { kind: 'landed' });
@@ -111,7 +111,7 @@ describe('a transaction that lands', () => {
     const [first] = venue.outcomes.get(txSignature)?.kind === 'open' ? [venue.outcomes.get(txSignature)] : [];
     await expect
       .poll(async () => {
-        await followChainOrders(service.deps);
+        await followChainOrders(service.needs);
         return (await who.order(orderId)).filledSize;
       })
       .toBe(4);
@@ -135,14 +135,14 @@ describe('a transaction that lands', () => {
     expect(await who.usage()).toEqual({ trades: 1, amount: 3.01 });
   });
 
-  test('is reverted when nothing of it is filled, and is no trade then', async () => {
+  test('is reverted when nothing is filled, and does not count as a trade then', async () => {
     const who = await newTraderB(service);
     const { orderId, txSignature } = await who.trade();
     venue.landed.set(txSignature, { kind: 'landed' });
     // Closed, but neither filled nor sent back: no proof of anything.
     venue.outcomes.set(txSignature, { kind: 'closed', fills: [], reverts: [] });
     await until(orderId, 'open', who);
-    await followChainOrders(service.deps);
+    await followChainOrders(service.needs);
     expect((await who.order(orderId)).status).toBe('open');
     venue.outcomes.set(txSignature, {
       kind: 'closed',
@@ -171,7 +171,7 @@ describe('a transaction that lands', () => {
     );
   });
 
-  test('sends what it bought to another wallet: the position is that wallet’s', async () => {
+  test('delivers to another wallet: the position belongs to that wallet', async () => {
     const who = await newTraderB(service);
     const receiver = createFakeWallet().address;
     const { orderId, txSignature } = await who.trade({ destinationWallet: receiver });
@@ -182,7 +182,7 @@ describe('a transaction that lands', () => {
     expect((await who.get(`/markets/orders/${orderId}`)).body.fills).toHaveLength(1);
   });
 
-  test('sells: more than the desk knows of is no gain', async () => {
+  test('sells more than the desk recorded: the excess has no gain', async () => {
     const who = await newTraderB(service);
     const bought = await who.trade();
     venue.fill(bought.txSignature, fills(16_000_000n, 9_600_000n));
@@ -211,7 +211,7 @@ describe('a transaction that lands', () => {
 });
 
 describe('a transaction that does not land', () => {
-  test('is sent again, the same bytes, until its blockhash is dead; then trade and amount are back', async () => {
+  test('is sent again, byte for byte, until its blockhash is dead; then trade and amount are returned', async () => {
     const who = await newTraderB(service);
     venue.fate.send = () => ({ kind: 'unknown' });
     const { orderId, txSignature } = await who.trade();
@@ -219,7 +219,7 @@ describe('a transaction that does not land', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(service.deps);
+          await followChainOrders(service.needs);
           return sends().length;
         },
         { timeout: 10_000 },
@@ -232,12 +232,12 @@ describe('a transaction that does not land', () => {
     venue.fate.height = lastValidBlockHeight + 2;
     await new Promise((resolve) => setTimeout(resolve, 600));
     const count = sends().length;
-    await followChainOrders(service.deps);
+    await followChainOrders(service.needs);
     expect((await who.order(orderId)).status).toBe('submitted');
     venue.fate.silent = true;
     venue.fate.height = lastValidBlockHeight + 200;
     await new Promise((resolve) => setTimeout(resolve, 600));
-    await followChainOrders(service.deps);
+    await followChainOrders(service.needs);
     // Nothing follows from silence.
     expect((await who.order(orderId)).status).toBe('submitted');
     venue.fate.silent = false;
@@ -246,7 +246,7 @@ describe('a transaction that does not land', () => {
     expect(await who.usage()).toEqual({ trades: 0, amount: 0 });
   });
 
-  test('is refused by the node: told at once, and again', async () => {
+  test('is refused by the node: reported at once, and again on a repeat', async () => {
     const who = await newTraderB(service);
     venue.fate.send = () => ({ kind: 'refused', reason: 'insufficient lamports' });
     const quote = await who.quote();
@@ -263,7 +263,7 @@ describe('a transaction that does not land', () => {
     });
   });
 
-  test('is refused because it has landed already: that is no refusal', async () => {
+  test('is refused because it has already landed: counts as landed', async () => {
     const who = await newTraderB(service);
     venue.fate.send = (signature) => {
       venue.fill(signature, fills(16_000_000n, 9_600_000n));
@@ -274,7 +274,7 @@ describe('a transaction that does not land', () => {
     await until(orderId, 'filled', who);
   });
 
-  test('is followed although nobody answered for the first send', async () => {
+  test('is followed although the first send got no answer', async () => {
     const who = await newTraderB(service);
     venue.fate.send = () => ({ kind: 'unknown' });
     const { orderId, txSignature, status } = await who.trade();
@@ -284,7 +284,7 @@ describe('a transaction that does not land', () => {
   });
 });
 
-describe('two that follow at once', () => {
+describe('two replicas that follow the same order', () => {
   test('record every fill once', async () => {
     const who = await newTraderB(service);
     const orders = await Promise.all(Array.from({ length: 20 }, () => who.trade()));
@@ -293,10 +293,10 @@ describe('two that follow at once', () => {
     for (let i = 0; i < 6; i += 1) {
       await sql`update chain_orders set due_at = now() - interval '1 minute' where stage <> 'done'`;
       await Promise.all([
-        followChainOrders(service.deps),
+        followChainOrders(service.needs),
         sql`update chain_orders set due_at = now() - interval '1 minute' where stage <> 'done'`,
-        followChainOrders(service.deps),
-        followChainOrders(service.deps),
+        followChainOrders(service.needs),
+        followChainOrders(service.needs),
       ]);
     }
     for (const { orderId } of orders) await until(orderId, 'filled', who);
@@ -310,19 +310,19 @@ describe('two that follow at once', () => {
 });
 
 describe('a settled market', () => {
-  test('is noted, and the winner paid out by an order that no safeguard stops and that is no trade', async () => {
+  test('is recorded; an order that no safeguard denies redeems the winner and does not count as a trade', async () => {
     const who = await newTraderB(service);
     venue.listed.set('KXEND', fakeMarket('KXEND'));
     const bought = await who.trade({ marketTicker: 'KXEND' });
     venue.fill(bought.txSignature, fills(16_000_000n, 9_600_000n));
     await until(bought.orderId, 'filled', who);
-    expect(await resolveMarkets(service.deps)).toBe(0);
+    expect(await resolveMarkets(service.needs)).toBe(0);
     venue.settle('KXEND', 'YES');
-    await Promise.all([resolveMarkets(service.deps), resolveMarkets(service.deps)]);
+    await Promise.all([resolveMarkets(service.needs), resolveMarkets(service.needs)]);
     const [market] = await sql`select payout, venue from traded_markets where condition_id = 'KXEND'`;
     expect(market).toEqual({ payout: 'YES', venue: 'kalshi' });
     // The sweep of winnings that are paid on request has nothing to do with it.
-    const due = await service.deps.redemptions.due(['polymarket'], 100);
+    const due = await service.needs.redemptions.due(['polymarket'], 100);
     expect(due.map(({ conditionId }) => conditionId)).not.toContain('KXEND');
 
     const before = await who.usage();
@@ -346,7 +346,7 @@ describe('a settled market', () => {
     expect((await who.quote()).quoteErrorCode).toBe('trading_paused');
   });
 
-  test('a redemption that comes to nothing gives no trade back that it never took', async () => {
+  test('a failed redemption returns no trade, because it reserved none', async () => {
     const who = await newTraderB(service);
     venue.listed.set('KXEND2', fakeMarket('KXEND2'));
     venue.settle('KXEND2', 'YES');
@@ -360,7 +360,7 @@ describe('a settled market', () => {
 });
 
 describe('records', () => {
-  test('list, filter by number and read the same under every route', async () => {
+  test('are listed, filtered by status number, and the same on every route', async () => {
     const who = await newTraderB(service);
     const filled = await who.trade();
     venue.fill(filled.txSignature, fills(16_000_000n, 9_600_000n));

@@ -77,7 +77,7 @@ const usdcOf = async (wallet: string): Promise<number> => {
   return own.reduce((sum, { amount }) => sum + Number(amount), 0) / 1e6;
 };
 
-test('it says that it is live, and gives no paper money away', async () => {
+test('it reports that it is live, and gives no paper money', async () => {
   const { venues } = await trader.client.getMe();
   expect(venues.map(({ name, backend }) => [name, backend])).toEqual([
     ['polymarket', 'paper'],
@@ -96,7 +96,7 @@ test('it says that it is live, and gives no paper money away', async () => {
   expect(await rpc('getBalance', trader.wallet)).toMatchObject({ value: 0 });
 });
 
-test('an agent that nobody answers for does not trade', async () => {
+test('an unclaimed agent cannot trade', async () => {
   // Money comes from elsewhere: here from the desk whose chain it is.
   const giver = await newSandboxTrader(world);
   await giver.quote({ marketTicker: market.id, ...BUY, userPublicKey: trader.wallet });
@@ -114,7 +114,7 @@ test('an agent that nobody answers for does not trade', async () => {
   expect(await usdcOf(trader.wallet)).toBe(10_000);
 });
 
-test('a claimed one buys, sells, and is charged a fee that Fireblocks signs', async () => {
+test('a claimed agent buys, sells, and is charged a fee that Fireblocks signs', async () => {
   const { claimCode } = await trader.client.getMe();
   const owner = new Visitor(live);
   expect((await owner.register('Ada')).status).toBe(200);
@@ -160,7 +160,7 @@ test('a claimed one buys, sells, and is charged a fee that Fireblocks signs', as
   });
 });
 
-test('while the venue is out of reach venue A goes on, and the desk says so', async () => {
+test('while the quote venue is unreachable, signed orders still work and the desk reports it', async () => {
   const { switches } = world.sandbox.venue;
   switches.outage = 'on';
   const { body } = await trader.quote({ marketTicker: market.id, ...BUY });

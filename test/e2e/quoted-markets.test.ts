@@ -19,7 +19,7 @@ import {
 useStage();
 
 describe('markets', () => {
-  test('venue B is listed by its name, with the ticker as id and the mints as tokens', async () => {
+  test('quoted markets have their venue’s name, the ticker as id and the mints as tokens', async () => {
     const market = newTicker({ question: 'Will the comet return?' });
     const { status, body, headers } = await get('/markets?q=comet&venue=kalshi');
     expect(status).toBe(200);
@@ -40,7 +40,7 @@ describe('markets', () => {
     expect((await get('/markets?q=*')).body.every(({ venue }: Market) => venue === 'polymarket')).toBe(true);
   });
 
-  test('filters, order and pages are the same as on venue A', async () => {
+  test('filters, order and pages are the same as for signed-order markets', async () => {
     const first = newTicker({ question: 'paged one', volume24h: 1n * M });
     const second = newTicker({ question: 'paged two', volume24h: 2n * M });
     const over = newTicker({ question: 'paged three', status: 'resolved', payout: 'YES' });
@@ -51,7 +51,7 @@ describe('markets', () => {
     expect(await ids('eventsStatus=resolved')).toEqual([over.id]);
   });
 
-  test('a ticker or a mint finds its market, named venue or not; an id of venue A is none there', async () => {
+  test('a ticker or a mint finds its market, with or without the venue; other venues’ ids do not', async () => {
     const market = newTicker();
     for (const id of [market.id, ...market.tokenIds]) {
       for (const venue of ['', '?venue=kalshi']) {
@@ -87,7 +87,7 @@ describe('markets', () => {
     expect((await get(`/markets/orderbook/${yes}?venue=polymarket`)).body.code).toBe('market_not_found');
   });
 
-  test('past prices: there are none, and that is said', async () => {
+  test('past prices do not exist, and the answer says so', async () => {
     const [mint] = newTicker().tokenIds;
     for (const query of [`market=${mint}`, `market=${mint}&venue=kalshi`]) {
       const { status, body } = await get(`/markets/prices-history?interval=1d&${query}`);
@@ -96,7 +96,7 @@ describe('markets', () => {
     }
   });
 
-  test('an unknown venue is refused with both names, on every route', async () => {
+  test('an unknown venue is refused with the names of both venues, on every route', async () => {
     for (const path of [
       '/markets?q=*&',
       '/markets/7?',
@@ -116,7 +116,7 @@ describe('markets', () => {
     }
   });
 
-  test('routes of venue A name the way on venue B', async () => {
+  test('routes for signed orders name the quoted alternative', async () => {
     const trader = await newTrader(service);
     const market = await buyOnA(trader);
     const request = {

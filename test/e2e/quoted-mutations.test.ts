@@ -314,7 +314,7 @@ async function stateOf(): Promise<unknown> {
   return row;
 }
 
-test('a spoiled transaction is refused for what is wrong with it, and nothing happens', {
+test('a changed transaction is refused with its fault, without effect', {
   timeout: 120_000,
 }, async () => {
   const before = await stateOf();
@@ -342,7 +342,7 @@ test('a spoiled transaction is refused for what is wrong with it, and nothing ha
   expect([...tried].sort()).toEqual(names.sort());
 });
 
-test('and then the one that was quoted goes through, once', { timeout: 60_000 }, async () => {
+test('afterwards the quoted transaction is accepted, once', { timeout: 60_000 }, async () => {
   const [late, ...used] = quotes as [Signed, ...Signed[]];
   const ticking = setInterval(() => clock.advance(200), 200);
   try {

@@ -20,7 +20,7 @@ import {
 useStage();
 
 describe('positions and portfolio', () => {
-  test('both venues, each by its name, and one of them', async () => {
+  test('cover both venues, each with its name, and filter by venue', async () => {
     const both = await onBoth();
     const onA = await buyOnA(both);
     const ticker = newTicker({ endDate: Date.now() + 3 * 3_600_000 });
@@ -85,7 +85,7 @@ describe('positions and portfolio', () => {
     expect(me.totalPnl).toBeCloseTo(onlyA.pnlTotal + onlyB.pnlTotal, 6);
   });
 
-  test('winnings of venue B are redeemable, what lost is not', async () => {
+  test('the winning tokens of a quoted market are redeemable, the losing ones are not', async () => {
     const both = await onBoth();
     const ticker = newTicker();
     const common = { agentId: both.agentId, wallet: both.wallet, ticker: ticker.id };
@@ -116,7 +116,7 @@ describe('positions and portfolio', () => {
     expect((await get('/markets/positions/expiring?hours=8000', both.apiKey)).body.total).toBe(0);
   });
 
-  test('the chain says how much, the desk what it cost; the desk’s part alone has cost and gain', async () => {
+  test('quantities come from the chain, costs from the desk; only the recorded part has cost and gain', async () => {
     const both = await onBoth();
     const more = newTicker();
     const less = newTicker();
@@ -189,7 +189,7 @@ describe('positions and portfolio', () => {
     }
   });
 
-  test('while the chain is silent, the last known balance and a warning; its own route says so', async () => {
+  test('while the chain is silent: the last known balance and a warning; its own route reports the error', async () => {
     const both = await onBoth();
     await placed({ agentId: both.agentId, wallet: both.wallet, ticker: newTicker().id });
     expect((await get('/markets/portfolio', both.apiKey)).body.warnings).toEqual([]);
@@ -210,7 +210,7 @@ describe('positions and portfolio', () => {
     }
   });
 
-  test('while markets do not come, nobody waits: positions count what they cost', async () => {
+  test('while markets cannot be read, answers do not wait: positions are valued at cost', async () => {
     const both = await onBoth();
     await placed({ agentId: both.agentId, wallet: both.wallet, ticker: newTicker().id });
     const { findAll } = fake.markets;

@@ -48,7 +48,7 @@ const ask = (body: unknown, key = trader.apiKey) =>
   call(service, 'POST', '/venueb/agent/quote', { key, body });
 
 describe('a quote', () => {
-  test('of a BUY holds the transaction that the wallet is to sign', async () => {
+  test('of a BUY contains the transaction that the wallet must sign', async () => {
     const quote = await trader.quote();
     conforms(Quote, quote);
     const market = venue.listed.get('KXTEST-1');
@@ -83,7 +83,7 @@ describe('a quote', () => {
     expect(quote.unsignedTransaction).toMatch(/^[A-Za-z0-9+/]+=*$/);
   });
 
-  test('of a SELL takes shares, in any case of the words', async () => {
+  test('of a SELL takes shares, with words in any case', async () => {
     const quote = await trader.quote({ action: 'sell', side: 'no', shares: 5 });
     expect(quote).toMatchObject({
       side: 'NO',
@@ -97,7 +97,7 @@ describe('a quote', () => {
     expect(quote.amount).toBeUndefined();
   });
 
-  test('without a wallet is a preview; the agent’s own address is used when there is one', async () => {
+  test('without a wallet is a preview; the agent’s own address is the default', async () => {
     const agent = await newAgent(service);
     const preview = await ask(BUY_TEN, agent.apiKey);
     conforms(Quote, preview.body);
@@ -118,7 +118,7 @@ describe('a quote', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'quote_not_executable' } });
   });
 
-  test('ends with its blockhash when that is sooner', async () => {
+  test('expires with its blockhash when that is earlier', async () => {
     const wallet = trader.wallet.address;
     venue.fate.quote = (question) => ({
       kind: 'executable',
@@ -158,7 +158,7 @@ describe('a quote', () => {
   });
 
   test.each(Object.keys(QUOTE_ERRORS) as QuoteErrorCode[])(
-    'that cannot be had (%s) says so, and submitting it is refused',
+    'that is unavailable (%s) has an error code, and submitting it is refused',
     async (code) => {
       venue.fate.quote = () => ({
         kind: 'degraded',
@@ -191,7 +191,7 @@ describe('a quote', () => {
     expect((await trader.quote()).quoteErrorCode).toBe('venue_unavailable');
   });
 
-  test('with an Idempotency-Key is the same again, but one that failed is asked for anew', async () => {
+  test('with an Idempotency-Key is replayed, but a failed one is requested again', async () => {
     const keyed = (key: string) =>
       trader.post(
         '/venueb/agent/quote',
@@ -228,7 +228,7 @@ describe('the venue’s own name', () => {
 });
 
 describe('a submit', () => {
-  test('answers that it is on its way', async () => {
+  test('is accepted as pending', async () => {
     const quote = await trader.quote();
     const { status, body } = await trader.submit(quote, { reasoning: 'a hunch', source: 'sdk:test' });
     conforms(SubmitResponse, body);
@@ -260,7 +260,7 @@ describe('a submit', () => {
     return toBase64(bytes);
   };
 
-  test('of another agent’s quote is refused as of one that does not exist', async () => {
+  test('of another agent’s quote is refused like an unknown quote', async () => {
     const other = await newTraderB(service);
     const quote = await other.quote();
     const theirs = await trader.submit(quote, {
@@ -320,7 +320,7 @@ describe('a submit', () => {
     expect((await trader.submit(quote, same)).status).toBe(200);
   });
 
-  test('refuses every transaction but the one that was quoted, and then takes that one', async () => {
+  test('refuses every transaction except the quoted one, then accepts that one', async () => {
     const quote = await trader.quote();
     const signed = signedOf(quote);
     const other = fakeTransaction({
@@ -367,7 +367,7 @@ describe('a submit', () => {
     ).toBeGreaterThanOrEqual(3);
   });
 
-  test('refuses what the chain says would fail or move more than was quoted; silence is no refusal', async () => {
+  test('is refused when the simulation fails or moves more than quoted, not when the chain is silent', async () => {
     const quote = await trader.quote();
     const account = trader.wallet.address;
     const change = {
@@ -399,7 +399,7 @@ describe('a submit', () => {
     expect((await trader.submit(await trader.quote())).status).toBe(200);
   });
 
-  test('comes too late by our clock, or by the chain’s', async () => {
+  test('is refused when too late by our clock, or by the chain’s', async () => {
     const late = await trader.quote();
     const dead = await trader.quote();
     venue.fate.height += 151;
@@ -415,7 +415,7 @@ describe('a submit', () => {
     });
   });
 
-  test('again is the same answer, and any other transaction for the quote is refused', async () => {
+  test('gets the same answer when repeated; any other transaction for the quote is refused', async () => {
     const quote = await trader.quote();
     const first = await trader.submit(quote);
     const reserved = await trader.usage();
@@ -430,7 +430,7 @@ describe('a submit', () => {
     }
   });
 
-  test('of a venue that takes nothing now is refused before anything is reserved', async () => {
+  test('to a venue that accepts nothing is refused before anything is reserved', async () => {
     const quote = await trader.quote();
     const before = await trader.usage();
     venue.fate.status = 'the node does not answer';

@@ -18,7 +18,7 @@ import {
 useStage();
 
 describe('context and journal', () => {
-  test('what a trade would get: whole contracts, the fee inside, balances from the chain', async () => {
+  test('predicts a trade: whole contracts, including the fee, balances from the chain', async () => {
     const both = await onBoth();
     const ticker = newTicker();
     await placed({ agentId: both.agentId, wallet: both.wallet, ticker: ticker.id });
@@ -69,7 +69,7 @@ describe('context and journal', () => {
     expect(over.warnings[0]?.message).toContain('SELL quote of the winning outcome');
   });
 
-  test('while the chain is silent the context comes without an account', async () => {
+  test('while the chain is silent the context has no account', async () => {
     const both = await onBoth();
     const { id } = newTicker();
     fake.fate.silent = true;
@@ -83,7 +83,7 @@ describe('context and journal', () => {
     }
   });
 
-  test('the journal and the leaderboard have both; the journal filters by venue', async () => {
+  test('the journal and the leaderboard cover both venues; the journal filters by venue', async () => {
     const both = await onBoth();
     await buyOnA(both);
     const orderId = await placed({
@@ -119,7 +119,7 @@ describe('context and journal', () => {
 });
 
 describe('on the sandbox', () => {
-  test('the world’s markets by ticker, and the money that a link brought, on its chain', async () => {
+  test('the world’s markets by ticker, and on its chain the paper money credited by the link', async () => {
     const sandbox = await startTestService({ PAPER_WORLD: 'off' });
     const agent = await newAgent(sandbox);
     const solana = SolanaSigner.generate();

@@ -77,11 +77,11 @@ test('insufficient_balance: money and contracts', async () => {
   await refused('insufficient_balance', SELL);
 });
 
-test('route_not_found: nobody buys that much', async () => {
+test('route_not_found: not enough buyers', async () => {
   await refused('route_not_found', { ...SELL, shares: 1e9, userPublicKey: null });
 });
 
-test('price_impact_too_high: an order would eat through a cheap book', async () => {
+test('price_impact_too_high: an order too large for a cheap book', async () => {
   const markets = await trader.client.listMarkets({ q: '*', venue: 'kalshi', limit: 500 });
   const cheapest = markets
     .filter(({ active, bestAsk }) => active && Number(bestAsk) > 0)
@@ -109,7 +109,7 @@ test('geoblocked: by the venue itself', async () => {
   await refused('geoblocked');
 });
 
-test('geoblocked: by the country that the proxy names, for a BUY and not for a SELL', async () => {
+test('geoblocked: by the country in the proxy’s header, for a BUY and not for a SELL', async () => {
   await refused('geoblocked', {}, { [COUNTRY]: 'US' });
   await refused('geoblocked', {}, { [COUNTRY]: 'gb' });
   expect(await ask({}, { [COUNTRY]: 'DE' })).toHaveProperty('unsignedTransaction');

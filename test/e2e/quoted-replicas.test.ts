@@ -44,7 +44,7 @@ const BUY = { side: 'YES', action: 'BUY', amount: 5 };
 const signed = (signer: SolanaSigner, unsigned: string): string =>
   toBase64(signer.signTransaction(new Uint8Array(Buffer.from(unsigned, 'base64'))));
 
-test('quote, submit and fee at the follower', async () => {
+test('quote, submit and fee work at the follower', async () => {
   expect([leader.sandbox === null, follower.sandbox === null]).toEqual([false, true]);
   const trader = await newSandboxTrader(follower);
   await linkSolanaWallet(trader.client, trader.signer);
@@ -69,7 +69,7 @@ test('quote, submit and fee at the follower', async () => {
   await expectChainToAgree(sql, [trader], { charged: new Map([[trader.wallet, 0.2]]) });
 });
 
-test('the doors at the follower are the leader’s', async () => {
+test('the doors at the follower serve the leader’s data', async () => {
   const listed = async (service: TestService) =>
     (await fetch(`${service.url}/paper/dflow/metadata/api/v1/market/${market.id}`)).json();
   expect(await listed(follower)).toMatchObject({ ticker: market.id, status: 'active' });
@@ -83,7 +83,7 @@ test('the doors at the follower are the leader’s', async () => {
   expect(await genesis(follower)).toEqual(await genesis(leader));
 });
 
-test('a hundred trades on both venues, over both replicas, share one number of trades', async () => {
+test('a hundred trades on both venues, over both replicas, share one limit of trades', async () => {
   leader.sandbox.venue.switches.fill = 'never';
   const trader = await newTrader(leader);
   const signer = SolanaSigner.generate();
@@ -129,7 +129,7 @@ test('a hundred trades on both venues, over both replicas, share one number of t
   leader.sandbox.venue.switches.fill = 'auto';
 });
 
-test('the leader stops while orders are open: the other takes over and sees them through', async () => {
+test('the leader stops while orders are open: the other takes over and completes them', async () => {
   leader.sandbox.venue.switches.fill = 'never';
   const traders = await Promise.all([newSandboxTrader(follower), newSandboxTrader(follower)]);
   const usdc = await usdcOf(sql);

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Deps } from '../../packages/server/src/app/deps.ts';
 import { followChainOrders } from '../../packages/server/src/app/orders/quoted/follow.ts';
 import {
   createFakeQuoteVenue,
@@ -31,7 +30,7 @@ async function onBothVenues(settings: Parameters<TraderB['client']['updateSettin
   const post = (path: string, body: unknown) => call(service, 'POST', path, { key: trader.apiKey, body });
   return {
     trader,
-    usage: async () => (await service.deps.agents.settings(trader.agentId)).usage,
+    usage: async () => (await service.needs.agents.settings(trader.agentId)).usage,
     async submission(fields: Record<string, unknown> = {}) {
       const { body } = await post('/venueb/agent/quote', {
         ...BUY_TEN,
@@ -67,7 +66,7 @@ const codes = (answers: readonly { body: { code?: string } }[]): Record<string, 
 };
 
 describe('safeguards over both venues', () => {
-  test('two hundred at once share one number of trades', async () => {
+  test('two hundred simultaneous trades share one number of trades', async () => {
     const agent = await onBothVenues({ maxTradesPerDay: 50 });
     const calls = await Promise.all(
       Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? agent.submission() : agent.resting(1 + i))),
@@ -89,7 +88,7 @@ describe('safeguards over both venues', () => {
     expect(new Set(venue.sent.slice(sent).map(({ signature }) => signature)).size).toBe(taken.length);
   });
 
-  test('and one amount a day', async () => {
+  test('and one daily amount', async () => {
     const agent = await onBothVenues({ dailyTradeAmountLimit: 100 });
     const calls = await Promise.all([
       ...Array.from({ length: 20 }, () => agent.submission()),
@@ -100,7 +99,7 @@ describe('safeguards over both venues', () => {
     expect(await agent.usage()).toEqual({ trades: 10, amount: 100_000_000n });
   });
 
-  test('each is refused with its own code, and a SELL by those alone that do not ask for exposure', async () => {
+  test('each has its own code; a SELL is denied only by those that ignore exposure', async () => {
     const refused = async (settings: Parameters<typeof onBothVenues>[0], fields = {}) => {
       const agent = await onBothVenues({});
       // Quoted while it was allowed: what is enforced is enforced where it is handed in.
@@ -132,20 +131,20 @@ describe('safeguards over both venues', () => {
     ]);
   });
 
-  test('a revoked key submits nothing, whatever is remembered of it', async () => {
+  test('a revoked key submits nothing, even while it is cached', async () => {
     const agent = await newTraderB(service);
     const quote = await agent.quote();
-    const { keyId } = (await service.deps.agents.callerByKeyHash(
-      service.deps.secrets.hash(agent.apiKey),
+    const { keyId } = (await service.needs.agents.callerByKeyHash(
+      service.needs.secrets.hash(agent.apiKey),
     )) as { keyId: bigint };
     // Behind the door's back: its memory of the key is still good.
-    await service.deps.agents.revokeKey(agent.agentId, keyId, true, Date.now());
+    await service.needs.agents.revokeKey(agent.agentId, keyId, true, Date.now());
     expect(await agent.submit(quote)).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
   });
 });
 
-describe('one quote and many hands', () => {
-  test('ten submits of the same transaction at once have one effect and one answer', async () => {
+describe('concurrent use of one quote', () => {
+  test('ten simultaneous submits of the same transaction have one effect and one answer', async () => {
     const agent = await newTraderB(service);
     const quote = await agent.quote();
     const answers = await Promise.all(Array.from({ length: 10 }, () => agent.submit(quote)));
@@ -154,7 +153,7 @@ describe('one quote and many hands', () => {
     expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
   });
 
-  test('a submit whose twin is recorded while the chain simulates it gets the first answer, too', async () => {
+  test('a submit whose duplicate is recorded during its simulation gets the first answer, too', async () => {
     const agent = await newTraderB(service);
     const quote = await agent.quote();
     const { chain } = venue.quotes;
@@ -172,7 +171,7 @@ describe('one quote and many hands', () => {
     expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
   });
 
-  test('a submit and a cancel at once: one of them wins', async () => {
+  test('of a simultaneous submit and cancel one succeeds', async () => {
     const agent = await newTraderB(service);
     for (let i = 0; i < 10; i += 1) {
       const quote = await agent.quote();
@@ -196,17 +195,17 @@ async function mute(
     { PAPER_WORLD: 'off', DATABASE_URL: on.databaseUrl, MASTER_KEY: on.masterKey },
     { venues: () => [quoting] },
   );
-  const chainOrders: Deps['chainOrders'] = {
-    ...dying.deps.chainOrders,
+  const chainOrders: TestService['needs']['chainOrders'] = {
+    ...dying.needs.chainOrders,
     beginSend: () => Promise.reject(new Error('died')),
     claim: async () => [],
   };
-  Object.assign(dying.deps, { chainOrders });
+  Object.assign(dying.needs, { chainOrders });
   return dying;
 }
 
-describe('between writing and sending', () => {
-  test('a crash leaves it to whoever is there next', async () => {
+describe('between recording and sending', () => {
+  test('after a crash the next process sends the order', async () => {
     const quoting = createFakeQuoteVenue();
     const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
     const dying = await mute(first, quoting);
@@ -218,7 +217,7 @@ describe('between writing and sending', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(first.deps);
+          await followChainOrders(first.needs);
           return quoting.sent.map(({ signature }) => signature);
         },
         { timeout: 10_000 },
@@ -228,7 +227,7 @@ describe('between writing and sending', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(first.deps);
+          await followChainOrders(first.needs);
           return (await call(first, 'GET', `/venueb/agent/orders/${orderId}`, { key: agent.apiKey })).body
             .status;
         },
@@ -237,11 +236,11 @@ describe('between writing and sending', () => {
       .toBe('filled');
   });
 
-  test('an order can be canceled, and then nobody sends it', async () => {
+  test('an order can be canceled, and is then never sent', async () => {
     const quoting = createFakeQuoteVenue();
     const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
     const dying = await mute(first, quoting);
-    Object.assign(first.deps, { chainOrders: { ...first.deps.chainOrders, claim: async () => [] } });
+    Object.assign(first.needs, { chainOrders: { ...first.needs.chainOrders, claim: async () => [] } });
     const agent = await newTraderB(dying);
     const byRoute: ((order: { orderId: string; venueOrderId: string }) => Promise<string[]>)[] = [
       async ({ orderId }) => (await agent.post('/venueb/agent/cancel', { orderId })).body.canceled,
@@ -264,7 +263,7 @@ describe('between writing and sending', () => {
       expect(await cancel(order)).toEqual([order.orderId]);
       expect(await agent.usage()).toEqual({ trades: 0, amount: 0 });
       expect(await agent.order(order.orderId)).toMatchObject({ status: 'canceled', orderStatus: 3 });
-      const begun = await first.deps.chainOrders.beginSend([order.orderId], Date.now(), Date.now());
+      const begun = await first.needs.chainOrders.beginSend([order.orderId], Date.now(), Date.now());
       expect(begun.size).toBe(0);
     }
     expect(quoting.sent).toEqual([]);
@@ -272,7 +271,7 @@ describe('between writing and sending', () => {
 });
 
 describe('a cancel', () => {
-  test('takes back a quote that was not submitted', async () => {
+  test('withdraws a quote that was not submitted', async () => {
     const agent = await newTraderB(service);
     const quote = await agent.quote();
     const cancel = () => agent.post('/kalshi/agent/cancel', { orderId: quote.quoteId });
@@ -294,7 +293,7 @@ describe('a cancel', () => {
     });
   });
 
-  test('of what may be on its way says when it is over at the latest', async () => {
+  test('of an order that may have been sent is refused with its latest end', async () => {
     const agent = await newTraderB(service);
     const other = await agent.quote();
     const { orderId, txSignature } = await agent.trade();
@@ -310,7 +309,7 @@ describe('a cancel', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(service.deps);
+          await followChainOrders(service.needs);
           return (await agent.post('/markets/orders/cancel', { orderId })).body.notCanceled[orderId];
         },
         { timeout: 10_000 },
@@ -319,15 +318,15 @@ describe('a cancel', () => {
   });
 });
 
-describe('quotes that nobody used', () => {
-  test('are forgotten a while after they expired; used ones stay', async () => {
+describe('unused quotes', () => {
+  test('are deleted some time after they expire; used ones stay', async () => {
     const agent = await newTraderB(service);
     const unused = await agent.quote();
     const { orderId } = await agent.trade();
-    await service.deps.quotes.sweep(unused.expiresAt - 1);
-    expect(await service.deps.quotes.byId(agent.agentId, unused.quoteId)).not.toBeNull();
-    await service.deps.quotes.sweep(Date.now() + 86_400_000);
-    expect(await service.deps.quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
+    await service.needs.quotes.sweep(unused.expiresAt - 1);
+    expect(await service.needs.quotes.byId(agent.agentId, unused.quoteId)).not.toBeNull();
+    await service.needs.quotes.sweep(Date.now() + 86_400_000);
+    expect(await service.needs.quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
     expect((await agent.order(orderId)).status).toBe('submitted');
   });
 });
@@ -364,7 +363,7 @@ describe('a quote', () => {
     expect(submitted.body.detail).toContain(code);
   });
 
-  test('takes nothing from the budget that it looks at, and sees what is left of it', async () => {
+  test('reserves no budget, and takes the remaining budget into account', async () => {
     const trader = await newTraderB(service);
     await trader.client.updateSettings({ maxTradesPerDay: 1 });
     for (let nth = 0; nth < 5; nth += 1) expect((await trader.quote()).quoteErrorCode).toBeUndefined();
@@ -375,7 +374,7 @@ describe('a quote', () => {
     expect((await trader.submit(quoted)).body.code).toBe('max_trades_per_day_exceeded');
   });
 
-  test('of a redemption is executable, whatever the safeguards say', async () => {
+  test('of a redemption is executable regardless of the safeguards', async () => {
     const trader = await newTraderB(service);
     await trader.client.updateSettings({ tradingPaused: true, maxTradesPerDay: 0 });
     venue.listed.set('KXPAID', fakeMarket('KXPAID'));
@@ -385,7 +384,7 @@ describe('a quote', () => {
     expect(quote.quoteErrorCode).toBeUndefined();
   });
 
-  test('without a wallet stays a preview', async () => {
+  test('without a wallet remains a preview', async () => {
     const trader = await newTraderB(service);
     await trader.client.updateSettings({ tradingPaused: true });
     const { body } = await trader.post('/venueb/agent/quote', BUY_TEN);

@@ -49,7 +49,7 @@ const money = (wallet: SolanaAddress): Promise<number> => held(wallet, USDC_MINT
 const yes = ({ clobTokenIds }: Market): string => clobTokenIds[0] as string;
 const spent = (order: QuotedOrderDetail): number => order.filledAmount + order.feePaid;
 
-describe('an agent’s way through venue B', () => {
+describe('a complete session with quoted orders', () => {
   let trader: SandboxTrader;
   let bought: QuotedOrderDetail;
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('an agent’s way through venue B', () => {
     await linkSolanaWallet(trader.client, trader.signer);
   });
 
-  test('a BUY is open first, and then filled by another transaction', async () => {
+  test('a BUY is open at first, then filled by another transaction', async () => {
     const { client, signer, wallet } = trader;
     service.sandbox.venue.switches.fill = 'never';
     const submitted = await client.venueB.trade({
@@ -99,7 +99,7 @@ describe('an agent’s way through venue B', () => {
     expect(await client.listOpenOrders()).toEqual([]);
   });
 
-  test('the chain, and every read of the desk, tell of the same position', async () => {
+  test('the chain and every read of the desk show the same position', async () => {
     const { client, wallet, apiKey } = trader;
     expect(await held(wallet, yes(market))).toBe(bought.filledSize);
     expect(await money(wallet)).toBeCloseTo(CREDITED - spent(bought), 6);
@@ -135,7 +135,7 @@ describe('an agent’s way through venue B', () => {
     ]);
   });
 
-  test('a part is sold', async () => {
+  test('a part of the position is sold', async () => {
     const { client, wallet } = trader;
     const before = await money(wallet);
     const sold = await trader.trade({ ticker: market.id, side: 'YES', action: 'SELL', shares: 10 });
@@ -147,7 +147,7 @@ describe('an agent’s way through venue B', () => {
     expect(await client.getMe()).toMatchObject({ tradesToday: 2 });
   });
 
-  test('the fee is charged once for a key, where clients of this field call it', async () => {
+  test('the fee is charged once per key, on the route that public clients call', async () => {
     const { client, signer, wallet, apiKey } = trader;
     await client.venueB.approveDelegate({ signer, amount: 5 });
     const before = await money(wallet);
@@ -161,7 +161,7 @@ describe('an agent’s way through venue B', () => {
     expect(await money(first.body.toAddress)).toBeCloseTo(0.4, 6);
   });
 
-  test('what is not to be had in full comes back in part or whole', async () => {
+  test('an order that cannot be filled completely is returned in part or in full', async () => {
     const { wallet } = trader;
     const before = await money(wallet);
     service.sandbox.venue.switches.fill = 'partial';
@@ -181,7 +181,7 @@ describe('an agent’s way through venue B', () => {
 });
 
 describe('a quote', () => {
-  test('without a wallet shows prices and nothing to sign', async () => {
+  test('without a wallet shows prices without a transaction', async () => {
     const trader = await newSandboxTrader(service);
     const ask = { marketTicker: market.id, side: 'yes', action: 'buy', amount: 10, userPublicKey: null };
     const { body } = await trader.quote(ask);
@@ -191,7 +191,7 @@ describe('a quote', () => {
     expect((await trader.submit(body.quoteId, 'AAAA')).body).toMatchObject({ code: 'quote_not_executable' });
   });
 
-  test('lives two minutes, as long as its blockhash, and cannot be used after', async () => {
+  test('is valid for two minutes, as long as its blockhash, and is refused afterwards', async () => {
     const trader = await newSandboxTrader(service);
     const ask = { marketTicker: market.id, side: 'YES', action: 'BUY', amount: 10 };
     const { body } = await trader.quote(ask);
@@ -209,7 +209,7 @@ describe('a quote', () => {
 });
 
 describe('a market that ends', () => {
-  test('the winner is redeemed for a dollar each, the loser is worth nothing', async () => {
+  test('winning tokens are redeemed for a dollar each, losing ones are worth nothing', async () => {
     const trader = await newSandboxTrader(service);
     const ending = (await sandboxMarkets(trader.client)).at(-1) as Market;
     const yesBought = await trader.trade({ ticker: ending.id, side: 'YES', action: 'BUY', amount: 12 });

@@ -6,8 +6,8 @@ import { fake, get, newTicker, onBoth, placed, service, useStage } from './quote
 
 useStage();
 
-describe('whose wallet', () => {
-  test('linked, or signer of a submitted order; an address that is only named is nobody’s', async () => {
+describe('ownership', () => {
+  test('is proved by a link or a submitted order; naming an address proves nothing', async () => {
     const owner = await onBoth();
     const { id } = newTicker();
     await placed({ agentId: owner.agentId, wallet: owner.wallet, ticker: id });
@@ -51,7 +51,7 @@ describe('whose wallet', () => {
     expect((await get(`/markets/wallet/${traded}/positions`, trader.apiKey)).body.positionCount).toBe(1);
   });
 
-  test('a link takes the wallet from whoever traded with it; an unlink gives it up', async () => {
+  test('a link takes the wallet from an agent that traded with it; an unlink releases it', async () => {
     const first = await newAgent(service);
     const solana = SolanaSigner.generate();
     const { id } = newTicker();
@@ -65,7 +65,7 @@ describe('whose wallet', () => {
     expect([await count(first.apiKey), await count(second.apiKey)]).toEqual([1, 0]);
   });
 
-  test('an address of the other venue, or of none, is no wallet of the venue', async () => {
+  test('an address of another venue, or of none, is refused as a wallet', async () => {
     const both = await onBoth();
     for (const query of [
       `venue=polymarket&user=${both.wallet}`,
@@ -80,7 +80,7 @@ describe('whose wallet', () => {
     );
   });
 
-  test('is credited when it is linked or named; a link holds without', async () => {
+  test('is credited when a wallet is linked or named; a failed credit does not prevent the link', async () => {
     const agent = await newAgent(service);
     const [linked, named, broke] = [1, 2, 3].map(() => SolanaSigner.generate());
     await linkSolanaWallet(agent.client, linked as SolanaSigner);

@@ -11,7 +11,7 @@ afterAll(() => {
   for (const pid of stopped) kill(pid, 'SIGCONT');
 });
 
-test('a follower whose leader is frozen is not ready, although nobody trades', async () => {
+test('a follower whose leader is frozen is not ready, even without trades', async () => {
   const env = { DATABASE_URL: await createTestDatabase(), MASTER_KEY: randomBytes(32).toString('hex') };
   const leader = await startProcess({ env });
   const follower = await startProcess({ env });
@@ -35,7 +35,7 @@ test('a follower whose leader is frozen is not ready, although nobody trades', a
     .toBe(200);
 });
 
-test('venue B is not ready when its sandbox is not, and venue A is ready all the same', async () => {
+test('the quote venue is not ready when its sandbox is not; the signed-order venue stays ready', async () => {
   const service = await startTestService({ PAPER_WORLD: 'off' });
   expect((await call(service, 'GET', '/readyz')).body).toMatchObject({
     status: 'ready',
@@ -49,10 +49,10 @@ test('venue B is not ready when its sandbox is not, and venue A is ready all the
   await admin.end();
   await expect.poll(() => service.exchange.status, { timeout: 2_000, interval: 1 }).toBe('reopening');
   const reason = 'no replica leads the paper exchange';
-  expect([...service.deps.venues.values()].map((venue) => venue.status())).toEqual([reason, reason]);
+  expect([...service.needs.venues.values()].map((venue) => venue.status())).toEqual([reason, reason]);
   await expect.poll(() => service.exchange.term, { timeout: 5_000, interval: 1 }).toBe(before + 1);
   // The exchange is back at once, its sandbox is read anew: until then venue B alone is not ready.
-  expect([...service.deps.venues.values()].map((venue) => venue.status())).toEqual([
+  expect([...service.needs.venues.values()].map((venue) => venue.status())).toEqual([
     'ready',
     'the sandbox is being opened',
   ]);

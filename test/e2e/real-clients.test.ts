@@ -228,7 +228,7 @@ describe('@polymarket/clob-client-v2', () => {
   }
 
   test.each(['0.1', '0.01', 'negRisk'] as const)(
-    'asks which version is taken, and its limit and market orders on %s are',
+    'asks for the accepted version, and its limit and market orders on %s are accepted',
     async (which) => {
       const market = markets[which];
       const { clob, apiKey } = await secondClient();

@@ -42,7 +42,7 @@ const buy = async (trader: Trader, market: Market, outcome: 'YES' | 'NO', amount
 const other = (outcome: string) => (outcome === 'YES' ? 'NO' : 'YES');
 const cash = (trader: Trader): bigint => service.exchange.account(trader.funder).available;
 
-describe('by hand', () => {
+describe('on request', () => {
   test('fifty concurrent calls pay once', async () => {
     const trader = next();
     const market = nextMarket();
@@ -72,11 +72,11 @@ describe('by hand', () => {
     expect(cash(trader) - before).toBe(micro(shares[payout]));
   });
 
-  test('a resolution closes what lost: its loss is today’s, and there is nothing to redeem of it', async () => {
+  test('a resolution closes losing positions: their loss counts today, and nothing is redeemable', async () => {
     const trader = next();
     const market = nextMarket();
     const shares = { YES: await buy(trader, market, 'YES'), NO: await buy(trader, market, 'NO') };
-    const before = await service.deps.agents.settings(trader.agentId);
+    const before = await service.needs.agents.settings(trader.agentId);
     const lost = other(await resolveMarket(service, clock, market.conditionId)) as 'YES' | 'NO';
     const closed = async (outcome: string) =>
       (await trader.client.getClosedPositions()).find(
@@ -92,7 +92,7 @@ describe('by hand', () => {
     expect(await trader.client.getCurrentPositions()).toMatchObject([
       { outcome: other(lost), redeemable: true },
     ]);
-    const after = await service.deps.agents.settings(trader.agentId);
+    const after = await service.needs.agents.settings(trader.agentId);
     // Time may have passed midnight since the purchases: then their fees are another day's.
     expect([before.realizedToday - 20_000_000n, -20_000_000n]).toContain(after.realizedToday);
     expect((await trader.client.getMe()).winRate).toBe(0);
@@ -119,7 +119,7 @@ describe('by hand', () => {
     expect((await closed(lost))?.realizedPnl).toBe(-20);
   });
 
-  test('no safeguard is in the way; the loss reaches the daily loss limit', async () => {
+  test('no safeguard denies it; the loss counts toward the daily loss limit', async () => {
     const trader = next();
     const market = nextMarket();
     const outcome = 'YES';
@@ -163,7 +163,7 @@ describe('by hand', () => {
     expect(micro(only?.realizedPnl ?? 0)).toBe(micro(answer.redeemedAmount) - 20_000_000n);
   });
 
-  test('an unknown market, and one of nobody’s', async () => {
+  test('an unknown market, and one without a position', async () => {
     const trader = next();
     await expect(trader.client.redeemPosition({ marketId: 'nothing-like-this' })).rejects.toMatchObject({
       code: 'market_not_found',
@@ -178,8 +178,8 @@ describe('by hand', () => {
   });
 });
 
-describe('by itself', () => {
-  test('for those who switched it on, wallet by wallet, and credited to the agent that traded', async () => {
+describe('automatic', () => {
+  test('for agents that enabled it, per wallet, credited to the agent that traded', async () => {
     const [on, off] = [next(), next()];
     const market = nextMarket();
     await on.client.updateSettings({ autoRedeemEnabled: true });
@@ -200,7 +200,7 @@ describe('by itself', () => {
   });
 });
 
-test('at a high PAPER_SPEED the world resolves markets by itself, in seconds', async () => {
+test('at a high PAPER_SPEED the world resolves markets within seconds', async () => {
   const fast = await startTestService({ PAPER_SPEED: '2000' });
   const trader = await newTrader(fast);
   await trader.client.updateSettings({ autoRedeemEnabled: true });

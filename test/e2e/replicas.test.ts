@@ -60,7 +60,7 @@ async function newTrader(): Promise<Trader> {
 }
 
 describe('two processes', () => {
-  test('a trade placed at the follower is executed once, and both tell of it', async () => {
+  test('a trade placed at the follower is executed once, and both show it', async () => {
     const trader = await newTrader();
     const market = await aMarket(trader.client);
     const request = await buildMarketOrder({
@@ -80,7 +80,7 @@ describe('two processes', () => {
     expect((await trader.client.getCurrentPositions()).map(({ size }) => size)).toEqual([first.filledSize]);
   });
 
-  test('the door of the follower serves what the leader knows', async () => {
+  test('the door of the follower serves the leader’s state', async () => {
     const trader = await newTrader();
     const market = await aMarket(trader.client);
     const path = `/paper/clob/book?token_id=${market.clobTokenIds[0]}`;
@@ -92,7 +92,7 @@ describe('two processes', () => {
     expect((await call(follower, 'GET', '/paper/clob/book?token_id=1')).status).toBe(404);
   });
 
-  test('the call between replicas is nobody else’s', async () => {
+  test('only replicas can call the internal route', async () => {
     const body = JSON.stringify({ port: 'venue', method: 'deposit', args: ['0x0', 1, 'faucet'] });
     const answer = await call(leader, 'POST', '/internal/exchange', {
       body,
@@ -127,7 +127,7 @@ describe('two processes', () => {
     });
   });
 
-  test('one bucket for both: together they allow what one would', async () => {
+  test('share one bucket: together they allow as much as one', async () => {
     const trader = await newTrader();
     const used = 3; // credentials, settings and the registration's look around
     const answers = await Promise.all(
@@ -144,7 +144,7 @@ describe('two processes', () => {
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   });
 
-  test('an Idempotency-Key is one across both', async () => {
+  test('an Idempotency-Key is shared by both', async () => {
     const trader = await newTrader();
     const headers = { 'idempotency-key': 'twice' };
     const body = await restingOrder(trader, await aMarket(trader.client));
@@ -164,7 +164,7 @@ describe('two processes', () => {
     expect((await trader.client.getMe()).tradesToday).toBe(1);
   });
 
-  test('when the leader dies, the follower takes over and has lost nothing', async () => {
+  test('when the leader dies, the follower takes over without losing data', async () => {
     const trader = await newTrader();
     const market = await aMarket(trader.client);
     const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));

@@ -43,7 +43,7 @@ beforeAll(async () => {
 const pathOf = (operation: Operation) => operation.path.replaceAll(/\{\w+\}/g, '1');
 
 describe('every operation', () => {
-  test('there are some, and no two share an id or a route', () => {
+  test('the list is not empty, and ids and routes are unique', () => {
     expect(OPERATIONS.length).toBeGreaterThan(20);
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
     expect(new Set(named.map(([name]) => name)).size).toBe(OPERATIONS.length);
@@ -73,7 +73,7 @@ describe('every operation', () => {
   );
 
   test.each(named.filter(([, { permission }]) => permission !== 'public'))(
-    '%s refuses who has no key, before it looks at the request',
+    '%s refuses a request without a key before it checks the request',
     async (_name, operation) => {
       const answer = await call(
         service,
@@ -99,7 +99,7 @@ describe('every operation', () => {
 
   test.each(
     named.filter(([, operation]) => operation.rateClass !== 'none' && operation.permission === 'agent'),
-  )('%s tells its rate limit', async (_name, operation) => {
+  )('%s returns its rate limit', async (_name, operation) => {
     const answer = await call(service, operation.method, pathOf(operation), {
       key,
       ...(operation.body === undefined ? {} : { body: '{}' }),
@@ -111,8 +111,8 @@ describe('every operation', () => {
   });
 });
 
-describe('around them', () => {
-  test('a request id is echoed when it is printable, else made', async () => {
+describe('other routes and headers', () => {
+  test('a request id is echoed when it is printable, otherwise created', async () => {
     const given = async (id: string) =>
       (await call(service, 'GET', '/agents/health', { headers: { 'x-request-id': id } })).headers.get(
         'x-request-id',
@@ -121,7 +121,7 @@ describe('around them', () => {
     expect(await given('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('llms.txt names every operation that needs no page', async () => {
+  test('llms.txt names every operation except incoming callbacks', async () => {
     const { status, body, headers } = await call(service, 'GET', '/llms.txt');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toContain('text/markdown');
@@ -132,7 +132,7 @@ describe('around them', () => {
     }
   });
 
-  test('metrics name routes by their pattern, and are for this machine or the operator', async () => {
+  test('metrics name routes by their pattern, and are only for this machine or the operator', async () => {
     await call(service, 'GET', `/markets/orders/0x${'ab'.repeat(32)}`, { key });
     const { status, body } = await call(service, 'GET', '/metrics');
     expect(status).toBe(200);
@@ -150,7 +150,7 @@ describe('around them', () => {
     });
   });
 
-  test('the document, its page and the probes lie under the base path, the probes at the root too', async () => {
+  test('the document, its page and the probes are under the base path, the probes at the root, too', async () => {
     const root = { url: service.address };
     expect(document.openapi).toBe('3.1.0');
     expect((await call(service, 'GET', '/docs/', { headers: { accept: 'text/html' } })).status).toBe(200);

@@ -170,7 +170,7 @@ describe('1,000 concurrent trades from 50 connections', () => {
     }
   });
 
-  test('dailyLossLimit: from the moment the loss is realised, no order that adds exposure', async () => {
+  test('dailyLossLimit: once the loss is realised, no order that adds exposure', async () => {
     const agent = await newTrader(service);
     await agent.client.updateSettings({ dailyLossLimit: 1 });
     const { filledSize } = await agent.client.placeTrade(await marketBuy(agent, 200));
@@ -242,10 +242,10 @@ describe('UTC days', () => {
     await expect(place()).rejects.toMatchObject({ code: 'max_trades_per_day_exceeded' });
   });
 
-  test('a trade that waited for the lock across midnight cannot bring the old day back', async () => {
+  test('a trade that waited for the lock across midnight counts on the new day', async () => {
     const { caller } = await (async () => {
       const { agentId } = agent;
-      const row = await timed.deps.agents.byId(agentId);
+      const row = await timed.needs.agents.byId(agentId);
       return { caller: { agentId, userId: row?.userId as bigint, keyId: row?.key.id as bigint } };
     })();
     const question = (at: number) => ({
@@ -258,13 +258,13 @@ describe('UTC days', () => {
       tokenIds: on.clobTokenIds as [string, string],
       at,
     });
-    const late = await timed.deps.ledger.open(question(MIDNIGHT - 1));
+    const late = await timed.needs.ledger.open(question(MIDNIGHT - 1));
     late.abort();
     // It asks with yesterday's time, and is judged by the day that has begun.
     expect(late.usage.trades).toBe(3);
   });
 
-  test('GTD: expires at the exchange by wall time, says so, and gives the budget back', async () => {
+  test('GTD: expires at the exchange by wall time, is reported as expired, and returns the budget', async () => {
     await agent.client.updateSettings({ maxTradesPerDay: 100 });
     const before = await used();
     const expiration = Math.floor(clock.now() / 1000) + 30;

@@ -46,7 +46,7 @@ beforeAll(async () => {
   expect((await trader.client.getMe()).walletAddress).toBe(second.toLowerCase());
 });
 
-test('counts and positions', async () => {
+test('counts and positions cover it', async () => {
   expect(await get('/agents/me')).toMatchObject({ currentPositionCount: 1 });
   expect(await get('/markets/current-positions')).toMatchObject([{ walletAddress: trader.funder }]);
   expect((await get('/markets/positions/expiring?hours=8000')).total).toBe(1);
@@ -54,7 +54,7 @@ test('counts and positions', async () => {
   expect(await get(`/markets/current-positions?user=${trader.funder}`)).toHaveLength(1);
 });
 
-test('the portfolio adds up both', async () => {
+test('the portfolio sums both wallets', async () => {
   const [all, one, two] = [
     await get('/markets/portfolio'),
     await get(`/markets/portfolio?user=${trader.funder}`),
@@ -64,7 +64,7 @@ test('the portfolio adds up both', async () => {
   expect(all.balance).toBeCloseTo(one.balance + two.balance, 6);
 });
 
-test('the briefing counts, and raises the stop-loss', async () => {
+test('the briefing counts it, and raises the stop-loss alert', async () => {
   const briefing = await get('/markets/briefing');
   expect(briefing.venues.polymarket).toMatchObject({ currentPositionsCount: 1 });
   expect(briefing.venues.polymarket.balance).toBeCloseTo((await get('/markets/portfolio')).balance, 6);
@@ -74,7 +74,7 @@ test('the briefing counts, and raises the stop-loss', async () => {
   expect(narrowed.venues.polymarket).toMatchObject({ currentPositionsCount: 0, walletAddress: second });
 });
 
-test('the context shows the position, and the figures by which a trade would be refused', async () => {
+test('the context shows the position, and the figures that would deny a trade', async () => {
   const context = await get(`/markets/context/${market.id}?side=BUY&size=20`);
   expect(context.positions).toMatchObject([{ walletAddress: trader.funder }]);
   const { used, limit, left } = context.safeguards.positionValue;
@@ -95,7 +95,7 @@ test('the context shows the position, and the figures by which a trade would be 
   expect(context.warnings).toContainEqual(expect.objectContaining({ code: 'max_position_value_exceeded' }));
 });
 
-test('on venue B as well', async () => {
+test('the same for Solana wallets', async () => {
   const agent = await newTraderB(service);
   await agent.trade();
   const wallet = agent.wallet.address;

@@ -163,7 +163,7 @@ async function driveAgent(): Promise<void> {
 
 /** Wrong keys, keys where none belongs, and a database that fails under the request. */
 async function driveFaults(): Promise<void> {
-  const nobody = service.deps.secrets.newApiKey();
+  const nobody = service.needs.secrets.newApiKey();
   secrets.set('a key that nobody has', nobody);
   const mistyped = `${firstKey.slice(0, 40)}${firstKey[40] === 'x' ? 'y' : 'x'}${firstKey.slice(41)}`;
   for (const key of [nobody, mistyped, `${firstKey} `, secrets.get('private key 0') as string])
@@ -210,7 +210,7 @@ async function driveEveryOperation(): Promise<void> {
 }
 
 describe('the search itself', () => {
-  test('finds what is there in clear: in the database, in the log, in answers', async () => {
+  test('finds plain text in the database, in the log, in answers', async () => {
     const known = new Map([
       ['agent name', AGENT_NAME],
       ['request id', REQUEST_ID],
@@ -222,7 +222,7 @@ describe('the search itself', () => {
     expect(log).toContain('a request failed');
   });
 
-  test('finds a secret in every disguise that it looks for', async () => {
+  test('finds a secret in every encoding that it looks for', async () => {
     const sql = openPool(service.databaseUrl, { max: 1 });
     const [name, secret] = ['venue secret 0', secrets.get('venue secret 0') as string];
     await sql`create table leak (clear text, raw bytea, inner_json jsonb)`;
@@ -242,17 +242,17 @@ describe('the search itself', () => {
   });
 });
 
-describe('after everything was driven', () => {
-  test('the database holds no secret in clear', async () => {
+describe('after all routes were used', () => {
+  test('the database contains no secret in plain text', async () => {
     expect(foundIn(await dump())).toEqual([]);
   });
 
-  test('the log holds none', () => {
+  test('the log contains no secret', () => {
     expect(log.length).toBeGreaterThan(1_000);
     expect(foundIn(log)).toEqual([]);
   });
 
-  test('no answer repeats one, refusals least of all', () => {
+  test('no answer contains a secret, in particular no refusal', () => {
     expect(answers.split('\n').length).toBeGreaterThan(80);
     expect(foundIn(answers)).toEqual([]);
   });

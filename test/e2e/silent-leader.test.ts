@@ -78,61 +78,58 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-test.each(Object.entries(FAULTS))(
-  'a leader that %s is replaced, and returns without harm',
-  async (_, fault) => {
-    const databaseUrl = await createTestDatabase();
-    const env = { MASTER_KEY: randomBytes(32).toString('hex'), LOG_LEVEL: 'error' };
-    const leader = await startProcess({
-      env: { ...env, DATABASE_URL: await fault.leaderUrl(databaseUrl) },
+test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return safely', async (_, fault) => {
+  const databaseUrl = await createTestDatabase();
+  const env = { MASTER_KEY: randomBytes(32).toString('hex'), LOG_LEVEL: 'error' };
+  const leader = await startProcess({
+    env: { ...env, DATABASE_URL: await fault.leaderUrl(databaseUrl) },
+  });
+  const follower = await startProcess({ env: { ...env, DATABASE_URL: databaseUrl } });
+  const trader = await newTrader(follower);
+  const before = await trader.client.placeTrade(await aPurchase(trader));
+  expect(before).toMatchObject({ success: true, status: 'matched' });
+
+  const sql = openPool(databaseUrl, { max: 1 });
+  onTestFinished(() => sql.end());
+  const first = await termOf(sql);
+  fault.begin(leader);
+  const began = performance.now();
+  // On its way to a leader that will not answer: nobody can say what becomes of it.
+  const meanwhile = await aPurchase(trader);
+  const onItsWay = call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
+  await expect.poll(() => termOf(sql), { timeout: TAKEOVER_MS, interval: 50 }).toBe(first + 1n);
+  await expect.poll(() => isReady(follower), { timeout: TAKEOVER_MS, interval: 50 }).toBe(true);
+  console.info(`taken over after ${Math.round(performance.now() - began)} ms`);
+  const inDoubt = await onItsWay;
+
+  const after = await trader.client.placeTrade(await aPurchase(trader));
+  expect(after).toMatchObject({ success: true, status: 'matched' });
+
+  fault.end(leader);
+  await expect.poll(() => isReady(leader), { timeout: RETURN_MS, interval: 100 }).toBe(true);
+  const there = new BellwetherClient({ baseUrl: leader.url, apiKey: trader.apiKey });
+  const last = await there.placeTrade(await aPurchase(trader));
+  expect(last).toMatchObject({ success: true, status: 'matched' });
+
+  // The order in doubt has one end, which is told the same at both, and its effect is in the position once or never.
+  const isSettled = async (): Promise<boolean> => {
+    const { status, body } = await call(follower, 'POST', '/markets/trade', {
+      key: trader.apiKey,
+      body: meanwhile,
     });
-    const follower = await startProcess({ env: { ...env, DATABASE_URL: databaseUrl } });
-    const trader = await newTrader(follower);
-    const before = await trader.client.placeTrade(await aPurchase(trader));
-    expect(before).toMatchObject({ success: true, status: 'matched' });
-
-    const sql = openPool(databaseUrl, { max: 1 });
-    onTestFinished(() => sql.end());
-    const first = await termOf(sql);
-    fault.begin(leader);
-    const began = performance.now();
-    // On its way to a leader that will not answer: nobody can say what becomes of it.
-    const meanwhile = await aPurchase(trader);
-    const onItsWay = call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
-    await expect.poll(() => termOf(sql), { timeout: TAKEOVER_MS, interval: 50 }).toBe(first + 1n);
-    await expect.poll(() => isReady(follower), { timeout: TAKEOVER_MS, interval: 50 }).toBe(true);
-    console.info(`taken over after ${Math.round(performance.now() - began)} ms`);
-    const inDoubt = await onItsWay;
-
-    const after = await trader.client.placeTrade(await aPurchase(trader));
-    expect(after).toMatchObject({ success: true, status: 'matched' });
-
-    fault.end(leader);
-    await expect.poll(() => isReady(leader), { timeout: RETURN_MS, interval: 100 }).toBe(true);
-    const there = new BellwetherClient({ baseUrl: leader.url, apiKey: trader.apiKey });
-    const last = await there.placeTrade(await aPurchase(trader));
-    expect(last).toMatchObject({ success: true, status: 'matched' });
-
-    // The order in doubt has one end, which is told the same at both, and its effect is in the position once or never.
-    const isSettled = async (): Promise<boolean> => {
-      const { status, body } = await call(follower, 'POST', '/markets/trade', {
-        key: trader.apiKey,
-        body: meanwhile,
-      });
-      return body.code !== 'order_outcome_unknown' && status !== 409;
-    };
-    await expect.poll(isSettled, { timeout: RETURN_MS, interval: 200 }).toBe(true);
-    const settled = await call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
-    expect(
-      await call(leader, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile }),
-    ).toMatchObject({
+    return body.code !== 'order_outcome_unknown' && status !== 409;
+  };
+  await expect.poll(isSettled, { timeout: RETURN_MS, interval: 200 }).toBe(true);
+  const settled = await call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
+  expect(await call(leader, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile })).toMatchObject(
+    {
       status: settled.status,
       body: settled.status === 201 ? settled.body : { code: settled.body.code },
-    });
-    if (inDoubt.status === 201) expect(settled.body).toEqual(inDoubt.body);
-    const filled = settled.status === 201 ? settled.body.filledSize : 0;
-    const held = [...(await trader.client.getCurrentPositions()), ...(await there.getCurrentPositions())];
-    const expected = [before, after, last].reduce((sum, { filledSize }) => sum + filledSize, filled);
-    expect(held.reduce((sum, { size }) => sum + size, 0)).toBeCloseTo(2 * expected, 5);
-  },
-);
+    },
+  );
+  if (inDoubt.status === 201) expect(settled.body).toEqual(inDoubt.body);
+  const filled = settled.status === 201 ? settled.body.filledSize : 0;
+  const held = [...(await trader.client.getCurrentPositions()), ...(await there.getCurrentPositions())];
+  const expected = [before, after, last].reduce((sum, { filledSize }) => sum + filledSize, filled);
+  expect(held.reduce((sum, { size }) => sum + size, 0)).toBeCloseTo(2 * expected, 5);
+});

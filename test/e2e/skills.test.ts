@@ -163,7 +163,7 @@ describe('submission and review', () => {
     expect(body.errors[0].path).toBe(path);
   });
 
-  test('at most twenty wait per owner, however they come', async () => {
+  test('at most twenty wait per owner, even when submitted at the same time', async () => {
     const writer = await newAgent(service);
     const answers = await Promise.all(Array.from({ length: 24 }, () => submit({}, writer.apiKey)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
@@ -191,14 +191,14 @@ describe('the operator’s key', () => {
     }
   });
 
-  test('without OPERATOR_KEY the routes say how to enable them', async () => {
+  test('without OPERATOR_KEY the routes explain how to enable them', async () => {
     const without = await startTestService({ PAPER_WORLD: 'off' });
     const { status, body } = await call(without, 'GET', '/operator/skills', { key: OPERATOR_KEY });
     expect([status, body.code]).toEqual([403, 'operator_disabled']);
     expect(body.fix).toContain('OPERATOR_KEY');
   });
 
-  test('guessing is slowed down, apart from agents’ failures', async () => {
+  test('guessing is rate limited, separately from failures of agents', async () => {
     const limited = await startTestService({
       PAPER_WORLD: 'off',
       OPERATOR_KEY,
@@ -216,7 +216,7 @@ describe('official skills', () => {
   const files = readdirSync(FOLDER);
   const skills = readOfficialSkills(0);
 
-  test('there are at least the five that were asked for, each of readable length', () => {
+  test('there are at least five, each of readable length', () => {
     expect(skills.map(({ slug }) => slug)).toEqual(
       expect.arrayContaining([
         'market-making',
@@ -234,7 +234,7 @@ describe('official skills', () => {
     expect(new Set(skills.map(({ skillCode }) => skillCode)).size).toBe(files.length);
   });
 
-  test('every route that they name exists, and takes the parameters that they send', async () => {
+  test('every route that they name exists, and accepts the parameters that they send', async () => {
     const { body: document } = await call(service, 'GET', '/openapi.json');
     const paths = Object.entries(document.paths as Record<string, Record<string, never>>);
     for (const { slug, howItWorks } of skills) {
@@ -257,7 +257,7 @@ describe('official skills', () => {
     }
   });
 
-  test('a newer text replaces an older one, an older none; the operator’s word stays', async () => {
+  test('a newer text replaces an older one, never the reverse; the operator’s decision stays', async () => {
     const sql = openPool(service.databaseUrl, { max: 1 });
     const source = readFileSync(join(FOLDER, 'momentum.md'), 'utf8');
     const at = (version: string, text: string) =>
@@ -279,8 +279,8 @@ describe('official skills', () => {
     await sql.end();
   });
 
-  test('the briefing recommends them from memory, and an approval shows within a minute', async () => {
-    const { recommendedSkills } = service.deps;
+  test('the briefing recommends them from a cache; an approval appears within a minute', async () => {
+    const { recommendedSkills } = service.needs;
     const first = await recommendedSkills();
     expect(first.length).toBeGreaterThan(0);
     expect(await recommendedSkills()).toBe(first);

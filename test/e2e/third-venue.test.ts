@@ -57,8 +57,8 @@ beforeAll(async () => {
   [market] = (await get('/markets?q=*&venue=house')) as [Market];
 });
 
-describe('it is listed', () => {
-  test('in /agents/me, /readyz and the front page, as a venue that takes signed orders', async () => {
+describe('listing', () => {
+  test('/agents/me, /readyz and the front page show it as a venue for signed orders', async () => {
     const house = { name: 'house', kind: 'A', backend: 'paper', status: 'ready' };
     expect((await get('/agents/me')).venues).toEqual([
       { ...house, name: 'polymarket' },
@@ -89,13 +89,13 @@ describe('it is listed', () => {
     });
   });
 
-  test('an unknown name lists it among the venues that there are', async () => {
+  test('the refusal of an unknown venue lists it', async () => {
     const { body } = await call(service, 'GET', '/markets?q=*&venue=nowhere', { key: trader.apiKey });
     expect(body.detail).toBe('There is no venue "nowhere". Enabled: polymarket, kalshi, house.');
   });
 });
 
-describe('it is traded on', () => {
+describe('trading', () => {
   test('a BUY fills; portfolio, positions, context, orders and briefing show it under the venue', async () => {
     const placed = await trader.client.placeTrade(await order({ side: 'BUY', price: '0.5', size: 20 }));
     expect(placed).toMatchObject({ success: true, status: 'matched', filledSize: 20, avgPrice: 0.5 });
@@ -133,7 +133,7 @@ describe('it is traded on', () => {
     });
   });
 
-  test('a resting order is open until it is canceled, and its hold comes back', async () => {
+  test('a resting order is open until it is canceled, and its hold is released', async () => {
     const placed = await trader.client.placeTrade(await order({ side: 'BUY', price: '0.1', size: 50 }));
     expect(placed.status).toBe('live');
     const { venues, nextCursor } = await get('/markets/briefing');
@@ -151,7 +151,7 @@ describe('it is traded on', () => {
     expect(after.opportunities.newMarkets).toEqual([]);
   });
 
-  test('a SELL closes the position: its result is the venue’s', async () => {
+  test('a SELL closes the position: its result counts for the venue', async () => {
     await trader.client.placeTrade(await order({ side: 'SELL', price: '0.4', size: 20 }));
     expect(await get('/markets/current-positions?venue=house')).toEqual([]);
     expect(await get('/markets/closed-positions?venue=house')).toMatchObject([
@@ -162,7 +162,7 @@ describe('it is traded on', () => {
     expect(venues).toMatchObject({ house: { pnl: -0.4, balance: 999.6 }, polymarket: { pnl: 0 } });
   });
 
-  test('an order for one venue does not pass for the same order at another', async () => {
+  test('a signed order that was placed at one venue is refused at another', async () => {
     const request = await order({ side: 'BUY', price: '0.1', size: 10 });
     await trader.client.placeTrade(request);
     const { venue: _, ...elsewhere } = request as unknown as Record<string, unknown>;
@@ -175,7 +175,7 @@ describe('it is traded on', () => {
     expect(all).toMatchObject({ totalCanceled: 1 });
   });
 
-  test('what the venue cannot do is a documented refusal', async () => {
+  test('a missing capability gives a documented refusal', async () => {
     const { body } = await call(service, 'POST', '/markets/redeem', {
       key: trader.apiKey,
       body: { marketId: 'house-1', venue: 'house' },
@@ -185,9 +185,9 @@ describe('it is traded on', () => {
 });
 
 describe('a venue that does not answer', () => {
-  test('leaves the others in every read, also when it is the default one', async () => {
+  test('does not remove the others from any read, even when it is the default', async () => {
     await trader.client.placeTrade(await order({ side: 'BUY', price: '0.5', size: 10 }));
-    const { accounts, markets } = service.deps.venues.default;
+    const { accounts, markets } = service.needs.venues.default;
     const { balances } = accounts;
     const { listedAfter } = markets;
     Object.assign(accounts, { balances: async () => ({ total: 0n, available: 0n, ageMs: null }) });
@@ -213,7 +213,7 @@ describe('a venue that does not answer', () => {
 });
 
 describe('the default venue', () => {
-  test('is what a request means that names none, and comes first', async () => {
+  test('applies to requests without a venue, and is listed first', async () => {
     const other = await startTestService(
       { PAPER_WORLD: 'off', DEFAULT_VENUE: 'house' },
       { venues: (tools) => [createHouseVenue('house', MARKET, tools)] },
@@ -236,7 +236,7 @@ describe('the default venue', () => {
     expect((await agent.client.getBriefing()).venue).toBe('house');
   });
 
-  test('must be a venue of this service', async () => {
+  test('must be one of the service’s venues', async () => {
     await expect(startTestService({ PAPER_WORLD: 'off', DEFAULT_VENUE: 'nowhere' })).rejects.toThrow(
       'DEFAULT_VENUE=nowhere is no venue of this service.',
     );

@@ -43,7 +43,7 @@ const usage = async (agent: Trader) => {
 };
 
 describe('one effect', () => {
-  test('the answer names the order by its digest and is 201', async () => {
+  test('the answer is 201 with the digest as order id', async () => {
     const request = await marketBuy(20);
     const { status, body } = await send(request);
     expect(status).toBe(201);
@@ -69,7 +69,7 @@ describe('one effect', () => {
     expect(after.tradesToday - before.tradesToday).toBe(1);
   });
 
-  test('a resting order that filled since still gives its first answer', async () => {
+  test('a resting order that has filled still gives its first answer', async () => {
     const maker = await newTrader(service);
     const taker = await newTrader(service);
     const price =
@@ -110,7 +110,7 @@ describe('one effect', () => {
     expect((await send(request, maker)).body).toEqual(first.body);
   });
 
-  test('twins in flight: one places it, the others get the same answer or are told to wait', async () => {
+  test('simultaneous duplicates: one places the order, the others get its answer or idempotency_in_flight', async () => {
     const request = await marketBuy(20);
     const before = (await trader.client.getMe()).tradesToday;
     const answers = await Promise.all(Array.from({ length: 8 }, () => send(request)));
@@ -143,7 +143,7 @@ describe('one effect', () => {
     expect(first.headers.get('idempotency-replayed')).toBeNull();
   });
 
-  test('a refusal is not kept under its Idempotency-Key: the request is judged anew', async () => {
+  test('a refusal is not stored under its Idempotency-Key: the request is checked again', async () => {
     const agent = await newTrader(service);
     await agent.client.updateSettings({ tradingPaused: true });
     const request = await marketBuy(20, agent);
@@ -191,7 +191,7 @@ describe('speed', () => {
     expect(tripsOf(statements)).toEqual(['lock and read', 'write and commit', 'journal and outcome']);
   });
 
-  test('a replayed trade and a denied one take one', async () => {
+  test('a replayed trade and a denied one take one trip', async () => {
     const request = await restingOrder(trader, market);
     await send(request);
     for (const again of [request, await marketBuy(99_000)]) {
@@ -204,7 +204,7 @@ describe('speed', () => {
 });
 
 describe('the venue refuses', () => {
-  test('a FOK that cannot be filled: 201, success false, the budget is back', async () => {
+  test('a FOK that cannot be filled: 201, success false, the budget is returned', async () => {
     const agent = await newTrader(service);
     await agent.client.faucet({ address: agent.funder, amount: 10_000 });
     const before = await usage(agent);
@@ -235,7 +235,7 @@ describe('the venue refuses', () => {
     expect((await send(request, agent)).body).toMatchObject({ success: false, errorCode: 'fok_not_filled' });
   });
 
-  test('a post-only order that would cross', async () => {
+  test('rejects a post-only order that would cross', async () => {
     const request = await buildLimitOrder({
       signer: trader.signer,
       market,
@@ -275,7 +275,7 @@ describe('budgets', () => {
     expect(await usage(agent)).toEqual({ trades: 10, amount: 1 });
   });
 
-  test('a pause holds on the next request; cancels go through all the same', async () => {
+  test('a pause applies to the next request; cancels still work', async () => {
     const agent = await newTrader(service);
     const { orderId } = await agent.client.placeTrade(await restingOrder(agent, market));
     await agent.client.updateSettings({ tradingPaused: true });
@@ -328,7 +328,7 @@ describe('after the trade', () => {
     expect(10_000_000_000n - BigInt(spent)).toBe(held.available + held.held);
   });
 
-  test('orders are listed, paged, filtered and told in detail', async () => {
+  test('orders are listed, paged, filtered and shown in detail', async () => {
     const agent = await newTrader(service);
     const ids: string[] = [];
     for (let i = 0; i < 3; i++)

@@ -47,7 +47,7 @@ describe('where a field could change what happens', () => {
     expect((await get('/markets/orders/open')).body).toEqual([]);
   });
 
-  test('a field of the signed order is a field, too, and all faults come at once', async () => {
+  test('fields of the signed order are checked, too, and all faults are reported together', async () => {
     const request = await restingOrder(trader, market);
     const answer = await post('/markets/trade', {
       ...request,
@@ -63,7 +63,7 @@ describe('where a field could change what happens', () => {
     );
   });
 
-  test('a parameter in the URL of a trade is no way around', async () => {
+  test('a parameter in the URL of a trade does not bypass the check', async () => {
     const answer = await post('/markets/trade?dryRun=true', await restingOrder(trader, market));
     expect(refusedFields(answer)[0]?.path).toBe('dryRun');
   });
@@ -78,7 +78,7 @@ describe('where a field could change what happens', () => {
     await trader.client.cancelOrder(placed.orderId);
   });
 
-  test('what narrows cancel-market does not pass for narrowing the cancel of everything', async () => {
+  test('filters of cancel-market are refused when all orders are canceled', async () => {
     const placed = await trader.client.placeTrade(await restingOrder(trader, market));
     const cancelAll = (query: string) =>
       call(service, 'DELETE', `/markets/orders${query}`, { key: trader.apiKey });
@@ -116,7 +116,7 @@ describe('where a field could change what happens', () => {
     ).toBe(true);
   });
 
-  test('the document says so', async () => {
+  test('the OpenAPI document says so', async () => {
     const { body } = await get('/openapi.json');
     const trade = body.paths['/markets/trade'].post;
     const schema = trade.requestBody.content['application/json'].schema;
@@ -128,8 +128,8 @@ describe('where a field could change what happens', () => {
   });
 });
 
-describe('elsewhere', () => {
-  test('cancel by id is never blocked by a stray field', async () => {
+describe('other fields', () => {
+  test('an unknown field never blocks a cancel by id', async () => {
     const placed = await trader.client.placeTrade(await restingOrder(trader, market));
     const answer = await post('/markets/orders/cancel', {
       orderId: placed.orderId,
@@ -140,7 +140,7 @@ describe('elsewhere', () => {
     expect(answer).toMatchObject({ status: 200, body: { success: true, canceled: [placed.orderId] } });
   });
 
-  test('a field like none is ignored, one within two edits of a known name is refused', async () => {
+  test('an unknown field is ignored, one within two edits of a known name is refused', async () => {
     const named = await call(service, 'POST', '/agents/register', { body: { name: 'A', framework: 'x' } });
     expect(named.status).toBe(200);
     const misspelt = await call(service, 'POST', '/agents/register', {
@@ -153,7 +153,7 @@ describe('elsewhere', () => {
     expect((await get(`/markets/${market.id}?includeTag=true`)).status).toBe(200);
   });
 
-  test('what other public clients send is taken, and does what it says', async () => {
+  test('fields that other public clients send are accepted and have their effect', async () => {
     const taker = await newTrader(service);
     const body = await buildMarketOrder({
       signer: taker.signer,
@@ -193,7 +193,7 @@ describe('elsewhere', () => {
     expect(trades.body.venue).toBe('all');
   });
 
-  test('names of any length and number cost no more than their answer', async () => {
+  test('names of any length and number are checked quickly', async () => {
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`field${i}`, i]));
     const began = performance.now();
     const answer = await post('/agents/settings', { ...many, ['x'.repeat(5000)]: 1 });
@@ -204,20 +204,20 @@ describe('elsewhere', () => {
 });
 
 describe('names that look alike', () => {
-  test('edits', () => {
+  test('the distance counts edits', () => {
     expect(edits('postonly', 'postonly', 2)).toBe(0);
     expect(edits('kitten', 'sitting', 3)).toBe(3);
     expect(edits('a', 'abcdefgh', 2)).toBe(3);
   });
 
-  test('spellings of one name are one name; a short name is near to little', () => {
+  test('spellings of one name are equal; a short name matches few others', () => {
     expect(isNear('post_only', 'postOnly')).toBe(true);
     expect(isNear('venu', 'venue')).toBe(true);
     expect(isNear('x', 'q')).toBe(false);
     expect(isNear('includeTag', 'venue')).toBe(false);
   });
 
-  test('a part of a name points to it', () => {
+  test('a part of a name suggests the full name', () => {
     expect(nearestName('status', ['venue', 'orderStatus'])).toBe('orderStatus');
     expect(nearestName('conditionId', ['tokenId', 'marketConditionId'])).toBe('marketConditionId');
     expect(nearestName('zzzzzzzz', ['venue', 'orderStatus'])).toBeNull();

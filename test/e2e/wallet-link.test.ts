@@ -49,10 +49,10 @@ const solanaKey = () => {
 };
 
 describe('linking an EVM wallet', () => {
-  test('the challenge names service, agent, address and purpose; its signature links', async () => {
+  test('the challenge contains service, agent, address and purpose; signing it links the wallet', async () => {
     const { client, signer, agentId } = await agent();
     const challenge = await client.getLinkChallenge(signer.address);
-    expect(challenge.message).toContain(new URL(service.deps.publicUrl).host);
+    expect(challenge.message).toContain(new URL(service.needs.publicUrl).host);
     expect(challenge.message).toContain(agentId);
     // The message spells it with its checksum, as wallets want it.
     expect(challenge.message.toLowerCase()).toContain(challenge.address);
@@ -74,7 +74,7 @@ describe('linking an EVM wallet', () => {
     expect((await client.getMe()).walletAddress).toBe(signer.address);
   });
 
-  test('a challenge is good once', async () => {
+  test('a challenge is valid once', async () => {
     const { client, signer } = await agent();
     const { nonce, message } = await client.getLinkChallenge(signer.address);
     const request = { address: signer.address, nonce, signature: await signer.signMessage(message) };
@@ -87,7 +87,7 @@ describe('linking an EVM wallet', () => {
     ]);
   });
 
-  test('a challenge is good for five minutes', async () => {
+  test('a challenge is valid for five minutes', async () => {
     const { client, signer } = await agent();
     const { nonce, message } = await client.getLinkChallenge(signer.address);
     const request = { address: signer.address, nonce, signature: await signer.signMessage(message) };
@@ -95,7 +95,7 @@ describe('linking an EVM wallet', () => {
     expect(await refused(client.linkWallet(request))).toBe('link_challenge_invalid');
   });
 
-  test('a challenge is good for its agent and its address alone', async () => {
+  test('a challenge is valid only for its agent and address', async () => {
     const [one, two] = [await agent(), await agent()];
     const { nonce, message } = await one.client.getLinkChallenge(one.signer.address);
     const signature = await one.signer.signMessage(message);
@@ -115,7 +115,7 @@ describe('linking an EVM wallet', () => {
     );
   });
 
-  test("another key's signature is refused with what was recovered", async () => {
+  test("another key's signature is refused with the recovered address", async () => {
     const { client, signer, apiKey } = await agent();
     const thief = Signer.generate();
     const { nonce, message } = await client.getLinkChallenge(signer.address);
@@ -186,7 +186,7 @@ describe('a wallet of another owner', () => {
       const rows = await sql`select * from credentials where eoa = ${signer.address}`;
       expect(rows).toHaveLength(5);
       for (const row of rows) {
-        const opened = service.deps.secrets.open(
+        const opened = service.needs.secrets.open(
           { keyId: row.key_id, bytes: row.sealed },
           `credentials/${row.user_id}/${row.wallet_address}`,
         );
@@ -200,7 +200,7 @@ describe('a wallet of another owner', () => {
     expect((await second.client.checkCredentials(signer.wallet(1))).hasCredentials).toBe(false);
   });
 
-  test('a linked key cannot be registered by another owner who has its venue secrets', async () => {
+  test('another owner with the venue secrets cannot register a linked key', async () => {
     const owner = await agent();
     const other = await agent();
     await linkSignersWallet({ client: owner.client, signer: owner.signer });
@@ -236,7 +236,7 @@ describe('the signature type, when left out, is detected', () => {
 });
 
 describe('Solana', () => {
-  test('a linked address is proved, and taken from those who only named it', async () => {
+  test('a link proves an address and takes it from agents that only named it', async () => {
     const key = solanaKey();
     const squatter = await agent();
     await squatter.client.updateSolAddress(key.address);
@@ -255,7 +255,7 @@ describe('Solana', () => {
     expect((await squatter.client.getMe()).solAddress).toBeNull();
   });
 
-  test('an address that is none is refused with its own code', async () => {
+  test('an invalid address is refused with its own code', async () => {
     const { client } = await agent();
     // Base58, but of 31 bytes.
     const short = toBase58(new Uint8Array(31).fill(255));
@@ -266,7 +266,7 @@ describe('Solana', () => {
 });
 
 describe('unlinking', () => {
-  test('forgets the credentials of the key’s wallets; open orders can still be canceled', async () => {
+  test('deletes the credentials of the key’s wallets; open orders can still be canceled', async () => {
     const trader = await newTrader(service, 1);
     const market = await aMarket(trader.client);
     const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
@@ -282,7 +282,7 @@ describe('unlinking', () => {
     expect(await refused(trader.client.unlinkWallet(trader.signer.address))).toBe('wallet_not_found');
   });
 
-  test("another owner's wallet is not there", async () => {
+  test("another owner's wallet is not found", async () => {
     const trader = await newTrader(service);
     const { client } = await agent();
     expect(await refused(client.unlinkWallet(trader.funder))).toBe('wallet_not_found');

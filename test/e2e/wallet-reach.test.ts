@@ -197,7 +197,7 @@ test('the table below names every field of every route that takes a wallet', asy
 });
 
 describe('out of reach', () => {
-  test('every route refuses a sibling as it refuses an outsider', async () => {
+  test('every route refuses another agent of the same owner like an outsider', async () => {
     for (const [name, row] of Object.entries(refusals())) {
       if (row === null) continue;
       const [ask, expected] = row;
@@ -208,7 +208,7 @@ describe('out of reach', () => {
     }
   });
 
-  test('reads without a wallet show nothing of it, DELETE /markets/orders cancels nothing on it', async () => {
+  test('reads without a wallet exclude it, and DELETE /markets/orders cancels nothing on it', async () => {
     for (const path of ['/markets/current-positions', '/markets/closed-positions', '/venueb/agent/positions'])
       expect((await get(path)(stranger.apiKey)).body).toEqual([]);
     const { body } = await call(service, 'DELETE', '/markets/orders', { key: stranger.apiKey });
@@ -227,7 +227,7 @@ describe('the owner', () => {
   const grant = (walletAddress: string, granted: boolean, visitor = owner) =>
     visitor.send('POST', path(), { walletAddress, granted });
 
-  test('grants a wallet, and takes the grant back', async () => {
+  test('grants a wallet, and revokes the grant', async () => {
     const listed = (await owner.send('GET', path())).body;
     expect(listed).toEqual(
       expect.arrayContaining([
@@ -258,7 +258,7 @@ describe('the owner', () => {
     );
   });
 
-  test('cannot grant what is not theirs, nor to others’ agents; other owners see nothing', async () => {
+  test('cannot grant other owners’ wallets, nor to their agents; other owners see nothing', async () => {
     const alien = await newTrader(service);
     expect((await grant(alien.funder, true)).body.code).toBe('wallet_not_found');
     const eve = await claim([]);
@@ -266,7 +266,7 @@ describe('the owner', () => {
     expect((await eve.send('GET', path())).status).toBe(404);
   });
 
-  test('lists and revokes an agent’s keys, the last one too, and it holds at once', async () => {
+  test('lists and revokes an agent’s keys, even the last one, with immediate effect', async () => {
     const agent = await newAgent(service);
     await agent.client.createApiKey('second');
     const ada = await claim([agent]);
@@ -284,7 +284,7 @@ describe('the owner', () => {
   });
 });
 
-test('unlinking without a body means wallets within reach, and names no other', async () => {
+test('unlinking without a body covers only wallets within reach, and names no other', async () => {
   const [mine, hers] = [await newTrader(service), await newTrader(service)];
   await claim([mine, hers]);
   const { status, body } = await call(service, 'POST', '/wallet/unlink', { key: mine.apiKey });

@@ -90,10 +90,10 @@ const buy = (trader: Trader, money = 10) =>
   }).then((request) => trader.client.placeTrade(request));
 
 const usage = async ({ agentId }: Pick<Trader, 'agentId'>) =>
-  (await service.deps.agents.settings(agentId)).usage;
+  (await service.needs.agents.settings(agentId)).usage;
 
 describe('the pause', () => {
-  test('holds for a fresh agent that links the same wallet, until the owner resumes', async () => {
+  test('applies to a new agent that links the same wallet, until the owner resumes', async () => {
     const agent = await newTrader(service);
     await buy(agent);
     const owner = await claimed(agent);
@@ -115,7 +115,7 @@ describe('the pause', () => {
     expect((await buy(fresh)).success).toBe(true);
   });
 
-  test('set after the wallet left, it still holds', async () => {
+  test('applies even when set after the wallet left', async () => {
     const agent = await newTrader(service);
     await buy(agent);
     const owner = await claimed(agent);
@@ -143,7 +143,7 @@ describe('the pause', () => {
     expect(await refused(buy(trader))).toBe('trading_paused');
   });
 
-  test('unlinked and registered anew, moved twice, moved by a key that was registered before', async () => {
+  test('applies after a new registration, a second move, a move by a key registered before', async () => {
     const agent = await newTrader(service, 1);
     await buy(agent);
     const owner = await claimed(agent);
@@ -168,7 +168,7 @@ describe('the pause', () => {
     );
   });
 
-  test('another agent of the same owner that shares the wallet keeps its own', async () => {
+  test('does not bind another agent of the same owner that shares the wallet', async () => {
     const agent = await newTrader(service);
     const sibling = { ...(await newAgent(service)), signer: agent.signer };
     await sibling.client.updateSettings(LOOSE);
@@ -184,7 +184,7 @@ describe('the pause', () => {
     expect(await refused(buy(fresh))).toBe('trading_paused');
   });
 
-  test('a wallet that left before its agent had an owner is free', async () => {
+  test('does not bind a wallet that left before its agent had an owner', async () => {
     const agent = await newTrader(service);
     await buy(agent);
     const fresh = await freshAgent(agent.signer);
@@ -194,8 +194,8 @@ describe('the pause', () => {
   });
 });
 
-describe('locks and what the day has used', () => {
-  test('a fresh agent goes on where the day stands, and never above the locked ceilings', async () => {
+describe('locks and the usage of the day', () => {
+  test('a new agent continues with the usage of the day, never above the locked ceilings', async () => {
     const agent = await newTrader(service);
     await buy(agent, 60);
     const owner = await claimed(agent);
@@ -215,7 +215,7 @@ describe('locks and what the day has used', () => {
     expect(await refused(buy(agent, 1))).toBe('daily_trade_amount_exceeded');
   });
 
-  test('trades outside count where the locks are, and what comes back goes there too', async () => {
+  test('trades by other agents count toward the locked agent, and returns go to it, too', async () => {
     const agent = await newTrader(service);
     await buy(agent, 20);
     const owner = await claimed(agent);
@@ -233,7 +233,7 @@ describe('locks and what the day has used', () => {
     expect(await refused(buy(fresh, 30))).toBe('max_trades_per_day_exceeded');
   });
 
-  test('several wallets that left share one budget, also all at once', async () => {
+  test('several wallets that left share one budget, even for simultaneous trades', async () => {
     const agent = await newTrader(service);
     const others = await Promise.all([newTrader(service), newTrader(service)]);
     const signers = [agent.signer, ...others.map(({ signer }) => signer)];
@@ -255,7 +255,7 @@ describe('locks and what the day has used', () => {
     );
   });
 
-  test('two agents whose wallets were swapped trade side by side without a deadlock', async () => {
+  test('two agents with swapped wallets trade concurrently without a deadlock', async () => {
     const [one, two] = await Promise.all([newTrader(service), newTrader(service)]);
     await Promise.all([buy(one, 1), buy(two, 1)]);
     for (const agent of [one, two]) {
@@ -273,7 +273,7 @@ describe('locks and what the day has used', () => {
     expect((await usage(one)).trades).toBe((await usage(two)).trades);
   });
 
-  test('the position is judged as well', async () => {
+  test('the position limit applies, too', async () => {
     const agent = await newTrader(service);
     await buy(agent, 10);
     const owner = await claimed(agent);
@@ -283,7 +283,7 @@ describe('locks and what the day has used', () => {
     expect(await refused(buy(fresh, 20))).toBe('max_position_value_exceeded');
   });
 
-  test('a loss outside counts on the day of the agent that had the wallet', async () => {
+  test('a loss of another agent counts for the agent that had the wallet', async () => {
     const agent = await newTrader(service);
     await buy(agent, 10);
     const owner = await claimed(agent);
@@ -301,9 +301,9 @@ describe('locks and what the day has used', () => {
         worstPrice: 0.01,
       }),
     );
-    const lost = await service.deps.agents.settings(fresh.agentId);
+    const lost = await service.needs.agents.settings(fresh.agentId);
     expect(lost.realizedToday).toBeLessThan(-500_000n);
-    expect((await service.deps.agents.settings(agent.agentId)).realizedToday).toBe(lost.realizedToday);
+    expect((await service.needs.agents.settings(agent.agentId)).realizedToday).toBe(lost.realizedToday);
     expect(await refused(buy(fresh))).toBe('daily_loss_limit_reached');
     // The context tells what the trade is judged by.
     const { safeguards, warnings } = await fresh.client.getMarketContext(market.id, {
@@ -314,7 +314,7 @@ describe('locks and what the day has used', () => {
     expect(warnings.map(({ code }) => code)).toContain('daily_loss_limit_reached');
   });
 
-  test('with a link under way beside it, no trade slips through', async () => {
+  test('no trade passes unchecked during a concurrent link', async () => {
     const agent = await newTrader(service);
     await buy(agent);
     const owner = await claimed(agent);
@@ -332,8 +332,8 @@ describe('locks and what the day has used', () => {
   });
 });
 
-describe('venue B', () => {
-  test('a Solana wallet takes the pause along: quotes for it, its solAddress, its link', async () => {
+describe('Solana wallets', () => {
+  test('the pause follows a Solana wallet: quotes for it, its solAddress, its link', async () => {
     const agent = await newTraderB(service);
     await agent.trade();
     const owner = await claimed(agent);
@@ -363,8 +363,8 @@ describe('venue B', () => {
   });
 });
 
-describe('the owner is told, and lifts', () => {
-  test('the page lists what left; a lift frees it; the operator can, too; strangers cannot', async () => {
+describe('how the owner sees and lifts restrictions', () => {
+  test('the page lists wallets that left; the owner and the operator can lift, others cannot', async () => {
     const agent = await newTrader(service);
     await buy(agent);
     const owner = await claimed(agent);
@@ -387,7 +387,7 @@ describe('the owner is told, and lifts', () => {
     expect((await agent.client.getSettings()).pausedByOwner).toBe(true);
   });
 
-  test('webhooks of the agents that had it tell once, and nobody else’s', async () => {
+  test('only agents that had the wallet get a webhook event, once', async () => {
     const agent = await newTrader(service, 2);
     await buy(agent);
     const sibling = await newAgent(service);

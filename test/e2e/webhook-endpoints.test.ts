@@ -35,7 +35,7 @@ describe('endpoints', () => {
     }
   });
 
-  test("another agent's webhook is not there", async () => {
+  test("another agent's webhook is not found", async () => {
     const [one, two] = [await newAgent(service), await newAgent(service)];
     const { id } = await subscribe(one, ['*']);
     for (const attempt of [
@@ -50,14 +50,14 @@ describe('endpoints', () => {
     expect(await refused(one.client.deleteWebhook(id))).toBe('webhook_not_found');
   });
 
-  test('an agent has ten at most, also when it asks for all at once', async () => {
+  test('an agent has ten at most, even with simultaneous requests', async () => {
     const agent = await newAgent(service);
     const answers = await Promise.all(Array.from({ length: 13 }, () => refused(subscribe(agent, ['fill']))));
     expect(answers.filter((code) => code === 'webhook_limit_reached')).toHaveLength(3);
     expect(await agent.client.listWebhooks()).toHaveLength(10);
   });
 
-  test('without the switch this machine is refused', async () => {
+  test('without the development switch this machine is refused', async () => {
     const strict = await startTestService({ PAPER_WORLD: 'off' });
     const agent = await newAgent(strict);
     expect(await refused(subscribe(agent, ['fill']))).toBe('webhook_url_refused');
@@ -72,7 +72,7 @@ describe('endpoints', () => {
   });
 });
 
-describe('callbacks that come in', () => {
+describe('incoming callbacks', () => {
   const secret = VENUE_SECRET.replaceAll(' ', '-');
   const sign = (body: string, key = secret) => createHmac('sha256', key).update(body).digest('hex');
   const post = (source: string, body: string, headers: Record<string, string>) =>
@@ -86,7 +86,7 @@ describe('callbacks that come in', () => {
     }
   };
 
-  test('the signature is over the bytes as they came, of any media type', async () => {
+  test('the signature covers the received bytes, of any media type', async () => {
     // Neither is what a JSON library would write.
     const bodies = ['{ "b" : 1.50,\n "a": "\\u00e9" }', 'order=1&state=done', '{broken'];
     const media = ['application/json', 'application/x-www-form-urlencoded', 'application/json'];
@@ -127,7 +127,7 @@ describe('callbacks that come in', () => {
     expect(new Set(answers.map(shape)).size).toBe(1);
   });
 
-  test('too large a body is refused, and the secrets are in no message of the configuration', async () => {
+  test('a too large body is refused, and configuration errors contain no secrets', async () => {
     const body = 'x'.repeat(70_000);
     expect((await post('venue', body, { 'x-signature': sign(body) })).status).toBe(413);
     for (const text of [

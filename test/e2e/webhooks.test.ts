@@ -45,8 +45,8 @@ const buy = async (trader: Trader, market: Market, amount = 20) =>
     }),
   );
 
-describe('what is told', () => {
-  test('orders, fills and fees: signed, described by the contract, in their order', async () => {
+describe('events', () => {
+  test('orders, fills and fees: signed, as the contract describes, in sequence', async () => {
     const trader = await newTrader(service);
     const { path, secret } = await subscribe(trader, ['*']);
     const [market] = markets as [Market];
@@ -103,7 +103,7 @@ describe('what is told', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeCloseTo(detail.filledSize, 6);
   });
 
-  test('only what was subscribed to, and only to the agent whose it is', async () => {
+  test('only subscribed events, and only to their agent', async () => {
     const [one, two] = [await newTrader(service), await newTrader(service)];
     const mine = await subscribe(one, ['order.canceled']);
     const theirs = await subscribe(two, ['order.*', 'fill']);
@@ -115,7 +115,7 @@ describe('what is told', () => {
     expect(types(theirs.path)).toEqual(['webhook.test']);
   });
 
-  test('a resolution, to who holds the market and to who has an order in it', async () => {
+  test('a resolution, to agents with a position or an order in the market', async () => {
     const clock = manualClock();
     const world = await startTestService({ PAPER_WORLD: 'off', WEBHOOKS_ALLOW_LOOPBACK: 'on' }, { clock });
     const [holder, rester, bystander] = [
@@ -143,27 +143,27 @@ describe('what is told', () => {
     expect(Check(WEBHOOK_EVENTS['market.resolved']!.data, at(held!.path)[0]?.event.data)).toBe(true);
   });
 
-  test('a risk alert, once while it stands and again when it comes back', async () => {
+  test('a risk alert, once while it lasts and again when it returns', async () => {
     const { client } = await newAgent(service);
     const { path } = await subscribe({ client }, ['risk']);
     const paused = () => at(path).filter(({ event }) => event.data.code === 'trading_paused').length;
     await client.updateSettings({ tradingPaused: true });
-    await watchRisks(service.deps);
-    await watchRisks(service.deps);
+    await watchRisks(service.needs);
+    await watchRisks(service.needs);
     await until(() => paused() > 0);
     expect(Check(WEBHOOK_EVENTS.risk!.data, at(path)[0]?.event.data)).toBe(true);
     expect((await client.getBriefing()).riskAlerts).toContainEqual(at(path)[0]?.event.data);
     await client.updateSettings({ tradingPaused: false });
-    await watchRisks(service.deps);
+    await watchRisks(service.needs);
     await client.updateSettings({ tradingPaused: true });
-    await watchRisks(service.deps);
+    await watchRisks(service.needs);
     await until(() => paused() > 1);
     expect(paused()).toBe(2);
   });
 });
 
 describe('delivery', () => {
-  test('a failed attempt is repeated with the same id and a time of its own, and holds back what is behind it', async () => {
+  test('a failed attempt is repeated with the same id and a new time; later events wait', async () => {
     const { client } = await newAgent(service);
     const { id, path } = await subscribe({ client }, ['fill']);
     stage.answerOf = (_delivery, nth) => (nth <= 2 ? 503 : 200);
@@ -208,7 +208,7 @@ describe('delivery', () => {
     expect((await client.listWebhooks())[0]).toMatchObject({ consecutiveFailures: 0, pendingDeliveries: 0 });
   });
 
-  test('agents whose receivers never answer leave the others their turn', async () => {
+  test('agents whose receivers never answer do not delay others', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
@@ -235,7 +235,7 @@ describe('delivery', () => {
     silent.close();
   });
 
-  test('of more events than may wait for an endpoint, the oldest are given up, and say so', async () => {
+  test('above the limit of waiting events, the oldest are abandoned and marked as such', async () => {
     const { client, agentId } = await newAgent(service);
     const { id } = await subscribe({ client }, ['fill']);
     const sql = openPool(service.databaseUrl, { max: 1 });
@@ -254,7 +254,7 @@ describe('delivery', () => {
     expect(Number(failed[0]?.id)).toBeLessThan(Number(oldest?.id));
   });
 
-  test('an event that is never taken is overtaken after its first attempts', async () => {
+  test('an event that is never accepted is overtaken after its first attempts', async () => {
     const { client } = await newAgent(service);
     const { id, path } = await subscribe({ client }, ['fill']);
     const poison = await client.testWebhook(id);
@@ -270,7 +270,7 @@ describe('delivery', () => {
     await until(() => at(path).some(({ event }) => event.id === next.event.id));
   });
 
-  test('after a day an event is given up; after long failure the endpoint is switched off, until it is enabled', async () => {
+  test('an event is abandoned after a day; after long failure the endpoint is disabled until it is enabled', async () => {
     const { client } = await newAgent(service);
     const { id, path } = await subscribe({ client }, ['fill']);
     stage.answerOf = () => 410;
@@ -298,7 +298,7 @@ describe('delivery', () => {
     await until(async () => (await state())?.lastSuccessAt !== null);
   });
 
-  test('two processes on one database share the work: every event once, and in order', async () => {
+  test('two processes on one database share deliveries: every event once, and in order', async () => {
     const other = await startTestService({
       PAPER_WORLD: 'off',
       WEBHOOKS_ALLOW_LOOPBACK: 'on',

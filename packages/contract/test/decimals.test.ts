@@ -18,7 +18,7 @@ const decimals = fc.integer({ min: 1, max: 18 });
 const positive = fc.bigInt({ min: 1n, max: 10n ** 30n });
 
 describe('parse and format', () => {
-  test('what was formatted is parsed to the same', () => {
+  test('parsing a formatted amount gives the same amount', () => {
     fc.assert(
       fc.property(anyInteger, decimals, (value, places) => {
         const text = formatDecimal(value, places);
@@ -49,7 +49,7 @@ describe('parse and format', () => {
     );
   });
 
-  test('finer than asked: refused, unless a direction is named', () => {
+  test('more decimals than asked are refused unless a rounding direction is given', () => {
     expect(() => parseMicro('0.0000001')).toThrow(DecimalError);
     fc.assert(
       fc.property(anyInteger, (value) => {
@@ -81,11 +81,11 @@ describe('parse and format', () => {
     '1e',
     '1e1000',
     '١',
-  ])('"%s" is no decimal', (text) => {
+  ])('"%s" is not a decimal', (text) => {
     expect(() => parseMicro(text)).toThrow(DecimalError);
   });
 
-  test('numbers that are none are refused, and a long text is cut in the message', () => {
+  test('text that is not a number is refused, and a long text is cut in the message', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => parseMicro(value)).toThrow(DecimalError);
     expect(() => parseMicro('x'.repeat(10_000))).toThrow(
@@ -100,11 +100,11 @@ describe('parse and format', () => {
 });
 
 describe('prices', () => {
-  test('every pip survives the way through a JSON number', () => {
+  test('every pip survives the conversion to a JSON number and back', () => {
     for (let pips = 0; pips <= 10_000; pips++) expect(parsePips(pipsToNumber(pips))).toBe(pips);
   });
 
-  test('what shares cost, rounded as named', () => {
+  test('the cost of shares is rounded in the given direction', () => {
     fc.assert(
       fc.property(positive, fc.integer({ min: 0, max: 10_000 }), (shares, price) => {
         const floor = notional(shares, price, 'floor');
@@ -117,7 +117,7 @@ describe('prices', () => {
 });
 
 describe('divide', () => {
-  test('floor and ceil enclose the quotient', () => {
+  test('floor and ceil are the bounds of the exact quotient', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 40n }), positive, (numerator, denominator) => {
         const floor = divide(numerator, denominator, 'floor');

@@ -46,7 +46,7 @@ describe('the error registry', () => {
     expect(CODES.filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code))).toEqual([]);
   });
 
-  test('an ending has one status, but for the exceptions', () => {
+  test('every suffix of a code means one status, apart from the listed exceptions', () => {
     const others = CODES.filter((code) => {
       const ending = endingOf(code);
       return ending !== undefined && ERRORS[code].status !== ENDINGS[ending];
@@ -54,7 +54,7 @@ describe('the error registry', () => {
     expect(others.toSorted()).toEqual(EXCEPTIONS.toSorted());
   });
 
-  test('new codes have one of the endings', () => {
+  test('new codes have one of the suffixes', () => {
     expect(CODES.filter((code) => endingOf(code) === undefined)).toHaveLength(OTHER_ENDINGS);
   });
 });

@@ -36,7 +36,7 @@ const OTHERS = OPERATIONS.filter(([name]) => !AGENTS.some(([offered]) => offered
 type AnyMethods = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
 
 describe('the operations that agents call', () => {
-  test('are many, and those of owners and operators are not among them', () => {
+  test('are more than a few, and none is for owners or operators', () => {
     expect(AGENTS.length).toBeGreaterThan(50);
     expect(OTHERS.length).toBeGreaterThan(10);
     const { client } = recordingClient();
@@ -69,7 +69,7 @@ describe('the operations that agents call', () => {
   });
 });
 
-test('fields, queries, bodies and options go where they belong', async () => {
+test('path fields, queries, bodies and options are sent in their places', async () => {
   const { client, sent } = recordingClient();
   await client.createApiKey('spare', { requestId: 'r' });
   await client.checkMarket('m', { venue: 'v' });

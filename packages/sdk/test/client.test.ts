@@ -148,7 +148,7 @@ const trade = () =>
   });
 
 describe('errors', () => {
-  test('carry what the answer says', async () => {
+  test('carry the status, code and detail of the answer', async () => {
     replies = [problem(403, 'trading_paused')];
     const error = await caught(client().placeTrade(await trade()));
     expect(error).toBeInstanceOf(BellwetherApiError);
@@ -167,14 +167,14 @@ describe('errors', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('of something that is not the service', async () => {
+  test('are readable when the answer is not from the service', async () => {
     replies = [{ status: 404, body: '<html>' }];
     expect(await caught(client().getMe())).toMatchObject({ status: 404, code: 'unknown', errors: [] });
     replies = [{ status: 200, body: '<html>' }];
     expect(await caught(client({ maxRetries: 0 }).getMe())).toMatchObject({ reason: 'broken' });
   });
 
-  test('nobody listening, a cut connection, no answer in time', async () => {
+  test('report a closed port, a cut connection and a timeout', async () => {
     const gone = createServer();
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
     const { port } = gone.address() as AddressInfo;
@@ -214,7 +214,7 @@ describe('errors', () => {
 });
 
 describe('retries', () => {
-  test('a GET after cuts, 502 and 429 with Retry-After', async () => {
+  test('a GET is repeated after cut connections, 502 and 429 with Retry-After', async () => {
     replies = ['cut', { status: 502 }, problem(429, 'rate_limited', { 'retry-after': '2' })];
     expect(await client().getMe()).toEqual({ fine: true });
     expect(seen).toHaveLength(4);
@@ -222,7 +222,7 @@ describe('retries', () => {
     expect(waits[0]).toBeLessThan(500);
   });
 
-  test('a signed order is sent again, byte for byte, until the truth is known', async () => {
+  test('a signed order is sent again, byte for byte, until its outcome is known', async () => {
     replies = [
       'cut',
       problem(500, 'order_outcome_unknown', { 'retry-after': '1' }),
@@ -233,7 +233,7 @@ describe('retries', () => {
     expect(seen).toHaveLength(4);
   });
 
-  test('the last answer is thrown when it does not get better', async () => {
+  test('the last error is thrown when all attempts fail', async () => {
     replies = Array(9).fill(problem(500, 'order_outcome_unknown'));
     expect(await caught(client({ maxRetries: 2 }).placeTrade(await trade()))).toMatchObject({
       code: 'order_outcome_unknown',
@@ -242,7 +242,7 @@ describe('retries', () => {
     expect(seen).toHaveLength(3);
   });
 
-  test('other changes are not repeated without an Idempotency-Key, and are with one', async () => {
+  test('other changes are repeated only with an Idempotency-Key', async () => {
     replies = ['cut'];
     expect(await caught(client().createApiKey('k'))).toMatchObject({ reason: 'broken' });
     expect(seen).toHaveLength(1);
@@ -254,7 +254,7 @@ describe('retries', () => {
     expect(seen).toHaveLength(5);
   });
 
-  test('a 503 whose deadline may have passed over the work is repeated where that is safe, an overload everywhere', async () => {
+  test('a 503 after the deadline is repeated only where that is safe, `overloaded` everywhere', async () => {
     replies = [problem(503, 'service_unavailable')];
     expect(await caught(client().createApiKey('k'))).toMatchObject({ code: 'service_unavailable' });
     expect(seen).toHaveLength(1);
@@ -277,13 +277,13 @@ describe('retries', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('a longer Retry-After than one cares to wait is thrown', async () => {
+  test('a Retry-After above the configured maximum is thrown', async () => {
     replies = [problem(429, 'rate_limited', { 'retry-after': '3600' })];
     expect(await caught(client().getMe())).toMatchObject({ status: 429, retryAfterS: 3600 });
     expect(waits).toEqual([]);
   });
 
-  test('a signal stops it', async () => {
+  test('an abort signal stops the retries', async () => {
     const controller = new AbortController();
     replies = ['hang'];
     const call = client().getMe({ signal: controller.signal });
@@ -293,7 +293,7 @@ describe('retries', () => {
   });
 });
 
-test.each(['.', '..', ''])('a parameter that would make another path is sent nowhere: "%s"', async (id) => {
+test.each(['.', '..', ''])('a parameter that would change the path is not sent: "%s"', async (id) => {
   const client = new BellwetherClient({ baseUrl: base, apiKey: KEY });
   await expect(client.revokeApiKey(id)).rejects.toThrow(RangeError);
   await expect(client.getOrder(id)).rejects.toThrow(RangeError);

@@ -139,7 +139,7 @@ function expectCoherent(trade: Trade, tick: number): void {
 }
 
 describe('whole requests', () => {
-  test('any order that can be built is a valid request', async () => {
+  test('every order that the SDK builds is a valid request', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...(Object.keys(TICK_SIZES) as (keyof typeof TICK_SIZES)[])),
@@ -212,7 +212,7 @@ describe('whole requests', () => {
     expect(trade).not.toHaveProperty('funderAddress');
   });
 
-  test('a contract wallet is named as funder', async () => {
+  test('a contract wallet is the funder', async () => {
     const trade = await buildMarketOrder({
       signer,
       market: MARKET,
@@ -301,7 +301,7 @@ test('salts are random and safe', () => {
   expect(Math.max(...salts)).toBeGreaterThan(2 ** 51);
 });
 
-test('how far a market order reaches', () => {
+test('the worst price of a market order', () => {
   const book = {
     bids: [
       { price: '0.47', size: '100' },

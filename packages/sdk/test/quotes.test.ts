@@ -95,7 +95,7 @@ const SUBMIT = 'POST /venueb/agent/submit';
 describe('trade', () => {
   const BUY = { ticker: 'KXTEST-1-1', side: 'YES', action: 'BUY', amount: '5.000000' } as const;
 
-  test('quotes, signs what was quoted, and hands it in', async () => {
+  test('gets a quote, signs its transaction and submits it', async () => {
     const quote = buyQuote(signer.address);
     answers[QUOTE] = ok(quote);
     answers[SUBMIT] = ok({ orderId: quote.quoteId, status: 'submitted' });
@@ -115,7 +115,7 @@ describe('trade', () => {
     expect(signed.message).toEqual(parseTransaction(quote.unsignedTransaction!).message);
   });
 
-  test('SELL asks with shares; another receiver is asked for', async () => {
+  test('a SELL is quoted in shares; another receiver can be given', async () => {
     answers[QUOTE] = ok(sellQuote(signer.address));
     answers[SUBMIT] = ok({});
     const sell = { ticker: 'KXTEST-1-1', side: 'YES', action: 'SELL', shares: 3 } as const;
@@ -124,14 +124,14 @@ describe('trade', () => {
     expect(seen[0]?.body).not.toHaveProperty('amount');
   });
 
-  test('what does more than was asked is not signed, and nothing is handed in', async () => {
+  test('a transaction that does more than was asked is neither signed nor submitted', async () => {
     const drain = unsigned(signer.address, [transfer(signer.address, 5_000_001n)]);
     answers[QUOTE] = ok(buyQuote(signer.address, { unsignedTransaction: drain }));
     expect(await caught(client().venueB.trade({ ...BUY, signer }))).toBeInstanceOf(UnsafeTransaction);
     expect(calls()).toEqual([QUOTE]);
   });
 
-  test('a degraded quote ends it with the reason of the venue', async () => {
+  test('a degraded quote ends the trade with the reason of the venue', async () => {
     const { unsignedTransaction, ...bare } = buyQuote(signer.address);
     answers[QUOTE] = ok({ ...bare, quoteErrorCode: 'market_closed' } satisfies Quote);
     expect(await caught(client().venueB.trade({ ...BUY, signer }))).toMatchObject({
@@ -141,7 +141,7 @@ describe('trade', () => {
     expect(calls()).toEqual([QUOTE]);
   });
 
-  test('invalid figures and addresses are not asked for', async () => {
+  test('invalid amounts and addresses are refused before any request', async () => {
     const ask = { ...BUY, amount: 0.1234567 };
     await expect(async () => client().venueB.trade({ ...ask, signer })).rejects.toBeInstanceOf(QuoteError);
     await expect(async () => client().venueB.quote(BUY, 'me')).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe('trade', () => {
     expect(seen).toEqual([]);
   });
 
-  test('after a broken connection the same signed transaction is handed in again', async () => {
+  test('after a broken connection the same signed transaction is submitted again', async () => {
     answers[QUOTE] = ok(buyQuote(signer.address));
     let tries = 0;
     answers[SUBMIT] = () => (++tries === 1 ? 'cut' : { status: 200, body: { orderId: 'x' } });
@@ -173,7 +173,7 @@ describe('wait', () => {
     },
   );
 
-  test('no longer than it may; a status that is not known is not final', async () => {
+  test('ends at its timeout; an unknown status is not final', async () => {
     answers[ORDER] = ok({ status: 'a_new_word' });
     const error = await caught(client().venueB.wait('o1', { timeoutMs: 10_000 }));
     expect(error).toMatchObject({ code: 'still_open' });
@@ -181,13 +181,13 @@ describe('wait', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(2_000);
   });
 
-  test('an order that is not there is refused', async () => {
+  test('an unknown order is refused', async () => {
     expect(await caught(client().venueB.wait('o2'))).toBeInstanceOf(BellwetherApiError);
   });
 });
 
 describe('records, cancel and fee', () => {
-  test('the calls are those of the contract', async () => {
+  test('send the requests of the contract', async () => {
     const { venueB } = client();
     for (const call of [
       'GET /venueb/agent/orders?orderStatus=2&limit=5',
@@ -229,7 +229,7 @@ describe('records, cancel and fee', () => {
     expect(seen).toHaveLength(4);
   });
 
-  test('the link challenge is signed as a text', async () => {
+  test('the link challenge is signed as text', async () => {
     const message = 'Link this wallet\nnonce 7';
     answers[`GET /wallet/link/challenge?address=${signer.address}`] = ok({ nonce: '7', message });
     answers['POST /wallet/link'] = ok({ success: true });
@@ -269,7 +269,7 @@ describe('approving the delegate, on a real token program', () => {
     answerDelegation();
   });
 
-  test('the delegate may take the amount and no more', async () => {
+  test('the delegate may take the approved amount and no more', async () => {
     const { signature } = await approve();
     expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
     const account = node.token(signer.address);
@@ -279,7 +279,7 @@ describe('approving the delegate, on a real token program', () => {
     expect(node.token(signer.address).delegatedAmount).toBe(0n);
   });
 
-  test("a node of one's own is preferred; on a live chain it is needed", async () => {
+  test("the caller's own node is preferred; a live chain requires it", async () => {
     answerDelegation({ rpcUrl: null });
     expect(await caught(approve())).toMatchObject({ code: 'rpc_url_required' });
     answerDelegation({ rpcUrl: 'http://127.0.0.1:9' });
@@ -299,7 +299,7 @@ describe('approving the delegate, on a real token program', () => {
     expect(node.calls).toEqual([]);
   });
 
-  test('what is refused before anything is signed', async () => {
+  test('invalid approvals are refused before anything is signed', async () => {
     answerDelegation({ delegate: signer.address });
     expect(await caught(approve())).toMatchObject({ code: 'delegation_mismatch' });
     answerDelegation({ exists: false });
@@ -311,7 +311,7 @@ describe('approving the delegate, on a real token program', () => {
     expect(node.calls).toEqual([]);
   });
 
-  test('an answer that is lost is asked for again: the same bytes land once', async () => {
+  test('after a lost answer the same bytes are sent again and land once', async () => {
     let sends = 0;
     let silences = 3;
     node.override = (method) => {
@@ -323,7 +323,7 @@ describe('approving the delegate, on a real token program', () => {
     expect(node.token(signer.address).delegatedAmount).toBe(1_500_000n);
   });
 
-  test('a refusal, a failure on chain, and one that never lands', async () => {
+  test('reports a refusal, a failure on chain and a transaction that never lands', async () => {
     node.override = (method) =>
       method === 'sendTransaction' ? { error: { code: -32002, message: 'preflight failed' } } : undefined;
     expect(await caught(approve())).toMatchObject({ code: 'transaction_failed' });

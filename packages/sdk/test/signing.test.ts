@@ -32,7 +32,7 @@ import { MARKET } from './market.ts';
 
 const signer = Signer.fromPrivateKey(TEST_KEY);
 
-test('the key gives its address and its wallets', () => {
+test('the key derives its address and its wallets', () => {
   expect(signer.address).toBe(TEST_EOA);
   expect([0, 1, 2, 3].map((type) => signer.wallet(type as 0 | 1 | 2 | 3))).toEqual([
     TEST_EOA,
@@ -130,7 +130,7 @@ describe('profiles and wallets', () => {
     },
   );
 
-  test("the venue's own profile signs 11 fields and sends what it signed", async () => {
+  test('the `polymarket` profile signs 11 fields and sends exactly those', async () => {
     const trade = await buildLimitOrder({ ...limit, profile: 'polymarket' });
     const { order } = trade;
     expect(Math.abs(Number(order.timestamp) - Date.now())).toBeLessThan(5_000);
@@ -169,10 +169,10 @@ describe('profiles and wallets', () => {
   });
 });
 
-describe('the key shows nowhere', () => {
+describe('the private key never leaks', () => {
   const secret = TEST_KEY.slice(2);
 
-  test('not in what is printed, stringified or listed', async () => {
+  test('not when the signer is printed, stringified or enumerated', async () => {
     const trade = await buildLimitOrder(limit);
     for (const shown of [
       inspect(signer, { depth: 20, showHidden: true, getters: true }),
@@ -196,7 +196,7 @@ describe('the key shows nowhere', () => {
     ['zero', `0x${'0'.repeat(64)}`],
     ['beyond the order', `0x${'f'.repeat(64)}`],
     ['empty', ''],
-  ])('not in the refusal of a key that is %s', (_, key) => {
+  ])('not in the error for a key that is %s', (_, key) => {
     let caught: unknown;
     try {
       Signer.fromPrivateKey(key);

@@ -32,7 +32,7 @@ function venue(answers: Record<string, readonly [number, unknown]>) {
 const expected = { apiKey: given.apiKey, apiSecret: given.secret, apiPassphrase: given.passphrase };
 
 describe('createVenueCredentials', () => {
-  test('derives what exists', async () => {
+  test('derives credentials that exist', async () => {
     const { calls, options } = venue({
       'GET /paper/clob/time': [200, 1_700_000_000],
       'GET /paper/clob/auth/derive-api-key': [200, given],
@@ -41,7 +41,7 @@ describe('createVenueCredentials', () => {
     expect(calls).toEqual(['GET /paper/clob/time', 'GET /paper/clob/auth/derive-api-key']);
   });
 
-  test('creates what does not', async () => {
+  test('creates credentials that do not exist', async () => {
     const { calls, options } = venue({
       'GET /paper/clob/auth/derive-api-key': [400, { error: 'Could not derive api key!' }],
       'POST /paper/clob/auth/api-key': [200, given],
@@ -50,7 +50,7 @@ describe('createVenueCredentials', () => {
     expect(calls.at(-1)).toBe('POST /paper/clob/auth/api-key');
   });
 
-  test('says what the venue said when it refuses', async () => {
+  test('reports the reason of a refusal by the venue', async () => {
     const { options } = venue({
       'GET /paper/clob/auth/derive-api-key': [401, { error: 'Invalid L1 Request headers' }],
       'POST /paper/clob/auth/api-key': [401, { error: 'Invalid L1 Request headers' }],
@@ -63,7 +63,7 @@ describe('createVenueCredentials', () => {
     });
   });
 
-  test('prints no secret, but keeps them in its JSON', async () => {
+  test('prints no secret, but includes the secrets in its JSON', async () => {
     const { options } = venue({ 'GET /paper/clob/auth/derive-api-key': [200, given] });
     const credentials = await createVenueCredentials(options);
     for (const secret of [given.apiKey, given.secret, given.passphrase])
@@ -77,7 +77,7 @@ describe('createVenueCredentials', () => {
     });
   });
 
-  test('an unreachable venue', async () => {
+  test('reports an unreachable venue', async () => {
     const down = async () => {
       throw new Error('with POLY_SIGNATURE inside');
     };

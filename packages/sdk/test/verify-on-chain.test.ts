@@ -61,7 +61,7 @@ async function reasonsOf(
 }
 
 describe('an opaque instruction', () => {
-  test('that takes what the quote says is let through, and no atom more', async () => {
+  test('that takes the quoted amount passes, one atom more is refused', async () => {
     expect(await reasonsOf([batch(pay(3_000_000n), pay(2_000_000n))])).toEqual([]);
     expect(await reasonsOf([batch(pay(3_000_000n), pay(2_000_001n))])).toEqual(['input_exceeded']);
     // Read and unread ones together.
@@ -95,11 +95,11 @@ describe('an opaque instruction', () => {
           newAuthority: kitAddress(STRANGER),
         }),
     ],
-  ])('that hides %s is found out', async (_, hidden) => {
+  ])('that hides %s is detected', async (_, hidden) => {
     expect(await reasonsOf([batch(pay(1n), hidden())])).toEqual(['gives_rights_away']);
   });
 
-  test('that empties and closes the account is found out', async () => {
+  test('that empties and closes the account is detected', async () => {
     const close = getCloseAccountInstruction({
       account: usdc(),
       destination: kitAddress(ESCROW),
@@ -112,13 +112,13 @@ describe('an opaque instruction', () => {
     expect(await reasonsOf([batch(pay(100_000_001n))])).toEqual(['would_fail']);
   });
 
-  test('of a program that was not named is refused without asking a node', async () => {
+  test('of a program that is not allowed is refused without a call to a node', async () => {
     node.calls.length = 0;
     expect(await reasonsOf([batch(pay(1n))], [])).toEqual(['instruction_not_known']);
     expect(node.calls).toEqual([]);
   });
 
-  test('does not excuse what can be read', async () => {
+  test('does not make other, readable faults pass', async () => {
     const approve = getApproveInstruction({
       source: usdc(),
       delegate: kitAddress(STRANGER),
@@ -131,7 +131,7 @@ describe('an opaque instruction', () => {
     ]);
   });
 
-  test('must not reach other programs, nor a nonce account', async () => {
+  test('must not call other programs or use a nonce account', async () => {
     const handed = (address: SolanaAddress): Instruction => ({
       ...batch(pay(1n)),
       accounts: [
@@ -156,7 +156,7 @@ describe('an opaque instruction', () => {
   });
 });
 
-test('a transaction that can be read is judged without a node', async () => {
+test('a transaction without opaque instructions is checked without a node', async () => {
   node.calls.length = 0;
   expect(await reasonsOf([pay(5_000_000n)])).toEqual([]);
   expect(await reasonsOf([pay(5_000_001n)])).toEqual(['input_exceeded']);

@@ -74,7 +74,7 @@ const codeOf = (quote: Quote, ask: QuoteAsk = BUY): string => {
 describe('the Solana key', () => {
   const keyFile = Uint8Array.of(...SECRET, ...parseBase58(wallet)!);
 
-  test('in any spelling', () => {
+  test('is accepted in every encoding', () => {
     for (const key of [SECRET, toBase58(SECRET), keyFile, toBase58(keyFile), JSON.stringify([...keyFile])])
       expect(SolanaSigner.fromSecretKey(key).address).toBe(wallet);
   });
@@ -92,7 +92,7 @@ describe('the Solana key', () => {
       expect(() => SolanaSigner.fromSecretKey(key)).not.toThrow(key);
   });
 
-  test('is in nothing that is printed', () => {
+  test('is in no printed output', () => {
     const shown = [inspect(signer, { depth: 9, showHidden: true }), String(signer), JSON.stringify(signer)];
     for (const text of shown) {
       expect(text).toContain(wallet);
@@ -126,7 +126,7 @@ describe('an honest quote', () => {
     expect(() => venueB.sign(verified, SolanaSigner.generate())).toThrow(RangeError);
   });
 
-  test('with the mints known from elsewhere', () => {
+  test('passes with mints given by the caller', () => {
     expect(reasonsOf(buyQuote(wallet), BUY, { mints: [YES_MINT, NO_MINT] })).toEqual([]);
     expect(reasonsOf(buyQuote(wallet), BUY, { mints: [NO_MINT, YES_MINT] })).toEqual(['wrong_mint']);
   });
@@ -151,12 +151,12 @@ describe('a quote that is not what was asked', () => {
     expect(reasonsOf(buyQuote(wallet, changed))).toEqual(expected);
   });
 
-  test('mints that are none', () => {
+  test('invalid mints are refused', () => {
     const changed = { yesMint: 'x', outputMint: 'x' };
     expect(reasonsOf(buyQuote(wallet, changed))).toEqual(['wrong_mint']);
   });
 
-  test('everything that is wrong is listed', () => {
+  test('all faults are listed', () => {
     const drain = unsigned(wallet, [transfer(wallet, 99_000_000n), transfer(wallet, 1n, { mint: YES_MINT })]);
     const changed = { marketTicker: 'other', minOutAmount: '0', unsignedTransaction: drain };
     expect(reasonsOf(buyQuote(wallet, changed))).toEqual([
@@ -212,11 +212,11 @@ describe('a transaction that does more', () => {
     expect(reasonsOf(buyQuote(wallet, { unsignedTransaction }))).toEqual([code]);
   });
 
-  test('the bound is what the quote says when that is less than what was asked', () => {
+  test('the bound is the quoted amount when it is below the requested one', () => {
     expect(reasonsOf(buyQuote(wallet, { inAmount: '4999999' }))).toEqual(['input_exceeded']);
   });
 
-  test("is somebody else's", () => {
+  test('is for another wallet', () => {
     const other = SolanaSigner.generate().address;
     expect(reasonsOf(buyQuote(other))).toEqual(['wallet_does_not_sign']);
   });
@@ -227,7 +227,7 @@ describe('a transaction that does more', () => {
   });
 
   test.each(['', 'AAAA', 'not base64', `${buyQuote(wallet).unsignedTransaction}AAAA`])(
-    'is none: %s',
+    'is not a transaction: %s',
     (unsignedTransaction) => {
       expect(reasonsOf(buyQuote(wallet, { unsignedTransaction }))).toEqual(['malformed']);
     },
@@ -248,11 +248,11 @@ describe('nothing to sign', () => {
     expect(codeOf(buyQuote(wallet))).toBe('accepted');
   });
 
-  test.each([0, -1, '0.0000001', 'much', Number.NaN, '1e-7'])('an amount of %s', (amount) => {
+  test.each([0, -1, '0.0000001', 'much', Number.NaN, '1e-7'])('the amount %s', (amount) => {
     expect(codeOf(buyQuote(wallet), { ...BUY, amount } as QuoteAsk)).toBe('invalid_amount');
   });
 
-  test('a wallet that is none', () => {
+  test('an invalid wallet', () => {
     expect(() => venueB.verify(buyQuote(wallet), BUY, { wallet: 'abc' })).toThrow(QuoteError);
   });
 });

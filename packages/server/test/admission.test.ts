@@ -31,7 +31,7 @@ const ask = (admission: Admission, who = 'a', isGone = () => false) => {
 };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a burst waits in line and is served in the order of arrival', async () => {
+test('a burst waits in the queue and is served in order of arrival', async () => {
   const { admission, pass } = desk();
   const slots = Array.from({ length: 12 }, () => ask(admission));
   await settle();
@@ -46,7 +46,7 @@ test('a burst waits in line and is served in the order of arrival', async () => 
   expect(admission.state).toEqual({ requests: 0, trades: 0, waiting: 0 });
 });
 
-test('a line that stands holds what is served in a fifth of a second; then trades are turned away at the door', async () => {
+test('a queue that does not move holds a fifth of a second of work; further trades are turned away', async () => {
   const { admission, pass } = desk();
   let running: ReturnType<typeof ask>[] = [];
   const waiting: ReturnType<typeof ask>[] = [];
@@ -74,7 +74,7 @@ test('a line that stands holds what is served in a fifth of a second; then trade
   expect(waiting.filter(({ state }) => state === 'done').length).toBe(400);
 });
 
-test('as soon as the line is gone, everything is taken in again', async () => {
+test('when the queue is empty, all requests are admitted again', async () => {
   const { admission, pass } = desk();
   const slots = Array.from({ length: 80 }, () => ask(admission));
   await settle();
@@ -106,7 +106,7 @@ test('reads are turned away before trades, trades before exits', async () => {
   expect(refused()).toEqual(['other']);
 });
 
-test('reads are turned away when the process is late because of many requests, and only then', () => {
+test('reads are turned away when many requests make the process late, and only then', () => {
   const { admission } = desk();
   for (let look = 0; look < 5; look += 1) admission.look(400);
   expect(admission.refusalOf('other')).toBeNull();
@@ -120,7 +120,7 @@ test('reads are turned away when the process is late because of many requests, a
   expect(admission.refusalOf('other')).toBeNull();
 });
 
-test('one agent cannot keep the others out of the line', async () => {
+test('one agent cannot fill the queue at the cost of other agents', async () => {
   const { admission } = desk();
   const greedy = Array.from({ length: 20 }, () => ask(admission, 'greedy'));
   const modest = ask(admission, 'modest');
@@ -132,7 +132,7 @@ test('one agent cannot keep the others out of the line', async () => {
   expect(greedy.filter(({ state }) => state === 'in').length).toBe(MAX_TRADES);
 });
 
-test('whoever waits for no answer any more is not served', async () => {
+test('a request whose client has gone is not served', async () => {
   const { admission } = desk();
   const first = Array.from({ length: MAX_TRADES }, () => ask(admission));
   const gone = ask(admission, 'b', () => true);
@@ -144,7 +144,7 @@ test('whoever waits for no answer any more is not served', async () => {
   expect(here.state).toBe('in');
 });
 
-test('a slot is given back once', async () => {
+test('a slot is released once', async () => {
   const { admission } = desk();
   const slot = ask(admission);
   await settle();

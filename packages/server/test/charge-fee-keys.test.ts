@@ -8,8 +8,8 @@ import {
   charge,
   codeOf,
   DEAD_BLOCKS,
-  deps,
   link,
+  needs,
   newCaller,
   note,
   quotingOn,
@@ -28,7 +28,7 @@ import type { FeeChain } from './fee-chain.ts';
 
 useStage();
 
-describe('with a key', () => {
+describe('with an Idempotency-Key', () => {
   test('the same request is charged once, however often and whenever it comes', async () => {
     const first = await charge({}, 'k');
     // Nothing is left of the delegation, and the wallet is somebody else's: it was charged all the same.
@@ -56,7 +56,7 @@ describe('with a key', () => {
     expect(total()).toBe(750_000n);
   });
 
-  test('of twins one charges, and the others are told to wait or its answer', async () => {
+  test('of simultaneous duplicates one charges; the others get its answer or idempotency_in_flight', async () => {
     const answers = await Promise.allSettled(Array.from({ length: 8 }, () => charge({}, 'k')));
     for (const answer of answers) {
       if (answer.status === 'fulfilled')
@@ -68,7 +68,7 @@ describe('with a key', () => {
     expect(new Set(chain.sent).size).toBe(1);
   });
 
-  test('a refusal of the chain is no charge, and the next request tries anew', async () => {
+  test('a refusal by the chain charges nothing, and the next request tries again', async () => {
     chain.sendings = ['refuse', 'land'];
     const { denials } = await refused(charge({}, 'k'));
     expect(denials[0]).toMatchObject({
@@ -82,7 +82,7 @@ describe('with a key', () => {
     expect(total()).toBe(250_000n);
   });
 
-  test('an answer that is lost is asked for again with the same bytes', async () => {
+  test('after a lost answer the same bytes are sent again', async () => {
     chain.sendings = ['land_unanswered', 'land'];
     const { answer } = await charge({}, 'k');
     expect(chain.sent).toEqual([answer.txSignature, answer.txSignature]);
@@ -107,7 +107,7 @@ describe('with a key', () => {
     },
   );
 
-  test('one that can land no more makes room for another, and not a block sooner', async () => {
+  test('an expired transaction is replaced, and not one block earlier', async () => {
     chain.sendings = ['hold'];
     const first = await charge({}, 'k');
     chain.height += DEAD_BLOCKS - 1;
@@ -120,7 +120,7 @@ describe('with a key', () => {
     expect([...chain.landed.keys()]).toEqual([second.answer.txSignature]);
   });
 
-  test('one that failed on the chain makes room for another', async () => {
+  test('a transaction that failed on the chain is replaced', async () => {
     chain.sendings = ['hold', 'land'];
     const first = await charge({}, 'k');
     chain.failed.add(first.answer.txSignature);
@@ -129,7 +129,7 @@ describe('with a key', () => {
     expect((await rows())[0]).toMatchObject({ dead_signatures: [first.answer.txSignature] });
   });
 
-  test('a chain that says nothing of it is no proof of anything', async () => {
+  test('silence of the chain proves nothing', async () => {
     chain.sendings = ['hold'];
     await charge({}, 'k');
     chain.isDown = true;
@@ -140,7 +140,7 @@ describe('with a key', () => {
     expect(signs.length).toBe(1);
   });
 
-  test('without one, a lost answer names the signature to look for', async () => {
+  test('without a key, the error after a lost answer names the signature to look for', async () => {
     chain.sendings = ['lose'];
     const { denials } = await refused(charge());
     expect(denials[0]).toMatchObject({
@@ -152,7 +152,7 @@ describe('with a key', () => {
     expect(chain.sent.length).toBe(1);
   });
 
-  test('whoever signs so slowly that another took over sends nothing', async () => {
+  test('a process that signs so slowly that another took over sends nothing', async () => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => {
       release = resolve;
@@ -176,18 +176,18 @@ describe('with a key', () => {
     expect(new Set(chain.sent)).toEqual(new Set([answer.txSignature]));
   });
 
-  test('an attempt begins only where the one before is over', async () => {
+  test('an attempt begins only after the previous one has ended', async () => {
     await charge({}, 'k');
     const [row] = await rows();
     const again = () =>
-      deps.fees.begin({
+      needs.fees.begin({
         id: randomUUID(),
         agentId: stage.caller.agentId,
         key: 'k',
         venue: 'kalshi',
         amount: 250_000n,
         fromAddress: wallet,
-        toAddress: deps.feeWallet,
+        toAddress: needs.feeWallet,
         requestId: 'r',
         at: stage.now,
         leaseUntil: stage.now,
@@ -202,7 +202,7 @@ describe('with a key', () => {
     }
   });
 
-  test('what another one sends meanwhile is not given up', async () => {
+  test('a transaction that another process sends meanwhile is not abandoned', async () => {
     const { chain: node } = chain;
     chain.sendings = ['hold'];
     const venues = quotingOn({

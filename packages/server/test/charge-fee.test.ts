@@ -6,8 +6,8 @@ import {
   chain,
   charge,
   codeOf,
-  deps,
   link,
+  needs,
   newCaller,
   refused,
   rows,
@@ -22,14 +22,14 @@ import {
 
 useStage();
 
-test('moves the amount out of the wallet, once for each call without a key', async () => {
+test('takes the amount from the wallet, once per call without an Idempotency-Key', async () => {
   const { answer, replayed } = await charge();
   expect(answer).toEqual({
     id: signs[0],
     status: 'BROADCASTED',
     txSignature: [...chain.landed.keys()][0],
     fromAddress: wallet,
-    toAddress: deps.feeWallet,
+    toAddress: needs.feeWallet,
     amount: '0.25',
   });
   expect(replayed).toBe(false);
@@ -67,24 +67,24 @@ describe('refusals', () => {
     expect(await rows()).toEqual([]);
   });
 
-  test('a JSON number is told how to be written', async () => {
+  test('the error for a JSON number shows how to write the amount', async () => {
     const { denials } = await refused(charge({ amount: 0.25 }));
     expect(denials[0].fix).toBe('Send a text: "amount": "0.25".');
   });
 
   test("the platform's own wallets are not charged", async () => {
     expect(await codeOf(charge({ fromAddress: signing.address }))).toBe('delegate_equals_owner');
-    expect(await codeOf(charge({ fromAddress: deps.feeWallet }))).toBe('delegate_equals_owner');
+    expect(await codeOf(charge({ fromAddress: needs.feeWallet }))).toBe('delegate_equals_owner');
   });
 
-  test("nor are strangers' wallets, whatever they delegated", async () => {
+  test('wallets out of reach are not charged, whatever they delegated', async () => {
     const other = await newCaller();
     await link(other, wallet);
     expect(await codeOf(charge())).toBe('wallet_not_yours');
     expect(await rows()).toEqual([]);
   });
 
-  test('a wallet that an order was submitted with is enough, until somebody else links it', async () => {
+  test('a wallet that submitted an order can be charged until another owner links it', async () => {
     await sql`delete from linked_wallets where address = ${wallet}`;
     expect(await codeOf(charge())).toBe('wallet_not_yours');
     await sql`insert into order_wallets (agent_id, address, user_id)
@@ -95,7 +95,7 @@ describe('refusals', () => {
     expect(total()).toBe(250_000n);
   });
 
-  test('account, delegation and balance, in this order and with the figures', async () => {
+  test('account, delegation and balance are checked in this order, and the error has the figures', async () => {
     const account = chain.account;
     if (account === null) throw new Error('no account');
     chain.account = null;
@@ -146,7 +146,7 @@ describe('refusals', () => {
     expect(total()).toBe(1_000_000n);
   });
 
-  test('a chain that is silent before anything is sent is no charge', async () => {
+  test('silence of the chain before anything is sent charges nothing', async () => {
     chain.isDown = true;
     await expect(charge({}, 'k')).rejects.toThrow('no answer');
     expect(await rows()).toEqual([]);

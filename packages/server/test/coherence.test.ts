@@ -89,7 +89,7 @@ test.for(ROWS)('%s', ([fault, bend, market]) => {
   expect(faultsOf(bend, market)).toEqual([fault]);
 });
 
-test('exactly on the boundary is inside it', () => {
+test('a value on the boundary is allowed', () => {
   expect(faultsOf(fields({ orderSize: 10.009999 }))).toEqual([]);
   expect(faultsOf(order({ salt: '9007199254740991' }))).toEqual([]);
   expect(faultsOf(order({ feeRateBps: '1000' }))).toEqual([]);
@@ -101,7 +101,7 @@ test('exactly on the boundary is inside it', () => {
   expect(faultsOf(fields({ walletAddress: SIGNER.address.toUpperCase().replace('0X', '0x') }))).toEqual([]);
 });
 
-test('a market that takes no orders is told first, whatever else is wrong', () => {
+test('a market that takes no orders is reported first, whatever else is wrong', () => {
   const all = faultsOf(order({ tokenId: '9', salt: '9007199254740992' }, { orderSize: 11, negRisk: true }), {
     tradable: false,
   });

@@ -16,7 +16,7 @@ function refusalOf(environment: Record<string, string>): string {
   throw new Error(`${JSON.stringify(environment)} was accepted`);
 }
 
-test('an empty environment is a paper service on this machine', () => {
+test('an empty environment configures a paper service on this machine', () => {
   expect(readConfig({ PATH: '/bin', HOME: '/root' })).toMatchObject({
     port: 8080,
     host: '127.0.0.1',
@@ -103,12 +103,12 @@ test.for(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) =>
   },
 );
 
-test('a secret that is wrong is not quoted', () => {
+test('the error for an invalid secret does not contain it', () => {
   expect(refusalOf({ MASTER_KEY: 'hunter2' })).not.toContain('hunter2');
   expect(refusalOf({ OPERATOR_KEY: 'hunter2' })).not.toContain('hunter2');
 });
 
-test('several wrong values are told at once', () => {
+test('all invalid values are reported together', () => {
   const said = refusalOf({ PORT: 'x', LOG_LEVEL: 'loud' });
   expect(said).toContain('PORT');
   expect(said).toContain('LOG_LEVEL must be one of fatal');
@@ -122,7 +122,7 @@ const CUSTODY = {
   FIREBLOCKS_ADDRESS: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
 };
 
-test('a live venue B takes the real services where no others are named', () => {
+test('the live quote venue defaults to the real services', () => {
   const config = readConfig({ VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example', ...CUSTODY });
   expect(config.dflow.live).toEqual({
     metadataUrl: 'https://prediction-markets-api.dflow.net',
@@ -138,7 +138,7 @@ test('a live venue B takes the real services where no others are named', () => {
   });
 });
 
-describe('names that a venue cannot have', () => {
+describe('names that are not allowed for a venue', () => {
   const operations = (Object.values(contract) as readonly unknown[]).filter(
     (value): value is Operation => typeof value === 'object' && value !== null && 'rateClass' in value,
   );
@@ -165,7 +165,7 @@ test('a trade burst has room for the largest batch', () => {
   );
 });
 
-test('proxies are counted or named', () => {
+test('TRUST_PROXY is a count or a list of addresses', () => {
   const proxies = (text: string) => readConfig({ TRUST_PROXY: text }).trustProxy;
   expect(readConfig({}).trustProxy).toBeNull();
   expect(proxies('off')).toBeNull();
@@ -174,7 +174,7 @@ test('proxies are counted or named', () => {
   expect(proxies('10.0.0.0/8, 192.168.1.1,fd00::/8')).toEqual(['10.0.0.0/8', '192.168.1.1', 'fd00::/8']);
 });
 
-test('hosts are those allowed, the one listened on and the replica’s own', () => {
+test('accepted hosts are the configured ones, the listening address and the replica’s own', () => {
   const hosts = (environment: Record<string, string>) => readConfig(environment).hosts;
   expect(hosts({})).toEqual(['127.0.0.1']);
   expect(hosts({ HOST: '0.0.0.0', ALLOWED_HOSTS: 'Desk.example,[fd00::1]' })).toEqual([
@@ -188,7 +188,7 @@ test('hosts are those allowed, the one listened on and the replica’s own', () 
   ]);
 });
 
-describe('what one setting means for another', () => {
+describe('settings that depend on each other', () => {
   test.for([
     ['DATABASE_URL needs MASTER_KEY', { DATABASE_URL: 'postgres://x/y' }, 'MASTER_KEY'],
     ['live needs a profile', { VENUE_A_BACKEND: 'live' }, 'VENUE_A_ORDER_PROFILE'],
@@ -234,11 +234,11 @@ test.for([
   expect([...readConfig(environment).paper.doors]).toEqual(doors);
 });
 
-test('an empty value is no value, and names of others pass', () => {
+test('an empty value counts as unset, and unknown variables are ignored', () => {
   expect(readConfig({ PORT: '', PGHOST: 'x', NODE_ENV: 'test' }).port).toBe(8080);
 });
 
-test('every setting has a default or may be left out, and the defaults pass their own check', () => {
+test('every setting has a default or is optional, and the defaults are valid', () => {
   const defaults = Object.fromEntries(
     Object.entries(ENVIRONMENT.properties)
       .map(([name, schema]) => [name, (schema as { default?: unknown }).default])

@@ -8,7 +8,7 @@ useStage();
 describe('markets', () => {
   const batches = () => seen.filter(({ url }) => url.endsWith('/markets/batch')).map(({ body }) => body);
 
-  test('wanted at once are asked for at once, and kept for a moment', async () => {
+  test('wanted at the same time are read with one request, and cached for a moment', async () => {
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket(), { ticker: 'broken' }], cursor: null };
     const { markets } = venue;
     const [found, missing, byToken, all] = await Promise.all([
@@ -31,20 +31,20 @@ describe('markets', () => {
     expect(batches()).toHaveLength(2);
   });
 
-  test('more than a hundred are asked for in parts', async () => {
+  test('more than a hundred are read in several requests', async () => {
     dflow['/api/v1/markets/batch'] = { markets: [], cursor: null };
     await venue.markets.findAll(Array.from({ length: 150 }, (_, index) => `KXMANY-${index}`));
     expect(batches().map((body) => (body as { tickers: string[] }).tickers.length)).toEqual([100, 50]);
   });
 
-  test('a failure is not kept', async () => {
+  test('a failure is not cached', async () => {
     dflow['/api/v1/markets/batch'] = (reply) => reply.code(400).send({});
     await expect(venue.markets.find(TICKER)).rejects.toMatchObject({ name: 'VenueUnavailable' });
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket()] };
     expect(await venue.markets.find(TICKER)).toMatchObject({ id: TICKER });
   });
 
-  test('are listed page by page, each once, and what is new comes first', async () => {
+  test('are listed page by page, each once, newest first', async () => {
     const row = (index: number) =>
       capturedMarket({ ticker: `KXROW-${index}`, openTime: 1_770_000_000 + index });
     const pages: Record<string, object[]> = {
@@ -63,7 +63,7 @@ describe('markets', () => {
     expect(seen).toHaveLength(5);
   });
 
-  test('match by words, those that have all words first', async () => {
+  test('are found by words; those with all words come first', async () => {
     const other = capturedMarket({ ticker: 'KXEPLGAME-26FEB18WOLARS-ARS', yesSubTitle: 'Arsenal' });
     dflow['/api/v1/search'] = {
       events: [{ ticker: 'KXEPLGAME-26FEB18WOLARS', title: 'x', markets: [other, capturedMarket()] }],
@@ -75,7 +75,7 @@ describe('markets', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('of mints are those that the venue calls outcome tokens', async () => {
+  test('are found by the mints that the venue calls outcome tokens', async () => {
     dflow['/api/v1/filter_outcome_mints'] = { outcomeMints: [MINTS.yes] };
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket()] };
     const found = await venue.quotes.marketsByMint([MINTS.yes, key(70)]);
@@ -83,7 +83,7 @@ describe('markets', () => {
     expect(seen[0]!.body).toEqual({ addresses: [MINTS.yes, key(70)] });
   });
 
-  test('have a book, or none', async () => {
+  test('may have a book', async () => {
     expect(await venue.markets.book(TICKER, 'YES', 5)).toBeNull();
     dflow['/api/v1/orderbook/'] = { yes_bids: { '0.0700': 3 }, no_bids: { '0.9200': '4' }, sequence: 2 };
     expect(await venue.markets.book(TICKER, 'YES', 5)).toMatchObject({
@@ -92,7 +92,7 @@ describe('markets', () => {
     });
   });
 
-  test('whose state is not known are said once', async () => {
+  test('in an unknown state are logged once', async () => {
     dflow['/api/v1/market/'] = capturedMarket({ status: 'a state of tomorrow' });
     await venue.quotes.market(TICKER);
     await venue.quotes.market(TICKER);

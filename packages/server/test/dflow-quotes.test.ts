@@ -29,7 +29,7 @@ const refusal =
     reply.code(400).send({ code, msg: `says ${code}`, ...more });
 
 describe('a quote', () => {
-  test('is executable when everything about it is right', async () => {
+  test('is executable when all checks pass', async () => {
     const quote = await ask();
     expect(quote).toMatchObject({
       kind: 'executable',
@@ -70,14 +70,14 @@ describe('a quote', () => {
     expect(seen[1]!.url).not.toContain('userPublicKey');
   });
 
-  test('of a sale takes whole contracts', async () => {
+  test('of a SELL takes whole contracts', async () => {
     stage.holds = { [MINTS.yes]: 2_500_000n, [USDC_MINT]: 0n };
     await ask({ side: 'SELL', amount: 2_500_000n });
     expect(seen[1]!.url).toContain(`inputMint=${MINTS.yes}`);
     expect(seen[1]!.url).toContain('amount=2000000');
   });
 
-  test('of a settled market’s winner redeems', async () => {
+  test('of a SELL of the winning outcome redeems', async () => {
     stage.holds = { [MINTS.yes]: 2_000_000n, [USDC_MINT]: 0n };
     dflow['/api/v1/market/'] = capturedMarket(
       { status: 'finalized', result: 'yes' },
@@ -97,13 +97,13 @@ describe('a quote', () => {
   });
 });
 
-describe('there is none', () => {
-  test('of a market that is not there', async () => {
+describe('no quote', () => {
+  test('of an unknown market', async () => {
     dflow['/api/v1/market/'] = null;
     expect(await ask()).toEqual({ kind: 'degraded', code: 'market_not_found', message: null, market: null });
   });
 
-  test.each(['.', '..'])('of a ticker that would be another path: %s', async (ticker) => {
+  test.each(['.', '..'])('of a ticker that would change the path: %s', async (ticker) => {
     expect(await ask({ ticker })).toMatchObject({ kind: 'degraded', code: 'market_not_found' });
     expect(seen).toHaveLength(0);
   });
@@ -134,7 +134,7 @@ describe('there is none', () => {
     expect(await ask({ side: 'SELL', amount: 999_999n })).toMatchObject(degraded('amount_too_small'));
   });
 
-  test('for a wallet that cannot pay, with the figures', async () => {
+  test('for a wallet that cannot pay; the error has the figures', async () => {
     expect(await ask({ amount: 5_000_001n })).toMatchObject(
       degraded('insufficient_balance', expect.stringMatching(/holds 5 of the 5\.000001 collateral/)),
     );
@@ -165,7 +165,7 @@ describe('there is none', () => {
     expect(await ask()).toMatchObject(degraded(code, expect.stringContaining(`says ${said}`)));
   });
 
-  test('for a wallet nobody verified, with the link', async () => {
+  test('for an unverified wallet; the error has the link', async () => {
     dflow['/order'] = refusal('unverified_wallet_not_allowed', {
       details: { deepLink: 'https://dflow.net/proof?x=1' },
     });
@@ -176,7 +176,7 @@ describe('there is none', () => {
     expect(await ask()).toMatchObject(degraded('kyc_required', expect.not.stringContaining('javascript')));
   });
 
-  test('where no route is found, and why', async () => {
+  test('without a route; the error has the reason', async () => {
     dflow['/order'] = refusal('route_not_found');
     expect(await ask()).toMatchObject(degraded('route_not_found', null));
 
@@ -204,7 +204,7 @@ describe('there is none', () => {
     expect(await ask()).toMatchObject(degraded('market_not_found', null));
   });
 
-  test('while DFlow or the node does not answer', async () => {
+  test('when DFlow or the node does not answer', async () => {
     stage.simulation = { kind: 'unknown' };
     expect(await ask()).toMatchObject(degraded('venue_unavailable'));
     dflow['/order'] = (reply) => reply.code(403).send({ code: 'forbidden', msg: 'the-key is wrong' });

@@ -35,7 +35,7 @@ useStage();
 
 const stranger = walletOf(3);
 
-describe('a quote without a transaction says why', () => {
+describe('a quote without a transaction has a reason', () => {
   const code = async (ticker: string, changes: Partial<QuoteQuestion> = {}) => {
     const quote = await ask(ticker, changes);
     return quote.kind === 'degraded' ? quote.code : quote.kind;
@@ -54,7 +54,7 @@ describe('a quote without a transaction says why', () => {
     expect(await code(id, { wallet: null })).toBe('preview');
   });
 
-  test('price_impact_too_high, where the book is thin in proportion', async () => {
+  test('price_impact_too_high, when the order is large for the book', async () => {
     const cheapest = ((await venue.markets.search('*')) as readonly TickerMarket[])
       .filter(({ phase, asks }) => phase === 'active' && asks.YES !== null)
       .sort((a, b) => a.asks.YES! - b.asks.YES!)
@@ -64,7 +64,7 @@ describe('a quote without a transaction says why', () => {
     expect(codes).toContain('price_impact_too_high');
   });
 
-  test('kyc_required, with the link, and for buyers alone', async () => {
+  test('kyc_required, with the link, and only for a BUY', async () => {
     const { id } = await liquidMarket();
     sandbox.venue.switches.kyc = 'required';
     const quote = await ask(id);
@@ -85,7 +85,7 @@ describe('a quote without a transaction says why', () => {
     expect(await code(id)).toBe('venue_maintenance');
   });
 
-  test('venue_unavailable, until it answers again', async () => {
+  test('venue_unavailable, until the venue answers again', async () => {
     const { id } = await liquidMarket();
     sandbox.venue.switches.outage = 'on';
     expect(await code(id)).toBe('venue_unavailable');
@@ -126,7 +126,7 @@ describe('the platform’s fee', () => {
     return new Uint8Array(getTransactionEncoder().encode(compileTransaction(message)));
   }
 
-  test('is taken by delegation, into an account that is made for it', async () => {
+  test('is taken by delegation, into an account that is created for it', async () => {
     const transfer = {
       mint: USDC_MINT,
       owner: alice.address,

@@ -47,7 +47,7 @@ async function ended(signature: string, quote: Executable): Promise<OrderProgres
 const yesOf = (market: TickerMarket) => market.tokenIds[0] as SolanaAddress;
 
 describe('markets', () => {
-  test('of the world are all listed, found by ticker, mint and words, and have its book', async () => {
+  test('of the world are listed, found by ticker, mint and words, and have the world’s book', async () => {
     const listed = await venue.markets.search('*');
     const world = [...exchange.markets()];
     expect(world.length).toBeGreaterThan(50);
@@ -71,7 +71,7 @@ describe('markets', () => {
 });
 
 describe('an order', () => {
-  test('is bought, filled later, found on the chain, and sold', async () => {
+  test('to buy is filled later and found on the chain; then the position is sold', async () => {
     const market = await liquidMarket();
     const before = await held(USDC_MINT);
     const quote = await executable(market.id);
@@ -111,7 +111,7 @@ describe('an order', () => {
     expect(logged).toEqual([]);
   });
 
-  test('is filled in part, the rest comes back', async () => {
+  test('is partially filled, and the rest is returned', async () => {
     sandbox.venue.switches.fill = 'partial';
     const market = await liquidMarket();
     const quote = await executable(market.id);
@@ -122,7 +122,7 @@ describe('an order', () => {
     expect(progress.fills[0]!.inAmount + progress.reverts[0]!.amount).toBe(10_000_000n);
   });
 
-  test('is given back whole', async () => {
+  test('is returned completely', async () => {
     sandbox.venue.switches.fill = 'revert';
     const market = await liquidMarket();
     const before = await held(USDC_MINT);
@@ -136,7 +136,7 @@ describe('an order', () => {
     expect(await held(USDC_MINT)).toBe(before);
   });
 
-  test('stays open for as long as nobody fills it', async () => {
+  test('stays open until the venue fills it', async () => {
     sandbox.venue.switches.fill = 'never';
     const quote = await executable((await liquidMarket()).id);
     const signature = await submitted(quote);
@@ -145,7 +145,7 @@ describe('an order', () => {
     expect(await ended(signature, quote)).toMatchObject({ kind: 'closed' });
   });
 
-  test('that was never sent is known to nobody', async () => {
+  test('that was never sent is unknown to the venue', async () => {
     const quote = await executable((await liquidMarket()).id);
     const signature = transactionId(readTransaction(alice.sign(quote.wire)));
     expect((await venue.quotes.chain.landings([signature], true)).get(signature)).toEqual({ kind: 'unseen' });
@@ -160,14 +160,14 @@ describe('an order', () => {
     expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
   });
 
-  test('with another’s signature, or with one that is wrong, is refused for good', async () => {
+  test('with a wrong signature is refused permanently', async () => {
     const quote = await executable((await liquidMarket()).id);
     const wrong = withSignature(quote.wire, alice.address, new Uint8Array(64).fill(5));
     expect(await venue.quotes.chain.send(wrong)).toEqual({ kind: 'refused', reason: 'SignatureFailure' });
     expect((await venue.quotes.chain.simulate(wrong, alice.address, true)).kind).not.toBe('ok');
   });
 
-  test('of a market that ended redeems the winner, and the loser nothing', async () => {
+  test('in a market that ended redeems the winning outcome; the losing one pays nothing', async () => {
     const blitz = ((await venue.markets.search('*')) as readonly TickerMarket[]).find(
       ({ status, endDate, asks }) =>
         status === 'open' && endDate - clock.ms < 120_000 && asks.YES !== null && asks.NO !== null,

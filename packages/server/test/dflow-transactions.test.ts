@@ -40,7 +40,7 @@ useStage();
 
 const STRANGER = key(66);
 
-describe('a transaction is not shown', () => {
+describe('a transaction is withheld', () => {
   const hidden = async (words: string) => {
     expect(await ask()).toMatchObject(degraded('route_not_found', expect.stringContaining(words)));
     expect(logged).toHaveLength(1);
@@ -61,7 +61,7 @@ describe('a transaction is not shown', () => {
     ['blockhash', { lastValidBlockHeight: HEIGHT + 1_000 }],
     ['canonical base64', { transaction: '!' }],
     ['ends too early', { transaction: 'AQ==' }],
-  ])('whose answer has a fault: %s', async (words, changes) => {
+  ])('when the answer has a fault: %s', async (words, changes) => {
     dflow['/order'] = orderOf(changes);
     await hidden(words);
   });
@@ -90,12 +90,12 @@ describe('a transaction is not shown', () => {
       },
     ],
     ['is not one that is known', { more: [memo(SOLANA_PROGRAMS.system)] }],
-  ])('that goes too far by its bytes: %s', async (words, draft) => {
+  ])('when its bytes do more than was asked: %s', async (words, draft) => {
     dflow['/order'] = orderOf({ transaction: transactionOf(draft) });
     await hidden(words);
   });
 
-  test('that needs another signature', async () => {
+  test('when it needs another signature', async () => {
     const other = getApproveInstruction({
       source: kit(key(51)),
       delegate: kit(WALLET),
@@ -106,7 +106,7 @@ describe('a transaction is not shown', () => {
     await hidden('more signatures');
   });
 
-  test('unless what cannot be read is DFlow’s own: then the simulation decides', async () => {
+  test('unless the unreadable instruction is DFlow’s own: then the simulation decides', async () => {
     dflow['/order'] = orderOf({
       transaction: transactionOf({ more: [memo(SOLANA_PROGRAMS.dflowAggregator)] }),
     });
@@ -122,12 +122,12 @@ describe('a transaction is not shown', () => {
     ['lamports', ok(paid, change(WALLET, null, 1_000_000_000n, 990_000_000n))],
     ['who rules', ok({ ...paid, authorityChanged: true })],
     ['who rules', ok(paid, { ...change(WALLET, null, 5n, 5n), authorityChanged: true })],
-  ])('whose simulation shows too much: %s', async (words, simulated) => {
+  ])('when its simulation does more than was asked: %s', async (words, simulated) => {
     stage.simulation = simulated;
     await hidden(words);
   });
 
-  test('that trades at once without bringing what it says', async () => {
+  test('when it trades at once without delivering the quoted amount', async () => {
     dflow['/order'] = orderOf({ executionMode: 'sync' });
     stage.simulation = ok(paid, change(YES_ACCOUNT, YES, 0n, 9_999_999n));
     await hidden('would bring 9999999 instead of at least 10000000');
@@ -136,7 +136,7 @@ describe('a transaction is not shown', () => {
   });
 });
 
-describe('what became of an order', () => {
+describe('the outcome of an order', () => {
   const SIGNATURE = toBase58(new Uint8Array(64).fill(3));
   const fill = {
     signature: 'fill-1',
@@ -152,11 +152,11 @@ describe('what became of an order', () => {
     return venue.quotes.progress(SIGNATURE, HEIGHT);
   };
 
-  test.each(['pending', 'expired', 'failed', 'a state of tomorrow'])('%s: nothing follows', async (text) => {
+  test.each(['pending', 'expired', 'failed', 'a state of tomorrow'])('%s: no evidence', async (text) => {
     expect(await status(text, { fills: [fill] })).toEqual({ kind: 'unknown' });
   });
 
-  test('a signature that DFlow does not know, or silence: nothing follows', async () => {
+  test('a signature that DFlow does not know, or no answer: no evidence', async () => {
     dflow['/order-status'] = null;
     expect(await venue.quotes.progress(SIGNATURE, HEIGHT)).toEqual({ kind: 'unknown' });
     dflow['/order-status'] = (reply) => reply.code(500).send('');
@@ -164,7 +164,7 @@ describe('what became of an order', () => {
     expect(seen[0]!.url).toBe(`/order-status?signature=${SIGNATURE}&lastValidBlockHeight=${HEIGHT}`);
   });
 
-  test('states that are not known are said once', async () => {
+  test('unknown states are logged once', async () => {
     for (let i = 0; i < 3; i++) await status('a state of tomorrow');
     expect(logged).toHaveLength(1);
   });
@@ -187,7 +187,7 @@ describe('what became of an order', () => {
     expect(await status('closed', { fills: [fill], reverts: [revert] })).toEqual(closed);
   });
 
-  test('a fee that nobody tells is none, and does not hold up the fill', async () => {
+  test('an unreported fee counts as zero and does not delay the fill', async () => {
     const fills = [{ fee: 0n, outAmount: 11_000_000n }];
     expect(await status('closed', { fills: [fill] })).toMatchObject({ kind: 'closed', fills });
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket()] };
@@ -195,7 +195,7 @@ describe('what became of an order', () => {
     expect(await status('closed', { fills: [fill] })).toMatchObject({ kind: 'closed', fills });
   });
 
-  test('closed with nothing at all is no end', async () => {
+  test('closed without fills or reverts is not final', async () => {
     expect(await status('closed', { fills: [], reverts: [] })).toEqual({ kind: 'unknown' });
     expect(await status('closed', { fills: [{ ...fill, inAmount: '-1' }] })).toEqual({ kind: 'unknown' });
   });

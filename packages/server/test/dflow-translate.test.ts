@@ -14,7 +14,7 @@ function translated(changes: object = {}, rail: object = {}) {
 }
 
 describe('a market', () => {
-  test('is named by its ticker, priced in pips, and has the tokens of our rail', () => {
+  test('has its ticker as id, prices in pips, and the tokens of our collateral', () => {
     expect(translated()).toMatchObject({
       id: TICKER,
       conditionId: TICKER,
@@ -36,7 +36,7 @@ describe('a market', () => {
     });
   });
 
-  test('is none without tokens on our rail', () => {
+  test('without tokens for our collateral is left out', () => {
     expect(translated({ accounts: {} })).toBeNull();
     expect(translated({}, { yesMint: 'no-mint' })).toBeNull();
     expect(translated({}, { yesMint: MINTS.no })).toBeNull();
@@ -54,7 +54,7 @@ describe('a market', () => {
     expect(translated({ status })).toMatchObject({ phase, status: shown });
   });
 
-  test('whose first buyer would pay for its accounts does not trade', () => {
+  test('whose first buyer would pay for its accounts is not tradable', () => {
     expect(translated({}, { isInitialized: false })).toMatchObject({ phase: 'inactive' });
   });
 
@@ -63,7 +63,7 @@ describe('a market', () => {
     ['no', undefined, 'resolved', 'NO', { YES: 0, NO: 10_000 }],
     ['', 5_000, 'resolved', 'HALF', { YES: 5_000, NO: 5_000 }],
     [null, 2_500, 'closed', undefined, { YES: 2_500, NO: 7_500 }],
-  ])('finalized as %j (%j) pays what it says', (result, scalarOutcomePct, status, payout, pays) => {
+  ])('finalized as %j (%j) pays that result', (result, scalarOutcomePct, status, payout, pays) => {
     const rail = {
       redemptionStatus: 'open',
       ...(scalarOutcomePct === undefined ? {} : { scalarOutcomePct }),
@@ -73,7 +73,7 @@ describe('a market', () => {
     expect(market?.payout).toBe(payout);
   });
 
-  test('pays nothing before redemption is open, nor for a result that is not known', () => {
+  test('pays nothing before redemption opens, or for an unknown result', () => {
     const none = { YES: null, NO: null };
     expect(translated({ status: 'finalized', result: 'yes' }, { redemptionStatus: 'pending' })).toMatchObject(
       {
@@ -91,14 +91,14 @@ describe('a market', () => {
     });
   });
 
-  test('takes times in seconds or milliseconds, and finer prices for a finer tick', () => {
+  test('accepts times in seconds or milliseconds, and finer prices for a finer tick', () => {
     expect(translated({ closeTime: 1_771_444_800_123 })?.endDate).toBe(1_771_444_800_123);
     expect(translated({ yesBid: '0.0750' })?.tickSize).toBe(10);
     expect(translated({ yesBid: '0.0755' })?.tickSize).toBe(1);
   });
 
   test.each([['0.07555'], ['1.0000'], ['0.0000'], ['about a half'], [null]])(
-    'offers nothing at the price %j',
+    'has no offer for the price %j',
     (yesAsk) => {
       expect(translated({ yesAsk })?.asks.YES).toBeNull();
     },
@@ -132,12 +132,12 @@ test('the book mirrors the bids for the other outcome', () => {
   });
 });
 
-test('the fee is that of a captured order', () => {
+test('the fee equals the fee of a captured order', () => {
   const { contracts, price, paid } = CAPTURED_BUY;
   expect(costOf(contracts, price)).toBe(paid);
 });
 
-test('maintenance is Thursday from three to five in New York, summer and winter', () => {
+test('maintenance is on Thursday from 3 to 5 a.m. in New York, in summer and winter', () => {
   expect(isMaintenance(Date.parse('2026-01-15T08:00:00Z'))).toBe(true);
   expect(isMaintenance(Date.parse('2026-01-15T07:59:59Z'))).toBe(false);
   expect(isMaintenance(Date.parse('2026-07-16T07:00:00Z'))).toBe(true);

@@ -98,7 +98,7 @@ const brief = async (sql: Sql, since: { at: number; snapshot: string | null }) =
 };
 
 describe('readers', () => {
-  test('what commits later than it was written is told once, to webhooks and to the briefing', async () => {
+  test('a fact that commits late reaches webhooks and the briefing once', async () => {
     const sql = await fresh();
     await addEndpoint(sql);
     await transact(sql, (tx) => Promise.all([place(tx, 'early'), place(tx, 'late')]));
@@ -122,7 +122,7 @@ describe('readers', () => {
     expect(await queued(sql)).toEqual(['late order.live', 'early order.live']);
   });
 
-  test('with many writers and many readers every event is queued once, an order’s own in their order', async () => {
+  test('many writers and readers: every event is queued once, the events of one order in sequence', async () => {
     const sql = await fresh();
     await addEndpoint(sql);
     const ids = Array.from({ length: 20 }, (_, n) => `o${n}`);
@@ -165,7 +165,7 @@ describe('readers', () => {
     expect(told.filter((line) => line.endsWith('canceled')).length).toBe(ids.length);
   });
 
-  test('an endpoint hears of what comes after it was made, or enabled, and of nothing of others', async () => {
+  test('an endpoint gets its own agent’s events from its creation or enabling on', async () => {
     const sql = await fresh();
     const webhooks = createWebhookStore(sql);
     await place(sql, 'a');
@@ -188,7 +188,7 @@ describe('readers', () => {
     expect(await queued(sql)).toEqual(['b order.live', 'a order.canceled']);
   });
 
-  test('an endpoint that is switched off keeps what happened before', async () => {
+  test('a disabled endpoint keeps the events from before', async () => {
     const sql = await fresh();
     await addEndpoint(sql);
     const webhooks = createWebhookStore(sql);
@@ -212,7 +212,7 @@ describe('readers', () => {
     expect(await queued(sql)).toEqual(['null webhook.test', 'a order.live']);
   });
 
-  test('a change of owner is no change of an order', async () => {
+  test('a change of owner is not reported as a change of an order', async () => {
     const sql = await fresh();
     await place(sql, 'a');
     const { next } = await brief(sql, { at: 0, snapshot: null });
@@ -221,8 +221,8 @@ describe('readers', () => {
   });
 });
 
-describe('a database from before the log', () => {
-  test('a cursor from then stays exact, and what waited for delivery is neither lost nor queued again', async () => {
+describe('a database from before the log of facts', () => {
+  test('an older cursor stays exact; events that waited for delivery are neither lost nor duplicated', async () => {
     const sql = await earlierDatabase();
     await addAgents(sql);
     await addEndpoint(sql);
@@ -247,7 +247,7 @@ describe('a database from before the log', () => {
     expect((await brief(sql, answer.next)).told).toEqual(['late live']);
   });
 
-  test('a dump that was restored: its cursors and facts are of another life, and events go on', async () => {
+  test('a restored dump starts a new life: older cursors are recognised, and events continue', async () => {
     const sql = await fresh();
     await addEndpoint(sql);
     await place(sql, 'a');
@@ -263,7 +263,7 @@ describe('a database from before the log', () => {
 });
 
 describe('retention', () => {
-  test('old facts go in batches; an older cursor is read as a time, a younger one stays exact', async () => {
+  test('old facts are deleted in batches; a cursor before them is read as a time, a later one stays exact', async () => {
     const sql = await fresh();
     const now = Date.now();
     await place(sql, 'old', { at: now - 8 * DAY_MS });

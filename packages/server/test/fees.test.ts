@@ -22,7 +22,7 @@ test.for([
   },
 );
 
-test('rounded up by less than a micro-unit, the same for both outcomes', () => {
+test('is rounded up by less than a micro-unit, equally for both outcomes', () => {
   fc.assert(
     fc.property(
       shares,

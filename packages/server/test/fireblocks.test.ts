@@ -61,7 +61,7 @@ const request = (over: Partial<Parameters<SigningProvider['sign']>[0]> = {}) => 
 });
 
 describe.each(['raw', 'program_call'] as const)('%s', (mode) => {
-  test('signs the message, and the signature fits into the transaction', async () => {
+  test('signs the message, and the signature is valid in the transaction', async () => {
     const provider = await createFireblocksSigning(options({ mode }));
     const asked = request();
     const answer = await provider.sign(asked);
@@ -76,7 +76,7 @@ describe.each(['raw', 'program_call'] as const)('%s', (mode) => {
     expect(warnings).toEqual([]);
   });
 
-  test('says that the policy forbids it', async () => {
+  test('reports a refusal by the policy', async () => {
     fireblocks.faults.allowed = [mode === 'raw' ? 'PROGRAM_CALL' : 'RAW'];
     const provider = await createFireblocksSigning(options({ mode }));
     const answer = await provider.sign(request());
@@ -87,7 +87,7 @@ describe.each(['raw', 'program_call'] as const)('%s', (mode) => {
     });
   });
 
-  test('takes no signature that is not over the message', async () => {
+  test('rejects a signature over another message', async () => {
     const provider = await createFireblocksSigning(options({ mode }));
     for (const signature of ['spoiled', 'other_key', 'missing'] as const) {
       fireblocks.faults.signature = signature;
@@ -99,7 +99,7 @@ describe.each(['raw', 'program_call'] as const)('%s', (mode) => {
   });
 });
 
-test('takes no signature that is named as of another key', async () => {
+test('rejects a signature that names another key', async () => {
   fireblocks.faults.signature = 'other_key_named';
   const provider = await createFireblocksSigning(options());
   expect(await provider.sign(request())).toMatchObject({
@@ -108,7 +108,7 @@ test('takes no signature that is named as of another key', async () => {
   });
 });
 
-describe('a creation without an answer', () => {
+describe('a creation request without an answer', () => {
   test.each([
     ['502 after it was done', { badGateway: 'created' }],
     ['silence after it was done', { silent: true }],
@@ -119,7 +119,7 @@ describe('a creation without an answer', () => {
     expect(fireblocks.created.length).toBe(1);
   });
 
-  test('502 before it was done: looked for, and given up', async () => {
+  test('502 and nothing created: looked up, then abandoned', async () => {
     fireblocks.faults.badGateway = 'not_created';
     const provider = await createFireblocksSigning(options());
     const started = Date.now();
@@ -132,7 +132,7 @@ describe('a creation without an answer', () => {
     expect(fireblocks.created).toEqual([]);
   });
 
-  test('a repeat finds the first', async () => {
+  test('a repeated request finds the first one', async () => {
     const provider = await createFireblocksSigning(options());
     const asked = request();
     const first = await provider.sign(asked);
@@ -141,7 +141,7 @@ describe('a creation without an answer', () => {
     expect(fireblocks.created.length).toBe(1);
   });
 
-  test('a limit of requests is waited for', async () => {
+  test('a rate limit is waited out', async () => {
     const provider = await createFireblocksSigning(options());
     fireblocks.faults.busy = 4;
     expect(await provider.sign(request())).toMatchObject({ kind: 'signed' });
@@ -161,7 +161,7 @@ describe('statuses', () => {
     ['CANCELLED', 'CANCELLED_BY_USER'],
     ['FAILED', 'RAW_MSG_LEN_INVALID'],
     ['TIMEOUT', ''],
-  ])('%s ends it, with the sub-status', async (status, subStatus) => {
+  ])('%s ends the request with the sub-status', async (status, subStatus) => {
     expect(await after({ status, subStatus })).toMatchObject({
       kind: 'failed',
       id: expect.any(String),
@@ -170,14 +170,14 @@ describe('statuses', () => {
     expect(fireblocks.canceled).toEqual([]);
   });
 
-  test('BLOCKED for another reason is the policy all the same', async () => {
+  test('BLOCKED with any other reason counts as the policy', async () => {
     expect(await after({ status: 'BLOCKED', subStatus: 'SOMETHING_NEW' })).toMatchObject({
       kind: 'blocked_by_policy',
       detail: 'BLOCKED_BY_POLICY: BLOCKED SOMETHING_NEW',
     });
   });
 
-  test('one that is not known is waited out, with a warning', async () => {
+  test('an unknown status is waited out, with a warning', async () => {
     expect(
       await after({ status: 'PONDERING' }, { status: 'PONDERING' }, { status: 'COMPLETED' }),
     ).toMatchObject({
@@ -186,7 +186,7 @@ describe('statuses', () => {
     expect(warnings.map(({ context }) => context.status)).toEqual(['PONDERING']);
   });
 
-  test('an approval that never comes is canceled at the deadline', async () => {
+  test('a request without approval is canceled at the deadline', async () => {
     expect(await after({ status: 'PENDING_AUTHORIZATION' })).toMatchObject({
       kind: 'failed',
       detail: 'no signature in time; the last status was PENDING_AUTHORIZATION',
@@ -203,7 +203,7 @@ describe('the start', () => {
     );
   });
 
-  test('refuses a vault that is not there, and a server that is not', async () => {
+  test('refuses an unknown vault and an unreachable server', async () => {
     await expect(createFireblocksSigning(options({ vaultId: '8' }))).rejects.toThrow('status 404');
     await expect(createFireblocksSigning(options({ baseUrl: 'http://127.0.0.1:9' }))).rejects.toThrow(
       'Fireblocks did not answer',
@@ -213,7 +213,7 @@ describe('the start', () => {
   test.each([
     ['no PEM', 'secret-that-must-not-be-shown'],
     ['no RSA key', createEd25519Pem()],
-  ])('refuses a key file with %s, and does not quote it', async (_why, privateKeyPem) => {
+  ])('refuses a key file with %s, without printing its content', async (_why, privateKeyPem) => {
     const failure = await createFireblocksSigning(options({ privateKeyPem })).catch((error: Error) => error);
     expect(failure).toBeInstanceOf(Error);
     expect(String(failure)).toMatch(/Fireblocks API key/);
@@ -221,7 +221,7 @@ describe('the start', () => {
     expect(String((failure as Error).stack)).not.toContain('BEGIN PRIVATE KEY');
   });
 
-  test('takes the base URL with its version, too', async () => {
+  test('accepts the base URL with its version, too', async () => {
     const provider = await createFireblocksSigning(options({ baseUrl: `${fireblocks.url}/v1/` }));
     expect(await provider.sign(request())).toMatchObject({ kind: 'signed' });
   });
@@ -234,7 +234,7 @@ function createEd25519Pem(): string {
 }
 
 /** That the server of these tests really looks: without it the tests above would prove little. */
-describe('the server refuses', () => {
+describe('the fake server refuses', () => {
   const uri = `/v1/transactions/external_tx_id/${randomUUID()}`;
   const send = (
     claims: Record<string, unknown> = {},
@@ -260,7 +260,7 @@ describe('the server refuses', () => {
   };
   const now = Math.floor(Date.now() / 1000);
 
-  test('nothing that is right', async () => {
+  test('no correct request', async () => {
     expect((await send()).status).toBe(404);
   });
 
@@ -276,7 +276,7 @@ describe('the server refuses', () => {
     expect((await send(claims)).status).toBe(401);
   });
 
-  test('a nonce that was used, a foreign signature, another algorithm, no key and no token', async () => {
+  test('a used nonce, a foreign signature, another algorithm, a missing key or token', async () => {
     const nonce = randomUUID();
     expect((await send({ nonce })).status).toBe(404);
     expect((await send({ nonce })).status).toBe(401);
@@ -291,7 +291,7 @@ describe('the server refuses', () => {
   });
 });
 
-test('a local key signs what its address verifies', async () => {
+test('signatures of a local key verify against its address', async () => {
   const secret = randomBytes(32);
   const provider = createLocalSigning(secret);
   const { message, wire } = transaction(provider.address);

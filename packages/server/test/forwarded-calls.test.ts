@@ -143,13 +143,13 @@ const dataOf = (answer: unknown, conditionId: string): unknown =>
     : answer;
 
 describe('a replica that follows', () => {
-  test('has one that leads', () => {
+  test('has a leader', () => {
     expect(leader.local()).not.toBeNull();
     expect(follower.local()).toBeNull();
     expect(follower.leaderUrl()).not.toBeNull();
   });
 
-  test('gets an answer to every method from the leader', async () => {
+  test('gets the leader’s answer to every method', async () => {
     const all = await examples();
     const [conditionId] = all.markets.book;
     for (const { port, method, unanswered } of ROWS) {
@@ -164,7 +164,7 @@ describe('a replica that follows', () => {
     }
   });
 
-  test('sees the effect of what it asked for', async () => {
+  test('sees the effect of its calls', async () => {
     const all = await examples();
     const before = await leader.venue.balance(FUNDER);
     await follower.venue.deposit(...all.venue.deposit);
@@ -185,7 +185,7 @@ describe('a replica that follows', () => {
     expect((await follower.sandbox.request(...all.sandbox.request)).status).toBe(404);
   });
 
-  test('says of a call without an answer what its row says, and sends it once', async () => {
+  test('reports a call without an answer as its table row says, and sends it once', async () => {
     const all = await examples();
     failure = 503;
     try {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createKeyedMutex } from '../src/adapters/postgres/keyed-mutex.ts';
 
-test('callers of one key wait for one another; other keys do not wait', async () => {
+test('tasks under one key run one after another; other keys do not wait', async () => {
   const mutex = createKeyedMutex();
   const seen: string[] = [];
   const enter = async (key: string, label: string) => {

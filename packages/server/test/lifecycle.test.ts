@@ -69,7 +69,7 @@ const HAPPENING = ORDER_KINDS.flatMap((kind) =>
   ),
 );
 
-test('every kind, status and event', () => {
+test('the table covers every kind, status and event', () => {
   expect(HAPPENING.map(({ line }) => line).sort()).toEqual([...ALLOWED].sort());
 });
 
@@ -82,13 +82,13 @@ const ENDS: readonly OrderStatus[] = [
   'market_resolved',
 ];
 
-test('an end is never left', () => {
+test('a final status never changes', () => {
   for (const kind of ORDER_KINDS)
     for (const status of ENDS)
       for (const event of ORDER_EVENTS) expect(transition(kind, status, event)).toBeNull();
 });
 
-test('every status is in doubt, open or an end, and one of them only', () => {
+test('every status is exactly one of in doubt, open and final', () => {
   const doubtful: readonly OrderStatus[] = ['submitting', 'unknown'];
   for (const status of ORDER_STATUSES) {
     expect(isTerminal(status)).toBe(ENDS.includes(status));
@@ -97,14 +97,14 @@ test('every status is in doubt, open or an end, and one of them only', () => {
   }
 });
 
-test('every status but the first is reached from another', () => {
+test('every status except the first can be reached', () => {
   const reached = new Set(HAPPENING.map(({ next }) => next));
   // `unmatched` is a word that a live venue answers a submission with.
   for (const status of ORDER_STATUSES)
     if (!['submitting', 'unmatched'].includes(status)) expect(reached).toContain(status);
 });
 
-test('one piece of evidence may carry several events: what it may lead to is what events in a row lead to', () => {
+test('evidence with several events leads where the events in sequence lead', () => {
   expect(reachable('signed', 'live')).toEqual([
     'partially_filled',
     'partially_filled_closed',
@@ -124,7 +124,7 @@ test('one piece of evidence may carry several events: what it may lead to is wha
   expect(reachable('signed', 'filled')).toEqual([]);
 });
 
-test('an event that cannot happen is a mistake of the program', () => {
+test('an impossible event throws', () => {
   expect(() => requireTransition('quoted', 'delayed', 'canceled')).toThrow(
     'a quoted order that is delayed cannot be canceled',
   );

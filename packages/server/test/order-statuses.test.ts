@@ -43,11 +43,11 @@ const place = (orderId: string, status: string) =>
     await tx`alter table orders enable trigger orders_next_status`;
   });
 
-test('the functions in the database are made from the lifecycle: node scripts/release-functions.ts', () => {
+test('the SQL functions are generated from the lifecycle: node scripts/release-functions.ts', () => {
   expect(readFileSync(join(FUNCTIONS_FOLDER, LIFECYCLE_FILE), 'utf8')).toBe(lifecycleSql());
 });
 
-test('an update that the lifecycle does not allow is refused by the database; one that it allows is not', async () => {
+test('the database refuses exactly the updates that the lifecycle forbids', async () => {
   for (const kind of ORDER_KINDS) {
     const orderId = await insertOrder(kind);
     for (const from of ORDER_STATUSES)
@@ -70,7 +70,7 @@ test('an update that the lifecycle does not allow is refused by the database; on
   }
 });
 
-test('an order begins as submitting, and stays of its kind', async () => {
+test('an order starts as submitting and never changes its kind', async () => {
   for (const status of ORDER_STATUSES.filter((one) => one !== 'submitting'))
     await expect(insertOrder('signed', status)).rejects.toThrow(`cannot begin as ${status}`);
   const orderId = await insertOrder('signed');
@@ -79,14 +79,14 @@ test('an order begins as submitting, and stays of its kind', async () => {
   ).rejects.toThrow('cannot become');
 });
 
-test('the words of webhooks are those of the records', async () => {
+test('webhooks and records use the same status words', async () => {
   for (const status of ORDER_STATUSES) {
     const [row] = await sql`select order_event_word(${status}) as word`;
     expect(row?.word).toBe(eventWord(status));
   }
 });
 
-test('one statement writes statuses: that of the evidence', () => {
+test('only the statement for evidence writes statuses', () => {
   const sources = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' })
     .filter((path) => /^[\w-]+\/src\/.*\.(ts|sql)$/.test(path) && !path.includes('migrations/'))
     .map((path) => ({ path, text: readFileSync(join(PACKAGES, path), 'utf8') }));

@@ -46,7 +46,7 @@ function serviceOf(...steps: readonly Step[]) {
 }
 
 describe('retries', () => {
-  test('what changes nothing is asked again, three times at most', async () => {
+  test('a request without effects is tried three times at most', async () => {
     const lucky = serviceOf(failed(503), new Error('ECONNRESET'), ok);
     expect((await lucky.call(true)).status).toBe(200);
     expect(lucky.seen).toHaveLength(3);
@@ -56,7 +56,7 @@ describe('retries', () => {
     expect(unlucky.seen).toHaveLength(3);
   });
 
-  test('what may have an effect is sent once', async () => {
+  test('a request that may have effects is sent once', async () => {
     for (const step of [failed(503), failed(429), new Error('ECONNRESET'), 'silence'] as const) {
       const service = serviceOf(step, ok);
       expect(await service.reasonOf(service.call(false, 60))).not.toBe('answered');
@@ -64,12 +64,12 @@ describe('retries', () => {
     }
   });
 
-  test('a refusal is an answer', async () => {
+  test('a refusal is not retried', async () => {
     const service = serviceOf(failed(400), ok);
     expect((await service.call(true)).status).toBe(400);
   });
 
-  test('a first try that hangs leaves time for a second, and the whole has a deadline', async () => {
+  test('a first attempt that hangs leaves time for a second, and all attempts share a deadline', async () => {
     const once = serviceOf('silence', ok);
     expect((await once.call(true, 400)).status).toBe(200);
 
@@ -79,7 +79,7 @@ describe('retries', () => {
     expect(performance.now() - began).toBeLessThan(700);
   });
 
-  test('Retry-After is kept to, unless that is after the deadline', async () => {
+  test('Retry-After is respected unless it ends after the deadline', async () => {
     const patient = serviceOf(failed(429, { 'retry-after': '1' }), ok);
     const began = performance.now();
     expect((await patient.call(true, 3_000)).status).toBe(200);
@@ -92,7 +92,7 @@ describe('retries', () => {
 });
 
 describe('the circuit', () => {
-  test('opens after five failures in a row, and one call decides whether it closes', async () => {
+  test('opens after five failures in a row; one call decides if it closes', async () => {
     const service = serviceOf(...new Array<Step>(6).fill(failed(503)), ok);
     for (let i = 0; i < 5; i++) await service.reasonOf(service.call(false));
     expect(service.http.status()).toBe('the service does not answer');
@@ -111,7 +111,7 @@ describe('the circuit', () => {
     expect(service.said).toEqual(['it does not answer; asked again in a few seconds', 'it answers again']);
   });
 
-  test('says nothing of a service that has not been asked for a while', async () => {
+  test('reports nothing about a service without recent calls', async () => {
     const service = serviceOf(...new Array<Step>(5).fill(failed(503)), 'silence');
     for (let i = 0; i < 5; i++) await service.reasonOf(service.call(false));
     service.clock.offset += 5_001;
@@ -131,7 +131,7 @@ describe('the circuit', () => {
     expect(await probe).toBe('timeout');
   });
 
-  test('takes neither refusals nor limits for an outage', async () => {
+  test('does not count refusals or rate limits as failures', async () => {
     for (const status of [400, 404, 429]) {
       const service = serviceOf(failed(status));
       for (let i = 0; i < 8; i++) await service.reasonOf(service.call(false));
@@ -140,7 +140,7 @@ describe('the circuit', () => {
   });
 });
 
-test('errors name neither the address nor what is in it', async () => {
+test('errors contain neither the address nor its secrets', async () => {
   const service = serviceOf(new Error('connect to https://x.test/?api-key=hidden'));
   const error = await service.call(false).catch((reason: unknown) => reason as Error);
   expect(JSON.stringify([String(error), (error as Error).message])).not.toContain('hidden');
@@ -168,7 +168,7 @@ describe('over the network', () => {
     expect(await get('/')).toMatchObject({ status: 201, headers: { 'x-kind': 'small' }, body: 'key' });
   });
 
-  test('no redirect is followed, and an endless answer is not read', async () => {
+  test('redirects are not followed, and an endless answer is cut', async () => {
     await expect(get('/redirect')).rejects.toThrow();
     const { http } = serviceOf(await get('/large'));
     await expect(

@@ -66,7 +66,7 @@ async function storm(pool: Sql, name: string): Promise<void> {
   await pool.end({ timeout: 1 });
 }
 
-test('a Unix socket', () =>
+test('connects over a Unix socket', () =>
   storm(openPool(url, { max: 10, applicationName: 'unix', connectTimeoutSeconds: 2 }), 'unix'));
 
 /** A shared secret instead of certificates: the handshake is real, and needs no files. */
@@ -130,14 +130,14 @@ const PSK = {
   checkServerIdentity: () => undefined,
 } as const;
 
-test('TLS', async () => {
+test('connects over TLS', async () => {
   const { server, port } = await tlsInFront(socketPath());
   const pool = overTcp(port, PSK, 'tls');
   await storm(pool, 'tls');
   server.close();
 });
 
-test('a server without TLS: refused where it is required, taken where it is preferred', async () => {
+test('a server without TLS is refused where TLS is required, accepted where it is preferred', async () => {
   const { server, port } = await tlsInFront(socketPath(), 'N');
   const preferring = overTcp(port, 'prefer', 'plain');
   expect(await preferring`select 1 as one`).toEqual([{ one: 1 }]);
@@ -149,7 +149,7 @@ test('a server without TLS: refused where it is required, taken where it is pref
   server.close();
 });
 
-test('nobody there: an error each time, and no wait', async () => {
+test('without a server every connection fails at once', async () => {
   for (const tls of [false, 'require'] as const) {
     const nowhere = overTcp(1, tls, 'nowhere');
     for (let attempt = 0; attempt < 3; attempt += 1)

@@ -61,7 +61,7 @@ test.for(['unknown', 'text', 'type', 'namesake'])(
   },
 );
 
-test('what happened is in the log instead', async () => {
+test('the cause is in the log instead', async () => {
   log.length = 0;
   const { body } = await get('unknown');
   expect(log.join('')).toContain('syntax error');

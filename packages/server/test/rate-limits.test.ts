@@ -20,8 +20,8 @@ function alone(policies: typeof POLICIES | null = POLICIES) {
   };
 }
 
-describe('a process alone', () => {
-  test('gives the burst at once, then refuses and says how long to wait', () => {
+describe('a single process', () => {
+  test('allows the burst at once, then refuses with the time to wait', () => {
     const { draw } = alone();
     expect([draw(), draw(), draw(), draw()].map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
       [true, 3],
@@ -33,7 +33,7 @@ describe('a process alone', () => {
     expect(alone().draw('a', 'slow')).toMatchObject({ allowed: true });
   });
 
-  test('gives several tokens all or none, and says how long as many take', () => {
+  test('gives several tokens all or none, with the time that they take', () => {
     const { limits, draw, pass } = alone();
     const several = (count: number) => limits.draw('trade', 'a', count) as Draw;
     expect(several(3)).toMatchObject({ allowed: true, remaining: 1 });
@@ -56,7 +56,7 @@ describe('a process alone', () => {
     expect(draw()).toMatchObject({ allowed: true, remaining: 3 });
   });
 
-  test('waits as long as it says', () => {
+  test('has a token after exactly the announced wait', () => {
     const { draw, pass } = alone();
     draw('a', 'slow');
     const { retryAfterS } = draw('a', 'slow');
@@ -67,7 +67,7 @@ describe('a process alone', () => {
     expect(draw('a', 'slow').allowed).toBe(true);
   });
 
-  test('callers and classes have buckets of their own', () => {
+  test('each caller and class has its own bucket', () => {
     const { draw } = alone();
     for (let i = 0; i < 4; i++) draw('a');
     expect(draw('a').allowed).toBe(false);
@@ -90,7 +90,7 @@ describe('a process alone', () => {
     expect(alone(null).limits.draw('trade', 'a')).toBeNull();
   });
 
-  test('a clock that steps back takes nothing away', () => {
+  test('a clock that steps back removes no tokens', () => {
     const { draw, pass } = alone();
     draw();
     pass(-60_000);
@@ -113,7 +113,7 @@ function oneBucket(isShared: () => boolean = () => true): TokenBank {
   };
 }
 
-test('replicas together give out what one bucket holds', async () => {
+test('replicas together give out no more than one bucket holds', async () => {
   const bank = oneBucket();
   const clock = { now: () => 0 };
   const replicas = [1, 2, 3].map(() => createRateLimits({ policies: POLICIES, clock, bank }));
@@ -123,7 +123,7 @@ test('replicas together give out what one bucket holds', async () => {
   expect(draws.filter(({ allowed }) => allowed)).toHaveLength(POLICIES.trade.burst);
 });
 
-test('replicas give several tokens all or none, and what was leased in vain is not lost', async () => {
+test('replicas give several tokens all or none, and keep a lease that was not enough', async () => {
   const bank = oneBucket();
   const [here, there] = [1, 2].map(() =>
     createRateLimits({ policies: POLICIES, clock: { now: () => 0 }, bank }),
@@ -134,7 +134,7 @@ test('replicas give several tokens all or none, and what was leased in vain is n
   expect(await here.draw('trade', 'a', 1)).toMatchObject({ allowed: false });
 });
 
-test('a process that others join, and that is left alone again, goes on giving out what one bucket holds', async () => {
+test('processes that join and leave do not change what one bucket gives out', async () => {
   let isShared = false;
   const bank = oneBucket(() => isShared);
   const limits = createRateLimits({ policies: POLICIES, clock: { now: () => 0 }, bank });

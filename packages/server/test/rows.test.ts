@@ -6,7 +6,7 @@ import { ROWS_FILE, rowsFile } from '../../../scripts/generate-rows.ts';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import { migrate } from '../src/adapters/postgres/migrate.ts';
 
-test('rows.generated.ts is what the migrated schema says: node scripts/generate-rows.ts', async () => {
+test('rows.generated.ts matches the migrated schema: node scripts/generate-rows.ts', async () => {
   const sql = await openTestDatabase();
   await migrate(sql);
   expect(await rowsFile(sql)).toBe(readFileSync(ROWS_FILE, 'utf8'));
@@ -23,7 +23,7 @@ const READERS = /^(?:agent-facts|owner-wallets|wallet-cap|fact-log|leader-board|
 const UNTYPED_READ = /(?:const (?:\w+|[[{].*[\]}]) = |\()await (?:sql|tx)`.*/g;
 const FOLDER = dirname(ROWS_FILE);
 
-test('every read of a store says which rows it reads', () => {
+test('every query of a store names its row type', () => {
   const files = readdirSync(FOLDER).filter((name) => READERS.test(name));
   expect(files.length).toBeGreaterThan(10);
   const untyped = files.flatMap((file) => {

@@ -29,7 +29,7 @@ const STRICT: Safeguards = {
 const codeOf = (safeguards: Partial<Safeguards>, facts: Partial<TradeFacts> = {}) =>
   assess({ ...STRICT, ...safeguards }, { ...FACTS, ...facts })?.code ?? null;
 
-test('what keeps every limit is allowed', () => {
+test('a trade within every limit is allowed', () => {
   expect(assess(STRICT, FACTS)).toBeNull();
 });
 
@@ -50,13 +50,13 @@ test.for(DENIALS)('%s', ([code, safeguards, facts]) => {
   expect(codeOf(safeguards, facts)).toBe(code);
 });
 
-test('of any two faults the one that is documented first is told', () => {
+test('of any two faults the one documented first is reported', () => {
   for (const [index, [first, ...a]] of DENIALS.entries())
     for (const [, ...b] of DENIALS.slice(index + 1))
       expect(codeOf({ ...a[0], ...b[0] }, { ...a[1], ...b[1] })).toBe(first);
 });
 
-test("the owner's pause is a pause too, and comes first", () => {
+test("the owner's pause denies, too, and is reported first", () => {
   expect(assess({ ...STRICT, ownerPaused: true }, { ...FACTS, hasCredentials: false })).toMatchObject({
     code: 'trading_paused',
     fix: expect.stringContaining('owner'),
@@ -69,7 +69,7 @@ describe('boundaries, to the micro-unit', () => {
     ['the amount of a day', { dailyTradeAmountLimit: 150_000_000n }, {}, 'amount'],
     ['the value of a position', { maxPositionValue: 70_000_000n }, {}, 'amount'],
   ] as const;
-  test.for(rows)('%s may be reached, not passed', ([, safeguards]) => {
+  test.for(rows)('%s may be reached, not exceeded', ([, safeguards]) => {
     expect(codeOf(safeguards)).toBeNull();
     expect(codeOf(safeguards, { amount: FACTS.amount + 1n })).not.toBeNull();
   });
@@ -82,7 +82,7 @@ describe('boundaries, to the micro-unit', () => {
     );
   });
 
-  test('a loss that reaches its limit stops, one micro-unit less does not; a gain never does', () => {
+  test('a loss at its limit denies, one micro-unit less does not; a gain never does', () => {
     expect(codeOf({ dailyLossLimit: 5_000_001n })).toBeNull();
     expect(codeOf({ dailyLossLimit: 5_000_000n })).toBe('daily_loss_limit_reached');
     expect(codeOf({ dailyLossLimit: 1n }, { realizedToday: 10_000_000n })).toBeNull();
@@ -98,7 +98,7 @@ describe('tradeLimitEnabled off', () => {
   });
 });
 
-describe('a SELL of what is held', () => {
+describe('a SELL of held tokens', () => {
   const rows = DENIALS.map(
     ([code, safeguards, facts], index) => [code, index < 5, safeguards, facts] as const,
   );
@@ -107,7 +107,7 @@ describe('a SELL of what is held', () => {
   });
 });
 
-test('a denial says the limit, what was used and what was asked', () => {
+test('a denial contains the limit, the usage and the request', () => {
   expect(assess({ ...STRICT, dailyTradeAmountLimit: 120_000_000n }, FACTS)).toMatchObject({
     context: { limit: 120, used: 100, asked: 50 },
     detail: expect.stringContaining('120'),
@@ -152,18 +152,18 @@ describe('restrictions by a former owner', () => {
     expect(codeOf({ tradeLimitEnabled: false }, { restrictions })).toBe(code);
   });
 
-  test('a SELL meets those alone that do not ask for exposure', () => {
+  test('a SELL is only subject to restrictions that ignore exposure', () => {
     const restrictions = [bound({ dailyTradeAmountLimit: 1n, maxPositionValue: 1n, dailyLossLimit: 1n })];
     expect(codeOf({}, { restrictions, addsExposure: false })).toBeNull();
   });
 
-  test('who can lift it is said', () => {
+  test('a denial names who can lift the restriction', () => {
     const denial = assess(STRICT, { ...FACTS, restrictions: [bound({ maxTradesPerDay: 1 })] });
     expect(denial?.detail).toContain('had this wallet before');
     expect(denial?.fix).toContain('operator');
   });
 
-  test('allowances show the bound that leaves least', () => {
+  test('allowances show the tightest bound', () => {
     const standing = {
       ...FACTS,
       restrictions: [bound({ maxTradesPerDay: 10, maxPositionValue: 500_000_000n })],

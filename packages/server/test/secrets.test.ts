@@ -19,7 +19,7 @@ describe('API keys', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  test('any changed, swapped, added or missing character is caught', () => {
+  test('every changed, swapped, added or missing character is detected', () => {
     const [key = ''] = keys;
     for (let at = 0; at < key.length; at++) {
       const other = key[at] === 'A' ? 'B' : 'A';
@@ -30,7 +30,7 @@ describe('API keys', () => {
     expect(secrets.isWellFormed('')).toBe(false);
   });
 
-  test('what is stored is a hash under the master key', () => {
+  test('the database stores a hash under the master key', () => {
     const [key = ''] = keys;
     expect(secrets.hash(key)).toEqual(secrets.hash(key));
     expect(secrets.hash(key)).toHaveLength(32);
@@ -41,7 +41,7 @@ describe('API keys', () => {
 describe('sealed texts', () => {
   const sealed = secrets.seal('passphrase', 'credentials/1/0xaa');
 
-  test('open for their row alone', () => {
+  test('open only for their own row', () => {
     expect(secrets.open(sealed, 'credentials/1/0xaa')).toBe('passphrase');
     expect(() => secrets.open(sealed, 'credentials/2/0xaa')).toThrow();
   });
@@ -55,23 +55,23 @@ describe('sealed texts', () => {
     }
   });
 
-  test('never look the same twice', () => {
+  test('differ each time', () => {
     expect(secrets.seal('passphrase', 'row').bytes).not.toEqual(secrets.seal('passphrase', 'row').bytes);
   });
 });
 
-test('claim codes leave out the letters that are misread', () => {
+test('claim codes leave out letters that are easily misread', () => {
   for (let i = 0; i < 50; i++)
     expect(secrets.newClaimCode()).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/);
 });
 
-test('ids are UUIDs of version 7 that begin with their time', () => {
+test('ids are UUIDs of version 7, which begin with their time', () => {
   const id = secrets.newId();
   expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toBe(NOW);
 });
 
-test('the master key file is made once, for its owner alone, and refused when it holds something else', () => {
+test('the master key file is created once, readable by its owner only, and refused when invalid', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bw-key-'));
   try {
     const key = readMasterKeyFile(folder);

@@ -88,7 +88,7 @@ describe('accepted', () => {
     expect(recoveries).toBe(1);
   });
 
-  test('the venue’s own profile, plain and wrapped', async () => {
+  test('the `polymarket` profile, plain and wrapped', async () => {
     for (const how of [{}, { signatureType: 3 }, { signatureType: 3, wrapped: false }] as const) {
       const request = await signedRequest({ profile: 'polymarket', ...how });
       const { verdict, recoveries } = verify(request, { profile: 'polymarket' });
@@ -126,7 +126,7 @@ describe('the form of the signature', () => {
   const HALF = 2n ** 256n;
   const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-  test('a high s is refused: it is the malleable twin of a valid signature', async () => {
+  test('a high s is refused: it is the malleable form of a valid signature', async () => {
     const diagnosis = await bend((signature) => {
       const s = BigInt(`0x${signature.slice(66, 130)}`);
       expect(s < HALF).toBe(true);
@@ -145,7 +145,7 @@ describe('the form of the signature', () => {
     expect(await bend(change)).toMatchObject({ check: 'signature_form', reason });
   });
 
-  test('a wrapped signature is for deposit wallets alone', async () => {
+  test('a wrapped signature is only for deposit wallets', async () => {
     const request = await signedRequest({ signatureType: 3, wrapped: true });
     expect(refused(withOrder(request, { signatureType: 2 }))).toMatchObject({
       check: 'signature_form',
@@ -160,7 +160,7 @@ describe('the form of the signature', () => {
 });
 
 describe('the diagnosis', () => {
-  test('wallet: the maker is not the signer’s', async () => {
+  test('wallet: the maker is not a wallet of the signer', async () => {
     const { order, ...rest } = await signedRequest({ signatureType: 2 });
     const stranger = STRANGER.wallet(2);
     const digest = await resign({ order: { ...order, maker: stranger }, ...rest });
@@ -172,7 +172,7 @@ describe('the diagnosis', () => {
     });
   });
 
-  test('order_version: signed for the other version than said', async () => {
+  test('order_version: signed for the other version', async () => {
     const request = await signedRequest({ version: 1 });
     expect(refused({ ...request, orderVersion: 2 })).toMatchObject({
       check: 'order_version',
@@ -210,7 +210,7 @@ describe('the diagnosis', () => {
     expect(refused(withOrder(request, { signature }))).toMatchObject({ check: 'deprecated_fields' });
   });
 
-  test('order_profile: the venue’s own profile needs the three fields', async () => {
+  test('order_profile: the `polymarket` profile needs the three fields', async () => {
     expect(refused(await signedRequest(), { profile: 'polymarket' })).toMatchObject({
       check: 'order_profile',
     });
@@ -225,7 +225,7 @@ describe('the diagnosis', () => {
     });
   });
 
-  test('signer: another key, and what it recovered to', async () => {
+  test('signer: another key, with the recovered address', async () => {
     const request = await signedRequest({ signer: STRANGER });
     const posed = withOrder(request, { maker: SIGNER.address, signer: SIGNER.address });
     expect(refused(posed)).toMatchObject({
@@ -271,7 +271,7 @@ describe('the diagnosis', () => {
     expect(refused(posed)).toMatchObject({ check, culprit });
   });
 
-  test('side: signed as the other one, and as a word', async () => {
+  test('side: signed as the other one, or as a word', async () => {
     const request = await signedRequest();
     expect(refused(withOrder(request, { side: 'SELL' }))).toMatchObject({
       check: 'side',
@@ -303,7 +303,7 @@ describe('the diagnosis', () => {
     });
   });
 
-  test('whatever is wrong, it gives the digest and the typed data to sign, and stays within 32 recoveries', async () => {
+  test('always has the digest and the typed data to sign, within 32 recoveries', async () => {
     const posed = withOrder(await signedRequest({ signer: STRANGER }), {
       maker: SIGNER.address,
       signer: SIGNER.address,
@@ -320,7 +320,7 @@ describe('the diagnosis', () => {
     }
   });
 
-  test('any field that was changed after signing is noticed', async () => {
+  test('every field that changed after signing is detected', async () => {
     const request = await signedRequest();
     for (const change of [
       { salt: 1 },

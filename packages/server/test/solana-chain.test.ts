@@ -24,11 +24,11 @@ import {
 
 useStage();
 
-describe('how long a block lasts', () => {
+describe('the duration of a block', () => {
   const samples = (...each: readonly { numSlots: number; samplePeriodSecs: number }[]) =>
     result(JSON.stringify(each.map((one) => ({ slot: 1, numTransactions: 1, ...one }))));
 
-  test('is measured by the node, and remembered for a minute', async () => {
+  test('comes from the node’s samples and is cached for a minute', async () => {
     answers.getRecentPerformanceSamples = samples(
       { numSlots: 75, samplePeriodSecs: 60 },
       { numSlots: 125, samplePeriodSecs: 60 },
@@ -39,7 +39,7 @@ describe('how long a block lasts', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is taken for the shortest where nobody measures, or says what cannot be', async () => {
+  test('is the shortest possible when the node’s samples are missing or implausible', async () => {
     expect(await chain.blockMs()).toBe(400);
     const log = { warn() {}, info() {} };
     const fresh = () => createSolanaChain({ url, send: fetchSend, clock: { now: Date.now }, log });
@@ -94,7 +94,7 @@ describe('reading', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('there is no account when it, or its mint, is not there, or somebody else has it', async () => {
+  test('an account that is missing, without its mint, or of another owner counts as absent', async () => {
     answers.getAccountInfo = accounts({});
     expect(await chain.tokenAccount(WALLET, USDC_MINT)).toBeNull();
     const at = associatedTokenAddress(WALLET, USDC_MINT, SOLANA_PROGRAMS.token);
@@ -107,7 +107,7 @@ describe('reading', () => {
     expect(await chain.tokenAccount(WALLET, USDC_MINT)).toBeNull();
   });
 
-  test('a mint of other decimals is not taken for money', async () => {
+  test('a mint with other decimals is not accepted as money', async () => {
     answers.getAccountInfo = accounts({ [OUTCOME]: encoded(SOLANA_PROGRAMS.token, mint(9)) });
     await expect(chain.tokenAccount(WALLET, OUTCOME)).rejects.toThrow('9 decimals');
   });
@@ -129,12 +129,12 @@ describe('reading', () => {
     ['another shape', valued({ lamports: 'many' })],
     ['no JSON', { status: 403 }],
     ['silence of the upstream', { status: 502 }],
-  ])('%s is no answer', async (_what, reply) => {
+  ])('%s is refused as an answer', async (_what, reply) => {
     answers.getBalance = reply;
     await expect(chain.lamports(WALLET)).rejects.toMatchObject({ name: 'ChainUnavailable' });
   });
 
-  test('the status says when the node stays away', async () => {
+  test('the status reports an unreachable node', async () => {
     expect(chain.status()).toBe('ready');
     answers.getBalance = { status: 503 };
     for (let i = 0; i < 2; i++) await chain.lamports(WALLET).catch(() => {});
@@ -155,7 +155,7 @@ describe('landings', () => {
     ...(confirmationStatus === undefined ? {} : { confirmationStatus }),
   });
 
-  test('count from confirmed on, failures too', async () => {
+  test('count from `confirmed` on, failures too', async () => {
     answers.getSignatureStatuses = valued([
       null,
       status('processed', null, 0),
@@ -176,7 +176,7 @@ describe('landings', () => {
     expect(asked[0]?.params).toEqual([names, { searchTransactionHistory: true }]);
   });
 
-  test('an answer about fewer signatures is none, and more than 256 are not asked for', async () => {
+  test('an answer with too few signatures is refused, and at most 256 are requested', async () => {
     answers.getSignatureStatuses = valued([null]);
     await expect(chain.landings(['a', 'b'], false)).rejects.toMatchObject({ name: 'ChainUnavailable' });
     await expect(chain.landings(new Array(257).fill('a'), false)).rejects.toThrow(RangeError);

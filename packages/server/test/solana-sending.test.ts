@@ -38,7 +38,7 @@ describe('sending', () => {
     },
   });
 
-  test('goes out as base64, at our commitment, without retries of the node’s own', async () => {
+  test('uses base64 and our commitment, without retries by the node', async () => {
     answers.sendTransaction = result('"signature"');
     expect(await chain.send(wire)).toEqual({ kind: 'sent' });
     expect(asked[0]?.params).toEqual([
@@ -82,7 +82,7 @@ describe('sending', () => {
   });
 });
 
-test('a fee transfer is by the delegate, to the destination’s account, and distinct by its memo', async () => {
+test('a fee transfer is made by the delegate to the destination’s account, and its memo makes it unique', async () => {
   const [owner, delegate, destination] = [key(11), key(12), key(13)];
   const latest = { blockhash: key(20), lastValidBlockHeight: 512 };
   answers.getLatestBlockhash = valued(latest);
@@ -156,7 +156,7 @@ describe('simulating', () => {
     };
   }
 
-  test('tells what changes of the wallet’s, and nothing of others’', async () => {
+  test('reports the changes of the wallet’s accounts only', async () => {
     const wire = await transaction();
     states(
       { [DELEGATE]: system(100), [SOURCE]: usdc(WALLET, 10n), [SINK]: usdc(key(13), 0n) },
@@ -183,7 +183,7 @@ describe('simulating', () => {
     ['somebody who may close it', usdc(WALLET, 10n, { closeAuthority: kit(key(66)) })],
     ['a freeze', usdc(WALLET, 10n, { state: AccountState.Frozen })],
     ['its end', null],
-  ])('notices %s', async (_what, after) => {
+  ])('detects %s', async (_what, after) => {
     const wire = await transaction();
     states({ [SOURCE]: usdc(WALLET, 10n) }, after === null ? {} : { [SOURCE]: after });
     const simulation = await chain.simulate(wire, WALLET, false);
@@ -193,7 +193,7 @@ describe('simulating', () => {
     });
   });
 
-  test('notices that the wallet itself would belong to a program', async () => {
+  test('detects a change of the wallet’s owning program', async () => {
     const wire = await transaction();
     states({ [DELEGATE]: system(100) }, { [DELEGATE]: encoded(key(66), [], 100) });
     expect(await chain.simulate(wire, DELEGATE, false)).toMatchObject({
@@ -201,7 +201,7 @@ describe('simulating', () => {
     });
   });
 
-  test('a node that says balances from before is believed rather than what was read apart', async () => {
+  test('balances from the simulation itself take precedence over a separate read', async () => {
     const wire = await transaction();
     const at = readTransaction(wire).accountKeys.indexOf(SOURCE);
     states(
@@ -218,7 +218,7 @@ describe('simulating', () => {
     });
   });
 
-  test('says why it would fail, and does not guess when the node is vague', async () => {
+  test('reports why the transaction would fail, without guessing when the node is vague', async () => {
     const wire = await transaction();
     states({}, {}, { err: { InstructionError: [1, { Custom: 1 }] } });
     expect(await chain.simulate(wire, WALLET, false)).toEqual({

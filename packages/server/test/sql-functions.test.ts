@@ -35,11 +35,11 @@ async function migrated(): Promise<Sql> {
   return sql;
 }
 
-test('release.json records the files as they are: node scripts/release-functions.ts', () => {
+test('release.json matches the files: node scripts/release-functions.ts', () => {
   expect(hashOfFiles(readFunctionFiles())).toBe(readRelease().hash);
 });
 
-test('after a migration every function and trigger is the one of its file, with a body that fits the tables', async () => {
+test('after a migration every function and trigger equals its file, and its body fits the tables', async () => {
   const sql = await migrated();
   expect(await applyFunctions(sql, readFunctionSet())).toBe('current');
   const named = readFunctionFiles().flatMap(({ text }) => [
@@ -53,7 +53,7 @@ test('after a migration every function and trigger is the one of its file, with 
   for (const { text } of readFunctionFiles()) await sql.unsafe(text);
 });
 
-test('a changed file is applied; an older release then starts and leaves everything alone', async () => {
+test('a changed file is applied; an older release that starts later changes nothing', async () => {
   const sql = await migrated();
   expect(await applyFunctions(sql, releaseOf(101))).toBe('applied');
   expect(await applyFunctions(sql, releaseOf(101))).toBe('current');
@@ -65,7 +65,7 @@ test('a changed file is applied; an older release then starts and leaves everyth
   expect(await whichRelease(sql)).toBe(102);
 });
 
-test('a file that went back to what it was still belongs to the newer release', async () => {
+test('a file that was reverted still belongs to the newer release', async () => {
   const sql = await migrated();
   const of = (release: number, answer: number) => ({ ...releaseOf(answer), release });
   await applyFunctions(sql, of(101, 1));
@@ -75,7 +75,7 @@ test('a file that went back to what it was still belongs to the newer release', 
   expect(await whichRelease(sql)).toBe(1);
 });
 
-test('of releases that start at once the newest remains, whatever the order', async () => {
+test('of releases that start at the same time the newest remains, in any order', async () => {
   const sql = await migrated();
   for (const releases of [
     [201, 202, 203, 202, 201],
@@ -87,7 +87,7 @@ test('of releases that start at once the newest remains, whatever the order', as
   }
 });
 
-test('a release that breaks off half-way has changed nothing', async () => {
+test('a release that fails half-way changes nothing', async () => {
   const sql = await migrated();
   await applyFunctions(sql, releaseOf(101));
   await expect(applyFunctions(sql, releaseOf(102, 'create function broken('))).rejects.toThrow(
@@ -100,7 +100,7 @@ test('a release that breaks off half-way has changed nothing', async () => {
   expect(await applyFunctions(sql, releaseOf(104))).toBe('applied');
 });
 
-test('a version that a newer one has migrated past writes no functions', async () => {
+test('an older version on a newer schema writes no functions', async () => {
   const sql = await migrated();
   await sql`delete from sql_functions`;
   await sql`insert into migrations (number, name) values (9999, 'of-a-newer-version')`;
@@ -121,7 +121,7 @@ async function triggerWaits(sql: Sql): Promise<void> {
     expect(Date.now()).toBeLessThan(deadline);
 }
 
-test('a trigger waits for the trades on its table without holding them up', async () => {
+test('replacing a trigger waits for trades on its table without blocking them', async () => {
   const sql = await migrated();
   const trigger = readFunctionFiles().find(({ text }) => text.includes('after insert on orders'));
   const changed = releaseOf(101, `${trigger?.text}-- changed`);

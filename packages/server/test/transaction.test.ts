@@ -80,7 +80,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([1, 2]);
   });
 
-  test('a statement that failed undoes it, whether or not its error was heard', async () => {
+  test('a failed statement rolls it back, even if its error was ignored', async () => {
     const deaf = transact(sql, async (tx) => {
       await tx`insert into notes values (1)`;
       await tx`insert into notes values (1)`.catch(() => {});
@@ -90,7 +90,7 @@ describe('a transaction', () => {
     await expectThePoolToWork();
   });
 
-  test('its parts, helpers and unprepared statements go through it', async () => {
+  test('nested calls, helpers and unprepared statements run inside it', async () => {
     await transact(sql, async (tx) => {
       const where = tx`id = any(${[1, 2]}::int[])`;
       await tx`insert into notes ${tx([{ id: 1 }, { id: 2 }, { id: 3 }])}`;
@@ -101,7 +101,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([2, 3, 4]);
   });
 
-  test('takes nothing once it is over', async () => {
+  test('refuses statements after its end', async () => {
     const { tx, commit } = openTransaction(sql);
     const late = tx`insert into notes values (2)`;
     await tx`insert into notes values (1)`;
@@ -111,7 +111,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([1]);
   });
 
-  test('ten at once take turns on one connection', async () => {
+  test('ten at the same time take turns on one connection', async () => {
     const ids = Array.from({ length: 10 }, (_, id) => id);
     await Promise.all(
       ids.map((id) =>
@@ -123,7 +123,7 @@ describe('a transaction', () => {
 });
 
 describe('the connection is terminated', () => {
-  test('while a statement runs: it, those behind it and those to come are rejected', async () => {
+  test('during a statement: it, the queued ones and later ones are rejected', async () => {
     const { tx, rollback } = openTransaction(sql);
     await tx`insert into notes values (1)`;
     const all = [
@@ -162,7 +162,7 @@ describe('the connection is terminated', () => {
     await expectThePoolToWork();
   });
 
-  test('between statements, with the next one on its way at that moment', async () => {
+  test('between statements, while the next one is being sent', async () => {
     for (let turn = 0; turn < 20; turn += 1) {
       const { tx, rollback } = openTransaction(sql);
       const [row] = await tx`select pg_backend_pid() as pid`;
@@ -178,7 +178,7 @@ describe('the connection is terminated', () => {
     await expectThePoolToWork();
   });
 
-  test('over the commit: in doubt', async () => {
+  test('during the commit: in doubt', async () => {
     const failed = caught(transact(sql, async (tx) => void (await tx`insert into slow_notes values (1)`)));
     await terminate('active', 'commit');
     expect(await promptly(failed)).toBeInstanceOf(CommitInDoubt);
@@ -186,7 +186,7 @@ describe('the connection is terminated', () => {
     await expectThePoolToWork();
   });
 
-  test('over a commit that went out behind its statements, as a trade’s does', async () => {
+  test('during a commit that is pipelined after its statements, as in a trade', async () => {
     const { tx, commit } = openTransaction(sql);
     await tx`select 1`;
     const written = tx`insert into slow_notes values (1)`.execute();
@@ -205,7 +205,7 @@ describe('the connection is terminated', () => {
   });
 });
 
-test('no database: rejected at once, statements and all', async () => {
+test('without a database: rejected at once, with all statements', async () => {
   const nowhere = openPool('postgres://nobody@127.0.0.1:1/none', { max: 1 });
   const failure = await failureOf(transact(nowhere, (tx) => Promise.all([tx`select 1`, tx`select 2`])));
   expect(failure).toBeInstanceOf(ConnectionLost);
@@ -213,7 +213,7 @@ test('no database: rejected at once, statements and all', async () => {
   await nowhere.end({ timeout: 0 });
 });
 
-test('a storm: what was committed is there, what was refused is not, and every answer is to its own question', async () => {
+test('many at random: committed rows exist, refused ones do not, and every answer belongs to its query', async () => {
   const pool = openPool(url, { max: 5, applicationName: 'storm', connectTimeoutSeconds: 2 });
   // As a service does: one connection, before there is work, learns the types for all.
   await pool`select 1`;

@@ -55,7 +55,7 @@ test.for([
   expect(messages(SCHEMA, value).sort()).toEqual([...expected].sort());
 });
 
-test('a trade with everything wrong names every field, once, and quotes no value', async () => {
+test('the error for an entirely wrong trade names every field once and repeats no value', async () => {
   const sound = await signedRequest();
   expect(messages(TradeRequest, sound)).toEqual([]);
   const sent = {

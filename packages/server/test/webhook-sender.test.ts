@@ -58,7 +58,7 @@ const send = (
   );
 };
 
-describe('URLs that are refused before anything is asked', () => {
+describe('URLs that are refused without any look-up', () => {
   test.each([
     ['http://hooks.example.com/', 'https'],
     ['ftp://hooks.example.com/', 'https'],
@@ -94,13 +94,13 @@ describe('URLs that are refused before anything is asked', () => {
     },
   );
 
-  test('the development switch takes this machine, on any port', () => {
+  test('the development switch allows this machine, on any port', () => {
     expect(sender().refuse(`http://127.0.0.1:${port}/`)).toBeNull();
     expect(sender().refuse('http://localhost:3000/hook')).toBeNull();
     expect(sender().refuse('https://10.0.0.1/')).toContain('public address');
   });
 
-  test('and nothing else: no other machine over http or on another port, no other name that leads here', async () => {
+  test('and nothing else: no other machine over http or another port, no other name for this machine', async () => {
     expect(sender().refuse('http://hooks.example.com/')).toContain('https://');
     expect(sender().refuse('https://hooks.example.com:8443/')).toContain('port 443');
     expect(sender().refuse('http://93.184.216.34/')).toContain('https://');
@@ -116,7 +116,7 @@ describe('URLs that are refused before anything is asked', () => {
   });
 });
 
-describe('names', () => {
+describe('name resolution', () => {
   test.each([
     ['127.0.0.1', 4],
     ['10.1.2.3', 4],
@@ -125,7 +125,7 @@ describe('names', () => {
     ['::ffff:10.0.0.1', 6],
     ['fd00::1', 6],
     ['64:ff9b::a00:1', 6],
-  ])('a name that leads to %s is refused', async (address, family) => {
+  ])('a name that resolves to %s is refused', async (address, family) => {
     const result = await send('https://hooks.example.com/', {
       allowLoopback: false,
       resolve: async () => [{ address, family }],
@@ -133,7 +133,7 @@ describe('names', () => {
     expect(result).toEqual({ kind: 'failed', reason: 'the host name does not lead to a public address' });
   });
 
-  test('one bad address among good ones is enough', async () => {
+  test('one forbidden address among allowed ones is refused', async () => {
     const result = await send('https://hooks.example.com/', {
       allowLoopback: false,
       resolve: async () => [
@@ -144,7 +144,7 @@ describe('names', () => {
     expect(result).toMatchObject({ kind: 'failed', reason: expect.stringContaining('public address') });
   });
 
-  test('the name is asked for once, and the connection goes to that answer: rebinding comes too late', async () => {
+  test('the name is resolved once and the connection uses that address, which prevents DNS rebinding', async () => {
     const answers = [loopback, [{ address: '10.0.0.1', family: 4 }]];
     let asked = 0;
     const url = `http://rebound.localhost:${port}/hook?x=1`;
@@ -169,7 +169,7 @@ describe('names', () => {
     expect(seen).toEqual([]);
   });
 
-  test('with the development switch on, other machines are still https on port 443 only', async () => {
+  test('with the development switch, other machines still need https on port 443', async () => {
     const resolve = async () => [{ address: '93.184.216.34', family: 4 }];
     for (const url of ['http://hooks.example.com/', 'https://hooks.example.com:8443/'])
       expect(await send(url, { resolve })).toEqual({
@@ -178,7 +178,7 @@ describe('names', () => {
       });
   });
 
-  test('a name server that hangs does not hold the sender', async () => {
+  test('a name server that hangs does not block the sender', async () => {
     const result = await send('https://hooks.example.com/', {
       timeoutMs: 50,
       resolve: () => new Promise(() => {}),
@@ -200,7 +200,7 @@ describe('names', () => {
 describe('answers', () => {
   const url = () => `http://127.0.0.1:${port}/`;
 
-  test('a redirect is an answer, not a direction', async () => {
+  test('redirects are not followed', async () => {
     answer = (_request, response) => response.writeHead(302, { location: `${url()}elsewhere` }).end();
     expect(await send(url())).toMatchObject({ kind: 'answered', status: 302 });
     expect(seen).toHaveLength(1);
@@ -222,7 +222,7 @@ describe('answers', () => {
     expect(written).toBeLessThan(64_000_000);
   });
 
-  test('silence is a timeout', async () => {
+  test('no answer is a timeout', async () => {
     answer = () => {};
     expect(await send(url(), { timeoutMs: 80 })).toEqual({
       kind: 'failed',
@@ -230,7 +230,7 @@ describe('answers', () => {
     });
   });
 
-  test('a cut connection, a closed port', async () => {
+  test('a cut connection and a closed port are failures', async () => {
     answer = (request) => request.socket.destroy();
     expect(await send(url())).toEqual({ kind: 'failed', reason: 'the connection was cut' });
     expect(await send('http://127.0.0.1:1/')).toEqual({
@@ -239,12 +239,12 @@ describe('answers', () => {
     });
   });
 
-  test('Retry-After in seconds is passed on', async () => {
+  test('Retry-After in seconds is returned', async () => {
     answer = (_request, response) => response.writeHead(429, { 'retry-after': '7' }).end();
     expect(await send(url())).toEqual({ kind: 'answered', status: 429, retryAfterMs: 7000 });
   });
 
-  test('the caller can break it off', async () => {
+  test('the caller can abort', async () => {
     answer = () => {};
     const ending = new AbortController();
     const result = send(url(), {}, ending.signal);
@@ -296,7 +296,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('the certificate is checked for the name, though the connection goes to the address', async () => {
+  test('the certificate is checked for the name although the connection uses the address', async () => {
     answer = (_request, response) => response.writeHead(200).end('ok');
     names = [];
     const resolve = async () => loopback;
