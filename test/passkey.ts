@@ -58,7 +58,7 @@ export class Visitor {
   /** The last Set-Cookie header. */
   lastSetCookie = '';
 
-  constructor(service: TestService, origin = new URL(service.deps.publicUrl).origin) {
+  constructor(service: TestService, origin = new URL(service.needs.publicUrl).origin) {
     this.#service = service;
     this.origin = origin;
   }

@@ -67,7 +67,7 @@ export async function newTraderB(service: TestService): Promise<TraderB> {
       must(await submit(await quote(fields), reasoning === undefined ? {} : { reasoning })),
     order: async (orderId) => must(await get(`/venueb/agent/orders/${orderId}`)),
     async usage() {
-      const { usage } = await service.deps.agents.settings(agentId);
+      const { usage } = await service.needs.agents.settings(agentId);
       return { trades: usage.trades, amount: Number(usage.amount) / 1e6 };
     },
   };

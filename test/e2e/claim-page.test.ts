@@ -88,7 +88,7 @@ const said = (page: Page): Promise<string> => page.locator('#message:visible').i
 
 const claimUrl = async (agent: Pick<Trader, 'client'>): Promise<string> => {
   const { claimCode } = await agent.client.getMe();
-  return `${service.deps.publicUrl}/agents/claim/${claimCode}`;
+  return `${service.needs.publicUrl}/agents/claim/${claimCode}`;
 };
 
 async function register({ page }: Visitor, name: string): Promise<void> {
@@ -181,7 +181,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
 
     // The same passkey from a fresh browser.
     const again = await newVisitor(await ada.credentials());
-    await again.page.goto(`${service.deps.publicUrl}/owner`);
+    await again.page.goto(`${service.needs.publicUrl}/owner`);
     await picture(again.page, '8-owner-signed-out');
     await again.page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await again.page.getByText('You are signed in.').waitFor();
@@ -210,7 +210,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
       await page.getByRole('button', { name: 'Claim as Ada' }).click();
       await page.getByText('This agent is yours now.').waitFor();
     }
-    await page.goto(`${service.deps.publicUrl}/owner`);
+    await page.goto(`${service.needs.publicUrl}/owner`);
     await page.getByRole('button', { name: `Grant ${agent.funder}` }).click();
     await page.getByText('The wallet is granted.').waitFor();
     expect((await sibling.client.checkCredentials(agent.signer.address)).hasCredentials).toBe(true);
@@ -252,7 +252,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
         const { wide, small } = await page.evaluate<{ wide: boolean; small: string[] }>(MEASURE);
         expect({ wide, small }).toEqual({ wide: false, small: [] });
       };
-      await page.goto(colorScheme === 'light' ? await claimUrl(agent) : `${service.deps.publicUrl}/owner`);
+      await page.goto(colorScheme === 'light' ? await claimUrl(agent) : `${service.needs.publicUrl}/owner`);
       await fits();
       await picture(page, `phone-${colorScheme}-1`);
       await register(visitor, 'Ada');
@@ -271,10 +271,10 @@ describe.skipIf(executablePath === null)('the claim page', () => {
       body: { name: HOSTILE, description: HOSTILE },
     });
     const { page, complaints } = await newVisitor();
-    await page.goto(`${service.deps.publicUrl}/agents/claim/${registered.body.claimCode}`);
+    await page.goto(`${service.needs.publicUrl}/agents/claim/${registered.body.claimCode}`);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(HOSTILE);
     expect(await page.evaluate<boolean>(`'hacked' in window`)).toBe(false);
-    const answer = await page.goto(`${service.deps.publicUrl}/agents/claim/${registered.body.claimCode}`);
+    const answer = await page.goto(`${service.needs.publicUrl}/agents/claim/${registered.body.claimCode}`);
     expect(answer?.headers()['content-security-policy']).toMatch(/default-src 'none'; script-src 'self';/);
     expect(answer?.headers()['content-security-policy']).not.toMatch(/unsafe/);
     expect(complaints).toEqual([]);
@@ -285,7 +285,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     const url = await claimUrl(agent);
     const { page } = await newVisitor();
     await page.goto(url.replace('localhost', '127.0.0.1'));
-    expect(new URL(page.url()).host).toBe(new URL(service.deps.publicUrl).host);
+    expect(new URL(page.url()).host).toBe(new URL(service.needs.publicUrl).host);
     await page.getByRole('heading', { name: 'Claim this agent' }).waitFor();
   });
 
@@ -298,7 +298,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await other.route('http://elsewhere.example/', (route) =>
       route.fulfill({
         contentType: 'text/html',
-        body: `<a href="${service.deps.publicUrl}/owner">agents</a>`,
+        body: `<a href="${service.needs.publicUrl}/owner">agents</a>`,
       }),
     );
     await other.goto('http://elsewhere.example/');
@@ -308,11 +308,11 @@ describe.skipIf(executablePath === null)('the claim page', () => {
 
   test('an unknown code and a closed prompt show an explanation', async () => {
     const { page, context } = await newVisitor();
-    const answer = await page.goto(`${service.deps.publicUrl}/agents/claim/AAAAA-AAAAA`);
+    const answer = await page.goto(`${service.needs.publicUrl}/agents/claim/AAAAA-AAAAA`);
     expect(answer?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Claim code not found' }).waitFor();
 
-    await page.goto(`${service.deps.publicUrl}/owner`);
+    await page.goto(`${service.needs.publicUrl}/owner`);
     await page.getByRole('button', { name: 'Create account' }).click();
     await expect.poll(() => said(page)).toBe('Please enter your name.');
     // No authenticator knows a passkey of this site.

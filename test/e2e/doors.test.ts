@@ -46,7 +46,7 @@ describe('which doors are open', () => {
     const { id } = await aSandboxMarket(trader.client);
     const { body } = await trader.quote({ marketTicker: id, side: 'YES', action: 'BUY', amount: 10 });
     expect(body).toMatchObject({ unsignedTransaction: expect.any(String) });
-    expect(local.deps.paperRpcUrl).toBeNull();
+    expect(local.needs.paperRpcUrl).toBeNull();
   });
 
   test('the configured ones', async () => {
@@ -174,8 +174,8 @@ describe('tickers of any form', () => {
         ]);
     }
     // And none of them counted as an outage.
-    expect(quotingVenue(service.deps).status()).toBe('ready');
-    expect(await quotingVenue(service.deps).quotes.market(known.id)).toMatchObject({ id: known.id });
+    expect(quotingVenue(service.needs).status()).toBe('ready');
+    expect(await quotingVenue(service.needs).quotes.market(known.id)).toMatchObject({ id: known.id });
   });
 
   test('are found by the door itself up to the maximum length', async () => {

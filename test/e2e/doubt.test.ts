@@ -41,7 +41,7 @@ let real: SignedOrders;
 
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
-  signedOrders = venueFor(service.deps, undefined, 'signedOrders').signedOrders;
+  signedOrders = venueFor(service.needs, undefined, 'signedOrders').signedOrders;
   real = { ...signedOrders };
   market = await aMarket((await newTrader(service)).client);
 });

@@ -154,7 +154,7 @@ describe('the call between replicas', () => {
     await sql.end();
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await call(follower, 'GET', '/markets/orderbook/1').catch(() => {});
-    await follower.deps.venues.default.markets.find('1').catch(() => {});
+    await follower.needs.venues.default.markets.find('1').catch(() => {});
     await new Promise((resolve) => tap.close(resolve));
     if (seen === undefined) throw new Error('the follower called nobody');
     return seen;

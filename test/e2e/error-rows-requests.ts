@@ -51,7 +51,7 @@ export const REQUEST_ROWS: readonly Case[] = [
   [
     'unauthorized',
     'a well-formed key that nobody has',
-    () => get('/agents/me', service.deps.secrets.newApiKey()),
+    () => get('/agents/me', service.needs.secrets.newApiKey()),
   ],
   [
     'unauthorized',

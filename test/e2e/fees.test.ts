@@ -85,7 +85,7 @@ describe('the local key', () => {
       exists: true,
       delegatedAmount: '0.5',
       maxFeeCharge: '1000000',
-      rpcUrl: `${service.deps.publicUrl}/paper/solana`,
+      rpcUrl: `${service.needs.publicUrl}/paper/solana`,
     });
   });
 

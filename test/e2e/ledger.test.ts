@@ -110,13 +110,13 @@ async function compare(trader: Trader): Promise<void> {
   const account = service.exchange.account(trader.funder);
   const wallets = [asAddress(trader.funder)];
   const [rows, results] = await Promise.all([
-    service.deps.positions.held(wallets, EVERYWHERE),
-    service.deps.positions.results(wallets, EVERYWHERE),
+    service.needs.positions.held(wallets, EVERYWHERE),
+    service.needs.positions.results(wallets, EVERYWHERE),
   ]);
   const ledger = new Map<string, bigint>();
   for (const [conditionId, { yes, no, yesHeld, noHeld }] of account.tokens) {
     // Tokens that a resolution made worthless are not a position, although nobody has burned them.
-    const payout = (await service.deps.venues.default.markets.find(conditionId))?.payout;
+    const payout = (await service.needs.venues.default.markets.find(conditionId))?.payout;
     if (yes + yesHeld > 0n && payout !== 'NO') ledger.set(`${conditionId} YES`, yes + yesHeld);
     if (no + noHeld > 0n && payout !== 'YES') ledger.set(`${conditionId} NO`, no + noHeld);
   }

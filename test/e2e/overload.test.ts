@@ -33,14 +33,14 @@ beforeAll(async () => {
     REQUEST_DEADLINE_MS: String(DEADLINE_MS),
     MAX_TRADES_IN_FLIGHT: String(MAX_TRADES),
   });
-  ({ ledger } = service.deps);
-  ({ signedOrders } = venueFor(service.deps, undefined, 'signedOrders'));
+  ({ ledger } = service.needs);
+  ({ signedOrders } = venueFor(service.needs, undefined, 'signedOrders'));
   venue = { ...signedOrders };
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });
 afterEach(() => {
-  Object.assign(service.deps, { ledger });
+  Object.assign(service.needs, { ledger });
   Object.assign(signedOrders, venue);
 });
 
@@ -58,7 +58,7 @@ function wrapScope(change: (scope: TradeScope) => Partial<TradeScope>): void {
     const scope = await ledger.open(question);
     return { ...scope, ...change(scope) };
   };
-  Object.assign(service.deps, { ledger: { ...ledger, open } });
+  Object.assign(service.needs, { ledger: { ...ledger, open } });
 }
 
 /** Lets `count` orders reach the venue and holds them there. */

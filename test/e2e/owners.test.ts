@@ -242,7 +242,7 @@ describe('the claim', () => {
     expect(rows).toHaveLength(2);
     expect(left).toHaveLength(0);
     for (const row of rows) {
-      const opened = service.deps.secrets.open(
+      const opened = service.needs.secrets.open(
         { keyId: row.key_id, bytes: row.sealed },
         `credentials/${userId}/${row.wallet_address}`,
       );

@@ -74,7 +74,7 @@ beforeAll(async () => {
   await trader.client.placeTrade(await buildMarketOrder(spend));
   const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
   await trader.client.cancelOrder(orderId);
-  await resolveDoubt(service.deps, 0);
+  await resolveDoubt(service.needs, 0);
   for (const [connection, statement] of sent)
     if (!OF_A_JOB.test(statement)) (connection === lead ? ofLead : ofPool).add(statement);
   // An empty copy: plans made before any row exists.

@@ -45,7 +45,7 @@ const isOrder = ajv.compile(QuotedOrder);
 async function until(orderId: string, status: string, who = trader) {
   const deadline = Date.now() + 20_000;
   for (;;) {
-    await followChainOrders(service.deps);
+    await followChainOrders(service.needs);
     const order = await who.order(orderId);
     if (order.status === status) {
       expect(isDetail(order), JSON.stringify(isDetail.errors)).toBe(true);
@@ -111,7 +111,7 @@ describe('a transaction that lands', () => {
     const [first] = venue.outcomes.get(txSignature)?.kind === 'open' ? [venue.outcomes.get(txSignature)] : [];
     await expect
       .poll(async () => {
-        await followChainOrders(service.deps);
+        await followChainOrders(service.needs);
         return (await who.order(orderId)).filledSize;
       })
       .toBe(4);
@@ -142,7 +142,7 @@ describe('a transaction that lands', () => {
     // Closed, but neither filled nor returned: proves nothing.
     venue.outcomes.set(txSignature, { kind: 'closed', fills: [], reverts: [] });
     await until(orderId, 'open', who);
-    await followChainOrders(service.deps);
+    await followChainOrders(service.needs);
     expect((await who.order(orderId)).status).toBe('open');
     venue.outcomes.set(txSignature, {
       kind: 'closed',
@@ -219,7 +219,7 @@ describe('a transaction that does not land', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(service.deps);
+          await followChainOrders(service.needs);
           return sends().length;
         },
         { timeout: 10_000 },
@@ -232,12 +232,12 @@ describe('a transaction that does not land', () => {
     venue.fate.height = lastValidBlockHeight + 2;
     await new Promise((resolve) => setTimeout(resolve, 600));
     const count = sends().length;
-    await followChainOrders(service.deps);
+    await followChainOrders(service.needs);
     expect((await who.order(orderId)).status).toBe('submitted');
     venue.fate.silent = true;
     venue.fate.height = lastValidBlockHeight + 200;
     await new Promise((resolve) => setTimeout(resolve, 600));
-    await followChainOrders(service.deps);
+    await followChainOrders(service.needs);
     // Silence proves nothing.
     expect((await who.order(orderId)).status).toBe('submitted');
     venue.fate.silent = false;
@@ -293,10 +293,10 @@ describe('two replicas that follow the same order', () => {
     for (let i = 0; i < 6; i += 1) {
       await sql`update chain_orders set due_at = now() - interval '1 minute' where stage <> 'done'`;
       await Promise.all([
-        followChainOrders(service.deps),
+        followChainOrders(service.needs),
         sql`update chain_orders set due_at = now() - interval '1 minute' where stage <> 'done'`,
-        followChainOrders(service.deps),
-        followChainOrders(service.deps),
+        followChainOrders(service.needs),
+        followChainOrders(service.needs),
       ]);
     }
     for (const { orderId } of orders) await until(orderId, 'filled', who);
@@ -316,13 +316,13 @@ describe('a settled market', () => {
     const bought = await who.trade({ marketTicker: 'KXEND' });
     venue.fill(bought.txSignature, fills(16_000_000n, 9_600_000n));
     await until(bought.orderId, 'filled', who);
-    expect(await resolveMarkets(service.deps)).toBe(0);
+    expect(await resolveMarkets(service.needs)).toBe(0);
     venue.settle('KXEND', 'YES');
-    await Promise.all([resolveMarkets(service.deps), resolveMarkets(service.deps)]);
+    await Promise.all([resolveMarkets(service.needs), resolveMarkets(service.needs)]);
     const [market] = await sql`select payout, venue from traded_markets where condition_id = 'KXEND'`;
     expect(market).toEqual({ payout: 'YES', venue: 'kalshi' });
     // The job for winnings that are paid on request does not include it.
-    const due = await service.deps.redemptions.due(['polymarket'], 100);
+    const due = await service.needs.redemptions.due(['polymarket'], 100);
     expect(due.map(({ conditionId }) => conditionId)).not.toContain('KXEND');
 
     const before = await who.usage();

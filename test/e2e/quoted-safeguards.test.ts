@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Deps } from '../../packages/server/src/app/deps.ts';
 import { followChainOrders } from '../../packages/server/src/app/orders/quoted/follow.ts';
 import {
   createFakeQuoteVenue,
@@ -31,7 +30,7 @@ async function onBothVenues(settings: Parameters<TraderB['client']['updateSettin
   const post = (path: string, body: unknown) => call(service, 'POST', path, { key: trader.apiKey, body });
   return {
     trader,
-    usage: async () => (await service.deps.agents.settings(trader.agentId)).usage,
+    usage: async () => (await service.needs.agents.settings(trader.agentId)).usage,
     async submission(fields: Record<string, unknown> = {}) {
       const { body } = await post('/venueb/agent/quote', {
         ...BUY_TEN,
@@ -135,11 +134,11 @@ describe('safeguards over both venues', () => {
   test('a revoked key submits nothing, even while it is cached', async () => {
     const agent = await newTraderB(service);
     const quote = await agent.quote();
-    const { keyId } = (await service.deps.agents.callerByKeyHash(
-      service.deps.secrets.hash(agent.apiKey),
+    const { keyId } = (await service.needs.agents.callerByKeyHash(
+      service.needs.secrets.hash(agent.apiKey),
     )) as { keyId: bigint };
     // Bypasses the service, whose cache still has the key.
-    await service.deps.agents.revokeKey(agent.agentId, keyId, true, Date.now());
+    await service.needs.agents.revokeKey(agent.agentId, keyId, true, Date.now());
     expect(await agent.submit(quote)).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
   });
 });
@@ -196,12 +195,12 @@ async function mute(
     { PAPER_WORLD: 'off', DATABASE_URL: on.databaseUrl, MASTER_KEY: on.masterKey },
     { venues: () => [quoting] },
   );
-  const chainOrders: Deps['chainOrders'] = {
-    ...dying.deps.chainOrders,
+  const chainOrders: TestService['needs']['chainOrders'] = {
+    ...dying.needs.chainOrders,
     beginSend: () => Promise.reject(new Error('died')),
     claim: async () => [],
   };
-  Object.assign(dying.deps, { chainOrders });
+  Object.assign(dying.needs, { chainOrders });
   return dying;
 }
 
@@ -218,7 +217,7 @@ describe('between recording and sending', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(first.deps);
+          await followChainOrders(first.needs);
           return quoting.sent.map(({ signature }) => signature);
         },
         { timeout: 10_000 },
@@ -228,7 +227,7 @@ describe('between recording and sending', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(first.deps);
+          await followChainOrders(first.needs);
           return (await call(first, 'GET', `/venueb/agent/orders/${orderId}`, { key: agent.apiKey })).body
             .status;
         },
@@ -241,7 +240,7 @@ describe('between recording and sending', () => {
     const quoting = createFakeQuoteVenue();
     const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
     const dying = await mute(first, quoting);
-    Object.assign(first.deps, { chainOrders: { ...first.deps.chainOrders, claim: async () => [] } });
+    Object.assign(first.needs, { chainOrders: { ...first.needs.chainOrders, claim: async () => [] } });
     const agent = await newTraderB(dying);
     const byRoute: ((order: { orderId: string; venueOrderId: string }) => Promise<string[]>)[] = [
       async ({ orderId }) => (await agent.post('/venueb/agent/cancel', { orderId })).body.canceled,
@@ -264,7 +263,7 @@ describe('between recording and sending', () => {
       expect(await cancel(order)).toEqual([order.orderId]);
       expect(await agent.usage()).toEqual({ trades: 0, amount: 0 });
       expect(await agent.order(order.orderId)).toMatchObject({ status: 'canceled', orderStatus: 3 });
-      const begun = await first.deps.chainOrders.beginSend([order.orderId], Date.now(), Date.now());
+      const begun = await first.needs.chainOrders.beginSend([order.orderId], Date.now(), Date.now());
       expect(begun.size).toBe(0);
     }
     expect(quoting.sent).toEqual([]);
@@ -310,7 +309,7 @@ describe('a cancel', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(service.deps);
+          await followChainOrders(service.needs);
           return (await agent.post('/markets/orders/cancel', { orderId })).body.notCanceled[orderId];
         },
         { timeout: 10_000 },
@@ -324,10 +323,10 @@ describe('unused quotes', () => {
     const agent = await newTraderB(service);
     const unused = await agent.quote();
     const { orderId } = await agent.trade();
-    await service.deps.quotes.sweep(unused.expiresAt - 1);
-    expect(await service.deps.quotes.byId(agent.agentId, unused.quoteId)).not.toBeNull();
-    await service.deps.quotes.sweep(Date.now() + 86_400_000);
-    expect(await service.deps.quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
+    await service.needs.quotes.sweep(unused.expiresAt - 1);
+    expect(await service.needs.quotes.byId(agent.agentId, unused.quoteId)).not.toBeNull();
+    await service.needs.quotes.sweep(Date.now() + 86_400_000);
+    expect(await service.needs.quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
     expect((await agent.order(orderId)).status).toBe('submitted');
   });
 });

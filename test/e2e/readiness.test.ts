@@ -49,10 +49,10 @@ test('the quote venue is not ready when its sandbox is not; the signed-order ven
   await admin.end();
   await expect.poll(() => service.exchange.status, { timeout: 2_000, interval: 1 }).toBe('reopening');
   const reason = 'no replica leads the paper exchange';
-  expect([...service.deps.venues.values()].map((venue) => venue.status())).toEqual([reason, reason]);
+  expect([...service.needs.venues.values()].map((venue) => venue.status())).toEqual([reason, reason]);
   await expect.poll(() => service.exchange.term, { timeout: 5_000, interval: 1 }).toBe(before + 1);
   // The exchange is back at once, its sandbox must be read again: until then only the quote venue is not ready.
-  expect([...service.deps.venues.values()].map((venue) => venue.status())).toEqual([
+  expect([...service.needs.venues.values()].map((venue) => venue.status())).toEqual([
     'ready',
     'the sandbox is being opened',
   ]);

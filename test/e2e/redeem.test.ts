@@ -76,7 +76,7 @@ describe('on request', () => {
     const trader = next();
     const market = nextMarket();
     const shares = { YES: await buy(trader, market, 'YES'), NO: await buy(trader, market, 'NO') };
-    const before = await service.deps.agents.settings(trader.agentId);
+    const before = await service.needs.agents.settings(trader.agentId);
     const lost = other(await resolveMarket(service, clock, market.conditionId)) as 'YES' | 'NO';
     const closed = async (outcome: string) =>
       (await trader.client.getClosedPositions()).find(
@@ -92,7 +92,7 @@ describe('on request', () => {
     expect(await trader.client.getCurrentPositions()).toMatchObject([
       { outcome: other(lost), redeemable: true },
     ]);
-    const after = await service.deps.agents.settings(trader.agentId);
+    const after = await service.needs.agents.settings(trader.agentId);
     // Time may have passed midnight since the purchases: then their fees are another day's.
     expect([before.realizedToday - 20_000_000n, -20_000_000n]).toContain(after.realizedToday);
     expect((await trader.client.getMe()).winRate).toBe(0);

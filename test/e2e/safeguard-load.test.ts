@@ -245,7 +245,7 @@ describe('UTC days', () => {
   test('a trade that waited for the lock across midnight counts on the new day', async () => {
     const { caller } = await (async () => {
       const { agentId } = agent;
-      const row = await timed.deps.agents.byId(agentId);
+      const row = await timed.needs.agents.byId(agentId);
       return { caller: { agentId, userId: row?.userId as bigint, keyId: row?.key.id as bigint } };
     })();
     const question = (at: number) => ({
@@ -258,7 +258,7 @@ describe('UTC days', () => {
       tokenIds: on.clobTokenIds as [string, string],
       at,
     });
-    const late = await timed.deps.ledger.open(question(MIDNIGHT - 1));
+    const late = await timed.needs.ledger.open(question(MIDNIGHT - 1));
     late.abort();
     // Its time is yesterday's; it is checked against the new day.
     expect(late.usage.trades).toBe(3);

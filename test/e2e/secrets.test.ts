@@ -163,7 +163,7 @@ async function driveAgent(): Promise<void> {
 
 /** Wrong keys, keys where none belongs, and a database that fails under the request. */
 async function driveFaults(): Promise<void> {
-  const nobody = service.deps.secrets.newApiKey();
+  const nobody = service.needs.secrets.newApiKey();
   secrets.set('a key that nobody has', nobody);
   const mistyped = `${firstKey.slice(0, 40)}${firstKey[40] === 'x' ? 'y' : 'x'}${firstKey.slice(41)}`;
   for (const key of [nobody, mistyped, `${firstKey} `, secrets.get('private key 0') as string])

@@ -280,7 +280,7 @@ describe('official skills', () => {
   });
 
   test('the briefing recommends them from a cache; an approval appears within a minute', async () => {
-    const { recommendedSkills } = service.deps;
+    const { recommendedSkills } = service.needs;
     const first = await recommendedSkills();
     expect(first.length).toBeGreaterThan(0);
     expect(await recommendedSkills()).toBe(first);

@@ -187,7 +187,7 @@ describe('trading', () => {
 describe('a venue that does not answer', () => {
   test('does not remove the others from any read, even when it is the default', async () => {
     await trader.client.placeTrade(await order({ side: 'BUY', price: '0.5', size: 10 }));
-    const { accounts, markets } = service.deps.venues.default;
+    const { accounts, markets } = service.needs.venues.default;
     const { balances } = accounts;
     const { listedAfter } = markets;
     Object.assign(accounts, { balances: async () => ({ total: 0n, available: 0n, ageMs: null }) });

@@ -52,7 +52,7 @@ describe('linking an EVM wallet', () => {
   test('the challenge contains service, agent, address and purpose; signing it links the wallet', async () => {
     const { client, signer, agentId } = await agent();
     const challenge = await client.getLinkChallenge(signer.address);
-    expect(challenge.message).toContain(new URL(service.deps.publicUrl).host);
+    expect(challenge.message).toContain(new URL(service.needs.publicUrl).host);
     expect(challenge.message).toContain(agentId);
     // The message has the address with its checksum, as wallets require.
     expect(challenge.message.toLowerCase()).toContain(challenge.address);
@@ -186,7 +186,7 @@ describe('a wallet of another owner', () => {
       const rows = await sql`select * from credentials where eoa = ${signer.address}`;
       expect(rows).toHaveLength(5);
       for (const row of rows) {
-        const opened = service.deps.secrets.open(
+        const opened = service.needs.secrets.open(
           { keyId: row.key_id, bytes: row.sealed },
           `credentials/${row.user_id}/${row.wallet_address}`,
         );

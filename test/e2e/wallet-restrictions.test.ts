@@ -90,7 +90,7 @@ const buy = (trader: Trader, money = 10) =>
   }).then((request) => trader.client.placeTrade(request));
 
 const usage = async ({ agentId }: Pick<Trader, 'agentId'>) =>
-  (await service.deps.agents.settings(agentId)).usage;
+  (await service.needs.agents.settings(agentId)).usage;
 
 describe('the pause', () => {
   test('applies to a new agent that links the same wallet, until the owner resumes', async () => {
@@ -301,9 +301,9 @@ describe('locks and the usage of the day', () => {
         worstPrice: 0.01,
       }),
     );
-    const lost = await service.deps.agents.settings(fresh.agentId);
+    const lost = await service.needs.agents.settings(fresh.agentId);
     expect(lost.realizedToday).toBeLessThan(-500_000n);
-    expect((await service.deps.agents.settings(agent.agentId)).realizedToday).toBe(lost.realizedToday);
+    expect((await service.needs.agents.settings(agent.agentId)).realizedToday).toBe(lost.realizedToday);
     expect(await refused(buy(fresh))).toBe('daily_loss_limit_reached');
     // The context shows the limits that apply to the trade.
     const { safeguards, warnings } = await fresh.client.getMarketContext(market.id, {

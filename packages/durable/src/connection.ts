@@ -1,7 +1,7 @@
 /**
- * One connection. What is issued goes out at once, in order, without waiting for what was issued before; what is issued
- * in the same turn goes out in one write. When the connection ends, everything that has no answer yet is rejected with
- * `ConnectionLost`, and so is everything that comes after.
+ * One connection. Statements are sent immediately, in order, without waiting for earlier answers; statements issued in
+ * the same turn of the event loop share one write. When the connection ends, every unanswered statement and every
+ * later one is rejected with `ConnectionLost`.
  */
 import { Client, type ClientConfig, type CustomTypesConfig } from 'pg';
 import type { DatabaseAddress, Tls } from './database-url.ts';
@@ -18,29 +18,29 @@ import { parserOf } from './values.ts';
 
 export interface ConnectionOptions {
   readonly address: DatabaseAddress;
-  /** Which of the address's hosts. */
+  /** Index of one of the address's hosts. */
   readonly host: number;
   readonly tls: Tls;
   readonly applicationName: string;
-  /** Of the session, by PostgreSQL's names. */
+  /** Session settings, by PostgreSQL's names. */
   readonly settings: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
-  /** Ticks (see `tick`) without an answer after which the connection is given up; 0: never. */
-  readonly silentTicksMost: number;
+  /** Ticks (see `tick`) without an answer after which the connection is destroyed; 0: never. */
+  readonly maxSilentTicks: number;
   readonly onStatement: ((statement: string) => void) | undefined;
 }
 
-/** After this long without traffic a peer is asked whether it is still there; ten more seconds without an answer end it. */
+/** TCP keepalive starts after this long without traffic; ten more seconds without an answer end the connection. */
 const KEEPALIVE_AFTER_MS = 5_000;
-/** The same, from the server's side. Ignored on Unix sockets. */
+/** The server's keepalive. Ignored on Unix sockets. */
 const SERVER_KEEPALIVE = {
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',
   tcp_keepalives_count: '5',
   tcp_user_timeout: '15000',
 };
-/** Prepared statements of one connection; what comes beyond them is prepared for each use. */
-const NAMED_MOST = 1_000;
+/** Prepared statements of one connection; statements beyond them are prepared for each use. */
+const MAX_NAMED = 1_000;
 /** A migration by another process changed what a prepared statement returns, or a pooler forgot it. */
 const STALE_STATEMENT: ReadonlySet<string> = new Set(['0A000', '26000']);
 const NO_TLS = 'The server does not support SSL connections';
@@ -60,7 +60,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   });
 }
 
-/** The driver's own errors have no code, by which callers could tell that the database is away. */
+/** The driver's own errors have no code; callers need one to recognise that the database is unavailable. */
 function withCode(fault: unknown): unknown {
   const own = asOwnError(fault);
   return typeof (own as { readonly code?: unknown }).code === 'string' ? own : asLoss(own);
@@ -115,12 +115,12 @@ export class Connection {
     return this.#loss !== undefined;
   }
 
-  /** Whether the next user may have it: it is outside a transaction, and its prepared statements are sound. */
+  /** Whether it can be reused: it is outside a transaction, and its prepared statements are valid. */
   get isClean(): boolean {
     return !this.isLost && !this.#isWorn && this.#client.getTransactionStatus() === 'I';
   }
 
-  /** Calls back once, at once when it is lost already. @returns ends that */
+  /** Calls back once; immediately when the connection is already lost. @returns removes the listener */
   onLost(listener: (loss: ConnectionLost) => void): () => void {
     if (this.#loss !== undefined) listener(this.#loss);
     else this.#lossListeners.add(listener);
@@ -141,7 +141,7 @@ export class Connection {
         if (fault) reject(this.#faultOf(fault));
         else resolve(rowsOf(result));
       };
-      // Without values a text goes out by the simple protocol, which takes several statements.
+      // Without values the simple protocol is used, which accepts several statements.
       this.#client.query(
         { text, ...prepared, ...(values.length === 0 ? {} : { values: values as unknown[] }) },
         onAnswer as never,
@@ -160,34 +160,34 @@ export class Connection {
   }
 
   /**
-   * Called at a regular pace; gives the connection up when that was too often without an answer. Ticks are counted and
-   * not milliseconds: a process that was frozen meanwhile has not waited.
+   * Called at a regular interval; destroys the connection after too many ticks without an answer. It counts ticks, not
+   * milliseconds: the time in which the process was frozen must not count.
    */
   tick(): void {
     if (this.#pending.size === 0) this.#silentTicks = 0;
     else this.#silentTicks += 1;
-    const most = this.#options.silentTicksMost;
+    const most = this.#options.maxSilentTicks;
     if (most > 0 && this.#silentTicks > most) this.destroy(new Error('the database does not answer'));
   }
 
-  /** Says goodbye; resolves when it is closed. What has no answer yet gets one. */
+  /** Closes the connection after pending statements have their answers; resolves when it is closed. */
   async end(): Promise<void> {
     if (!this.isLost) await this.#client.end().catch(() => {});
   }
 
-  /** Cuts it: the server undoes what was not committed. */
+  /** Closes the socket immediately: the server rolls back uncommitted work. */
   destroy(cause: unknown): void {
     this.#lose(cause);
   }
 
   #mayName(name: string): boolean {
     if (this.#names.has(name)) return true;
-    if (this.#names.size >= NAMED_MOST) return false;
+    if (this.#names.size >= MAX_NAMED) return false;
     this.#names.add(name);
     return true;
   }
 
-  /** Else each statement of a pipeline would be a write of its own. */
+  /** Without this, each statement of a pipeline would be a separate write. */
   #cork(): void {
     if (this.#isCorked) return;
     this.#isCorked = true;
@@ -219,7 +219,7 @@ interface Answer {
   readonly command: string | null;
 }
 
-/** Of several statements in one text, the last one's. */
+/** Of several statements in one text: the rows of the last one. */
 function rowsOf(answer: Answer | readonly Answer[]): Rows {
   const { rows, rowCount, command } = (Array.isArray(answer) ? answer.at(-1) : answer) as Answer;
   return Object.defineProperties(rows, {

@@ -1,23 +1,23 @@
 /**
- * What a database's URL says: `postgres://user:password@host:5432/database?sslmode=require`, several hosts with commas
+ * Parses a database URL: `postgres://user:password@host:5432/database?sslmode=require`, several hosts with commas
  * between them, or a Unix socket in PostgreSQL's own spelling, `postgres://user@/database?host=/folder&port=5432`.
  */
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
-/** `prefer` speaks without TLS to a server that has none; `require` checks no certificate. */
+/** `prefer` falls back to no TLS when the server does not support it; `require` checks no certificate. */
 export type Tls = false | 'prefer' | 'require' | 'verify-full' | TlsOptions;
 
 export interface DatabaseAddress {
-  /** In the order in which they are tried. A host that begins with `/` is the folder of a socket. */
+  /** In the order in which they are tried. A host that starts with `/` is the folder of a socket. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly database: string | undefined;
   readonly tls: Tls;
   readonly isTlsDirect: boolean;
-  /** Settings of the session, by PostgreSQL's names. */
+  /** Session settings, by PostgreSQL's names. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The `options` of the URL, as they are. */
+  /** The `options` of the URL, unchanged. */
   readonly options: string;
 }
 
@@ -26,7 +26,7 @@ const HOST_PARTS = /^(\[[^\]]+\]|[^:]*)(?::(\d+))?$/;
 const PORT = 5432;
 const SOCKET_FOLDER = '/var/run/postgresql';
 
-/** Parameters of libpq, PostgreSQL's own client library, that say nothing to the server. */
+/** Parameters of libpq, PostgreSQL's client library, that are not sent to the server. */
 const CLIENT_PARAMETERS: ReadonlySet<string> = new Set([
   ...['host', 'port', 'options', 'ssl', 'sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey'],
   ...[
@@ -67,7 +67,7 @@ export function readDatabaseUrl(url: string): DatabaseAddress {
 function hostsOf(list: string, port: string | null): DatabaseAddress['hosts'] {
   return list.split(',').map((one) => {
     const [, host, ownPort] = HOST_PARTS.exec(one) ?? [];
-    if (host === undefined) throw new Error('the database URL names a host that is none');
+    if (host === undefined) throw new Error('the database URL contains an invalid host');
     return { host: host.replace(/^\[|\]$/g, ''), port: Number(ownPort ?? port ?? PORT) };
   });
 }

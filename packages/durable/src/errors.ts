@@ -1,14 +1,14 @@
-/** What can go wrong between the service and its database. None of these errors carries a parameter's value. */
+/** Errors between the service and its database. None of them contains a parameter's value. */
 import { DatabaseError as ServerFault } from 'pg';
 
-/** The connection died, or there was none to be had. What its transaction wrote is undone. */
+/** The connection was lost, or none could be opened. Its transaction is rolled back. */
 export class ConnectionLost extends Error {
   override readonly name: string = 'ConnectionLost';
-  /** Callers know by it that the database is away. */
+  /** Callers recognise by it that the database is unavailable. */
   readonly code = 'CONNECTION_CLOSED';
 }
 
-/** The connection died over the commit: it may or may not have happened. */
+/** The connection was lost during the commit: the transaction may or may not be committed. */
 export class CommitInDoubt extends ConnectionLost {
   override readonly name = 'CommitInDoubt';
 }
@@ -24,7 +24,7 @@ export class ConnectionRefused extends Error {
   }
 }
 
-/** What the server answered. Its `detail` and `where` quote rows and parameters, so they are left behind. */
+/** An error of the server, without its `detail` and `where`: they quote rows and parameters. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   /** SQLSTATE. */
@@ -49,7 +49,7 @@ export class DatabaseError extends Error {
 export const asOwnError = (fault: unknown): unknown =>
   fault instanceof ServerFault ? new DatabaseError(fault) : fault;
 
-/** Codes with which the server ends the session; their severity is written in the server's language. */
+/** Codes with which the server ends the session; the severity cannot be used because it is localised. */
 const SESSION_OVER = /^(57P0[1-5]|25P0[34]|08...)$/;
 
 export const endsSession = (fault: unknown): boolean =>
@@ -59,7 +59,7 @@ export const endsSession = (fault: unknown): boolean =>
 export const asLoss = (cause: unknown): ConnectionLost =>
   cause instanceof ConnectionLost ? cause : new ConnectionLost('the database connection was lost', { cause });
 
-/** Whether a connection could not be made, for a reason that the server did not give. */
+/** Whether connecting failed for a reason that did not come from the server. */
 export const isConnectFault = (fault: unknown): boolean =>
   fault instanceof ConnectionRefused ||
   (fault instanceof Error && 'errno' in fault) ||

@@ -1,26 +1,26 @@
 /**
- * Group commit: items are made durable in the order in which they come. While one commit is on its way, the next
- * collects. After the first failure the queue is closed: the items of the failed commit may or may not be durable, those
- * behind it certainly are not.
+ * Group commit: items become durable in the order in which they arrive. While one commit runs, arriving items wait for
+ * the next one. The first failure closes the queue: the items of the failed commit may or may not be durable, later
+ * items are certainly not.
  */
 import { CommitInDoubt } from './errors.ts';
 
-/** A commit that takes longer counts as lost: a half-open connection says nothing by itself. */
+/** A commit that takes longer counts as lost: a half-open connection reports no error. */
 const COMMIT_TIMEOUT_MS = 15_000;
 
 export interface GroupCommitOptions<T> {
   /**
-   * All of it or nothing.
-   * @throws CommitInDoubt when nobody can tell; anything else is proof that nothing was written
+   * Writes all items or none.
+   * @throws CommitInDoubt when the outcome is unknown; any other error proves that nothing was written
    */
   readonly commit: (batch: readonly T[]) => Promise<void>;
-  /** Items of one commit, at most: bounds its size, and how long the next one waits. */
+  /** Most items of one commit: bounds its size, and how long the next one waits. */
   readonly maxBatch: number;
-  /** Called once the batch is durable and its senders have their answers on the way. */
+  /** Called once the batch is durable, after the promises of its senders are resolved. */
   readonly onCommitted?: (batch: readonly T[]) => void;
-  /** Called once, before any sender has its answer. */
+  /** Called once, before any sender receives the error. */
   readonly onFailed: (cause: unknown) => void;
-  /** What a sender is told: `executed` is 'no' with proof, else 'unknown'. */
+  /** Makes the error that a sender receives: `executed` is 'no' with proof, else 'unknown'. */
   readonly errorOf: (executed: 'no' | 'unknown', cause: unknown) => Error;
 }
 
@@ -40,7 +40,7 @@ export class GroupCommit<T> {
     this.#options = options;
   }
 
-  /** Of those that wait for the next commit. */
+  /** Items that wait for the next commit. */
   get length(): number {
     return this.#waiting.length;
   }
@@ -54,17 +54,17 @@ export class GroupCommit<T> {
     if (this.#failure !== null) return Promise.reject(this.#options.errorOf('no', this.#failure.cause));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      // What else arrives in this turn of the event loop shares the commit.
+      // Items that arrive in the same turn of the event loop share the commit.
       this.#running ??= new Promise<void>((turn) => setImmediate(turn)).then(() => this.#run());
     });
   }
 
-  /** Resolves when nothing is on its way, whether it came through or not. */
+  /** Resolves when no commit is running, after success or failure. */
   async settled(): Promise<void> {
     while (this.#running !== null) await this.#running;
   }
 
-  /** Gives up: what has not been sent is refused. A commit on its way still answers for its own items. */
+  /** Closes the queue: items not sent yet are rejected. A running commit still settles its own items. */
   fail(cause: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = { cause };
@@ -103,7 +103,7 @@ export class GroupCommit<T> {
       timer.unref();
     });
     const commit = this.#options.commit(items);
-    // One that outlives the time-out must not end the process; the next term decides what became of it.
+    // A rejection after the timeout must not end the process; the next term determines the commit's outcome.
     commit.catch(() => {});
     try {
       await Promise.race([commit, timeout]);

@@ -1,4 +1,4 @@
-/** What writes to PostgreSQL and must not lose anything: pool, transactions, sessions. */
+/** Durable access to PostgreSQL: pool, transactions, sessions, terms, group commit. */
 export { socketUrl, type Tls } from './database-url.ts';
 export { CommitInDoubt, ConnectionLost, ConnectionRefused, DatabaseError } from './errors.ts';
 export { GroupCommit, type GroupCommitOptions } from './group-commit.ts';

@@ -1,13 +1,13 @@
 /**
- * Notifications of the database, on a connection of their own that is made anew whenever it is lost. What was notified
- * meanwhile is missed: who listens must be able to do without.
+ * Notifications of the database, on a separate connection that is reopened whenever it is lost. Notifications sent
+ * meanwhile are lost: listeners must not depend on receiving every one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
 
 /** Between attempts to connect again. */
 const RETRY_MS = 250;
-/** A connection that only listens hears nothing of its death, so it is asked a question now and then. */
+/** A connection that only listens does not notice its loss, so it sends a query at this interval. */
 const ASK_EVERY_MS = 5_000;
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -42,7 +42,7 @@ export class Listener {
         listeners.delete(onNotify);
         if (listeners.size > 0) return;
         this.#channels.delete(channel);
-        // Not one that is still being made: it will not be asked to listen.
+        // A connection that is still being opened will not be asked to listen.
         if (this.#open !== undefined) await issue(this.#open, `unlisten ${quoted(channel)}`).catch(() => {});
       },
     };

@@ -1,7 +1,7 @@
 /**
  * A bounded number of connections, each lent to one user at a time: to a statement until its answer, to a transaction
- * until its end. Who finds none free waits in line. Connections are opened when they are needed, and opened anew after
- * they died; an attempt that fails rejects those who waited for it, when there is no other connection to wait for.
+ * until its end. Further users wait in a queue. Connections are opened on demand and reopened after a loss; a failed
+ * attempt rejects the users that waited for it when no other connection is in use.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, openConnection } from './connection.ts';
@@ -15,68 +15,68 @@ export interface PoolOptions {
   readonly applicationName?: string;
   readonly connectTimeoutSeconds?: number;
   /**
-   * Milliseconds after which the server gives a statement up; 0: never. A connection on which nothing at all is heard
-   * for that long, and some seconds more, is given up by this side.
+   * Milliseconds after which the server cancels a statement; 0: never. The client destroys a connection that receives
+   * nothing for that long plus some seconds.
    */
   readonly statementTimeoutMs?: number;
-  /** Of every session, by PostgreSQL's names. */
+  /** Settings of every session, by PostgreSQL's names. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Instead of what the URL says. */
+  /** Overrides the URL. */
   readonly tls?: Tls;
-  /** Sees every statement as it is handed to a connection; never its parameters, which may be secret. */
+  /** Receives the text of every statement that is given to a connection; never parameters, which may be secret. */
   readonly onStatement?: (connection: number, statement: string) => void;
 }
 
-/** What opens a pool on the same database: `openPool(address.url, address.options)`. */
+/** The arguments that open a pool on the same database: `openPool(address.url, address.options)`. */
 export interface PoolAddress {
   readonly url: string;
   readonly options: Omit<PoolOptions, 'onStatement' | 'max'>;
 }
 
-/** Lends connections. `use` is called at once when one is free. */
+/** Lends connections. `use` is called immediately when one is free. */
 export interface Connections {
   acquire(use: (connection: Connection) => void, fail: (fault: unknown) => void): void;
-  /** Takes it back; everything issued on it must have been answered, or be about to. */
+  /** Returns the connection; every statement issued on it must be answered, or about to be. */
   release(connection: Connection): void;
 }
 
 export interface Sql extends Tag {
   readonly connections: Connections;
-  /** Calls back with each notification, also after the connection was lost and made anew. */
+  /** Calls back with each notification, also after the connection was lost and reopened. */
   listen(
     channel: string,
     onNotify: (payload: string) => void,
   ): Promise<{ readonly unlisten: () => Promise<void> }>;
   notify(channel: string, payload: string): Promise<void>;
-  /** A connection of its own beside the pool's, which is never replaced: lost is lost. */
+  /** A separate connection outside the pool. It is not reopened when it is lost. */
   session(options?: Pick<PoolOptions, 'settings'>): Promise<Session>;
-  /** Where it leads, as data for another thread; holds the password. */
+  /** Address and options as data for another thread; contains the password. */
   address(): PoolAddress;
-  /** Cuts every connection, sessions included. What waits for an answer is rejected. */
+  /** Closes every connection immediately, sessions included. Pending statements are rejected. */
   dropConnections(reason: Error): void;
-  /** Waits for what is under way, for five seconds or `timeout` seconds, and cuts the rest. */
+  /** Waits for running statements, for five seconds or `timeout` seconds, then closes every connection. */
   end(options?: { readonly timeout?: number }): Promise<void>;
 }
 
 export interface Session extends Tag {
   readonly connections: Connections;
-  /** The server's number for it. */
+  /** Process id of the session's backend. */
   readonly backendPid: number;
   isLost(): boolean;
   /** Rejects when the connection is gone; never resolves. */
   readonly lost: Promise<never>;
-  /** Cuts it; the server undoes what was not committed. */
+  /** Closes it immediately; the server rolls back uncommitted work. */
   end(): void;
 }
 
-/** Longer than any transaction of a living process waits between its statements. */
+/** Longer than any transaction of a running process waits between its statements. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_S = 10;
 const TICK_MS = 1_000;
-/** Beyond the server's own limit: its refusal has to arrive. */
+/** Beyond the server's own limit, so that its error can arrive first. */
 const GRACE_TICKS = 5;
-const MOST = 10;
+const MAX_CONNECTIONS = 10;
 const END_WITHIN_S = 5;
 const GOODBYE_MS = 500;
 /** Between attempts to connect while other connections are alive. */
@@ -90,9 +90,9 @@ interface Waiting {
 interface Shared {
   readonly address: DatabaseAddress;
   readonly options: PoolOptions;
-  /** Every connection of the pool, its sessions' and its listener's. */
+  /** Every connection of the pool, its sessions and its listener. */
   readonly alive: Set<Connection>;
-  /** Counts connections: numbers them, and moves on among the address's hosts. */
+  /** Connections opened so far: numbers them, and selects the next of the address's hosts. */
   opened: number;
   isEnded: boolean;
 }
@@ -108,14 +108,14 @@ async function connect(shared: Shared, settings: PoolOptions['settings'] = {}): 
     tls: options.tls ?? address.tls,
     applicationName: options.applicationName ?? 'bellwether',
     settings: {
-      // A process that is frozen within a transaction holds its agent's lock from every other replica.
+      // A process that is frozen within a transaction blocks its agent's lock for every other replica.
       idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
       statement_timeout: String(statementTimeoutMs),
       ...options.settings,
       ...settings,
     },
     connectTimeoutMs: (options.connectTimeoutSeconds ?? CONNECT_TIMEOUT_S) * 1_000,
-    silentTicksMost: statementTimeoutMs === 0 ? 0 : Math.ceil(statementTimeoutMs / TICK_MS) + GRACE_TICKS,
+    maxSilentTicks: statementTimeoutMs === 0 ? 0 : Math.ceil(statementTimeoutMs / TICK_MS) + GRACE_TICKS,
     onStatement: onStatement === undefined ? undefined : (statement) => onStatement(number, statement),
   });
   if (shared.isEnded) {
@@ -166,7 +166,7 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
   });
 }
 
-/** A statement of a pool has a connection to itself until it is answered. */
+/** A pool's statement uses a connection exclusively until it is answered. */
 const issuerOf = (connections: Connections): Issuer => ({
   issue: (statement: Rendered): Promise<Rows> =>
     new Promise((resolve, reject) => {
@@ -198,7 +198,7 @@ class Pool implements Connections {
 
   constructor(shared: Shared) {
     this.#shared = shared;
-    this.#max = shared.options.max ?? MOST;
+    this.#max = shared.options.max ?? MAX_CONNECTIONS;
   }
 
   acquire(use: Waiting['use'], fail: Waiting['fail']): void {
@@ -224,7 +224,7 @@ class Pool implements Connections {
     this.#open();
   }
 
-  /** Resolves when nothing is under way any more, or after that long. Who waits in line is refused. */
+  /** Rejects queued users; resolves when no connection is in use, or after `withinMs`. */
   async drain(withinMs: number): Promise<void> {
     clearTimeout(this.#retry);
     const refused = this.#waiting;
@@ -254,7 +254,7 @@ class Pool implements Connections {
     else this.#idle.push(connection);
   }
 
-  /** As many as are waited for, up to the bound. */
+  /** Opens one connection per waiting user, up to `max`. */
   #open(): void {
     if (this.#retry !== undefined) return;
     const isFull = () => this.#idle.length + this.#busy.size + this.#opening >= this.#max;
@@ -279,7 +279,7 @@ class Pool implements Connections {
 
   #failed(fault: unknown, waitedFor: Waiting | undefined): void {
     if (this.#busy.size > 0) {
-      // Those in use come free some time; more cannot be had now.
+      // The waiting users get the connections in use when those are released.
       this.#retry ??= setTimeout(() => {
         this.#retry = undefined;
         this.#open();
@@ -294,7 +294,7 @@ class Pool implements Connections {
   #forget(connection: Connection): void {
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
-    // One in use is given back by its user, who hears of the loss.
+    // The user of a lent connection receives the loss and releases it.
     if (!this.#busy.has(connection)) this.#open();
   }
 }

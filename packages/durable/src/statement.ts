@@ -1,26 +1,26 @@
 /**
- * Statements as tagged templates: sql`select * from notes where id = ${id}`. A value becomes a parameter, a statement
- * inside a statement becomes part of it. Nothing is sent before the statement is awaited (or `execute` is called), so
- * that the same template serves as a statement and as a fragment.
+ * Statements as tagged templates: sql`select * from notes where id = ${id}`. A value becomes a parameter; a nested
+ * statement becomes part of the outer one. Nothing is sent before the statement is awaited (or `execute` is called), so
+ * that the same template can be a statement or a fragment.
  */
 import { createHash } from 'node:crypto';
 import { castOf, type Encoded, encode, type Json, json, type Value } from './values.ts';
 
-/** A row as the server gives it; who reads it knows its columns. */
+/** A row as the server returns it; the caller knows its columns. */
 // biome-ignore lint/suspicious/noExplicitAny: the driver cannot know the columns' types
 export type Row = Record<string, any>;
 
 export type Rows<T extends readonly Row[] = Row[]> = T & {
-  /** Rows that the statement returned or touched. */
+  /** Rows that the statement returned or affected. */
   readonly count: number;
-  /** `SELECT`, `INSERT`, `COMMIT` …, as the server names what it did. */
+  /** The server's command tag: `SELECT`, `INSERT`, `COMMIT` …. */
   readonly command: string;
 };
 
-/** Ready to be handed to a connection. */
+/** Ready to be sent on a connection. */
 export interface Rendered {
   readonly text: string;
-  /** Of the prepared statement; `null` where preparing would not pay. */
+  /** Name of the prepared statement; `null` where preparing is not worth its cost. */
   readonly name: string | null;
   readonly values: readonly Encoded[];
 }
@@ -28,7 +28,7 @@ export interface Rendered {
 /** Sends statements: a pool, a session or a transaction. */
 export interface Issuer {
   issue(statement: Rendered): Promise<Rows>;
-  /** The statement could not be put together. Nothing of it was sent. */
+  /** Rejects a statement that could not be rendered. Nothing of it was sent. */
   refuse(fault: unknown): Promise<never>;
 }
 
@@ -45,9 +45,9 @@ export interface Tag {
     strings: TemplateStringsArray,
     ...values: readonly Parameter[]
   ): Statement<T>;
-  /** A name, quoted; or, behind `insert into … `, the columns and values of rows; behind `set `, assignments. */
+  /** A quoted name; after `insert into … ` the columns and values of rows; after `set ` assignments. */
   (columns: string | ColumnValues | readonly ColumnValues[]): Fragment;
-  /** The text as it stands; without values it may hold several statements. */
+  /** The text, unchanged; without values it may contain several statements. */
   unsafe<T extends readonly Row[] = Row[]>(text: string, values?: readonly Value[]): Statement<T>;
   json(value: unknown): Json;
 }
@@ -63,7 +63,7 @@ export class Columns {
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const ASSIGNMENTS_FOLLOW = /\bset\s*$/i;
 
-/** Puts text and values of one statement together. */
+/** Collects text and values of one statement. */
 class Writer {
   text = '';
   readonly values: Encoded[] = [];
@@ -117,16 +117,16 @@ interface Static {
   readonly name: string;
 }
 
-/** What does not change between two uses of a template, by the casts of its values. */
+/** The parts that do not change between two uses of a template, by the casts of its values. */
 const templates = new WeakMap<TemplateStringsArray, Map<string, Static>>();
-/** Names of statements that were put together from fragments. */
+/** Names of statements that are composed of fragments. */
 const composed = new Map<string, string>();
-const COMPOSED_MOST = 2_000;
+const MAX_COMPOSED = 2_000;
 
 function composedName(text: string): string {
   let name = composed.get(text);
   if (name === undefined) {
-    if (composed.size >= COMPOSED_MOST) composed.clear();
+    if (composed.size >= MAX_COMPOSED) composed.clear();
     name = nameOf(text);
     composed.set(text, name);
   }
@@ -171,7 +171,7 @@ export class Statement<T extends readonly Row[] = Row[]> implements Promise<Rows
     this.#source = source;
   }
 
-  /** Sends it now; `then` would. */
+  /** Sends the statement without awaiting it. */
   execute(): this {
     this.#answer ??= this.#send() as Promise<Rows> as unknown as Promise<Rows<T>>;
     return this;
@@ -197,7 +197,7 @@ export class Statement<T extends readonly Row[] = Row[]> implements Promise<Rows
     return (this.#answer as Promise<Rows<T>>).finally(onEnd);
   }
 
-  /** As a part of another statement. */
+  /** Writes this statement as a part of another one. */
   writeTo(writer: Writer): void {
     const source = this.#source;
     if ('strings' in source) writer.template(source.strings, source.values);
@@ -223,7 +223,7 @@ export class Statement<T extends readonly Row[] = Row[]> implements Promise<Rows
   }
 }
 
-/** @param requireOpen throws when no further statement may be made */
+/** @param requireOpen throws when no further statement may be created */
 export function createTag(issuer: Issuer, requireOpen: () => void = () => {}): Tag {
   const tag = (first: TemplateStringsArray | Columns['value'], ...values: readonly unknown[]): unknown => {
     if (typeof first !== 'object' || !('raw' in first) || !Array.isArray(first))

@@ -1,17 +1,17 @@
 /**
- * Terms and the lead. One process at a time may write a journal. Each time that the right to write passes on, a new term
- * begins, and every commit carries the number of its term: a commit under an older term is refused by the database,
- * whatever its sender believes.
+ * Terms and the lead. One process at a time may write a journal. Each time the right to write changes hands, a new term
+ * begins. Every commit carries the number of its term; the database refuses a commit under an older term, even when its
+ * sender still believes that it leads.
  *
- * The lead is a lease. Its holder renews it; a holder that cannot renew stops by itself (`isHeld`) before the lease is
- * over, and another process then ends the silent holder's session and begins the next term. The holder measures time
- * from the moment at which it sent its last renewal, by its own monotonic clock; the others measure the age of that
- * renewal by the database's clock. So the clocks of two machines are never compared.
+ * The lead is a lease. Its holder renews it; a holder that cannot renew stops (`isHeld`) before the lease expires.
+ * Another process then ends the silent holder's session and begins the next term. The holder measures the time since it
+ * sent its last renewal by its own monotonic clock; the other processes measure the age of that renewal by the
+ * database's clock. So the clocks of two machines are never compared.
  */
 import type { Session, Sql } from './pool.ts';
 import { type Tx, transact } from './transaction.ts';
 
-/** Idempotent. `assert_term` locks the row, so that a new term waits for a commit that is under way. */
+/** Idempotent. `assert_term` locks the row, so that a new term waits for a running commit. */
 export const TERM_SCHEMA = `
 create table if not exists durable_terms (
   name text primary key,
@@ -29,7 +29,7 @@ begin
 end $$;
 `;
 
-/** Another process has begun a term since. */
+/** Another process has begun a newer term. */
 export class Superseded extends Error {
   override readonly name = 'Superseded';
 }
@@ -37,15 +37,15 @@ export class Superseded extends Error {
 export interface Term {
   /** Counts up by one with every term of this name. */
   readonly number: bigint;
-  /** Belongs in front of every commit's statements: fails the transaction when the term is over. */
+  /** The first statement of every commit: fails the transaction when the term is over. */
   assert(tx: Tx): PromiseLike<unknown>;
 }
 
 export interface TermClaim {
   readonly name: string;
-  /** A name that no process has had before. */
+  /** A name that no other process has used. */
   readonly holder: string;
-  /** How the name of the present holder must begin. Missing: the term is taken from any holder. */
+  /** Required prefix of the current holder's name. Missing: the term is taken from any holder. */
   readonly from?: string;
 }
 
@@ -65,31 +65,31 @@ export async function beginTerm(tx: Tx, { name, holder, from }: TermClaim): Prom
 }
 
 export interface Lead {
-  /** For the journal's statements only. Lost: the lead is lost. */
+  /** For the journal's statements only. When it is lost, the lead is lost. */
   readonly session: Session;
   readonly term: Term;
   /** False once the last renewal is so old that another process may soon take over, until a renewal succeeds. */
   isHeld(): boolean;
-  /** Gives the lead up for good, and waits until it is free where the connection still answers. */
+  /** Releases the lead permanently; waits until it is free when the connection still answers. */
   release(): Promise<void>;
 }
 
 export interface LeadOptions {
   readonly name: string;
   readonly holder: string;
-  /** Of an advisory lock that the holder's session keeps: it is free as soon as that session is gone. Signed, 64 bits. */
+  /** Key of an advisory lock of the holder's session: released as soon as that session ends. Signed, 64 bits. */
   readonly lockKey: string;
-  /** Of the session. */
+  /** Settings of the session. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
 const RENEW_EVERY_MS = 500;
-/** By the holder's clock, from when it sent a renewal. */
+/** By the holder's clock, since it sent a renewal. */
 const HELD_FOR_MS = 2_000;
-/** By the database's clock. Longer than the holder counts, so that it has stopped by then. */
+/** By the database's clock. Longer than `HELD_FOR_MS`, so that the holder has stopped by then. */
 const SILENT_AFTER_MS = 2_500;
-/** Renewals in a row without an answer, after which the holder gives its session up. */
-const UNANSWERED_MOST = 8;
+/** Consecutive renewals without an answer after which the holder ends its session. */
+const MAX_UNANSWERED = 8;
 /** How long to wait for the lock after its silent holder was ended. */
 const FREED_WITHIN_MS = 300;
 const FREED_LOOK_MS = 20;
@@ -114,7 +114,7 @@ export async function takeLead(database: Sql, options: LeadOptions): Promise<Lea
   }
 }
 
-/** A renewal that a crash of the database undoes has lost nothing. */
+/** A crash of the database may undo a renewal without harm. */
 const RENEWAL = { synchronous_commit: 'off' };
 
 async function lockOrEndSilent(database: Sql, session: Session, options: LeadOptions): Promise<boolean> {
@@ -133,7 +133,7 @@ async function lockOrEndSilent(database: Sql, session: Session, options: LeadOpt
 
 /**
  * Ends the session of a holder that has not renewed for too long; needs the same database role, or pg_signal_backend.
- * The session that began the term must be the one that has the lock: the number of another's process is not ours to end.
+ * The session that began the term must be the one that holds the lock, so that no unrelated session is ended.
  */
 async function endSilentHolder(database: Sql, { name, lockKey }: LeadOptions): Promise<boolean> {
   const ended = await database`
@@ -143,7 +143,7 @@ async function endSilentHolder(database: Sql, { name, lockKey }: LeadOptions): P
   return ended.length > 0;
 }
 
-/** Ends a session of our own that the server still believes in, so that its lock does not outlive it by minutes. */
+/** Ends our own session on the server, so that a dead connection does not keep its lock for minutes. */
 export async function endOwnSession(database: Sql, lockKey: string, backendPid: number): Promise<void> {
   await database`
     select pg_terminate_backend(l.pid) from pg_locks l where l.pid = ${backendPid} and ${ofLock(database, lockKey)}`;
@@ -172,8 +172,8 @@ function holdLead(renewals: Session, { session, term, name, sentAt, lockKey }: H
   };
   const renew = async (): Promise<void> => {
     unanswered += 1;
-    if (unanswered > UNANSWERED_MOST) return end();
-    // One at a time: what is behind an unanswered renewal would tell nothing more.
+    if (unanswered > MAX_UNANSWERED) return end();
+    // One at a time: a second renewal behind an unanswered one adds no information.
     if (isRenewing) return;
     isRenewing = true;
     const sent = performance.now();

@@ -1,6 +1,6 @@
 /**
- * Transactions. Statements go out in order, without waiting for one another, and the commit behind them; a connection
- * that dies rejects them all. What PostgreSQL answers to a commit is judged here and nowhere else.
+ * Transactions. Statements are sent in order, without waiting for one another, followed by the commit; a lost
+ * connection rejects them all. Only this file interprets PostgreSQL's answer to a commit.
  */
 import type { Connection } from './connection.ts';
 import { asLoss, CommitInDoubt, ConnectionLost, isConnectFault } from './errors.ts';
@@ -13,9 +13,9 @@ export type Tx = Tag;
 export interface Transaction {
   /** Each statement rejects with the database's error, or with `ConnectionLost`. */
   readonly tx: Tx;
-  /** Goes out behind what was issued before. @throws CommitInDoubt; anything else is proof that nothing was written */
+  /** Sent after the statements issued before. @throws CommitInDoubt; any other error proves that nothing was written */
   commit(): Promise<void>;
-  /** Never throws: what is not committed is undone in any case. */
+  /** Never throws: uncommitted work is rolled back in any case. */
   rollback(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ interface Database {
   readonly connections: Connections;
 }
 
-/** Everything that `work` issues, or nothing. @throws CommitInDoubt; anything else is proof that nothing was written */
+/** Commits all that `work` issues, or nothing. @throws CommitInDoubt; other errors prove that nothing was written */
 export async function transact<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   const transaction = openTransaction(database);
   let result: T;
@@ -39,9 +39,9 @@ export async function transact<T>(database: Database, work: (tx: Tx) => Promise<
 }
 
 /**
- * Everything that `issue` returns, or nothing. The statements and the commit go out in one go, without waiting in
- * between; the commit fails when one of the statements does.
- * @throws CommitInDoubt; anything else is proof that nothing was written
+ * Commits everything that `issue` returns, or nothing. The statements and the commit are sent together, without waiting
+ * in between; the commit fails when one of the statements fails.
+ * @throws CommitInDoubt; any other error proves that nothing was written
  */
 export async function commitAll(
   database: Database,
@@ -57,7 +57,7 @@ export async function commitAll(
   await commit();
 }
 
-/** Must be committed or rolled back: until then it keeps a connection from everybody else. */
+/** Must be committed or rolled back: until then it occupies a connection. */
 export function openTransaction({ connections }: Database): Transaction {
   const line = new TransactionLine(connections);
   return {
@@ -70,7 +70,7 @@ export function openTransaction({ connections }: Database): Transaction {
 const plain = (text: string): Rendered => ({ text, name: null, values: [] });
 const isOver = (): Error => new Error('the transaction is over');
 
-/** What waits for the connection. */
+/** Waits for the connection. */
 interface Queued {
   readonly statement: Rendered;
   readonly resolve: (rows: Promise<Rows>) => void;
@@ -81,9 +81,9 @@ class TransactionLine {
   readonly #connections: Connections;
   #connection: Connection | undefined;
   #queued: Queued[] = [];
-  /** Why nothing can be issued any more. */
+  /** Why no further statement can be issued. */
   #closed: unknown;
-  /** Of a statement: then the whole is undone. */
+  /** The first failure of a statement: the whole transaction is rolled back. */
   #failure: unknown;
   #lastHanded: Rendered | undefined;
   #isEnding = false;
@@ -91,7 +91,7 @@ class TransactionLine {
 
   constructor(connections: Connections) {
     this.#connections = connections;
-    // Whatever comes behind it must not happen outside.
+    // A later statement must not run outside the transaction.
     this.#send(plain('begin')).catch((fault: unknown) => {
       this.#closed ??= fault;
     });
@@ -172,7 +172,7 @@ class TransactionLine {
     return answer;
   }
 
-  /** Without a connection, or before there is one. */
+  /** Closes a transaction that has no connection. */
   #close(reason: unknown): void {
     this.#closed = reason;
     const queued = this.#queued;

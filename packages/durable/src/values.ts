@@ -1,6 +1,6 @@
 /**
- * Values between JavaScript and PostgreSQL's text format. Money is bigint on both ways: a 64-bit integer never passes
- * through a double. What has no such form is refused here, before anything is sent.
+ * Converts values between JavaScript and PostgreSQL's text format. Money is bigint in both directions: a 64-bit integer
+ * never passes through a double. Values without a text form are refused before anything is sent.
  */
 
 /** Sent as jsonb. */
@@ -62,8 +62,8 @@ function element(value: unknown): string {
 }
 
 /**
- * What a value's JavaScript type says of its type in PostgreSQL, written behind the parameter. The server infers the
- * rest (text, numbers, arrays, null) from the statement.
+ * The cast after a parameter that follows from the value's JavaScript type. The server infers the other types (text,
+ * numbers, arrays, null) from the statement.
  */
 export function castOf(value: unknown): string {
   if (typeof value === 'bigint') return '::int8';
@@ -79,7 +79,7 @@ const asText: Parser = (text) => text;
 const asDate: Parser = (text) => new Date(text);
 const asJson: Parser = (text) => JSON.parse(text);
 
-/** By the type's number in `pg_type`. What is not here (numeric, uuid, dates of other calendars) stays text. */
+/** By the type's OID in `pg_type`. Other types (numeric, uuid, dates of other calendars) stay text. */
 const SCALARS: readonly (readonly [scalar: number, array: number, parser: Parser])[] = [
   [16, 1000, (text) => text === 't'],
   [17, 1001, (text) => Buffer.from(text.slice(2), 'hex')],
@@ -111,7 +111,7 @@ const PARSERS: ReadonlyMap<number, Parser> = new Map(
 
 export const parserOf = (typeId: number): Parser => PARSERS.get(typeId) ?? asText;
 
-/** `{1,NULL,"a \"b\"",{…}}`, with the bounds that stand before it where they are not from 1. */
+/** `{1,NULL,"a \"b\"",{…}}`, preceded by its bounds where they do not start at 1. */
 export function parseArray(text: string, parse: Parser): unknown[] {
   let at = text.startsWith('[') ? text.indexOf('=') + 1 : 0;
   const quoted = (): string => {

@@ -23,7 +23,6 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
-import type { Entry, ExecuteOptions, OrderRecord, PaperExchange, PublicCommand, Recorder } from './index.ts';
 import { decodeEvents, encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
@@ -33,9 +32,10 @@ import { publicEvents } from './journal/public-events.ts';
 import { type Recovered, recover } from './journal/recovery.ts';
 import { hashOf, writeSnapshot } from './journal/snapshots.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
+import type { Entry, ExecuteOptions, OrderRecord, PaperExchange, Recorder } from './paper-exchange.ts';
 import { isHouse } from './world/house.ts';
 import { SLOTS } from './world/slots.ts';
-import type { MarketFacts, MarketView } from './world/types.ts';
+import type { MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 import { SPEED_UNIT, World } from './world/world.ts';
 
 export interface Clock {

@@ -1,2 +1,2 @@
-/** Venue B's sandbox as its embedder sees it. Everything else in this package is private to it. */
+/** The public interface of the quote venue's sandbox. The rest of the package is private. */
 export * from './sandbox.ts';

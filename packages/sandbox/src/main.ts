@@ -1,6 +1,6 @@
 /**
- * The paper exchange by itself, behind its doors: `npm run exchange`. It wires and nothing else. The keys of its
- * accounts derive from MASTER_KEY exactly as in the service, so both may run on one database, one after the other.
+ * The standalone paper exchange with its doors: `npm run exchange`. It only wires. The keys of its accounts derive from
+ * MASTER_KEY exactly as in the service, so both may use one database, one after the other.
  */
 import { hkdfSync } from 'node:crypto';
 import { formatMicro } from '@bellwether/contract/decimals';
@@ -30,19 +30,19 @@ import {
 
 const CLOB_PREFIX = '/paper/clob';
 const FAUCET_PATH = '/paper/faucet';
-/** What a Solana wallet is given, once: 10,000 USDC, and a SOL for fees. */
+/** Initial balance of a Solana wallet: 10,000 USDC, and one SOL for fees. */
 const FAUCET_COLLATERAL = 10_000_000_000n;
 const FAUCET_LAMPORTS = 1_000_000_000n;
 const BODY_BYTES = 64 * 1024;
-/** Of an address, at any door. */
+/** Per network address, at any door. */
 const TOKENS_PER_SECOND = 50;
 const BURST = 100;
-/** Wallets for which one address may ask the faucet: what it gives is kept for ever. */
+/** Wallets per network address for which the faucet may be asked: its gifts are stored permanently. */
 const GIFTS_PER_DAY = 50;
 const DAY_S = 86_400;
-/** A request must have arrived whole by then. */
+/** A request must be complete by then. */
 const RECEIVE_TIMEOUT_MS = 20_000;
-/** No byte in either direction. */
+/** Without a byte in either direction. */
 const IDLE_TIMEOUT_MS = 120_000;
 
 interface Settings {
@@ -93,7 +93,7 @@ async function main(): Promise<void> {
   const sql = openPool(settings.databaseUrl, { max: 5 });
   const [desk] = await sql`select to_regclass('safeguards') is not null as here`;
   if (desk?.here) {
-    // What this process would fill or expire there would never reach the desk's own records.
+    // Fills and expiries of this process would never reach the desk's records.
     throw new Error(
       'this database belongs to a desk, which runs the exchange itself; give this one a database of its own',
     );

@@ -1,6 +1,6 @@
 /**
- * Venue B's sandbox in one piece: the chain, the venue on it, and their doors, which answer here without a socket
- * (`request`) and, for whoever serves them, over HTTP (`registerSandboxDoors`). Both ways are the same code.
+ * The quote venue's sandbox: the chain, the venue on it, and their doors, which answer in the process (`request`) and
+ * over HTTP (`registerSandboxDoors`). Both paths run the same code.
  */
 
 import type { Sql } from '@bellwether/durable';
@@ -23,7 +23,7 @@ export type { Switches } from './dflow/index.ts';
 
 export const SANDBOX_SCHEMA = `${SANDBOX_CHAIN_SCHEMA}\n${DFLOW_SANDBOX_SCHEMA}`;
 
-/** Longer than any ticker: what a door does not know is not found, whatever its length. */
+/** Longer than any ticker, so that an unknown name of any length gets the door's own 404. */
 export const MAX_PARAM_CHARS = 300;
 
 /** Where each door is mounted. */
@@ -36,9 +36,9 @@ export const SANDBOX_PATHS = {
 export interface SandboxOptions {
   /** A pool on a database that has EXCHANGE_SCHEMA and SANDBOX_SCHEMA. */
   readonly sql: Sql;
-  /** Led by this process for as long as the sandbox lives: its book is the sandbox's liquidity. */
+  /** This process leads it while the sandbox is open: its book is the sandbox's liquidity. */
   readonly exchange: JournalledExchange;
-  /** Of the world; the sandbox's keys and mints derive from it. */
+  /** The world's seed; the sandbox's keys and mints derive from it. */
   readonly seed: string;
   readonly clock: Clock;
   readonly switches: Partial<Switches>;
@@ -61,7 +61,7 @@ export interface SandboxResponse {
 export interface Sandbox {
   readonly venue: DflowSandbox;
   readonly chain: SandboxChain;
-  /** Answers as the doors do over HTTP. Only path and query of the URL count. */
+  /** Gives the same answers as the doors over HTTP. Only path and query of the URL matter. */
   request(request: SandboxRequest): Promise<SandboxResponse>;
   close(): Promise<void>;
 }
@@ -69,11 +69,11 @@ export interface Sandbox {
 type Find = () => Pick<Sandbox, 'venue' | 'chain'> | null;
 
 export interface SandboxDoors {
-  /** `null` while the sandbox is led elsewhere: the doors then say so. */
+  /** `null` while another process leads the sandbox: the doors then answer with that error. */
   readonly find: Find;
-  /** `null`: the desk itself comes through them. */
+  /** `null`: the desk itself is the caller. */
   readonly guard: Guarded;
-  /** Which of them. */
+  /** The doors to register. */
   readonly doors: ReadonlySet<'dflow' | 'solana'>;
 }
 

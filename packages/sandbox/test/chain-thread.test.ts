@@ -54,7 +54,7 @@ vi.mock('node:worker_threads', async (original) => {
 
 const TICK_MS = 1_000;
 const TICKS_UNTIL_STUCK = 11;
-const STRANGERS_CALLS = 200;
+const EXTERNAL_CALLS = 200;
 const FIRST_STEPS_MS = 20_000;
 
 let sql: Sql;
@@ -184,20 +184,20 @@ describe('a thread that is stuck', () => {
 });
 
 describe('more than the chain can do', () => {
-  const stranger = (calls: number) => ({ caller: 'stranger' as const, calls, airdrops: { perDay: SOL } });
+  const external = (calls: number) => ({ caller: 'external' as const, calls, airdrops: { perDay: SOL } });
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
 
-  test('strangers beyond two hundred calls are sent away, the desk is not', async () => {
+  test('external calls beyond two hundred are refused, the desk’s calls are not', async () => {
     current().isMute = true;
-    const waiting = [stranger(STRANGERS_CALLS - 1), stranger(1)].map((limits) => chain.rpc(body, limits));
-    await expect(chain.rpc(body, stranger(1))).rejects.toThrow(ChainBusy);
+    const waiting = [external(EXTERNAL_CALLS - 1), external(1)].map((limits) => chain.rpc(body, limits));
+    await expect(chain.rpc(body, external(1))).rejects.toThrow(ChainBusy);
     const desk = chain.slot();
     const told = Promise.allSettled([...waiting, desk]);
     await current().terminate();
     expect((await told).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     await isBack();
     // Those that were answered, or never will be, wait no longer.
-    expect(await chain.rpc(body, stranger(STRANGERS_CALLS))).toBeInstanceOf(Uint8Array);
+    expect(await chain.rpc(body, external(EXTERNAL_CALLS))).toBeInstanceOf(Uint8Array);
   });
 
   test('the door says so as a rate limit', async () => {
@@ -206,7 +206,7 @@ describe('more than the chain can do', () => {
     const guard = addressBuckets({ perSecond: 1_000, burst: 10_000, now: () => 0 });
     await app.register(solanaRpcDoor, { chain: () => chain, guard });
     current().isMute = true;
-    const waiting = chain.rpc(body, stranger(STRANGERS_CALLS));
+    const waiting = chain.rpc(body, external(EXTERNAL_CALLS));
     waiting.catch(() => {});
     const answer = await app.inject({ method: 'POST', url: '/', payload: body });
     expect([answer.statusCode, answer.headers['retry-after'], answer.json().error.code]).toEqual([
@@ -248,31 +248,31 @@ describe('more than the chain can do', () => {
     ]);
   });
 
-  test('the desk’s calls begin before strangers’ that came earlier', async () => {
+  test('the desk’s calls start before external calls that arrived earlier', async () => {
     const begun: string[] = [];
     let pauseMs = 0;
     const queue = new CallQueue<string>(
       (call) => begun.push(call),
       () => pauseMs,
     );
-    queue.add('stranger 1', true);
-    queue.add('stranger 2', true);
+    queue.add('external 1', true);
+    queue.add('external 2', true);
     queue.add('desk 1', false);
     queue.add('desk 2', false);
     await vi.waitFor(() => expect(begun).toHaveLength(4));
-    expect(begun).toEqual(['desk 1', 'desk 2', 'stranger 1', 'stranger 2']);
-    queue.add('stranger 3', true);
-    await vi.waitFor(() => expect(begun.at(-1)).toBe('stranger 3'));
+    expect(begun).toEqual(['desk 1', 'desk 2', 'external 1', 'external 2']);
+    queue.add('external 3', true);
+    await vi.waitFor(() => expect(begun.at(-1)).toBe('external 3'));
 
     // Strangers have used up their share of the thread.
     pauseMs = 60_000;
-    queue.add('stranger 4', true);
+    queue.add('external 4', true);
     await new Promise((turn) => setTimeout(turn, 20));
     queue.add('desk 3', false);
     await vi.waitFor(() => expect(begun.at(-1)).toBe('desk 3'));
-    expect(begun).not.toContain('stranger 4');
+    expect(begun).not.toContain('external 4');
     pauseMs = 0;
     queue.add('desk 4', false);
-    await vi.waitFor(() => expect(begun.at(-1)).toBe('stranger 4'));
+    await vi.waitFor(() => expect(begun.at(-1)).toBe('external 4'));
   });
 });

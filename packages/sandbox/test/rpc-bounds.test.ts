@@ -1,4 +1,4 @@
-/** What a stranger may make the Solana door read, compute, answer and keep. */
+/** Bounds of what an external caller can make the Solana door read, compute, answer and store. */
 
 import { addressBuckets, type DoorGuard } from '@bellwether/exchange/doors/limits';
 import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
@@ -160,7 +160,7 @@ describe('how often', () => {
   });
 });
 
-describe('accounts of strangers', () => {
+describe('accounts of external callers', () => {
   const send = async (payer: KeyPairSigner, instruction: Parameters<typeof build>[1][number]) => {
     const { blockhash } = await chain.latestBlockhash();
     const encoded = Buffer.from(await build(payer, [instruction], { blockhash })).toString('base64');

@@ -8,8 +8,8 @@ import {
   charge,
   codeOf,
   DEAD_BLOCKS,
-  deps,
   link,
+  needs,
   newCaller,
   note,
   quotingOn,
@@ -180,14 +180,14 @@ describe('with an Idempotency-Key', () => {
     await charge({}, 'k');
     const [row] = await rows();
     const again = () =>
-      deps.fees.begin({
+      needs.fees.begin({
         id: randomUUID(),
         agentId: stage.caller.agentId,
         key: 'k',
         venue: 'kalshi',
         amount: 250_000n,
         fromAddress: wallet,
-        toAddress: deps.feeWallet,
+        toAddress: needs.feeWallet,
         requestId: 'r',
         at: stage.now,
         leaseUntil: stage.now,

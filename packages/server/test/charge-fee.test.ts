@@ -6,8 +6,8 @@ import {
   chain,
   charge,
   codeOf,
-  deps,
   link,
+  needs,
   newCaller,
   refused,
   rows,
@@ -29,7 +29,7 @@ test('takes the amount from the wallet, once per call without an Idempotency-Key
     status: 'BROADCASTED',
     txSignature: [...chain.landed.keys()][0],
     fromAddress: wallet,
-    toAddress: deps.feeWallet,
+    toAddress: needs.feeWallet,
     amount: '0.25',
   });
   expect(replayed).toBe(false);
@@ -74,7 +74,7 @@ describe('refusals', () => {
 
   test("the platform's own wallets are not charged", async () => {
     expect(await codeOf(charge({ fromAddress: signing.address }))).toBe('delegate_equals_owner');
-    expect(await codeOf(charge({ fromAddress: deps.feeWallet }))).toBe('delegate_equals_owner');
+    expect(await codeOf(charge({ fromAddress: needs.feeWallet }))).toBe('delegate_equals_owner');
   });
 
   test('wallets out of reach are not charged, whatever they delegated', async () => {

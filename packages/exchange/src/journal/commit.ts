@@ -4,7 +4,7 @@
  * the caller must give up the lead and start again from what the journal holds.
  */
 import { commitAll, type Lead, type Tx } from '@bellwether/durable';
-import type { Entry, Recorder } from '../index.ts';
+import type { Entry, Recorder } from '../paper-exchange.ts';
 import { gatherOrders, type OrderAddition } from './order-records.ts';
 
 /** A price worth remembering. */

@@ -1,6 +1,6 @@
 /**
- * The world's markets as the venue lists them: tickers, mints, and the record of those whose tokens outlive them. It
- * finds markets and knows nothing of prices or wires.
+ * The world's markets as the venue lists them: tickers, mints, and the record of markets that the exchange has dropped
+ * while their tokens still exist. It finds markets; it handles neither prices nor wire formats.
  */
 
 import type { Sql } from '@bellwether/durable';
@@ -11,7 +11,7 @@ import { keylessAddress } from './keys.ts';
 
 export type CatalogExchange = Pick<PaperExchange, 'markets' | 'market' | 'subscribe'>;
 
-/** What identifies a market here, and what people read of it. Survives the exchange's own record. */
+/** A market's identifiers and texts. Kept after the exchange drops its own record. */
 export interface MarketFacts {
   readonly conditionId: ConditionId;
   /** `KX<CATEGORY>-<event>-<market>`; the event's is the same without its last part, the series' its first. */
@@ -32,17 +32,17 @@ export interface MarketFacts {
 export interface ListedMarket extends MarketFacts {
   readonly status: 'open' | 'closed' | 'resolved';
   readonly payout: Payout | null;
-  /** `null` once the exchange has forgotten the market. */
+  /** `null` once the exchange has dropped the market. */
   readonly view: MarketView | null;
 }
 
 export interface FoundMint {
   readonly market: ListedMarket;
-  /** `null`: the market's ledger, which is no token. */
+  /** `null`: the market's ledger, which is not a token. */
   readonly outcome: Outcome | null;
 }
 
-/** Anything else is no ticker of ours. */
+/** Any other text is not a ticker of this venue. */
 const TICKER = /^[!-~]{1,120}$/;
 
 export const seriesTickerOf = (category: string): string => `KX${category.toUpperCase()}`;
@@ -50,7 +50,7 @@ export const seriesTickerOf = (category: string): string => `KX${category.toUppe
 function storedMarket(row: Readonly<Record<string, unknown>>): ListedMarket {
   const facts = JSON.parse(row.facts as string) as MarketFacts;
   const payout = row.payout as Payout | null;
-  // Forgotten by the exchange without a payout of its own record: it ended, and nobody held anything.
+  // The exchange dropped it and no payout is recorded: it ended, and no account held its tokens.
   return { ...facts, status: payout === null ? 'closed' : 'resolved', payout, view: null };
 }
 
@@ -86,12 +86,12 @@ export class Catalog {
     this.#unsubscribe();
   }
 
-  /** Every market that the exchange knows, oldest first. */
+  /** Every market that the exchange has, oldest first. */
   *all(): Generator<ListedMarket & { readonly view: MarketView }> {
     for (const view of this.#exchange.markets()) yield this.#listed(view);
   }
 
-  /** One that the exchange knows. */
+  /** A market that the exchange has. */
   get(conditionId: ConditionId): ListedMarket | null {
     const view = this.#exchange.market(conditionId);
     return view === undefined ? null : this.#listed(view);
@@ -105,7 +105,7 @@ export class Catalog {
     return (await this.byMints([mint])).get(mint) ?? null;
   }
 
-  /** Those that there are, with at most one query for all. */
+  /** The markets that exist, with at most one query for all. */
   async byTickers(tickers: readonly string[]): Promise<ReadonlyMap<string, ListedMarket>> {
     const found = new Map<string, ListedMarket>();
     const unknown: string[] = [];
@@ -142,7 +142,7 @@ export class Catalog {
     return found;
   }
 
-  /** Puts a market on record, inside the transaction that makes its mints. */
+  /** Records a market in the transaction that creates its mints. */
   record({ status: _, payout: __, view: ___, ...facts }: ListedMarket): Statement {
     return {
       text: `
@@ -183,7 +183,7 @@ export class Catalog {
     return identity;
   }
 
-  /** Built anew when a market was listed since; that is also when the forgotten ones are dropped. */
+  /** Rebuilt after a new listing; dropped markets leave the index then. */
   #look(): Index {
     if (this.#index !== undefined) return this.#index;
     const index: Index = { tickers: new Map(), mints: new Map() };

@@ -18,5 +18,5 @@ export class DoorError extends Error {
   }
 }
 
-/** What the venue says whenever it will not trade: wrong mint, too little, nobody offers, closed, resting. */
+/** The venue's answer whenever it cannot trade: wrong mint, amount too small, no offers, closed, maintenance. */
 export const noRoute = (): DoorError => new DoorError(400, 'route_not_found', 'Route not found');

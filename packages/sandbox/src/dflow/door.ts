@@ -1,4 +1,4 @@
-/** What both doors of the venue share: its errors, its outages, and how a list is cut into pages. */
+/** Shared by both doors of the venue: errors, outages, and pages of a list. */
 
 import {
   type Guarded,
@@ -30,7 +30,7 @@ export function prepareDoor(door: FastifyInstance, { sandbox, guard }: DflowDoor
     return found;
   };
   guardDoor(door, guard);
-  // Behind the embedder's own hooks of this kind: another process may lead, and have the sandbox.
+  // Runs after the embedder's own hooks: another process may lead and own the sandbox.
   door.addHook('preHandler', async () => {
     open();
   });
@@ -49,7 +49,7 @@ export function prepareDoor(door: FastifyInstance, { sandbox, guard }: DflowDoor
     request.log.error({ err: error }, 'a door of the sandbox venue failed');
     return reply.code(500).send({ code: 'internal_server_error', msg: 'Internal server error' });
   });
-  // At the root the embedder's own answer stands.
+  // Without a prefix the embedder's own not-found answer applies.
   if (door.prefix !== '')
     door.setNotFoundHandler((_request, reply) =>
       reply.code(404).send({ code: 'not_found', msg: 'Not found' }),
@@ -90,7 +90,7 @@ export function flagOf(query: Query, name: string): boolean | null {
   return text === 'true';
 }
 
-/** @throws DoorError for another word */
+/** @throws DoorError for a value that is not listed */
 export function wordOf<Word extends string>(query: Query, name: string, words: readonly Word[]): Word | null {
   const text = textOf(query, name);
   if (text === null) return null;
@@ -128,7 +128,7 @@ export function bodyOf(request: FastifyRequest): Query {
     const body: unknown = JSON.parse(request.body as string);
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Query;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw invalid('The body must be a JSON object');
 }

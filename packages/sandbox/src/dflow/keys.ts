@@ -1,6 +1,6 @@
 /**
- * The sandbox venue's keys and addresses. All follow from the world's seed, so that a database without secrets is
- * enough to go on; whoever knows the seed can sign for the venue, which is why this must never hold real money.
+ * The sandbox venue's keys and addresses. All derive from the world's seed, so the database holds no secrets. Anyone
+ * who knows the seed can sign for the venue; therefore this must never hold real money.
  */
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { type SolanaAddress, toBase58 } from '@bellwether/protocol';
@@ -16,7 +16,7 @@ const KEY_BYTES = 32;
 const derive = (seed: string, purpose: string): Buffer =>
   createHash('sha256').update(`bellwether venue b sandbox\n${purpose}\n${seed}`).digest();
 
-/** An address that nobody has the key of: for mints and accounts that programs alone move. */
+/** An address without a private key: for mints and accounts that only programs move. */
 export const keylessAddress = (seed: string, purpose: string): SolanaAddress =>
   toBase58(derive(seed, purpose)) as SolanaAddress;
 

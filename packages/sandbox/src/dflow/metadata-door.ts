@@ -42,10 +42,10 @@ const MOST_SERIES = 25;
 const MOST_FILTERED = 200;
 const MOST_TRADES = 1_000;
 const MOST_ONCHAIN_TRADES = 200;
-/** A row of the tape is short, and in memory. */
+/** Rows of the tape that one token pays for: a row is short and in memory. */
 const TRADES_PER_TOKEN = 100;
 
-/** Of each market, in micro-contracts of both outcomes; asked of the chain once for all. */
+/** Per market, in micro-contracts of both outcomes; one request to the chain for all. */
 async function openInterestOf(
   { chain }: DflowSandbox,
   markets: readonly ListedMarket[],
@@ -66,7 +66,7 @@ async function shown(sandbox: DflowSandbox, markets: readonly ListedMarket[]): P
   return markets.map((market) => wireMarket(market, openInterest(market)));
 }
 
-/** By status, initialisation and order, as the query asks. */
+/** Filtered by status and initialisation, and sorted, as the query requests. */
 async function selected(sandbox: DflowSandbox, query: Query): Promise<ListedMarket[]> {
   const status = wordOf(query, 'status', MARKET_STATUSES);
   const sort = wordOf(query, 'sort', SORTS);
@@ -137,7 +137,7 @@ export const dflowMetadataDoor: FastifyPluginAsync<DflowDoorOptions> = async (do
   eventRoutes(door, open, options.guard);
   tradeRoutes(door, open, options.guard);
   mintRoutes(door, open, options.guard);
-  // Kalshi's own, where clients of DFlow look when no route is found.
+  // Kalshi's own schedule: DFlow's clients read it when no route is found.
   door.get('/trade-api/v2/exchange/status', () => {
     const isTrading = !isResting(open().switches, open().now());
     return { exchange_active: true, trading_active: isTrading, exchange_estimated_resume_time: null };

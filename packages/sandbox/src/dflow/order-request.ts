@@ -1,4 +1,4 @@
-/** The query of GET /order as the venue reads it: every parameter checked, in a fixed order, before anything is priced. */
+/** Parses the query of GET /order: checks every parameter, in a fixed order, before pricing starts. */
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import { DoorError } from './door-error.ts';
 
@@ -9,13 +9,13 @@ export interface OrderRequest {
   /** `null`: a quote without a transaction. */
   readonly user: SolanaAddress | null;
   readonly sponsor: SolanaAddress | null;
-  /** Who receives the output, and what is left of the input; by default the user. */
+  /** Receives the output, and the rest of the input; by default the user. */
   readonly destinationWallet: SolanaAddress | null;
   readonly revertWallet: SolanaAddress | null;
-  /** As answered; the least output follows from `outcomeSlippageBps`. */
+  /** Echoed in the answer; `outcomeSlippageBps` determines the least output. */
   readonly slippageBps: number;
   readonly outcomeSlippageBps: number;
-  /** In millionths of the best price. */
+  /** Millionths of the best price. */
   readonly impactTolerance: bigint;
   readonly microLamportsPerUnit: bigint;
   readonly withLookupTables: boolean;
@@ -154,7 +154,7 @@ function readPriority(query: Query): bigint {
   return (BigInt(fee) * 1_000_000n) / BigInt(COMPUTE_UNITS);
 }
 
-/** Fees for a platform of one's own are a product that the sandbox does not have. */
+/** The sandbox does not support custom platform fees. */
 function refusePlatformFee({ platformFeeBps, platformFeeScale, feeAccount }: Query): void {
   const isSet = (value: unknown): boolean => value !== undefined && value !== '0';
   if (isSet(platformFeeBps))

@@ -1,6 +1,6 @@
 /**
- * The venue's orders in PostgreSQL: issued with a quote, opened by their transaction, closed by the settlement. Every
- * step that goes with a transaction is a statement for that transaction's own commit.
+ * The venue's orders in PostgreSQL: issued with a quote, opened by their transaction, closed by the settlement. A step
+ * that depends on a transaction is a statement in that transaction's commit.
  */
 
 import type { Sql } from '@bellwether/durable';
@@ -9,7 +9,7 @@ import type { Statement } from '../solana/index.ts';
 
 export type OrderKind = 'BUY' | 'SELL' | 'REDEEM';
 
-/** What a quote promised and its transaction, when it lands, asks for. Amounts in atoms. */
+/** The terms that a quote promised and its landed transaction requests. Amounts in atoms. */
 export interface Terms {
   /** SHA-256 of the message, hex. */
   readonly messageHash: string;
@@ -18,7 +18,7 @@ export interface Terms {
   readonly conditionId: ConditionId;
   readonly outcome: Outcome;
   readonly wallet: string;
-  /** The wallets that receive the output, and what is left of the input. */
+  /** The wallets that receive the output, and the rest of the input. */
   readonly recipient: string;
   readonly refund: string;
   readonly inAmount: bigint;
@@ -26,12 +26,12 @@ export interface Terms {
   readonly lastValidBlockHeight: number;
 }
 
-/** How an order ended, all by one transaction. */
+/** The end of an order, by one transaction. */
 export interface Closing {
   readonly filledIn: bigint;
   readonly filledOut: bigint;
   readonly fee: bigint;
-  /** Atoms of the input mint that came back unfilled; the change of a complete fill is not among them. */
+  /** Atoms of the input mint that were returned unfilled; excludes the change of a complete fill. */
   readonly reverted: bigint;
 }
 
@@ -71,8 +71,8 @@ const rowOf = (row: Row): OrderRow => ({
 });
 
 /**
- * Opens the orders whose transactions landed, in the commit in which they did; those that landed without effect have
- * failed. Messages that nobody quoted, or that landed before, change nothing. The value is a list of `LandedRow`s.
+ * Opens the orders whose transactions landed, in the same commit; a transaction that landed without effect fails its
+ * order. Messages without a quote, or that landed before, change nothing. The value is a list of `LandedRow`s.
  */
 export const LANDING = `
   update sandbox_orders set
@@ -97,14 +97,14 @@ export class Orders {
         ${text(terms.minOut)}::bigint, ${text(terms.lastValidBlockHeight)}::bigint)`;
   }
 
-  /** Forgets what can no longer land. */
+  /** Deletes issued orders that can no longer land. */
   async prune(blockHeight: number): Promise<void> {
     await this.#sql`
       delete from sandbox_orders
       where status = 'issued' and last_valid_block_height < ${text(blockHeight)}::bigint`;
   }
 
-  /** @param upTo those that landed until then, or were put off until then */
+  /** @param upTo selects orders that landed, or were postponed, until then */
   async due(upTo: number, limit: number): Promise<OrderRow[]> {
     const rows = await this.#sql`
       select * from sandbox_orders where status = 'open' and due_ms <= ${text(upTo)}::bigint
@@ -123,7 +123,7 @@ export class Orders {
       update sandbox_orders set due_ms = ${text(until)}::bigint where message_hash = ${hash} and status = 'open'`;
   }
 
-  /** Fails the commit it joins when the order is not open: what ended once must not be paid twice. */
+  /** Fails its commit when the order is not open: an ended order must not be paid twice. */
   close(hash: string, closing: Closing & { signature: string; at: number }): Statement {
     const { signature, at, filledIn, filledOut, fee, reverted } = closing;
     return {
@@ -144,7 +144,7 @@ export class Orders {
     return row === undefined ? null : rowOf(row);
   }
 
-  /** Whether a trade of this market is under way; redemptions are none. */
+  /** Whether this market has an open trade; redemptions do not count. */
   async isTrading(conditionId: ConditionId): Promise<boolean> {
     const rows = await this.#sql`
       select 1 from sandbox_orders
@@ -152,7 +152,7 @@ export class Orders {
     return rows.length > 0;
   }
 
-  /** Those that filled, wholly or in part. */
+  /** Orders that filled, fully or partially. */
   async fills(query: {
     readonly wallet: string | null;
     readonly ticker: string | null;

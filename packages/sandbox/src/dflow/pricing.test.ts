@@ -1,4 +1,4 @@
-/** The venue's own figures, and that no affordable contract is left out. */
+/** Checks the venue's own figures, and that every affordable contract is included. */
 import { MICRO } from '@bellwether/contract/decimals';
 import type { Level } from '@bellwether/exchange';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 /**
- * What whole contracts cost on a book, and the venue's fee on them. Pure.
+ * The cost of whole contracts on a book, and the venue's fee. Pure.
  *
  * The fee is 0.07·c·p(1−p), rounded up to a cent over the whole order, plus DFlow's 0.01·c·p(1−p), rounded up to a
  * micro-unit: 11 contracts at 0.08 cost 0.88 + 0.06 + 0.008096 = 0.948096, as captured from the venue itself.
@@ -19,13 +19,13 @@ export interface Priced {
   /** Before the fee. */
   readonly cost: Micro;
   readonly fee: Micro;
-  /** Of the best and the worst level that is met; 0 when none is. */
+  /** Of the best and the worst level used; 0 when none is used. */
   readonly best: Pips;
   readonly worst: Pips;
 }
 
 const CENT: Micro = 10_000n;
-/** Contracts × p(1−p) in micro-units of collateral, times this, is what `weight` counts in. */
+/** Unit of `weight`: contracts × p(1−p) in micro-units of collateral, times this. */
 const WEIGHT = BigInt(PIPS) * BigInt(PIPS);
 
 export function venueFee(lots: Iterable<Lot>): Micro {
@@ -35,7 +35,7 @@ export function venueFee(lots: Iterable<Lot>): Micro {
   return exchange + divide(weight, 100n * WEIGHT, 'ceil');
 }
 
-/** The lots of the first `size` on these levels, best first; fewer when there is less. */
+/** The lots of the first `size` on these levels, best first; fewer when the book offers less. */
 function* lotsOf(levels: readonly Level[], size: Micro): Generator<Lot> {
   let left = size;
   for (const [price, available] of levels) {
@@ -63,7 +63,7 @@ const depthOf = (levels: readonly Level[]): Micro => levels.reduce((sum, [, size
 
 /** The most whole contracts that cost at most `amount` with the fee; size 0n when not even one does. */
 export function priceBuy(asks: readonly Level[], amount: Micro): Priced {
-  // Cost and fee only grow with the size, so the largest affordable one is found by halving.
+  // Cost and fee grow with the size, so a binary search finds the largest affordable size.
   let low = 0n;
   let high = depthOf(asks) / MICRO;
   while (low < high) {
@@ -75,17 +75,17 @@ export function priceBuy(asks: readonly Level[], amount: Micro): Priced {
   return priced(asks, low * MICRO, 'ceil');
 }
 
-/** What the whole contracts of `size` bring; a smaller size when the bids do not take them all. */
+/** Proceeds of the whole contracts of `size`; a smaller size when the bids do not take all. */
 export function priceSell(bids: readonly Level[], size: Micro): Priced {
   const depth = wholePart(depthOf(bids));
   const whole = wholePart(size);
   return priced(bids, whole < depth ? whole : depth, 'floor');
 }
 
-/** What exactly `size` costs a buyer; smaller when there is less. */
+/** The cost of `size` for a buyer; a smaller size when the book offers less. */
 export const priceExactly = (asks: readonly Level[], size: Micro): Priced => priced(asks, size, 'ceil');
 
-/** How far the average price is from the best, in millionths of the best. */
+/** Distance of the average price from the best, in millionths of the best. */
 export function impactMillionths({ size, cost, best }: Priced): bigint {
   if (size === 0n || best === 0) return 0n;
   const atBest = (size * BigInt(best)) / BigInt(PIPS);

@@ -1,6 +1,6 @@
 /**
- * Answers GET /order: prices whole contracts on the exchange's own book and, when a wallet is named, builds the
- * transaction that opens the order. What it hands out is on record, with its terms, before it is answered.
+ * Answers GET /order: prices whole contracts on the exchange's book and, for a wallet, builds the transaction that
+ * opens the order. The order and its terms are recorded before the answer is sent.
  */
 import { divide, MICRO, type Micro } from '@bellwether/contract/decimals';
 import type { Outcome, PaperExchange } from '@bellwether/exchange';
@@ -28,7 +28,7 @@ export interface QuoteParts {
   now(): number;
 }
 
-/** What the venue would do. Amounts in atoms. */
+/** The trade that the venue offers. Amounts in atoms. */
 interface Offer {
   readonly market: ListedMarket;
   readonly kind: OrderKind;
@@ -42,13 +42,13 @@ interface Offer {
 const PROOF = 'https://dflow.net/proof';
 const BPS = 10_000n;
 
-/** What one token of the outcome pays, in millionths; 0n for a loser. */
+/** Payout of one token of the outcome, in millionths; 0n for a loser. */
 export function payoutOf(market: Pick<ListedMarket, 'payout'>, outcome: Outcome): Micro {
   if (market.payout === 'HALF') return MICRO / 2n;
   return market.payout === outcome ? MICRO : 0n;
 }
 
-/** @throws DoorError in the venue's words */
+/** @throws DoorError with the venue's code and text */
 export async function quoteOrder(
   parts: QuoteParts,
   request: OrderRequest,
@@ -131,7 +131,7 @@ function trade(
   };
 }
 
-/** The bids do not take every whole contract that is offered. */
+/** The bids do not take every whole contract of the offer. */
 const isShort = ({ size }: Priced, amount: bigint): boolean => size < amount - (amount % MICRO);
 
 /** 10000n millionths are "0.01", which is 1 %. */
@@ -186,7 +186,7 @@ async function issue(
   };
 }
 
-/** Pays the input into escrow, and sees to it that the output has somewhere to go. */
+/** Pays the input into escrow, and creates the token account of the output. */
 function openingInstructions(
   { build, vaults }: QuoteParts,
   request: OrderRequest,
@@ -211,7 +211,7 @@ function openingInstructions(
       authority: user,
       amount: offer.inAmount,
     }),
-    // Makes the message one of a kind, so that it names its order.
+    // Makes the message unique, so that it identifies its order.
     build.memo(`order ${crypto.randomUUID()}`),
   ];
 }

@@ -1,9 +1,9 @@
 /**
- * The sandbox venue in one piece: DFlow's prediction markets over the paper exchange, settled on the sandbox chain. It
- * wires its parts, works off what is due, and gives wallets their simulation balance.
+ * The sandbox venue: DFlow's prediction markets over the paper exchange, settled on the sandbox chain. It wires its
+ * parts, processes due orders, and gives wallets their simulation balance.
  *
- * PostgreSQL is the truth about orders; memory only knows when to look. So a commit that failed, a chain that started
- * again or a process that died leave nothing to repair: the next look finds what is open.
+ * PostgreSQL is the source of truth for orders; memory only holds the time of the next look. So a failed commit, a
+ * restarted chain or a dead process leaves nothing to repair: the next look finds the open orders.
  */
 
 import type { Sql } from '@bellwether/durable';
@@ -24,7 +24,7 @@ export interface DflowSandboxOptions {
   readonly sql: Sql;
   readonly exchange: CatalogExchange & SettlementExchange;
   readonly chain: SandboxChain;
-  /** Keys and mints follow from it. The same one at every start. */
+  /** Keys and mints derive from it. Must be the same at every start. */
   readonly seed: string;
   readonly clock: Clock;
   readonly switches?: Partial<Switches>;
@@ -33,9 +33,9 @@ export interface DflowSandboxOptions {
 
 const TICK_MS = 200;
 const PRUNE_EVERY_MS = 10_000;
-/** Orders settled side by side. */
+/** Orders settled concurrently. */
 const ORDERS_AT_ONCE = 16;
-/** How often open orders are looked for when none is known, and how long one waits after a fault. */
+/** Interval of the search for open orders when none is known, and the pause of an order after a fault. */
 const LOOK_EVERY_MS = 1_000;
 
 /** @throws Error when chain or database cannot be used */
@@ -52,7 +52,7 @@ export class DflowSandbox {
   readonly catalog: Catalog;
   readonly orders: Orders;
   readonly tape: Tape;
-  /** What GET /order works with. */
+  /** The dependencies of GET /order. */
   readonly quoting: QuoteParts;
   readonly now: () => number;
   readonly #sql: Sql;
@@ -61,7 +61,7 @@ export class DflowSandbox {
   readonly #vaults: Vaults;
   readonly #settlement: Settlement;
   readonly #log: (message: string, details?: unknown) => void;
-  /** Resolved markets that are not wound up yet. */
+  /** Resolved markets whose settlement is not finished. */
   readonly #resolved = new Set<ConditionId>();
   readonly #crediting = new Map<string, Promise<void>>();
   #nextDue = Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export class DflowSandbox {
   #working: Promise<void> | undefined;
   #ends: (() => void)[] = [];
 
-  /** By `openDflowSandbox` alone. */
+  /** Called by `openDflowSandbox` only. */
   constructor(options: DflowSandboxOptions, build: QuoteParts['build']) {
     const { exchange, chain, seed, clock, log = () => {} } = options;
     const sql = options.sql;
@@ -117,7 +117,7 @@ export class DflowSandbox {
     this.#ends.push(() => ticker.stop());
   }
 
-  /** Markets that were resolved while nobody was here. */
+  /** Markets that were resolved while the sandbox was not running. */
   async #findUnfinished(): Promise<void> {
     const rows = await this.#sql`select condition_id from sandbox_markets where not released`;
     const unfinished = new Set(rows.map((row) => row.condition_id as ConditionId));
@@ -127,9 +127,9 @@ export class DflowSandbox {
   }
 
   /**
-   * Gives a wallet its simulation balance out of the treasury, and lamports for fees: once per wallet, for ever.
+   * Gives a wallet its simulation balance from the treasury, and lamports for fees: only once per wallet.
    * Amounts in micro-USDC and lamports.
-   * @throws RangeError for no wallet. @throws Error when the chain cannot do it, and then it may be asked again
+   * @throws RangeError for an invalid wallet. @throws Error when the chain fails; the caller may retry
    */
   credit(wallet: string, collateral: bigint, lamports: bigint): Promise<void> {
     let crediting = this.#crediting.get(wallet);
@@ -169,7 +169,7 @@ export class DflowSandbox {
     if (outcome.kind === 'refused') throw new Error(`the wallet could not be credited: ${outcome.message}`);
   }
 
-  /** Fills and returns what is due, winds up what was resolved, forgets what can no longer land. */
+  /** Settles due orders, settles resolved markets, deletes orders that can no longer land. */
   tick(): Promise<void> {
     const before = this.#working ?? Promise.resolve();
     const work = before
@@ -193,14 +193,14 @@ export class DflowSandbox {
 
   async #settleDue(now: number): Promise<void> {
     if (this.switches.fill === 'never') {
-      // Looked for anew once they may be filled again.
+      // The search runs again when trading may resume.
       this.#nextDue = Number.NEGATIVE_INFINITY;
       return;
     }
     if (now < this.#nextDue) return;
     const { fillDelayMs } = this.switches;
-    // Set before the look: what lands meanwhile brings it forward again. Never further off than a second: the chain's
-    // thread may have died between a commit and its word of it.
+    // Set before the look: an order that lands meanwhile moves it forward again. At most a second ahead: the chain's
+    // thread may die between a commit and its message.
     this.#nextDue = now + LOOK_EVERY_MS;
     for (;;) {
       const due = await this.orders.due(now - fillDelayMs, ORDERS_AT_ONCE);
@@ -211,7 +211,7 @@ export class DflowSandbox {
     if (next !== null) this.#nextDue = Math.min(this.#nextDue, next + fillDelayMs);
   }
 
-  /** One that fails waits, so that it holds up no others. */
+  /** A failing order is postponed, so that it does not block the others. */
   async #settle(order: OrderRow, now: number): Promise<void> {
     try {
       await this.#settlement.settle(order);
@@ -221,7 +221,7 @@ export class DflowSandbox {
     }
   }
 
-  /** Resolved markets: the LP takes what its tokens pay in the exchange, and what backed the losers here. */
+  /** Resolved markets: the LP redeems its tokens in the exchange and takes back the losers' backing here. */
   async #windUp(): Promise<void> {
     if (this.#resolved.size === 0) return;
     for (const conditionId of [...this.#resolved]) {

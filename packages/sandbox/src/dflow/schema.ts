@@ -1,13 +1,13 @@
 /**
- * The sandbox venue's tables. Idempotent, so that whoever migrates the database may run it at every start.
+ * The sandbox venue's tables. Idempotent: the migration may run it at every start.
  *
- * - sandbox_orders: every transaction that was issued with a quote, by the SHA-256 of its message, and what became of
- *   it: issued → open (it landed) → closed (filled, reverted or both), or failed (it landed without effect). Issued
- *   ones are deleted once their blockhash is dead. An open one is filled some time (`fillDelayMs`) after `due_ms`: when
- *   it landed, or until when it was put off.
- * - sandbox_markets: the markets whose mints exist, so that they are answered for when the exchange has forgotten them.
+ * - sandbox_orders: every transaction that was issued with a quote, by the SHA-256 of its message, and its state:
+ *   issued → open (it landed) → closed (filled, reverted or both), or failed (it landed without effect). Issued
+ *   orders are deleted once their blockhash is dead. An open order is filled `fillDelayMs` after `due_ms`: the time at
+ *   which it landed or to which it was postponed.
+ * - sandbox_markets: the markets whose mints exist; needed after the exchange has dropped them.
  *   `released`: the vault no longer backs the losing outcome.
- * - sandbox_credits: wallets that had their simulation balance.
+ * - sandbox_credits: wallets that received their simulation balance.
  */
 export const DFLOW_SANDBOX_SCHEMA = `
 create table if not exists sandbox_orders (

@@ -1,17 +1,16 @@
 /**
- * What happens to an order once it is open: the liquidity provider trades it in the exchange from an account of its
- * own, and one transaction on the chain gives everybody what is theirs.
+ * Settles an open order: the liquidity provider trades it in the exchange from its own account, and one transaction on
+ * the chain pays every party.
  *
- * In prose. The LP's order in the exchange is named after the user's message, and the exchange keeps every order for
- * ever: so whoever finds an open order, after whatever crash, first asks the exchange what became of it, and trades
- * only when it never heard of it. To sell a user N contracts the LP splits N sets and sells the other outcome, which
- * on the unified book is the same as buying; so it always owns at least what it has issued. The trade is all or
- * nothing, sized to what the book can fill within the user's terms at that moment. The chain's transaction and the
- * end of the order's record are one commit; a transaction that the chain refuses is followed by the return of the
- * input.
+ * The id of the LP's order in the exchange derives from the user's message, and the exchange keeps every order
+ * permanently. So after any crash the settlement first asks the exchange for the outcome of an open order, and trades
+ * only when the exchange does not know it. To sell a user N contracts the LP splits N sets and sells the other outcome,
+ * which on the unified book equals buying; so it always owns at least what it has issued. The trade is all or nothing,
+ * sized to what the book can fill within the user's terms at that moment. The chain's transaction and the end of the
+ * order's record are one commit; when the chain refuses the transaction, the input is returned.
  *
- * The vault holds one USDC for every outcome token that exists, until the market is resolved and the losers' backing
- * goes back to the LP.
+ * The vault holds one USDC for every outcome token that exists, until the market is resolved and the backing of the
+ * losing tokens returns to the LP.
  */
 import { MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import type { Sql } from '@bellwether/durable';
@@ -52,18 +51,18 @@ export interface SettlementParts {
   log(message: string, details?: unknown): void;
 }
 
-/** The account in which the exchange knows the liquidity provider. */
+/** The liquidity provider's account in the exchange. */
 export const LP_ACCOUNT = 'dflow:lp';
 
-/** Least collateral that the LP adds to its account in the exchange when it runs low. */
+/** Least collateral of one deposit to the LP's account in the exchange when its balance is low. */
 const TOP_UP: Micro = 5_000_000n * MICRO;
-/** How long an order waits whose input could not even be returned: its owner has to mend the account first. */
+/** Pause of an order whose input could not be returned: its owner must repair the account first. */
 const STUCK_MS = 60_000;
 
 interface Trade {
   /** Micro-contracts. */
   readonly size: Micro;
-  /** What the LP paid or received for them, and the venue's fee on top. */
+  /** Collateral that the LP paid or received, and the venue's fee on top. */
   readonly cost: Micro;
   readonly fee: Micro;
 }
@@ -78,7 +77,7 @@ export class Settlement {
     this.#parts = parts;
   }
 
-  /** Brings one open order to its end. @throws when it cannot be told how far it came; then call it again. */
+  /** Settles one open order. @throws when its progress is unknown; then call it again. */
   async settle(order: OrderRow): Promise<void> {
     if (order.kind === 'REDEEM') return this.#redeem(order);
     const trade = await this.#trade(order);
@@ -88,7 +87,7 @@ export class Settlement {
     if (!settled) await this.#revert(order);
   }
 
-  /** What the LP traded for it, now or before; `null` when nothing can be traded within its terms. */
+  /** The LP's trade for it, made here or earlier; `null` when nothing can be traded within its terms. */
   async #trade(order: OrderRow): Promise<Trade | null> {
     const { exchange } = this.#parts;
     const orderId = `dflow:${order.messageHash}`;
@@ -96,7 +95,7 @@ export class Settlement {
     if (past !== undefined) return tradeOf(order, past.events);
     const placing = this.#plan(order, orderId);
     if (placing === null) return null;
-    // Applied in this turn, one after the other: nobody comes between the plan and the trade.
+    // All applied in this turn of the event loop: no other command runs between the plan and the trade.
     const done = placing.map((command) => exchange.execute(command));
     return tradeOf(
       order,
@@ -104,7 +103,7 @@ export class Settlement {
     );
   }
 
-  /** The LP's commands for what the book can fill within the order's terms. */
+  /** The LP's commands for the part that the book can fill within the order's terms. */
   #plan(order: OrderRow, orderId: string): PublicCommand[] | null {
     const { exchange, switches, now } = this.#parts;
     if (switches.fill === 'revert' || isResting(switches, now())) return null;
@@ -128,7 +127,7 @@ export class Settlement {
     return [...this.#inventory(placed, isBuy), { kind: 'place', order: placed }];
   }
 
-  /** What the LP must do first to own what it sells: for a BUY always new sets, since the rest backs other orders. */
+  /** Makes the LP own what it sells: for a BUY always new sets, because its other tokens back other orders. */
   #inventory({ conditionId, outcome, size }: NewOrder, isBuy: boolean): PublicCommand[] {
     const { available, tokens } = this.#parts.exchange.account(LP_ACCOUNT);
     const held = tokens.get(conditionId);
@@ -143,7 +142,7 @@ export class Settlement {
   async #deliver(order: OrderRow, { size, cost, fee }: Trade): Promise<boolean> {
     const { build, vaults, catalog } = this.#parts;
     const mint = (await this.#marketOf(order, catalog)).mints[order.outcome];
-    // Rounding on a book of fractional offers may cost a micro-unit more than was escrowed: the LP's, not the user's.
+    // Rounding on fractional offers may cost a micro-unit more than the escrow holds: the LP pays it, not the user.
     const charged = cost + fee < order.inAmount ? cost + fee : order.inAmount;
     const left = order.inAmount - charged;
     const { accounts, settlement, lp } = vaults;
@@ -160,7 +159,7 @@ export class Settlement {
         filledIn: charged,
         filledOut: size,
         fee,
-        // Change is no revert; a fill below the promised least is a partial one.
+        // Change is not a revert; a fill below the promised least is partial.
         reverted: size < order.minOut ? left : 0n,
       },
     });
@@ -170,7 +169,7 @@ export class Settlement {
     const { build, vaults, catalog } = this.#parts;
     const mint = (await this.#marketOf(order, catalog)).mints[order.outcome];
     const { accounts, settlement } = vaults;
-    // On a price of next to nothing the fee takes all there is, and no more.
+    // At very low prices the fee is capped at the proceeds.
     const charged = fee < cost ? fee : cost;
     const proceeds = cost - charged;
     const receiving = this.#accountOf(order.recipient, USDC_MINT);
@@ -223,7 +222,7 @@ export class Settlement {
     await orders.postpone(order.messageHash, now() + STUCK_MS);
   }
 
-  /** Returns the losers' backing to the LP and fixes the payout on record. @returns false while trades are under way */
+  /** Returns the losers' backing to the LP and records the payout. @returns false while trades are open */
   async release(market: ListedMarket, resolvedAt: number): Promise<boolean> {
     const { sql, orders, chain, vaults } = this.#parts;
     const [row] = await sql`select released from sandbox_markets where condition_id = ${market.conditionId}`;
@@ -293,7 +292,7 @@ export class Settlement {
     return market;
   }
 
-  /** One transaction, and the order's end in its commit. @returns false when the chain refuses it */
+  /** Sends one transaction, with the order's end in its commit. @returns false when the chain refuses it */
   #commit(
     order: OrderRow,
     { instructions, closing }: { instructions: Transactions.Instruction[]; closing: Closing },
@@ -324,7 +323,7 @@ export class Settlement {
   }
 }
 
-/** The largest whole size that the escrow pays for, if it is at least what was promised. */
+/** The largest whole size that the escrow pays for, if it reaches the promised least. */
 function fitBuy(
   order: OrderRow,
   asks: readonly Level[],
@@ -345,13 +344,13 @@ function fitSell(
   return fill === 'partial' ? half(all.size, (size) => priceSell(bids, size)) : all;
 }
 
-/** `null` for a single contract, which has no half. */
+/** `null` for a single contract, which cannot be halved. */
 function half<T>(size: Micro, price: (size: Micro) => T): T | null {
   const contracts = size / MICRO / 2n;
   return contracts === 0n ? null : price(contracts * MICRO);
 }
 
-/** From the events of the LP's order: it sold the other outcome for a BUY, the same one for a SELL. */
+/** Read from the events of the LP's order: it sold the other outcome for a BUY, the same one for a SELL. */
 function tradeOf(order: OrderRow, events: readonly EngineEvent[]): Trade | null {
   const lots: Lot[] = [];
   let size = 0n;

@@ -1,15 +1,15 @@
-/** What can be made to go wrong at the sandbox venue, and when it rests. */
+/** Faults that tests can switch on at the sandbox venue, and its maintenance window. */
 
-/** Read at every use, so whoever holds the object changes the venue's behaviour at once. */
+/** Read at every use: changing the object changes the venue's behaviour immediately. */
 export interface Switches {
-  /** `schedule`: Thursday 03:00 to 05:00 in New York. No routes meanwhile; what is open reverts. */
+  /** `schedule`: Thursday 03:00 to 05:00 in New York. No routes meanwhile; open orders revert. */
   maintenance: 'off' | 'on' | 'schedule';
   /** `required`: wallets that receive a BUY must be in `verifiedWallets`. */
   kyc: 'off' | 'required';
   verifiedWallets: ReadonlySet<string>;
   /** `on`: 403 for every order. */
   geoblock: 'off' | 'on';
-  /** `partial`: half of the contracts, so a single one reverts. `never`: orders stay open until it is switched again. */
+  /** `partial`: half of the contracts, so a single one reverts. `never`: orders stay open until the switch changes. */
   fill: 'auto' | 'revert' | 'partial' | 'never';
   /** From the landing of an order to its fill. */
   fillDelayMs: number;
@@ -39,7 +39,7 @@ const IN_NEW_YORK = new Intl.DateTimeFormat('en-US', {
 
 const MAINTENANCE = { weekday: 'Thu', fromHour: 3, toHour: 5 };
 
-/** Whether nothing is traded at `now` (epoch milliseconds). */
+/** Whether trading is suspended at `now` (epoch milliseconds). */
 export function isResting(switches: Pick<Switches, 'maintenance'>, now: number): boolean {
   if (switches.maintenance !== 'schedule') return switches.maintenance === 'on';
   const parts = new Map(IN_NEW_YORK.formatToParts(now).map(({ type, value }) => [type, value]));

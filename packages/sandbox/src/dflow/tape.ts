@@ -1,4 +1,4 @@
-/** The latest trades of the exchange, kept in memory for whoever asks for the venue's tape. Lost with the process. */
+/** The latest trades of the exchange, for the venue's tape. In memory only: lost when the process ends. */
 import type { ConditionId, Outcome, PaperExchange } from '@bellwether/exchange';
 
 export interface TapeTrade {
@@ -9,7 +9,7 @@ export interface TapeTrade {
   /** YES price in pips, and micro-contracts. */
   readonly price: number;
   readonly size: bigint;
-  /** Which outcome the taker came to own more of. */
+  /** The outcome whose tokens the taker gained. */
   readonly takerSide: Outcome;
 }
 

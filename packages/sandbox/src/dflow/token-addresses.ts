@@ -1,12 +1,12 @@
-/** Where wallets keep their tokens. Finding an address costs half a millisecond of hashing, so it is remembered. */
+/** Addresses of associated token accounts. Deriving one costs half a millisecond of hashing, so they are cached. */
 import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 
-/** Some 200 bytes each. */
+/** About 200 bytes each. */
 const ADDRESSES_KEPT = 20_000;
 
 const known = new Map<string, SolanaAddress>();
 
-/** USDC is of the classic token program, every outcome token of Token-2022. */
+/** USDC belongs to the classic token program, every outcome token to Token-2022. */
 export const tokenProgramOf = (mint: SolanaAddress): SolanaAddress =>
   mint === USDC_MINT ? SOLANA_PROGRAMS.token : SOLANA_PROGRAMS.token2022;
 

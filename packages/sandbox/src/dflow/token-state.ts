@@ -1,4 +1,4 @@
-/** Mints and token accounts as bytes: made for the first time, and read. Both token programs share this base layout. */
+/** Creates and reads mints and token accounts as bytes. Both token programs share this base layout. */
 import { parseBase58, type SolanaAddress } from '@bellwether/protocol';
 
 export const MINT_BYTES = 82;
@@ -14,7 +14,7 @@ const INITIALIZED = 1;
 
 const view = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** @param authority who may mint; `null`: nobody ever again */
+/** @param authority may mint; `null`: the supply is fixed */
 export function mintBytes(supply: bigint, authority: SolanaAddress | null): Uint8Array {
   const bytes = new Uint8Array(MINT_BYTES);
   if (authority !== null) {

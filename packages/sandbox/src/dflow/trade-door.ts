@@ -1,4 +1,4 @@
-/** DFlow's trade API: quotes with the transactions that open orders, and what became of those. */
+/** DFlow's trade API: quotes with the transactions that open orders, and the status of orders. */
 
 import { charge } from '@bellwether/exchange/doors/limits';
 import { parseBase58, parseSolanaAddress } from '@bellwether/protocol';
@@ -25,7 +25,7 @@ export const dflowTradeDoor: FastifyPluginAsync<DflowDoorOptions> = async (door,
 
   door.get('/order', async (request) => {
     const order = readOrderRequest(queryOf(request));
-    // With a wallet a transaction is made, and kept until it can no longer land.
+    // For a wallet, a transaction is built and kept until it can no longer land.
     if (order.user !== null) await charge(options.guard, request, TOKENS_OF_AN_ORDER - 1);
     return quoteOrder(open().quoting, order);
   });
@@ -62,7 +62,7 @@ export const dflowTradeDoor: FastifyPluginAsync<DflowDoorOptions> = async (door,
   }));
   door.get('/venues', () => ['Bellwether Sandbox']);
 
-  // Proof's, which has a host of its own at the venue.
+  // Belongs to Proof, which has a separate host at the venue.
   door.get('/verify/:address', (request) => {
     const address = parameterOf(request, 'address');
     if (parseSolanaAddress(address) === null)

@@ -36,7 +36,7 @@ export interface Draft {
 
 export interface Compiled {
   readonly message: Uint8Array;
-  /** Whose signatures it needs, in order. */
+  /** Addresses of the required signers, in order. */
   readonly signers: readonly SolanaAddress[];
 }
 
@@ -66,7 +66,7 @@ export function compile({ feePayer, lifetime, instructions }: Draft): Compiled {
 const wireOf = (message: Uint8Array, signatures: readonly Uint8Array[]): Uint8Array =>
   concatBytes(Uint8Array.of(signatures.length), ...signatures, message);
 
-/** With an empty place for every signature. */
+/** Leaves every signature empty. */
 export const unsigned = ({ message, signers }: Compiled): Uint8Array =>
   wireOf(
     message,
@@ -141,7 +141,7 @@ export const burn = (from: {
     program(from.mint),
   );
 
-/** Makes the owner's token account of the mint unless it is there. */
+/** Creates the owner's token account of the mint unless it exists. */
 export const openAccount = (of: {
   readonly payer: SolanaAddress;
   readonly owner: SolanaAddress;
@@ -156,7 +156,7 @@ export const openAccount = (of: {
     tokenProgram: at(tokenProgramOf(of.mint)),
   });
 
-/** A tag byte or word, then a number, little-endian: how compute budget and system programs take their orders. */
+/** Instruction data of the compute budget and system programs: a tag byte or word, then a little-endian number. */
 function tagged(
   tag: readonly number[],
   write: (view: DataView, offset: number) => void,

@@ -1,6 +1,6 @@
 /**
- * Where the venue keeps its money on the chain, and how it got there: USDC in a fixed supply, made once, and the
- * outcome mints, made when they are first needed. It never moves anything.
+ * The venue's accounts on the chain: USDC in a fixed supply, created once, and the outcome mints, created on first use.
+ * It never transfers tokens.
  */
 import { SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { AddressedAccount, SandboxChain } from '../solana/index.ts';
@@ -11,10 +11,10 @@ import { mintBytes, tokenAccountBytes } from './token-state.ts';
 
 const USDC = 1_000_000n;
 const SOL = 1_000_000_000n;
-/** All the USDC there will ever be: what wallets are given comes out of the treasury, what backs tokens from the LP. */
+/** The whole supply of USDC: the treasury funds wallets, the LP backs outcome tokens. */
 const TREASURY_USDC = 8_000_000_000n * USDC;
 const LP_USDC = 2_000_000_000n * USDC;
-/** For network fees, rent, and the lamports that wallets are given. A double still counts it exactly. */
+/** For network fees, rent, and the lamports of new wallets. A double represents it exactly. */
 const VENUE_LAMPORTS = 4_000_000n * SOL;
 
 export interface Vaults {
@@ -29,7 +29,7 @@ export interface Vaults {
     readonly lp: SolanaAddress;
     readonly treasury: SolanaAddress;
   };
-  /** Where input of a mint waits for its order's end. */
+  /** Escrow that holds input of a mint until its order ends. */
   escrowOf(mint: SolanaAddress): SolanaAddress;
 }
 
@@ -63,7 +63,7 @@ const rentFree = async (chain: SandboxChain, { address, owner, data }: Placed): 
   return { address, account: { lamports, owner, data, executable: false } };
 };
 
-/** Does nothing when it was done before. */
+/** Idempotent. */
 export async function foundVaults(chain: SandboxChain, vaults: Vaults): Promise<void> {
   if ((await chain.account(USDC_MINT)) !== null) return;
   const { settlement, lp, treasury, accounts } = vaults;
@@ -93,8 +93,8 @@ export async function foundVaults(chain: SandboxChain, vaults: Vaults): Promise<
 }
 
 /**
- * Makes both mints of a market with their escrows, and puts the market on record in the same commit. Once: to set a
- * mint again would be to forget what was minted.
+ * Creates both mints of a market with their escrows, and records the market in the same commit. Only once: setting a
+ * mint again would reset its supply.
  */
 export class MintMaker {
   readonly #chain: SandboxChain;

@@ -25,7 +25,7 @@ export const dollars = (price: Pips): string =>
 
 const seconds = (at: number): number => Math.floor(at / 1000);
 const whole = (amount: Micro): number => Number(amount / MICRO);
-/** Two decimals, as the venue's fixed-point fields have. */
+/** Two decimals, as in the venue's fixed-point fields. */
 const fixed = (amount: Micro): string =>
   `${amount / MICRO}.${String((amount % MICRO) / 10_000n).padStart(2, '0')}`;
 
@@ -38,7 +38,7 @@ function result({ payout }: ListedMarket): string {
 }
 
 /**
- * The world counts its volume in collateral, not in contracts, and the market's as it is here is told so.
+ * Its volume is in collateral, as in the paper world, not in contracts.
  * @param outstanding micro-contracts of both outcomes that exist on the chain
  */
 export function wireMarket(market: ListedMarket, outstanding: Micro) {
@@ -159,7 +159,7 @@ export function wireOnchainTrade(order: OrderRow, outcomeMint: string) {
   };
 }
 
-/** GET /order-status of an order that is on record. */
+/** GET /order-status of a recorded order. */
 export function wireOrderStatus(order: OrderRow, outcomeMint: string) {
   const isBuy = order.kind === 'BUY';
   const inputMint = isBuy ? USDC_MINT : outcomeMint;

@@ -1,13 +1,13 @@
 /**
- * How large accounts may become here. Space costs play money alone, and what is made is kept for ever, so an account has
- * at most 10 KB: enough for tokens with their extensions and for lookup tables, and little enough for a free sandbox.
+ * Limits the size of accounts. Space costs only play money and accounts are stored permanently, so an account has at
+ * most 10 KB: enough for tokens with their extensions and for lookup tables, small enough for a free sandbox.
  */
 import { SOLANA_PROGRAMS, type SolanaTransaction } from '@bellwether/protocol';
 import type { ChainAccount } from './types.ts';
 
 export const MAX_ACCOUNT_BYTES = 10_240;
 
-/** Instructions of the system program that ask for space, by their number: where in their data they say how much. */
+/** Instructions of the system program that allocate space, by number: the offset of the size in their data. */
 const SPACE_AT: ReadonlyMap<number, (view: DataView) => number> = new Map<number, (view: DataView) => number>(
   [
     [0, () => 12], // create account: number, lamports, space
@@ -19,7 +19,7 @@ const SPACE_AT: ReadonlyMap<number, (view: DataView) => number> = new Map<number
 const SEED_AT = 36;
 const MAX_SEED_BYTES = 32n;
 
-/** Behind a seed: its length in eight bytes, then itself. One that is too long the program refuses anyway. */
+/** The offset after a seed: eight bytes of length, then the seed. The program itself refuses longer seeds. */
 function seedEnd(view: DataView): number {
   const length = view.byteLength < SEED_AT + 8 ? 0n : view.getBigUint64(SEED_AT, true);
   return SEED_AT + 8 + Number(length > MAX_SEED_BYTES ? 0n : length);
@@ -33,8 +33,8 @@ function spaceAsked({ program, data }: SolanaTransaction['instructions'][number]
 }
 
 /**
- * Why the transaction makes too much of an account; `null` when it does not. Before it has run its own words are looked
- * at, so that nothing large is made in vain; afterwards (`after`) what really came of it, however it came about.
+ * Why the transaction makes an account too large; `null` when it does not. Before execution the instructions are
+ * checked, to avoid useless large allocations; after execution (`after`) the resulting accounts.
  */
 export function oversized(
   tx: SolanaTransaction,

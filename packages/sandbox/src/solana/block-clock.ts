@@ -1,19 +1,19 @@
 /**
- * Slots and blockhashes of the sandbox, out of time and a seed: nothing of them is stored, and they are the same after
- * a restart. A slot lasts 800 ms and always has its block; a blockhash is good for 150 blocks after its own, which makes
- * two minutes. Time that goes backwards does not take slots back.
+ * Slots and blockhashes of the sandbox, computed from time and a seed: they are not stored, and are the same after a
+ * restart. A slot lasts 800 ms and always has its block; a blockhash is valid for 150 blocks after its own, which is
+ * two minutes. Slots never decrease, even when the clock goes backwards.
  */
 import { createHash } from 'node:crypto';
 import { toBase58 } from '@bellwether/protocol';
 
 export const SLOT_MS = 800;
 export const BLOCKHASH_LIFE_BLOCKS = 150;
-/** How far back a signature's status is known without a look into history. */
+/** Slots for which a signature's status is known without searching the history. */
 export const RECENT_SLOTS = 300;
 
 export interface BlockClock {
   slot(): number;
-  /** Of the newest block, or of one before it. */
+  /** Of the newest block, or of an earlier one. */
   blockhash(slot: number): string;
   isValid(blockhash: string): boolean;
 }
@@ -21,13 +21,13 @@ export interface BlockClock {
 export function blockClock(options: {
   readonly seed: string;
   readonly genesisMs: number;
-  /** The last slot that is known to have been. */
+  /** The last slot that is known to have passed. */
   readonly atLeast: number;
   readonly now: () => number;
 }): BlockClock {
   let latest = options.atLeast;
   let hashedTo = -1;
-  /** Of the blocks whose blockhash is still good, oldest first. */
+  /** Of the blocks whose blockhash is still valid, oldest first. */
   const good = new Map<string, number>();
   const blockhash = (slot: number): string => hashOf(options.seed, `block ${slot}`);
 

@@ -1,25 +1,25 @@
 /**
- * Calls in order, the desk's before strangers'. Each begins in a turn of the event loop of its own, so that what
- * arrives meanwhile is seen, and ends when it can: those that wait for the database hold up none behind them.
+ * Calls in order, the desk's before external ones. Each starts in a separate turn of the event loop, so that messages
+ * which arrive meanwhile are seen. Calls run concurrently: one that waits for the database does not block the next.
  */
 export class CallQueue<Call> {
   readonly #begin: (call: Call) => void;
   readonly #pauseMs: () => number;
   readonly #desk: Call[] = [];
-  readonly #strangers: Call[] = [];
-  /** What looks at the queue next. */
+  readonly #external: Call[] = [];
+  /** The timer that looks at the queue next. */
   #turn: { readonly cancel: () => void; readonly isPause: boolean } | null = null;
 
-  /** @param pauseMs until a stranger's call may begin; 0: now */
+  /** @param pauseMs until an external call may start; 0: immediately */
   constructor(begin: (call: Call) => void, pauseMs: () => number) {
     this.#begin = begin;
     this.#pauseMs = pauseMs;
   }
 
-  add(call: Call, isStranger: boolean): void {
-    (isStranger ? this.#strangers : this.#desk).push(call);
-    // The desk does not wait for strangers' pause to end.
-    if (this.#turn === null || (this.#turn.isPause && !isStranger)) this.#take(0);
+  add(call: Call, isExternal: boolean): void {
+    (isExternal ? this.#external : this.#desk).push(call);
+    // The desk's calls do not wait for the pause of external calls.
+    if (this.#turn === null || (this.#turn.isPause && !isExternal)) this.#take(0);
   }
 
   #take(pauseMs: number): void {
@@ -35,9 +35,9 @@ export class CallQueue<Call> {
 
   readonly #next = (): void => {
     this.#turn = null;
-    if (this.#desk.length === 0 && this.#strangers.length === 0) return;
+    if (this.#desk.length === 0 && this.#external.length === 0) return;
     const pauseMs = this.#desk.length > 0 ? 0 : this.#pauseMs();
-    const call = pauseMs > 0 ? undefined : (this.#desk.shift() ?? this.#strangers.shift());
+    const call = pauseMs > 0 ? undefined : (this.#desk.shift() ?? this.#external.shift());
     this.#take(pauseMs);
     if (call !== undefined) this.#begin(call);
   };

@@ -1,7 +1,7 @@
 /**
  * The sandbox chain in PostgreSQL. Each process that opens the chain begins a new term, and a commit under an earlier one
- * changes nothing. So a process that lost the lead without knowing cannot write over its successor, and a commit whose
- * answer was lost is either there before the accounts are read again, or never.
+ * changes nothing. So a process that lost the lead without noticing cannot overwrite its successor's data, and a commit
+ * whose answer was lost is either visible when the accounts are read again, or never.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -27,12 +27,12 @@ import type {
 } from './types.ts';
 
 const TERM_NAME = 'sandbox chain';
-/** A new chain has had its blocks for a minute: how fast they come can be measured from the start. */
+/** A new chain starts with one minute of blocks, so that their rate can be measured from the start. */
 const HEAD_START_MS = 75 * SLOT_MS;
 
 /** One thing to make durable. */
 export interface Change {
-  /** `null`: the account is gone. */
+  /** `null`: the account was deleted. */
   readonly accounts: ReadonlyMap<string, ChainAccount | null>;
   readonly landed: { readonly executed: Executed; readonly atMs: number; readonly meta: LandedMeta } | null;
   readonly also: readonly Statement[];
@@ -44,7 +44,7 @@ export interface StoredChain {
   /** Transactions that ever landed. */
   readonly landed: number;
   readonly accounts: readonly AddressedAccount[];
-  /** Of the last `recentSlots` slots before `lastSlot`, in their order. */
+  /** Of the last `recentSlots` slots before `lastSlot`, in order. */
   readonly recent: readonly Omit<RecentTransaction, 'pending'>[];
   readonly term: ChainTerm;
 }
@@ -52,9 +52,9 @@ export interface StoredChain {
 /** The right to write, until another process begins the next term. */
 export interface ChainTerm {
   /**
-   * All of it or nothing.
-   * @throws CommitInDoubt when the database was lost over the commit; anything else is proof that nothing happened.
-   *   After either the term is over.
+   * Writes all changes or none.
+   * @throws CommitInDoubt when the database was lost during the commit; other errors prove that nothing was written.
+   *   The term is over after either.
    */
   commit(changes: readonly Change[]): Promise<void>;
   /** Rejects when the connection is gone; never resolves. */
@@ -63,9 +63,9 @@ export interface ChainTerm {
 }
 
 export interface TakeOptions {
-  /** A name that no process has had before. */
+  /** A name that no other process has used. */
   readonly holder: string;
-  /** How the name of the present holder must begin. Missing: the chain is taken from any holder. */
+  /** Required prefix of the current holder's name. Missing: the chain is taken from any holder. */
   readonly from?: string;
   readonly nowMs: number;
   readonly recentSlots: number;
@@ -83,7 +83,7 @@ export class ChainStore {
     this.#seedHash = createHash('sha256').update(seed).digest('hex');
   }
 
-  /** Takes the chain over and reads it. @throws Superseded */
+  /** Begins a term and reads the chain. @throws Superseded */
   async take(options: TakeOptions): Promise<StoredChain> {
     const session = await this.#sql.session();
     try {
@@ -96,10 +96,10 @@ export class ChainStore {
   }
 
   async #claim(tx: Tx, { holder, from, nowMs }: TakeOptions): Promise<Term> {
-    // Waits for a commit that is still under way.
+    // Waits for a running commit.
     const term = await beginTerm(tx, { name: TERM_NAME, holder, ...(from === undefined ? {} : { from }) });
-    // Slots that were counted at another pace keep their numbers: blockhashes follow from them, and what was promised
-    // until a height must end with it.
+    // Slots that passed at another rate keep their numbers: blockhashes derive from them, and a quote that is valid
+    // until a height must end at that height.
     const [chain] = await tx`
       insert into sandbox_chain as chain (id, genesis_ms, seed_hash, slot_ms)
       values (1, ${String(nowMs - HEAD_START_MS)}::bigint, ${this.#seedHash}, ${SLOT_MS})
@@ -174,14 +174,14 @@ export class ChainStore {
     };
   }
 
-  /** What the faucet has given on a day, by address. */
+  /** The faucet's total of a day, by address. */
   async airdropsOf(day: string): Promise<Map<string, bigint>> {
     const rows = await this.#sql`select address, lamports::text from sandbox_airdrops where day = ${day}`;
     return new Map(rows.map((row) => [row.address, BigInt(row.lamports)]));
   }
 }
 
-/** Behind the signatures: their number is one byte, and one each of 64. What landed was read strictly. */
+/** The message follows the signatures: a count byte, then 64 bytes each. Landed transactions were read strictly. */
 const messageOf = (wire: Uint8Array): Uint8Array => wire.subarray(1 + 64 * (wire[0] ?? 0));
 
 const errOf = (text: string | null): unknown => (text === null ? null : parseJson(text));
@@ -270,7 +270,7 @@ function writeTransactions(tx: Tx, changes: readonly Change[]): PromiseLike<unkn
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
-/** Integers come back as numbers where a double holds them; these are always bigint. */
+/** Parsed integers are numbers where a double represents them; these fields are always bigint. */
 function metaFromJson(text: string): LandedMeta {
   const meta = parseJson(text) as LandedMeta & {
     readonly returnData: { programId: string; data: string } | null;

@@ -1,6 +1,6 @@
 /**
- * The chain as a thread of its own, seen from outside: starts it, asks it, watches it, and starts another one from the
- * database when it dies or is stuck. What it was asked for then is answered with the truth: not landed, or not known.
+ * Controls the chain's thread: starts it, sends it calls, watches it, and starts another one from the database when it
+ * dies or is stuck. Pending calls are then rejected as not landed or, where a commit may have run, as unknown.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ import {
   SandboxChainUnavailable,
 } from './types.ts';
 
-/** Every call, and whether it may have had its effect although no answer came. */
+/** Every call, and whether it may have taken effect although no answer arrived. */
 const MAY_LAND: Readonly<Record<CallName, boolean>> = {
   slot: false,
   blockHeight: false,
@@ -45,39 +45,36 @@ const MAY_LAND: Readonly<Record<CallName, boolean>> = {
   put: true,
   tokenAccountsOf: false,
   tokenAccountsByDelegate: false,
-  // Decided for each of its calls by the door.
+  // The door decides this for each call of the batch.
   rpc: true,
 };
 
-/**
- * Time is counted in ticks, not by the clock: a process that was frozen finds everything as it left it, and its thread
- * not overdue.
- */
+/** Time is counted in ticks, not by the clock: after the process was frozen, its thread must not appear overdue. */
 const TICK_MS = 1_000;
-/** A commit has its own limit, 15 s; what takes longer than this waits for a database that says nothing. */
+/** A commit has its own limit, 15 s; a call that takes longer than this waits for a silent database. */
 const CALL_TICKS = 20;
-/** No single turn of the thread comes near this. */
+/** Far longer than any single turn of the thread. */
 const STUCK_TICKS = 10;
-/** Calls of strangers that may wait at a time; a few hundred milliseconds' work. */
-const MAX_STRANGERS_CALLS = 200;
-/** The desk's own are bounded by its admission long before. */
+/** External calls that may wait at a time; a few hundred milliseconds' work. */
+const MAX_EXTERNAL_CALLS = 200;
+/** The desk's admission bounds its own calls long before. */
 const MAX_DESK_CALLS = 5_000;
 const CLOSE_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** A thread that has lived so long was not killed by what it started with. */
+/** A thread that has run this long did not die of its initial state. */
 const SOUND_AFTER_TICKS = 60;
 
 interface Waiting {
   readonly name: CallName;
   readonly weight: number;
-  readonly isStranger: boolean;
+  readonly isExternal: boolean;
   readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: Error) => void;
 }
 
-/** Who waits for the first thread to open the chain; what they are told later changes nothing. */
+/** The promise of the caller that waits for the first thread to open the chain; later settlements have no effect. */
 interface Opening {
   readonly opened: () => void;
   readonly failed: (reason: Error) => void;
@@ -107,7 +104,7 @@ class ChainThread {
   readonly #options: ChainOptions;
   readonly #name = randomUUID();
   readonly #listeners = new Set<() => void>();
-  /** In order of their asking. */
+  /** In the order in which they were sent. */
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | null = null;
   #state: 'open' | 'reading' | 'superseded' = 'reading';
@@ -115,7 +112,7 @@ class ChainThread {
   #hasOpened = false;
   #generation = 0;
   #lastId = 0;
-  #strangersCalls = 0;
+  #externalCalls = 0;
   #deskCalls = 0;
   #ticks = 0;
   #unanswered = 0;
@@ -131,7 +128,7 @@ class ChainThread {
     return this.#worker !== null && this.#state === 'open';
   }
 
-  /** @throws when the first thread cannot open the chain; then there is no other */
+  /** @throws when the first thread cannot open the chain; no other thread is started then */
   async start(): Promise<void> {
     await new Promise<void>((resolve, reject) => this.#spawn(false, { opened: resolve, failed: reject }));
     this.#hasOpened = true;
@@ -150,19 +147,19 @@ class ChainThread {
     if (worker === null)
       return Promise.reject(unavailable('the sandbox chain is being read from its database'));
     const limits = name === 'rpc' ? (args[1] as RpcLimits) : null;
-    const isStranger = limits?.caller === 'stranger';
+    const isExternal = limits?.caller === 'external';
     const weight = limits?.calls ?? 1;
-    if (isStranger && this.#strangersCalls + weight > MAX_STRANGERS_CALLS)
+    if (isExternal && this.#externalCalls + weight > MAX_EXTERNAL_CALLS)
       return Promise.reject(new ChainBusy());
-    if (!isStranger && this.#deskCalls >= MAX_DESK_CALLS)
+    if (!isExternal && this.#deskCalls >= MAX_DESK_CALLS)
       return Promise.reject(unavailable('too many calls are waiting for the sandbox chain'));
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { name, weight, isStranger, since: this.#ticks, resolve, reject });
-      this.#count(isStranger, weight);
+      this.#waiting.set(id, { name, weight, isExternal, since: this.#ticks, resolve, reject });
+      this.#count(isExternal, weight);
       const nowMs = this.#options.clock.now();
-      tell(worker, { kind: 'call', id, name, args, nowMs, isStranger } as CallMessage);
+      tell(worker, { kind: 'call', id, name, args, nowMs, isExternal } as CallMessage);
     });
   }
 
@@ -175,7 +172,7 @@ class ChainThread {
       const isOver = once(worker, 'exit');
       tell(worker, { kind: 'close' });
       await Promise.race([isOver, sleep(CLOSE_MS, undefined, { ref: false })]);
-      // Not waited for: a thread in native code hears of nothing.
+      // Not awaited: a thread in native code does not react.
       worker.terminate().catch(() => {});
     }
     this.#worker = null;
@@ -255,12 +252,12 @@ class ChainThread {
     tell(worker, { kind: 'ping', nowMs: this.#options.clock.now() });
   }
 
-  /** The thread is gone, or counts as gone: its successor's name in the database fences off whatever it still does. */
+  /** The thread is dead, or is treated as dead: its successor's term in the database fences off its late commits. */
   #lose(worker: Worker, cause: unknown): void {
     if (worker !== this.#worker) return;
     this.#worker = null;
     this.#abandonAll('the thread of the sandbox chain died');
-    // What never was open is not opened again.
+    // A chain that was never open is not reopened.
     if (!this.#hasOpened) this.#isClosed = true;
     if (this.#isClosed) return;
     this.#options.log?.('the thread of the sandbox chain died; another one takes its place', { err: cause });
@@ -279,12 +276,12 @@ class ChainThread {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
     this.#waiting.delete(id);
-    this.#count(waiting.isStranger, -waiting.weight);
+    this.#count(waiting.isExternal, -waiting.weight);
     return waiting;
   }
 
-  #count(isStranger: boolean, weight: number): void {
-    if (isStranger) this.#strangersCalls += weight;
+  #count(isExternal: boolean, weight: number): void {
+    if (isExternal) this.#externalCalls += weight;
     else this.#deskCalls += weight;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The thread that computes the chain, and nothing else: it executes, simulates, reads its database and encodes answers,
- * so that none of it delays the thread that serves everybody. Started by `chain-thread.ts` alone.
+ * The thread that computes the chain: it executes, simulates, reads its database and encodes answers, so that this work
+ * does not delay the main thread. Only `chain-thread.ts` starts it.
  */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -20,16 +20,16 @@ import {
 } from './thread-messages.ts';
 import { type RpcLimits, SandboxChainUnavailable } from './types.ts';
 
-/** Of 19: where processors are short, the rest of the process goes first. */
+/** Of 19: when processors are busy, the other threads of the process run first. */
 const NICENESS = 10;
 const DATABASE_END_S = 1;
 
-/** Linux gives each thread a priority of its own. Elsewhere this does nothing. */
-function giveWayToOtherThreads(): void {
+/** Linux has a priority per thread. On other systems this does nothing. */
+function lowerPriority(): void {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS);
   } catch {
-    // Not Linux, or no /proc: the thread runs as any other.
+    // Not Linux, or no /proc: the thread keeps the default priority.
   }
 }
 
@@ -41,10 +41,10 @@ class ChainThreadServer {
     (call) => this.#answer(call),
     () => this.#share.pauseMs(),
   );
-  /** Of the call that was begun last: the clock itself is in another thread. */
+  /** The time of the latest call: the clock itself is in another thread. */
   #nowMs: number;
   #chain: DurableChain | null = null;
-  #hasToldLanded = false;
+  #hasReportedLanded = false;
 
   constructor(port: MessagePort, data: ThreadData) {
     this.#port = port;
@@ -74,7 +74,7 @@ class ChainThreadServer {
   }
 
   #receive(message: ToChain): void {
-    if (message.kind === 'call') this.#queue.add(message, message.isStranger);
+    if (message.kind === 'call') this.#queue.add(message, message.isExternal);
     else if (message.kind === 'close') void this.#close();
     else {
       this.#nowMs = message.nowMs;
@@ -114,13 +114,13 @@ class ChainThreadServer {
     return text === null ? null : new TextEncoder().encode(text);
   }
 
-  /** Once for all that one commit made durable, and before their senders are answered. */
+  /** Sent once per commit, before the senders of its transactions receive their answers. */
   #tellLanded(): void {
-    if (this.#hasToldLanded) return;
-    this.#hasToldLanded = true;
+    if (this.#hasReportedLanded) return;
+    this.#hasReportedLanded = true;
     this.#tell({ kind: 'landed' });
     setImmediate(() => {
-      this.#hasToldLanded = false;
+      this.#hasReportedLanded = false;
     });
   }
 
@@ -132,7 +132,7 @@ class ChainThreadServer {
     }
   }
 
-  /** @param value encoded answers are handed over instead of copied */
+  /** @param value encoded answers are transferred instead of copied */
   #tell(message: FromChain, value?: unknown): void {
     const isText = value instanceof Uint8Array && value.byteLength === value.buffer.byteLength;
     this.#port.postMessage(message, isText ? [value.buffer as ArrayBuffer] : []);
@@ -140,6 +140,6 @@ class ChainThreadServer {
 }
 
 if (parentPort !== null) {
-  giveWayToOtherThreads();
+  lowerPriority();
   await new ChainThreadServer(parentPort, workerData as ThreadData).open();
 }

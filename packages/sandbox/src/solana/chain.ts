@@ -1,10 +1,10 @@
 /**
- * A Solana chain of one node for paper trading: litesvm executes, PostgreSQL remembers. Memory is ahead of the
- * database by the commits on their way, so nothing is acknowledged before it is durable; when a commit fails, memory
- * is thrown away and read anew before anything else is served. It knows no markets and no orders.
+ * A single-node Solana chain for paper trading: litesvm executes, PostgreSQL stores. Memory is ahead of the database by
+ * the running commits, so nothing is acknowledged before it is durable; when a commit fails, memory is discarded and
+ * loaded again before other calls are served. It has no notion of markets or orders.
  *
- * What it leaves out of a real network: forks (a transaction is confirmed when it is durable), durable nonces and
- * programs of one's own, both of which are refused.
+ * Differences from a real network: there are no forks (a transaction is confirmed when it is durable); durable nonces
+ * and deployed programs are refused.
  */
 import { GroupCommit, type Sql, Superseded } from '@bellwether/durable';
 import { type SolanaTransaction, transactionId } from '@bellwether/protocol';
@@ -47,7 +47,7 @@ import {
 } from './types.ts';
 
 const RELOAD_PAUSE_MS = 500;
-/** Transactions in one commit: bounds its size, and how long the next has to wait. */
+/** Transactions in one commit: bounds its size, and how long the next one waits. */
 const MAX_BATCH = 200;
 const ACCOUNTS_PER_SLICE = 1_000;
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
@@ -55,22 +55,22 @@ const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 export interface LocalChainOptions extends Omit<ChainOptions, 'sql'> {
   readonly sql: Sql;
   /**
-   * Every time this chain is taken from the database, it is under this name and a number. Two processes never have the
-   * same name; the threads that a process starts one after another do.
+   * Prefix of the holder's name of every term that this chain begins. Two processes never share a name; successive
+   * threads of one process do.
    */
   readonly name: string;
-  /** Of the thread within its process. */
+  /** Number of the thread within its process. */
   readonly generation: number;
   readonly onLanded: () => void;
-  /** `superseded`: another process has opened the chain, and this one is done with it. */
+  /** `superseded`: another process has opened the chain, and this one stops using it. */
   readonly onState: (state: 'open' | 'reading' | 'superseded') => void;
 }
 
-/** To be started. */
+/** The caller must start it. */
 export const createLocalChain = async (options: LocalChainOptions): Promise<DurableChain> =>
   new DurableChain(options, await openFaucet(options.seed));
 
-/** Everything that follows from what the database holds. */
+/** All state that is derived from the database. */
 interface Live {
   readonly machine: Machine;
   readonly blocks: BlockClock;
@@ -99,7 +99,7 @@ export class DurableChain implements LocalChain {
   #reloading: Promise<void> = Promise.resolve();
   #closed = false;
 
-  /** By `createLocalChain` alone. */
+  /** Called by `createLocalChain` only. */
   constructor(options: LocalChainOptions, faucet: Faucet) {
     this.#options = options;
     this.#faucet = faucet;
@@ -107,7 +107,7 @@ export class DurableChain implements LocalChain {
   }
 
   /**
-   * @param resume takes the chain from this process alone, and asks until the database answers
+   * @param resume takes the chain only from a thread of this process, and retries until the database answers
    * @throws when the database does not answer, or holds the chain of another seed
    */
   async start(resume: boolean): Promise<void> {
@@ -189,10 +189,10 @@ export class DurableChain implements LocalChain {
     if (preview.err === 'SignatureFailure')
       return refusal(SIGNATURE_FAILED, 'Transaction signature verification failure');
     if (!live.blocks.isValid(tx.recentBlockhash)) return preflightFailed('BlockhashNotFound');
-    const twin = live.recent.ofMessage(tx.message);
-    if (twin !== undefined) {
-      // Said only once it is true for good.
-      await twin.pending;
+    const duplicate = live.recent.ofMessage(tx.message);
+    if (duplicate !== undefined) {
+      // Answered only after the first copy is durable.
+      await duplicate.pending;
       return preflightFailed('AlreadyProcessed');
     }
     if (preview.err !== null && options.skipPreflight !== true) return preflightFailed(preview.err, preview);
@@ -216,17 +216,17 @@ export class DurableChain implements LocalChain {
     const stale = !replaced && !blocks.isValid(tx.recentBlockhash) ? 'BlockhashNotFound' : null;
     const known = !replaced && recent.ofMessage(tx.message) !== undefined ? 'AlreadyProcessed' : null;
     const refusedAs = stale ?? known;
-    const told: Run =
+    const reported: Run =
       refusedAs === null ? run : { err: refusedAs, logs: [], unitsConsumed: 0n, returnData: null };
     const read = (address: string): ChainAccount | null => {
-      const changed = told.err === null ? after.get(address) : undefined;
+      const changed = reported.err === null ? after.get(address) : undefined;
       return changed === undefined ? machine.account(address) : changed;
     };
     const loadedAddresses = machine.loadedAddresses(tx);
     const addresses = addressesOf(tx, loadedAddresses);
     return {
       kind: 'simulated',
-      ...told,
+      ...reported,
       accounts: (options.accounts ?? []).map(read),
       fee: feeOf(tx),
       pre: machine.balances(addresses, (address) => machine.account(address)),
@@ -313,7 +313,7 @@ export class DurableChain implements LocalChain {
     const run = machine.execute(tx, wire);
     const after = new Map(addresses.map((address) => [address, machine.account(address)]));
     const payer = tx.accountKeys[0]!;
-    // One that fails before its payer was charged has never been on the chain.
+    // A transaction that fails before its payer is charged never lands.
     if (run.err !== null && after.get(payer)?.lamports === before.get(payer)?.lamports)
       return preflightFailed(run.err, run);
 
@@ -363,7 +363,7 @@ export class DurableChain implements LocalChain {
     return live;
   }
 
-  /** Lets the machine's clock follow ours, and forgets signatures whose blockhash is long dead. @returns the slot */
+  /** Sets the machine's clock, and drops signatures whose blockhash is long dead. @returns the slot */
   #keepTime({ machine, blocks, recent }: Live): number {
     const slot = blocks.slot();
     machine.setTime(slot, this.#options.clock.now(), blocks.blockhash);
@@ -371,7 +371,7 @@ export class DurableChain implements LocalChain {
     return slot;
   }
 
-  /** @param from whom it may be taken from: anybody, when missing */
+  /** @param from prefix of the holder from which the chain may be taken; missing: from any holder */
   async #load(from?: string): Promise<Live> {
     const { clock, seed, name, generation } = this.#options;
     this.#times += 1;
@@ -386,7 +386,7 @@ export class DurableChain implements LocalChain {
     const machine = await createMachine();
     for (const [index, one] of stored.accounts.entries()) {
       machine.put(one);
-      // A large chain is read in slices: the thread must go on answering that it is alive.
+      // A large chain is read in slices: the thread must keep answering liveness checks.
       if (index % ACCOUNTS_PER_SLICE === ACCOUNTS_PER_SLICE - 1)
         await new Promise((turn) => setImmediate(turn));
     }
@@ -415,7 +415,7 @@ export class DurableChain implements LocalChain {
       maxBatch: MAX_BATCH,
       onFailed: (cause) => {
         term.end();
-        this.#startAnew(cause);
+        this.#restart(cause);
       },
       errorOf: (executed, cause) =>
         new SandboxChainUnavailable(
@@ -432,11 +432,13 @@ export class DurableChain implements LocalChain {
     return line;
   }
 
-  #startAnew(cause: unknown): void {
+  #restart(cause: unknown): void {
     this.#live = null;
     if (this.#closed) return;
     this.#options.onState('reading');
-    this.#options.log?.('the sandbox chain could not be written and is read anew', { err: cause });
+    this.#options.log?.('the sandbox chain could not be written; it is loaded again from the database', {
+      err: cause,
+    });
     this.#reloading = this.#reload(cause);
   }
 
@@ -446,11 +448,11 @@ export class DurableChain implements LocalChain {
       if (problem instanceof Superseded) {
         this.#closed = true;
         this.#options.onState('superseded');
-        this.#options.log?.('another process has opened the sandbox chain; this one is done with it');
+        this.#options.log?.('another process has opened the sandbox chain; this process stops using it');
         return;
       }
       try {
-        // Only from ourselves: whoever took it meanwhile leads now.
+        // Only from this process: if another process took the chain meanwhile, that process leads.
         const live = await this.#load(`${this.#options.name}:`);
         if (this.#closed) {
           live.term.end();

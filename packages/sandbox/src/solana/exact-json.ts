@@ -1,9 +1,9 @@
 /**
- * JSON whose integers are exact: u64 of Solana's RPC are JSON numbers beyond what a double holds. A bigint is written
- * as a number, and a whole number that no double holds is read as a bigint.
+ * JSON with exact integers: Solana's RPC writes u64 as JSON numbers, which a double cannot always represent. A bigint
+ * is written as a number, and an integer that no double represents is read as a bigint.
  */
 
-/** Of the language as Node 24 has it; its types come with a later TypeScript library than the project's. */
+/** Node 24 has these functions; the project's TypeScript library does not declare them yet. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 type Reviver = (this: unknown, key: string, value: unknown) => unknown;
 

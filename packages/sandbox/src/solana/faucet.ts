@@ -1,16 +1,16 @@
-/** Play SOL for whoever asks: builds the faucet's transfers and keeps account of what an address got on a UTC day. */
+/** The faucet for play SOL: builds its transfers and tracks the total of each address per UTC day. */
 import { createHash, randomUUID } from 'node:crypto';
 import { SOLANA_PROGRAMS } from '@bellwether/protocol';
 import type { Address, Blockhash, KeyPairSigner } from '@solana/kit';
 import type { AirdropAllowance, Statement } from './types.ts';
 
-/** Below 2^53, so that clients without exact integers read it right. */
+/** Below 2^53, so that clients without exact integers read it correctly. */
 export const FAUCET_LAMPORTS = 5_000_000n * 1_000_000_000n;
 const SYSTEM_TRANSFER = 2;
 
 export interface Faucet {
   readonly address: string;
-  /** A signed transfer; no two are alike. */
+  /** A signed transfer; each one is unique. */
   transfer(to: string, lamports: bigint, blockhash: string): Promise<Uint8Array>;
 }
 
@@ -61,10 +61,10 @@ function transferData(lamports: bigint): Uint8Array {
   return data;
 }
 
-/** One of those whom the faucet counts what it gives for. */
+/** A receiver or caller for which the faucet tracks a total. */
 interface Counted {
   readonly key: string;
-  /** `null`: as much as is asked for. */
+  /** `null`: unlimited. */
   readonly most: bigint | null;
   readonly whom: string;
 }
@@ -73,12 +73,12 @@ export function accountsOf(address: string, seed: string, allowance?: AirdropAll
   const own = { key: address, most: allowance?.perDay ?? null, whom: 'an address' };
   const caller = allowance?.caller;
   if (caller === undefined) return [own];
-  // Network addresses are people's: what is kept of one cannot be read back without the seed.
+  // A network address is personal data: only a hash is stored, which cannot be reversed without the seed.
   const hash = createHash('sha256').update(seed).update('\0source\0').update(caller.source).digest('hex');
   return [own, { key: `source ${hash.slice(0, 32)}`, most: caller.perDay, whom: 'a caller' }];
 }
 
-/** What was given on one day. A new day starts from nothing. */
+/** The totals of one day. A new day starts from zero. */
 export class Allowances {
   #day: string;
   #given: Map<string, bigint>;
@@ -92,7 +92,7 @@ export class Allowances {
     return day === this.#day ? (this.#given.get(address) ?? 0n) : 0n;
   }
 
-  /** @param lamports below zero: gives back */
+  /** @param lamports negative: returns them to the allowance */
   add(day: string, address: string, lamports: bigint): void {
     if (day !== this.#day) {
       this.#day = day;
@@ -102,14 +102,14 @@ export class Allowances {
   }
 }
 
-/** Put on record what is given to each of `keys`. */
+/** Statements that record the gift for each of `keys`. */
 export function giftStatements(gift: {
   readonly keys: readonly string[];
   readonly day: string;
   readonly lamports: bigint;
 }): Statement[] {
   return [
-    // What was given on other days binds nobody any more.
+    // Totals of other days are not needed.
     { text: 'delete from sandbox_airdrops where day <> $1', values: [gift.day] },
     ...gift.keys.map((key) => ({
       text: `

@@ -1,4 +1,4 @@
-/** What a transaction costs its payer: 5,000 lamports a signature, and the compute units it bids for. */
+/** The fee of a transaction: 5,000 lamports per signature, and the compute units it bids for. */
 import type { SolanaTransaction } from '@bellwether/protocol';
 
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
@@ -9,7 +9,7 @@ const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 const MAX_UNITS = 1_400_000n;
 const UNITS_OF_A_PROGRAM = 200_000n;
 const UNITS_OF_A_BUILTIN = 3_000n;
-/** Those that cost little because the machine runs them itself; the loaders are no longer anybody's to call here. */
+/** Builtin programs, which cost little. The loaders are missing: calling them is refused here. */
 const BUILTINS: ReadonlySet<string> = new Set([COMPUTE_BUDGET, '11111111111111111111111111111111']);
 
 type Instructions = Pick<SolanaTransaction, 'instructions' | 'requiredSignatures'>;

@@ -1,10 +1,10 @@
 /**
- * The virtual machine: litesvm with the programs of the real network. It executes what it is given and knows neither
- * blocks nor the database; whether a blockhash is good and a transaction new is judged in `chain.ts`.
+ * The virtual machine: litesvm with the programs of the real network. It only executes; it uses neither blocks nor the
+ * database. `chain.ts` checks whether a blockhash is valid and a transaction is new.
  *
- * litesvm's own wrapper decodes and encodes every transaction and address anew through @solana/kit, which makes
- * reading an account a hundred times as dear (measured: 36 µs against 0.3); so its binding is used directly. It is
- * pinned to one version, and the tests meet every call that is used here.
+ * litesvm's own wrapper decodes and encodes every transaction and address through @solana/kit, which makes reading an
+ * account a hundred times slower (measured: 36 µs against 0.3); so its native binding is used directly. The version is
+ * pinned, and the tests cover every call that is used here.
  */
 import { parseBase58, type SolanaTransaction, toBase58 } from '@bellwether/protocol';
 import type {
@@ -27,7 +27,7 @@ import type {
 
 type Binding = typeof import('litesvm/dist/internal.js');
 
-/** What became of a transaction in the machine. */
+/** The outcome of a transaction in the machine. */
 export interface Run {
   readonly err: unknown;
   readonly logs: readonly string[];
@@ -35,14 +35,14 @@ export interface Run {
   readonly returnData: ReturnData | null;
 }
 
-/** A lookup table's addresses follow its header. */
+/** Bytes of a lookup table's header; its addresses follow. */
 const TABLE_HEADER_BYTES = 56;
 const KEY_BYTES = 32;
 const ADDRESS_LOOKUP_TABLES = 'AddressLookupTab1e1111111111111111111111111';
 /** How many of the newest blocks the machine's sysvar of slots names; tables can be made with a slot of these. */
 const SLOT_HASHES = 64;
 const SLOTS_PER_EPOCH = 432_000n;
-/** Anybody may assign an account to any program: what is remembered stays bounded. */
+/** Bounds the cache: any caller may assign an account to any program. */
 const MAX_REMEMBERED_PROGRAMS = 1_000;
 
 export async function createMachine(): Promise<Machine> {
@@ -53,7 +53,7 @@ export class Machine {
   readonly #binding: Binding;
   readonly #vm: LiteSvm;
   readonly #tokens = new TokenIndex();
-  /** Programs that own accounts are few and spelled often: by their bytes in hex, and by their names. */
+  /** Cache of program addresses, which are few and encoded often: by their bytes in hex, and by base58. */
   readonly #programs = new Map<string, string>();
   readonly #programKeys = new Map<string, Uint8Array>();
   #time = { slot: -1, second: -1 };
@@ -65,7 +65,7 @@ export class Machine {
     this.#vm.setTransactionHistory(0n);
   }
 
-  /** The sysvars follow our clock. @param hashes of a slot */
+  /** Sets the sysvars to the given time. @param hashes of a slot */
   setTime(slot: number, nowMs: number, hashes: (slot: number) => string): void {
     const second = Math.floor(nowMs / 1000);
     const previous = this.#time;
@@ -80,7 +80,7 @@ export class Machine {
     this.#vm.setSlotHashes(named);
   }
 
-  /** Checks signatures, executes, and keeps what came of it: the fee too of one that fails. */
+  /** Checks signatures, executes, and keeps the result; a failed transaction still pays its fee. */
   execute(tx: SolanaTransaction, wire: Uint8Array): Run {
     const result =
       tx.version === 'legacy'
@@ -89,7 +89,7 @@ export class Machine {
     return isFailed(result) ? failedRun(result) : runOf(null, result);
   }
 
-  /** @returns besides, the accounts as they would be (`null`: gone), by address; none when it fails */
+  /** @returns also the resulting accounts by address (`null`: deleted); empty when it fails */
   simulate(
     tx: SolanaTransaction,
     wire: Uint8Array,
@@ -122,13 +122,13 @@ export class Machine {
     const { Account } = this.#binding;
     const { lamports, data, owner, executable } = account;
     const [key, program] = [keyOf(address), this.#keyOfProgram(owner)];
-    // The program does not matter to an account that is not to be.
+    // The owner of an account without lamports does not matter.
     const value = lamports === 0n ? new Account(0n, new Uint8Array(), program, false, 0n) : null;
     this.#vm.setAccount(key, value ?? new Account(lamports, data, program, executable, 0n));
     this.#tokens.note(address, lamports === 0n ? null : account);
   }
 
-  /** To be told of every account that an executed transaction could write to. */
+  /** Calls back with every account that an executed transaction could write to. */
   noteWritten(address: string, account: ChainAccount | null): void {
     this.#tokens.note(address, account);
   }
@@ -145,7 +145,7 @@ export class Machine {
     return this.#vm.minimumBalanceForRentExemption(BigInt(bytes));
   }
 
-  /** What the lookup tables hold at the indices; what is not there is left out, and the machine refuses it then. */
+  /** The lookup tables' addresses at the indices; missing ones are omitted, and the machine then refuses. */
   loadedAddresses(tx: SolanaTransaction): LoadedAddresses {
     const writable: string[] = [];
     const readonly: string[] = [];
@@ -164,7 +164,7 @@ export class Machine {
     return { writable, readonly };
   }
 
-  /** @param read the accounts as they are to be looked at */
+  /** @param read returns the accounts in the state to report */
   balances(addresses: readonly string[], read: (address: string) => ChainAccount | null): BalanceSheet {
     const lamports: bigint[] = [];
     const tokens: TokenBalance[] = [];
@@ -227,7 +227,7 @@ export class Machine {
   }
 }
 
-/** @throws RangeError for what is no address */
+/** @throws RangeError for an invalid address */
 function keyOf(address: string): Uint8Array {
   const key = parseBase58(address);
   if (key?.length !== KEY_BYTES) throw new RangeError(`${address} is no Solana address`);
@@ -251,7 +251,7 @@ function runOf(err: unknown, meta: TransactionMetadata): Run {
   };
 }
 
-/** Programs that nobody may call here: the sandbox has the programs it has. */
+/** Programs that no transaction may call: the set of programs in the sandbox is fixed. */
 const LOADERS: ReadonlySet<string> = new Set([
   'BPFLoader1111111111111111111111111111111111',
   'BPFLoader2111111111111111111111111111111111',

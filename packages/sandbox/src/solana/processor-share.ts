@@ -1,11 +1,11 @@
 /**
- * How much of a processor strangers may make the chain's thread use: a quarter of one, over some tens of milliseconds. The
- * thread's own processor time is what is counted, whatever it was spent on, since a call's work is not all in one turn.
+ * Limits the processor time of external calls in the chain's thread: a quarter of one processor, over some tens of
+ * milliseconds. All processor time of the thread counts, because a call's work spans several turns.
  */
 
-/** Processor milliseconds that come back in a millisecond. */
+/** Processor milliseconds that are refilled per millisecond. */
 const SHARE = 0.25;
-/** As much may be used at once. */
+/** Burst: the most that may be used without a pause. */
 const BURST_MS = 50;
 
 export class ProcessorShare {
@@ -22,7 +22,7 @@ export class ProcessorShare {
     this.#used = usedMs();
   }
 
-  /** @returns milliseconds until there is some of it again; 0: there is */
+  /** @returns milliseconds until some of it is available; 0: available */
   pauseMs(): number {
     const [now, used] = [this.#now(), this.#usedMs()];
     const back = (now - this.#at) * SHARE;

@@ -1,4 +1,4 @@
-/** What a node answers when it does not take a transaction. */
+/** A node's answers when it refuses a transaction. */
 import { MalformedTransaction, readTransaction, type SolanaTransaction } from '@bellwether/protocol';
 import type { Run } from './machine.ts';
 import { INVALID_PARAMS, PREFLIGHT_FAILED } from './rpc/rpc-error.ts';

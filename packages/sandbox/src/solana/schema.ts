@@ -1,13 +1,13 @@
 /**
- * The sandbox chain's tables. Idempotent, so that whoever migrates the database may run it at every start.
+ * The sandbox chain's tables. Idempotent: the migration may run it at every start.
  *
  * - sandbox_chain: one row. `genesis_ms` is slot 0; `seed_hash` keeps a database from being opened with the keys of
  *   another sandbox; `slot_ms` is how long a slot lasts since `genesis_ms`.
- * - sandbox_accounts: every account that is not the virtual machine's own, as it is after the last commit.
- * - sandbox_transactions: every transaction that landed, with what getTransaction tells of it. `err` and `meta` are
- *   texts of JSON, because they hold integers beyond what a double carries.
- * - sandbox_airdrops: what the faucet gave to an address on a UTC day, and for `source …` (a hash) to all for whom one
- *   caller asked. Earlier days go with the next one's first gift.
+ * - sandbox_accounts: every account except the virtual machine's own, as of the last commit.
+ * - sandbox_transactions: every transaction that landed, with the data of getTransaction. `err` and `meta` are JSON as
+ *   text, because they contain integers that a double cannot represent.
+ * - sandbox_airdrops: the faucet's total per address and UTC day; `source …` (a hash) is the total of all addresses
+ *   of one caller. The first gift of a day deletes earlier days.
  */
 import { TERM_SCHEMA } from '@bellwether/durable';
 

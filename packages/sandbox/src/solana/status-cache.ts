@@ -1,6 +1,6 @@
 /**
- * Transactions of the last slots, as a node remembers them: statuses are found by signature, duplicates by message. One
- * message has many valid signatures (Ed25519 leaves the nonce to the signer), and may have its effect only once.
+ * Transactions of the last slots, as in a node's cache: statuses are found by signature, duplicates by message. One
+ * message has many valid signatures (Ed25519 leaves the nonce to the signer), and may take effect only once.
  */
 import { createHash } from 'node:crypto';
 import type { SignatureStatus } from './types.ts';
@@ -28,12 +28,12 @@ export class StatusCache {
     this.#byMessage.set(entry.messageHash, entry);
   }
 
-  /** The transaction that took the message, under whatever signature. */
+  /** The transaction with this message, under any signature. */
   ofMessage(message: Uint8Array): RecentTransaction | undefined {
     return this.#byMessage.get(messageHashOf(message));
   }
 
-  /** Only what is durable. */
+  /** Durable transactions only. */
   durable(signature: string): RecentTransaction | undefined {
     const entry = this.#bySignature.get(signature);
     return entry?.pending === null ? entry : undefined;

@@ -1,26 +1,26 @@
-/** What the chain's thread and the others say to each other. Everything here survives a structured clone. */
+/** Messages between the chain's thread and the others. All of them survive a structured clone. */
 import type { DatabaseAddress } from './database-address.ts';
 import { AirdropRefused, type ChainCalls, SandboxChainUnavailable } from './types.ts';
 
 export type CallName = keyof ChainCalls;
 
-/** One for each call; its answer carries the same id. */
+/** Unique per call; its answer carries the same id. */
 export type CallMessage = {
   [Name in CallName]: {
     readonly kind: 'call';
     readonly id: number;
     readonly name: Name;
     readonly args: Parameters<ChainCalls[Name]>;
-    /** The chain's time: its thread has no clock of its own. */
+    /** The chain's time: its thread has no clock. */
     readonly nowMs: number;
-    /** Strangers wait for the desk. */
-    readonly isStranger: boolean;
+    /** External calls wait until the desk's calls have started. */
+    readonly isExternal: boolean;
   };
 }[CallName];
 
 export type ToChain =
   | CallMessage
-  /** Answered at once by a thread that is not stuck. */
+  /** A thread that is not stuck answers immediately. */
   | { readonly kind: 'ping'; readonly nowMs: number }
   | { readonly kind: 'close' };
 
@@ -28,7 +28,7 @@ export type FromChain =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly error: ErrorFacts }
   | { readonly kind: 'state'; readonly state: 'open' | 'reading' | 'superseded' }
-  /** It could not be opened for the first time, and the thread ends. */
+  /** The first opening of the chain failed, and the thread ends. */
   | { readonly kind: 'unopened'; readonly error: ErrorFacts }
   | { readonly kind: 'landed' }
   | { readonly kind: 'pong' }
@@ -44,7 +44,7 @@ export interface ThreadData {
   readonly nowMs: number;
 }
 
-/** Classes do not survive the way between threads; the ones that a caller tells apart are made again. */
+/** A structured clone loses classes; those that callers distinguish are restored. */
 export interface ErrorFacts {
   readonly name: string;
   readonly message: string;

@@ -1,6 +1,6 @@
 /**
- * Token accounts and mints as bytes, of both token programs, and which wallet has which. Reads alone; the layouts are
- * the programs' own. A Token-2022 account is told from a mint by its length or by the byte behind the base layout.
+ * Reads token accounts and mints of both token programs from bytes, and indexes them by wallet. The layouts are the
+ * programs' own. Length, or the byte after the base layout, distinguishes a Token-2022 account from a mint.
  */
 import { parseBase58, SOLANA_PROGRAMS, toBase58 } from '@bellwether/protocol';
 import type { ChainAccount } from './types.ts';
@@ -36,7 +36,7 @@ export interface TokenAccount {
   readonly delegate: string | null;
   readonly delegatedAmount: bigint;
   readonly state: 'initialized' | 'frozen';
-  /** Lamports that are set aside for rent, in an account of wrapped SOL. */
+  /** Lamports reserved for rent, in an account of wrapped SOL. */
   readonly rentExemptReserve: bigint | null;
   readonly closeAuthority: string | null;
   readonly extensions: readonly number[];
@@ -53,7 +53,7 @@ export interface Mint {
 
 const viewOf = (data: Uint8Array): DataView => new DataView(data.buffer, data.byteOffset, data.byteLength);
 const keyAt = (data: Uint8Array, at: number): string => toBase58(data.subarray(at, at + KEY_BYTES));
-/** Four bytes that say whether there is a key, and the key. */
+/** Four bytes that flag whether a key is present, and the key. */
 const optionalKeyAt = (data: Uint8Array, at: number): string | null =>
   viewOf(data).getUint32(at, true) === 1 ? keyAt(data, at + 4) : null;
 
@@ -99,7 +99,7 @@ function kindOf({ owner, data }: Pick<ChainAccount, 'owner' | 'data'>): 'mint' |
   return kind === KIND_OF_ACCOUNT ? 'account' : null;
 }
 
-/** Numbers of the extensions behind the base layout: two bytes of kind, two of length, the content. */
+/** Kinds of the extensions after the base layout: two bytes of kind, two of length, the content. */
 function extensionsOf(data: Uint8Array): number[] {
   const view = viewOf(data);
   const kinds: number[] = [];
@@ -113,13 +113,13 @@ function extensionsOf(data: Uint8Array): number[] {
 
 type Keys = Map<string, Set<string>>;
 
-/** Which token accounts a wallet owns, or may spend from. Keys are kept as hex: base58 costs fifty times as much. */
+/** The token accounts that a wallet owns or may spend from. Keys are hex: base58 is fifty times slower. */
 export class TokenIndex {
   readonly #byOwner: Keys = new Map();
   readonly #byDelegate: Keys = new Map();
   readonly #known = new Map<string, { readonly owner: string; readonly delegate: string | null }>();
 
-  /** @param account `null` when it is gone */
+  /** @param account `null` when it was deleted */
   note(address: string, account: ChainAccount | null): void {
     const before = this.#known.get(address);
     const after = account === null ? null : keysOf(account);

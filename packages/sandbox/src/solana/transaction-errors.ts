@@ -1,6 +1,6 @@
 /**
- * The virtual machine's errors in the JSON form of Solana's RPC, and in the words a node uses for them. The machine
- * numbers what has no fields; the order of these names is that numbering, and a test holds it.
+ * The virtual machine's errors in the JSON form and the texts of Solana's RPC. The machine numbers errors without
+ * fields; the order of these names is that numbering, and a test pins it.
  */
 import type {
   FailedTransactionMetadata,
@@ -106,7 +106,7 @@ const INSTRUCTION_ERRORS = [
 type MachineError = ReturnType<FailedTransactionMetadata['err']>;
 type InstructionFault = ReturnType<TransactionErrorInstructionError['err']>;
 
-/** `TransactionError` as RPC gives it. */
+/** `TransactionError` in the form of the RPC. */
 export function toRpcError(error: MachineError): unknown {
   if (typeof error === 'number') return nameOf(TRANSACTION_ERRORS, error);
   switch (error.constructor.name) {
@@ -143,7 +143,7 @@ function nameOf(names: readonly string[], index: number): string {
   return name;
 }
 
-/** Errors that clients and people meet often, in a node's words. */
+/** Frequent errors, with a node's texts. */
 const SENTENCES: Readonly<Record<string, string>> = {
   AccountNotFound: 'Attempt to debit an account but found no record of a prior credit.',
   AlreadyProcessed: 'This transaction has already been processed',
@@ -156,7 +156,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   AddressLookupTableNotFound: "Transaction loads an address table account that doesn't exist",
 };
 
-/** As a node words it. */
+/** The error as a node's text. */
 export function errorSentence(err: unknown): string {
   if (typeof err === 'string') return SENTENCES[err] ?? err;
   const { InstructionError: fault, InsufficientFundsForRent: rent } = err as {

@@ -1,7 +1,7 @@
 /**
- * What the sandbox chain offers to the doors in front of it. Addresses, signatures and blockhashes are base58,
- * lamports bigint, slots and heights whole numbers; errors of transactions have the JSON form that Solana's RPC gives
- * them (`"AccountInUse"`, `{"InstructionError":[0,{"Custom":1}]}`).
+ * The sandbox chain's interface for its doors. Addresses, signatures and blockhashes are base58, lamports bigint, slots
+ * and heights whole numbers; errors of transactions have the JSON form of Solana's RPC (`"AccountInUse"`,
+ * `{"InstructionError":[0,{"Custom":1}]}`).
  */
 
 import type { Sql } from '@bellwether/durable';
@@ -19,7 +19,7 @@ export interface AddressedAccount {
   readonly account: ChainAccount;
 }
 
-/** A transaction that landed; it may have failed there, and then it cost its fee. */
+/** A transaction that landed; when it failed on the chain, only its fee was paid. */
 export interface Executed {
   readonly signature: string;
   readonly slot: number;
@@ -37,10 +37,10 @@ export interface Statement {
   readonly values: readonly (string | null)[];
 }
 
-/** What a node refuses before it takes a transaction, as JSON-RPC tells it. Proof that this attempt did not land. */
+/** A node's refusal before it accepts a transaction, in JSON-RPC's terms. Proof that this attempt did not land. */
 export interface Refusal {
   readonly kind: 'refused';
-  /** −32002 preflight, −32003 signature, −32602 no transaction at all. */
+  /** −32002 preflight, −32003 signature, −32602 not a transaction. */
   readonly code: number;
   readonly message: string;
   readonly data?: PreflightFailure;
@@ -55,13 +55,13 @@ export interface PreflightFailure {
 export type SendOutcome = { readonly kind: 'executed'; readonly executed: Executed } | Refusal;
 
 export interface SendOptions {
-  /** Join the commit of this one transaction. One that fails makes the whole commit fail. */
+  /** Added to the commit of this transaction. A failing statement fails the whole commit. */
   readonly also?: readonly Statement[];
-  /** Lets a transaction that fails land nevertheless, for its fee. */
+  /** Lets a failing transaction land, for its fee. */
   readonly skipPreflight?: boolean;
 }
 
-/** What the parties of a transaction hold; one entry per account of the message, lookups included. */
+/** Balances of a transaction's accounts; one entry per account of the message, lookups included. */
 export interface BalanceSheet {
   readonly lamports: readonly bigint[];
   readonly tokens: readonly TokenBalance[];
@@ -80,7 +80,7 @@ export interface SimulateOptions {
   /** Not together with `replaceRecentBlockhash`. */
   readonly sigVerify: boolean;
   readonly replaceRecentBlockhash: boolean;
-  /** Accounts whose state afterwards is wanted. */
+  /** Accounts whose resulting state is requested. */
   readonly accounts?: readonly string[];
 }
 
@@ -90,11 +90,11 @@ export interface Simulated {
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;
   readonly returnData: ReturnData | null;
-  /** In the order asked for. */
+  /** In the requested order. */
   readonly accounts: readonly (ChainAccount | null)[];
   readonly fee: bigint;
   readonly pre: BalanceSheet;
-  /** As `pre` when it fails. */
+  /** Equal to `pre` when it fails. */
   readonly post: BalanceSheet;
   readonly loadedAddresses: LoadedAddresses;
   readonly replacementBlockhash: { readonly blockhash: string; readonly lastValidBlockHeight: number } | null;
@@ -105,7 +105,7 @@ export interface ReturnData {
   readonly data: Uint8Array;
 }
 
-/** What the lookup tables of a transaction point to. */
+/** Addresses that a transaction loads from lookup tables. */
 export interface LoadedAddresses {
   readonly writable: readonly string[];
   readonly readonly: readonly string[];
@@ -121,7 +121,7 @@ export interface SignatureStatus {
   readonly confirmationStatus: 'confirmed' | 'finalized';
 }
 
-/** A landed transaction as history keeps it. */
+/** A landed transaction as stored in the history. */
 export interface LandedTransaction {
   readonly slot: number;
   /** Epoch milliseconds. */
@@ -152,21 +152,21 @@ export interface LocalChain {
   genesisHash(): string;
   /** Transactions that ever landed. */
   transactionCount(): number;
-  /** Those that landed after a slot, which is one of the last 300. */
+  /** Transactions that landed after a slot, which must be one of the last 300. */
   landedSince(slot: number): number;
   minimumBalanceForRentExemption(bytes: number): bigint;
   /**
    * Executes; resolves when accounts, status and all statements are durable, in one PostgreSQL transaction.
-   * @throws SandboxChainUnavailable which says whether it may have landed
+   * @throws SandboxChainUnavailable which states whether it may have landed
    */
   send(wire: Uint8Array, options?: SendOptions): Promise<SendOutcome>;
   /** Leaves no trace. @throws SandboxChainUnavailable */
   simulate(wire: Uint8Array, options: SimulateOptions): Promise<SimulationOutcome>;
   /** `null` when there is none. @throws SandboxChainUnavailable */
   account(address: string): ChainAccount | null;
-  /** In the order of the mints; 0n for what is no mint. */
+  /** In the order of the mints; 0n for an account that is not a mint. */
   tokenSupplies(mints: readonly string[]): readonly bigint[];
-  /** `null`: unknown. Without `searchHistory` the last 300 slots alone are looked through. */
+  /** `null`: unknown. Without `searchHistory` only the last 300 slots are searched. */
   status(signature: string, searchHistory?: boolean): Promise<SignatureStatus | null>;
   /** The same for many, in their order, with at most one query. */
   statuses(
@@ -176,31 +176,31 @@ export interface LocalChain {
   transaction(signature: string): Promise<LandedTransaction | null>;
   /**
    * A transfer from the faucet; resolves with its signature when it is durable.
-   * @param allowance missing: the faucet gives what is asked for
-   * @throws AirdropRefused when the allowance of the day is used up, or the amount cannot be given
+   * @param allowance missing: unlimited
+   * @throws AirdropRefused when the allowance of the day is used up, or the amount is invalid
    */
   airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string>;
-  /** Sets accounts as they are given (mints, funded token accounts); none with 0 lamports remains. Durable. */
+  /** Writes accounts durably (mints, funded token accounts); an account with 0 lamports is deleted. */
   put(accounts: readonly AddressedAccount[], also?: readonly Statement[]): Promise<void>;
-  /** Accounts of both token programs, those that hold nothing included. @throws SandboxChainUnavailable */
+  /** Accounts of both token programs, empty ones included. @throws SandboxChainUnavailable */
   tokenAccountsOf(owner: string, filter: TokenFilter): readonly AddressedAccount[];
   tokenAccountsByDelegate(delegate: string, filter: TokenFilter): readonly AddressedAccount[];
 }
 
-/** What the chain's thread can be asked for. */
+/** The calls of the chain's thread. */
 export interface ChainCalls extends LocalChain {
   /**
    * Answers the body of a JSON-RPC request.
-   * @returns UTF-8 JSON; `null` when it held notifications alone
+   * @returns UTF-8 JSON; `null` when it contains only notifications
    */
   rpc(body: string, limits: RpcLimits): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
-/** Of one request, for all of its calls together. */
+/** Limits of one request, for all of its calls together. */
 export interface RpcLimits {
-  /** `desk`: the process itself asks, in its own measure, and is answered before strangers. */
-  readonly caller: 'desk' | 'stranger';
-  /** How many calls the body holds. */
+  /** `desk`: the process itself, without a budget, answered before `external` callers. */
+  readonly caller: 'desk' | 'external';
+  /** Number of calls in the body. */
   readonly calls: number;
   readonly airdrops: AirdropAllowance;
 }
@@ -212,15 +212,15 @@ type Asynchronous<Methods> = {
 };
 
 /**
- * The chain as every other thread has it. Each call rejects with SandboxChainUnavailable when the chain cannot be used,
- * and says then whether it may have landed.
+ * The chain's interface in every other thread. Each call rejects with SandboxChainUnavailable when the chain cannot be
+ * used; the error states whether the call may have landed.
  */
 export interface SandboxChain extends Asynchronous<ChainCalls> {
-  /** Calls back after a commit in which transactions landed. @returns ends it */
+  /** Calls back after a commit in which transactions landed. @returns removes the listener */
   onLanded(listener: () => void): () => void;
-  /** Whether it can be used now; `false` while it starts again from the database. */
+  /** Whether it can be used; `false` while it restarts from the database. */
   isOpen(): boolean;
-  /** Waits for what is on its way, for some seconds; everything after it is refused. */
+  /** Refuses new calls, and waits some seconds for running ones. */
   close(): Promise<void>;
 }
 
@@ -228,33 +228,33 @@ export interface SandboxChain extends Asynchronous<ChainCalls> {
 export interface AirdropAllowance {
   /** To an address. */
   readonly perDay: bigint;
-  /** To all addresses that one caller asks for; missing: the desk itself asks. */
+  /** To all addresses of one caller; missing: the desk itself asks. */
   readonly caller?: { readonly source: string; readonly perDay: bigint };
 }
 
 export interface TokenFilter {
   readonly mint?: string;
   readonly programId?: string;
-  /** No more of them are read. */
+  /** Most accounts that are read. */
   readonly most?: number;
 }
 
 export interface ChainOptions {
-  /** Where SANDBOX_CHAIN_SCHEMA has been run. The chain opens connections of its own to the same database. */
+  /** A database with SANDBOX_CHAIN_SCHEMA. The chain opens separate connections to it. */
   readonly sql: Sql;
-  /** Blockhashes and the faucet's key follow from it. The same one at every start. */
+  /** Blockhashes and the faucet's key derive from it. Must be the same at every start. */
   readonly seed: string;
-  /** Read whenever the chain is asked for something. */
+  /** Read at every call of the chain. */
   readonly clock: { now(): number };
   /**
-   * A statement that joins every commit in which transactions landed. Its one value is a JSON list of
-   * `LandedRow`s, in order of execution.
+   * A statement in every commit in which transactions landed. Its only value is a JSON list of `LandedRow`s, in order
+   * of execution.
    */
   readonly landing?: string;
   readonly log?: (message: string, details?: unknown) => void;
 }
 
-/** What the landing statement is given of a transaction; one that failed is given, too. */
+/** A transaction, failed ones included, as the landing statement receives it. */
 export interface LandedRow {
   /** SHA-256 of the message, hex. */
   readonly message_hash: string;
@@ -264,10 +264,10 @@ export interface LandedRow {
   readonly at_ms: number;
 }
 
-/** The chain cannot be used: its database was lost, somebody else leads, or it was closed. */
+/** The chain cannot be used: its database was lost, another process leads, or it was closed. */
 export class SandboxChainUnavailable extends Error {
   override readonly name = 'SandboxChainUnavailable';
-  /** Whether what was asked for happened: `no` is proof, `unknown` is none. */
+  /** Whether the call took effect: `no` is proof, `unknown` is not. */
   readonly landed: 'no' | 'unknown';
 
   constructor(landed: 'no' | 'unknown', reason: string, options?: ErrorOptions) {
@@ -276,12 +276,12 @@ export class SandboxChainUnavailable extends Error {
   }
 }
 
-/** The faucet does not give this. The message says why. */
+/** The faucet refuses this request. The message gives the reason. */
 export class AirdropRefused extends Error {
   override readonly name = 'AirdropRefused';
 }
 
-/** More calls of strangers are waiting than the chain takes. */
+/** The queue of external calls is full. */
 export class ChainBusy extends Error {
   override readonly name = 'ChainBusy';
 

@@ -1,6 +1,6 @@
 /** What the venue's door needs. */
 import type { RecoverPublicKey } from '@bellwether/protocol';
-import type { PaperExchange } from '../../index.ts';
+import type { PaperExchange } from '../../paper-exchange.ts';
 import type { Guarded } from '../limits.ts';
 import type { VenueKeys } from './venue-keys.ts';
 

@@ -1,6 +1,6 @@
 /** The venue's public market data. Wire reference 2.9. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { BookView, MarketView, Outcome } from '../../index.ts';
+import type { BookView, MarketView, Outcome } from '../../paper-exchange.ts';
 import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
 import { bodyText } from './auth-routes.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';

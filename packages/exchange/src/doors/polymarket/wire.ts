@@ -10,7 +10,7 @@ import {
   microToNumber,
   pipsToNumber,
 } from '@bellwether/contract/decimals';
-import type { BookView, Level, MarketView, Outcome } from '../../index.ts';
+import type { BookView, Level, MarketView, Outcome } from '../../paper-exchange.ts';
 
 const OUTCOMES = [
   ['YES', 'Yes'],

@@ -1,4 +1,4 @@
-/** Accounts and token amounts as Solana's RPC writes them. */
+/** Accounts and token amounts in the format of Solana's RPC. */
 import { zstdCompressSync } from 'node:zlib';
 import { SOLANA_PROGRAMS, toBase58 } from '@bellwether/protocol';
 import { type Mint, readToken, type TokenAccount } from '../token-accounts.ts';
@@ -11,13 +11,13 @@ import { INVALID_REQUEST, RpcError } from './rpc-error.ts';
 const ENCODINGS = ['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'] as const;
 export type AccountEncoding = (typeof ENCODINGS)[number];
 
-/** Spelling more than this in base58 costs too much; nodes refuse it too. */
+/** Most bytes in base58, which is slow to encode; nodes have the same limit. */
 const MAX_BASE58_BYTES = 128;
-/** What rent-exempt accounts have there. */
+/** The `rentEpoch` of rent-exempt accounts. */
 const RENT_EPOCH = 2n ** 64n - 1n;
 const IMMUTABLE_OWNER = 7;
 
-/** How the caller wants accounts: `{encoding, dataSlice}`. */
+/** The caller's format of accounts: `{encoding, dataSlice}`. */
 export interface AccountView {
   readonly encoding: AccountEncoding;
   readonly slice: { readonly offset: number; readonly length: number } | null;
@@ -34,7 +34,7 @@ export function accountViewOf(options: Options, otherwise: AccountEncoding = 'bi
   };
 }
 
-/** @throws RpcError when the request has read enough, before anything is encoded */
+/** @throws RpcError when the request exceeds its budget, before anything is encoded */
 export function accountJson(
   account: ChainAccount | null,
   view: AccountView,
@@ -72,7 +72,7 @@ function dataJson(
     case 'base64+zstd':
       return [zstdCompressSync(data).toString('base64'), 'base64+zstd'];
     case 'base64':
-    // What nobody knows how to parse is given as it is.
+    // Data without a parser is returned unparsed.
     case 'jsonParsed':
       return [data.toString('base64'), 'base64'];
   }
@@ -135,7 +135,7 @@ export function uiTokenAmount(amount: bigint, decimals: number): object {
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
   const uiAmountString = fraction === '' ? whole : `${whole}.${fraction}`;
-  // `uiAmount` is a double in the protocol itself, and deprecated for that.
+  // `uiAmount` is a double in the protocol, and therefore deprecated there.
   return { amount: String(amount), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }
 

@@ -1,4 +1,4 @@
-/** Methods that read accounts, tokens above all. */
+/** Methods that read accounts, mainly token accounts. */
 import { type Mint, readToken, TOKEN_PROGRAMS, type TokenAccount } from '../token-accounts.ts';
 import type { AddressedAccount, LocalChain, TokenFilter } from '../types.ts';
 import { accountJson, accountViewOf, uiTokenAmount } from './account-json.ts';

@@ -1,6 +1,6 @@
 /**
- * Answers the body of a JSON-RPC request: one call, or a batch. It runs in the chain's thread; where there is no chain
- * to ask, the door itself uses it to say so, call by call.
+ * Answers the body of a JSON-RPC request: one call, or a batch. It runs in the chain's thread; without a chain the door
+ * uses it to answer every call with an error.
  */
 import { parseJson, toJson } from '../exact-json.ts';
 import { type LocalChain, type RpcLimits, SandboxChainUnavailable } from '../types.ts';
@@ -23,27 +23,27 @@ const METHODS: ReadonlyMap<string, Method> = new Map(
   Object.entries({ ...CLUSTER_METHODS, ...ACCOUNT_METHODS, ...TRANSACTION_METHODS }),
 );
 
-/** Methods that may have changed the chain although no answer came. */
+/** Methods that may have changed the chain although no answer arrived. */
 const MAY_LAND: ReadonlySet<unknown> = new Set(['sendTransaction', 'requestAirdrop']);
 
 export interface Answering {
   /** The chain for a call of the method. @throws RpcError, SandboxChainUnavailable */
   readonly find: () => LocalChain;
   readonly limits: RpcLimits;
-  /** Told of what is a fault of ours. */
+  /** Receives internal errors. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** @param body valid JSON. @returns JSON; `null` when there is nothing to answer */
 export async function answerBody(body: string, answering: Answering): Promise<string | null> {
   const calls = parseJson(body);
-  const isStranger = answering.limits.caller === 'stranger';
-  const budget = isStranger ? new Budget() : Budget.unlimited();
+  const isExternal = answering.limits.caller === 'external';
+  const budget = isExternal ? new Budget() : Budget.unlimited();
   const many = Array.isArray(calls) ? calls : [calls];
   const texts = await inTurns(many, (call) => answerCall(call, answering, budget));
-  const told = texts.filter((text) => text !== null);
-  if (told.length === 0) return null;
-  return Array.isArray(calls) ? `[${told.join(',')}]` : (told[0] ?? null);
+  const answers = texts.filter((text) => text !== null);
+  if (answers.length === 0) return null;
+  return Array.isArray(calls) ? `[${answers.join(',')}]` : (answers[0] ?? null);
 }
 
 /** The JSON of the answer; `null` for a notification. */
@@ -58,15 +58,15 @@ async function answerCall(call: unknown, answering: Answering, budget: Budget): 
     budget.answer(text);
     return text;
   } catch (error) {
-    // A request that names no id is a notification, unless it is none at all.
+    // A valid request without an id is a notification.
     if (id === undefined && !isInvalidRequest(error)) return null;
     return toJson({ jsonrpc: '2.0', error: errorJson(error, call, answering), id: id ?? null });
   }
 }
 
 /**
- * Side by side, so that what is sent in one batch shares a commit; but each begins in a turn of its own, so that the
- * thread serves others in between.
+ * Concurrently, so that transactions of one batch share a commit; but each call starts in a separate turn of the event
+ * loop, so that the thread serves other callers in between.
  */
 async function inTurns<T>(calls: readonly unknown[], answer: (call: unknown) => Promise<T>): Promise<T[]> {
   const answers: Promise<T>[] = [];
@@ -101,20 +101,20 @@ const isInvalidRequest = (error: unknown): boolean =>
   error instanceof RpcError && error.code === INVALID_REQUEST;
 
 function errorJson(error: unknown, call: unknown, { onFault }: Answering): object {
-  const told = asRpcError(error, call);
-  if (told === null) {
+  const rpcError = asRpcError(error, call);
+  if (rpcError === null) {
     onFault(error);
     return { code: INTERNAL_ERROR, message: 'Internal error' };
   }
-  const { code, message, data } = told;
+  const { code, message, data } = rpcError;
   return data === undefined ? { code, message } : { code, message, data };
 }
 
-/** `null` for what is a fault of ours. */
+/** `null` for an internal error. */
 function asRpcError(error: unknown, call: unknown): RpcError | null {
   if (error instanceof RpcError) return error;
   if (!(error instanceof SandboxChainUnavailable)) return null;
-  // What only reads has certainly not landed, whatever became of its neighbours in the batch.
+  // A reading call has certainly not landed, regardless of the other calls in the batch.
   const { method } = call as { readonly method?: unknown };
   if (error.landed === 'no' || !MAY_LAND.has(method)) return nodeUnhealthy();
   return new RpcError(

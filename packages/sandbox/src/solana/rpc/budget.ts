@@ -1,13 +1,13 @@
-/** What one request may make the process read and answer, whatever the number of its calls. */
+/** Limits the data that one request may read and return, over all of its calls. */
 import { INVALID_PARAMS, RpcError } from './rpc-error.ts';
 
-/** Bytes of accounts, counted before they are encoded: that is where the work is. */
+/** Bytes of accounts, counted before encoding, which is the expensive part. */
 const MAX_READ_BYTES = 1024 * 1024;
 const MAX_ANSWER_CHARS = 2 * 1024 * 1024;
 const MAX_TOKEN_ACCOUNTS = 1_000;
 
 export class Budget {
-  /** Of an owner's token accounts so many are looked at. */
+  /** Most token accounts of one owner that are read. */
   readonly mostTokenAccounts: number;
   #bytes: number;
   #chars: number;
@@ -18,7 +18,7 @@ export class Budget {
     this.mostTokenAccounts = mostTokenAccounts;
   }
 
-  /** For the desk itself. */
+  /** For the desk's own requests. */
   static unlimited(): Budget {
     const { POSITIVE_INFINITY: all } = Number;
     return new Budget(all, all, all);

@@ -1,4 +1,4 @@
-/** Methods about the node, its blocks and what transactions cost. */
+/** Methods about the node, its blocks and transaction fees. */
 import { concatBytes, MalformedTransaction, parseBase64Strict, readTransaction } from '@bellwether/protocol';
 import { RECENT_SLOTS, SLOT_MS } from '../block-clock.ts';
 import { feeOf } from '../fee.ts';
@@ -50,7 +50,7 @@ export const CLUSTER_METHODS: Methods = {
     params.options(0, chain.slot());
     return chain.transactionCount();
   },
-  // Every slot has its block here, and lasts as long as the next.
+  // Every slot has its block here, and all slots have the same length.
   getRecentPerformanceSamples: (params, { chain }) => {
     const [slot, wanted] = [chain.slot(), params.maybeWhole(0) ?? MAX_SAMPLES];
     if (wanted > MAX_SAMPLES) throw invalidParam(`Invalid limit; max ${MAX_SAMPLES}`);
@@ -81,7 +81,7 @@ function getFeeForMessage(params: Params, { chain }: MethodContext): unknown {
   const message = parseBase64Strict(params.text(0));
   if (message === null) throw invalidParam('the message must be base64');
   const required = message[0] === VERSION_FLAG ? message[1] : message[0];
-  // Read as the transaction it belongs to, its signatures missing.
+  // Parsed as a transaction without its signatures.
   const signatures = new Uint8Array(1 + SIGNATURE_BYTES * ((required ?? 0) & 0x7f));
   signatures[0] = (required ?? 0) & 0x7f;
   try {

@@ -1,7 +1,7 @@
 /**
- * The sandbox chain's JSON-RPC door: what a Solana node answers, for the methods that a desk, a wallet or a fee
- * collector needs. It takes requests, charges for them and hands them to the chain's thread, which answers them; a
- * request costs this thread no more than its bytes.
+ * The sandbox chain's JSON-RPC door: a Solana node's answers for the methods that a desk, a wallet or a fee collector
+ * needs. It accepts requests, charges for them and forwards them to the chain's thread, which answers them; in this
+ * thread the cost of a request is proportional to its bytes.
  *
  * Register it with Fastify under a prefix of your choice. Errors are JSON-RPC's, with HTTP status 200, as nodes do.
  */
@@ -33,20 +33,20 @@ import {
 } from './rpc-error.ts';
 
 export interface SolanaRpcDoorOptions {
-  /** `null` while there is none to ask: the door then answers as an unhealthy node. */
+  /** `null` while no chain is open: the door then answers as an unhealthy node. */
   readonly chain: () => SandboxChain | null;
   readonly guard: Guarded;
 }
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 const MAX_BATCH = 10;
-/** Lamports that the faucet gives an address, and all addresses that one caller asks for, on a UTC day. */
+/** Lamports per UTC day that the faucet gives to an address, and to all addresses of one caller. */
 const AIRDROP_PER_DAY = 10_000_000_000n;
 const AIRDROP_PER_CALLER_AND_DAY = 50_000_000_000n;
-/** By then a chain that has too much to do has done it. */
+/** Seconds after which an overloaded chain should have capacity again. */
 const BUSY_RETRY_S = 1;
 
-/** What a method costs the process, in tokens of the caller's bucket; any other one. */
+/** The cost of a method, in tokens of the caller's bucket; the default for other methods. */
 const TOKENS: ReadonlyMap<unknown, number> = new Map([
   ['sendTransaction', 10],
   ['requestAirdrop', 10],
@@ -114,13 +114,13 @@ function limitsOf(guard: Guarded, request: FastifyRequest, calls: number): RpcLi
   const perDay = AIRDROP_PER_DAY;
   if (guard === null) return { caller: 'desk', calls, airdrops: { perDay } };
   const caller = { source: guard.sourceOf(request), perDay: AIRDROP_PER_CALLER_AND_DAY };
-  return { caller: 'stranger', calls, airdrops: { perDay, caller } };
+  return { caller: 'external', calls, airdrops: { perDay, caller } };
 }
 
 const refusalJson = ({ code, message }: RpcError): string =>
   toJson({ jsonrpc: '2.0', error: { code, message }, id: null });
 
-/** The calls that a body holds, as far as their price is concerned; what is none is refused as a whole. */
+/** The calls of a body, for pricing; an invalid body is refused as a whole. */
 function callsOf(body: string): readonly unknown[] | RpcError {
   let calls: unknown;
   try {
@@ -139,7 +139,7 @@ const tokensOf = (calls: readonly unknown[]): number =>
     0,
   );
 
-/** Too much is waiting for the chain: everybody is asked to come back. */
+/** The chain's queue is full: every caller is asked to retry later. */
 function sayBusy(reply: FastifyReply): FastifyReply {
   const refused = new RpcError(TOO_MANY_REQUESTS, `The node has too much to do: wait ${BUSY_RETRY_S} s.`);
   return sayWhen(reply.type('application/json'), { retryAfterS: BUSY_RETRY_S }).send(refusalJson(refused));
@@ -152,7 +152,7 @@ function acceptAnyBodyAsText(door: FastifyInstance): void {
   );
 }
 
-/** Faults of the request as a whole: the body was not read, so there is no id to answer to. */
+/** Errors of the whole request: the body was not read, so the answer has no id. */
 function answerErrorsAsANode(door: FastifyInstance): void {
   door.setErrorHandler((error: FastifyError | TooManyRequests | NulInUrl, request: FastifyRequest, reply) => {
     reply.type('application/json');

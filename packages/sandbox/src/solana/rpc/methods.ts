@@ -1,15 +1,15 @@
-/** What the methods have in common: what they are given, and the envelope of answers that hold for a slot. */
+/** Shared by the methods: their inputs, and the envelope of answers that are valid at a slot. */
 import { readToken } from '../token-accounts.ts';
 import type { AirdropAllowance, LocalChain } from '../types.ts';
 import type { Budget } from './budget.ts';
 import type { Params } from './params.ts';
 
-/** Of the node whose behaviour this follows. */
+/** Version of the node whose behaviour is reproduced. */
 export const API_VERSION = '3.0.0';
 
 export interface MethodContext {
   readonly chain: LocalChain;
-  /** Of the request that the call belongs to. */
+  /** Budget of the request that contains the call. */
   readonly budget: Budget;
   readonly airdrops: AirdropAllowance;
 }
@@ -22,7 +22,7 @@ export const atSlot = (chain: LocalChain, value: unknown): object => ({
   value,
 });
 
-/** 0 for what is no mint. */
+/** 0 when the account is not a mint. */
 export const decimalsIn =
   (chain: LocalChain) =>
   (mint: string): number => {

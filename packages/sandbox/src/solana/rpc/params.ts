@@ -1,4 +1,4 @@
-/** Positional parameters of a JSON-RPC call, read strictly: what has the wrong kind is refused by its place or name. */
+/** Positional parameters of a JSON-RPC call, read strictly: a wrong type is refused with its position or name. */
 import { parseBase58, parseSolanaAddress } from '@bellwether/protocol';
 import { invalidParam, slotNotReached } from './rpc-error.ts';
 
@@ -41,14 +41,14 @@ export class Params {
     return BigInt(value);
   }
 
-  /** `undefined` when it was left out. */
+  /** `undefined` when it is missing. */
   maybeWhole(index: number): bigint | undefined {
     return (this.#values[index] ?? null) === null ? undefined : this.whole(index);
   }
 
   /**
-   * The options, empty when they were left out.
-   * @param slot ours; a `minContextSlot` beyond it is refused
+   * The options, empty when they are missing.
+   * @param slot the current slot; a higher `minContextSlot` is refused
    */
   options(index: number, slot: number): Options {
     return new Options(this.#values[index] ?? {}, slot);

@@ -1,4 +1,4 @@
-/** A refusal in JSON-RPC's form, with the codes and words of Solana's nodes: clients match on both. */
+/** An error in JSON-RPC's form, with the codes and texts of Solana's nodes: clients match on both. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -18,7 +18,7 @@ export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 export const PREFLIGHT_FAILED = -32002;
 export const SIGNATURE_FAILED = -32003;
-/** The code that public nodes give beside HTTP 429. */
+/** The code that public nodes send with HTTP 429. */
 export const TOO_MANY_REQUESTS = 429;
 const NODE_UNHEALTHY = -32005;
 const VERSION_NOT_SUPPORTED = -32015;

@@ -67,7 +67,7 @@ async function sendTransaction(params: Params, { chain }: MethodContext): Promis
   const wire = await wireOf(text, options);
   const outcome = await chain.send(wire, { skipPreflight });
   if (outcome.kind === 'executed') return outcome.executed.signature;
-  // Without preflight a node takes what will never land, and says no more.
+  // Without preflight a node accepts a transaction that can never land, and reports nothing.
   if (skipPreflight && (outcome.code === PREFLIGHT_FAILED || outcome.code === SIGNATURE_FAILED))
     return toBase58(readTransaction(wire).signatures[0]!);
   throw refusalError(outcome);
@@ -92,7 +92,7 @@ async function simulateTransaction(params: Params, context: MethodContext): Prom
   return atSlot(chain, simulationJson(outcome, accounts));
 }
 
-/** Base58 is the protocol's default, for history's sake. */
+/** Base58 is the protocol's default for historical reasons. */
 async function wireOf(text: string, options: Options): Promise<Uint8Array> {
   const encoding = options.choice('encoding', WIRE_ENCODINGS, 'base58');
   if (encoding === 'base58' && text.length > MAX_BASE58_CHARS) throw tooLarge(encoding);
@@ -138,7 +138,7 @@ const simulationJson = (outcome: Simulated, accounts: unknown): object => ({
   accounts,
   err: outcome.err,
   fee: outcome.fee,
-  // Not recorded here.
+  // The sandbox does not record these.
   innerInstructions: null,
   loadedAddresses: outcome.loadedAddresses,
   logs: outcome.logs,
