@@ -82,7 +82,7 @@ describe('the Solana key', () => {
   test.each([
     ['too short', SECRET.subarray(1)],
     ['of another address', keyFile.with(40, 1)],
-    ['no base58', '0OIl'],
+    ['not base58', '0OIl'],
     ['no key', ''],
     ['no bytes', JSON.stringify([...keyFile.slice(1), 256])],
     ['broken JSON', '[1,2'],
