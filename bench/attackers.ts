@@ -1,6 +1,6 @@
 /**
- * Strangers of several addresses, in a worker thread: each of their connections sends the next request as soon as the
- * last one is answered, until the time is over. What is to land is sent once, everything else again and again.
+ * Attackers from several addresses, in a worker thread: each of their connections sends the next request as soon as the
+ * last one is answered, until the time is over. Transactions that must land are sent once, other requests repeatedly.
  */
 import { connect } from 'node:net';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -22,7 +22,7 @@ export interface AttackResult {
 }
 
 const LENGTH = /\r\ncontent-length: (\d+)/i;
-/** Of those sent, one in so many is to land. */
+/** One request in so many is a transaction that must land. */
 const ONCE_EVERY = 3;
 
 export function runAttack(attack: Attack): Promise<AttackResult> {
@@ -33,7 +33,7 @@ export function runAttack(attack: Attack): Promise<AttackResult> {
   });
 }
 
-/** Asks over one connection until the time is over. */
+/** Sends requests over one connection until the time is over. */
 function attackFrom(
   localAddress: string,
   {

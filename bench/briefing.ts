@@ -1,12 +1,12 @@
 /**
- * What one heartbeat costs: GET /markets/briefing for many agents that hold positions, have orders open and a past.
+ * What one heartbeat costs: GET /markets/briefing for many agents that hold positions and have open orders and a history.
  *
- *   node bench/briefing.ts [agents] [past orders per agent] [seconds]      10000 20 10 when left out
+ *   node bench/briefing.ts [agents] [past orders per agent] [seconds]      default 10000 20 10
  *
- * The service and its embedded PostgreSQL run here, the load in a process of its own with 64 connections. Agents ask
- * in turn, so that most calls also resolve their key in the database, as with a heartbeat every 30 s. Printed are
- * briefings per second, latency, CPU time of the service's process per briefing, and what the database takes for the
- * one statement alone; once with a cursor (the usual heartbeat), once without (the first).
+ * The service and its embedded PostgreSQL run here, the load in a separate process with 64 connections. Agents ask
+ * in turn, so that most calls also resolve their key in the database, as with a heartbeat every 30 s. Prints briefings
+ * per second, latency, CPU time of the service's process per briefing, and the database's time for the statement
+ * alone; once with a cursor (the usual heartbeat), once without (the first).
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ const CONNECTIONS = 64;
 const OPEN_ORDERS = 3;
 const POSITIONS = 4;
 const SAMPLES = 300;
-/** Registering takes ids in batches of so many. */
+/** Registration allocates ids in batches of this size. */
 const BATCH = 500;
 
 interface Load {
@@ -41,7 +41,7 @@ interface Result {
   readonly latencies: readonly number[];
 }
 
-/** The load generator's side: 64 loops, each asking for the next agent. */
+/** The load generator: 64 loops, each calling for the next agent. */
 async function generate({ url, keys, seconds, query }: Load): Promise<Result> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const latencies: number[] = [];
@@ -75,21 +75,21 @@ async function generate({ url, keys, seconds, query }: Load): Promise<Result> {
   };
 }
 
-/** Agents with wallets, positions, open orders and a past, written straight into the tables. */
+/** Agents with wallets, positions, open orders and a history, written directly into the tables. */
 async function populate(sql: Sql, service: Service, agents: number, past: number): Promise<string[]> {
-  const markets = (await service.deps.venues.default.markets.search('*')).filter(
+  const markets = (await service.needs.venues.default.markets.search('*')).filter(
     ({ status }) => status === 'open',
   );
   const keys: string[] = [];
   for (let from = 0; from < agents; from += BATCH) {
     const rows = Array.from({ length: Math.min(BATCH, agents - from) }, (_, i) => {
-      const key = service.deps.secrets.newApiKey();
+      const key = service.needs.secrets.newApiKey();
       keys.push(key);
       const wallet = `0x${(from + i + 1).toString(16).padStart(40, '0')}`;
       return {
-        id: service.deps.secrets.newId(),
+        id: service.needs.secrets.newId(),
         wallet,
-        hash: Buffer.from(service.deps.secrets.hash(key)).toString('hex'),
+        hash: Buffer.from(service.needs.secrets.hash(key)).toString('hex'),
       };
     });
     await sql`
@@ -118,7 +118,7 @@ async function populate(sql: Sql, service: Service, agents: number, past: number
     select a.wallet_address, l.token, l.condition, 'YES', 10000000, 5000000, 0, 0, now()
     from agents a cross join generate_series(1, ${POSITIONS}::int) as i
     join listed l on l.n = (hashtext(a.agent_id::text) & 1023 + i * 7) % ${markets.length}::int on conflict do nothing`;
-  // An order is recorded as `submitting`: the database takes no other beginning.
+  // The database accepts new orders only as `submitting`.
   const orders = async (count: number, status: string) => {
     await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id,
         outcome, kind, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder,
@@ -161,18 +161,18 @@ async function measure(name: string, load: Load): Promise<void> {
   );
 }
 
-/** One agent at a time: the statement alone, there and back. */
+/** One agent at a time: the round trip of the statement alone. */
 async function measureStatement(service: Service, keys: readonly string[], cursor: string): Promise<void> {
   const now = Date.now();
   const [, time, , , snapshot] = cursor.split('.');
   const times: number[] = [];
   for (let i = 0; i < SAMPLES; i += 1) {
-    const caller = await service.deps.agents.callerByKeyHash(
-      service.deps.secrets.hash(keys[(i * 7_919) % keys.length] as string),
+    const caller = await service.needs.agents.callerByKeyHash(
+      service.needs.secrets.hash(keys[(i * 7_919) % keys.length] as string),
     );
     if (caller === null) throw new Error('an agent of the bench is unknown');
     const begun = performance.now();
-    await service.deps.facts.briefing({
+    await service.needs.facts.briefing({
       caller,
       user: null,
       at: now,

@@ -1,8 +1,8 @@
 /**
  * `node bench/chain-attack.ts [root…]`: what an attack on the sandbox chain's door does to trades on the paper exchange.
- * Trades arrive by the clock, at a rate far below what the service can do; in every other round strangers of several
- * addresses send the door whatever costs it most, as fast as it answers, with the doors' rate limits off. Each root is a
- * checkout of the repository, this one when none is named; rounds of several alternate. About a minute for each.
+ * Trades arrive by the clock, at a rate far below what the service can do; in every other round attackers from several
+ * addresses send the door its most expensive requests, as fast as it answers, with the doors' rate limits off. Each root
+ * is a checkout of the repository, default this one; the rounds of several roots alternate. About a minute for each.
  */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -26,7 +26,7 @@ const ADDRESSES = 8;
 /** What a batch may hold. */
 const CALLS = 10;
 const SPACE = 10_240n;
-/** Transactions that land, a round; the rest of the attack computes and reads. */
+/** Transactions that land per round; the rest of the attack simulates and reads. */
 const TRANSFERS = 200;
 const ROOT = join(import.meta.dirname, '..');
 
@@ -142,9 +142,9 @@ function report({ root, quiet, attacked, attacks }: Subject): void {
   );
   // Round by round, since the machine may have other work in some of them.
   const ratios = attacked.map(({ p99Ms }, nth) => p99Ms / (quiet[nth]?.p99Ms ?? 1));
-  const told = ratios.map((ratio) => ratio.toFixed(1)).join(', ');
+  const ratioList = ratios.map((ratio) => ratio.toFixed(1)).join(', ');
   console.log(
-    `  p99 attacked ÷ undisturbed: ${(hit / calm).toFixed(2)}; by round ${told}, median ${median(ratios).toFixed(2)}`,
+    `  p99 attacked ÷ undisturbed: ${(hit / calm).toFixed(2)}; by round ${ratioList}, median ${median(ratios).toFixed(2)}`,
   );
   const rates = attacks.map(({ perSecond }) => perSecond.toFixed(0));
   const statuses = new Set(attacks.flatMap((one) => Object.keys(one.statuses)));

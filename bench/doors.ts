@@ -28,7 +28,7 @@ const rpc = `${service.url}/paper/solana`;
 const post = (url: string, body: string): Promise<Response> =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
 
-/** As far as this program looks into it. */
+/** The fields that this program reads. */
 interface RpcAnswer {
   readonly result: { readonly value: { readonly blockhash: string } };
   readonly error?: { readonly message: string };
@@ -39,7 +39,7 @@ const call = async (method: string, ...params: unknown[]) => {
   return (await answer.json()) as RpcAnswer;
 };
 
-/** Asks for something trivial all the time, and notes the longest that it had to wait. */
+/** Sends trivial requests continuously, and records the longest wait. */
 function listen(): () => Promise<number> {
   let longest = 0;
   let isOver = false;
@@ -58,7 +58,7 @@ function listen(): () => Promise<number> {
 }
 
 async function attack(what: string, url: string, body: string, at = 1): Promise<Attack> {
-  // A bucket that the attack before has emptied would say nothing of this one.
+  // A bucket that the previous attack emptied would distort this one.
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   const heard = listen();
   const answers = await Promise.all(
@@ -87,7 +87,7 @@ async function funded(): Promise<KeyPairSigner> {
   return signer;
 }
 
-/** A token with a book, as the DFlow door's tape and the CLOB know it. */
+/** A token with a book, known to the DFlow door and the CLOB. */
 async function aToken(): Promise<string> {
   const { apiKeyCode } = (await (
     await post(
@@ -104,7 +104,7 @@ async function aToken(): Promise<string> {
 
 const blockhash = async (): Promise<string> => (await call('getLatestBlockhash')).result.value.blockhash;
 
-/** What became of an account of so many bytes. */
+/** Tries to create an account of this size; `refused` is the door's error. */
 async function create(space: bigint, lamports: bigint): Promise<{ address: string; refused: string | null }> {
   const payer = await funded();
   const account = await generateKeyPairSigner();
@@ -117,17 +117,17 @@ async function create(space: bigint, lamports: bigint): Promise<{ address: strin
   return { address: account.address, refused: sent.error?.message ?? null };
 }
 
-/** The largest account that ten free SOL pay for; where the sandbox does not take it, the largest that it takes. */
-async function largeAccount(): Promise<{ address: string; told: string }> {
+/** The largest account that ten free SOL pay for; when the sandbox refuses it, the largest that it accepts. */
+async function largeAccount(): Promise<{ address: string; outcome: string }> {
   const all = 2n * AIRDROP - 1_000_000n;
   const space = all / LAMPORTS_PER_BYTE - 128n;
   const large = await create(space, all);
-  if (large.refused === null) return { address: large.address, told: `${space} bytes kept for ever` };
+  if (large.refused === null) return { address: large.address, outcome: `${space} bytes kept permanently` };
   const { address } = await create(MAX_ACCOUNT_BYTES, SOL);
-  return { address, told: `refused: ${large.refused}` };
+  return { address, outcome: `refused: ${large.refused}` };
 }
 
-/** A transaction that touches the account; nobody has signed it. */
+/** An unsigned transaction that touches the account. */
 async function touching(address: string): Promise<string> {
   const payer = await funded();
   const wire = await build(payer, [transferSol(payer, address as Address, 1n)], {
@@ -137,8 +137,8 @@ async function touching(address: string): Promise<string> {
 }
 
 try {
-  const { address, told } = await largeAccount();
-  console.log(`an account as large as the free SOL of an address pays for: ${told}`);
+  const { address, outcome } = await largeAccount();
+  console.log(`an account as large as the free SOL of an address pays for: ${outcome}`);
   const transaction = await touching(address);
   const watched = Array.from({ length: 16 }, () => address);
   const simulate = [

@@ -1,9 +1,9 @@
 /**
- * How many orders per second the matching engine takes on one thread, alone: no journal, no network.
+ * How many orders per second the matching engine alone processes on one thread: no journal, no network.
  *
  * The mix, over 100 markets and 200 accounts: half are limit orders that come to rest around a moving price, three
- * in ten cross the spread (of all three match kinds), two in ten cancel an order that is open. Every command counts
- * as one. The commands are made beforehand, so that only the engine is timed; each run starts from a fresh engine.
+ * in ten cross the spread (all three match kinds), two in ten cancel an open order. Every command counts as one.
+ * The commands are prepared first, so that only the engine is timed; each run starts with a new engine.
  */
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -25,7 +25,7 @@ export interface EngineBench {
   readonly runs: readonly number[];
   readonly commands: number;
   readonly fills: number;
-  /** Bytes of heap that the engine occupies after all commands have passed through it, and what is open then. */
+  /** Bytes of heap that the engine occupies after all commands, and the open orders at that moment. */
   readonly heapBytes: number;
   readonly openOrders: number;
   readonly snapshotBytes: number;
@@ -69,7 +69,7 @@ export async function benchEngine(): Promise<EngineBench> {
   };
 }
 
-/** Applies every command, a millisecond apart; gives the number of matches. */
+/** Applies every command, a millisecond apart. @returns the number of matches */
 function passThrough(engine: Engine, commands: readonly EngineCommand[]): number {
   let fills = 0;
   for (let index = 0; index < commands.length; index += 1) {
@@ -119,7 +119,7 @@ function makeCommands(): EngineCommand[] {
   for (let index = 0; index < COMMANDS; index += 1) {
     const roll = random();
     if (roll < 0.2 && resting.length > 0) {
-      // Some will have been filled meanwhile, as in life.
+      // Some are already filled by then, as in real trading.
       const [order] = resting.splice(resting.length - 1 - pick(Math.min(resting.length, 2_000)), 1);
       commands.push({ kind: 'cancel', account: order!.account, orderIds: [order!.orderId] });
       continue;

@@ -1,6 +1,6 @@
 /**
  * The load generator, a worker thread: sends prepared requests over a fixed number of connections, one at a time on
- * each, and measures every answer. It speaks just enough HTTP to keep out of the service's way on a shared machine.
+ * each, and measures every answer. It implements only the HTTP it needs, to take little processor time from the service.
  */
 import { connect, type Socket } from 'node:net';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -9,10 +9,10 @@ export interface Load {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Whole HTTP requests. Each is sent once; or over and over, when `repeat` says so. */
+  /** Whole HTTP requests. Each is sent once, or repeatedly with `repeat`. */
   readonly requests: readonly string[];
   readonly repeat?: boolean;
-  /** Every good answer begins with this and contains that. */
+  /** Every good answer has this status and contains this text. */
   readonly expectStatus: number;
   readonly expectText: string;
 }
@@ -38,7 +38,7 @@ export function runLoad(load: Load): Promise<LoadResult> {
   });
 }
 
-/** `host`, `authorization` and `content-type` are all that the service looks at. */
+/** The service reads only `host`, `authorization` and `content-type`. */
 export function httpText(method: string, path: string, apiKey: string, body?: string): string {
   const head = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${apiKey}\r\n`;
   if (body === undefined) return `${head}\r\n`;
@@ -59,7 +59,7 @@ async function generate(load: Load): Promise<LoadResult> {
     const index = next++;
     return load.requests[load.repeat === true ? index % load.requests.length : index];
   };
-  const judge = (answer: string) => {
+  const count = (answer: string) => {
     if (answer.startsWith(wanted) && answer.includes(load.expectText)) return;
     bad += 1;
     if (examples.length < EXAMPLES) examples.push(answer.slice(0, 900));
@@ -72,7 +72,7 @@ async function generate(load: Load): Promise<LoadResult> {
         const sentAt = performance.now();
         const answer = await connection.ask(request);
         latencies.push(performance.now() - sentAt);
-        judge(answer);
+        count(answer);
       }
       connection.close();
     }),
@@ -103,7 +103,7 @@ async function openConnection(port: number) {
   let received = '';
   let answered: (answer: string) => void = () => {};
   let failed: (error: Error) => void = () => {};
-  // Bodies are ASCII but for a few characters of titles; as latin1 a byte stays a character, which the length needs.
+  // Bodies are ASCII except a few characters of titles; in latin1 each byte is one character, as the length requires.
   socket.setEncoding('latin1');
   socket.on('data', (chunk: string) => {
     received += chunk;

@@ -1,4 +1,4 @@
-/** `npm run bench`: measures, prints one table, keeps it in last.md. What is compared with what: see README.md. */
+/** `npm run bench`: measures, prints one table, stores it in last.md. README.md explains the rows. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';

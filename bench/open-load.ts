@@ -1,7 +1,7 @@
 /**
  * An open loop, in a worker thread: requests are sent by the clock whether the earlier ones are answered or not, each on
- * a connection that is free or on a new one, and each is timed from the moment at which it was due. What was turned away
- * had no effect and is sent again later, so that only what is accepted uses up orders.
+ * a connection that is free or on a new one, and each is timed from the moment at which it was due. An order that
+ * was turned away had no effect and is sent again later, so that only accepted orders are used up.
  */
 import { createReadStream } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -68,7 +68,7 @@ async function openSource(file: string) {
   let at = 0;
   return {
     next(): string | undefined {
-      // What was turned away goes to the back of what is there: it comes again a little later.
+      // An order that was turned away goes to the back of the queue and is sent again a little later.
       if (again.length > READ_AHEAD) return again.shift();
       const line = fresh[at];
       if (line === undefined) return again.shift();
@@ -97,9 +97,9 @@ function openConnection(port: number): Connection {
   let received = '';
   let waiting: ((answer: string | null) => void) | null = null;
   const tell = (answer: string | null) => {
-    const told = waiting;
+    const resolve = waiting;
     waiting = null;
-    told?.(answer);
+    resolve?.(answer);
   };
   socket.on('data', (chunk: string) => {
     received += chunk;

@@ -1,8 +1,8 @@
 /**
- * `node bench/overload.ts [seconds]`: what becomes of the service at twice of what it can do. First the peak: so many
+ * `node bench/overload.ts [seconds]`: how the service behaves at twice its capacity. First the peak: enough
  * connections that there is always work. Then an open loop: orders are sent by the clock, at a multiple of the peak,
  * whether the earlier ones are answered or not, and each is measured from the moment at which it was due. So a service
- * that falls behind cannot hide it by keeping the load generator waiting. Bounded: 90 seconds unless told otherwise.
+ * that falls behind cannot hide it by keeping the load generator waiting. Default: 90 seconds.
  */
 import { createWriteStream } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -20,7 +20,7 @@ const CONNECTIONS = 64;
 const PEAK_SECONDS = 10;
 const PEAK_ORDERS_PER_SECOND = 3_000;
 const TIMES_PEAK = 2;
-/** More fresh orders than are accepted at the peak; what is turned away is sent again. */
+/** More new orders than the service accepts at the peak; those turned away are sent again. */
 const SPARE = 1.25;
 const SIGN_AT_ONCE = 5_000;
 const SAMPLE_EVERY_MS = 10_000;
@@ -50,7 +50,7 @@ async function peakOf(service: BenchService, orders: readonly Prepared[]): Promi
   return perSecond;
 }
 
-/** Milliseconds of one order after the other. */
+/** Milliseconds per order, sent one after another. */
 async function alone(service: BenchService, orders: readonly Prepared[]): Promise<number[]> {
   const took: number[] = [];
   for (const { apiKey, body } of orders) {
@@ -67,7 +67,7 @@ async function alone(service: BenchService, orders: readonly Prepared[]): Promis
   return took;
 }
 
-/** All of a short run; of a long one how far they lie apart. */
+/** All values of a short run; the range of a long one. */
 const secondsOf = (counts: readonly number[]): string =>
   counts.length <= MANY_SECONDS ? counts.join(' ') : `${Math.min(...counts)} to ${Math.max(...counts)}`;
 
@@ -99,7 +99,7 @@ async function measure(service: BenchService): Promise<void> {
   const peak = await peakOf(service, await prepare(PEAK_ORDERS_PER_SECOND * PEAK_SECONDS));
   const file = join(dataDir, 'orders.jsonl');
   await writeOrders(file, Math.ceil(peak * seconds * SPARE), prepare);
-  // Signed beforehand: what is needed afterwards must not keep the machine busy meanwhile.
+  // Signed before the run: signing during it would take processor time from the service.
   const later = await prepare(Math.ceil(AFTER_MS / PROBE_EVERY_MS / 2));
   const before = await service.memory();
   const samples: number[] = [];

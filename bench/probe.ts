@@ -1,4 +1,4 @@
-/** Loaded into the measured service: tells what it uses to the process that started it, when asked. */
+/** Loaded into the measured service: reports its memory and processor time to the parent process on request. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -8,11 +8,11 @@ process.on('message', (asked) => {
     process.send?.((user + system) / 1000);
     return;
   }
-  // What is still in use, not what nobody has cleared away yet.
+  // Memory still in use, without garbage that is not collected yet.
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
   const { rss, heapUsed } = process.memoryUsage();
   process.send?.({ rss, heapUsed });
 });
-// The channel alone must not keep the service from ending.
+// The channel alone must not keep the process alive.
 process.channel?.unref();

@@ -14,9 +14,9 @@ interface Profile {
 
 const SECONDS = 10;
 const SHOWN = 40;
-/** Microseconds: the busiest stretch of this length is looked at, not the start and the preparations. */
+/** Microseconds: the busiest window of this length is analysed, without the start and the preparations. */
 const WINDOW_US = 6_000_000;
-/** Runs once for every trade: where there are most of these is the load. */
+/** Runs once for every trade: the window with most calls is the one under load. */
 const MARKER = 'ecdsaRecover';
 
 const [folder] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * Venue B through the whole service on its sandbox: how long a quote, a submit and the way to the fill take, one after
- * another and from many agents at once. `node bench/quoted-orders.ts` runs it by itself.
+ * Quoted orders through the whole service on the sandbox: how long a quote, a submit and the time to the fill take, one
+ * after another and from many agents at once. Run it with `node bench/quoted-orders.ts`.
  */
 import { BellwetherClient, SolanaSigner } from '@bellwether/sdk';
 import { newDataFolder, removeFolder, startService } from './service.ts';
@@ -82,7 +82,7 @@ async function measure(
         submits.push(trade.submitMs);
         const filled = async () => {
           const order = await trader.client.venueB.wait(trade.orderId);
-          // Sixteen agents on one book move it: what would have given too little is sent back.
+          // Sixteen agents on one book move it: an order that would yield too little is reverted.
           if (order.status === 'reverted') reverted += 1;
           else if (order.status !== 'filled')
             throw new Error(`an order is ${order.status}: ${order.errorMessage}`);
@@ -123,8 +123,8 @@ export async function benchQuotedOrders(): Promise<readonly QuotedOrdersRow[]> {
       .map(({ id }) => id);
     await measure('warm', [first], tickers);
     return [
-      await measure('venue B, 1 agent', [first], tickers),
-      await measure(`venue B, ${AGENTS} agents`, traders, tickers),
+      await measure('quoted orders, 1 agent', [first], tickers),
+      await measure(`quoted orders, ${AGENTS} agents`, traders, tickers),
     ];
   } finally {
     await service.stop();

@@ -1,6 +1,6 @@
 /**
- * How long the sandbox chain needs to come back with 10,000 token accounts, and what a transaction costs it.
- * Run by itself: `node bench/sandbox-restart.ts`. About ten seconds, on an embedded PostgreSQL of its own.
+ * How long the sandbox chain needs to restart with 10,000 token accounts, and the cost of a transaction.
+ * Run it with `node bench/sandbox-restart.ts`. About ten seconds, on its own embedded PostgreSQL.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The service as a process of its own, in a folder of its own, for as long as a measurement takes. */
+/** The service as a separate process in its own folder, for the duration of a measurement. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -22,16 +22,16 @@ export interface BenchService {
   /** From the start of the process to the banner. */
   readonly readyMs: number;
   memory(): Promise<Memory>;
-  /** Resident, as the system sees it: costs the service nothing. */
+  /** Resident memory, read from the operating system without work for the service. */
   rss(): number;
-  /** Milliseconds of processor time that the service's process has used, both of its own and of the system's. */
+  /** Milliseconds of processor time that the service's process has used, user and system. */
   cpuMs(): Promise<number>;
   stop(): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
 
-/** Nothing outlives the benchmark, however it ends. */
+/** Ends every started process with the benchmark, however it ends. */
 process.on('exit', () => {
   for (const child of running) if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
 });
@@ -53,7 +53,7 @@ export async function startService(options: {
   readonly via?: 'npm' | 'node';
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
-  /** Another checkout of the repository, to be compared with this one. */
+  /** Another checkout of the repository, to compare with this one. */
   readonly root?: string;
 }): Promise<BenchService> {
   const { dataDir, via = 'node', env = {}, nodeArgs = [], root = ROOT } = options;

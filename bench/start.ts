@@ -1,4 +1,4 @@
-/** From `npm start` to the banner: the first start makes the database, the second finds it. */
+/** From `npm start` to the banner: the first start creates the database, the second finds it. */
 import { newDataFolder, removeFolder, startService } from './service.ts';
 
 const RUNS = 5;

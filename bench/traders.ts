@@ -1,4 +1,4 @@
-/** Agents with money and shares, and the orders that they signed before anybody looked at a clock. */
+/** Agents with money and shares, and the orders that they sign before the measurement. */
 import { createRequire } from 'node:module';
 import {
   BellwetherClient,
@@ -12,7 +12,7 @@ import {
 } from '@bellwether/sdk';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
-/** Collateral for each agent, so that no order is refused for want of it. */
+/** Collateral for each agent, so that no order is refused for lack of it. */
 const PAPER_MONEY = 1_000_000;
 /** Collateral spent on each market beforehand: what the SELL orders sell. */
 const STAKE = 30;
@@ -45,7 +45,7 @@ function fastSigner(): Signer {
   });
 }
 
-/** Registered, with a wallet, money and daily caps out of the way; the checks themselves are all made. */
+/** A registered agent with a wallet, money and very high daily caps; every check still runs. */
 export async function newAgents(
   url: string,
   count: number,
@@ -76,7 +76,7 @@ async function newAgent(url: string, index: number, markets: readonly Market[]):
   return agent;
 }
 
-/** Open for hours, with a book well inside the price range. */
+/** Markets open for hours, with a book well inside the price range. */
 export async function liquidMarkets(client: BellwetherClient): Promise<Market[]> {
   const markets = await client.listMarkets({ q: '*', limit: 500 });
   return markets.filter(
@@ -91,7 +91,7 @@ export async function liquidMarkets(client: BellwetherClient): Promise<Market[]>
 const buy = ({ signer }: BenchAgent, market: Market, amount: number) =>
   buildMarketOrder({ signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.98 });
 
-/** Two that rest far from the market, one that buys from the house and one that sells to it. */
+/** Two orders that rest far from the market, one that buys from the house and one that sells to it. */
 function orderOf(turn: number, agent: BenchAgent, market: Market): Promise<TradeRequest> {
   const common = { signer: agent.signer, market, outcome: 'YES' } as const;
   switch (turn % 4) {
@@ -119,7 +119,7 @@ export async function prepareOrders(
   for (let index = 0; index < count; index++) {
     const agent = agents[index % agents.length] as BenchAgent;
     const turn = Math.floor(index / agents.length);
-    // A turn of four stays on one market, so that what is sold there was bought there.
+    // Each group of four stays on one market, so that the agent sells there what it bought there.
     const market = markets[(Math.floor(turn / 4) + (index % agents.length)) % markets.length] as Market;
     prepared.push({ apiKey: agent.apiKey, body: JSON.stringify(await orderOf(turn, agent, market)) });
   }

@@ -1,4 +1,4 @@
-/** Where the running service is: as BELLWETHER_URL names it, or as `npm start` in this folder wrote it down. */
+/** Finds the running service: the URL in BELLWETHER_URL, or the one that `npm start` in this folder wrote to a file. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BellwetherClient, BellwetherConnectionError } from '@bellwether/sdk';
@@ -11,7 +11,7 @@ function candidates(): readonly string[] {
   const named = process.env.BELLWETHER_URL;
   if (named !== undefined && named !== '') return [named.replace(/\/+$/, '')];
   const written = existsSync(ADDRESS_FILE) ? readFileSync(ADDRESS_FILE, 'utf8').trim() : '';
-  // A service that was killed leaves its file behind; another one may run at the usual place.
+  // A killed service leaves its file behind; another one may run at the default address.
   return [...new Set(written === '' ? [DEFAULT] : [written, DEFAULT])];
 }
 
@@ -25,7 +25,7 @@ async function answers(baseUrl: string): Promise<boolean> {
   }
 }
 
-/** @returns the base address; ends the process with status 1 and a way on when no service answers */
+/** @returns the base address; ends the process with status 1 and advice when no service answers */
 export async function findService(): Promise<string> {
   const tried = candidates();
   for (const baseUrl of tried) if (await answers(baseUrl)) return baseUrl;

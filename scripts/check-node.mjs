@@ -1,4 +1,4 @@
-// Plain JavaScript on purpose: it must run, and explain itself, on any Node that can start it.
+// Plain JavaScript on purpose: it must run, and print its message, on every version of Node.
 const major = Number(process.versions.node.split('.')[0]);
 if (!(major >= 24)) {
   console.error(
@@ -8,7 +8,7 @@ if (!(major >= 24)) {
   );
   process.exit(1);
 }
-// Only now: an old Node may not understand it.
+// Imported after the check: an old Node may not parse it.
 const { faultOfNodeBinary } = await import('./node-binary.mjs');
 const { fileURLToPath } = await import('node:url');
 const fault = await faultOfNodeBinary(fileURLToPath(new URL('..', import.meta.url)));

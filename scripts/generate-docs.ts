@@ -1,5 +1,5 @@
 /**
- * Writes what the documentation says about the code from the code itself: docs/errors.md from the error registry,
+ * Writes the generated documentation from the code: docs/errors.md from the error registry,
  * docs/schema.md from a freshly migrated database, the tables of the other pages from the operations and the environment.
  *
  *   node scripts/generate-docs.ts      writes the files; test/docs.test.ts fails while one of them is stale
@@ -23,14 +23,14 @@ import { safeguardsTable } from './docs/safeguards.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const MIGRATIONS = join(ROOT, 'packages/server/src/adapters/postgres/migrations');
 
-/** Parts of pages, between two comments of that name. */
+/** Generated parts of pages, between two comments with the part's name. */
 const GENERATED_PARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/routes.md': { routes: routesTable },
   'docs/configuration.md': { configuration: configurationTable },
   'docs/limits.md': { 'rate limits': rateLimitTable, safeguards: safeguardsTable },
 };
 
-/** The page with its generated parts made anew. @throws Error when the page has no place for one */
+/** The page with its generated parts replaced. @throws Error when the page lacks the comments of a part */
 function pageWithParts(path: string): string {
   return Object.entries(GENERATED_PARTS[path] ?? {}).reduce(
     (page, [name, content]) => {
@@ -75,7 +75,7 @@ function commentedLines(sql: string): { subject: string; comment: string }[] {
   return found;
 }
 
-/** What the database says of itself, once every migration has been applied to it. */
+/** Reads the schema from the catalog of a migrated database. */
 async function catalogue(sql: Sql) {
   const tables = await sql`
     select c.oid::int as oid, c.relname as name, obj_description(c.oid) as comment
@@ -133,7 +133,7 @@ export async function schemaPage(sql: Sql): Promise<string> {
 
 The tables as a database has them after every migration. Money and share quantities are \`bigint\` micro-units, prices
 \`integer\` pips (ten-thousandths), times \`timestamptz\`. Tables whose names begin with \`exchange_\` are the paper
-exchange's own; what they hold is told in \`packages/exchange/src/journal/schema.ts\`.
+exchange's own; their content is described in \`packages/exchange/src/journal/schema.ts\`.
 
 ${sections.join('\n\n')}
 
@@ -143,7 +143,7 @@ ${routines.join('\n')}
 `;
 }
 
-/** Everything that the service itself applies at its start. */
+/** Applies everything that the service applies at its start. */
 export const migrateForDocs = (sql: Sql): Promise<number> =>
   migrate(sql, [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA]);
 

@@ -1,6 +1,6 @@
 /**
  * Writes the tables' rows as TypeScript interfaces, from the catalog of a freshly migrated database: a column that is
- * renamed, dropped or becomes nullable breaks the type check of what reads it. Run it after every migration:
+ * renamed, dropped or becomes nullable breaks the type check of the code that reads it. Run it after every migration:
  * `node scripts/generate-rows.ts`
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ export const ROWS_FILE = resolve(
   '../packages/server/src/adapters/postgres/rows.generated.ts',
 );
 
-/** As the driver delivers them. JSON has no type that the catalog knows: one mapper per column gives it one. */
+/** Types as the driver delivers them. The catalog has no types for JSON: one mapper per column adds them. */
 const TYPES: Readonly<Record<string, string>> = {
   bool: 'boolean',
   bytea: 'Buffer',
@@ -33,7 +33,7 @@ const TYPES: Readonly<Record<string, string>> = {
   xid8: 'string',
 };
 
-/** What the catalog does not know: the words that a text column holds, and what its JSON is. */
+/** Types that the catalog lacks: the words of text columns and the structure of JSON. */
 const OWN_TYPES: Readonly<Record<string, string>> = {
   'agent_wallets.address': 'WalletAddress',
   'agent_wallets.signer': 'WalletAddress',

@@ -1,14 +1,14 @@
-// Plain JavaScript, and early: this runs on whatever Node the install brought, before anything of the service does.
+// Plain JavaScript: this runs on the Node that the install brought, before any code of the service.
 //
-// npm checks what the lock file names. The binary is not in it: the package `node` fetches it while it is installed, by
-// a script of its own. So it is compared here with what it was when this version of the service was made.
+// npm checks the packages in the lock file. The binary is not among them: the install script of the package `node` fetches
+// it. So this script compares it with the binary with which this version of the service was made.
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * SHA-256 of the binary in the platform packages of node 24.21.0 on npm. Those of other platforms could not be had when
- * this was written: there the binary is as good as the registry that it came from, and nothing is compared.
+ * SHA-256 of the binary in the platform packages of node 24.21.0 on npm. Other platforms have no
+ * hash here: their binary is not compared and is as trustworthy as the registry.
  */
 export const PINNED = {
   'linux-arm64': '0f8949d1028f6d61506b2d5bc57e7e6fe893d7b1997509b7847294fc9c616584',
@@ -22,7 +22,7 @@ async function sha256(path) {
   return hash.digest('hex');
 }
 
-/** What changes when a file does; the last of them cannot be set back by whoever writes the file. */
+/** Figures that change with a file; its writer cannot set back the last of them. */
 const traceOf = (path) => {
   const { size, ino, mtimeMs, ctimeMs } = statSync(path);
   return [size, ino, mtimeMs, ctimeMs].join(' ');
@@ -47,7 +47,7 @@ function remember(file, trace, digest) {
 
 /**
  * @param root the folder with node_modules
- * @returns null, or the sentence to stop with. A binary that was not brought by the install is somebody's own choice.
+ * @returns null, or the sentence to stop with. A binary that the install did not bring is the operator's choice: null.
  */
 export async function faultOfNodeBinary(root, platform = `${process.platform}-${process.arch}`) {
   const pinned = PINNED[platform];
@@ -65,7 +65,7 @@ export async function faultOfNodeBinary(root, platform = `${process.platform}-${
   } catch {
     return null;
   }
-  // The figures of a file that was looked at before, as it is now, stand for its content.
+  // A file with the same figures as at the last start has the same content.
   const file = join(root, 'node_modules', '.cache', 'bellwether', 'node-binary.json');
   const known = remembered(file);
   const isKnown = known.trace === trace;

@@ -1,6 +1,6 @@
 /**
  * Writes the lifecycle of orders as SQL functions, gives the functions the next release number when they have changed,
- * and records what they are now. Run it after every change under functions/ and of domain/orders/lifecycle.ts:
+ * and records their content. Run it after every change under functions/ and of domain/orders/lifecycle.ts:
  * `node scripts/release-functions.ts`
  */
 import { writeFileSync } from 'node:fs';

@@ -1,9 +1,9 @@
 /**
- * A first trade, from nothing to a position, written with the SDK alone. Every step is checked; any surprise ends
- * the run with a non-zero status. The signing key is made here, never leaves this process and is never printed.
+ * A first trade, from registration to a position, written only with the SDK. Every step is checked; a failed check ends
+ * the run with a non-zero status. The signing key is created here, never leaves this process and is never printed.
  *
  *   npm start                  in one terminal
- *   npm run demo               in another; finds it by itself; BELLWETHER_URL names another
+ *   npm run demo               in another; finds the service; BELLWETHER_URL names another
  */
 import {
   BellwetherClient,
@@ -19,12 +19,12 @@ import {
   type TradeRequest,
 } from '@bellwether/sdk';
 import { findService } from '../find-service.ts';
-import { check, close, credit, money, run, Surprise, say, shares, step, until } from './telling.ts';
+import { CheckFailed, check, close, credit, money, run, say, shares, step, until } from './example.ts';
 
 const BASE_URL = await findService();
 /** Collateral that the market order spends. */
 const SPEND = 25;
-/** Words to search by, until a tradable market turns up. */
+/** Search terms, tried until a tradable market is found. */
 const SEARCHES = ['will', 'the', 'win', 'price', 'be'];
 
 async function register(): Promise<BellwetherClient> {
@@ -82,7 +82,7 @@ async function findMarket(client: BellwetherClient): Promise<Market> {
     say(`YES ${market.bestBid} bid, ${market.bestAsk} asked, tick ${market.tickSize}`);
     return market;
   }
-  throw new Surprise('no open market with a two-sided book was found');
+  throw new CheckFailed('no open market with a two-sided book was found');
 }
 
 async function readContext(client: BellwetherClient, market: Market): Promise<void> {
@@ -123,7 +123,7 @@ async function restOrder(client: BellwetherClient, signer: Signer, market: Marke
     placed.success && placed.status === 'live',
     `the order did not rest: ${placed.errorCode ?? placed.status}`,
   );
-  check(placed.orderId === orderIdOf(order), 'the service knows the order by another id');
+  check(placed.orderId === orderIdOf(order), 'the service gave the order another id');
   const open = await client.listOpenOrders();
   check(
     open.some((each) => each.orderId === placed.orderId),
@@ -135,12 +135,12 @@ async function restOrder(client: BellwetherClient, signer: Signer, market: Marke
   return placed.orderId;
 }
 
-/** Spends SPEND at once, reaching a little further than the book says, since it moves. */
+/** Spends SPEND at once, with a limit a little beyond the book, because the book moves. */
 async function buildTaking(client: BellwetherClient, signer: Signer, market: Market): Promise<TradeRequest> {
   const [yes] = market.clobTokenIds;
-  check(yes !== undefined, 'the market names no YES token');
+  check(yes !== undefined, 'the market has no YES token');
   const reach = priceToReach(await client.getOrderBook(yes), { side: 'BUY', amount: SPEND });
-  check(reach.price !== null, 'nobody offers YES any more');
+  check(reach.price !== null, 'there are no offers of YES');
   const tick = Number(market.tickSize);
   const highest = Math.round(1 / tick) - 1;
   const ticks = Math.min(highest, Math.round(reach.price / tick) + Math.max(2, Math.ceil(0.03 / tick)));

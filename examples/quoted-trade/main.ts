@@ -1,10 +1,10 @@
 /**
- * Venue B from nothing to a payout, written with the SDK alone: quote, verify what is asked to be signed, sign here,
- * submit, wait; then the fee, a sale, and a redemption. Every step is checked; any surprise ends the run with a
- * non-zero status. The Solana key is made here, never leaves this process and is never printed.
+ * Quoted orders on venue B up to the payout, written only with the SDK: quote, verify the transaction, sign it here,
+ * submit, wait; then the fee, a sale, and a redemption. Every step is checked; a failed check ends the run with a
+ * non-zero status. The Solana key is created here, never leaves this process and is never printed.
  *
  *   npm start                  in one terminal
- *   npm run demo:venue-b       in another; finds it by itself; BELLWETHER_URL names another
+ *   npm run demo:venue-b       in another; finds the service; BELLWETHER_URL names another
  */
 import {
   BellwetherClient,
@@ -19,17 +19,17 @@ import {
   UnsafeTransaction,
 } from '@bellwether/sdk';
 import { findService } from '../find-service.ts';
-import { check, close, money, run, Surprise, say, step, until } from '../first-trade/telling.ts';
+import { CheckFailed, check, close, money, run, say, step, until } from '../first-trade/example.ts';
 
 const BASE_URL = await findService();
 /** Collateral of the first order. */
 const SPEND = 10;
-/** Collateral for each outcome of the market that is seen through to its end. */
+/** Collateral for each outcome of the market that the example holds to its end. */
 const SPEND_TO_REDEEM = 3;
-/** What the platform may take as fees. */
+/** The most that the platform may charge as fees. */
 const ALLOWANCE = 1;
 const FEE_RATE = 0.01;
-/** Words to search by; the last find the markets that end soonest. */
+/** Search terms; the last ones find the markets that end soonest. */
 const SEARCHES = ['will', 'the', 'price', 'be', 'above', 'minute'];
 /** Time for two orders before a market ends; a short wait for its end, and the longest. */
 const TIME_TO_TRADE_MS = 15_000;
@@ -104,7 +104,7 @@ async function openMarkets({ client, venue }: Desk): Promise<Market[]> {
 
 const timeLeft = (market: Market): number => Date.parse(market.endDate) - Date.now();
 
-/** A market of which both outcomes can be had at a price away from the edges, and which does not end at once. */
+/** A market with both outcomes on offer, away from the edges of the price range, that does not end at once. */
 async function findMarket(desk: Desk): Promise<Market> {
   step('Find a market of venue B');
   const open = (await openMarkets(desk)).filter(
@@ -129,7 +129,7 @@ function showQuote(quote: Quote): void {
   say(`valid until ${new Date(quote.expiresAt).toISOString()}`);
 }
 
-/** A service that lies: the figures say 1, the bytes still move what they moved before. */
+/** A dishonest service: the figures say 1, the bytes still move the full amount. */
 function refuseTampered({ venueB, signer }: Desk, quote: Quote, ask: QuoteAsk): void {
   const lie = { ...quote, amount: '1', scaledAmount: '1000000', inAmount: '1000000' };
   try {
@@ -143,11 +143,11 @@ function refuseTampered({ venueB, signer }: Desk, quote: Quote, ask: QuoteAsk): 
     say(`had the quote said 1 instead, the SDK would have refused: ${error.message}`);
     return;
   }
-  throw new Surprise('the SDK would have signed a transaction that takes more than its quote says');
+  throw new CheckFailed('the SDK would have signed a transaction that takes more than its quote says');
 }
 
 async function buy(desk: Desk, market: Market): Promise<QuotedOrderDetail> {
-  step('Quote, verify what is asked to be signed, sign here, submit');
+  step('Quote, verify the transaction, sign it here, submit');
   const { venueB, signer } = desk;
   const ask: QuoteAsk = { ticker: market.id, side: 'YES', action: 'BUY', amount: SPEND };
   const before = await balanceOf(desk);
@@ -189,7 +189,7 @@ async function settle(desk: Desk, order: QuotedOrderDetail, before: number): Pro
   say(`balance ${before} → ${await balanceOf(desk)}`);
 }
 
-/** Trades until it fills: the market moves, and what cannot be had at the quoted price comes back. */
+/** Trades until it fills: the market moves, and the venue reverts what it cannot fill at the quoted price. */
 async function trade(desk: Desk, ask: QuoteAsk): Promise<QuotedOrderDetail> {
   for (let attempt = 1; ; attempt++) {
     const before = await balanceOf(desk);
@@ -252,8 +252,8 @@ const inWords = (ms: number): string =>
   ms < 120_000 ? `${Math.round(ms / 1000)} seconds` : `${Math.round(ms / 60_000)} minutes`;
 
 /**
- * A market that ends soon, with time left to trade in it; `null` when the next end is too far away. Of the markets that
- * last two minutes the next is listed when one ends, so that it may take a moment until there is one with time left.
+ * A market that ends soon, with time left to trade in it; `null` when the next end is too far away. The next
+ * two-minute market is listed when one ends, so it may take a moment until there is one with time left.
  */
 async function findShortMarket(desk: Desk, tried: ReadonlySet<string>): Promise<Market | null> {
   const patience = Date.now() + 40_000;
@@ -298,7 +298,7 @@ async function buyBoth(desk: Desk): Promise<Pair | null> {
       say(`${error.message} Another one, then.`);
     }
   }
-  throw new Surprise('no market that ends soon could be traded on both sides');
+  throw new CheckFailed('no market that ends soon could be traded on both sides');
 }
 
 async function redeem(desk: Desk, { market, orders }: Pair): Promise<void> {

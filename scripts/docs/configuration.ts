@@ -2,10 +2,10 @@
 import { ENVIRONMENT, type Environment } from '../../packages/server/src/config.ts';
 import { table } from './markdown.ts';
 
-/** What each variable means; one that is not here says it in its schema's `description`. */
+/** The meaning of each variable; others have it in their schema's `description`. */
 const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   PORT: 'Port to listen on; 0 takes a free one.',
-  HOST: 'Address to listen on. The default answers this machine only; `0.0.0.0` answers everybody.',
+  HOST: 'Address to listen on. The default answers only this machine; `0.0.0.0` answers every machine.',
   PUBLIC_URL:
     'How others reach the service: claim links, the API reference and the pages. Passkeys are bound to its host, which cannot be an IP address.',
   BASE_PATH: 'Prefix of every route, such as `/api`; `/healthz` and `/readyz` stay at the root too.',
@@ -34,23 +34,22 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   CHAIN_ID: 'Chain id of the EIP-712 domain that orders are signed for.',
   DEFAULT_VENUE: 'Name of the venue that a request means when it names none.',
   VENUE_A_NAME: 'Name of venue A.',
-  VENUE_A_BACKEND: 'What stands behind venue A. `live` refuses to start in this version.',
+  VENUE_A_BACKEND: 'Backend of venue A. `live` refuses to start in this version.',
   VENUE_A_ORDER_PROFILE:
     'Which struct version 2 orders sign: 12 fields (`interface`) or the venue’s own 11 (`polymarket`).',
   VENUE_B_NAME: 'Name of venue B; its routes answer under `/venueb` and under this name.',
   VENUE_B_BACKEND:
-    'What stands behind venue B: the embedded sandbox (`paper`), or DFlow and Solana themselves (`live`).',
+    'Backend of venue B: the embedded sandbox (`paper`), or DFlow and Solana themselves (`live`).',
   VENUE_B_SLIPPAGE_BPS: 'How much less than quoted a fill on venue B may give, in hundredths of a percent.',
   VENUE_B_COUNTRY_HEADER:
-    'Header in which a proxy of yours names the caller’s country (ISO 3166, such as `CF-IPCountry`): quotes are refused where venue B must not be offered. Needs `TRUST_PROXY`.',
+    'Header in which your proxy names the caller’s country (ISO 3166, such as `CF-IPCountry`): quotes are refused where venue B must not be offered. Needs `TRUST_PROXY`.',
   DFLOW_METADATA_URL: 'DFlow’s metadata API.',
   DFLOW_TRADE_URL: 'DFlow’s trade API.',
   DFLOW_API_KEY: 'Key of both DFlow APIs.',
   SOLANA_RPC_URL: 'Solana JSON-RPC. Required with `VENUE_B_BACKEND=live`.',
   VENUE_B_STATUS_URL:
     'Kalshi’s public exchange status (`…/trade-api/v2/exchange/status`); without it only the weekly maintenance window is known.',
-  SIGNING_PROVIDER:
-    'Who signs fee charges: a key of the service’s own (`local`, sandbox only) or `fireblocks`.',
+  SIGNING_PROVIDER: 'Who signs fee charges: the service’s own key (`local`, sandbox only) or `fireblocks`.',
   FIREBLOCKS_URL: 'Fireblocks’ REST API, without `/v1`.',
   FIREBLOCKS_API_KEY: 'The API user’s id.',
   FIREBLOCKS_KEY_FILE: 'PEM file of the API user’s RSA key.',
@@ -62,14 +61,14 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   MAX_FEE_CHARGE: 'Most that one call may charge as a fee, in collateral.',
   PAPER_SEED: 'Seed of the simulated world. Read once, when the database is new.',
   PAPER_SPEED: 'World time per wall time.',
-  PAPER_WORLD: 'Off stops the simulated world: house quotes stand still and no market ends by itself.',
+  PAPER_WORLD: 'Off stops the simulated world: house quotes do not change and no market ends.',
   PAPER_GTD_MIN_LEAD_S: 'Seconds that a GTD order’s expiration must lie ahead.',
-  PAPER_B_FILL: 'What the sandbox of venue B does with orders.',
+  PAPER_B_FILL: 'How the sandbox of venue B fills orders.',
   PAPER_B_FILL_DELAY_MS: 'Milliseconds from an order on the sandbox chain to its fill.',
   PAPER_B_MAINTENANCE:
     'Whether the sandbox is closed for maintenance; `schedule` is Kalshi’s own window, Thursday 3 to 5 in New York.',
-  PAPER_B_KYC: 'Whether buyers on the sandbox must be verified; nobody is.',
-  PAPER_B_GEOBLOCK: 'Whether the sandbox is not offered where its callers are.',
+  PAPER_B_KYC: 'Whether buyers on the sandbox must be verified; no buyer is.',
+  PAPER_B_GEOBLOCK: 'Whether the sandbox refuses its callers because of their country.',
   PAPER_FAUCET_PER_DAY: 'Collateral that the faucet gives an address per UTC day.',
   SIMULATION_BALANCE: 'Collateral that a wallet is credited when it is first registered.',
 };
@@ -86,7 +85,7 @@ interface Schema {
   readonly anyOf?: readonly { readonly const?: unknown }[];
 }
 
-/** Said in words where a pattern would say it worse. */
+/** Allowed values in words, where a pattern would be hard to read. */
 const FORMS: Readonly<Record<string, string>> = {
   PUBLIC_URL: 'http or https URL',
   REPLICA_URL: 'http or https URL',

@@ -7,7 +7,7 @@ import { OPERATIONS, routeOf } from './operations.ts';
 const sameSet = (a: readonly Operation[], b: readonly Operation[]): boolean =>
   a.length === b.length && a.every((operation) => b.includes(operation));
 
-/** Sets of operations that have a name, widest first. */
+/** Named sets of operations, widest first. */
 const KINDS: readonly (readonly [string, (operation: Operation) => boolean])[] = [
   ['every operation', () => true],
   [
@@ -31,7 +31,7 @@ const KINDS: readonly (readonly [string, (operation: Operation) => boolean])[] =
   ['every operation with a body', ({ body }) => body !== undefined],
 ];
 
-/** Refused before any operation is reached. */
+/** Codes answered before an operation is reached. */
 const BEFORE_ANY: Partial<Record<ErrorCode, string>> = {
   route_not_found: 'any path that is no route',
   method_not_allowed: 'any path that is a route of another method',
@@ -57,7 +57,7 @@ apply \`errors[]\` (\`path\`, \`code\`, \`message\`: every invalid field at once
 \`context\` (limit, used, asked) and \`orderId\`. Decide by \`code\`; show \`detail\` and \`fix\` to a person.
 
 A \`fix\` below is the general one; an answer may carry one that fits its case better. Which of two faults is reported
-first is told in [architecture.md](architecture.md#the-order-of-refusal).
+first is described in [architecture.md](architecture.md#the-order-of-refusal).
 
 ${table(
   ['Code', 'Status', 'Title', 'Fix', 'Answered by'],

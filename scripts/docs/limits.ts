@@ -25,7 +25,7 @@ export function rateLimitTable(): string {
     ['Class', 'Rate', 'Burst', 'Counted per', 'Calls'],
     Object.entries(rateLimits).map(([name, { perSecond, burst }]) => {
       const operations = OPERATIONS.filter(({ rateClass }) => rateClass === name);
-      // Who has no agent is known by the address, owners on the pages among them.
+      // A caller without an agent counts by address, as do owners on the pages.
       const isOfAgents = operations.some(({ permission }) => permission === 'agent');
       const calls = operations.map((operation) => `\`${routeOf(operation)}\``).join(', ');
       return [

@@ -1,4 +1,4 @@
-/** Markdown that the generated pages are made of. */
+/** Markdown building blocks of the generated pages. */
 
 export const NOTE = '<!-- Made by scripts/generate-docs.ts. Change the code, then run it. -->';
 

@@ -11,7 +11,7 @@ const METHODS: readonly Operation['method'][] = ['GET', 'POST', 'DELETE'];
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'rateClass' in value && 'path' in value;
 
-/** What this version serves, by tag and path. */
+/** The operations of this version, by tag and path. */
 export const OPERATIONS: readonly Operation[] = (Object.values(contract) as unknown[])
   .filter(isOperation)
   .sort(

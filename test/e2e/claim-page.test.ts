@@ -1,6 +1,6 @@
 /**
- * The claim page as a person uses it: a browser, an authenticator, an agent whose key is held to what its owner says.
- * With SCREENSHOTS=<folder> it leaves pictures of every state.
+ * The claim page as a person uses it: a browser, an authenticator, an agent whose key is bound by its owner's settings.
+ * With SCREENSHOTS=<folder> it saves a picture of every state.
  */
 import { join } from 'node:path';
 import { linkSignersWallet } from '@bellwether/sdk';
@@ -36,7 +36,7 @@ const MEASURE = `({
 interface Visitor {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the browser complained about; a page must give it no cause. */
+  /** Errors that the browser reported; there must be none. */
   readonly complaints: string[];
   credentials(): Promise<readonly unknown[]>;
 }
@@ -54,7 +54,7 @@ async function newVisitor(
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (line) => {
-    // The browser notes every answer above 399; those are told to the person in words.
+    // The browser logs every answer above 399; the page explains those to the person.
     if (line.type() === 'error' && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
   });
   const cdp = await context.newCDPSession(page);
@@ -88,7 +88,7 @@ const said = (page: Page): Promise<string> => page.locator('#message:visible').i
 
 const claimUrl = async (agent: Pick<Trader, 'client'>): Promise<string> => {
   const { claimCode } = await agent.client.getMe();
-  return `${service.deps.publicUrl}/agents/claim/${claimCode}`;
+  return `${service.needs.publicUrl}/agents/claim/${claimCode}`;
 };
 
 async function register({ page }: Visitor, name: string): Promise<void> {
@@ -131,7 +131,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await picture(page, '3-claimed');
     expect(await agent.client.getMe()).toMatchObject({ claimed: true, claimCode: null });
 
-    // Eve still has the form before her; the press comes too late.
+    // Eve still has the form open; she submits it too late.
     await second.page.getByRole('button', { name: 'Claim as Eve' }).click();
     await expect.poll(() => said(second.page)).toContain('Another owner has claimed this agent');
     await picture(second.page, '4-second-visitor-refused');
@@ -181,7 +181,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
 
     // The same passkey from a fresh browser.
     const again = await newVisitor(await ada.credentials());
-    await again.page.goto(`${service.deps.publicUrl}/owner`);
+    await again.page.goto(`${service.needs.publicUrl}/owner`);
     await picture(again.page, '8-owner-signed-out');
     await again.page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await again.page.getByText('You are signed in.').waitFor();
@@ -201,7 +201,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     const ada = await newVisitor([], { viewport: PHONE, isMobile: true, hasTouch: true });
     const { page } = ada;
     await page.goto(await claimUrl(agent));
-    // Before the claim it says what the agent will reach.
+    // Before the claim the page shows what the agent will reach.
     await page.getByText('those that it registered, linked or traded with').waitFor();
     await page.getByText('does not reach the wallets of your other agents').waitFor();
     await register(ada, 'Ada');
@@ -210,7 +210,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
       await page.getByRole('button', { name: 'Claim as Ada' }).click();
       await page.getByText('This agent is yours now.').waitFor();
     }
-    await page.goto(`${service.deps.publicUrl}/owner`);
+    await page.goto(`${service.needs.publicUrl}/owner`);
     await page.getByRole('button', { name: `Grant ${agent.funder}` }).click();
     await page.getByText('The wallet is granted.').waitFor();
     expect((await sibling.client.checkCredentials(agent.signer.address)).hasCredentials).toBe(true);
@@ -252,7 +252,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
         const { wide, small } = await page.evaluate<{ wide: boolean; small: string[] }>(MEASURE);
         expect({ wide, small }).toEqual({ wide: false, small: [] });
       };
-      await page.goto(colorScheme === 'light' ? await claimUrl(agent) : `${service.deps.publicUrl}/owner`);
+      await page.goto(colorScheme === 'light' ? await claimUrl(agent) : `${service.needs.publicUrl}/owner`);
       await fits();
       await picture(page, `phone-${colorScheme}-1`);
       await register(visitor, 'Ada');
@@ -271,10 +271,10 @@ describe.skipIf(executablePath === null)('the claim page', () => {
       body: { name: HOSTILE, description: HOSTILE },
     });
     const { page, complaints } = await newVisitor();
-    await page.goto(`${service.deps.publicUrl}/agents/claim/${registered.body.claimCode}`);
+    await page.goto(`${service.needs.publicUrl}/agents/claim/${registered.body.claimCode}`);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(HOSTILE);
     expect(await page.evaluate<boolean>(`'hacked' in window`)).toBe(false);
-    const answer = await page.goto(`${service.deps.publicUrl}/agents/claim/${registered.body.claimCode}`);
+    const answer = await page.goto(`${service.needs.publicUrl}/agents/claim/${registered.body.claimCode}`);
     expect(answer?.headers()['content-security-policy']).toMatch(/default-src 'none'; script-src 'self';/);
     expect(answer?.headers()['content-security-policy']).not.toMatch(/unsafe/);
     expect(complaints).toEqual([]);
@@ -285,7 +285,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     const url = await claimUrl(agent);
     const { page } = await newVisitor();
     await page.goto(url.replace('localhost', '127.0.0.1'));
-    expect(new URL(page.url()).host).toBe(new URL(service.deps.publicUrl).host);
+    expect(new URL(page.url()).host).toBe(new URL(service.needs.publicUrl).host);
     await page.getByRole('heading', { name: 'Claim this agent' }).waitFor();
   });
 
@@ -298,7 +298,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await other.route('http://elsewhere.example/', (route) =>
       route.fulfill({
         contentType: 'text/html',
-        body: `<a href="${service.deps.publicUrl}/owner">agents</a>`,
+        body: `<a href="${service.needs.publicUrl}/owner">agents</a>`,
       }),
     );
     await other.goto('http://elsewhere.example/');
@@ -308,11 +308,11 @@ describe.skipIf(executablePath === null)('the claim page', () => {
 
   test('an unknown code and a closed prompt show an explanation', async () => {
     const { page, context } = await newVisitor();
-    const answer = await page.goto(`${service.deps.publicUrl}/agents/claim/AAAAA-AAAAA`);
+    const answer = await page.goto(`${service.needs.publicUrl}/agents/claim/AAAAA-AAAAA`);
     expect(answer?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Claim code not found' }).waitFor();
 
-    await page.goto(`${service.deps.publicUrl}/owner`);
+    await page.goto(`${service.needs.publicUrl}/owner`);
     await page.getByRole('button', { name: 'Create account' }).click();
     await expect.poll(() => said(page)).toBe('Please enter your name.');
     // No authenticator knows a passkey of this site.

@@ -1,4 +1,4 @@
-/** Bad input that is refused before an order is looked at: code, what is wrong, the request. */
+/** Bad input that is refused before an order is checked: code, fault, request. */
 import { linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
 import { call, newAgent, newTrader, type RawAnswer } from '../harness.ts';
 import {
@@ -51,7 +51,7 @@ export const REQUEST_ROWS: readonly Case[] = [
   [
     'unauthorized',
     'a well-formed key that nobody has',
-    () => get('/agents/me', service.deps.secrets.newApiKey()),
+    () => get('/agents/me', service.needs.secrets.newApiKey()),
   ],
   [
     'unauthorized',

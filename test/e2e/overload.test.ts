@@ -1,4 +1,4 @@
-/** More than can be done, requests that end too late, and a database with troubles of its own: what is answered then. */
+/** Answers under overload, after a deadline, and during faults of the database. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
@@ -33,14 +33,14 @@ beforeAll(async () => {
     REQUEST_DEADLINE_MS: String(DEADLINE_MS),
     MAX_TRADES_IN_FLIGHT: String(MAX_TRADES),
   });
-  ({ ledger } = service.deps);
-  ({ signedOrders } = venueFor(service.deps, undefined, 'signedOrders'));
+  ({ ledger } = service.needs);
+  ({ signedOrders } = venueFor(service.needs, undefined, 'signedOrders'));
   venue = { ...signedOrders };
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });
 afterEach(() => {
-  Object.assign(service.deps, { ledger });
+  Object.assign(service.needs, { ledger });
   Object.assign(signedOrders, venue);
 });
 
@@ -58,7 +58,7 @@ function wrapScope(change: (scope: TradeScope) => Partial<TradeScope>): void {
     const scope = await ledger.open(question);
     return { ...scope, ...change(scope) };
   };
-  Object.assign(service.deps, { ledger: { ...ledger, open } });
+  Object.assign(service.needs, { ledger: { ...ledger, open } });
 }
 
 /** Lets `count` orders reach the venue and holds them there. */
@@ -87,7 +87,7 @@ describe('the order in which requests are turned away', () => {
       ),
     );
     const { full, release } = holdAtVenue(MAX_TRADES);
-    // Two are placed, ten stand in line.
+    // Two are being placed, ten are queued.
     const answers = orders.map(({ one, request }) => send(request, one));
     await full;
     await sleep(250);
@@ -168,7 +168,7 @@ describe('a request whose deadline passes', () => {
     const gone = await call(service, 'GET', `/markets/orders/${orderIdOf(request)}`, { key: trader.apiKey });
     expect(gone.status).toBe(404);
     expect(await usage()).toEqual(before);
-    // The same order again is a new one.
+    // The same order sent again counts as new.
     expect(await send(request)).toMatchObject({ status: 201, body: { success: true } });
   });
 

@@ -1,8 +1,7 @@
-/** Budgets over both venues, one quote and two hands, crashes between writing and sending, and what can be taken back. */
+/** Budgets over both venues, concurrent use of one quote, crashes between recording and sending, and cancels. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Deps } from '../../packages/server/src/app/deps.ts';
 import { followChainOrders } from '../../packages/server/src/app/orders/quoted/follow.ts';
 import {
   createFakeQuoteVenue,
@@ -31,7 +30,7 @@ async function onBothVenues(settings: Parameters<TraderB['client']['updateSettin
   const post = (path: string, body: unknown) => call(service, 'POST', path, { key: trader.apiKey, body });
   return {
     trader,
-    usage: async () => (await service.deps.agents.settings(trader.agentId)).usage,
+    usage: async () => (await service.needs.agents.settings(trader.agentId)).usage,
     async submission(fields: Record<string, unknown> = {}) {
       const { body } = await post('/venueb/agent/quote', {
         ...BUY_TEN,
@@ -44,7 +43,7 @@ async function onBothVenues(settings: Parameters<TraderB['client']['updateSettin
           signedTransaction: wallet.sign(body.unsignedTransaction),
         });
     },
-    /** A BUY that rests, of so much collateral. */
+    /** A resting BUY for the amount of collateral. */
     async resting(money: number) {
       const request = await buildLimitOrder({
         signer: trader.signer,
@@ -73,7 +72,7 @@ describe('safeguards over both venues', () => {
       Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? agent.submission() : agent.resting(1 + i))),
     );
     const sent = venue.sent.length;
-    // Venue A's way to the lock is shorter: side by side from the start, its trades would take all there is.
+    // Signed orders reach the lock sooner: started together, they would use up the whole budget.
     const answers = await Promise.all(
       calls.map(async (one, i) => {
         if (i % 2 === 1) await sleep(5 * i);
@@ -85,7 +84,7 @@ describe('safeguards over both venues', () => {
     const taken = answers.filter(({ body }) => body.txSignature !== undefined);
     expect(taken.length).toBeGreaterThan(0);
     expect(taken.length).toBeLessThan(50);
-    // What was refused was never sent.
+    // Refused orders were never sent.
     expect(new Set(venue.sent.slice(sent).map(({ signature }) => signature)).size).toBe(taken.length);
   });
 
@@ -103,7 +102,7 @@ describe('safeguards over both venues', () => {
   test('each has its own code; a SELL is denied only by those that ignore exposure', async () => {
     const refused = async (settings: Parameters<typeof onBothVenues>[0], fields = {}) => {
       const agent = await onBothVenues({});
-      // Quoted while it was allowed: what is enforced is enforced where it is handed in.
+      // Quoted while it was allowed: safeguards are enforced at the submit.
       const submit = await agent.submission(fields);
       await agent.trader.client.updateSettings(settings);
       return (await submit()).body;
@@ -135,11 +134,11 @@ describe('safeguards over both venues', () => {
   test('a revoked key submits nothing, even while it is cached', async () => {
     const agent = await newTraderB(service);
     const quote = await agent.quote();
-    const { keyId } = (await service.deps.agents.callerByKeyHash(
-      service.deps.secrets.hash(agent.apiKey),
+    const { keyId } = (await service.needs.agents.callerByKeyHash(
+      service.needs.secrets.hash(agent.apiKey),
     )) as { keyId: bigint };
-    // Behind the door's back: its memory of the key is still good.
-    await service.deps.agents.revokeKey(agent.agentId, keyId, true, Date.now());
+    // Bypasses the service, whose cache still has the key.
+    await service.needs.agents.revokeKey(agent.agentId, keyId, true, Date.now());
     expect(await agent.submit(quote)).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
   });
 });
@@ -187,7 +186,7 @@ describe('concurrent use of one quote', () => {
   });
 });
 
-/** A service that writes orders down and dies before it sends anything. */
+/** A service that records orders and dies before it sends them. */
 async function mute(
   on: Pick<TestService, 'databaseUrl' | 'masterKey'>,
   quoting: FakeQuoteVenue,
@@ -196,12 +195,12 @@ async function mute(
     { PAPER_WORLD: 'off', DATABASE_URL: on.databaseUrl, MASTER_KEY: on.masterKey },
     { venues: () => [quoting] },
   );
-  const chainOrders: Deps['chainOrders'] = {
-    ...dying.deps.chainOrders,
+  const chainOrders: TestService['needs']['chainOrders'] = {
+    ...dying.needs.chainOrders,
     beginSend: () => Promise.reject(new Error('died')),
     claim: async () => [],
   };
-  Object.assign(dying.deps, { chainOrders });
+  Object.assign(dying.needs, { chainOrders });
   return dying;
 }
 
@@ -211,14 +210,14 @@ describe('between recording and sending', () => {
     const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
     const dying = await mute(first, quoting);
     const agent = await newTraderB(dying);
-    // The other replica's jobs are at work meanwhile: it takes the order up after some seconds, by itself.
+    // The other replica's jobs are running: it takes over the order after some seconds.
     const { orderId, txSignature, status } = await agent.trade();
     expect({ status, sent: quoting.sent.length }).toEqual({ status: 'submitted', sent: 0 });
     await dying.stop();
     await expect
       .poll(
         async () => {
-          await followChainOrders(first.deps);
+          await followChainOrders(first.needs);
           return quoting.sent.map(({ signature }) => signature);
         },
         { timeout: 10_000 },
@@ -228,7 +227,7 @@ describe('between recording and sending', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(first.deps);
+          await followChainOrders(first.needs);
           return (await call(first, 'GET', `/venueb/agent/orders/${orderId}`, { key: agent.apiKey })).body
             .status;
         },
@@ -241,7 +240,7 @@ describe('between recording and sending', () => {
     const quoting = createFakeQuoteVenue();
     const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
     const dying = await mute(first, quoting);
-    Object.assign(first.deps, { chainOrders: { ...first.deps.chainOrders, claim: async () => [] } });
+    Object.assign(first.needs, { chainOrders: { ...first.needs.chainOrders, claim: async () => [] } });
     const agent = await newTraderB(dying);
     const byRoute: ((order: { orderId: string; venueOrderId: string }) => Promise<string[]>)[] = [
       async ({ orderId }) => (await agent.post('/venueb/agent/cancel', { orderId })).body.canceled,
@@ -264,7 +263,7 @@ describe('between recording and sending', () => {
       expect(await cancel(order)).toEqual([order.orderId]);
       expect(await agent.usage()).toEqual({ trades: 0, amount: 0 });
       expect(await agent.order(order.orderId)).toMatchObject({ status: 'canceled', orderStatus: 3 });
-      const begun = await first.deps.chainOrders.beginSend([order.orderId], Date.now(), Date.now());
+      const begun = await first.needs.chainOrders.beginSend([order.orderId], Date.now(), Date.now());
       expect(begun.size).toBe(0);
     }
     expect(quoting.sent).toEqual([]);
@@ -310,7 +309,7 @@ describe('a cancel', () => {
     await expect
       .poll(
         async () => {
-          await followChainOrders(service.deps);
+          await followChainOrders(service.needs);
           return (await agent.post('/markets/orders/cancel', { orderId })).body.notCanceled[orderId];
         },
         { timeout: 10_000 },
@@ -324,10 +323,10 @@ describe('unused quotes', () => {
     const agent = await newTraderB(service);
     const unused = await agent.quote();
     const { orderId } = await agent.trade();
-    await service.deps.quotes.sweep(unused.expiresAt - 1);
-    expect(await service.deps.quotes.byId(agent.agentId, unused.quoteId)).not.toBeNull();
-    await service.deps.quotes.sweep(Date.now() + 86_400_000);
-    expect(await service.deps.quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
+    await service.needs.quotes.sweep(unused.expiresAt - 1);
+    expect(await service.needs.quotes.byId(agent.agentId, unused.quoteId)).not.toBeNull();
+    await service.needs.quotes.sweep(Date.now() + 86_400_000);
+    expect(await service.needs.quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
     expect((await agent.order(orderId)).status).toBe('submitted');
   });
 });
@@ -357,7 +356,7 @@ describe('a quote', () => {
     expect(quote).toMatchObject({ quoteErrorCode: code, previewOnly: false, inAmount: '10000000' });
     expect(quote.quoteErrorMessage).toMatch(figures);
     expect(quote.unsignedTransaction).toBeUndefined();
-    // And it is the word of what would be enforced: nothing was reserved, nothing can be handed in.
+    // It predicts the denial: nothing was reserved, nothing can be submitted.
     expect(await trader.usage()).toEqual({ trades: 0, amount: 0 });
     const submitted = await trader.submit(quote, { signedTransaction: 'AQ==' });
     expect([submitted.status, submitted.body.code]).toEqual([400, 'quote_not_executable']);
@@ -371,7 +370,7 @@ describe('a quote', () => {
     const quoted = await trader.quote();
     await trader.trade();
     expect((await trader.quote()).quoteErrorCode).toBe('max_trades_per_day_exceeded');
-    // What was quoted before is judged where it is handed in.
+    // An earlier quote is checked at its submit.
     expect((await trader.submit(quoted)).body.code).toBe('max_trades_per_day_exceeded');
   });
 

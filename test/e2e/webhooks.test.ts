@@ -1,4 +1,4 @@
-/** Webhooks over HTTP: which events are told, signed, repeated, held back, given up. */
+/** Webhooks over HTTP: which events are sent, signed, repeated, delayed, abandoned. */
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -148,15 +148,15 @@ describe('events', () => {
     const { path } = await subscribe({ client }, ['risk']);
     const paused = () => at(path).filter(({ event }) => event.data.code === 'trading_paused').length;
     await client.updateSettings({ tradingPaused: true });
-    await watchRisks(service.deps);
-    await watchRisks(service.deps);
+    await watchRisks(service.needs);
+    await watchRisks(service.needs);
     await until(() => paused() > 0);
     expect(Check(WEBHOOK_EVENTS.risk!.data, at(path)[0]?.event.data)).toBe(true);
     expect((await client.getBriefing()).riskAlerts).toContainEqual(at(path)[0]?.event.data);
     await client.updateSettings({ tradingPaused: false });
-    await watchRisks(service.deps);
+    await watchRisks(service.needs);
     await client.updateSettings({ tradingPaused: true });
-    await watchRisks(service.deps);
+    await watchRisks(service.needs);
     await until(() => paused() > 1);
     expect(paused()).toBe(2);
   });

@@ -38,7 +38,7 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
  * Parses a decimal text (or a JSON number, by its shortest spelling) into an integer of `decimals` places.
- * @throws DecimalError when it is no decimal, or finer than `decimals` and no rounding was named.
+ * @throws DecimalError when it is not a decimal, or finer than `decimals` and the caller names no rounding.
  */
 export function parseDecimal(value: string | number, decimals: number, rounding?: Rounding): bigint {
   const text = typeof value === 'number' ? String(value) : value;
@@ -77,10 +77,10 @@ export const parseMicro = (value: string | number, rounding?: Rounding): Micro =
 
 export const formatMicro = (value: Micro): string => formatDecimal(value, MICRO_DECIMALS);
 
-/** A micro amount as a JSON number. Exact up to 2^33 collateral (8.5 billion): beyond, doubles are further apart. */
+/** A micro amount as a JSON number. Exact up to 2^33 collateral (8.5 billion); above that, doubles are too coarse. */
 export const microToNumber = (value: Micro): number => Number(formatMicro(value));
 
-/** @throws DecimalError when the price is finer than a ten-thousandth and no rounding was named. */
+/** @throws DecimalError when the price is finer than a ten-thousandth and the caller names no rounding. */
 export const parsePips = (value: string | number, rounding?: Rounding): Pips =>
   Number(parseDecimal(value, PIPS_DECIMALS, rounding));
 
@@ -88,7 +88,7 @@ export const formatPips = (value: Pips): string => formatDecimal(BigInt(value), 
 
 export const pipsToNumber = (value: Pips): number => value / PIPS;
 
-/** Integer division of non-negative numbers with the loss named. */
+/** Integer division of non-negative numbers, rounded as the caller says. */
 export function divide(numerator: bigint, denominator: bigint, rounding: Rounding): bigint {
   if (numerator < 0n || denominator <= 0n)
     throw new RangeError('divide takes a non-negative numerator and a positive denominator');
@@ -96,6 +96,6 @@ export function divide(numerator: bigint, denominator: bigint, rounding: Roundin
   return rounding === 'ceil' && numerator % denominator !== 0n ? quotient + 1n : quotient;
 }
 
-/** What `shares` cost at `price`, in micro collateral. */
+/** The cost of `shares` at `price`, in micro collateral. */
 export const notional = (shares: Micro, price: Pips, rounding: Rounding): Micro =>
   divide(shares * BigInt(price), BigInt(PIPS), rounding);

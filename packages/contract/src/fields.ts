@@ -40,12 +40,12 @@ export const LIMITS = {
 } as const;
 
 /**
- * Printable text. Control characters (line breaks among them) and lone surrogates are refused: the first end up in
- * logs and terminals, the second in no database.
+ * Printable text. Refuses control characters (line breaks among them), which would reach logs and terminals, and lone
+ * surrogates, which the database cannot store.
  */
 export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
 
-/** The same with line breaks and tabs: free text, kept as it came. */
+/** The same with line breaks and tabs: free text, stored unchanged. */
 export const LINES = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
 
 /** Free text of several lines. */
@@ -56,8 +56,7 @@ export const text = (maxLength: number, options: { minLength?: number; descripti
   Type.String({ maxLength, pattern: PRINTABLE, ...options });
 
 /**
- * Of a name, beyond that: no bidirectional embedding, override or isolate. They make a name read as another one wherever
- * it is shown.
+ * For names: also without bidirectional embeddings, overrides or isolates, which make a name look like another one.
  */
 export const NAME = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$';
 
@@ -72,7 +71,7 @@ export const label = (maxLength: number, description?: string) => orNull(text(ma
 /** Free text an agent may leave out: `null` means the same. */
 export const note = (maxLength: number, description?: string) => orNull(lines(maxLength), description);
 
-/** Hexadecimal identifiers may come in any case; the validator makes them lower case before anything looks at them. */
+/** Hexadecimal identifiers may come in any case; the validator makes them lower case first. */
 export const HEX = { 'x-hex': true } as const;
 
 export const Address = Type.String({
@@ -91,7 +90,7 @@ export const SolanaAddress = Type.String({
   examples: ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'],
 });
 
-/** A wallet of either venue, which says the venue too. */
+/** A wallet of either venue; its format decides which venue. */
 export const WalletOfEitherVenue = Type.Union([Address, SolanaAddress], {
   description:
     "one of the owner's wallets that the agent reaches: an EVM address for venue A, a Solana address for venue B",
@@ -124,7 +123,7 @@ export const alias = (from: 'address' | 'walletAddress', to: 'address' | 'wallet
   'x-aliases': { [from]: to },
 });
 
-/** Fields of other public clients that say nothing new here. Any value is taken: they must not stand in the way. */
+/** Redundant fields of other public clients. Every value is accepted and ignored. */
 export const unused = Type.Optional(
   Type.Unknown({ description: 'taken from other public clients, and not used' }),
 );
@@ -143,10 +142,10 @@ export const VenueQuery = Type.Optional(
   }),
 );
 
-/** How an answer names both venues, and a request may. */
+/** The name of "both venues" in answers and requests. */
 export const ALL_VENUES = 'all';
 
-/** Where leaving it out means everything there is. The validator takes `all` out, which says the same. */
+/** A filter that defaults to all venues. The validator removes `all`, which means the same. */
 export const EitherVenueQuery = Type.Optional(
   Type.String({
     minLength: 1,
@@ -172,7 +171,7 @@ export const TickSizeText = Type.Union([
   Type.Literal('0.0001'),
 ]);
 
-/** RFC 9457 problem, with what an agent needs to go on. */
+/** RFC 9457 problem, with the facts that an agent needs to continue. */
 export const Problem = Type.Object(
   {
     type: Type.String({

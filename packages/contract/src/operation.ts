@@ -1,6 +1,6 @@
 /**
- * What an operation is: everything about a route but its code. The server binds a handler to it, the OpenAPI document
- * and the SDK's types are made from it.
+ * What an operation is: everything about a route but its code. The server binds a handler to it; the OpenAPI document
+ * and the SDK's types derive from it.
  */
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
@@ -19,9 +19,9 @@ export type Permission =
 export type RateClass = 'register' | 'claim' | 'trade' | 'exit' | 'search' | 'read' | 'none';
 
 /**
- * What becomes of a field, or a query parameter, that the operation does not declare. `near`: refused when it is within
- * two edits of a declared name, so a typing error, and ignored otherwise. `refuse`: wherever it could change what
- * happens. `ignore`: where nothing may stand in the way.
+ * What happens to a field or query parameter that the operation does not declare. `near`: refused when it is within two
+ * edits of a declared name (a typing error), else ignored. `refuse`: for operations where it could change the effect.
+ * `ignore`: for operations that must always succeed, such as exits.
  */
 export type UnknownFields = 'near' | 'refuse' | 'ignore';
 
@@ -46,34 +46,34 @@ export interface Operation {
     | 'operator';
   readonly permission: Permission;
   readonly rateClass: RateClass;
-  /** Name of the body's list of which every item draws a token; a call without it draws one. */
+  /** The body's list whose every item costs a token; without it a call costs one. */
   readonly tokensPerItemOf?: string;
   /** Takes an Idempotency-Key: it changes something. */
   readonly idempotent?: boolean;
   /** Repeating it has no second effect, even without an Idempotency-Key. Every GET is repeatable. */
   readonly repeatable?: boolean;
-  /** The answer holds a secret, which is left out of what is stored for replays. */
+  /** The answer holds a secret, so it is stored for replays without its body. */
   readonly secretAnswer?: boolean;
-  /** Taken from the service's own pages only. */
+  /** Accepted from the service's own pages only. */
   readonly sameOrigin?: boolean;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
   /** No body is the same as {}. */
   readonly bodyOptional?: boolean;
-  /** Left out: `near`. */
+  /** Default `near`. */
   readonly unknownFields?: UnknownFields;
-  /** An array in the body of which every item is judged by itself: one that is malformed refuses that item alone. */
+  /** An array in the body whose items are validated separately: a malformed item is refused alone. */
   readonly judgedAlone?: string;
-  /** What to do instead of sending nothing, where the registry's advice does not say enough. */
+  /** Advice for a missing body, where that of the registry is not enough. */
   readonly bodyRequiredFix?: string;
-  /** Where it is not LIMITS.bodyBytes. */
+  /** Default LIMITS.bodyBytes. */
   readonly bodyBytes?: number;
-  /** How long it may take where that is longer than the service's deadline for requests: it asks services elsewhere. */
+  /** Deadline of an operation that calls external services, where longer than the service's deadline for requests. */
   readonly deadlineMs?: number;
   readonly status: 200 | 201;
   readonly response: TSchema;
-  /** Codes beyond those that every route of its kind can answer. */
+  /** Error codes in addition to those that every route of its kind can answer. */
   readonly errors: readonly ErrorCode[];
 }
 

@@ -1,12 +1,12 @@
-/** The words in which orders are told: their statuses, and why a venue refused them. */
+/** The words on the wire for an order's status and for why a venue refused it. */
 import { Type } from 'typebox';
 import { VENUE_REFUSALS } from './venue-refusals.ts';
 
-/** A text that is one of these; a later version may add words. */
+/** One of these texts; a later version may add some. */
 export const words = (all: readonly string[], description: string) =>
   Type.String({ enum: [...all], description });
 
-/** An order of venue A, in records. */
+/** Statuses of a signed order, in records. */
 export const ORDER_STATUS_WORDS = [
   'submitting',
   'unknown',
@@ -21,7 +21,7 @@ export const ORDER_STATUS_WORDS = [
   'delayed',
   'unmatched',
 ] as const;
-/** An order of venue B. */
+/** Statuses of a quoted order. */
 export const CHAIN_STATUS_WORDS = [
   'submitted',
   'open',
@@ -35,7 +35,7 @@ export const CHAIN_STATUS_WORDS = [
 
 export const VenueRefusalCode = words(Object.keys(VENUE_REFUSALS), 'why the venue refused');
 
-/** What an answer with success: false adds. */
+/** Added by an answer with success: false. */
 export const refusedBecause = {
   errorCode: Type.Optional(VenueRefusalCode),
   errorMessage: Type.Optional(Type.String()),

@@ -1,6 +1,6 @@
 /**
- * The caps among the safeguards, one row each: what the wire and people see of them. Settings, locks, the owner's form, the
- * context, documents and the list of denials are made of these rows, in this order.
+ * The caps among the safeguards, one row each, as the wire and people see them. Settings, locks, the owner's form, the
+ * context, documents and the list of denials derive from these rows, in this order.
  *
  * What a cap means (its rule, its default, its place in the order of judgement) is its row in the server's
  * domain/safeguards.ts, which does not compile without a row for every name here. Its columns are its name in snake_case, and
@@ -12,13 +12,13 @@ import { EXACT, LIMITS, Nullable } from './fields.ts';
 
 const OPEN_ORDERS_MAX = 5000;
 
-/** A row's values: their unit, their bounds, and how they are written. */
+/** The values of a row: unit, bounds and format. */
 interface Values {
   readonly unit: 'count' | 'collateral';
   readonly maximum: number;
-  /** What a change may ask for. */
+  /** Schema of the value in a change. */
   readonly setting: TSchema;
-  /** What a record says. */
+  /** Schema of the value in a record. */
   readonly shown: TSchema;
 }
 
@@ -42,14 +42,14 @@ const collateral = (maximum: number, description?: string) => {
   } as const satisfies Values;
 };
 
-/** The rest of a row. */
+/** The columns common to all rows. */
 interface Words {
   /** For people, in the owner's form. */
   readonly label: string;
   readonly hint: string;
-  /** The code of an order that it refuses. */
+  /** The error code of an order that this cap refuses. */
   readonly denial: ErrorCode;
-  /** The field of `safeguards` in a market's context that says limit, used and left; `null`: the limit is all there is. */
+  /** The field of `safeguards` in a market's context with limit, used and left; `null`: the cap has only a limit. */
   readonly allowance: string | null;
 }
 
@@ -126,16 +126,16 @@ export const CAPS = {
 export type CapName = keyof typeof CAPS;
 export const CAP_NAMES = Object.keys(CAPS) as readonly CapName[];
 
-/** One field of every row, by the caps' names. */
+/** One field of every row, keyed by cap. */
 type Each<F extends 'setting' | 'shown' | 'locked'> = { [N in CapName]: (typeof CAPS)[N][F] };
 const each = <F extends 'setting' | 'shown' | 'locked'>(field: F) =>
   Object.fromEntries(CAP_NAMES.map((name) => [name, CAPS[name][field]])) as Each<F>;
 
-/** Properties of a change: any of the caps. */
+/** Properties of a change; each cap is optional. */
 export const CAP_SETTINGS = Type.Partial(Type.Object(each('setting'))).properties;
-/** Properties of the settings' record: all of them. */
+/** Properties of the settings' record, with every cap. */
 export const CAPS_SHOWN = each('shown');
-/** Properties of the record of an owner's locks: those that are locked. */
+/** Properties of the record of an owner's locks; only locked caps are present. */
 export const CAPS_LOCKED = Type.Partial(Type.Object(each('locked'))).properties;
 
 /** A limit, and whether an owner locks the safeguard there. */
@@ -146,7 +146,7 @@ export const lockable = <T extends TSchema>(limit: T) =>
   });
 
 type Lockable = { [N in CapName]: ReturnType<typeof lockable<(typeof CAPS)[N]['setting']>> };
-/** Properties of an owner's change: any of the caps. */
+/** Properties of an owner's change; each cap is optional. */
 export const CAPS_LOCKABLE = Type.Partial(
   Type.Object(
     Object.fromEntries(CAP_NAMES.map((name) => [name, lockable(CAPS[name].setting)])) as unknown as Lockable,
@@ -161,7 +161,7 @@ const Allowance = Type.Object(
 
 type Named = Exclude<(typeof CAPS)[CapName]['allowance'], null>;
 type Unnamed = { [N in CapName]: (typeof CAPS)[N]['allowance'] extends null ? N : never }[CapName];
-/** Properties of what the caps leave: limit, used and left by the row's own word, or the limit alone. */
+/** Properties of what the caps leave: limit, used and left under the row's own field name, or the limit alone. */
 export const CAP_ALLOWANCES = Object.fromEntries(
   CAP_NAMES.map((name) => {
     const { allowance } = CAPS[name];
@@ -169,5 +169,5 @@ export const CAP_ALLOWANCES = Object.fromEntries(
   }),
 ) as { [A in Named]: typeof Allowance } & { [N in Unnamed]: typeof Limit };
 
-/** What the caps refuse an order with. */
+/** The error codes with which the caps refuse an order. */
 export const CAP_DENIALS = CAP_NAMES.map((name) => CAPS[name].denial);

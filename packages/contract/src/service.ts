@@ -1,4 +1,4 @@
-/** What the probes answer. They are no operations: they have no key, no limit and lie at the root, too. */
+/** The answers of the probes. Probes are not operations: they need no key, have no rate limit and also answer at the root. */
 import { Type } from 'typebox';
 import { VenueInfo } from './operations/agents.ts';
 

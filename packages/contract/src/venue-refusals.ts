@@ -2,8 +2,8 @@ const NEW_ORDER = 'Nothing was executed: sign a new order with a new salt when t
 const NEW_QUOTE = 'Nothing was executed: ask for a new quote, sign and submit it.';
 
 /**
- * What a refusing venue says in `errorCode` of a 201 answer with `success: false`: in words, and what to do next. The codes
- * have a table of their own because they come with no HTTP status.
+ * Message and fix for each `errorCode` of a 201 answer with `success: false`, which a venue refused. These codes have a
+ * separate table because they have no HTTP status.
  */
 export const VENUE_REFUSALS = {
   fok_not_filled: {
@@ -32,7 +32,7 @@ export const VENUE_REFUSALS = {
   },
   price_off_tick_grid: {
     message: "The price is not on the venue's tick grid.",
-    fix: "Read the market's tickSize anew and sign for a price on its grid.",
+    fix: "Read the market's tickSize again and sign for a price on its grid.",
   },
   price_out_of_range: {
     message: "The price is outside the venue's range.",

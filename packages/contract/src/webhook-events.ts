@@ -1,5 +1,5 @@
 /**
- * What webhooks tell of: every type of event with its meaning and the schema of its `data`. Amounts are JSON numbers,
+ * Every type of webhook event with its meaning and the schema of its `data`. Amounts are JSON numbers,
  * times ISO 8601. New types and fields may be added; a receiver ignores what it does not know.
  */
 import { type Static, type TSchema, Type } from 'typebox';
@@ -98,7 +98,7 @@ interface EventKind {
 }
 
 const orderKind = (status: string): EventKind => ({
-  description: `An order of the agent became \`${status}\`. What happened to it in one moment is told as one event.`,
+  description: `An order of the agent became \`${status}\`. Changes of the same moment make one event.`,
   data: OrderEventData,
 });
 
@@ -118,7 +118,8 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
     data: WalletLeftEventData,
   },
   'webhook.test': {
-    description: 'Asked for with POST /webhooks/{id}/test; sent whatever the endpoint subscribes to.',
+    description:
+      'Requested with POST /webhooks/{id}/test; sent to every endpoint, also without a subscription.',
     data: TestEventData,
   },
 };
@@ -158,7 +159,7 @@ export const WebhookEvent = Type.Object({
   }),
 });
 
-/** A body that was sent longer ago is a repetition by somebody else, or very late. */
+/** A body sent longer ago is a replay, or very late. */
 export const WEBHOOK_FRESH_MS = 5 * 60_000;
 
 export type RecordedEvent = Static<typeof RecordedEvent>;

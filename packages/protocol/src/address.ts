@@ -1,5 +1,5 @@
 /**
- * EVM addresses. Inside the venue's language an address is always the lower-case 0x text of 20 bytes, so that two
+ * EVM addresses. In this package an address is always the lower-case 0x text of 20 bytes, so that two
  * of them can be compared with `===` and used as keys; the checksummed spelling is for people and headers.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -16,14 +16,14 @@ export const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000' as Addr
 const LOWER = /^0x[0-9a-f]{40}$/;
 const ANY_CASE = /^0x[0-9a-fA-F]{40}$/;
 
-/** Whether the text already is in the one spelling used here. */
+/** Whether the text already has the one spelling used here. */
 export const isAddress = (text: unknown): text is Address => typeof text === 'string' && LOWER.test(text);
 
-/** The address that the text spells in any case (checksums are not judged), or `null`. */
+/** The address that the text spells in any case (checksums are not checked), or `null`. */
 export const parseAddress = (text: unknown): Address | null =>
   typeof text === 'string' && ANY_CASE.test(text) ? (text.toLowerCase() as Address) : null;
 
-/** @throws RangeError when the text is no address. */
+/** @throws RangeError when the text is not an address. */
 export function asAddress(text: string): Address {
   const address = parseAddress(text);
   if (address === null) throw new RangeError(`"${text.slice(0, 50)}" is not an EVM address`);
@@ -36,7 +36,7 @@ export function addressFromBytes(bytes: Uint8Array): Address {
   return bytesToHex(bytes) as Address;
 }
 
-/** The address's 20 bytes. @throws RangeError for a text that is no address although its type says so */
+/** The address's 20 bytes. @throws RangeError for a text that is not an address, whatever its type says */
 export function addressToBytes(address: Address): Uint8Array {
   const bytes = hexToBytes(address);
   if (bytes.length !== ADDRESS_BYTES) throw new RangeError('not an EVM address');

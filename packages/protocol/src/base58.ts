@@ -1,12 +1,12 @@
 /** Base58 as Solana spells keys and signatures: the Bitcoin alphabet, a leading 1 for every leading zero byte. */
 import { base58 } from '@scure/base';
 
-/** Longer texts are no key and no signature, and the time to decode grows with the square of the length. */
+/** A longer text is not a key or signature, and decoding time grows with the square of the length. */
 const MAX_CHARS = 128;
 
 export const toBase58 = (bytes: Uint8Array): string => base58.encode(bytes);
 
-/** Bytes of a base58 text, or `null` when it is none. */
+/** Bytes of a base58 text, or `null` when it is not base58. */
 export function parseBase58(text: string): Uint8Array | null {
   if (text.length > MAX_CHARS) return null;
   try {

@@ -4,7 +4,7 @@ import { base64, base64url } from '@scure/base';
 const EITHER_ALPHABET = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /**
- * Bytes of a base64 text in either alphabet, padded or not; `null` when it is none. As lenient as the decoders of the
+ * Bytes of a base64 text in either alphabet, padded or not; otherwise `null`. As lenient as the decoders of the
  * venue's own clients: bits beyond the last byte do not matter, and more than one text gives the same bytes.
  */
 export function parseBase64(text: string): Uint8Array | null {
@@ -17,7 +17,7 @@ export function parseBase64(text: string): Uint8Array | null {
   }
 }
 
-/** The url-safe alphabet, with padding: the spelling of venue A's secrets and signatures. */
+/** The url-safe alphabet, with padding: the spelling of the CLOB's secrets and signatures. */
 export const toBase64Url = (bytes: Uint8Array): string => base64url.encode(bytes);
 
 /** The standard alphabet, with padding: the canonical spelling. */

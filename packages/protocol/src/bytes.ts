@@ -6,7 +6,7 @@ import * as noble from '@noble/hashes/utils.js';
 export { equalBytes } from '@noble/curves/utils.js';
 export { concatBytes, utf8ToBytes as utf8 } from '@noble/hashes/utils.js';
 
-/** Bytes of a hex text with or without `0x`, either case; `null` when it is no hex or of odd length. */
+/** Bytes of a hex text with or without `0x`, either case; `null` when it is not hex or has an odd length. */
 export function parseHex(text: string): Uint8Array | null {
   try {
     return noble.hexToBytes(text.startsWith('0x') || text.startsWith('0X') ? text.slice(2) : text);
@@ -15,7 +15,7 @@ export function parseHex(text: string): Uint8Array | null {
   }
 }
 
-/** @throws RangeError when `text` is no hex. The error does not quote the text: it may be a secret. */
+/** @throws RangeError when `text` is not hex. The error does not quote the text: it may be a secret. */
 export function hexToBytes(text: string): Uint8Array {
   const bytes = parseHex(text);
   if (bytes === null) throw new RangeError('not a hex text of whole bytes');

@@ -21,7 +21,7 @@ const FIXED_BYTES = SIGNATURE_BYTES + 32 + 32 + 2;
 
 export interface WrappedSignature {
   readonly ok: true;
-  /** The owner's signature of the `TypedDataSign` digest. Not judged yet: see `parseSignature`. */
+  /** The owner's signature of the `TypedDataSign` digest. Not checked yet: see `parseSignature`. */
   readonly inner: Uint8Array;
   readonly separator: Uint8Array;
   readonly contentsHash: Uint8Array;
@@ -30,7 +30,7 @@ export interface WrappedSignature {
 
 export type WrapFault =
   | 'not_hex'
-  /** Too short to hold the parts, or the stated length of the type text is another. */
+  /** Too short to hold the parts, or the stated length of the type text is wrong. */
   | 'wrong_length'
   /** The type text is not one of the two orders that exist. */
   | 'unknown_order_type';
@@ -53,7 +53,7 @@ export function wrapDepositSignature(parts: {
 /** Whether a signature is long enough to be a wrapped one: a cheap look before parsing. */
 export const looksWrapped = (signature: string): boolean => signature.length > 2 + 2 * FIXED_BYTES;
 
-/** Takes a wrapped signature apart. Says nothing about who signed, or whether it belongs to a given order. */
+/** Splits a wrapped signature into its parts. Does not check who signed, nor to which order it belongs. */
 export function parseWrappedSignature(
   signature: Uint8Array | string,
 ): WrappedSignature | { readonly ok: false; readonly reason: WrapFault } {

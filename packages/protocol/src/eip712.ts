@@ -1,5 +1,5 @@
 /**
- * The two hashes that all typed data share: the domain separator and the digest. Structs are encoded where they
+ * The two hashes common to all typed data: the domain separator and the digest. Structs are encoded where they
  * are defined, with fixed layouts; there is no general EIP-712 encoder here, because it would cost more per order
  * than everything else together except the recovery.
  */

@@ -1,4 +1,4 @@
-/** The venue's language: what is signed, who signed it, which wallets follow. Pure; curve arithmetic can be handed in. */
+/** The venues' signing rules: what is signed, who signed it, which wallets follow. Pure; callers may pass native curve arithmetic. */
 export * from './address.ts';
 export * from './base58.ts';
 export * from './base64.ts';

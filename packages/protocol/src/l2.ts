@@ -19,7 +19,7 @@ export interface L2Request {
 
 /**
  * The request's signature: base64url with padding.
- * @throws RangeError when the secret is no base64. The secret is not quoted.
+ * @throws RangeError when the secret is not base64. The secret is not quoted.
  */
 export function l2Signature(secret: string, request: L2Request): string {
   const key = parseBase64(secret);

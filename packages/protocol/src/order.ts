@@ -5,8 +5,8 @@
  * Three structs carry the name `Order`:
  * - 12 fields: version 1 everywhere, and version 2 in this service's interface;
  * - 11 fields: version 2 of the venue itself, with timestamp, metadata and builder signed;
- * - 12 + 3 fields: nobody's contract. Signers that sign the interface's deprecated fields make it; its hash is only
- *   there to tell their authors what went wrong.
+ * - 12 + 3 fields: no contract accepts it. Signers that include the interface's deprecated fields make it; its hash
+ *   serves only to explain that mistake to them.
  */
 import type { Address } from './address.ts';
 import { hexToBytes } from './bytes.ts';
@@ -34,7 +34,7 @@ export interface OrderFields {
   readonly signatureType: SignatureType;
 }
 
-/** What the venue's own version 2 adds. */
+/** The fields that the venue's own version 2 adds. */
 export interface OrderExtras {
   /** Epoch milliseconds; only makes the order unique. */
   readonly timestamp: bigint;
@@ -65,7 +65,7 @@ export const POLYMARKET_ORDER_TYPE_HASH =
   '0xbb86318a2138f5fa8ae32fbe8e659f8fcf13cc6ae4014a707893055433818589';
 export const EXTENDED_ORDER_TYPE_HASH = '0x2bde9ffaa0c32f3162778a09bad5aac37e8b0ff3d35a0529ee0e571a7bfcfdb4';
 
-// One buffer per struct for the life of the process: encoding is synchronous, so nobody sees it half filled.
+// One buffer per struct for the life of the process: encoding is synchronous, so no other code sees it half filled.
 const order = new StructEncoder(hexToBytes(ORDER_TYPE_HASH), 12);
 const polymarketOrder = new StructEncoder(hexToBytes(POLYMARKET_ORDER_TYPE_HASH), 11);
 const extendedOrder = new StructEncoder(hexToBytes(EXTENDED_ORDER_TYPE_HASH), 15);
@@ -110,7 +110,7 @@ export const polymarketOrderStructHash = (fields: PolymarketOrderFields): Uint8A
     .bytes32(fields.builder)
     .hash();
 
-/** What comes out when a signer includes the deprecated fields. For diagnosis alone; no order is accepted by it. */
+/** The hash when a signer includes the deprecated fields. Only for the diagnosis; never accepts an order. */
 export const extendedOrderStructHash = (fields: OrderFields, extras: OrderExtras): Uint8Array =>
   encodeTwelve(extendedOrder, fields)
     .uint(extras.timestamp)
@@ -120,7 +120,7 @@ export const extendedOrderStructHash = (fields: OrderFields, extras: OrderExtras
 
 const TEXT_SIDE_TYPE = ORDER_TYPE.replace('uint8 side', 'string side');
 
-/** What comes out when a signer makes a text of the side. For diagnosis alone; no order is accepted by it. */
+/** The hash when a signer encodes the side as a text. Only for the diagnosis; never accepts an order. */
 export const orderStructHashWithTextSide = (fields: OrderFields, side: 'BUY' | 'SELL'): Uint8Array =>
   new StructEncoder(hashText(TEXT_SIDE_TYPE), 12)
     .uint(fields.salt)

@@ -1,6 +1,6 @@
 /**
- * Who signed a digest. The curve arithmetic is handed in as a function: natively it is about twenty times faster
- * than in JavaScript, and this package must not know of native code. Malleable forms are refused before it is asked.
+ * Who signed a digest. The caller passes the curve arithmetic as a function: native code is about twenty times faster
+ * than JavaScript, and this package must not depend on native code. Malleable forms are refused before it is called.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { type Address, addressOfPublicKey } from './address.ts';
@@ -12,15 +12,15 @@ export type RecoverPublicKey = (digest: Uint8Array, rs64: Uint8Array, recovery: 
 export type SignatureFault =
   | 'not_hex'
   | 'wrong_length'
-  /** The last byte is none of 0, 1, 27, 28. */
+  /** The last byte is not 0, 1, 27 or 28. */
   | 'bad_recovery_id'
   | 'zero_r'
   | 'zero_s'
   /** r is not below the curve's order. */
   | 'r_out_of_range'
-  /** s is in the upper half: the malleable twin of a valid signature. */
+  /** s is in the upper half: the malleable duplicate of a valid signature. */
   | 'high_s'
-  /** No public key gives this signature. */
+  /** No public key matches this signature. */
   | 'not_recoverable';
 
 export interface ParsedSignature {
@@ -60,7 +60,7 @@ function recoveryOf(v: number): 0 | 1 | null {
   return null;
 }
 
-/** Splits and judges a 65-byte signature, given as bytes or hex. */
+/** Splits and checks a 65-byte signature, given as bytes or hex. */
 export function parseSignature(signature: Uint8Array | string): ParsedSignature | RefusedSignature {
   const bytes = typeof signature === 'string' ? parseHex(signature) : signature;
   if (bytes === null) return refuse('not_hex');
@@ -80,7 +80,7 @@ export type Recovered =
 
 /**
  * The address whose key signed `digest`. Every well-formed signature belongs to some address: compare it with the
- * expected one. A signature parsed before may be handed in, to try several digests.
+ * expected one. The caller may pass an already parsed signature, to try several digests.
  */
 export function recoverAddress(
   recover: RecoverPublicKey,
@@ -104,7 +104,7 @@ export const nobleRecover: RecoverPublicKey = (digest, rs64, recovery) => {
       .recoverPublicKey(digest)
       .toBytes(false);
   } catch {
-    // The library throws for an r that is no point's x, and that is all that can be wrong by now.
+    // The library throws for an r that is not the x of any point; everything else was checked above.
     return null;
   }
 };

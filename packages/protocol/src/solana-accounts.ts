@@ -1,11 +1,11 @@
-/** The programs and mints that venue B's transactions name, and where a wallet's tokens lie. */
+/** The programs and mints named in the transactions of quoted orders, and the accounts that hold a wallet's tokens. */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { parseBase58, toBase58 } from './base58.ts';
 import { concatBytes, utf8 } from './bytes.ts';
 import { parseSolanaAddress, type SolanaAddress } from './solana.ts';
 
-/** @throws RangeError when the text is no address. For constants; what comes from outside is parsed. */
+/** @throws RangeError when the text is not an address. For constants; input is parsed instead. */
 export function asSolanaAddress(text: string): SolanaAddress {
   const address = parseSolanaAddress(text);
   if (address === null) throw new RangeError('a Solana address is base58 of 32 bytes');
@@ -43,7 +43,7 @@ function isOnCurve(bytes: Uint8Array): boolean {
 }
 
 /**
- * The address that a program has for these seeds: the first, counting the bump down from 255, that is no public key.
+ * The program's address for these seeds: the first, counting the bump down from 255, that is not a public key.
  * @throws RangeError when no bump gives one, which does not happen in practice
  */
 export function programDerivedAddress(owner: SolanaAddress, seeds: readonly Uint8Array[]): SolanaAddress {
@@ -55,7 +55,7 @@ export function programDerivedAddress(owner: SolanaAddress, seeds: readonly Uint
   throw new RangeError('these seeds have no program derived address');
 }
 
-/** Derived addresses, oldest first: one quote asks for the same few a dozen times over. */
+/** Derived addresses, oldest first: one quote needs the same few about a dozen times. */
 const derived = new Map<string, SolanaAddress>();
 const MAX_DERIVED = 10_000;
 

@@ -1,7 +1,7 @@
 /**
  * What the instructions of a Solana message do, read from the message alone. It decodes the few instructions that an
- * order, a fee or a delegation is made of; anything else is `unknown`, which whoever signs must take for the worst.
- * It never judges: that is `solana-overreach.ts`.
+ * order, a fee or a delegation is made of; anything else is `unknown`, which a signer must treat as the worst case.
+ * It only reads; `solana-overreach.ts` decides what is acceptable.
  */
 
 import type { SolanaAddress } from './solana.ts';
@@ -48,7 +48,7 @@ export type Effect = {
       readonly mint: SolanaAccount;
       readonly tokenProgram: SolanaAccount;
     }
-  /** Lamports to an account, which may be made by it. */
+  /** Lamports to an account, which the transfer may create. */
   | {
       readonly kind: 'system_transfer';
       readonly source: SolanaAccount;
@@ -68,7 +68,7 @@ export type Effect = {
     }
   | { readonly kind: 'compute_limit'; readonly units: bigint }
   | { readonly kind: 'compute_price'; readonly microLamports: bigint }
-  /** Moves nothing and gives no right to anybody. */
+  /** Moves nothing and grants no right. */
   | { readonly kind: 'harmless' }
   | { readonly kind: 'unknown'; readonly reason: string }
 );
@@ -110,7 +110,7 @@ const system: Decoder = (data, account, count) => {
   return unknown(`system instruction ${kind}`);
 };
 
-/** Instructions of the token programs that only ever touch accounts not yet in use, or read. */
+/** Instructions of the token programs that only read, or write to accounts not yet in use. */
 const HARMLESS_TOKEN_INSTRUCTIONS: ReadonlySet<number> = new Set([
   1,
   16,
@@ -131,7 +131,7 @@ interface TokenShape {
 const AMOUNT_BYTES = 9;
 const CHECKED_BYTES = 10;
 
-/** More accounts than these mean several owners or a transfer hook, and are not read. */
+/** More accounts than this mean several owners or a transfer hook: the effect is `unknown`. */
 const TOKEN_INSTRUCTIONS: Readonly<Record<number, TokenShape>> = {
   3: {
     bytes: AMOUNT_BYTES,
@@ -229,7 +229,7 @@ const token: Decoder = (data, account, count) => {
 
 const associatedToken: Decoder = (data, account, count) => {
   const known = data.byteLength === 0 || (data.byteLength === 1 && data.getUint8(0) <= 1);
-  // A seventh account was the rent sysvar, in the program's first days.
+  // The program's first version takes a seventh account, the rent sysvar.
   if (!known || count < 6 || count > 7) return unknown('an associated token account instruction');
   return {
     kind: 'create_account',

@@ -1,8 +1,8 @@
 /**
- * Whether a transaction stays within what a quote says, judged from its bytes alone: what it says of itself is not
- * asked. The wallet may lose at most `maxInput` of the input mint and `maxLamports`; it gives no rights away, closes,
- * burns and mints nothing, and what it receives goes to the accounts that are its own. What cannot be decided is an
- * overreach. It never asks a chain; an opaque program needs a simulation besides.
+ * Whether a transaction stays within the terms of a quote, decided from its bytes alone; the service's description
+ * of it does not count. The wallet may lose at most `maxInput` of the input mint and `maxLamports`; it grants no rights, closes,
+ * burns and mints nothing, and its proceeds go to its own accounts. What cannot be decided is an overreach.
+ * This module makes no calls to a chain; an opaque program also needs a simulation.
  */
 import type { SolanaAddress } from './solana.ts';
 import { associatedTokenAddress, SOLANA_PROGRAMS } from './solana-accounts.ts';
@@ -24,10 +24,10 @@ export interface QuoteTerms {
 }
 
 export type OverreachCode =
-  /** The wallet's signature is not asked for: whatever this is, it is not its order. */
+  /** The wallet's signature is not required: this transaction is not the wallet's order. */
   | 'wallet_does_not_sign'
   | 'instruction_not_known'
-  /** An account out of a lookup table stands where it matters. */
+  /** An account that must be known comes from a lookup table. */
   | 'account_not_decidable'
   | 'wrong_mint'
   | 'input_exceeded'
@@ -40,7 +40,7 @@ export interface Overreach {
   readonly code: OverreachCode;
   /** A sentence, without a full stop. */
   readonly detail: string;
-  /** With `instruction_not_known`: whose instruction it is. */
+  /** With `instruction_not_known`: the program of the instruction. */
   readonly program?: SolanaAddress;
 }
 
@@ -49,7 +49,7 @@ const TOKEN_ACCOUNT_RENT = 2_074_080n;
 /** Rent of the 344 bytes in which DFlow's program keeps an order. */
 const ORDER_ACCOUNT_RENT = 3_285_120n;
 
-class Judgement {
+class OverreachCheck {
   readonly found: Overreach[] = [];
   readonly #tx: SolanaTransaction;
   readonly #terms: QuoteTerms;
@@ -61,7 +61,7 @@ class Judgement {
     this.#terms = terms;
   }
 
-  judge(): readonly Overreach[] {
+  run(): readonly Overreach[] {
     const { wallet, maxInput, maxLamports } = this.#terms;
     if (!isSigner(this.#tx, this.#tx.accountKeys.indexOf(wallet)))
       this.#find('wallet_does_not_sign', 'the wallet is no signer of the transaction');
@@ -138,7 +138,7 @@ class Judgement {
       this.#notKnown(effect, `${where} is authorised by an account that does not sign`);
       return;
     }
-    // Another signer may be a delegate of the wallet, so the wallet's own accounts count whoever authorises.
+    // Another signer may be a delegate of the wallet, so the wallet's own accounts count under every authority.
     const own = [inputMint, this.#terms.outputMint].some(
       (each) => source === associatedTokenAddress(wallet, each, program),
     );
@@ -198,8 +198,8 @@ class Judgement {
 }
 
 /**
- * Where the transaction goes beyond the terms; none means that it can move nothing of the wallet's but at most
- * `maxInput` of the input mint, and `maxLamports`. A few milliseconds.
+ * Where the transaction goes beyond the terms. An empty list means that it can take at most `maxInput` of the input
+ * mint and `maxLamports` from the wallet. A few milliseconds.
  */
 export const overreaches = (tx: SolanaTransaction, terms: QuoteTerms): readonly Overreach[] =>
-  new Judgement(tx, terms).judge();
+  new OverreachCheck(tx, terms).run();

@@ -20,15 +20,15 @@ import { parseBase58, toBase58 } from './base58.ts';
 import { parseBase64Strict } from './base64.ts';
 import { ED25519_SIGNATURE_BYTES, type SolanaAddress, type VerifyEd25519, verifyEd25519 } from './solana.ts';
 
-/** What fits into one packet of the network; both versions read here are held to it. */
+/** The size of one network packet: the limit of both versions read here. */
 export const MAX_TRANSACTION_BYTES = 1232;
-/** Base64 of the largest version 1, which is refused by its name and not as garbage. */
+/** Base64 of the largest version 1, so that version 1 is refused as such and not as malformed. */
 const MAX_BASE64_CHARS = 5464;
 const MAX_ACCOUNTS = 256;
 const KEY_BYTES = 32;
 const MAX_LENGTH_BYTES = 3;
 const VERSION_FLAG = 0x80;
-/** Version 1 puts its message first, signatures last. No count of signatures that fits begins so. */
+/** First byte of version 1, whose message precedes its signatures. No valid signature count begins with it. */
 const FIRST_BYTE_OF_VERSION_1 = 0x81;
 
 export interface SolanaInstruction {
@@ -51,9 +51,9 @@ export interface SolanaTransaction {
   /** The exact bytes that are signed. */
   readonly message: Uint8Array;
   readonly requiredSignatures: number;
-  /** The last so many of the signing keys are read-only. */
+  /** How many of the signing keys, counted from the end, are read-only. */
   readonly readonlySigners: number;
-  /** The last so many of `accountKeys` are read-only. */
+  /** How many of `accountKeys`, counted from the end, are read-only. */
   readonly readonlyOthers: number;
   /** Those named in the message itself; the first pays the fee, the first `requiredSignatures` sign. */
   readonly accountKeys: readonly SolanaAddress[];
@@ -70,7 +70,7 @@ export type TransactionFault =
   | 'trailing_bytes'
   /** A length that is not in its shortest form, or beyond 65535. */
   | 'bad_length_prefix'
-  /** Counts of signers and keys that contradict each other, or a key that is named twice. */
+  /** Counts of signers and keys that contradict each other, or a key that occurs twice. */
   | 'bad_header'
   /** An instruction points at an account or program that is not there. */
   | 'bad_index'
@@ -124,7 +124,7 @@ const listOf = <T>(item: Decoder<T>) => {
   const list = getArrayDecoder(item, { size: shortestLength });
   return createDecoder<T[]>({
     read(bytes, offset) {
-      // Kit takes the end of the bytes for an empty list.
+      // Kit reads the end of the bytes as an empty list.
       if (offset >= bytes.length) throw new MalformedTransaction('truncated');
       return list.read(bytes, offset);
     },
@@ -171,7 +171,7 @@ function read<T>(decoder: Decoder<T>, bytes: Uint8Array, offset: number): readon
     return decoder.read(bytes, offset);
   } catch (error) {
     if (error instanceof MalformedTransaction) throw error;
-    // Nothing else can be wrong with parts of a fixed size.
+    // Parts of a fixed size can only be cut short.
     throw new MalformedTransaction('truncated');
   }
 }
@@ -181,7 +181,7 @@ type Accounts = Pick<
   'accountKeys' | 'requiredSignatures' | 'readonlySigners' | 'readonlyOthers'
 >;
 
-function judgeHeader({ requiredSignatures, readonlySigners, readonlyOthers, accountKeys }: Accounts): void {
+function checkHeader({ requiredSignatures, readonlySigners, readonlyOthers, accountKeys }: Accounts): void {
   const sane =
     requiredSignatures > 0 &&
     // The fee payer is writable.
@@ -191,7 +191,7 @@ function judgeHeader({ requiredSignatures, readonlySigners, readonlyOthers, acco
   if (!sane) throw new MalformedTransaction('bad_header');
 }
 
-function judgeIndices(
+function checkIndices(
   instructions: readonly { readonly program: number; readonly accounts: readonly number[] }[],
   keys: number,
   lookups: readonly SolanaLookup[],
@@ -200,7 +200,7 @@ function judgeIndices(
   const total = lookedUp.reduce((sum, count) => sum + count, keys);
   const sane =
     total <= MAX_ACCOUNTS &&
-    // A table that gives nothing is a second spelling of its absence; the chain refuses it too.
+    // A lookup table without indexes would be a second spelling of the same message; the chain refuses it too.
     lookedUp.every((count) => count > 0) &&
     instructions.every(
       ({ program, accounts }) => program > 0 && program < keys && accounts.every((index) => index < total),
@@ -214,11 +214,11 @@ function readMessage(message: Uint8Array): Omit<SolanaTransaction, 'signatures'>
   if (first > VERSION_FLAG) throw new MalformedTransaction('version_not_supported');
   const version = first === VERSION_FLAG ? 0 : 'legacy';
   const [fields, fieldsEnd] = read(messageDecoder, message, version === 0 ? 1 : 0);
-  judgeHeader(fields);
+  checkHeader(fields);
   const [lookups, end] = version === 0 ? read(lookupsDecoder, message, fieldsEnd) : [[], fieldsEnd];
   if (end !== message.length) throw new MalformedTransaction('trailing_bytes');
   const { accountKeys } = fields;
-  judgeIndices(fields.instructions, accountKeys.length, lookups);
+  checkIndices(fields.instructions, accountKeys.length, lookups);
   const instructions = fields.instructions.map((each) => ({ ...each, program: accountKeys[each.program]! }));
   return { ...fields, version, message, instructions, lookups };
 }
@@ -238,7 +238,7 @@ export function parseTransaction(base64: string): SolanaTransaction {
   return readTransaction(parseTransactionBytes(base64));
 }
 
-/** The bytes of a transaction's canonical base64, not looked at any further. @throws MalformedTransaction */
+/** The bytes of a transaction's canonical base64, otherwise unchecked. @throws MalformedTransaction */
 export function parseTransactionBytes(base64: string): Uint8Array {
   if (base64.length > MAX_BASE64_CHARS) throw new MalformedTransaction('too_long');
   const wire = parseBase64Strict(base64);
@@ -249,7 +249,7 @@ export function parseTransactionBytes(base64: string): Uint8Array {
 /** Whether the account must sign. Accounts from lookup tables never do. */
 export const isSigner = (tx: Accounts, index: number): boolean => index >= 0 && index < tx.requiredSignatures;
 
-/** Whether the account may be changed; of those named in the message itself. */
+/** Whether the account is writable; only for accounts named in the message itself. */
 export function isWritable(tx: Accounts, index: number): boolean {
   if (isSigner(tx, index)) return index < tx.requiredSignatures - tx.readonlySigners;
   return index >= 0 && index < tx.accountKeys.length - tx.readonlyOthers;
@@ -261,7 +261,7 @@ export interface SolanaSignatureFault {
 }
 
 /**
- * The required signatures that are not there (all zero) or not right; none when the transaction is fully signed.
+ * The required signatures that are missing (all zero) or wrong; empty when the transaction is fully signed.
  * @param verify strict; the default is plain JavaScript, about a millisecond and a half a signature
  */
 export function signatureFaults(
@@ -281,7 +281,7 @@ export function signatureFaults(
 export const transactionId = (tx: SolanaTransaction): string => toBase58(tx.signatures[0]!);
 
 /**
- * The same transaction with one signature put in its place.
+ * The same transaction with one signature inserted.
  * @throws MalformedTransaction, RangeError when `signer` has nothing to sign in it
  */
 export function withSignature(wire: Uint8Array, signer: SolanaAddress, signature: Uint8Array): Uint8Array {

@@ -16,7 +16,7 @@ export const ED25519_SIGNATURE_BYTES = 64;
 export const parseSolanaAddress = (text: string): SolanaAddress | null =>
   parseBase58(text)?.length === KEY_BYTES ? (text as SolanaAddress) : null;
 
-/** 64 bytes spelled as 0x hex, base58 or base64: wallets differ in what they hand out. */
+/** 64 bytes spelled as 0x hex, base58 or base64: wallets differ. */
 export function parseEd25519Signature(text: string): Uint8Array | null {
   const spellings = text.startsWith('0x') ? [parseHex] : [parseBase58, parseBase64];
   for (const parse of spellings) {
@@ -26,7 +26,7 @@ export function parseEd25519Signature(text: string): Uint8Array | null {
   return null;
 }
 
-/** Whether the key signed the bytes. A native one may be handed in where this package takes one. */
+/** Whether the key signed the bytes. Functions that take one accept a native implementation. */
 export type VerifyEd25519 = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 
 /**
@@ -38,7 +38,7 @@ export const verifyEd25519: VerifyEd25519 = (publicKey, message, signature) => {
   try {
     return ed25519.verify(signature, message, publicKey, { zip215: false });
   } catch {
-    // The library throws for a key or signature that is no point of the curve.
+    // The library throws for a key or signature that is not a point of the curve.
     return false;
   }
 };

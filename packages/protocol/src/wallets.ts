@@ -12,9 +12,9 @@ import type { SignatureType } from './order.ts';
 export const PROXY_FACTORY = '0xab45c5a4b0c941a2f231c04c3f49182e1a254052' as Address;
 export const SAFE_FACTORY = '0xaacfeea03eb1561c4e67d661e40682bd20e3541b' as Address;
 export const DEPOSIT_FACTORY = '0x00000000000fb5c9adea0298d729a0cb3823cc07' as Address;
-/** What the deposit wallets made since about 2026-06-29 point to. */
+/** The implementation of deposit wallets made since about 2026-06-29. */
 export const DEPOSIT_BEACON = '0x7a18edfe055488a3128f01f563e5b479d92ffc3a' as Address;
-/** What the older deposit wallets point to. */
+/** The implementation of older deposit wallets. */
 export const DEPOSIT_UUPS_IMPLEMENTATION = '0x58ca52ebe0dadfdf531cde7062e76746de4db1eb' as Address;
 
 const PROXY_INIT_CODE_HASH = '0xd21df8dc65880a8606f09fe0ce3df9b8869287ab0b058be05aa9e8af6330a00b';
@@ -49,7 +49,7 @@ export interface DepositWallets {
   readonly uups: Address;
 }
 
-/** Both deposit wallets of type 3. An account has the one of its time; new ones are `beacon`. */
+/** Both deposit wallets of type 3. The account's age decides which one it has; new ones are `beacon`. */
 export function deriveDepositWallets(eoa: Address): DepositWallets {
   const args = concatBytes(addressWord(DEPOSIT_FACTORY), addressWord(eoa));
   const salt = keccak_256(args);

@@ -209,7 +209,7 @@ describe('one bit', () => {
       }),
     )!;
     expect(signatureFaults(readTransaction(wire))).toEqual([]);
-    const judged = { malformed: 0, faulty: 0 };
+    const counts = { malformed: 0, faulty: 0 };
     for (let bit = 0; bit < wire.length * 8; bit++) {
       const flipped = wire.slice();
       flipped[bit >> 3]! ^= 1 << (bit & 7);
@@ -218,16 +218,16 @@ describe('one bit', () => {
         tx = readTransaction(flipped);
       } catch (error) {
         expect(error).toBeInstanceOf(MalformedTransaction);
-        judged.malformed += 1;
+        counts.malformed += 1;
         continue;
       }
       expect(signatureFaults(tx, native).length, `bit ${bit}`).toBeGreaterThan(0);
       // Plain JavaScript takes a thousand times as long; it must agree.
       if (bit % 37 === 0) expect(signatureFaults(tx)).toEqual(signatureFaults(tx, native));
-      judged.faulty += 1;
+      counts.faulty += 1;
     }
-    expect(judged.malformed).toBeGreaterThan(20);
-    expect(judged.faulty).toBeGreaterThan(1000);
+    expect(counts.malformed).toBeGreaterThan(20);
+    expect(counts.faulty).toBeGreaterThan(1000);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * What went wrong with a call. Neither error carries the request's headers or body, so that a key or a signature
- * does not end up in somebody's log.
+ * never ends up in a log.
  */
 
 export interface FieldError {
@@ -62,8 +62,8 @@ export class BellwetherApiError extends Error {
 }
 
 /**
- * No answer came: nothing listens there, the connection broke, or it took too long. Whether a request had an effect
- * is then unknown; a signed order may be sent again as it is.
+ * No answer came: nothing listens at the address, the connection broke, or the time ran out. Whether the request had
+ * an effect is unknown; a signed order may be sent again as it is.
  */
 export class BellwetherConnectionError extends Error {
   override readonly name = 'BellwetherConnectionError';

@@ -1,6 +1,6 @@
 /**
  * Lets the platform take fees out of a wallet's collateral, up to an amount: an SPL `approveChecked`, built and signed
- * here and sent to a Solana node directly. It is never handed to the service. One delegate fits into an account: a
+ * here and sent to a Solana node directly. The service never receives it. One delegate fits into an account: a
  * later approval of another replaces this one.
  */
 import type { Delegation } from '@bellwether/contract';
@@ -25,7 +25,7 @@ export interface Approval {
   readonly amount: Micro;
   readonly delegation: Delegation;
   readonly collateralMint: SolanaAddress;
-  /** A node of one's own; default the paper chain's. */
+  /** Your own Solana node; default the paper chain's. */
   readonly rpcUrl: string | undefined;
   readonly fetch: Fetch | undefined;
   readonly wait: (ms: number) => Promise<void>;
@@ -36,8 +36,8 @@ const POLL_MS = 500;
 /** A blockhash lives for 60 to 90 seconds; past this the node's block height does not move. */
 const GIVE_UP_MS = 150_000;
 
-/** The accounts are computed here: what the service says of them must agree. */
-function judge({ delegation, signer, collateralMint }: Approval): void {
+/** @throws QuoteError unless the delegation record agrees with the accounts computed here. */
+function assertMatches({ delegation, signer, collateralMint }: Approval): void {
   const account = associatedTokenAddress(signer.address, collateralMint, SOLANA_PROGRAMS.token);
   const agrees =
     delegation.walletAddress === signer.address &&
@@ -96,7 +96,7 @@ async function land(
   const signature = transactionId(readTransaction(wire));
   for (let waited = 0; waited < GIVE_UP_MS; waited += POLL_MS) {
     if (waited % RESEND_MS === 0) await sendOnce(rpc, base64, waited === 0);
-    // In this order: only what is unseen after its last block is dead.
+    // Height first, then status: a transaction is dead only if it is not seen after its last block.
     const height = await orSilence(rpc.blockHeight());
     const status = await orSilence(rpc.status(signature));
     if (status === 'confirmed') return;
@@ -122,7 +122,7 @@ async function sendOnce(rpc: SolanaRpc, base64: string, first: boolean): Promise
   try {
     await rpc.send(base64);
   } catch (error) {
-    // A repetition may be refused for having landed; silence is no refusal.
+    // A node may refuse the repetition because the first one landed; no answer is not a refusal.
     if (first && error instanceof SolanaRpcError && error.code !== 0)
       throw new QuoteError('transaction_failed', `The node refused the approval: ${error.message}`);
   }
@@ -130,7 +130,7 @@ async function sendOnce(rpc: SolanaRpc, base64: string, first: boolean): Promise
 
 /** @returns the transaction's signature, once it is confirmed. @throws QuoteError, SolanaRpcError */
 export async function approveDelegate(approval: Approval): Promise<string> {
-  judge(approval);
+  assertMatches(approval);
   const url = approval.rpcUrl ?? approval.delegation.rpcUrl;
   if (url === null || url === undefined)
     throw new QuoteError('rpc_url_required', 'On a live chain bring a Solana node of your own: set rpcUrl.');

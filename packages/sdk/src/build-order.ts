@@ -1,6 +1,6 @@
 /**
  * Builds and signs the complete body of POST /markets/trade. The signed order is its own idempotency key: keep the
- * body and send it again after a timeout; building anew makes another order.
+ * body and send it again after a timeout; building again makes another order.
  */
 import {
   formatMicro,
@@ -40,7 +40,7 @@ export interface MarketTerms {
   readonly minOrderSize?: number;
 }
 
-/** Labels and hints that go along unsigned. */
+/** Labels and hints, sent unsigned with the order. */
 export interface TradeLabels {
   readonly venue?: string;
   readonly reasoning?: string;
@@ -74,7 +74,7 @@ interface MarketOrderCommon extends CommonOrder {
   readonly worstPrice: number | string;
   /** Default FAK: fill what is there, kill the rest. FOK: all or nothing. */
   readonly type?: 'FAK' | 'FOK';
-  /** Recorded with the trade; takes nothing. */
+  /** Recorded with the trade; costs nothing. */
   readonly feeAmount?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What an agent is written with: a key that signs locally, order building, and the service's operations. */
+/** Everything that an agent needs: a key that signs locally, order building, and the service's operations. */
 export type {
   AgentRecord,
   ApiKeyRecord,

@@ -1,4 +1,4 @@
-/** Links a wallet to the agent's owner: asks for the challenge, signs its message, hands the signature in. */
+/** Links a wallet to the agent's owner: requests the challenge, signs its message, sends the signature. */
 import type { LinkResult } from '@bellwether/contract';
 import type { SignatureType } from '@bellwether/protocol';
 import type { BellwetherClient } from './client.ts';

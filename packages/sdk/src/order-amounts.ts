@@ -4,7 +4,7 @@
  * The service reads the price back from the signed amounts: collateral ÷ shares, floored (BUY) or ceiled (SELL) to
  * the tick grid, must be the price of the request. Shares are cut to 2 decimals, so with a price of at most 4 the
  * collateral of a resting order is exact. Immediate orders must have at most 2 decimals in makerAmount and 4 in
- * takerAmount whatever the tick; whatever is cut, is cut in favour of a smaller order, never of a worse price.
+ * takerAmount for every tick size. Cutting makes the order smaller, never its price worse.
  */
 import {
   DecimalError,
@@ -116,7 +116,7 @@ export const immediateLimitBuyAmounts = (size: Micro, price: Pips): Amounts =>
 export function immediateSellAmounts(size: Micro, price: Pips, tick: Pips): Amounts {
   const exact = exactMoney(size, price);
   const cut = floorTo(exact, FOUR_DECIMALS);
-  // A few shares on the finest tick: cutting would move the price by a tick. Only BUYs are held to 4 decimals.
+  // A few shares on the finest tick: cutting would move the price by a tick. Only BUYs are limited to 4 decimals.
   const takerAmount = limitOfSell(size, cut, tick) === price ? cut : exact;
   return { makerAmount: size, takerAmount };
 }

@@ -1,4 +1,4 @@
-/** What can go wrong on venue B before or beside the service's own refusals. */
+/** Errors of quoted orders that the SDK finds, apart from the service's own refusals. */
 import type { OverreachCode } from '@bellwether/protocol';
 
 export type QuoteFault =
@@ -11,12 +11,12 @@ export type QuoteFault =
   /** The order has no outcome yet. */
   | 'still_open'
   | 'token_account_not_found'
-  /** A live chain: name a JSON-RPC node of your own. */
+  /** On a live chain, set your own JSON-RPC node. */
   | 'rpc_url_required'
   /** The answer about the delegation contradicts the wallet or the mint. */
   | 'delegation_mismatch'
   | 'transaction_failed'
-  /** Sent, but neither landed nor dead when the waiting ended. */
+  /** Sent, but neither landed nor dead when the wait timed out. */
   | 'not_confirmed';
 
 export class QuoteError extends Error {
@@ -35,23 +35,23 @@ export class QuoteError extends Error {
 export type UnsafeReason = {
   readonly code:
     | OverreachCode
-    /** Not a legacy or version 0 transaction in its one right spelling. */
+    /** Not a legacy or version 0 transaction in canonical encoding. */
     | 'malformed'
     /** The quote is of another market, outcome, action or amount than what was asked for. */
     | 'other_order'
-    /** The quote promises nothing, or less than nothing, in return. */
+    /** The quote's least return is not positive. */
     | 'nothing_promised'
-    /** A node says that it would fail. */
+    /** A node's simulation fails. */
     | 'would_fail';
   readonly detail: string;
-  /** With `instruction_not_known`: whose instruction it is. */
+  /** With `instruction_not_known`: the program of the instruction. */
   readonly program?: string;
 };
 
-/** What was to be signed does something that was not asked for. It was not signed; do not sign it elsewhere. */
+/** The transaction does something that the agent did not ask for. It was not signed; do not sign it by other means. */
 export class UnsafeTransaction extends Error {
   override readonly name = 'UnsafeTransaction';
-  /** Every one that was found. */
+  /** All reasons found. */
   readonly reasons: readonly UnsafeReason[];
 
   constructor(reasons: readonly UnsafeReason[]) {

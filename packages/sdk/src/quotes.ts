@@ -1,6 +1,6 @@
 /**
- * Trading on venue B: quote → verify → sign → submit → wait, and the delegation by which the platform's fee is
- * charged. Reached as `client.venueB`. Nothing is signed that `verify` has not decoded and found to be what was asked.
+ * Trading quoted orders: quote → verify → sign → submit → wait, and the delegation by which the platform's fee is
+ * charged. Reached as `client.venueB`. It signs only what `verify` has decoded and found to match the ask.
  */
 import type {
   ChainPosition,
@@ -44,7 +44,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** After these nothing follows. */
+/** Final statuses. */
 const FINAL = new Set(['filled', 'partially_filled', 'reverted', 'expired', 'failed', 'canceled']);
 const DEFAULT_WAIT_MS = 180_000;
 const FIRST_POLL_MS = 250;
@@ -62,7 +62,7 @@ export class QuoteTrading {
   }
 
   /**
-   * @param wallet who would pay and sign; left out, it is the agent's own `solAddress`, and a preview without one
+   * @param wallet who pays and signs; default the agent's `solAddress`; a preview when it has none
    * @throws BellwetherApiError; QuoteError `invalid_amount`
    */
   quote(ask: QuoteAsk, wallet?: string, options?: CallOptions): Promise<Quote> {
@@ -81,7 +81,7 @@ export class QuoteTrading {
   }
 
   /**
-   * Decodes the transaction and holds it against what was asked; no call is made.
+   * Decodes the transaction and compares it with the ask, without any call.
    * @throws QuoteError when there is nothing to sign; UnsafeTransaction, which lists everything that is wrong
    */
   verify(quote: Quote, ask: QuoteAsk, options: VerifyOptions): VerifiedQuote {
@@ -105,7 +105,7 @@ export class QuoteTrading {
     return toBase64(signer.signTransaction(verified.wire));
   }
 
-  /** Hands the signed transaction in. The same one again has the same answer. */
+  /** Submits the signed transaction. A repetition gets the same answer. */
   submit(
     quoteId: string,
     signedTransaction: string,
@@ -126,7 +126,7 @@ export class QuoteTrading {
   }
 
   /**
-   * Quote, verify, sign, submit. The answer is no fill yet: `wait` for it.
+   * Quote, verify, sign, submit. The answer is not a fill yet: `wait` for it.
    * @throws BellwetherApiError, BellwetherConnectionError, QuoteError, UnsafeTransaction
    */
   async trade(
@@ -145,8 +145,8 @@ export class QuoteTrading {
   }
 
   /**
-   * The order once nothing more will happen to it: filled, partially_filled, reverted, expired, failed or canceled.
-   * @throws QuoteError `still_open` when that takes longer than `timeoutMs`; the order goes on all the same
+   * Waits for the order's final status: filled, partially_filled, reverted, expired, failed or canceled.
+   * @throws QuoteError `still_open` when that takes longer than `timeoutMs`; the order stays open
    */
   async wait(orderId: string, options: WaitOptions = {}): Promise<QuotedOrderDetail> {
     const { timeoutMs = DEFAULT_WAIT_MS, signal } = options;
@@ -172,7 +172,7 @@ export class QuoteTrading {
   ): Promise<QuotedOrder[]> {
     return this.#client.listVenueBOrders(query, options);
   }
-  /** Takes back what has not reached the chain; `notCanceled` says why something cannot be. */
+  /** Cancels orders that have not reached the chain; `notCanceled` lists the others with the reason. */
   cancel(orderId: string, options?: CallOptions): Promise<QuotedCancelResponse> {
     return this.#client.cancelVenueBOrder({ orderId }, options);
   }
@@ -180,14 +180,14 @@ export class QuoteTrading {
   positions(wallet?: string, options?: CallOptions): Promise<ChainPosition[]> {
     return this.#client.listVenueBPositions(wallet, options);
   }
-  /** What the wallet has delegated to the platform, and to whom to delegate. */
+  /** What the wallet has delegated to the platform, and the delegate to approve. */
   delegation(wallet?: string, options?: CallOptions): Promise<Delegation> {
     return this.#client.getDelegation(wallet, options);
   }
 
   /**
    * Charges the platform's fee by the wallet's delegation.
-   * @param options.idempotencyKey with it the fee is charged once, whatever fails in between; required here
+   * @param options.idempotencyKey with it the fee is charged once, also when a call fails and is repeated; required here
    */
   chargeFee(
     fee: FeeCharge,
@@ -204,7 +204,7 @@ export class QuoteTrading {
     readonly signer: SolanaSigner;
     /** Collateral; replaces what was approved before. 0 leaves the platform nothing. */
     readonly amount: number | string;
-    /** The platform's key as you know it from elsewhere; any other is refused. */
+    /** The platform's key as you know it from another source; any other is refused. */
     readonly delegate?: string;
     /** A Solana node of your own; default the paper chain's. */
     readonly rpcUrl?: string;

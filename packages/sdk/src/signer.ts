@@ -1,6 +1,6 @@
 /**
- * The agent's signing key, kept where nothing prints it: the key lives in a closure, and this object shows its
- * address alone, whether inspected, stringified or part of an error. It signs 32-byte digests that the protocol
+ * The agent's signing key. It lives in a closure, so that nothing prints it: inspected, stringified or as part of an
+ * error, this object shows only its address. It signs 32-byte digests that the protocol
  * package makes; there is no way to get the key back out.
  */
 import {
@@ -33,7 +33,7 @@ export interface ClobAuthHeaders {
   readonly POLY_NONCE: string;
 }
 
-/** A private key that is none. The text handed in is not in it. */
+/** The text is not a private key. The error does not contain the text. */
 export class InvalidPrivateKey extends Error {
   override readonly name = 'InvalidPrivateKey';
   constructor() {
@@ -61,13 +61,13 @@ export class Signer {
     try {
       account = privateKeyToAccount(hex as `0x${string}`);
     } catch {
-      // The library's message may quote what it was given.
+      // The library's message may quote its input.
       throw new InvalidPrivateKey();
     }
     return new Signer(account.address, (hash) => account.sign({ hash }));
   }
 
-  /** A fresh key that nobody else knows. It is gone with this object: for trials and paper trading. */
+  /** A new random key, lost with this object: for trials and paper trading. */
   static generate(): Signer {
     return Signer.fromPrivateKey(generatePrivateKey());
   }

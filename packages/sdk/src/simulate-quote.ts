@@ -1,7 +1,7 @@
 /**
- * What a transaction with an opaque instruction would take from a wallet, by the word of a node: its lamports and token
- * accounts before and after. The programs that could be called in it are held to those known, so that nothing else of
- * the wallet's (stakes, nonces) is within reach.
+ * What a transaction with an opaque instruction would take from a wallet, by a node's simulation: its lamports and token
+ * accounts before and after. The transaction may call only known programs, so that the wallet's other assets (stakes,
+ * nonces) are out of reach.
  */
 import {
   equalBytes,
@@ -47,7 +47,7 @@ const keyAt = ({ data }: Held, offset: number): string => toBase58(data.slice(of
 const numberAt = ({ data }: Held, offset: number): bigint =>
   new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(offset, true);
 
-/** The same but for what is in it: owner, delegate, close authority, state and extensions. */
+/** Equal apart from the balance: owner, delegate, close authority, state and extensions. */
 function sameRights(before: Held, after: Held): boolean {
   const masked = ({ data }: Held): Uint8Array =>
     data

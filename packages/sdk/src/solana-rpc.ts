@@ -31,7 +31,7 @@ export interface LatestBlockhash {
   readonly lastValidBlockHeight: number;
 }
 
-/** `null`: there is none at this address. */
+/** `null`: no account at this address. */
 export type ChainAccount = {
   readonly lamports: bigint;
   /** The program that it belongs to. */
@@ -62,7 +62,7 @@ export class SolanaRpc {
         ...(signal === undefined ? {} : { signal }),
       });
       const answer = (await response.json()) as { error?: { code?: number; message?: string } };
-      // Kit fails at errors without the details that it expects, and not every node sends them.
+      // Kit fails on errors without the details that it expects, which some nodes leave out.
       if (answer.error !== undefined)
         throw new SolanaRpcError(
           answer.error.code ?? 0,

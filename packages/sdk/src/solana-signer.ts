@@ -1,6 +1,6 @@
 /**
  * The agent's Solana key, kept as `Signer` keeps the EVM one: in a closure, shown by its address alone, with no way to
- * get it back out. It signs whatever transaction it is handed: hand it what `venueB.verify` let through.
+ * get it back out. It signs every transaction that it receives: pass it only what `venueB.verify` accepted.
  */
 import {
   equalBytes,
@@ -15,7 +15,7 @@ import {
 } from '@bellwether/protocol';
 import { INSPECT } from './inspect.ts';
 
-/** A Solana key that is none. What was handed in is not in it. */
+/** The input is not a Solana key. The error does not contain the input. */
 export class InvalidSolanaKey extends Error {
   override readonly name = 'InvalidSolanaKey';
   constructor() {
@@ -28,7 +28,7 @@ export class InvalidSolanaKey extends Error {
 const SECRET_BYTES = 32;
 const KEY_FILE_BYTES = 64;
 
-/** The bytes of a key in any of its spellings; `null` when it is none of them. */
+/** The bytes of a key in any of its spellings; otherwise `null`. */
 function keyBytes(key: string | Uint8Array): Uint8Array | null {
   if (typeof key !== 'string') return key;
   if (!key.trimStart().startsWith('[')) return parseBase58(key);
@@ -59,14 +59,14 @@ export class SolanaSigner {
     const bytes = keyBytes(key);
     if (bytes?.length !== SECRET_BYTES && bytes?.length !== KEY_FILE_BYTES) throw new InvalidSolanaKey();
     const signer = new SolanaSigner(bytes.slice(0, SECRET_BYTES));
-    // A damaged key would sign, but for an address that nobody meant.
+    // A damaged key would sign, but for a wrong address.
     const address = parseBase58(signer.address)!;
     if (bytes.length === KEY_FILE_BYTES && !equalBytes(bytes.subarray(SECRET_BYTES), address))
       throw new InvalidSolanaKey();
     return signer;
   }
 
-  /** A fresh key that nobody else knows. It is gone with this object: for trials and paper trading. */
+  /** A new random key, lost with this object: for trials and paper trading. */
   static generate(): SolanaSigner {
     return new SolanaSigner(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
   }

@@ -84,7 +84,7 @@ export class Transport {
       text = await response.text();
     } catch (error) {
       if (call.signal?.aborted) throw error;
-      // The original error is left behind: with a fetch of one's own it may carry the request.
+      // The original error is dropped: a custom fetch may put the request into it.
       throw new BellwetherConnectionError(reasonOf(error, timeout), call.method, pathOnly(call.path));
     }
     const answer = parseJson(text);
@@ -131,7 +131,7 @@ function worthAnother(error: unknown, call: HttpCall): boolean {
   return call.method === 'GET' && (error.status === 502 || error.status === 504);
 }
 
-/** What the service asked for, else doubling waits; both with jitter, so that agents do not come back in step. */
+/** What the service asked for, else doubling waits; both with jitter, so that agents do not retry at the same moment. */
 function pauseMs(error: unknown, attempt: number): number {
   const asked = error instanceof BellwetherApiError ? error.retryAfterS : undefined;
   const base = asked === undefined ? FIRST_BACKOFF_MS * 2 ** attempt : asked * 1000;

@@ -87,7 +87,7 @@ function concealed(credentials: VenueCredentials): VenueCredentials {
   return Object.defineProperty(credentials, INSPECT, { value: shown, enumerable: false });
 }
 
-/** The venue's clock, so that an agent with a wrong one can still sign; ours when it does not say. */
+/** The venue's clock, so that an agent with a wrong clock can still sign; the local clock when the venue gives none. */
 async function venueTime(options: VenueCredentialsOptions): Promise<number> {
   const { status, body } = await ask(options, 'GET', '/time', { accept: 'application/json' });
   const now = body.value;
@@ -114,7 +114,7 @@ async function ask(
     status = response.status;
     text = await response.text();
   } catch {
-    // What was thrown may quote the signed headers.
+    // The original error may quote the signed headers.
     throw new VenueCredentialsError(status, `the venue does not answer ${method} ${path}`);
   }
   try {

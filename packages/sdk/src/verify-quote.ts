@@ -1,6 +1,6 @@
 /**
- * Whether a quote's transaction does what was asked for, and nothing else. The service is not believed: the bytes are
- * decoded here, and held against what the agent asked, not against what the quote says of itself.
+ * Whether a quote's transaction does what the agent asked for, and nothing else. The service is not trusted: the bytes
+ * are decoded here and compared with the agent's ask, not with the quote's own description.
  */
 import type { Quote } from '@bellwether/contract';
 import { DecimalError, type Micro, parseMicro } from '@bellwether/contract/decimals';
@@ -47,7 +47,7 @@ export interface VerifyOptions {
   readonly maxLamports?: bigint;
   /** Default USDC. */
   readonly collateralMint?: string;
-  /** The market's [YES, NO] tokens, when you know them from elsewhere; else the quote's are believed. */
+  /** The market's [YES, NO] tokens, when you know them from another source; else the quote's are used. */
   readonly mints?: readonly [yes: string, no: string];
   /** Epoch milliseconds; default the clock. */
   readonly now?: number;
@@ -55,7 +55,7 @@ export interface VerifyOptions {
 
 declare const verified: unique symbol;
 
-/** Only `verifyQuote` makes it, and only this is signed. */
+/** Made only by `verifyQuote`; the only type that can be signed. */
 export interface VerifiedQuote {
   readonly quote: Quote;
   readonly wallet: SolanaAddress;
@@ -142,7 +142,7 @@ function parsed(base64: string): SolanaTransaction | UnsafeReason {
   }
 }
 
-interface Judged {
+interface Checked {
   readonly quote: Quote;
   readonly wallet: SolanaAddress;
   readonly reasons: readonly UnsafeReason[];
@@ -150,7 +150,7 @@ interface Judged {
   readonly read?: { readonly tx: SolanaTransaction; readonly terms: QuoteTerms };
 }
 
-function judge(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Judged {
+function check(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Checked {
   const { unsignedTransaction, quoteErrorCode } = quote;
   if (unsignedTransaction === undefined || quoteErrorCode !== undefined || quote.previewOnly)
     throw new QuoteError(
@@ -183,7 +183,7 @@ function judge(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Judged {
   return { quote, wallet, reasons: [...reasons, ...overreaches(tx, terms)], read: { tx, terms } };
 }
 
-function accept({ quote, wallet }: Judged): VerifiedQuote {
+function accept({ quote, wallet }: Checked): VerifiedQuote {
   return { quote, wallet, wire: parseTransactionBytes(quote.unsignedTransaction!) } as VerifiedQuote;
 }
 
@@ -192,22 +192,22 @@ function accept({ quote, wallet }: Judged): VerifiedQuote {
  * @throws UnsafeTransaction when signing would do anything but what was asked
  */
 export function verifyQuote(quote: Quote, ask: QuoteAsk, options: VerifyOptions): VerifiedQuote {
-  const judged = judge(quote, ask, options);
-  if (judged.reasons.length > 0) throw new UnsafeTransaction(judged.reasons);
-  return accept(judged);
+  const checked = check(quote, ask, options);
+  if (checked.reasons.length > 0) throw new UnsafeTransaction(checked.reasons);
+  return accept(checked);
 }
 
 export interface OnChainOptions extends VerifyOptions {
-  /** A Solana node that you trust: its word decides what an unreadable instruction does. */
+  /** A Solana node that you trust: its simulation decides what an unreadable instruction does. */
   readonly rpcUrl: string;
-  /** Whose instructions may be unreadable; default DFlow's programs. */
+  /** Programs whose instructions may be unreadable; default DFlow's. */
   readonly opaque?: readonly string[];
   readonly fetch?: Fetch;
 }
 
 /**
- * The same for transactions with instructions of DFlow's that cannot be read: what can be read is judged as ever, and
- * what the whole would move is asked of a node by simulation. Weaker than reading: a program may do another thing later.
+ * The same for transactions with DFlow instructions that cannot be read: the readable ones are checked as usual, and a
+ * node simulates what the whole would move. Weaker than reading: a program may behave differently later.
  * @throws QuoteError, UnsafeTransaction, SolanaRpcError
  */
 export async function verifyQuoteOnChain(
@@ -216,15 +216,15 @@ export async function verifyQuoteOnChain(
   options: OnChainOptions,
 ): Promise<VerifiedQuote> {
   const { rpcUrl, opaque = [SOLANA_PROGRAMS.dflowAggregator, SOLANA_PROGRAMS.dflowMarkets] } = options;
-  const judged = judge(quote, ask, options);
-  const readable = judged.reasons.filter(
+  const checked = check(quote, ask, options);
+  const readable = checked.reasons.filter(
     ({ code, program }) => code !== 'instruction_not_known' || !opaque.includes(program ?? ''),
   );
-  if (readable.length > 0 || judged.read === undefined) throw new UnsafeTransaction(judged.reasons);
-  if (judged.reasons.length > 0) {
+  if (readable.length > 0 || checked.read === undefined) throw new UnsafeTransaction(checked.reasons);
+  if (checked.reasons.length > 0) {
     const rpc = new SolanaRpc(rpcUrl, options.fetch);
-    const moved = await simulatedOverreaches(rpc, judged.read.tx, { ...judged.read.terms, opaque });
+    const moved = await simulatedOverreaches(rpc, checked.read.tx, { ...checked.read.terms, opaque });
     if (moved.length > 0) throw new UnsafeTransaction(moved);
   }
-  return accept(judged);
+  return accept(checked);
 }

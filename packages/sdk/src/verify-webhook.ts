@@ -1,4 +1,4 @@
-/** For the receiving end of a webhook: is it the service's, was it sent just now, and what does it say? */
+/** For the receiver of a webhook: checks that the service sent it, that it is recent, and returns its event. */
 import { WEBHOOK_FRESH_MS, type WebhookEvent } from '@bellwether/contract';
 import { utf8, verifyWebhookSignature } from '@bellwether/protocol';
 
@@ -10,7 +10,7 @@ export class WebhookSignatureError extends Error {
   }
 }
 
-/** The signature holds, but the body was not sent just now: somebody may repeat what they overheard. */
+/** The signature is valid but old: an attacker may replay a recorded request. */
 export class WebhookTooOldError extends Error {
   override readonly name = 'WebhookTooOldError';
   readonly sentAt: string | null;

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import type { Deps } from '../src/app/deps.ts';
-import { delegationOf } from '../src/app/fees/delegation.ts';
+import { type DelegationNeeds, delegationOf } from '../src/app/fees/delegation.ts';
 import { followFees } from '../src/app/fees/fee-fate.ts';
 import type { Refusal } from '../src/app/refusal.ts';
 import {
@@ -12,7 +11,7 @@ import {
   charge,
   codeOf,
   DEAD_BLOCKS,
-  deps,
+  needs,
   quotingOn,
   refused,
   rows,
@@ -28,7 +27,7 @@ import type { FeeChain } from './fee-chain.ts';
 
 useStage();
 
-/** Every call that leaves the use case, in turn, is the last one of a process that dies: before it was done, or after. */
+/** The process dies at every outgoing call of the use case in turn: before the call has its effect, or after. */
 describe('a crash', () => {
   const dying = (at: number, when: 'before' | 'after') => {
     let calls = 0;
@@ -52,7 +51,7 @@ describe('a crash', () => {
         },
       });
     const over = {
-      fees: wrap(deps.fees),
+      fees: wrap(needs.fees),
       signing: { ...signing, sign: wrap(signing).sign },
       venues: quotingOn(wrap(chain.chain)),
     };
@@ -107,12 +106,12 @@ describe('the job', () => {
     chain.sendings = ['hold', 'hold', 'land'];
     const { answer } = await charge();
     expect(await told()).toEqual([]);
-    await followFees(deps);
-    await followFees(deps);
+    await followFees(needs);
+    await followFees(needs);
     expect(chain.sent.filter((signature) => signature === answer.txSignature).length).toBe(3);
     expect(total()).toBe(250_000n);
-    await followFees(deps);
-    await followFees(deps);
+    await followFees(needs);
+    await followFees(needs);
     expect((await rows())[0]?.status).toBe('landed');
     expect(await told()).toMatchObject([
       { type: 'fee', data: { venue: 'kalshi', orderId: null, tradeId: null, amount: 0.25 } },
@@ -123,10 +122,10 @@ describe('the job', () => {
     chain.sendings = ['lose'];
     await refused(charge());
     const [signature] = chain.sent;
-    await followFees(deps);
+    await followFees(needs);
     expect(chain.sent).toEqual([signature]);
     chain.height += DEAD_BLOCKS;
-    await followFees(deps);
+    await followFees(needs);
     expect((await rows())[0]?.status).toBe('dropped');
   });
 
@@ -135,17 +134,17 @@ describe('the job', () => {
     await charge();
     chain.isDown = true;
     chain.height += DEAD_BLOCKS;
-    await expect(followFees(deps)).rejects.toThrow('no answer');
+    await expect(followFees(needs)).rejects.toThrow('no answer');
     expect((await rows())[0]?.status).toBe('broadcast');
   });
 });
 
 describe('the delegation', () => {
   test('is returned with everything that an approval needs', async () => {
-    expect(await delegationOf(deps, stage.caller, undefined)).toEqual({
+    expect(await delegationOf(needs, stage.caller, undefined)).toEqual({
       walletAddress: wallet,
       delegate: signing.address,
-      feeWallet: deps.feeWallet,
+      feeWallet: needs.feeWallet,
       mint: USDC_MINT,
       tokenProgram: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
       decimals: 6,
@@ -157,9 +156,9 @@ describe('the delegation', () => {
       rpcUrl: 'http://localhost/paper/solana',
     });
     chain.account = { ...chain.account, delegate: address() } as FeeChain['account'];
-    expect((await delegationOf(deps, stage.caller, wallet)).delegatedAmount).toBe('0');
+    expect((await delegationOf(needs, stage.caller, wallet)).delegatedAmount).toBe('0');
     const stranger = address();
-    expect(await delegationOf(deps, stage.caller, stranger)).toMatchObject({
+    expect(await delegationOf(needs, stage.caller, stranger)).toMatchObject({
       walletAddress: stranger,
       exists: false,
       balance: '0',
@@ -167,10 +166,10 @@ describe('the delegation', () => {
   });
 
   test('needs a wallet', async () => {
-    const agents = { byId: async () => ({ solAddress: null }) } as unknown as Deps['agents'];
-    expect(await codeOf(delegationOf({ ...deps, agents }, stage.caller, undefined))).toBe(
+    const agents = { byId: async () => ({ solAddress: null }) } as unknown as DelegationNeeds['agents'];
+    expect(await codeOf(delegationOf({ ...needs, agents }, stage.caller, undefined))).toBe(
       'from_address_required',
     );
-    expect(await codeOf(delegationOf(deps, stage.caller, '0x12'))).toBe('invalid_solana_address');
+    expect(await codeOf(delegationOf(needs, stage.caller, '0x12'))).toBe('invalid_solana_address');
   });
 });

@@ -8,8 +8,9 @@ import { createFeeStore } from '../src/adapters/postgres/fee-store.ts';
 import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { createWalletStore } from '../src/adapters/postgres/wallet-store.ts';
 import { createLocalSigning } from '../src/adapters/signing/local.ts';
-import type { Deps } from '../src/app/deps.ts';
-import { chargeFee } from '../src/app/fees/charge-fee.ts';
+import { type ChargeFeeNeeds, chargeFee } from '../src/app/fees/charge-fee.ts';
+import type { DelegationNeeds } from '../src/app/fees/delegation.ts';
+import type { FollowFeesNeeds } from '../src/app/fees/fee-fate.ts';
 import type { Refusal } from '../src/app/refusal.ts';
 import type { Chain } from '../src/ports/chain.ts';
 import type { SigningAnswer, SigningProvider } from '../src/ports/signing-provider.ts';
@@ -18,7 +19,7 @@ import { createFeeChain, type FeeChain } from './fee-chain.ts';
 
 export const SECOND = 1_000;
 
-/** Past the last block that could take a transaction, and the margin. */
+/** Beyond the last block that could include a transaction, plus the margin. */
 export const DEAD_BLOCKS = 150 + 32 + 1;
 
 export let sql: Sql;
@@ -33,15 +34,16 @@ export let signing: SigningProvider;
 
 export let signs: string[];
 
-/** What tests set, and each test finds anew. */
+/** Settings of a test, reset before each test. */
 export const stage = {} as {
-  /** What the provider answers instead of signing. */
+  /** The provider's answer when it does not sign. */
   providerSays: SigningAnswer | null;
   caller: Caller;
   now: number;
 };
 
-export let deps: Deps;
+type FeeNeeds = ChargeFeeNeeds & DelegationNeeds & FollowFeesNeeds;
+export let needs: FeeNeeds;
 
 export async function newCaller(): Promise<Caller> {
   const [owner] = await sql`insert into owners (created_at) values (now()) returning user_id`;
@@ -61,18 +63,18 @@ export const link = async (whose: Caller, what: string) => {
   await note(whose, what);
 };
 
-export const quotingOn = (node: Chain): Deps['venues'] =>
+export const quotingOn = (node: Chain): ChargeFeeNeeds['venues'] =>
   new Map([
     ['kalshi', { id: 'kalshi', quotes: { collateralMint: USDC_MINT, chain: node } }],
-  ]) as unknown as Deps['venues'];
+  ]) as unknown as ChargeFeeNeeds['venues'];
 
 export const charge = (
   body: Record<string, unknown> = {},
   key: string | null = null,
-  over: Partial<Deps> = {},
+  over: Partial<ChargeFeeNeeds> = {},
 ) =>
   chargeFee(
-    { ...deps, ...over },
+    { ...needs, ...over },
     stage.caller,
     { amount: '0.25', fromAddress: wallet, ...body },
     { key, requestId: 'r' },
@@ -114,7 +116,7 @@ export function useStage(): void {
     };
     chain = createFeeChain(wallet, signing.address);
     stage.now = Date.UTC(2026, 10, 21);
-    deps = {
+    needs = {
       clock: { now: () => stage.now },
       secrets: { newId: () => randomUUID() },
       wallets: createWalletStore(sql),
@@ -125,6 +127,6 @@ export function useStage(): void {
       paperRpcUrl: 'http://localhost/paper/solana',
       agents: { byId: async () => ({ solAddress: wallet }) },
       venues: quotingOn(chain.chain),
-    } as unknown as Deps;
+    } as unknown as FeeNeeds;
   });
 }

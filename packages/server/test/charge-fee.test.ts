@@ -1,4 +1,4 @@
-/** The fee charge: what is moved, refused and told. */
+/** The fee charge: its effects, refusals and webhook events. */
 import { parseBase58 } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
 import {
@@ -6,8 +6,8 @@ import {
   chain,
   charge,
   codeOf,
-  deps,
   link,
+  needs,
   newCaller,
   refused,
   rows,
@@ -29,7 +29,7 @@ test('takes the amount from the wallet, once per call without an Idempotency-Key
     status: 'BROADCASTED',
     txSignature: [...chain.landed.keys()][0],
     fromAddress: wallet,
-    toAddress: deps.feeWallet,
+    toAddress: needs.feeWallet,
     amount: '0.25',
   });
   expect(replayed).toBe(false);
@@ -74,7 +74,7 @@ describe('refusals', () => {
 
   test("the platform's own wallets are not charged", async () => {
     expect(await codeOf(charge({ fromAddress: signing.address }))).toBe('delegate_equals_owner');
-    expect(await codeOf(charge({ fromAddress: deps.feeWallet }))).toBe('delegate_equals_owner');
+    expect(await codeOf(charge({ fromAddress: needs.feeWallet }))).toBe('delegate_equals_owner');
   });
 
   test('wallets out of reach are not charged, whatever they delegated', async () => {
@@ -139,7 +139,7 @@ describe('refusals', () => {
     const { denials } = await refused(charge({}, 'k'));
     expect(denials[0]).toMatchObject({ code, detail });
     expect(chain.sent).toEqual([]);
-    // Nothing came of it: the key is as good as new.
+    // The attempt had no effect, so the key can be used again.
     expect(await rows()).toEqual([]);
     stage.providerSays = null;
     await charge({ amount: '1' }, 'k');

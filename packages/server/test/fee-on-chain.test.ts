@@ -30,10 +30,9 @@ import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { createFireblocksSigning } from '../src/adapters/signing/fireblocks.ts';
 import { createLocalSigning } from '../src/adapters/signing/local.ts';
 import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
-import type { Deps } from '../src/app/deps.ts';
-import { chargeFee } from '../src/app/fees/charge-fee.ts';
-import { delegationOf } from '../src/app/fees/delegation.ts';
-import { followFees } from '../src/app/fees/fee-fate.ts';
+import { type ChargeFeeNeeds, chargeFee } from '../src/app/fees/charge-fee.ts';
+import { type DelegationNeeds, delegationOf } from '../src/app/fees/delegation.ts';
+import { type FollowFeesNeeds, followFees } from '../src/app/fees/fee-fate.ts';
 import type { Refusal } from '../src/app/refusal.ts';
 import { quotingVenue } from '../src/app/venues.ts';
 import type { SigningProvider } from '../src/ports/signing-provider.ts';
@@ -89,7 +88,7 @@ const collateralOf = (owner: string) =>
   associatedTokenAddress(owner as SolanaAddress, USDC_MINT, SOLANA_PROGRAMS.token);
 
 let user: KeyPairSigner;
-let deps: Deps;
+let needs: ChargeFeeNeeds & DelegationNeeds & FollowFeesNeeds;
 const caller = { agentId: randomUUID(), userId: 1n, keyId: 1n };
 
 beforeEach(async () => {
@@ -107,7 +106,7 @@ beforeEach(async () => {
   });
   await put(collateralOf(user.address), held);
   const feeWallet = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }).x as string;
-  deps = {
+  needs = {
     clock,
     secrets: { newId: () => randomUUID() },
     wallets: { solanaWallets: async () => ({ proved: [user.address] }) },
@@ -128,7 +127,7 @@ beforeEach(async () => {
       ],
     ]),
     signing: createLocalSigning(randomBytes(32)),
-  } as unknown as Deps;
+  } as unknown as typeof needs;
 });
 
 async function land(...instructions: Parameters<typeof build>[1]): Promise<void> {
@@ -149,14 +148,14 @@ const approve = (delegate: string, amount: bigint) =>
   );
 
 const charge = (amount: string, key: string | null = null) =>
-  chargeFee(deps, caller, { amount, fromAddress: user.address }, { key, requestId: 'r' });
+  chargeFee(needs, caller, { amount, fromAddress: user.address }, { key, requestId: 'r' });
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
     () => 'charged',
     (error: Refusal) => error.denials?.[0].code ?? error,
   );
 const balance = async (owner: string) =>
-  (await quotingVenue(deps).quotes.chain.tokenAccount(owner as SolanaAddress, USDC_MINT))?.amount ?? null;
+  (await quotingVenue(needs).quotes.chain.tokenAccount(owner as SolanaAddress, USDC_MINT))?.amount ?? null;
 
 type NamedProvider = [name: string, provider: () => Promise<SigningProvider>];
 const providers: NamedProvider[] = [
@@ -185,9 +184,9 @@ const providers: NamedProvider[] = [
 describe.each(providers)('signed by %s', (_name, provider) => {
   test('the fee arrives once per key, and the delegation shrinks by it', async () => {
     const signing = await provider();
-    // Fireblocks waits by the clock on the wall, this chain by one of its own.
+    // Fireblocks waits in real time, this chain has its own clock.
     const wall = { now: () => (signing.kind === 'local' ? clock.now() : Date.now()) };
-    Object.assign(deps, { signing, clock: wall });
+    Object.assign(needs, { signing, clock: wall });
     await vm.airdrop(signing.address, SOL);
     await approve(signing.address, 3n * USDC);
     const { answer } = await charge('0.25', 'k');
@@ -195,22 +194,22 @@ describe.each(providers)('signed by %s', (_name, provider) => {
     expect((await charge('0.25', 'k')).answer).toEqual(answer);
     await charge('0.5');
     expect(await balance(user.address)).toBe(49_250_000n);
-    expect(await balance(deps.feeWallet)).toBe(750_000n);
-    expect(await delegationOf(deps, caller, user.address)).toMatchObject({
+    expect(await balance(needs.feeWallet)).toBe(750_000n);
+    expect(await delegationOf(needs, caller, user.address)).toMatchObject({
       delegate: signing.address,
       tokenAccount: collateralOf(user.address),
       exists: true,
       balance: '49.25',
       delegatedAmount: '2.25',
     });
-    expect(await followFees(deps)).toBeGreaterThan(0);
+    expect(await followFees(needs)).toBeGreaterThan(0);
     expect(await sql`select 1 from fee_charges where status <> 'landed'`).toEqual([]);
     await sql`truncate fee_charges`;
   });
 });
 
 test('refusals of the chain are predicted, each with its own code', async () => {
-  const { address } = deps.signing;
+  const { address } = needs.signing;
   await vm.airdrop(address, SOL);
   expect(await codeOf(charge('1'))).toBe('delegation_insufficient');
   await approve(address, 2n * USDC);
@@ -226,19 +225,19 @@ test('refusals of the chain are predicted, each with its own code', async () => 
 });
 
 test('a delegate without lamports is refused by the chain; with lamports the same key charges', async () => {
-  await approve(deps.signing.address, USDC);
+  await approve(needs.signing.address, USDC);
   expect(await codeOf(charge('1', 'poor'))).toBe('broadcast_failed');
   expect(await balance(user.address)).toBe(50n * USDC);
-  await vm.airdrop(deps.signing.address, SOL);
+  await vm.airdrop(needs.signing.address, SOL);
   expect(await codeOf(charge('1', 'poor'))).toBe('charged');
   expect(await balance(user.address)).toBe(49n * USDC);
 });
 
 test('the full allowance can be charged, and no more', async () => {
-  await vm.airdrop(deps.signing.address, SOL);
-  await approve(deps.signing.address, USDC);
+  await vm.airdrop(needs.signing.address, SOL);
+  await approve(needs.signing.address, USDC);
   const outcomes = await Promise.all(Array.from({ length: 6 }, () => codeOf(charge('0.4'))));
   expect(outcomes.filter((outcome) => outcome === 'charged').length).toBe(2);
   expect(await balance(user.address)).toBe(50n * USDC - 800_000n);
-  expect(await balance(deps.feeWallet)).toBe(800_000n);
+  expect(await balance(needs.feeWallet)).toBe(800_000n);
 });

@@ -58,7 +58,7 @@ export const ACCOUNT_ERRORS = {
   agent_already_claimed: {
     status: 409,
     title: 'Agent already claimed',
-    fix: 'An agent has one owner. Ask whoever claimed it.',
+    fix: 'An agent has one owner. Ask the person who claimed it.',
   },
   agent_not_found: { status: 404, title: 'Agent not found', fix: 'Use the id of one of your agents.' },
 
@@ -90,7 +90,7 @@ export const ACCOUNT_ERRORS = {
   venue_credentials_invalid: {
     status: 400,
     title: 'Venue credentials invalid',
-    fix: "Make them anew by the venue's signed challenge (createOrDeriveApiKey) and register all three values unchanged.",
+    fix: "Create them again by the venue's signed challenge (createOrDeriveApiKey) and register all three values unchanged.",
   },
   wallet_owner_mismatch: {
     status: 400,

@@ -16,7 +16,7 @@ export const ORDER_ERRORS = {
   market_not_resolved: {
     status: 400,
     title: 'Market not resolved',
-    fix: 'Redeem once the market is resolved, or set autoRedeemEnabled and it happens by itself.',
+    fix: 'Redeem once the market is resolved, or set autoRedeemEnabled: the service then redeems automatically.',
   },
   market_not_found: { status: 404, title: 'Market not found', fix: 'Find markets with GET /markets?q=…' },
   unknown_market: {

@@ -2,7 +2,7 @@
 import type { ErrorRow } from './error-row.ts';
 
 export const QUOTED_ORDER_ERRORS = {
-  // Venue B: quotes
+  // Quotes
   amount_required: {
     status: 400,
     title: 'amount required',
@@ -46,7 +46,7 @@ export const QUOTED_ORDER_ERRORS = {
     fix: 'Leave the field out, or send what the quote says.',
   },
 
-  // Venue B: the signed transaction
+  // The signed transaction of a quote
   transaction_malformed: {
     status: 400,
     title: 'Malformed transaction',
@@ -79,7 +79,7 @@ export const QUOTED_ORDER_ERRORS = {
   },
   order_id_required: { status: 400, title: 'Order id required', fix: 'Name orderId or venueOrderId.' },
 
-  // Venue B: the fee
+  // The platform fee
   fee_amount_required: {
     status: 400,
     title: 'Fee amount required',

@@ -1,4 +1,4 @@
-/** Rows of the error registry: what is wrong with a request, whatever it asks for. */
+/** Rows of the error registry: faults that a request to any route can have. */
 import type { ErrorRow } from './error-row.ts';
 
 export const REQUEST_ERRORS = {
@@ -93,7 +93,7 @@ export const REQUEST_ERRORS = {
   },
   idempotency_in_flight: {
     status: 409,
-    title: 'Twin request in flight',
+    title: 'Duplicate request in flight',
     fix: 'Wait for Retry-After seconds and send the same request again.',
   },
   secret_already_shown: {
@@ -105,6 +105,6 @@ export const REQUEST_ERRORS = {
   idempotency_limit_reached: {
     status: 429,
     title: 'Too many idempotency keys',
-    fix: 'Keys are kept for 24 hours: wait until old ones lapse, or leave Idempotency-Key out where a repeat does no harm. A signed order is idempotent by itself.',
+    fix: 'Keys are kept for 24 hours: wait until old ones lapse, or leave Idempotency-Key out where a repeat does no harm. A signed order needs no key.',
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -281,7 +281,7 @@ export const getHealth = operation({
   id: 'getHealth',
   method: 'GET',
   path: '/agents/health',
-  summary: 'Is the service there? Asks neither database nor venue',
+  summary: 'Is the service running? Asks neither database nor venue',
   tag: 'agents',
   permission: 'public',
   rateClass: 'none',

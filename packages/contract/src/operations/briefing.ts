@@ -11,10 +11,10 @@ export const RiskAlert = Type.Object(
     ...Notice.properties,
     marketId: Type.Optional(Type.String()),
   },
-  { description: 'as it is now, whatever `since` says; most severe first' },
+  { description: 'current, independent of `since`; most severe first' },
 );
 
-/** A step that would put something right, as a request that can be sent. */
+/** A step that would solve a problem, as a ready request. */
 export const BriefingAction = Type.Object({
   code: Type.String(),
   message: Type.String(),
@@ -107,14 +107,14 @@ export const BriefingQuery = Type.Object({
   include_markets: include,
 });
 
-/** The heartbeat. Send the last `nextCursor` as `since`, and it tells what changed in between. */
+/** The heartbeat. Send the last `nextCursor` as `since` to receive what changed in between. */
 export const getBriefing = operation({
   id: 'getBriefing',
   method: 'GET',
   path: '/markets/briefing',
   summary: 'The heartbeat: state, risk alerts, what to do next, what changed',
   description:
-    'Cheap enough to be called every 30 seconds. With `since` it is complete: no change of an order is left out or told twice, however close to the last call it came.',
+    'Cheap enough to be called every 30 seconds. With `since` it is complete: every change of an order appears exactly once, however close to the last call it came.',
   tag: 'markets',
   permission: 'agent',
   rateClass: 'read',

@@ -1,12 +1,12 @@
-/** Does a market exist, and what were its prices? */
+/** Whether a market exists, and its price history. */
 import { type Static, Type } from 'typebox';
 import { HEX, PRINTABLE, VenueQuery } from '../fields.ts';
 import { operation } from '../operation.ts';
 
-/** `1m` is one month of 30 days; `max` and `all` are everything there is. */
+/** `1m` is one month of 30 days; `max` and `all` cover the whole history. */
 export type HistoryInterval = 'max' | 'all' | '1m' | '1w' | '1d' | '6h' | '1h';
 
-/** More points than this are refused with a coarser fidelity that fits. */
+/** A request for more points is refused; the refusal names a coarser fidelity that fits. */
 export const MAX_HISTORY_POINTS = 10_000;
 /** One month. */
 export const MAX_FIDELITY_MINUTES = 43_200;

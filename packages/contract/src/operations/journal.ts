@@ -58,7 +58,7 @@ export const listAgentTrades = operation({
   errors: ['unknown_venue'],
 });
 
-/** Beyond the interface: ours. */
+/** Beyond the interface. */
 export const StrategyResult = Type.Object({
   source: Nullable(Type.String()),
   skillSlug: Nullable(Type.String()),

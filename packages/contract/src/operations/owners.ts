@@ -9,7 +9,7 @@ import { CAPS_LOCKABLE, lockable } from '../safeguards.ts';
 import { ApiKeyRecord, LockedByOwner, Settings } from './agents.ts';
 
 const OWNER_NAME_CHARS = 100;
-/** Attestations with certificate chains are long; ours asks for none. */
+/** Enough without attestation: certificate chains are long, and the service requests none. */
 const PASSKEY_FIELD_CHARS = 16_384;
 const CREDENTIAL_ID_CHARS = 1400;
 
@@ -25,14 +25,14 @@ const passkeyAnswer = <T extends Parameters<typeof Type.Object>[0]>(response: T)
     }),
   });
 
-/** What the browser's `navigator.credentials.create` gave, as JSON. */
+/** The JSON of the browser's `navigator.credentials.create`. */
 export const PasskeyRegistration = passkeyAnswer({
   clientDataJSON: Base64Url(PASSKEY_FIELD_CHARS),
   attestationObject: Base64Url(PASSKEY_FIELD_CHARS),
   transports: Type.Optional(Type.Array(text(32), { maxItems: 10 })),
 });
 
-/** What the browser's `navigator.credentials.get` gave, as JSON. */
+/** The JSON of the browser's `navigator.credentials.get`. */
 export const PasskeySignIn = passkeyAnswer({
   clientDataJSON: Base64Url(PASSKEY_FIELD_CHARS),
   authenticatorData: Base64Url(PASSKEY_FIELD_CHARS),
@@ -40,7 +40,7 @@ export const PasskeySignIn = passkeyAnswer({
   userHandle: Type.Optional(Nullable(Base64Url(CREDENTIAL_ID_CHARS))),
 });
 
-/** Handed to the browser as it is; the challenge in it is good for one answer within five minutes. */
+/** Passed to the browser unchanged; its challenge is valid for one answer within five minutes. */
 const PasskeyOptions = Type.Object({ challenge: Type.String() }, { additionalProperties: true });
 
 export const OwnerSession = Type.Object({
@@ -73,7 +73,7 @@ const AgentParams = Type.Object({
   agentId: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX }),
 });
 
-/** The service's own pages send what browsers give them. */
+/** The service's own pages send the browser's record unchanged. */
 const page = { tag: 'owners', status: 200, sameOrigin: true, unknownFields: 'ignore' } as const;
 
 export const getOwnerSession = operation({
@@ -222,7 +222,7 @@ export const OwnerWallet = Type.Object({
   granted: Type.Boolean({ description: 'the owner lets the agent use it' }),
 });
 
-/** What an agent of the owner's had, and others trade with now. */
+/** Wallets that an agent of the owner had and that other agents trade with. */
 export const LeftWallet = Type.Object({
   walletAddress: Type.String({ description: 'the key: the EOA, or the Solana wallet' }),
   wallets: Type.Array(Type.String(), { description: 'wallets of that key that the agents had' }),

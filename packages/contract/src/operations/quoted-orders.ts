@@ -1,5 +1,5 @@
 /**
- * Venue B: markets that are Solana tokens. Quote → signed on the agent's machine → submitted; then the fee. Interface
+ * Quoted orders, for markets that are Solana tokens. Quote → signed on the agent's machine → submitted; then the fee. Interface
  * 2.9–2.11, 4.12 and 4.13.
  */
 import { type Static, Type } from 'typebox';
@@ -10,7 +10,7 @@ import { CAP_DENIALS } from '../safeguards.ts';
 import { Position } from './markets.ts';
 import { JournalEntry } from './trading.ts';
 
-/** Why a quote holds no transaction. */
+/** Why a quote has no transaction. */
 export const QUOTE_ERRORS = {
   route_not_found: 'The venue finds no way to fill this order now; try another amount or a little later.',
   market_not_found: 'The venue lists no market with this ticker; find tickers with GET /markets?venue=….',
@@ -26,7 +26,7 @@ export const QUOTE_ERRORS = {
 
 export type QuoteErrorCode = keyof typeof QUOTE_ERRORS;
 
-/** The safeguards that an order on venue B meets. A quote says them as its `quoteErrorCode`, a submit as its refusal. */
+/** The safeguards of quoted orders. A quote answers them as its `quoteErrorCode`, a submit as its refusal. */
 export const QUOTE_DENIALS = ['trading_paused', 'claim_required', ...CAP_DENIALS] as const;
 
 const Base58Address = (description: string) =>
@@ -34,7 +34,7 @@ const Base58Address = (description: string) =>
 
 const Atoms = (description: string) => Type.String({ description: `${description}, in millionths` });
 
-/** A union whose type knows the words, which one over a mapped array does not. */
+/** A union typed by its literals, which a mapped array would lose. */
 const oneOf = <const Word extends string>(...words: readonly Word[]) =>
   Type.Unsafe<Word>(Type.Union(words.map((word) => Type.Literal(word))));
 
@@ -84,7 +84,7 @@ export const Quote = Type.Object({
   ),
   expiresAt: Type.Number({
     description:
-      'epoch milliseconds; about two minutes ahead, less where the blockhash of the transaction ends sooner. There is no renewal: ask anew',
+      'epoch milliseconds; about two minutes ahead, less where the blockhash of the transaction ends sooner. There is no renewal: ask for a new quote',
   }),
   previewOnly: Type.Boolean({ description: 'true: no wallet is known, so there is nothing to sign' }),
   isRedemption: Type.Boolean({ description: 'true: the market is settled and the tokens are paid out' }),
@@ -169,7 +169,7 @@ export const SubmitResponse = Type.Object({
   ...refusedBecause,
 });
 
-/** A signed transaction has one effect: it is sent again after a broken connection. */
+/** A signed transaction has one effect, so the client repeats it after a broken connection. */
 export const submitVenueB = operation({
   ...shared,
   id: 'submitVenueB',
@@ -360,7 +360,7 @@ export const listVenueBPositionsByPost = operation({
   body: Type.Object({ userPublicKey }),
 });
 
-/** Interface 2.11. Any value is taken by the schema, so that each fault is answered with a code of its own. */
+/** Interface 2.11. The schema accepts any value, so that each fault gets its own error code. */
 export const FeeChargeRequest = Type.Object({
   amount: Type.Optional(Type.Unknown({ description: 'collateral as a decimal text, at most 6 decimals' })),
   fromAddress: Type.Optional(
@@ -413,7 +413,7 @@ export const chargeFee = operation({
   path: '/venueb/charge-fee',
   summary: 'Charge the platform fee of a venue B order by the delegation that the wallet granted',
   description:
-    'The caller says how much; nothing is recomputed. Without an Idempotency-Key every call charges; with one, the same charge happens once, whatever fails in between.',
+    'The caller says how much; nothing is recomputed. Without an Idempotency-Key every call charges; with one, the same charge happens once, also when a call fails and is repeated.',
 });
 
 /** Without an idempotencyKey every call charges. */

@@ -48,7 +48,7 @@ export const RedeemResponse = Type.Object({
   ),
 });
 
-/** Exchanges the tokens of a resolved market for collateral. It pays once, however often it is called. */
+/** Exchanges the tokens of a resolved market for collateral. Repeated calls pay once. */
 export const redeemPosition = operation({
   id: 'redeemPosition',
   method: 'POST',

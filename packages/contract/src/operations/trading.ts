@@ -30,7 +30,7 @@ import {
 } from '../order-words.ts';
 import { CAP_DENIALS } from '../safeguards.ts';
 
-/** Interface 2.6. `salt` may also come as text and `side` as 0 or 1: the venue's own client returns them so. */
+/** Interface 2.6. `salt` may also come as text and `side` as 0 or 1: the venue's own client sends these. */
 export const SignedOrder = Type.Object({
   maker: Address,
   signer: Address,
@@ -101,7 +101,7 @@ export const TradeRequest = Type.Object({
 const FILLED_SIZE =
   'shares. An immediate BUY spends makerAmount, so at better prices than its limit it receives more shares than orderSize says';
 
-/** Interface 2.7 and what a refusing venue says. */
+/** Interface 2.7, with the venue's reason when it refuses. */
 export const TradeResponse = Type.Object({
   success: Type.Boolean({ description: 'false: the venue refused; errorCode says why' }),
   orderId: Type.String({ description: 'the EIP-712 digest of the signed order' }),
@@ -135,7 +135,7 @@ export const Fill = Type.Object({
   filledAt: Iso,
 });
 
-/** A fill with its order: what an agent bought or sold, on whichever venue. */
+/** A fill with its order: what an agent bought or sold, on any venue. */
 export const AgentFill = Type.Object({
   ...Fill.properties,
   orderId: Type.String(),
@@ -215,8 +215,8 @@ const OrderIdText = Type.String({
 const NotCanceled = Type.Record(Type.String(), Type.String());
 
 /**
- * Sends a signed order. After a broken connection, 429 or `order_outcome_unknown` the same body is sent again:
- * it has one effect, and the answer is the truth.
+ * Sends a signed order. After a broken connection, 429 or `order_outcome_unknown` the client sends the same body
+ * again: it has one effect, and the answer is that of the order.
  */
 export const placeTrade = operation({
   id: 'placeTrade',
@@ -339,7 +339,7 @@ export const listFills = operation({
   path: '/markets/fills',
   summary: 'Fills of this agent on all venues, newest first',
   description:
-    'Each page has its fills once, whatever is filled meanwhile: what is newer is on a first page that is asked for later. Kept for ever; not counted.',
+    'Each fill is on one page, also while new ones arrive: those are on the first page of a later request. Kept permanently; not counted.',
   tag: 'trading',
   permission: 'agent',
   rateClass: 'search',
@@ -467,7 +467,7 @@ export const cancelAll = operation({
   permission: 'agent',
   rateClass: 'exit',
   idempotent: true,
-  // Nothing stands in the way of this exit but a filter, which would be believed to keep other orders open.
+  // The only refusal of this exit: a caller that sends a filter would expect its other orders to stay open.
   query: Type.Object({
     venue: notNarrowed,
     marketConditionId: notNarrowed,

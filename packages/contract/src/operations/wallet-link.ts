@@ -38,7 +38,7 @@ export const LinkResult = Type.Object({
   success: Type.Literal(true),
   walletAddress: Type.String(),
   walletOwnership: Type.Literal('external', {
-    description: 'the key stays with whoever signed; the service never holds it',
+    description: 'the key stays with its owner; the service never holds it',
   }),
   message: Type.String({ description: 'what the link did, in words' }),
   moved: Type.Array(Type.String(), {

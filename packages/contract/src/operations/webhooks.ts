@@ -8,7 +8,7 @@ export const WEBHOOK_LIMITS = {
   descriptionChars: 200,
   endpointsPerAgent: 10,
   deliveriesPerPage: 100,
-  /** Events that wait for one endpoint; of more, the oldest are given up. */
+  /** Events that wait for one endpoint; beyond it, the oldest are given up. */
   pendingPerEndpoint: 5_000,
 } as const;
 
@@ -46,7 +46,7 @@ const record = {
   lastSuccessAt: Nullable(Iso),
   disabledAt: Nullable(Iso),
   pendingDeliveries: Type.Integer({
-    description: 'events that wait to be delivered; of more than 5,000 the oldest are given up',
+    description: 'events that wait to be delivered; beyond 5,000 the oldest are given up',
   }),
   createdAt: Iso,
 };
@@ -100,7 +100,7 @@ export const listWebhooks = operation({
   id: 'listWebhooks',
   method: 'GET',
   path: '/webhooks',
-  summary: "List the agent's webhooks and how they fare",
+  summary: "List the agent's webhooks and the state of their deliveries",
   response: Type.Array(Webhook),
   errors: [],
 });
@@ -110,7 +110,7 @@ export const deleteWebhook = operation({
   id: 'deleteWebhook',
   method: 'DELETE',
   path: '/webhooks/{id}',
-  summary: 'Delete a webhook and what waits for it',
+  summary: 'Delete a webhook and its waiting events',
   idempotent: true,
   params: WebhookId,
   response: Type.Object({ success: Type.Literal(true), id: Type.String() }),
@@ -123,7 +123,7 @@ export const enableWebhook = operation({
   id: 'enableWebhook',
   method: 'POST',
   path: '/webhooks/{id}/enable',
-  summary: 'Switch a webhook on again, and try at once what waits for it',
+  summary: 'Switch a webhook on again, and deliver its waiting events at once',
   idempotent: true,
   params: WebhookId,
   response: Webhook,
@@ -135,7 +135,7 @@ export const testWebhook = operation({
   id: 'testWebhook',
   method: 'POST',
   path: '/webhooks/{id}/test',
-  summary: 'Send a webhook.test event; the delivery log shows what became of it',
+  summary: 'Send a webhook.test event; the delivery log shows the outcome',
   idempotent: true,
   params: WebhookId,
   response: WebhookDelivery,

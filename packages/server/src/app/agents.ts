@@ -8,12 +8,46 @@ import {
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { WalletAddress } from '../domain/addresses.ts';
-import type { AgentRow, Caller, KeyRow } from '../ports/stores.ts';
-import type { Deps } from './deps.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type {
+  AgentRow,
+  AgentStore,
+  Caller,
+  KeyRow,
+  OrderStore,
+  PositionStore,
+  WalletStore,
+} from '../ports/stores.ts';
+import type { Venues } from '../ports/venue.ts';
 import { holdings, positionRecords } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { settingsRecord } from './settings.ts';
-import { currentBalance, venueRecord } from './venues.ts';
+import { currentBalance, type HasVenues, venueRecord } from './venues.ts';
+
+export interface RegisterNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly agents: AgentStore;
+  readonly publicUrl: string;
+  readonly simulationBalance: Micro;
+}
+
+export interface AgentNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly agents: AgentStore;
+}
+
+export interface MeNeeds {
+  readonly clock: Clock;
+  readonly agents: AgentStore;
+  readonly wallets: WalletStore;
+  readonly orders: OrderStore;
+  readonly positions: PositionStore;
+  readonly venues: Venues;
+  readonly simulationBalance: Micro;
+}
 
 const ACTIVE_WITHIN_MS = 5 * 60_000;
 const IDLE_WITHIN_MS = 24 * 3_600_000;
@@ -61,55 +95,59 @@ const agentRecord = (row: AgentRow, now: number): AgentRecord => ({
 });
 
 export async function register(
-  deps: Deps,
+  needs: RegisterNeeds,
   request: { name: string; description?: string },
 ): Promise<RegisterResponse> {
-  const agentId = deps.secrets.newId();
-  const apiKey = deps.secrets.newApiKey();
-  const claimCode = deps.secrets.newClaimCode();
+  const agentId = needs.secrets.newId();
+  const apiKey = needs.secrets.newApiKey();
+  const claimCode = needs.secrets.newClaimCode();
   const { prefix, suffix } = partsOf(apiKey);
-  await deps.agents.register({
+  await needs.agents.register({
     agentId,
     name: request.name,
     description: request.description ?? '',
     claimCode,
-    keyHash: deps.secrets.hash(apiKey),
+    keyHash: needs.secrets.hash(apiKey),
     keyPrefix: prefix,
     keySuffix: suffix,
-    at: deps.clock.now(),
+    at: needs.clock.now(),
   });
   return {
     agentId,
     agentName: request.name,
     apiKeyCode: apiKey,
     claimCode,
-    claimUrl: `${deps.publicUrl}/agents/claim/${claimCode}`,
-    simulationBalance: microToNumber(deps.simulationBalance),
+    claimUrl: `${needs.publicUrl}/agents/claim/${claimCode}`,
+    simulationBalance: microToNumber(needs.simulationBalance),
   };
 }
 
 /** @throws Refusal claim_code_required, claim_code_not_found */
-export async function agentByClaimCode(deps: Deps, claimCode: string | undefined): Promise<AgentRow> {
+export async function agentByClaimCode(needs: AgentNeeds, claimCode: string | undefined): Promise<AgentRow> {
   const code = claimCode?.trim().toUpperCase() ?? '';
   if (code === '') throw refusal('claim_code_required');
   // Control characters and the like are in no code, and must not reach the database.
-  const row = /^[0-9A-Z-]{1,20}$/.test(code) ? await deps.agents.byClaimCode(code) : null;
+  const row = /^[0-9A-Z-]{1,20}$/.test(code) ? await needs.agents.byClaimCode(code) : null;
   if (row === null) throw refusal('claim_code_not_found');
   return row;
 }
 
-export async function lookUpClaim(deps: Deps, claimCode: string | undefined): Promise<AgentRecord> {
-  const row = await agentByClaimCode(deps, claimCode);
-  return { ...agentRecord(row, deps.clock.now()), claimCode: row.claimCode };
+export async function lookUpClaim(needs: AgentNeeds, claimCode: string | undefined): Promise<AgentRecord> {
+  const row = await agentByClaimCode(needs, claimCode);
+  return { ...agentRecord(row, needs.clock.now()), claimCode: row.claimCode };
 }
 
-export async function createApiKey(deps: Deps, caller: Caller, keyName: string): Promise<ApiKeyRecord> {
-  const apiKey = deps.secrets.newApiKey();
+export async function createApiKey(
+  needs: AgentNeeds,
+  caller: Caller,
+  keyName: string,
+): Promise<ApiKeyRecord> {
+  const apiKey = needs.secrets.newApiKey();
   const { prefix, suffix } = partsOf(apiKey);
-  const hash = deps.secrets.hash(apiKey);
-  const key = await deps.agents.addKey(
+  const hash = needs.secrets.hash(apiKey);
+  const key = await needs.agents.addKey(
     caller,
-    { hash, prefix, suffix, name: keyName, at: deps.clock.now() },
+    { hash, prefix, suffix, name: keyName, at: needs.clock.now() },
     { active: LIMITS.activeKeysPerAgent, revokedKept: LIMITS.revokedKeysKept },
   );
   if (key === null)
@@ -120,18 +158,18 @@ export async function createApiKey(deps: Deps, caller: Caller, keyName: string):
   return keyRecord(key, apiKey);
 }
 
-export const listApiKeys = async (deps: Deps, caller: Caller): Promise<ApiKeyRecord[]> =>
-  (await deps.agents.keys(caller.agentId)).map((key) => keyRecord(key));
+export const listApiKeys = async (needs: AgentNeeds, caller: Caller): Promise<ApiKeyRecord[]> =>
+  (await needs.agents.keys(caller.agentId)).map((key) => keyRecord(key));
 
 /** @param forget makes this replica, and every other, drop what it remembers of the key; resolves when all have */
 export async function revokeApiKey(
-  deps: Deps,
+  needs: AgentNeeds,
   { agentId }: Pick<Caller, 'agentId'>,
   { keyId, force }: { readonly keyId: string; readonly force: boolean },
   forget: (keyId: bigint) => Promise<void>,
 ): Promise<ApiKeyRecord> {
   const id = BigInt(keyId);
-  const outcome = await deps.agents.revokeKey(agentId, id, force, deps.clock.now());
+  const outcome = await needs.agents.revokeKey(agentId, id, force, needs.clock.now());
   if (outcome === 'missing') throw refusal('api_key_not_found');
   if (outcome === 'last') {
     throw refusal(
@@ -144,23 +182,23 @@ export async function revokeApiKey(
 }
 
 /** What the wallets have on the default venue. @throws Refusal service_unavailable */
-const accountOf = async ({ venues }: Deps, wallets: readonly WalletAddress[]): Promise<Micro> =>
+const accountOf = async ({ venues }: HasVenues, wallets: readonly WalletAddress[]): Promise<Micro> =>
   (await currentBalance(venues.default, wallets)).total;
 
-export async function me(deps: Deps, caller: Caller): Promise<Me> {
-  const now = deps.clock.now();
+export async function me(needs: MeNeeds, caller: Caller): Promise<Me> {
+  const now = needs.clock.now();
   const [wallets, { proved }] = await Promise.all([
-    deps.wallets.wallets(caller),
-    deps.wallets.solanaWallets(caller),
+    needs.wallets.wallets(caller),
+    needs.wallets.solanaWallets(caller),
   ]);
   const [row, settings, open, { held }, results, tradesCounted, balance] = await Promise.all([
-    deps.agents.byId(caller.agentId),
-    deps.agents.settings(caller.agentId),
-    deps.orders.open(caller.agentId, { limit: 1, offset: 0 }),
-    holdings(deps, [...wallets, ...proved]),
-    deps.positions.results([...wallets, ...proved], { except: [] }),
-    deps.orders.countsOfDay(caller.agentId, now),
-    wallets.length === 0 ? deps.simulationBalance : accountOf(deps, wallets),
+    needs.agents.byId(caller.agentId),
+    needs.agents.settings(caller.agentId),
+    needs.orders.open(caller.agentId, { limit: 1, offset: 0 }),
+    holdings(needs, [...wallets, ...proved]),
+    needs.positions.results([...wallets, ...proved], { except: [] }),
+    needs.orders.countsOfDay(caller.agentId, now),
+    wallets.length === 0 ? needs.simulationBalance : accountOf(needs, wallets),
   ]);
   if (row === null) throw new Error('the calling agent has no row');
   const positions = positionRecords(held);
@@ -173,7 +211,7 @@ export async function me(deps: Deps, caller: Caller): Promise<Me> {
     name: row.name,
     description: row.description,
     claimed: row.claimed,
-    venues: [...deps.venues.values()].map(venueRecord),
+    venues: [...needs.venues.values()].map(venueRecord),
     simulationBalance: microToNumber(balance),
     tradesToday: settings.usage.trades,
     maxTradesPerDay: settings.maxTradesPerDay,

@@ -19,7 +19,7 @@ export interface Authenticator {
 
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
-export function createAuthenticator(deps: {
+export function createAuthenticator(needs: {
   agents: AgentStore;
   secrets: Secrets;
   clock: Clock;
@@ -32,9 +32,9 @@ export function createAuthenticator(deps: {
   return {
     async authenticate(header) {
       const apiKey = header === undefined ? undefined : BEARER.exec(header)?.[1];
-      if (apiKey === undefined || !deps.secrets.isWellFormed(apiKey)) return null;
-      const now = deps.clock.now();
-      const hash = deps.secrets.hash(apiKey);
+      if (apiKey === undefined || !needs.secrets.isWellFormed(apiKey)) return null;
+      const now = needs.clock.now();
+      const hash = needs.secrets.hash(apiKey);
       const name = Buffer.from(hash).toString('base64');
       const known = remembered.get(name);
       if (known !== undefined && known.until > now) {
@@ -42,7 +42,7 @@ export function createAuthenticator(deps: {
         return known.caller;
       }
       const asked = revocations;
-      const caller = await deps.agents.callerByKeyHash(hash);
+      const caller = await needs.agents.callerByKeyHash(hash);
       if (caller === null) {
         remembered.delete(name);
         return null;

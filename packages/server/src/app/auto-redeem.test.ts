@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Holding } from '../ports/redemptions.ts';
 import type { RedeemAnswer } from '../ports/venue.ts';
-import { autoRedeem } from './auto-redeem.ts';
-import type { Deps } from './deps.ts';
+import { type AutoRedeemNeeds, autoRedeem } from './auto-redeem.ts';
 
 const holding = (wallet: string, conditionId: string) =>
   ({ wallet, conditionId, agentId: 'agent' }) as Holding;
@@ -15,7 +14,7 @@ function desk(
 ) {
   const due = new Set([...holdings, ...worthless].map(({ conditionId }) => conditionId));
   const requested: Holding[] = [];
-  const deps = {
+  const needs = {
     clock: { now: () => 0 },
     venues: new Map([
       [
@@ -45,45 +44,45 @@ function desk(
         for (const id of ids) due.delete(id);
       },
     },
-  } as unknown as Deps;
-  return { deps, due, requested };
+  } as unknown as AutoRedeemNeeds;
+  return { needs, due, requested };
 }
 
 test('a market is done when every redemption in it was answered', async () => {
-  const { deps, due, requested } = desk(
+  const { needs, due, requested } = desk(
     [holding('a', '1'), holding('b', '1'), holding('a', '2')],
     () => PAID,
   );
-  expect(await autoRedeem(deps)).toBe(3);
+  expect(await autoRedeem(needs)).toBe(3);
   expect(due.size).toBe(0);
   expect(requested.length).toBe(3);
-  expect(await autoRedeem(deps)).toBe(0);
+  expect(await autoRedeem(needs)).toBe(0);
 });
 
 test('one that got no answer stays due, and the others do not wait for it', async () => {
   let isDown = true;
-  const { deps, due } = desk([holding('a', '1'), holding('b', '2'), holding('c', '3')], (wallet) => {
+  const { needs, due } = desk([holding('a', '1'), holding('b', '2'), holding('c', '3')], (wallet) => {
     if (!isDown || wallet === 'a') return PAID;
     return wallet === 'b' ? { kind: 'unknown' } : new Error('the venue is gone');
   });
-  expect(await autoRedeem(deps)).toBe(1);
+  expect(await autoRedeem(needs)).toBe(1);
   expect([...due]).toEqual(['2', '3']);
   isDown = false;
-  expect(await autoRedeem(deps)).toBe(2);
+  expect(await autoRedeem(needs)).toBe(2);
   expect(due.size).toBe(0);
 });
 
 test('a market that nobody holds with the switch on is passed over once', async () => {
-  const { deps, due } = desk([], () => PAID);
+  const { needs, due } = desk([], () => PAID);
   due.add('1');
-  expect(await autoRedeem(deps)).toBe(0);
+  expect(await autoRedeem(needs)).toBe(0);
   expect(due.size).toBe(0);
 });
 
 test('what lost is burnt for everybody, without a word in the record, and again until it is answered', async () => {
   const burnt: string[] = [];
   let answers: RedeemAnswer | Error = new Error('no answer');
-  const { deps, due, requested } = desk(
+  const { needs, due, requested } = desk(
     [],
     (wallet) => {
       burnt.push(wallet);
@@ -91,10 +90,10 @@ test('what lost is burnt for everybody, without a word in the record, and again 
     },
     [holding('0xlost', 'c')],
   );
-  expect(await autoRedeem(deps)).toBe(0);
+  expect(await autoRedeem(needs)).toBe(0);
   expect([...due]).toEqual(['c']);
   answers = PAID;
-  expect(await autoRedeem(deps)).toBe(0);
+  expect(await autoRedeem(needs)).toBe(0);
   expect([...due]).toEqual([]);
   expect(burnt).toEqual(['0xlost', '0xlost']);
   expect(requested).toEqual([]);

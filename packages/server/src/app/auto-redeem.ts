@@ -4,21 +4,27 @@
  * and a repeated redemption pays nothing. What lost is burnt for everybody: it is no position any more. A turn with
  * nothing due is one look at an empty index.
  */
-import type { Holding } from '../ports/redemptions.ts';
-import type { VenueWith } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Holding, RedemptionStore } from '../ports/redemptions.ts';
+import type { Venues, VenueWith } from '../ports/venue.ts';
 import { venuesWith } from './venues.ts';
+
+export interface AutoRedeemNeeds {
+  readonly clock: Clock;
+  readonly redemptions: RedemptionStore;
+  readonly venues: Venues;
+}
 
 /** Markets per turn, and redemptions in flight: what shares a group commit without holding up the trades. */
 const MARKETS_PER_TURN = 50;
 const AT_ONCE = 200;
 
 /** @returns how many holdings were redeemed */
-export async function autoRedeem(deps: Deps): Promise<number> {
+export async function autoRedeem(needs: AutoRedeemNeeds): Promise<number> {
   // Elsewhere the owner of the wallet signs.
-  const venues = venuesWith(deps, 'redemption').filter(({ backend }) => backend === 'paper');
+  const venues = venuesWith(needs, 'redemption').filter(({ backend }) => backend === 'paper');
   if (venues.length === 0) return 0;
-  const markets = await deps.redemptions.due(
+  const markets = await needs.redemptions.due(
     venues.map(({ id }) => id),
     MARKETS_PER_TURN,
   );
@@ -39,14 +45,14 @@ export async function autoRedeem(deps: Deps): Promise<number> {
     }
   };
   const [holdings, worthless] = await Promise.all([
-    deps.redemptions.automatic(due),
-    deps.redemptions.worthless(due),
+    needs.redemptions.automatic(due),
+    needs.redemptions.worthless(due),
   ]);
   const unanswered = new Set<string>();
   let redeemed = 0;
   for (let i = 0; i < holdings.length; i += AT_ONCE) {
     const some = holdings.slice(i, i + AT_ONCE);
-    await deps.redemptions.request(some, true, deps.clock.now());
+    await needs.redemptions.request(some, true, needs.clock.now());
     const answers = await Promise.all(some.map(redeemOne));
     for (const [index, isDone] of answers.entries()) {
       if (isDone) redeemed += 1;
@@ -60,6 +66,6 @@ export async function autoRedeem(deps: Deps): Promise<number> {
       if (!isDone) unanswered.add(some[index]?.conditionId as string);
   }
   const swept = due.filter((conditionId) => !unanswered.has(conditionId));
-  if (swept.length > 0) await deps.redemptions.swept(swept, deps.clock.now());
+  if (swept.length > 0) await needs.redemptions.swept(swept, needs.clock.now());
   return redeemed;
 }

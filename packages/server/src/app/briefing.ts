@@ -9,18 +9,26 @@ import { inDoubtBefore } from '../domain/orders/lifecycle.ts';
 import { within } from '../domain/patience.ts';
 import { riskAlerts, STALE_ORDER_MS } from '../domain/risk-alerts.ts';
 import { plainText } from '../domain/untrusted-text.ts';
-import type { BriefingFacts } from '../ports/agent-facts.ts';
+import type { AgentFacts, BriefingFacts } from '../ports/agent-facts.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { RecommendedSkills } from '../ports/skills.ts';
 import type { Caller } from '../ports/stores.ts';
-import type { Listing, Venue } from '../ports/venue.ts';
+import type { Listing, Venue, Venues } from '../ports/venue.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
-import type { Deps } from './deps.ts';
 import { orderRecord } from './orders/read-orders.ts';
 import { refusal } from './refusal.ts';
 import { settingsRecord } from './settings.ts';
 import { plainMarket } from './untrusted-market.ts';
 import { venueBrief } from './venue-briefs.ts';
 import { BRIEFING_PATIENCE_MS, venueState } from './venue-state.ts';
-import { type Scope, scopeOf } from './venues.ts';
+import { type HasVenues, type Scope, scopeOf } from './venues.ts';
+
+export interface BriefingNeeds {
+  readonly clock: Clock;
+  readonly venues: Venues;
+  readonly facts: AgentFacts;
+  readonly recommendedSkills: RecommendedSkills;
+}
 
 const DAY_MS = 24 * 3_600_000;
 /** Orders in one answer: without `since` the latest, with it what changed. */
@@ -41,16 +49,20 @@ export interface BriefingQuery {
 }
 
 /** @throws Refusal unknown_venue, invalid_request, contradictory_filter, wallet_not_found */
-export async function briefing(deps: Deps, caller: Caller, query: BriefingQuery): Promise<Briefing> {
-  const now = deps.clock.now();
-  const scope = scopeOf(deps, query);
+export async function briefing(
+  needs: BriefingNeeds,
+  caller: Caller,
+  query: BriefingQuery,
+): Promise<Briefing> {
+  const now = needs.clock.now();
+  const scope = scopeOf(needs, query);
   const since = query.since === undefined ? null : parseSince(query.since);
-  const facts = await readFacts(deps, { caller, query, scope, since, now });
-  const registered = [...deps.venues.values()];
+  const facts = await readFacts(needs, { caller, query, scope, since, now });
+  const registered = [...needs.venues.values()];
   const [states, listed, skills] = await Promise.all([
-    Promise.all(registered.map((venue) => venueState(deps, facts, venue, scope))),
-    includesMarkets(query) ? listings(deps, scope, since) : new Map<Venue, Listing>(),
-    deps.recommendedSkills(),
+    Promise.all(registered.map((venue) => venueState(needs, facts, venue, scope))),
+    includesMarkets(query) ? listings(needs, scope, since) : new Map<Venue, Listing>(),
+    needs.recommendedSkills(),
   ]);
   const alerts = riskAlerts({
     now,
@@ -72,7 +84,7 @@ export async function briefing(deps: Deps, caller: Caller, query: BriefingQuery)
     venues: Object.fromEntries(
       states
         .filter(({ venue }) => scope.venues.includes(venue))
-        .map((state) => [state.venue.id, venueBrief(deps, { facts, user: scope.user, state, alerts })]),
+        .map((state) => [state.venue.id, venueBrief(needs, { facts, user: scope.user, state, alerts })]),
     ),
     opportunities: {
       newMarkets: newMarkets(listed, since),
@@ -114,8 +126,11 @@ interface Asked {
   readonly now: number;
 }
 
-async function readFacts(deps: Deps, { caller, query, scope, since, now }: Asked): Promise<BriefingFacts> {
-  const facts = await deps.facts.briefing({
+async function readFacts(
+  needs: BriefingNeeds,
+  { caller, query, scope, since, now }: Asked,
+): Promise<BriefingFacts> {
+  const facts = await needs.facts.briefing({
     caller,
     user: scope.user,
     at: now,
@@ -134,11 +149,15 @@ async function readFacts(deps: Deps, { caller, query, scope, since, now }: Asked
 }
 
 /** What each venue has listed; one that does not answer in time is left out. */
-async function listings(deps: Deps, scope: Scope, since: Since | null): Promise<ReadonlyMap<Venue, Listing>> {
+async function listings(
+  needs: HasVenues,
+  scope: Scope,
+  since: Since | null,
+): Promise<ReadonlyMap<Venue, Listing>> {
   const limit = since === null ? LATEST_MARKETS : LISTED_MARKETS;
   const listed = new Map<Venue, Listing>();
   await Promise.all(
-    [...deps.venues.values()].map(async (venue, i) => {
+    [...needs.venues.values()].map(async (venue, i) => {
       if (!scope.venues.includes(venue)) return;
       const after = since?.listedAfter(i) ?? 0;
       const found = await within(BRIEFING_PATIENCE_MS, venue.markets.listedAfter(after, limit));

@@ -5,9 +5,17 @@
 import { WEBHOOK_LIMITS } from '@bellwether/contract';
 import { utf8, WEBHOOK_SIGNATURE_HEADER, webhookSignature } from '@bellwether/protocol';
 import { afterFailure, GIVE_UP_AFTER_MS } from '../domain/webhooks.ts';
-import type { DeliveryRow, EndpointRow, SendResult } from '../ports/webhooks.ts';
-import type { Deps } from './deps.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { DeliveryRow, EndpointRow, SendResult, WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 import { recordedEvent, webhookSecretIdentity } from './webhooks.ts';
+
+export interface DeliverWebhooksNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly webhooks: WebhookStore;
+  readonly webhookSender: WebhookSender;
+}
 
 /** Endpoints that one process sends to at the same time; each takes a database connection now and then. */
 const ENDPOINTS_AT_ONCE = 32;
@@ -37,20 +45,20 @@ interface Log {
   warn(context: object, message: string): void;
 }
 
-export function createWebhookCourier(deps: Deps, log: Log): WebhookCourier {
+export function createWebhookCourier(needs: DeliverWebhooksNeeds, log: Log): WebhookCourier {
   const underWay = new Set<Promise<void>>();
   const ending = new AbortController();
   return {
     async tick() {
       const free = ENDPOINTS_AT_ONCE - underWay.size;
       if (free <= 0 || ending.signal.aborted) return;
-      for (const endpoint of await deps.webhooks.claim({
-        at: deps.clock.now(),
+      for (const endpoint of await needs.webhooks.claim({
+        at: needs.clock.now(),
         leaseMs: LEASE_MS,
         limit: free,
         perAgent: ENDPOINTS_OF_AGENT,
       })) {
-        const turn = serve(deps, endpoint, ending.signal)
+        const turn = serve(needs, endpoint, ending.signal)
           .catch((error: unknown) =>
             log.warn({ err: error, webhook: endpoint.id }, 'a webhook was not served'),
           )
@@ -63,26 +71,26 @@ export function createWebhookCourier(deps: Deps, log: Log): WebhookCourier {
       await Promise.all(underWay);
     },
     async sweep() {
-      const now = deps.clock.now();
-      await deps.webhooks.sweep(now, now - GIVE_UP_AFTER_MS, now - KEEP_MS);
+      const now = needs.clock.now();
+      await needs.webhooks.sweep(now, now - GIVE_UP_AFTER_MS, now - KEEP_MS);
     },
     async trim() {
-      await deps.webhooks.trim(WEBHOOK_LIMITS.pendingPerEndpoint, deps.clock.now());
+      await needs.webhooks.trim(WEBHOOK_LIMITS.pendingPerEndpoint, needs.clock.now());
     },
   };
 }
 
-async function serve(deps: Deps, endpoint: EndpointRow, signal: AbortSignal): Promise<void> {
-  const secret = deps.secrets.open(endpoint.secret, webhookSecretIdentity(endpoint.agentId, endpoint.id));
-  const until = deps.clock.now() + SEND_WITHIN_MS;
+async function serve(needs: DeliverWebhooksNeeds, endpoint: EndpointRow, signal: AbortSignal): Promise<void> {
+  const secret = needs.secrets.open(endpoint.secret, webhookSecretIdentity(endpoint.agentId, endpoint.id));
+  const until = needs.clock.now() + SEND_WITHIN_MS;
   let run = { failures: endpoint.failures, failingSince: endpoint.failingSince };
-  for (const delivery of await deps.webhooks.due(endpoint.id, deps.clock.now(), DELIVERIES_PER_TURN)) {
-    if (signal.aborted || deps.clock.now() >= until) break;
-    const result = await deps.webhookSender.send(requestFor(deps, endpoint, secret, delivery), signal);
+  for (const delivery of await needs.webhooks.due(endpoint.id, needs.clock.now(), DELIVERIES_PER_TURN)) {
+    if (signal.aborted || needs.clock.now() >= until) break;
+    const result = await needs.webhookSender.send(requestFor(needs, endpoint, secret, delivery), signal);
     if (result.kind === 'aborted') break;
-    const at = deps.clock.now();
+    const at = needs.clock.now();
     if (result.kind === 'answered' && result.status >= 200 && result.status < 300) {
-      await deps.webhooks.delivered(delivery, result.status, at);
+      await needs.webhooks.delivered(delivery, result.status, at);
       run = { failures: 0, failingSince: null };
       continue;
     }
@@ -96,7 +104,7 @@ async function serve(deps: Deps, endpoint: EndpointRow, signal: AbortSignal): Pr
       retryAfterMs: result.kind === 'answered' ? result.retryAfterMs : null,
       chance: Math.random(),
     });
-    await deps.webhooks.failed(delivery, {
+    await needs.webhooks.failed(delivery, {
       at,
       ...next,
       responseStatus: result.kind === 'answered' ? result.status : null,
@@ -104,7 +112,7 @@ async function serve(deps: Deps, endpoint: EndpointRow, signal: AbortSignal): Pr
     });
     if (next.holdUntil !== null || next.switchOff) break;
   }
-  await deps.webhooks.release(endpoint.id);
+  await needs.webhooks.release(endpoint.id);
 }
 
 const reasonOf = (result: Exclude<SendResult, { kind: 'aborted' }>): string =>
@@ -114,8 +122,13 @@ const reasonOf = (result: Exclude<SendResult, { kind: 'aborted' }>): string =>
       ? `answered ${result.status}; redirects are not followed`
       : `answered ${result.status}`;
 
-function requestFor(deps: Deps, endpoint: EndpointRow, secret: string, delivery: DeliveryRow) {
-  const at = deps.clock.now();
+function requestFor(
+  needs: DeliverWebhooksNeeds,
+  endpoint: EndpointRow,
+  secret: string,
+  delivery: DeliveryRow,
+) {
+  const at = needs.clock.now();
   const body = utf8(JSON.stringify({ ...recordedEvent(delivery), sentAt: new Date(at).toISOString() }));
   return {
     url: endpoint.url,

@@ -40,18 +40,18 @@ export interface IdempotencyOptions {
   readonly keysPerAgent: number;
 }
 
-export function createIdempotency(deps: IdempotencyOptions): Idempotency {
-  const rooms = createRooms(deps);
+export function createIdempotency(needs: IdempotencyOptions): Idempotency {
+  const rooms = createRooms(needs);
   return {
     async begin({ scope, isCapped, route, key, bodyHash }) {
-      const state = await deps.store.begin(scope, route, key, bodyHash, deps.clock.now());
+      const state = await needs.store.begin(scope, route, key, bodyHash, needs.clock.now());
       switch (state.kind) {
         case 'new': {
           if (!isCapped || (await rooms.take(scope))) return null;
-          await deps.store.release(scope, route, key);
+          await needs.store.release(scope, route, key);
           throw refusal(
             'idempotency_limit_reached',
-            `This agent has ${deps.keysPerAgent} idempotency keys that are younger than 24 hours.`,
+            `This agent has ${needs.keysPerAgent} idempotency keys that are younger than 24 hours.`,
             { retryAfterS: FULL_RETRY_S },
           );
         }
@@ -75,9 +75,9 @@ export function createIdempotency(deps: IdempotencyOptions): Idempotency {
     },
     async finish({ scope, route, key }, { status, body }, secret) {
       if (status >= 200 && status < 300) {
-        await deps.store.keep(scope, route, key, status, secret ? null : body);
+        await needs.store.keep(scope, route, key, status, secret ? null : body);
       } else {
-        await deps.store.release(scope, route, key);
+        await needs.store.release(scope, route, key);
         rooms.giveBack(scope);
       }
     },

@@ -28,15 +28,22 @@ import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import { allowances } from '../domain/safeguards.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
-import type { ContextFacts } from '../ports/agent-facts.ts';
-import type { Caller, Standing } from '../ports/stores.ts';
-import type { Spendable } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
+import type { AgentFacts, ContextFacts } from '../ports/agent-facts.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Caller, Standing, TradeLedger } from '../ports/stores.ts';
+import type { Spendable, Venues } from '../ports/venue.ts';
 import { type Located, levels, requireMarket } from './markets.ts';
 import { positionRecords, valued } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { plainMarket, RULES_CHARS, TITLE_CHARS } from './untrusted-market.ts';
 import { scopeOf, tradingOf } from './venues.ts';
+
+export interface MarketContextNeeds {
+  readonly clock: Clock;
+  readonly ledger: TradeLedger;
+  readonly venues: Venues;
+  readonly facts: AgentFacts;
+}
 
 /** Holds nothing, and nobody has its key: the agent's own caps are all there is to tell. */
 const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
@@ -59,19 +66,19 @@ type Books = Readonly<Record<'YES' | 'NO', Book>>;
 
 /** @throws Refusal unknown_venue, market_not_found, wallet_not_found */
 export async function marketContext(
-  deps: Deps,
+  needs: MarketContextNeeds,
   caller: Caller,
   id: string,
   query: ContextQuery,
 ): Promise<MarketContext> {
-  const located = await requireMarket(deps, id, query.venue);
+  const located = await requireMarket(needs, id, query.venue);
   const { venue, market } = located;
   const { family } = venue.accounts;
-  const now = deps.clock.now();
-  const { user } = scopeOf(deps, { ...query, venue: venue.id });
+  const now = needs.clock.now();
+  const { user } = scopeOf(needs, { ...query, venue: venue.id });
   const [books, facts] = await Promise.all([
     booksOf(located),
-    deps.facts.context({
+    needs.facts.context({
       caller,
       family,
       user,
@@ -88,7 +95,7 @@ export async function marketContext(
   const isProved = facts.funder !== null && (family === 'evm' || facts.wallets.includes(facts.funder));
   const [account, standing] = await Promise.all([
     facts.funder === null ? null : accountOf(located, facts.funder),
-    deps.ledger.look({
+    needs.ledger.look({
       caller,
       funder: isProved && facts.funder !== null ? facts.funder : NO_WALLET,
       signer: isProved && facts.signer !== null ? facts.signer : NO_WALLET,
@@ -98,7 +105,7 @@ export async function marketContext(
     }),
   ]);
   const asked = sweepsOf(located, books, query.side, ownSizes(query));
-  const warnings = warningsOf(deps, { located, books, facts, standing, account, query, asked });
+  const warnings = warningsOf(needs, { located, books, facts, standing, account, query, asked });
   const edge = query.myProbability === undefined ? null : edgeOf(market, books, query.myProbability, asked);
   const advice = recommendation(market, books, warnings, edge);
   return {
@@ -182,14 +189,14 @@ interface WarningParts {
   readonly asked: readonly Sweep[];
 }
 
-function warningsOf(deps: Deps, parts: WarningParts): Warning[] {
+function warningsOf(needs: MarketContextNeeds, parts: WarningParts): Warning[] {
   const { located, books, facts, standing, account, query, asked } = parts;
   const { venue, market } = located;
   const trading = tradingOf(venue);
   const held = (outcome: 'YES' | 'NO') =>
     facts.positions.reduce((sum, row) => (row.outcome === outcome ? sum + row.size : sum), 0n);
   return tradeWarnings({
-    now: deps.clock.now(),
+    now: needs.clock.now(),
     trading,
     hasWallet: account !== null,
     market,

@@ -1,13 +1,11 @@
 /** Markets searched and read. */
-import type { Market, MarketsQuery, OrderBook } from '@bellwether/contract';
-import { MARKET_SORT_FIELDS } from '@bellwether/contract';
+import { MARKET_SORT_FIELDS, type Market, type MarketsQuery, type OrderBook } from '@bellwether/contract';
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
 import type { Venue } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
 import { refusal } from './refusal.ts';
 import { parseTime } from './times.ts';
-import { namedVenue } from './venues.ts';
+import { type HasVenues, namedVenue } from './venues.ts';
 
 const MAX_PAGE = 500;
 const BOOK_DEPTH = 100;
@@ -100,7 +98,7 @@ export interface MarketPage {
 }
 
 /** @throws Refusal unknown_venue, unknown_sort_field, contradictory_filter */
-export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<MarketPage> {
+export async function searchMarkets(needs: HasVenues, query: MarketsQuery): Promise<MarketPage> {
   const limit = Math.min(query.limit ?? 20, MAX_PAGE);
   const page = query.page ?? 1;
   const sort = sortField(query.order);
@@ -109,7 +107,7 @@ export async function searchMarkets(deps: Deps, query: MarketsQuery): Promise<Ma
       path: 'closed',
     });
   }
-  const venue = namedVenue(deps, query.venue) ?? deps.venues.default;
+  const venue = namedVenue(needs, query.venue) ?? needs.venues.default;
   const wanted = FILTERS[query.eventsStatus ?? (query.closed === true ? 'closed' : 'active')];
   const isWithin = narrowedTo(query);
   const found = (await venue.markets.search(query.q)).filter((market) => wanted(market) && isWithin(market));
@@ -144,14 +142,14 @@ export interface Located {
 
 /** Asks the venue that is named, else each in turn whose ids have this form, until one knows it. */
 async function ask<T>(
-  deps: Pick<Deps, 'venues'>,
+  needs: HasVenues,
   id: string,
   name: string | undefined,
   question: (venue: Venue) => Promise<T | null>,
 ): Promise<T | null> {
-  const asked = namedVenue(deps, name);
+  const asked = namedVenue(needs, name);
   if (asked !== null) return question(asked);
-  for (const venue of deps.venues.values()) {
+  for (const venue of needs.venues.values()) {
     const answer = venue.markets.canBeId(id) ? await question(venue) : null;
     if (answer !== null) return answer;
   }
@@ -160,34 +158,38 @@ async function ask<T>(
 
 /** @throws Refusal unknown_venue */
 export const findMarket = (
-  deps: Pick<Deps, 'venues'>,
+  needs: HasVenues,
   id: string,
   venue: string | undefined,
 ): Promise<Located | null> =>
-  ask(deps, id, venue, async (one) => {
+  ask(needs, id, venue, async (one) => {
     const market = await one.markets.find(id);
     return market === null ? null : { venue: one, market };
   });
 
 /** @throws Refusal unknown_venue, market_not_found */
-export async function requireMarket(deps: Deps, id: string, venue: string | undefined): Promise<Located> {
-  const located = await findMarket(deps, id, venue);
+export async function requireMarket(
+  needs: HasVenues,
+  id: string,
+  venue: string | undefined,
+): Promise<Located> {
+  const located = await findMarket(needs, id, venue);
   if (located === null) throw refusal('market_not_found');
   return located;
 }
 
-export async function getMarket(deps: Deps, id: string, venue: string | undefined): Promise<Market> {
-  const { venue: of, market } = await requireMarket(deps, id, venue);
+export async function getMarket(needs: HasVenues, id: string, venue: string | undefined): Promise<Market> {
+  const { venue: of, market } = await requireMarket(needs, id, venue);
   return marketItem(of.id, market);
 }
 
 /** The market and outcome that a token id (of a chain, a mint) means. @throws Refusal unknown_venue */
 export const findToken = (
-  deps: Pick<Deps, 'venues'>,
+  needs: HasVenues,
   tokenId: string,
   venue: string | undefined,
 ): Promise<(Located & { readonly outcome: 'YES' | 'NO' }) | null> =>
-  ask(deps, tokenId, venue, async (one) => {
+  ask(needs, tokenId, venue, async (one) => {
     const found = await one.markets.byToken(tokenId);
     return found === null ? null : { venue: one, ...found };
   });
@@ -196,11 +198,11 @@ export const levels = (side: readonly Level[]): { price: string; size: string }[
   side.map(([price, size]) => ({ price: formatPips(price), size: formatMicro(size) }));
 
 export async function getOrderBook(
-  deps: Deps,
+  needs: HasVenues,
   tokenId: string,
   venue: string | undefined,
 ): Promise<OrderBook> {
-  const found = await findToken(deps, tokenId, venue);
+  const found = await findToken(needs, tokenId, venue);
   const book =
     found === null
       ? null

@@ -14,25 +14,35 @@ import { microToNumber } from '@bellwether/contract/decimals';
 import { parseWallet } from '../domain/addresses.ts';
 import type { Denial } from '../domain/denial.ts';
 import { type Decided, decideOwnerChange, type OwnerChange } from '../domain/owner-change.ts';
-import type { Reseal } from '../ports/owners.ts';
-import type { AgentRow, SettingsChange, SettingsRow } from '../ports/stores.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { OwnerStore, Reseal } from '../ports/owners.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { AgentRow, AgentStore, SettingsChange, SettingsRow } from '../ports/stores.ts';
+import type { Venues } from '../ports/venue.ts';
 import { agentByClaimCode, keyRecord, onlineStatus, revokeApiKey } from './agents.ts';
-import type { Deps } from './deps.ts';
 import type { Owner } from './owners.ts';
 import { Refusal, refusal } from './refusal.ts';
 import { lockedByOwner, parseSettings, settingsRecord } from './settings.ts';
 import { venueOf } from './venues.ts';
 import { credentialIdentity } from './wallets.ts';
 
+export interface OwnedAgentNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly agents: AgentStore;
+  readonly owners: OwnerStore;
+  readonly venues: Venues;
+}
+
 const RETRY_S = 1;
 
-async function ownerAgent(deps: Deps, row: AgentRow): Promise<OwnerAgent> {
-  const settings = await deps.agents.settings(row.agentId);
+async function ownerAgent(needs: OwnedAgentNeeds, row: AgentRow): Promise<OwnerAgent> {
+  const settings = await needs.agents.settings(row.agentId);
   return {
     agentId: row.agentId,
     name: row.name,
     description: row.description,
-    onlineStatus: onlineStatus(row.lastCalledAt, deps.clock.now()),
+    onlineStatus: onlineStatus(row.lastCalledAt, needs.clock.now()),
     walletAddress: row.walletAddress,
     claimedAt: row.claimedAt === null ? null : String(row.claimedAt),
     tradesToday: settings.usage.trades,
@@ -43,27 +53,27 @@ async function ownerAgent(deps: Deps, row: AgentRow): Promise<OwnerAgent> {
 
 /** For the claim page, which shows an agent to whoever has its code. */
 export async function claimPreview(
-  deps: Deps,
+  needs: OwnedAgentNeeds,
   claimCode: string | undefined,
 ): Promise<{ readonly agent: OwnerAgent; readonly ownerId: bigint | null }> {
-  const row = await agentByClaimCode(deps, claimCode);
-  return { agent: await ownerAgent(deps, row), ownerId: row.claimed ? row.userId : null };
+  const row = await agentByClaimCode(needs, claimCode);
+  return { agent: await ownerAgent(needs, row), ownerId: row.claimed ? row.userId : null };
 }
 
-export async function listAgents(deps: Deps, owner: Owner): Promise<OwnerAgent[]> {
-  const ids = await deps.owners.agentIds(owner.userId);
-  const rows = await Promise.all(ids.map((id) => deps.agents.byId(id)));
-  return Promise.all(rows.filter((row) => row !== null).map((row) => ownerAgent(deps, row)));
+export async function listAgents(needs: OwnedAgentNeeds, owner: Owner): Promise<OwnerAgent[]> {
+  const ids = await needs.owners.agentIds(owner.userId);
+  const rows = await Promise.all(ids.map((id) => needs.agents.byId(id)));
+  return Promise.all(rows.filter((row) => row !== null).map((row) => ownerAgent(needs, row)));
 }
 
 /** Every agent with its keys and what it reaches, for the owner's page. */
-export async function agentDetails(deps: Deps, owner: Owner) {
-  const agents = await listAgents(deps, owner);
+export async function agentDetails(needs: OwnedAgentNeeds, owner: Owner) {
+  const agents = await listAgents(needs, owner);
   return Promise.all(
     agents.map(async (agent) => {
       const [keys, wallets] = await Promise.all([
-        deps.agents.keys(agent.agentId),
-        walletRecords(deps, owner, agent.agentId),
+        needs.agents.keys(agent.agentId),
+        walletRecords(needs, owner, agent.agentId),
       ]);
       return { agent, keys: keys.map((key) => keyRecord(key)), wallets };
     }),
@@ -72,58 +82,58 @@ export async function agentDetails(deps: Deps, owner: Owner) {
 
 /** @param forget makes every replica drop what it remembers of a key, and with it the agent's former owner */
 export async function claim(
-  deps: Deps,
+  needs: OwnedAgentNeeds,
   owner: Owner,
   claimCode: string,
   forget: (keyId: bigint) => Promise<void>,
 ): Promise<OwnerAgent> {
-  const { agentId } = await agentByClaimCode(deps, claimCode);
+  const { agentId } = await agentByClaimCode(needs, claimCode);
   const reseal: Reseal = (wallet, sealed, from, to) =>
-    deps.secrets.seal(
-      deps.secrets.open(sealed, credentialIdentity(from, wallet)),
+    needs.secrets.seal(
+      needs.secrets.open(sealed, credentialIdentity(from, wallet)),
       credentialIdentity(to, wallet),
     );
-  const outcome = await deps.owners.claim(agentId, owner.userId, deps.clock.now(), reseal);
+  const outcome = await needs.owners.claim(agentId, owner.userId, needs.clock.now(), reseal);
   if (outcome === 'busy')
     throw refusal('service_unavailable', 'The agent is busy trading.', { retryAfterS: RETRY_S });
   if (outcome !== 'taken') {
-    const keys = await deps.agents.keys(agentId);
+    const keys = await needs.agents.keys(agentId);
     await Promise.all(keys.map(({ id }) => forget(id)));
-    await deps.owners.adopt(agentId, outcome.from, owner.userId, reseal);
+    await needs.owners.adopt(agentId, outcome.from, owner.userId, reseal);
   }
-  const row = await deps.agents.byId(agentId);
+  const row = await needs.agents.byId(agentId);
   // Claimed by the same person before: the page was sent twice.
   if (row?.userId !== owner.userId)
     throw refusal('agent_already_claimed', 'Another owner has claimed this agent.');
-  return ownerAgent(deps, row);
+  return ownerAgent(needs, row);
 }
 
 /** @throws Refusal agent_not_found, for other people's agents too */
-async function ownedAgent(deps: Deps, owner: Owner, agentId: string): Promise<AgentRow> {
-  const row = await deps.agents.byId(agentId);
+async function ownedAgent(needs: OwnedAgentNeeds, owner: Owner, agentId: string): Promise<AgentRow> {
+  const row = await needs.agents.byId(agentId);
   if (row === null || !row.claimed || row.userId !== owner.userId) throw refusal('agent_not_found');
   return row;
 }
 
 async function change(
-  deps: Deps,
+  needs: OwnedAgentNeeds,
   owner: Owner,
   agentId: string,
   decide: (current: SettingsRow) => SettingsChange,
 ): Promise<OwnerAgent> {
-  const row = await ownedAgent(deps, owner, agentId);
-  await deps.agents.updateSettings(row.agentId, decide, deps.clock.now());
-  return ownerAgent(deps, row);
+  const row = await ownedAgent(needs, owner, agentId);
+  await needs.agents.updateSettings(row.agentId, decide, needs.clock.now());
+  return ownerAgent(needs, row);
 }
 
 export async function setSafeguards(
-  deps: Deps,
+  needs: OwnedAgentNeeds,
   owner: Owner,
   agentId: string,
   asked: OwnerSafeguards,
 ): Promise<OwnerAgent> {
   const parsed = parseChange(asked);
-  return change(deps, owner, agentId, (current) => {
+  return change(needs, owner, agentId, (current) => {
     const decided = decideOwnerChange(current.locks, parsed);
     if (isDenied(decided)) throw refused(decided);
     return { ...decided.limits, locks: decided.locks };
@@ -131,56 +141,69 @@ export async function setSafeguards(
 }
 
 /** Both ways the owner's word goes over the agent's: a resume lifts the agent's own pause, too. */
-export const pause = (deps: Deps, owner: Owner, agentId: string, paused: boolean): Promise<OwnerAgent> =>
-  change(deps, owner, agentId, () =>
+export const pause = (
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  agentId: string,
+  paused: boolean,
+): Promise<OwnerAgent> =>
+  change(needs, owner, agentId, () =>
     paused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false },
   );
 
-export const listKeys = async (deps: Deps, owner: Owner, agentId: string): Promise<ApiKeyRecord[]> =>
-  (await deps.agents.keys((await ownedAgent(deps, owner, agentId)).agentId)).map((key) => keyRecord(key));
+export const listKeys = async (
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  agentId: string,
+): Promise<ApiKeyRecord[]> =>
+  (await needs.agents.keys((await ownedAgent(needs, owner, agentId)).agentId)).map((key) => keyRecord(key));
 
 /** The last key, too: an agent without one can do nothing, which may be what its owner wants. */
 export async function revokeKey(
-  deps: Deps,
+  needs: OwnedAgentNeeds,
   owner: Owner,
   { agentId, keyId }: { readonly agentId: string; readonly keyId: string },
   forget: (keyId: bigint) => Promise<void>,
 ): Promise<ApiKeyRecord> {
-  const row = await ownedAgent(deps, owner, agentId);
-  return revokeApiKey(deps, row, { keyId, force: true }, forget);
+  const row = await ownedAgent(needs, owner, agentId);
+  return revokeApiKey(needs, row, { keyId, force: true }, forget);
 }
 
-export async function listWallets(deps: Deps, owner: Owner, agentId: string): Promise<OwnerWallet[]> {
-  return walletRecords(deps, owner, (await ownedAgent(deps, owner, agentId)).agentId);
+export async function listWallets(
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  agentId: string,
+): Promise<OwnerWallet[]> {
+  return walletRecords(needs, owner, (await ownedAgent(needs, owner, agentId)).agentId);
 }
 
-const walletRecords = async (deps: Deps, owner: Owner, agentId: string): Promise<OwnerWallet[]> =>
-  (await deps.owners.walletGrants(owner.userId, agentId)).map((wallet) => ({
+const walletRecords = async (needs: OwnedAgentNeeds, owner: Owner, agentId: string): Promise<OwnerWallet[]> =>
+  (await needs.owners.walletGrants(owner.userId, agentId)).map((wallet) => ({
     ...wallet,
-    venue: venueOf(deps, null, wallet.walletAddress).id,
+    venue: venueOf(needs, null, wallet.walletAddress).id,
   }));
 
 export async function grantWallet(
-  deps: Deps,
+  needs: OwnedAgentNeeds,
   owner: Owner,
   agentId: string,
   { walletAddress: asked, granted }: { readonly walletAddress: string; readonly granted: boolean },
 ): Promise<OwnerWallet[]> {
-  const row = await ownedAgent(deps, owner, agentId);
+  const row = await ownedAgent(needs, owner, agentId);
   const walletAddress = parseWallet(asked);
   const grant = { userId: owner.userId, agentId: row.agentId };
   const isOwners =
     walletAddress !== null &&
-    (await deps.owners.grantWallet({ ...grant, walletAddress }, granted, deps.clock.now()));
+    (await needs.owners.grantWallet({ ...grant, walletAddress }, granted, needs.clock.now()));
   if (!isOwners) throw notYourWallet('This is none of your wallets.');
-  return listWallets(deps, owner, row.agentId);
+  return listWallets(needs, owner, row.agentId);
 }
 
 const notYourWallet = (detail: string): Refusal =>
   refusal('wallet_not_found', detail, { path: 'walletAddress' });
 
-export async function leftWallets(deps: Deps, owner: Owner): Promise<LeftWallet[]> {
-  const keys = await deps.owners.leftKeys(owner.userId);
+export async function leftWallets(needs: OwnedAgentNeeds, owner: Owner): Promise<LeftWallet[]> {
+  const keys = await needs.owners.leftKeys(owner.userId);
   return Promise.all(
     keys.map(async ({ signer, wallets, leftAt, agentIds }) => ({
       walletAddress: signer,
@@ -189,8 +212,8 @@ export async function leftWallets(deps: Deps, owner: Owner): Promise<LeftWallet[
       agents: await Promise.all(
         agentIds.map(async (agentId) => {
           const [row, settings] = await Promise.all([
-            deps.agents.byId(agentId),
-            deps.agents.settings(agentId),
+            needs.agents.byId(agentId),
+            needs.agents.settings(agentId),
           ]);
           return {
             agentId,
@@ -206,12 +229,12 @@ export async function leftWallets(deps: Deps, owner: Owner): Promise<LeftWallet[
 
 /** @param owner `null`: the operator, whose word goes over every owner's */
 export async function liftLocks(
-  deps: Deps,
+  needs: OwnedAgentNeeds,
   owner: Owner | null,
   { walletAddress }: LiftRequest,
 ): Promise<LiftResult> {
   const wallet = parseWallet(walletAddress);
-  const agents = wallet === null ? [] : await deps.owners.lift(owner?.userId ?? null, wallet);
+  const agents = wallet === null ? [] : await needs.owners.lift(owner?.userId ?? null, wallet);
   if (agents.length === 0) throw notYourWallet('No locks of a former owner bind this wallet.');
   return { success: true, walletAddress, agents: [...agents] };
 }

@@ -3,10 +3,18 @@
  * random token in a cookie; only its keyed hash is kept.
  */
 import type { OwnerSession, PasskeyRegistration, PasskeySignIn } from '@bellwether/contract';
-import type { Challenge, NewSession, OwnerRow } from '../ports/owners.ts';
-import type { PasskeyAnswer, PasskeyOptions } from '../ports/passkeys.ts';
-import type { Deps } from './deps.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Challenge, NewSession, OwnerRow, OwnerStore } from '../ports/owners.ts';
+import type { PasskeyAnswer, PasskeyOptions, Passkeys } from '../ports/passkeys.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import { refusal } from './refusal.ts';
+
+export interface OwnerNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly owners: OwnerStore;
+  readonly passkeys: Passkeys;
+}
 
 const CHALLENGE_MS = 5 * 60_000;
 /** Long enough for a day at the desk, short enough for a browser left open. */
@@ -26,40 +34,41 @@ export const sessionRecord = (owner: Owner | null): OwnerSession =>
   owner === null ? SIGNED_OUT : { signedIn: true, userId: owner.userId.toString(), name: owner.name };
 
 /** Hashes of sessions and of API keys are of one key; the prefix keeps them apart. */
-const hashToken = (deps: Deps, token: string): Uint8Array => deps.secrets.hash(`owner session ${token}`);
+const hashToken = (needs: OwnerNeeds, token: string): Uint8Array =>
+  needs.secrets.hash(`owner session ${token}`);
 
-function newSession(deps: Deps): { readonly token: string; readonly session: NewSession } {
-  const token = deps.secrets.newToken();
-  const at = deps.clock.now();
-  return { token, session: { tokenHash: hashToken(deps, token), at, expiresAt: at + SESSION_MS } };
+function newSession(needs: OwnerNeeds): { readonly token: string; readonly session: NewSession } {
+  const token = needs.secrets.newToken();
+  const at = needs.clock.now();
+  return { token, session: { tokenHash: hashToken(needs, token), at, expiresAt: at + SESSION_MS } };
 }
 
-export async function beginRegistration(deps: Deps, name: string): Promise<PasskeyOptions> {
+export async function beginRegistration(needs: OwnerNeeds, name: string): Promise<PasskeyOptions> {
   const trimmed = name.trim();
   if (trimmed === '') throw refusal('invalid_request', 'name must not be blank.', { path: 'name' });
-  const handle = deps.secrets.newToken();
-  const options = await deps.passkeys.registrationOptions({ handle, name: trimmed });
+  const handle = needs.secrets.newToken();
+  const options = await needs.passkeys.registrationOptions({ handle, name: trimmed });
   const challenge: Challenge = { challenge: options.challenge, purpose: 'register', handle, name: trimmed };
-  await deps.owners.addChallenge(challenge, deps.clock.now() + CHALLENGE_MS);
+  await needs.owners.addChallenge(challenge, needs.clock.now() + CHALLENGE_MS);
   return options;
 }
 
-export async function beginSignIn(deps: Deps): Promise<PasskeyOptions> {
-  const options = await deps.passkeys.signInOptions();
+export async function beginSignIn(needs: OwnerNeeds): Promise<PasskeyOptions> {
+  const options = await needs.passkeys.signInOptions();
   const challenge: Challenge = { challenge: options.challenge, purpose: 'sign_in', handle: null, name: null };
-  await deps.owners.addChallenge(challenge, deps.clock.now() + CHALLENGE_MS);
+  await needs.owners.addChallenge(challenge, needs.clock.now() + CHALLENGE_MS);
   return options;
 }
 
 /** Taken before it is verified: a challenge answers once, right or wrong. */
 async function takeChallenge(
-  deps: Deps,
+  needs: OwnerNeeds,
   answer: PasskeyAnswer,
   purpose: Challenge['purpose'],
 ): Promise<Challenge> {
-  const named = deps.passkeys.challengeOf(answer);
+  const named = needs.passkeys.challengeOf(answer);
   if (named === null) throw refusal('passkey_rejected', 'The passkey’s answer cannot be read.');
-  const challenge = await deps.owners.takeChallenge(named, purpose, deps.clock.now());
+  const challenge = await needs.owners.takeChallenge(named, purpose, needs.clock.now());
   if (challenge === null) {
     throw refusal(
       'passkey_challenge_expired',
@@ -69,38 +78,41 @@ async function takeChallenge(
   return challenge;
 }
 
-export async function finishRegistration(deps: Deps, { response }: PasskeyRegistration): Promise<SignedIn> {
-  const { challenge, handle, name } = await takeChallenge(deps, response, 'register');
-  const passkey = await deps.passkeys.verifyRegistration(response, challenge);
+export async function finishRegistration(
+  needs: OwnerNeeds,
+  { response }: PasskeyRegistration,
+): Promise<SignedIn> {
+  const { challenge, handle, name } = await takeChallenge(needs, response, 'register');
+  const passkey = await needs.passkeys.verifyRegistration(response, challenge);
   if (passkey === null || handle === null || name === null)
     throw refusal('passkey_rejected', 'The new passkey could not be verified.');
-  const { token, session } = newSession(deps);
-  const owner = await deps.owners.register({ name, handle, passkey }, session);
+  const { token, session } = newSession(needs);
+  const owner = await needs.owners.register({ name, handle, passkey }, session);
   if (owner === null)
     throw refusal('passkey_rejected', 'This passkey is registered already: sign in with it.');
   return { owner, token };
 }
 
-export async function finishSignIn(deps: Deps, { response }: PasskeySignIn): Promise<SignedIn> {
-  const { challenge } = await takeChallenge(deps, response, 'sign_in');
-  const passkey = await deps.owners.passkey(response.id);
-  const verified = passkey === null ? null : await deps.passkeys.verifySignIn(response, challenge, passkey);
+export async function finishSignIn(needs: OwnerNeeds, { response }: PasskeySignIn): Promise<SignedIn> {
+  const { challenge } = await takeChallenge(needs, response, 'sign_in');
+  const passkey = await needs.owners.passkey(response.id);
+  const verified = passkey === null ? null : await needs.passkeys.verifySignIn(response, challenge, passkey);
   // One answer for an unknown passkey and a wrong signature.
   if (passkey === null || verified === null)
     throw refusal('passkey_rejected', 'This passkey is not known here, or its answer does not hold.');
-  const { token, session } = newSession(deps);
-  await deps.owners.signIn(passkey, verified.counter, session);
+  const { token, session } = newSession(needs);
+  await needs.owners.signIn(passkey, verified.counter, session);
   return { owner: { userId: passkey.userId, name: passkey.ownerName }, token };
 }
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /** @param token the cookie's; anything that is no token is nobody's */
-export async function ownerOfSession(deps: Deps, token: string | undefined): Promise<Owner | null> {
+export async function ownerOfSession(needs: OwnerNeeds, token: string | undefined): Promise<Owner | null> {
   if (token === undefined || !TOKEN.test(token)) return null;
-  return deps.owners.sessionOwner(hashToken(deps, token), deps.clock.now());
+  return needs.owners.sessionOwner(hashToken(needs, token), needs.clock.now());
 }
 
-export async function signOut(deps: Deps, token: string | undefined): Promise<void> {
-  if (token !== undefined && TOKEN.test(token)) await deps.owners.endSession(hashToken(deps, token));
+export async function signOut(needs: OwnerNeeds, token: string | undefined): Promise<void> {
+  if (token !== undefined && TOKEN.test(token)) await needs.owners.endSession(hashToken(needs, token));
 }

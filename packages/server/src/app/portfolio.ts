@@ -1,23 +1,24 @@
 /** Wallets at a glance: balance, exposure, P&L, concentration, and what to look at; of each venue, and of all. */
 import type { Notice, Portfolio, Position } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
-import type { WalletAddress } from '../domain/addresses.ts';
-import { familyOf } from '../domain/addresses.ts';
+import { familyOf, type WalletAddress } from '../domain/addresses.ts';
 import { concentration, exposure } from '../domain/exposure.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import type { Caller } from '../ports/stores.ts';
 import type { KnownBalance, Venue } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
 import {
   holdings,
   hoursUntil,
   isResolved,
+  type PositionNeeds,
   type PositionQuery,
   positionRecords,
   type Valued,
   walletsOf,
 } from './positions.ts';
 import { filterOf, redeemsBy, scopeOf } from './venues.ts';
+
+export type PortfolioNeeds = PositionNeeds;
 
 const DAY_MS = 24 * 3_600_000;
 const CONCENTRATED_PCT = 50;
@@ -32,13 +33,17 @@ interface Sheet {
 }
 
 /** @throws Refusal unknown_venue, wallet_not_found. Of a venue that does not answer the last known figures are told. */
-export async function portfolio(deps: Deps, caller: Caller, query: PositionQuery): Promise<Portfolio> {
-  const scope = scopeOf(deps, query);
-  const wallets = await walletsOf(deps, caller, scope);
+export async function portfolio(
+  needs: PortfolioNeeds,
+  caller: Caller,
+  query: PositionQuery,
+): Promise<Portfolio> {
+  const scope = scopeOf(needs, query);
+  const wallets = await walletsOf(needs, caller, scope);
   const sheets = await Promise.all(
     scope.venues.map((venue) =>
       sheetOf(
-        deps,
+        needs,
         venue,
         wallets.filter((wallet) => familyOf(wallet) === venue.accounts.family),
       ),
@@ -66,13 +71,17 @@ export async function portfolio(deps: Deps, caller: Caller, query: PositionQuery
 /** Sums of exact micro amounts as JSON numbers: cuts the noise of the last binary digits. */
 const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
 
-async function sheetOf(deps: Deps, venue: Venue, wallets: readonly WalletAddress[]): Promise<Sheet> {
-  const ofVenue = filterOf(deps, [venue]);
+async function sheetOf(
+  needs: PortfolioNeeds,
+  venue: Venue,
+  wallets: readonly WalletAddress[],
+): Promise<Sheet> {
+  const ofVenue = filterOf(needs, [venue]);
   const [{ held, silent }, money, results, lastDay] = await Promise.all([
-    holdings(deps, wallets, [venue]),
+    holdings(needs, wallets, [venue]),
     venue.accounts.balances(wallets, { freshMs: 0, patienceMs: READ_PATIENCE_MS }),
-    deps.positions.results(wallets, ofVenue),
-    deps.positions.realizedSince(wallets, ofVenue, deps.clock.now() - DAY_MS),
+    needs.positions.results(wallets, ofVenue),
+    needs.positions.realizedSince(wallets, ofVenue, needs.clock.now() - DAY_MS),
   ]);
   const positions = positionRecords(held);
   const byMarket = new Map<string, Micro>();
@@ -102,7 +111,7 @@ async function sheetOf(deps: Deps, venue: Venue, wallets: readonly WalletAddress
       ...concentrated(name, shares.topMarketPct, byMarket.size),
       ...closing(
         positions.filter((_, i) => !isResolved(held[i] as Valued)),
-        deps.clock.now(),
+        needs.clock.now(),
       ),
     ],
   };

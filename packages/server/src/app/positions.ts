@@ -20,12 +20,28 @@ import { type Address, asAddress } from '@bellwether/protocol';
 import { ADDRESS_FAMILIES, type AddressFamily, type WalletAddress } from '../domain/addresses.ts';
 import { type MarketRecord, markPrice, payoutPrice } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
-import type { Caller, ClosedPage, PositionRow } from '../ports/stores.ts';
-import type { Venue } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Caller, ClosedPage, PositionRow, PositionStore, WalletStore } from '../ports/stores.ts';
+import type { Venue, Venues } from '../ports/venue.ts';
 import { sortFieldOf } from './position-filters.ts';
 import { refusal } from './refusal.ts';
-import { filterOf, namedVenue, redeemsBy, type Scope, scopeOf, silentVenue, venueOf } from './venues.ts';
+import {
+  filterOf,
+  type HasVenues,
+  namedVenue,
+  redeemsBy,
+  type Scope,
+  scopeOf,
+  silentVenue,
+  venueOf,
+} from './venues.ts';
+
+export interface PositionNeeds {
+  readonly clock: Clock;
+  readonly wallets: WalletStore;
+  readonly positions: PositionStore;
+  readonly venues: Venues;
+}
 
 const PERCENT = 100;
 const HOUR_MS = 3_600_000;
@@ -67,10 +83,10 @@ interface KnownMarkets {
 }
 
 /** The markets of the rows, of each venue in one question. */
-async function marketsOf(deps: Deps, rows: readonly PositionRow[]): Promise<KnownMarkets> {
+async function marketsOf(needs: HasVenues, rows: readonly PositionRow[]): Promise<KnownMarkets> {
   const ids = new Map<Venue, Set<string>>();
   for (const row of rows) {
-    const venue = venueOf(deps, row.venue, row.wallet);
+    const venue = venueOf(needs, row.venue, row.wallet);
     ids.set(venue, (ids.get(venue) ?? new Set()).add(row.conditionId));
   }
   const known = new Map<Venue, ReadonlyMap<string, MarketRecord>>();
@@ -81,7 +97,7 @@ async function marketsOf(deps: Deps, rows: readonly PositionRow[]): Promise<Know
     }),
   );
   return {
-    of: (row) => known.get(venueOf(deps, row.venue, row.wallet))?.get(row.conditionId) ?? null,
+    of: (row) => known.get(venueOf(needs, row.venue, row.wallet))?.get(row.conditionId) ?? null,
     silent: new Set([...ids.keys()].filter((venue) => !known.has(venue))),
   };
 }
@@ -95,15 +111,15 @@ export const valued = (venue: Venue, row: PositionRow, market: MarketRecord | nu
 
 /** What the wallets hold on the venues. */
 export async function holdings(
-  deps: Deps,
+  needs: PositionNeeds,
   wallets: readonly WalletAddress[],
-  venues: readonly Venue[] = [...deps.venues.values()],
+  venues: readonly Venue[] = [...needs.venues.values()],
 ): Promise<Holdings> {
   if (wallets.length === 0) return { held: [], silent: new Set() };
-  const rows = await deps.positions.held(wallets, filterOf(deps, venues));
-  const markets = await marketsOf(deps, rows);
+  const rows = await needs.positions.held(wallets, filterOf(needs, venues));
+  const markets = await marketsOf(needs, rows);
   return {
-    held: rows.map((row) => valued(venueOf(deps, row.venue, row.wallet), row, markets.of(row))),
+    held: rows.map((row) => valued(venueOf(needs, row.venue, row.wallet), row, markets.of(row))),
     silent: markets.silent,
   };
 }
@@ -158,16 +174,16 @@ export function positionRecords(held: readonly Valued[]): Position[] {
  * @throws Refusal wallet_not_found
  */
 export async function evmWallets(
-  deps: Deps,
+  needs: PositionNeeds,
   caller: Caller,
   user: string | undefined,
   path = 'user',
 ): Promise<readonly Address[]> {
-  const wallets = await deps.wallets.wallets(caller);
+  const wallets = await needs.wallets.wallets(caller);
   if (user === undefined) return wallets;
   const wallet = asAddress(user);
   if (!wallets.includes(wallet)) throw notYours(path);
-  const credential = await deps.wallets.credential(caller, wallet);
+  const credential = await needs.wallets.credential(caller, wallet);
   return credential === null ? [wallet] : [...new Set([wallet, credential.funder])];
 }
 
@@ -176,12 +192,12 @@ const notYours = (path: string) =>
 
 /** Solana wallets: the same. One that the agent only names is nobody's: nothing was traded with it here. */
 async function solanaWallets(
-  deps: Deps,
+  needs: PositionNeeds,
   caller: Caller,
   user: WalletAddress | null,
   path: string,
 ): Promise<readonly WalletAddress[]> {
-  const { proved, unproved } = await deps.wallets.solanaWallets(caller);
+  const { proved, unproved } = await needs.wallets.solanaWallets(caller);
   if (user === null) return proved;
   if (user === unproved) return [];
   if (!proved.some((wallet) => wallet === user)) throw notYours(path);
@@ -190,14 +206,14 @@ async function solanaWallets(
 
 /** The wallets of a scope, EVM wallets first. @throws Refusal wallet_not_found */
 export async function walletsOf(
-  deps: Deps,
+  needs: PositionNeeds,
   caller: Caller,
   { venues, user }: Scope,
   path = 'user',
 ): Promise<readonly WalletAddress[]> {
   const reach: Readonly<Record<AddressFamily, () => Promise<readonly WalletAddress[]>>> = {
-    evm: () => evmWallets(deps, caller, user ?? undefined, path),
-    solana: () => solanaWallets(deps, caller, user, path),
+    evm: () => evmWallets(needs, caller, user ?? undefined, path),
+    solana: () => solanaWallets(needs, caller, user, path),
   };
   const families = ADDRESS_FAMILIES.filter((family) =>
     venues.some(({ accounts }) => accounts.family === family),
@@ -217,19 +233,23 @@ function requireAnswer(venue: Venue | null, silent: ReadonlySet<Venue>): void {
 }
 
 /** What a query is about is held. @throws Refusal unknown_venue, wallet_not_found, service_unavailable */
-async function heldBy(deps: Deps, caller: Caller, query: PositionQuery): Promise<readonly Valued[]> {
-  const scope = scopeOf(deps, query);
-  const { held, silent } = await holdings(deps, await walletsOf(deps, caller, scope), scope.venues);
-  requireAnswer(namedVenue(deps, query.venue), silent);
+async function heldBy(
+  needs: PositionNeeds,
+  caller: Caller,
+  query: PositionQuery,
+): Promise<readonly Valued[]> {
+  const scope = scopeOf(needs, query);
+  const { held, silent } = await holdings(needs, await walletsOf(needs, caller, scope), scope.venues);
+  requireAnswer(namedVenue(needs, query.venue), silent);
   return held;
 }
 
 /** @throws Refusal unknown_venue, wallet_not_found, service_unavailable */
 export const currentPositions = async (
-  deps: Deps,
+  needs: PositionNeeds,
   caller: Caller,
   query: PositionQuery,
-): Promise<Position[]> => positionRecords(await heldBy(deps, caller, query));
+): Promise<Position[]> => positionRecords(await heldBy(needs, caller, query));
 
 function closedRecord(venue: Venue, row: PositionRow, market: MarketRecord | null): ClosedPosition {
   return {
@@ -250,37 +270,37 @@ function closedRecord(venue: Venue, row: PositionRow, market: MarketRecord | nul
 }
 
 export async function closedPositions(
-  deps: Deps,
+  needs: PositionNeeds,
   caller: Caller,
   query: PositionQuery & ClosedPage,
 ): Promise<{ readonly positions: ClosedPosition[]; readonly total: number }> {
-  const scope = scopeOf(deps, query);
-  const wallets = await walletsOf(deps, caller, scope);
+  const scope = scopeOf(needs, query);
+  const wallets = await walletsOf(needs, caller, scope);
   const sortBy = sortFieldOf(query.sortBy);
-  const { rows, total } = await deps.positions.closed(wallets, filterOf(deps, scope.venues), {
+  const { rows, total } = await needs.positions.closed(wallets, filterOf(needs, scope.venues), {
     ...query,
     ...(sortBy === null ? {} : { sortBy }),
   });
-  const markets = await marketsOf(deps, rows);
-  requireAnswer(namedVenue(deps, query.venue), markets.silent);
+  const markets = await marketsOf(needs, rows);
+  requireAnswer(namedVenue(needs, query.venue), markets.silent);
   return {
-    positions: rows.map((row) => closedRecord(venueOf(deps, row.venue, row.wallet), row, markets.of(row))),
+    positions: rows.map((row) => closedRecord(venueOf(needs, row.venue, row.wallet), row, markets.of(row))),
     total,
   };
 }
 
 export async function walletPositions(
-  deps: Deps,
+  needs: PositionNeeds,
   caller: Caller,
   address: string,
   venue: string | undefined,
 ): Promise<WalletPositions> {
-  const asked = namedVenue(deps, venue);
-  const scope = scopeOf(deps, { user: address }, 'address');
-  const wallets = await walletsOf(deps, caller, scope, 'address');
+  const asked = namedVenue(needs, venue);
+  const scope = scopeOf(needs, { user: address }, 'address');
+  const wallets = await walletsOf(needs, caller, scope, 'address');
   // Naming a venue that does not know such wallets asks for nothing, which is no mistake.
   const venues = asked === null ? scope.venues : scope.venues.filter((one) => one === asked);
-  const { held, silent } = await holdings(deps, venues.length === 0 ? [] : wallets, venues);
+  const { held, silent } = await holdings(needs, venues.length === 0 ? [] : wallets, venues);
   const [only, ...others] = scope.venues;
   requireAnswer(others.length === 0 ? only : asked, silent);
   return {
@@ -293,12 +313,12 @@ export async function walletPositions(
 
 /** Those that end within `hours` and are not resolved; past their end they wait for the outcome and count as 0 hours. */
 export async function expiringPositions(
-  deps: Deps,
+  needs: PositionNeeds,
   caller: Caller,
   query: PositionQuery & { readonly hours: number },
 ): Promise<ExpiringPositions> {
-  const held = await heldBy(deps, caller, query);
-  const now = deps.clock.now();
+  const held = await heldBy(needs, caller, query);
+  const now = needs.clock.now();
   const open = new Set(
     held.filter((one) => !isResolved(one)).map(({ row }) => `${row.wallet} ${row.tokenId}`),
   );

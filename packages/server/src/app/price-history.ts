@@ -2,12 +2,17 @@
 import { type HistoryInterval, MAX_HISTORY_POINTS, type PricesHistory } from '@bellwether/contract';
 import { PIPS, pipsToNumber } from '@bellwether/contract/decimals';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { PriceHistory } from '../ports/price-history.ts';
-import type { Venue } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
+import type { Venue, Venues } from '../ports/venue.ts';
 import { findMarket, findToken } from './markets.ts';
 import { refusal } from './refusal.ts';
-import { namedVenue, venuesWith } from './venues.ts';
+import { type HasVenues, namedVenue, venuesWith } from './venues.ts';
+
+export interface PriceHistoryNeeds {
+  readonly clock: Clock;
+  readonly venues: Venues;
+}
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -47,17 +52,21 @@ interface Span {
   readonly fidelity: number | null;
 }
 
-export async function marketExists(deps: Deps, id: string, venue: string | undefined): Promise<boolean> {
-  return (await findMarket(deps, id, venue)) !== null;
+export async function marketExists(
+  needs: HasVenues,
+  id: string,
+  venue: string | undefined,
+): Promise<boolean> {
+  return (await findMarket(needs, id, venue)) !== null;
 }
 
 /** @throws Refusal unknown_venue, invalid_request, contradictory_filter, market_not_found, history_too_fine */
-export async function pricesHistory(deps: Deps, query: HistoryQuery): Promise<PricesHistory> {
-  const asked = namedVenue(deps, query.venue);
+export async function pricesHistory(needs: PriceHistoryNeeds, query: HistoryQuery): Promise<PricesHistory> {
+  const asked = namedVenue(needs, query.venue);
   if (asked !== null && asked.history === undefined) throw noHistory(asked.id);
-  const now = deps.clock.now();
+  const now = needs.clock.now();
   const span = spanOf(query, now);
-  const source = await locate(deps, query.market, asked);
+  const source = await locate(needs, query.market, asked);
   const from = span.from ?? 0;
   const spanMs = async () =>
     Math.min(span.to, now) - (span.from ?? (await source.history.locate(source.yesTokenId))?.first ?? now);
@@ -128,8 +137,8 @@ interface Source {
   readonly market: MarketRecord | null;
 }
 
-async function locate(deps: Deps, tokenId: string, asked: Venue | null): Promise<Source> {
-  const venues = venuesWith(deps, 'history').filter((venue) => asked === null || venue === asked);
+async function locate(needs: HasVenues, tokenId: string, asked: Venue | null): Promise<Source> {
+  const venues = venuesWith(needs, 'history').filter((venue) => asked === null || venue === asked);
   for (const { markets, history } of venues) {
     const listed = await markets.byToken(tokenId);
     if (listed !== null) {
@@ -139,7 +148,7 @@ async function locate(deps: Deps, tokenId: string, asked: Venue | null): Promise
     const archived = await history.locate(tokenId);
     if (archived !== null) return { ...archived, history, market: null };
   }
-  const elsewhere = await findToken(deps, tokenId, undefined);
+  const elsewhere = await findToken(needs, tokenId, undefined);
   if (elsewhere !== null && elsewhere.venue.history === undefined) throw noHistory(elsewhere.venue.id);
   const known = await Promise.all(venues.map(({ markets }) => markets.find(tokenId)));
   const market = known.find((found) => found !== null);

@@ -11,11 +11,17 @@ import {
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import { markPrice } from '../domain/market.ts';
 import type { TickerMarket } from '../ports/quotes.ts';
-import type { Caller, PositionRow } from '../ports/stores.ts';
-import type { Deps } from './deps.ts';
+import type { Caller, PositionRow, PositionStore, WalletStore } from '../ports/stores.ts';
+import type { Venues } from '../ports/venue.ts';
 import { percentOf } from './positions.ts';
 import { refusal } from './refusal.ts';
-import { filterOf, quotingVenue } from './venues.ts';
+import { filterOf, type HasVenues, quotingVenue } from './venues.ts';
+
+export interface ChainPositionNeeds {
+  readonly wallets: WalletStore;
+  readonly positions: PositionStore;
+  readonly venues: Venues;
+}
 
 interface Wallets {
   readonly read: readonly SolanaAddress[];
@@ -24,8 +30,12 @@ interface Wallets {
 }
 
 /** @throws Refusal invalid_solana_address, wallet_not_found */
-async function walletsFor(deps: Deps, caller: Caller, asked: string | undefined): Promise<Wallets> {
-  const { named, proved: ofAgent } = await deps.wallets.solanaWallets(caller);
+async function walletsFor(
+  needs: ChainPositionNeeds,
+  caller: Caller,
+  asked: string | undefined,
+): Promise<Wallets> {
+  const { named, proved: ofAgent } = await needs.wallets.solanaWallets(caller);
   const proved = new Set(ofAgent);
   if (asked === undefined)
     return { read: [...new Set(named === null ? ofAgent : [named, ...ofAgent])], proved };
@@ -48,15 +58,15 @@ async function walletsFor(deps: Deps, caller: Caller, asked: string | undefined)
  * @throws Refusal invalid_solana_address, wallet_not_found, and what the venue's ports throw while they do not answer
  */
 export async function chainPositions(
-  deps: Deps,
+  needs: ChainPositionNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<ChainPosition[]> {
-  const { read, proved } = await walletsFor(deps, caller, asked);
+  const { read, proved } = await walletsFor(needs, caller, asked);
   const known = read.filter((wallet) => proved.has(wallet));
   const [accounts, rows] = await Promise.all([
-    Promise.all(read.map((wallet) => quotingVenue(deps).quotes.chain.outcomeAccounts(wallet))),
-    known.length === 0 ? [] : deps.positions.held(known, filterOf(deps, [quotingVenue(deps)])),
+    Promise.all(read.map((wallet) => quotingVenue(needs).quotes.chain.outcomeAccounts(wallet))),
+    known.length === 0 ? [] : needs.positions.held(known, filterOf(needs, [quotingVenue(needs)])),
   ]);
   // A wallet may have several accounts of one mint.
   const held = new Map<string, { wallet: SolanaAddress; mint: string; size: Micro }>();
@@ -69,13 +79,13 @@ export async function chainPositions(
   const markets =
     mints.length === 0
       ? new Map<string, TickerMarket>()
-      : await quotingVenue(deps).quotes.marketsByMint(mints);
+      : await quotingVenue(needs).quotes.marketsByMint(mints);
   const traded = new Map(rows.map((row) => [`${row.wallet} ${row.tokenId}`, row]));
   return [...held].flatMap(([key, { wallet, mint, size }]) => {
     const market = markets.get(mint);
     // Tokens of other programs and other venues are no positions here.
     if (market === undefined) return [];
-    return [positionRecord(deps, { wallet, mint, size, market, row: traded.get(key) ?? null })];
+    return [positionRecord(needs, { wallet, mint, size, market, row: traded.get(key) ?? null })];
   });
 }
 
@@ -92,14 +102,14 @@ interface OnChain {
  * The size is the chain's. Cost and P&L are of the part that the desk bought: tokens that came otherwise cost nothing
  * here and gain nothing, and of a part that left otherwise its share of the cost is gone.
  */
-function positionRecord(deps: Deps, { wallet, mint, size, market, row }: OnChain): ChainPosition {
+function positionRecord(needs: HasVenues, { wallet, mint, size, market, row }: OnChain): ChainPosition {
   const outcome = market.tokenIds[0] === mint ? 'YES' : 'NO';
   const price: Pips = market.pays[outcome] ?? markPrice(market, outcome);
   const ours = row === null ? 0n : size < row.size ? size : row.size;
   const cost = row === null || row.size === 0n ? 0n : (row.cost * ours) / row.size;
   const gain = notional(ours, price, 'floor') - cost;
   return {
-    venue: quotingVenue(deps).id,
+    venue: quotingVenue(needs).id,
     marketId: market.id,
     conditionId: market.conditionId,
     tokenId: mint,

@@ -3,12 +3,16 @@ import type { RedeemRequest, RedeemResponse } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import { within } from '../domain/patience.ts';
+import type { RedemptionStore } from '../ports/redemptions.ts';
 import type { Caller } from '../ports/stores.ts';
 import type { RedeemAnswer, Venue, VenueId, VenueWith } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
-import { evmWallets } from './positions.ts';
+import { evmWallets, type PositionNeeds } from './positions.ts';
 import { refusal } from './refusal.ts';
-import { namedVenue, requireCapability, venuesWith } from './venues.ts';
+import { type HasVenues, namedVenue, requireCapability, venuesWith } from './venues.ts';
+
+export interface RedeemNeeds extends PositionNeeds {
+  readonly redemptions: RedemptionStore;
+}
 
 const RETRY_S = 1;
 const LOOK_ELSEWHERE_MS = 2_000;
@@ -20,15 +24,19 @@ interface ResolvedMarket {
 }
 
 /** @throws Refusal unknown_venue, wrong_venue_route, market_not_found, market_not_resolved, service_unavailable */
-export async function redeem(deps: Deps, caller: Caller, request: RedeemRequest): Promise<RedeemResponse> {
-  const named = namedVenue(deps, request.venue);
+export async function redeem(
+  needs: RedeemNeeds,
+  caller: Caller,
+  request: RedeemRequest,
+): Promise<RedeemResponse> {
+  const named = namedVenue(needs, request.venue);
   if (named !== null) requireCapability(named, 'redemption');
-  const market = await resolvedMarket(deps, request.marketId, named);
+  const market = await resolvedMarket(needs, request.marketId, named);
   const wallets =
     request.walletAddress === undefined
       ? null
-      : await evmWallets(deps, caller, request.walletAddress, 'walletAddress');
-  const holders = await deps.redemptions.holders(caller, market.conditionId, {
+      : await evmWallets(needs, caller, request.walletAddress, 'walletAddress');
+  const holders = await needs.redemptions.holders(caller, market.conditionId, {
     wallets,
     outcome: request.side ?? null,
   });
@@ -38,7 +46,7 @@ export async function redeem(deps: Deps, caller: Caller, request: RedeemRequest)
     conditionId: market.conditionId,
     agentId: caller.agentId,
   }));
-  await deps.redemptions.request(holdings, false, deps.clock.now());
+  await needs.redemptions.request(holdings, false, needs.clock.now());
   const answers = await Promise.all(
     holders.map(async (wallet) => ({
       wallet,
@@ -49,8 +57,8 @@ export async function redeem(deps: Deps, caller: Caller, request: RedeemRequest)
 }
 
 /** @throws Refusal wrong_venue_route, market_not_found, market_not_resolved */
-async function resolvedMarket(deps: Deps, id: string, named: Venue | null): Promise<ResolvedMarket> {
-  const candidates = venuesWith(deps, 'redemption').filter((venue) => named === null || venue === named);
+async function resolvedMarket(needs: RedeemNeeds, id: string, named: Venue | null): Promise<ResolvedMarket> {
+  const candidates = venuesWith(needs, 'redemption').filter((venue) => named === null || venue === named);
   for (const venue of candidates) {
     const market = await venue.markets.find(id);
     if (market === null) continue;
@@ -60,21 +68,21 @@ async function resolvedMarket(deps: Deps, id: string, named: Venue | null): Prom
     });
   }
   // The venue forgets a market when nobody holds anything of it; here it was traded.
-  const traded = await deps.redemptions.market(id);
-  const venue = traded === null ? await knownElsewhere(deps, id) : venueOfMarket(deps, traded.venue);
+  const traded = await needs.redemptions.market(id);
+  const venue = traded === null ? await knownElsewhere(needs, id) : venueOfMarket(needs, traded.venue);
   if (traded === null) {
     if (venue !== null) requireCapability(venue, 'redemption');
     throw refusal('market_not_found', undefined, { path: 'marketId' });
   }
-  return { ...traded, venue: requireCapability(venue ?? deps.venues.default, 'redemption') };
+  return { ...traded, venue: requireCapability(venue ?? needs.venues.default, 'redemption') };
 }
 
-const venueOfMarket = (deps: Deps, id: VenueId | null): Venue | null =>
-  (id === null ? undefined : deps.venues.get(id)) ?? null;
+const venueOfMarket = (needs: HasVenues, id: VenueId | null): Venue | null =>
+  (id === null ? undefined : needs.venues.get(id)) ?? null;
 
 /** The venue without redemptions that lists it; `null` as well while one does not answer: then it is unknown here. */
-async function knownElsewhere(deps: Deps, id: string): Promise<Venue | null> {
-  const others = [...deps.venues.values()].filter(({ redemption }) => redemption === undefined);
+async function knownElsewhere(needs: HasVenues, id: string): Promise<Venue | null> {
+  const others = [...needs.venues.values()].filter(({ redemption }) => redemption === undefined);
   const found = await Promise.all(others.map((venue) => within(LOOK_ELSEWHERE_MS, venue.markets.find(id))));
   return others.find((_, i) => found[i] !== null) ?? null;
 }

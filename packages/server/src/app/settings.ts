@@ -10,9 +10,14 @@ import {
 import { microToNumber, parseMicro } from '@bellwether/contract/decimals';
 import { lockedDenials } from '../domain/locks.ts';
 import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
-import type { Caller, SettingsChange, SettingsRow } from '../ports/stores.ts';
-import type { Deps } from './deps.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { AgentStore, Caller, SettingsChange, SettingsRow } from '../ports/stores.ts';
 import { Refusal } from './refusal.ts';
+
+export interface SettingsNeeds {
+  readonly clock: Clock;
+  readonly agents: AgentStore;
+}
 
 type Figure = number | bigint | null;
 
@@ -43,8 +48,8 @@ export function settingsRecord(row: SettingsRow): Settings {
   };
 }
 
-export const readSettings = async (deps: Deps, caller: Caller): Promise<Settings> =>
-  settingsRecord(await deps.agents.settings(caller.agentId));
+export const readSettings = async (needs: SettingsNeeds, caller: Caller): Promise<Settings> =>
+  settingsRecord(await needs.agents.settings(caller.agentId));
 
 /** The figures of an update as the domain counts them; the schema has refused those that are finer. */
 export function parseSettings(update: SettingsUpdate): Omit<SettingsChange, 'locks'> {
@@ -57,21 +62,28 @@ export function parseSettings(update: SettingsUpdate): Omit<SettingsChange, 'loc
 }
 
 /** @throws Refusal locked_by_owner */
-async function change(deps: Deps, caller: Caller, asked: Omit<SettingsChange, 'locks'>): Promise<Settings> {
+async function change(
+  needs: SettingsNeeds,
+  caller: Caller,
+  asked: Omit<SettingsChange, 'locks'>,
+): Promise<Settings> {
   const decide = (current: SettingsRow): SettingsChange => {
     const [first, ...rest] = lockedDenials(current, current.locks, asked);
     if (first !== undefined) throw new Refusal([first, ...rest]);
     return asked;
   };
-  return settingsRecord(await deps.agents.updateSettings(caller.agentId, decide, deps.clock.now()));
+  return settingsRecord(await needs.agents.updateSettings(caller.agentId, decide, needs.clock.now()));
 }
 
 /**
  * What an agent's key changes, by whichever route it asks: the one place, so that an owner's lock has no way around.
  * @throws Refusal locked_by_owner
  */
-export const updateSettings = (deps: Deps, caller: Caller, update: SettingsUpdate): Promise<Settings> =>
-  change(deps, caller, parseSettings(update));
+export const updateSettings = (
+  needs: SettingsNeeds,
+  caller: Caller,
+  update: SettingsUpdate,
+): Promise<Settings> => change(needs, caller, parseSettings(update));
 
 /** The stricter of the default and the owner's ceiling. */
 function resetCap(name: CapName, { locks }: SettingsRow): Figure {
@@ -84,9 +96,9 @@ function resetCap(name: CapName, { locks }: SettingsRow): Figure {
  * Safeguards back to their defaults, as far as the owner lets the agent go.
  * @throws Refusal locked_by_owner when the owner lowered a ceiling in the same moment
  */
-export async function resetSettings(deps: Deps, caller: Caller): Promise<SettingsReset> {
-  const current = await deps.agents.settings(caller.agentId);
-  const settings = await change(deps, caller, {
+export async function resetSettings(needs: SettingsNeeds, caller: Caller): Promise<SettingsReset> {
+  const current = await needs.agents.settings(caller.agentId);
+  const settings = await change(needs, caller, {
     ...Object.fromEntries(CAP_NAMES.map((name) => [name, resetCap(name, current)])),
     tradeLimitEnabled: true,
     autoRedeemEnabled: false,

@@ -10,10 +10,17 @@ import {
   type SubmittedSkill,
 } from '@bellwether/contract';
 import type { Clock } from '../ports/clock.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import type { RecommendedSkills, ReviewStatus, SkillRow, SkillStore } from '../ports/skills.ts';
-import type { Caller } from '../ports/stores.ts';
-import type { Deps } from './deps.ts';
+import type { AgentStore, Caller } from '../ports/stores.ts';
 import { refusal } from './refusal.ts';
+
+export interface SkillNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly agents: AgentStore;
+  readonly skills: SkillStore;
+}
 
 const PENDING = 1;
 const APPROVED = 2;
@@ -53,13 +60,13 @@ const operatorRecord = (row: SkillRow): OperatorSkill => ({ ...record(row), isVi
 const pageOf = ({ limit = SKILL_LIMITS.pageSize, offset = 0 }: SkillQuery) => ({ limit, offset });
 const categoryOf = ({ category }: SkillQuery) => (category === undefined ? {} : { category });
 
-export async function listSkills(deps: Deps, query: SkillQuery): Promise<SkillList> {
-  const { rows, total } = await deps.skills.listed({ ...categoryOf(query), ...pageOf(query) });
+export async function listSkills(needs: SkillNeeds, query: SkillQuery): Promise<SkillList> {
+  const { rows, total } = await needs.skills.listed({ ...categoryOf(query), ...pageOf(query) });
   return { list: rows.map(record), total };
 }
 
-export async function listMySkills(deps: Deps, caller: Caller, query: SkillQuery): Promise<SkillList> {
-  const { rows, total } = await deps.skills.listed({
+export async function listMySkills(needs: SkillNeeds, caller: Caller, query: SkillQuery): Promise<SkillList> {
+  const { rows, total } = await needs.skills.listed({
     ...categoryOf(query),
     ...pageOf(query),
     userId: caller.userId,
@@ -68,8 +75,8 @@ export async function listMySkills(deps: Deps, caller: Caller, query: SkillQuery
 }
 
 /** @throws Refusal skill_not_found, also for what others have not had approved */
-export async function getSkill(deps: Deps, caller: Caller, skillCode: string): Promise<Skill> {
-  const row = await deps.skills.byCode(skillCode);
+export async function getSkill(needs: SkillNeeds, caller: Caller, skillCode: string): Promise<Skill> {
+  const row = await needs.skills.byCode(skillCode);
   const isListed = row?.reviewStatus === APPROVED && row.isVisible;
   if (row === null || !(isListed || row.userId === caller.userId)) throw refusal('skill_not_found');
   return record(row);
@@ -95,10 +102,14 @@ function slugOf(name: string, skillCode: string): string {
   return `${words === '' ? 'skill' : words}-${skillCode.slice(-6)}`;
 }
 
-export async function submitSkill(deps: Deps, caller: Caller, request: SubmitSkill): Promise<SubmittedSkill> {
-  const agent = await deps.agents.byId(caller.agentId);
-  const skillCode = deps.secrets.newId();
-  const at = deps.clock.now();
+export async function submitSkill(
+  needs: SkillNeeds,
+  caller: Caller,
+  request: SubmitSkill,
+): Promise<SubmittedSkill> {
+  const agent = await needs.agents.byId(caller.agentId);
+  const skillCode = needs.secrets.newId();
+  const at = needs.clock.now();
   const row: SkillRow = {
     skillCode,
     slug: slugOf(request.skillName, skillCode),
@@ -122,7 +133,7 @@ export async function submitSkill(deps: Deps, caller: Caller, request: SubmitSki
     updatedAt: at,
   };
   const { pendingPerOwner, perOwner } = SKILL_LIMITS;
-  const outcome = await deps.skills.submit(row, { pending: pendingPerOwner, total: perOwner });
+  const outcome = await needs.skills.submit(row, { pending: pendingPerOwner, total: perOwner });
   if (outcome === 'queue_full')
     throw refusal('skill_queue_full', `${pendingPerOwner} skills of this owner wait for review already.`);
   if (outcome === 'full')
@@ -131,38 +142,45 @@ export async function submitSkill(deps: Deps, caller: Caller, request: SubmitSki
 }
 
 export async function listForReview(
-  deps: Deps,
+  needs: SkillNeeds,
   query: { reviewStatus?: ReviewStatus; limit?: number; offset?: number },
 ): Promise<OperatorSkillList> {
-  const { rows, total } = await deps.skills.byReviewStatus(query.reviewStatus ?? PENDING, pageOf(query));
+  const { rows, total } = await needs.skills.byReviewStatus(query.reviewStatus ?? PENDING, pageOf(query));
   return { list: rows.map(operatorRecord), total };
 }
 
 async function review(
-  deps: Deps,
+  needs: SkillNeeds,
   skillCode: string,
   change: Parameters<SkillStore['review']>[1],
 ): Promise<OperatorSkill> {
-  const row = await deps.skills.review(skillCode, change, deps.clock.now());
+  const row = await needs.skills.review(skillCode, change, needs.clock.now());
   if (row === null) throw refusal('skill_not_found');
   return operatorRecord(row);
 }
 
 export const approveSkill = (
-  deps: Deps,
+  needs: SkillNeeds,
   skillCode: string,
   {
     visible,
     ...rest
   }: { visible?: boolean; reviewRemark?: string; category?: 1 | 2; difficultyLevel?: number },
 ): Promise<OperatorSkill> =>
-  review(deps, skillCode, { ...rest, reviewStatus: APPROVED, isVisible: visible ?? true });
+  review(needs, skillCode, { ...rest, reviewStatus: APPROVED, isVisible: visible ?? true });
 
-export const refuseSkill = (deps: Deps, skillCode: string, reviewRemark: string): Promise<OperatorSkill> =>
-  review(deps, skillCode, { reviewStatus: REFUSED, reviewRemark, isVisible: false });
+export const refuseSkill = (
+  needs: SkillNeeds,
+  skillCode: string,
+  reviewRemark: string,
+): Promise<OperatorSkill> =>
+  review(needs, skillCode, { reviewStatus: REFUSED, reviewRemark, isVisible: false });
 
-export const setVisibility = (deps: Deps, skillCode: string, isVisible: boolean): Promise<OperatorSkill> =>
-  review(deps, skillCode, { isVisible });
+export const setVisibility = (
+  needs: SkillNeeds,
+  skillCode: string,
+  isVisible: boolean,
+): Promise<OperatorSkill> => review(needs, skillCode, { isVisible });
 
 /** The first listed skills, asked of the database at most once a minute whatever the number of heartbeats. */
 export function createRecommendedSkills(skills: SkillStore, clock: Clock): RecommendedSkills {

@@ -10,14 +10,23 @@ import {
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
-import { microToNumber } from '@bellwether/contract/decimals';
+import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { statusWord } from '../domain/orders/status-words.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
-import type { AttemptRow, StandingRow } from '../ports/results.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { AttemptRow, RefusalLog, ResultStore, StandingRow } from '../ports/results.ts';
 import type { Caller } from '../ports/stores.ts';
+import type { Venues } from '../ports/venue.ts';
 import { onlineStatus } from './agents.ts';
-import type { Deps } from './deps.ts';
 import { namedVenue } from './venues.ts';
+
+export interface JournalNeeds {
+  readonly clock: Clock;
+  readonly refusals: RefusalLog;
+  readonly results: ResultStore;
+  readonly venues: Venues;
+  readonly simulationBalance: Micro;
+}
 
 export interface JournalPage {
   readonly venue?: string;
@@ -25,13 +34,17 @@ export interface JournalPage {
   readonly offset: number;
 }
 
-export async function agentTrades(deps: Deps, caller: Caller, query: JournalPage): Promise<AgentTrades> {
+export async function agentTrades(
+  needs: JournalNeeds,
+  caller: Caller,
+  query: JournalPage,
+): Promise<AgentTrades> {
   const { limit, offset, venue } = query;
   // An unknown name is a mistake, not a filter that nothing fits.
-  namedVenue(deps, venue);
+  namedVenue(needs, venue);
   // What this replica refused a moment ago is in the answer.
-  await deps.refusals.flush();
-  const { attempts, total } = await deps.results.attempts(caller.agentId, {
+  await needs.refusals.flush();
+  const { attempts, total } = await needs.results.attempts(caller.agentId, {
     limit,
     offset,
     venue: venue ?? null,
@@ -60,8 +73,8 @@ const tradeRecord = (row: AttemptRow): AgentTrade => ({
     row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message),
 });
 
-export async function tradesByStrategy(deps: Deps, caller: Caller): Promise<StrategyResult[]> {
-  const rows = await deps.results.byStrategy(caller.agentId);
+export async function tradesByStrategy(needs: JournalNeeds, caller: Caller): Promise<StrategyResult[]> {
+  const rows = await needs.results.byStrategy(caller.agentId);
   return rows.map((row) => ({
     source: row.source,
     skillSlug: row.skillSlug,
@@ -83,20 +96,20 @@ export const maskWallet = (address: string): string =>
 
 const share = (part: number, whole: number): number => Math.round((part / whole) * 1e6) / 1e6;
 
-export async function leaderboard(deps: Deps, limit: number): Promise<Leaderboard> {
-  const { rows, totalAgents } = await deps.results.standings();
-  return { entries: rows.slice(0, limit).map((row) => entry(deps, row)), totalAgents };
+export async function leaderboard(needs: JournalNeeds, limit: number): Promise<Leaderboard> {
+  const { rows, totalAgents } = await needs.results.standings();
+  return { entries: rows.slice(0, limit).map((row) => entry(needs, row)), totalAgents };
 }
 
-function entry(deps: Deps, row: StandingRow): LeaderboardEntry {
+function entry(needs: JournalNeeds, row: StandingRow): LeaderboardEntry {
   const decided = row.wins + row.losses;
-  const base = deps.simulationBalance;
+  const base = needs.simulationBalance;
   const name = plainText(row.name, LIMITS.agentNameChars);
   const description = plainText(row.description, LIMITS.agentDescriptionChars);
   return {
     id: row.agentId,
     name,
-    status: STATUS_WORDS[onlineStatus(row.lastCalledAt, deps.clock.now()) as 1 | 2 | 3],
+    status: STATUS_WORDS[onlineStatus(row.lastCalledAt, needs.clock.now()) as 1 | 2 | 3],
     totalPnl: microToNumber(row.pnl),
     pnlPercent: base === 0n ? 0 : share(Number(row.pnl) * PERCENT, Number(base)),
     tradesCount: row.trades,

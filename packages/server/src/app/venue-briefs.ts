@@ -5,9 +5,8 @@ import type { WalletAddress } from '../domain/addresses.ts';
 import { nextSteps } from '../domain/next-steps.ts';
 import type { Alert } from '../domain/risk-alerts.ts';
 import type { BriefingFacts } from '../ports/agent-facts.ts';
-import type { Deps } from './deps.ts';
 import type { VenueState } from './venue-state.ts';
-import { faucetVenue, redeemsBy, tradingOf } from './venues.ts';
+import { faucetVenue, type HasVenues, redeemsBy, tradingOf } from './venues.ts';
 
 export interface BriefParts {
   readonly facts: BriefingFacts;
@@ -28,7 +27,7 @@ function exitsOf({ positions }: VenueState, alerts: readonly Alert[]): string[] 
   );
 }
 
-export function venueBrief(deps: Deps, { facts, user, state, alerts }: BriefParts): VenueBrief {
+export function venueBrief(needs: HasVenues, { facts, user, state, alerts }: BriefParts): VenueBrief {
   const { venue } = state;
   const { walletAddress, account } = walletsOf(facts, user, state);
   return {
@@ -40,11 +39,11 @@ export function venueBrief(deps: Deps, { facts, user, state, alerts }: BriefPart
     positionsValue: microToNumber(state.positionsValue),
     actions: nextSteps({
       venue: venue.id,
-      isDefault: venue === deps.venues.default,
+      isDefault: venue === needs.venues.default,
       trading: tradingOf(venue),
       canCancel: venue.cancel !== undefined,
       redeemsBy: redeemsBy(venue),
-      hasFaucet: venue === faucetVenue(deps),
+      hasFaucet: venue === faucetVenue(needs),
       canTrade: venue.signedOrders === undefined ? walletAddress !== null : facts.hasCredentials,
       autoRedeem: facts.limits.autoRedeemEnabled,
       balance: state.balance,

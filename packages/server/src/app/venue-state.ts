@@ -42,21 +42,21 @@ export interface VenueState {
 }
 
 export async function venueState(
-  deps: StateNeeds,
+  needs: StateNeeds,
   facts: BriefingFacts,
   venue: Venue,
   scope: Scope,
 ): Promise<VenueState> {
-  const rows = facts.positions.filter((row) => venueOf(deps, row.venue, row.wallet) === venue);
+  const rows = facts.positions.filter((row) => venueOf(needs, row.venue, row.wallet) === venue);
   const open = facts.openOrders.filter(
-    (orders) => (deps.venues.get(orders.venue) ?? deps.venues.default) === venue,
+    (orders) => (needs.venues.get(orders.venue) ?? needs.venues.default) === venue,
   );
   const ids = [...new Set([...rows, ...open].map(({ conditionId }) => conditionId))];
   // Without a wallet and without an order no venue is asked.
   const [markets, money] = await Promise.all([
     ids.length === 0 ? [] : within(BRIEFING_PATIENCE_MS, venue.markets.findAll(ids)),
     venue.accounts.balances(accountsOn(venue, facts, scope), {
-      freshMs: freshMsOf(deps, facts),
+      freshMs: freshMsOf(needs, facts),
       patienceMs: BRIEFING_PATIENCE_MS,
     }),
   ]);

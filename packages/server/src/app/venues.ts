@@ -5,7 +5,7 @@ import type { VenueFilter } from '../ports/stores.ts';
 import type { Capability, KnownBalance, Venue, VenueId, Venues, VenueWith } from '../ports/venue.ts';
 import { refusal } from './refusal.ts';
 
-interface HasVenues {
+export interface HasVenues {
   readonly venues: Venues;
 }
 
@@ -44,14 +44,14 @@ const INSTEAD: Readonly<Partial<Record<Capability, string>>> = {
  * @throws Refusal unknown_venue, or wrong_venue_route for a venue that lacks the capability
  */
 export function venueFor<C extends Capability>(
-  deps: HasVenues,
+  needs: HasVenues,
   name: string | undefined,
   capability: C,
 ): VenueWith<C> {
-  const named = namedVenue(deps, name);
-  const { default: usual } = deps.venues;
+  const named = namedVenue(needs, name);
+  const { default: usual } = needs.venues;
   if (named === null && !can(capability)(usual)) {
-    const [first] = venuesWith(deps, capability);
+    const [first] = venuesWith(needs, capability);
     if (first !== undefined) return first;
   }
   return requireCapability(named ?? usual, capability);
@@ -69,23 +69,23 @@ export function requireCapability<C extends Capability>(venue: Venue, capability
  * The venue of the routes `/venueb/…`, which name none: the first that quotes.
  * @throws Refusal wrong_venue_route when no venue of this service does
  */
-export function quotingVenue(deps: HasVenues): VenueWith<'quotes'> {
-  const [venue] = venuesWith(deps, 'quotes');
+export function quotingVenue(needs: HasVenues): VenueWith<'quotes'> {
+  const [venue] = venuesWith(needs, 'quotes');
   if (venue === undefined) throw refusal('wrong_venue_route', 'No venue of this service trades by quotes.');
   return venue;
 }
 
 /** The venue of `POST /paper/faucet`, which names none: the first that has a faucet. */
-export const faucetVenue = (deps: HasVenues): VenueWith<'paper'> | null =>
-  venuesWith(deps, 'paper').find(({ paper }) => paper.faucet !== undefined) ?? null;
+export const faucetVenue = (needs: HasVenues): VenueWith<'paper'> | null =>
+  venuesWith(needs, 'paper').find(({ paper }) => paper.faucet !== undefined) ?? null;
 
 /**
  * The venue of something that is stored with a venue's name and a wallet. A name that is not registered any more (the
  * configuration renamed the venue) means the first venue of the wallet's address family.
  */
-export function venueOf(deps: HasVenues, name: VenueId | null, wallet: WalletAddress): Venue {
-  const known = name === null ? undefined : deps.venues.get(name);
-  return known ?? venuesFor(deps, wallet)[0] ?? deps.venues.default;
+export function venueOf(needs: HasVenues, name: VenueId | null, wallet: WalletAddress): Venue {
+  const known = name === null ? undefined : needs.venues.get(name);
+  return known ?? venuesFor(needs, wallet)[0] ?? needs.venues.default;
 }
 
 /** What is stored for these venues, those that {@link venueOf} means included. */
@@ -150,16 +150,16 @@ export interface Scope {
  * @throws Refusal unknown_venue, wallet_not_found for an address that is no wallet of the venue
  */
 export function scopeOf(
-  deps: HasVenues,
+  needs: HasVenues,
   query: { readonly venue?: string; readonly user?: string },
   path = 'user',
 ): Scope {
-  const asked = namedVenue(deps, query.venue);
+  const asked = namedVenue(needs, query.venue);
   if (query.user === undefined)
-    return { venues: asked === null ? atLeastOne([...deps.venues.values()]) : [asked], user: null };
+    return { venues: asked === null ? atLeastOne([...needs.venues.values()]) : [asked], user: null };
   const user = parseWallet(query.user);
   if (user === null) throw refusal('wallet_not_found', 'This is no address of a wallet.', { path });
-  const venues = venuesFor(deps, user);
+  const venues = venuesFor(needs, user);
   if (asked === null) return { venues: atLeastOne(venues), user };
   if (venues.includes(asked)) return { venues: [asked], user };
   const names = venues.map(({ id }) => id).join(' or ');

@@ -20,22 +20,42 @@ import {
   parseEd25519Signature,
   parseSolanaAddress,
   personalMessageDigest,
+  type RecoverPublicKey,
   recoverAddress,
   type SolanaAddress,
   signatureTypeOf,
   toChecksumAddress,
   utf8,
+  type VerifyEd25519,
   verifySolanaMessage,
   walletKindsOf,
 } from '@bellwether/protocol';
 import type { Denial } from '../domain/denial.ts';
 import { isInDoubt, isOpen } from '../domain/orders/lifecycle.ts';
 import { within } from '../domain/patience.ts';
-import type { Caller, OrderRow } from '../ports/stores.ts';
-import type { Deps } from './deps.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { Caller, OrderRow, OrderStore } from '../ports/stores.ts';
+import type { Venues } from '../ports/venue.ts';
+import type { WalletLinkStore } from '../ports/wallet-links.ts';
 import { Refusal, refusal } from './refusal.ts';
-import { venueOf, venuesFor } from './venues.ts';
+import { type HasVenues, venueOf, venuesFor } from './venues.ts';
 import { credentialIdentity, tooManyWallets } from './wallets.ts';
+
+export interface WalletLinkNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly walletLinks: WalletLinkStore;
+  readonly orders: OrderStore;
+  readonly venues: Venues;
+  readonly signatures: {
+    readonly chainId: number;
+    readonly recover: RecoverPublicKey;
+    /** Faster than the one in plain JavaScript, where there is one. */
+    readonly verifyEd25519?: VerifyEd25519;
+  };
+  readonly publicUrl: string;
+}
 
 export const CHALLENGE_TTL_MS = 5 * 60_000;
 
@@ -62,52 +82,63 @@ const spelled = (wallet: Wallet): string =>
   wallet.kind === 'evm' ? toChecksumAddress(wallet.address) : wallet.address;
 
 /** The nonce's keyed hash: what it is good for. The agent is named by id; the owner by who it is now. */
-function macOf(deps: Deps, caller: Caller, wallet: Wallet, head: string): string {
+function macOf(needs: WalletLinkNeeds, caller: Caller, wallet: Wallet, head: string): string {
   const text = `wallet link challenge v1\n${caller.agentId}\n${caller.userId}\n${wallet.address}\n${head}`;
-  return bytesToHex(deps.secrets.hash(text)).slice(2, 2 + MAC_DIGITS);
+  return bytesToHex(needs.secrets.hash(text)).slice(2, 2 + MAC_DIGITS);
 }
 
 /** The fields and their order are those of "sign in with Ethereum" (EIP-4361): wallets show them and check the domain. */
-function messageOf(deps: Deps, caller: Caller, wallet: Wallet, nonce: string, expiresAt: number): string {
-  const { host } = new URL(deps.publicUrl);
+function messageOf(
+  needs: WalletLinkNeeds,
+  caller: Caller,
+  wallet: Wallet,
+  nonce: string,
+  expiresAt: number,
+): string {
+  const { host } = new URL(needs.publicUrl);
   return [
     `${host} wants you to sign in with your ${wallet.kind === 'evm' ? 'Ethereum' : 'Solana'} account:`,
     spelled(wallet),
     '',
     `Link this wallet to the owner of the trading agent ${caller.agentId}. Venue credentials registered for it come along. Nothing is traded or transferred.`,
     '',
-    `URI: ${deps.publicUrl}/wallet/link`,
+    `URI: ${needs.publicUrl}/wallet/link`,
     'Version: 1',
-    ...(wallet.kind === 'evm' ? [`Chain ID: ${deps.signatures.chainId}`] : []),
+    ...(wallet.kind === 'evm' ? [`Chain ID: ${needs.signatures.chainId}`] : []),
     `Nonce: ${nonce}`,
     `Issued At: ${new Date(expiresAt - CHALLENGE_TTL_MS).toISOString()}`,
     `Expiration Time: ${new Date(expiresAt).toISOString()}`,
   ].join('\n');
 }
 
-export async function linkChallenge(deps: Deps, caller: Caller, asked: string): Promise<LinkChallenge> {
+export async function linkChallenge(
+  needs: WalletLinkNeeds,
+  caller: Caller,
+  asked: string,
+): Promise<LinkChallenge> {
   const wallet = walletOf(asked, 'address');
-  const expiresAt = deps.clock.now() + CHALLENGE_TTL_MS;
-  const head = expiresAt.toString(16).padStart(EXPIRY_DIGITS, '0') + deps.secrets.newId().replaceAll('-', '');
-  const nonce = head + macOf(deps, caller, wallet, head);
+  const expiresAt = needs.clock.now() + CHALLENGE_TTL_MS;
+  const head =
+    expiresAt.toString(16).padStart(EXPIRY_DIGITS, '0') + needs.secrets.newId().replaceAll('-', '');
+  const nonce = head + macOf(needs, caller, wallet, head);
   return {
     nonce,
-    message: messageOf(deps, caller, wallet, nonce, expiresAt),
+    message: messageOf(needs, caller, wallet, nonce, expiresAt),
     expiresAt: new Date(expiresAt).toISOString(),
     address: wallet.address,
   };
 }
 
 /** @returns when the challenge ends @throws Refusal link_challenge_invalid */
-function requireChallenge(deps: Deps, caller: Caller, wallet: Wallet, nonce: string): number {
+function requireChallenge(needs: WalletLinkNeeds, caller: Caller, wallet: Wallet, nonce: string): number {
   const refuse = (detail: string) => refusal('link_challenge_invalid', detail, { path: 'nonce' });
   const head = nonce.slice(0, EXPIRY_DIGITS + ID_DIGITS);
   const isOurs =
     NONCE.test(nonce) &&
-    equalBytes(utf8(macOf(deps, caller, wallet, head)), utf8(nonce.slice(EXPIRY_DIGITS + ID_DIGITS)));
+    equalBytes(utf8(macOf(needs, caller, wallet, head)), utf8(nonce.slice(EXPIRY_DIGITS + ID_DIGITS)));
   if (!isOurs) throw refuse('This nonce was not made for this agent and address.');
   const expiresAt = Number.parseInt(nonce.slice(0, EXPIRY_DIGITS), 16);
-  if (expiresAt <= deps.clock.now()) throw refuse('The challenge has expired.');
+  if (expiresAt <= needs.clock.now()) throw refuse('The challenge has expired.');
   return expiresAt;
 }
 
@@ -123,7 +154,7 @@ function badSignature(diagnosis: NonNullable<Denial['diagnosis']>): Refusal {
 }
 
 /** @returns the key's own address @throws Refusal link_signature_invalid */
-function signerOf(deps: Deps, wallet: Wallet, message: string, signature: string): string {
+function signerOf(needs: WalletLinkNeeds, wallet: Wallet, message: string, signature: string): string {
   if (wallet.kind === 'solana') {
     const bytes = parseEd25519Signature(signature);
     if (bytes === null) throw badSignature({ check: 'signature_form', expected: '64 bytes' });
@@ -131,7 +162,7 @@ function signerOf(deps: Deps, wallet: Wallet, message: string, signature: string
       throw badSignature({ check: 'signer', expected: wallet.address });
     return wallet.address;
   }
-  const recovered = recoverAddress(deps.signatures.recover, personalMessageDigest(message), signature);
+  const recovered = recoverAddress(needs.signatures.recover, personalMessageDigest(message), signature);
   if (!recovered.ok)
     throw badSignature({ check: 'signature_form', reason: recovered.reason, expected: '65 bytes, low s' });
   if (signatureTypeOf(recovered.address, wallet.address) === null) {
@@ -144,33 +175,40 @@ function signerOf(deps: Deps, wallet: Wallet, message: string, signature: string
   return recovered.address;
 }
 
-export async function linkWallet(deps: Deps, caller: Caller, request: LinkRequest): Promise<LinkResult> {
+export async function linkWallet(
+  needs: WalletLinkNeeds,
+  caller: Caller,
+  request: LinkRequest,
+): Promise<LinkResult> {
   const wallet = walletOf(request.address, 'address');
-  const expiresAt = requireChallenge(deps, caller, wallet, request.nonce);
-  const message = messageOf(deps, caller, wallet, request.nonce, expiresAt);
-  const signer = signerOf(deps, wallet, message, request.signature);
-  const outcome = await deps.walletLinks.link({
+  const expiresAt = requireChallenge(needs, caller, wallet, request.nonce);
+  const message = messageOf(needs, caller, wallet, request.nonce, expiresAt);
+  const signer = signerOf(needs, wallet, message, request.signature);
+  const outcome = await needs.walletLinks.link({
     caller,
     address: wallet.address,
     kind: wallet.kind,
     signer,
     nonce: request.nonce,
     nonceExpiresAt: expiresAt,
-    at: deps.clock.now(),
+    at: needs.clock.now(),
     maxWallets: LIMITS.walletsPerOwner,
     reseal: (credential, userId) =>
-      deps.secrets.seal(
-        deps.secrets.open(credential.sealed, credentialIdentity(credential.userId, credential.walletAddress)),
+      needs.secrets.seal(
+        needs.secrets.open(
+          credential.sealed,
+          credentialIdentity(credential.userId, credential.walletAddress),
+        ),
         credentialIdentity(userId, credential.walletAddress),
       ),
   });
   if (outcome.kind === 'full') throw tooManyWallets('address');
   if (outcome.kind !== 'linked')
     throw refusal('link_challenge_invalid', 'This challenge has been used.', { path: 'nonce' });
-  if (wallet.kind === 'solana') await credit(deps, wallet.address);
+  if (wallet.kind === 'solana') await credit(needs, wallet.address);
   const canceled =
     wallet.kind === 'evm' && outcome.formerOwners.length > 0
-      ? await cancelFormerOrders(deps, outcome.formerOwners, signer as Address)
+      ? await cancelFormerOrders(needs, outcome.formerOwners, signer as Address)
       : { orders: [], left: 0 };
   return {
     success: true,
@@ -183,8 +221,8 @@ export async function linkWallet(deps: Deps, caller: Caller, request: LinkReques
 }
 
 /** Paper money for a Solana wallet. Without it the link holds all the same: the first quote credits the wallet, too. */
-async function credit(deps: Deps, wallet: SolanaAddress): Promise<void> {
-  const credits = venuesFor(deps, wallet).flatMap(({ paper }) =>
+async function credit(needs: HasVenues, wallet: SolanaAddress): Promise<void> {
+  const credits = venuesFor(needs, wallet).flatMap(({ paper }) =>
     paper === undefined ? [] : [paper.credit(wallet)],
   );
   await Promise.all(credits.map((one) => within(CREDIT_PATIENCE_MS, one)));
@@ -205,7 +243,7 @@ function linkedMessage(moved: number, canceled: number, left: number): string {
  * answer that fails to come must not undo it.
  */
 async function cancelFormerOrders(
-  deps: Deps,
+  needs: WalletLinkNeeds,
   formerOwners: readonly bigint[],
   eoa: Address,
 ): Promise<{ orders: string[]; left: number }> {
@@ -214,7 +252,7 @@ async function cancelFormerOrders(
   const open: OrderRow[] = [];
   let left = 0;
   for (const owner of formerOwners) {
-    for (const row of await deps.orders.openOfOwner(owner)) {
+    for (const row of await needs.orders.openOfOwner(owner)) {
       if (!wallets.has(row.funder)) continue;
       if (isInDoubt(row.status)) left += 1;
       else if (isOpen(row.status)) open.push(row);
@@ -224,7 +262,7 @@ async function cancelFormerOrders(
   for (const rows of Map.groupBy(open, ({ venue, funder }) => `${venue} ${funder}`).values()) {
     const [{ venue, funder }] = rows as [OrderRow, ...OrderRow[]];
     const ids = rows.map((row) => row.orderId);
-    const answer = await venueOf(deps, venue, funder)
+    const answer = await venueOf(needs, venue, funder)
       .cancel?.orders(funder, ids)
       .catch(() => undefined);
     const canceled = answer?.kind === 'answered' ? answer.canceled : [];
@@ -235,8 +273,8 @@ async function cancelFormerOrders(
 }
 
 /** The only wallet there is to unlink. @throws Refusal wallet_required, naming them; wallet_not_found */
-async function onlyWallet(deps: Deps, caller: Caller): Promise<string> {
-  const [only, ...others] = await deps.walletLinks.unlinkable(caller);
+async function onlyWallet(needs: WalletLinkNeeds, caller: Caller): Promise<string> {
+  const [only, ...others] = await needs.walletLinks.unlinkable(caller);
   if (only === undefined)
     throw refusal('wallet_not_found', 'The owner of this agent has no wallet to unlink.');
   if (others.length === 0) return only.key;
@@ -252,16 +290,16 @@ async function onlyWallet(deps: Deps, caller: Caller): Promise<string> {
 
 /** @param asked the wallet; the only one there is when left out */
 export async function unlinkWallet(
-  deps: Deps,
+  needs: WalletLinkNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<UnlinkResult> {
-  const wallet = walletOf(asked ?? (await onlyWallet(deps, caller)), 'address');
-  const gone = await deps.walletLinks.unlink(caller, wallet.address);
+  const wallet = walletOf(asked ?? (await onlyWallet(needs, caller)), 'address');
+  const gone = await needs.walletLinks.unlink(caller, wallet.address);
   if (gone.length === 0)
     throw refusal('wallet_not_found', 'The owner of this agent has no such wallet.', { path: 'address' });
   const wallets = new Set(gone);
-  const open = (await deps.orders.openOfOwner(caller.userId)).filter(
+  const open = (await needs.orders.openOfOwner(caller.userId)).filter(
     (row) => wallets.has(row.walletAddress) || wallets.has(row.funder),
   );
   return {
@@ -272,10 +310,14 @@ export async function unlinkWallet(
   };
 }
 
-export async function updateSolAddress(deps: Deps, caller: Caller, asked: string): Promise<SolAddressResult> {
+export async function updateSolAddress(
+  needs: WalletLinkNeeds,
+  caller: Caller,
+  asked: string,
+): Promise<SolAddressResult> {
   const wallet = walletOf(asked, 'solAddress');
-  await deps.walletLinks.setSolAddress(caller.agentId, wallet.address);
-  if (wallet.kind === 'solana') await credit(deps, wallet.address);
+  await needs.walletLinks.setSolAddress(caller.agentId, wallet.address);
+  if (wallet.kind === 'solana') await credit(needs, wallet.address);
   return {
     success: true,
     solAddress: wallet.address,

@@ -7,7 +7,7 @@ import {
   type FaucetResponse,
   LIMITS,
 } from '@bellwether/contract';
-import { microToNumber, parseMicro } from '@bellwether/contract/decimals';
+import { type Micro, microToNumber, parseMicro } from '@bellwether/contract/decimals';
 import {
   type Address,
   asAddress,
@@ -15,11 +15,27 @@ import {
   signatureTypeOf,
   walletKindsOf,
 } from '@bellwether/protocol';
-import type { Caller } from '../ports/stores.ts';
-import type { VenueSecrets } from '../ports/venue.ts';
-import type { Deps } from './deps.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { AgentStore, Caller, WalletStore } from '../ports/stores.ts';
+import type { VenueSecrets, Venues } from '../ports/venue.ts';
 import { type Refusal, refusal } from './refusal.ts';
-import { currentBalance, faucetVenue, venuesFor, venuesWith } from './venues.ts';
+import { currentBalance, faucetVenue, type HasVenues, venuesFor, venuesWith } from './venues.ts';
+
+export interface CredentialNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly agents: AgentStore;
+  readonly wallets: WalletStore;
+  readonly venues: Venues;
+}
+
+export interface FaucetNeeds {
+  readonly clock: Clock;
+  readonly wallets: WalletStore;
+  readonly venues: Venues;
+  readonly faucetPerDay: Micro;
+}
 
 /** Binds a sealed credential to its row. */
 export const credentialIdentity = (userId: bigint, walletAddress: string): string =>
@@ -38,8 +54,8 @@ function funderOf(eoa: Address, wallet: Address, type: SignatureType): Address {
 }
 
 /** By the first venue that accepts the credentials; `null`: none does. */
-async function keyOwner(deps: Deps, secrets: VenueSecrets): Promise<Address | null> {
-  for (const { signedOrders } of venuesWith(deps, 'signedOrders')) {
+async function keyOwner(needs: HasVenues, secrets: VenueSecrets): Promise<Address | null> {
+  for (const { signedOrders } of venuesWith(needs, 'signedOrders')) {
     const eoa = await signedOrders.verifyCredentials(secrets);
     if (eoa !== null) return eoa;
   }
@@ -47,12 +63,12 @@ async function keyOwner(deps: Deps, secrets: VenueSecrets): Promise<Address | nu
 }
 
 export async function registerCredentials(
-  deps: Deps,
+  needs: CredentialNeeds,
   caller: Caller,
   request: CredentialRequest,
 ): Promise<CredentialResult> {
   const walletAddress = asAddress(request.walletAddress);
-  const eoa = await keyOwner(deps, {
+  const eoa = await keyOwner(needs, {
     apiKey: request.apiKey,
     secret: request.apiSecret,
     passphrase: request.apiPassphrase,
@@ -60,9 +76,9 @@ export async function registerCredentials(
   if (eoa === null)
     throw refusal('venue_credentials_invalid', 'The venue does not accept this key, secret and passphrase.');
   const type = walletType(eoa, walletAddress, request);
-  const registeredAt = deps.clock.now();
+  const registeredAt = needs.clock.now();
   const funder = funderOf(eoa, walletAddress, type);
-  const sealed = deps.secrets.seal(
+  const sealed = needs.secrets.seal(
     JSON.stringify({ apiKey: request.apiKey, secret: request.apiSecret, passphrase: request.apiPassphrase }),
     credentialIdentity(caller.userId, walletAddress),
   );
@@ -72,17 +88,17 @@ export async function registerCredentials(
     eoa,
     funder,
     signatureType: type,
-    apiKeyHash: deps.secrets.hash(request.apiKey),
+    apiKeyHash: needs.secrets.hash(request.apiKey),
     sealed,
     registeredAt,
   };
-  const outcome = await deps.wallets.register(caller, credential, LIMITS.walletsPerOwner);
+  const outcome = await needs.wallets.register(caller, credential, LIMITS.walletsPerOwner);
   if (outcome === 'full') throw tooManyWallets('walletAddress');
   if (outcome === 'taken')
     throw refusal('wallet_already_registered', 'Another owner has registered this wallet.', {
       path: 'walletAddress',
     });
-  await Promise.all(venuesFor(deps, funder).map(({ paper }) => paper?.credit(funder)));
+  await Promise.all(venuesFor(needs, funder).map(({ paper }) => paper?.credit(funder)));
   return {
     success: true,
     hasCredentials: true,
@@ -121,15 +137,15 @@ function walletType(eoa: Address, wallet: Address, request: CredentialRequest): 
 }
 
 export async function checkCredentials(
-  deps: Deps,
+  needs: CredentialNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<CredentialCheck> {
   const walletAddress =
     asked === undefined
-      ? ((await deps.agents.byId(caller.agentId))?.walletAddress ?? null)
+      ? ((await needs.agents.byId(caller.agentId))?.walletAddress ?? null)
       : asAddress(asked);
-  const found = walletAddress === null ? null : await deps.wallets.credential(caller, walletAddress);
+  const found = walletAddress === null ? null : await needs.wallets.credential(caller, walletAddress);
   return {
     hasCredentials: found !== null,
     walletAddress: asked ?? walletAddress,
@@ -137,16 +153,16 @@ export async function checkCredentials(
   };
 }
 
-export async function drawFaucet(deps: Deps, request: FaucetRequest): Promise<FaucetResponse> {
-  const venue = faucetVenue(deps);
+export async function drawFaucet(needs: FaucetNeeds, request: FaucetRequest): Promise<FaucetResponse> {
+  const venue = faucetVenue(needs);
   if (venue?.paper.faucet === undefined) throw refusal('paper_only');
   const address = asAddress(request.address);
   const amount = parseMicro(request.amount);
-  const drawn = await deps.wallets.drawFaucet(address, amount, deps.faucetPerDay, deps.clock.now());
+  const drawn = await needs.wallets.drawFaucet(address, amount, needs.faucetPerDay, needs.clock.now());
   if (!drawn.ok) {
     throw refusal(
       'faucet_allowance_exceeded',
-      `${microToNumber(drawn.left)} of today's ${microToNumber(deps.faucetPerDay)} is left for this address.`,
+      `${microToNumber(drawn.left)} of today's ${microToNumber(needs.faucetPerDay)} is left for this address.`,
       { path: 'amount' },
     );
   }

@@ -4,24 +4,28 @@
  */
 import type { RiskAlert } from '@bellwether/contract';
 import type { Caller } from '../ports/stores.ts';
-import { briefing } from './briefing.ts';
-import type { Deps } from './deps.ts';
+import type { WebhookStore } from '../ports/webhooks.ts';
+import { type BriefingNeeds, briefing } from './briefing.ts';
+
+export interface WatchRisksNeeds extends BriefingNeeds {
+  readonly webhooks: WebhookStore;
+}
 
 const AGENTS_AT_ONCE = 4;
 
 /** What keeps its name while an alert stands: its figures may change. */
 const nameOf = (alert: RiskAlert): string => `${alert.code} ${alert.marketId ?? ''}`;
 
-async function watch(deps: Deps, agent: Omit<Caller, 'keyId'>): Promise<void> {
-  const { riskAlerts } = await briefing(deps, { ...agent, keyId: 0n }, { includeMarkets: false });
+async function watch(needs: WatchRisksNeeds, agent: Omit<Caller, 'keyId'>): Promise<void> {
+  const { riskAlerts } = await briefing(needs, { ...agent, keyId: 0n }, { includeMarkets: false });
   const alerts = new Map(riskAlerts.map((alert) => [nameOf(alert), { ...alert }]));
-  await deps.webhooks.raise(agent.agentId, alerts, deps.clock.now());
+  await needs.webhooks.raise(agent.agentId, alerts, needs.clock.now());
 }
 
-export async function watchRisks(deps: Deps): Promise<void> {
-  const listeners = [...(await deps.webhooks.listeners('risk'))];
+export async function watchRisks(needs: WatchRisksNeeds): Promise<void> {
+  const listeners = [...(await needs.webhooks.listeners('risk'))];
   const work = async () => {
-    for (let agent = listeners.pop(); agent !== undefined; agent = listeners.pop()) await watch(deps, agent);
+    for (let agent = listeners.pop(); agent !== undefined; agent = listeners.pop()) await watch(needs, agent);
   };
   await Promise.all(Array.from({ length: AGENTS_AT_ONCE }, work));
 }

@@ -8,10 +8,30 @@ import {
   type WebhookRequest,
 } from '@bellwether/contract';
 import { hexToBytes, verifyWebhookSignature } from '@bellwether/protocol';
+import type { Clock } from '../ports/clock.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import type { Caller } from '../ports/stores.ts';
-import type { DeliveryRow, EndpointRow } from '../ports/webhooks.ts';
-import type { Deps } from './deps.ts';
+import type {
+  DeliveryRow,
+  EndpointRow,
+  InboundSources,
+  WebhookSender,
+  WebhookStore,
+} from '../ports/webhooks.ts';
 import { refusal } from './refusal.ts';
+
+export interface WebhookNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly webhooks: WebhookStore;
+  readonly webhookSender: WebhookSender;
+}
+
+export interface InboundNeeds {
+  readonly clock: Clock;
+  readonly webhooks: WebhookStore;
+  readonly inboundSources: InboundSources;
+}
 
 /** Binds a sealed secret to its row. */
 export const webhookSecretIdentity = (agentId: string, id: string): string => `webhooks/${agentId}/${id}`;
@@ -56,64 +76,64 @@ const deliveryRecord = (row: DeliveryRow): WebhookDelivery => ({
 });
 
 export async function createWebhook(
-  deps: Deps,
+  needs: WebhookNeeds,
   caller: Caller,
   request: WebhookRequest,
 ): Promise<NewWebhook> {
-  const fault = deps.webhookSender.refuse(request.url);
+  const fault = needs.webhookSender.refuse(request.url);
   if (fault !== null) throw refusal('webhook_url_refused', fault, { path: 'url' });
-  const id = deps.secrets.newId();
-  const secret = `whsec_${deps.secrets.newToken()}`;
+  const id = needs.secrets.newId();
+  const secret = `whsec_${needs.secrets.newToken()}`;
   const endpoint = {
     id,
     agentId: caller.agentId,
     url: request.url,
     events: request.events,
     description: request.description ?? '',
-    secret: deps.secrets.seal(secret, webhookSecretIdentity(caller.agentId, id)),
-    createdAt: deps.clock.now(),
+    secret: needs.secrets.seal(secret, webhookSecretIdentity(caller.agentId, id)),
+    createdAt: needs.clock.now(),
   };
-  if (!(await deps.webhooks.add(endpoint, WEBHOOK_LIMITS.endpointsPerAgent))) {
+  if (!(await needs.webhooks.add(endpoint, WEBHOOK_LIMITS.endpointsPerAgent))) {
     throw refusal(
       'webhook_limit_reached',
       `An agent has at most ${WEBHOOK_LIMITS.endpointsPerAgent} webhooks.`,
     );
   }
-  return { ...webhookRecord(await requireWebhook(deps, caller, id)), secret };
+  return { ...webhookRecord(await requireWebhook(needs, caller, id)), secret };
 }
 
-export const listWebhooks = async (deps: Deps, caller: Caller): Promise<Webhook[]> =>
-  (await deps.webhooks.list(caller.agentId)).map(webhookRecord);
+export const listWebhooks = async (needs: WebhookNeeds, caller: Caller): Promise<Webhook[]> =>
+  (await needs.webhooks.list(caller.agentId)).map(webhookRecord);
 
-async function requireWebhook(deps: Deps, caller: Caller, id: string): Promise<EndpointRow> {
-  const row = await deps.webhooks.byId(caller.agentId, id);
+async function requireWebhook(needs: WebhookNeeds, caller: Caller, id: string): Promise<EndpointRow> {
+  const row = await needs.webhooks.byId(caller.agentId, id);
   if (row === null) throw refusal('webhook_not_found');
   return row;
 }
 
 export async function deleteWebhook(
-  deps: Deps,
+  needs: WebhookNeeds,
   caller: Caller,
   id: string,
 ): Promise<{ success: true; id: string }> {
-  if (!(await deps.webhooks.remove(caller.agentId, id))) throw refusal('webhook_not_found');
+  if (!(await needs.webhooks.remove(caller.agentId, id))) throw refusal('webhook_not_found');
   return { success: true, id };
 }
 
-export async function enableWebhook(deps: Deps, caller: Caller, id: string): Promise<Webhook> {
-  await deps.webhooks.enable(caller.agentId, id, deps.clock.now());
-  return webhookRecord(await requireWebhook(deps, caller, id));
+export async function enableWebhook(needs: WebhookNeeds, caller: Caller, id: string): Promise<Webhook> {
+  await needs.webhooks.enable(caller.agentId, id, needs.clock.now());
+  return webhookRecord(await requireWebhook(needs, caller, id));
 }
 
-export async function testWebhook(deps: Deps, caller: Caller, id: string): Promise<WebhookDelivery> {
-  const endpoint = await requireWebhook(deps, caller, id);
+export async function testWebhook(needs: WebhookNeeds, caller: Caller, id: string): Promise<WebhookDelivery> {
+  const endpoint = await requireWebhook(needs, caller, id);
   if (!endpoint.enabled)
     throw refusal('webhook_disabled', 'The webhook was switched off after repeated failure.');
-  const row = await deps.webhooks.tellEndpoint(id, deps.secrets.newId(), {
+  const row = await needs.webhooks.tellEndpoint(id, needs.secrets.newId(), {
     agentId: caller.agentId,
     type: 'webhook.test',
     data: { webhookId: id, message: 'A test, asked for with POST /webhooks/{id}/test.' },
-    at: deps.clock.now(),
+    at: needs.clock.now(),
   });
   return deliveryRecord(row);
 }
@@ -127,13 +147,13 @@ export interface DeliveriesQuery {
 const DELIVERIES_PER_PAGE = 20;
 
 export async function listWebhookDeliveries(
-  deps: Deps,
+  needs: WebhookNeeds,
   caller: Caller,
   id: string,
   { status, limit = DELIVERIES_PER_PAGE, before }: DeliveriesQuery,
 ): Promise<{ deliveries: WebhookDelivery[]; total: number }> {
-  await requireWebhook(deps, caller, id);
-  const { rows, total } = await deps.webhooks.deliveries(caller.agentId, id, {
+  await requireWebhook(needs, caller, id);
+  const { rows, total } = await needs.webhooks.deliveries(caller.agentId, id, {
     limit,
     ...(status === undefined ? {} : { status }),
     ...(before === undefined ? {} : { before: BigInt(before) }),
@@ -153,18 +173,18 @@ const NO_SECRET = 'no such source, and nobody has this secret';
 
 /** @throws Refusal webhook_signature_invalid: the same for a wrong signature and for a source that nobody configured */
 export async function receiveWebhook(
-  deps: Deps,
+  needs: InboundNeeds,
   { source, signature, body }: Callback,
 ): Promise<{ received: true }> {
-  const secret = deps.inboundSources.secretOf(source);
+  const secret = needs.inboundSources.secretOf(source);
   const signed = verifyWebhookSignature(secret ?? NO_SECRET, body, signature);
   if (secret === null || !signed || signature === undefined)
     throw refusal('webhook_signature_invalid', 'The signature does not fit the body and the source.');
-  await deps.webhooks.receive({
+  await needs.webhooks.receive({
     source,
     signature: hexToBytes(signature),
     body,
-    at: deps.clock.now(),
+    at: needs.clock.now(),
   });
   return { received: true };
 }

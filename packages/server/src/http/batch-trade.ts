@@ -5,8 +5,8 @@ import {
   TradeRequest as TradeSchema,
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
-import type { Deps } from '../app/deps.ts';
 import { type BatchItem, type BatchOutcome, placeBatch } from '../app/orders/signed/batch-trade.ts';
+import type { PlaceTradeNeeds } from '../app/orders/signed/place-trade.ts';
 import { describeFault, problemOf } from './problem.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Bind } from './routes.ts';
@@ -30,9 +30,9 @@ function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index
   return { index, success: false, status, orderId, trade: null, problem };
 }
 
-export function bindBatchTrade(bind: Bind, deps: Deps): void {
+export function bindBatchTrade(bind: Bind, needs: PlaceTradeNeeds): void {
   bind(batchTrade, async ({ caller, body, request }) => {
-    const outcomes = await placeBatch(deps, {
+    const outcomes = await placeBatch(needs, {
       caller,
       items: (body.orders as readonly unknown[]).map(itemOf),
       requestId: request.id,

@@ -1,17 +1,16 @@
 import { listVenueBPositions, listVenueBPositionsByPost } from '@bellwether/contract';
-import type { Deps } from '../app/deps.ts';
-import { chainPositions } from '../app/quoted-positions.ts';
+import { type ChainPositionNeeds, chainPositions } from '../app/quoted-positions.ts';
 import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
-export function bindChainPositions(bind: Bind, deps: Deps): void {
+export function bindChainPositions(bind: Bind, needs: ChainPositionNeeds): void {
   bind(listVenueBPositions, async ({ caller, query, request, reply }) => {
-    const positions = await chainPositions(deps, caller, query.userPublicKey);
+    const positions = await chainPositions(needs, caller, query.userPublicKey);
     paginate(request, reply, positions.length);
     return positions;
   });
   bind(listVenueBPositionsByPost, async ({ caller, body, request, reply }) => {
-    const positions = await chainPositions(deps, caller, body.userPublicKey);
+    const positions = await chainPositions(needs, caller, body.userPublicKey);
     paginate(request, reply, positions.length);
     return positions;
   });

@@ -2,8 +2,7 @@
 import { ERRORS, getClaim, getClaimByQuery } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lookUpClaim } from '../app/agents.ts';
-import type { Deps } from '../app/deps.ts';
-import { claimPreview } from '../app/owned-agents.ts';
+import { claimPreview, type OwnedAgentNeeds } from '../app/owned-agents.ts';
 import { Refusal } from '../app/refusal.ts';
 import { type Identities, sessionToken } from './identify.ts';
 import { claimPage } from './pages/claim-page.ts';
@@ -12,7 +11,7 @@ import type { Bind } from './routes.ts';
 
 export function bindClaims(
   bind: Bind,
-  deps: Deps,
+  needs: OwnedAgentNeeds & { readonly publicUrl: string },
   { ownerOf }: Pick<Identities, 'ownerOf'>,
   siteOf: () => Site,
 ): void {
@@ -23,8 +22,8 @@ export function bindClaims(
     if (there !== null) return reply.redirect(there, 302);
     try {
       const [preview, owner] = await Promise.all([
-        claimPreview(deps, code),
-        ownerOf(sessionToken(request, deps.publicUrl)),
+        claimPreview(needs, code),
+        ownerOf(sessionToken(request, needs.publicUrl)),
       ]);
       return sendPage(reply, 200, claimPage(site, { ...preview, owner, claimCode: code ?? '' }));
     } catch (error) {
@@ -37,7 +36,7 @@ export function bindClaims(
   const claim = async (code: string | undefined, request: FastifyRequest, reply: FastifyReply) => {
     // One address, two readers: a shared cache must not mix them up.
     reply.header('vary', 'accept, origin').header('cache-control', 'no-store');
-    return wantsHtml(request) ? showPage(code, request, reply) : lookUpClaim(deps, code);
+    return wantsHtml(request) ? showPage(code, request, reply) : lookUpClaim(needs, code);
   };
   bind(getClaim, ({ params, request, reply }) => claim(params.claimCode, request, reply));
   bind(getClaimByQuery, ({ query, request, reply }) => claim(query.claimCode, request, reply));

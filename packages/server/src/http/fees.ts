@@ -1,16 +1,15 @@
 import { chargeFee, chargeFeeByAgent, type FeeChargeResponse, getDelegation } from '@bellwether/contract';
-import type { Deps } from '../app/deps.ts';
 import * as fees from '../app/fees/charge-fee.ts';
-import { delegationOf } from '../app/fees/delegation.ts';
+import { type DelegationNeeds, delegationOf } from '../app/fees/delegation.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Bind, Input } from './routes.ts';
 
 type ChargeInput = Pick<Input<typeof chargeFee>, 'body' | 'caller' | 'request' | 'reply'>;
 
-export function bindFees(bind: Bind, deps: Deps): void {
+export function bindFees(bind: Bind, needs: fees.ChargeFeeNeeds & DelegationNeeds): void {
   const charge = async ({ body, caller, request, reply }: ChargeInput): Promise<FeeChargeResponse> => {
     const key = request.keyed?.key ?? null;
-    const { answer, replayed } = await fees.chargeFee(deps, caller, body, {
+    const { answer, replayed } = await fees.chargeFee(needs, caller, body, {
       key,
       requestId: request.id,
       deadline: deadlineOf(request),
@@ -22,5 +21,5 @@ export function bindFees(bind: Bind, deps: Deps): void {
   };
   bind(chargeFee, charge);
   bind(chargeFeeByAgent, charge);
-  bind(getDelegation, ({ caller, query }) => delegationOf(deps, caller, query.walletAddress));
+  bind(getDelegation, ({ caller, query }) => delegationOf(needs, caller, query.walletAddress));
 }

@@ -6,8 +6,7 @@ import {
   resetRiskSettings,
   updateRiskSettings,
 } from '@bellwether/contract';
-import type { Deps } from '../app/deps.ts';
-import { readSettings, resetSettings, updateSettings } from '../app/settings.ts';
+import { readSettings, resetSettings, type SettingsNeeds, updateSettings } from '../app/settings.ts';
 import * as journal from '../app/trades-journal.ts';
 import { offsetPages, paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
@@ -15,17 +14,17 @@ import type { Bind } from './routes.ts';
 const DEFAULT_TRADES = 50;
 const DEFAULT_ENTRIES = 20;
 
-export function bindJournal(bind: Bind, deps: Deps): void {
+export function bindJournal(bind: Bind, needs: journal.JournalNeeds & SettingsNeeds): void {
   bind(listAgentTrades, async ({ caller, query, request, reply }) => {
     const { limit = DEFAULT_TRADES, offset = 0, ...rest } = query;
-    const page = await journal.agentTrades(deps, caller, { ...rest, limit, offset });
+    const page = await journal.agentTrades(needs, caller, { ...rest, limit, offset });
     paginate(request, reply, page.total, offsetPages(offset, limit, page.total));
     return page;
   });
-  bind(listTradesByStrategy, ({ caller }) => journal.tradesByStrategy(deps, caller));
-  bind(getLeaderboard, ({ query }) => journal.leaderboard(deps, query.limit ?? DEFAULT_ENTRIES));
+  bind(listTradesByStrategy, ({ caller }) => journal.tradesByStrategy(needs, caller));
+  bind(getLeaderboard, ({ query }) => journal.leaderboard(needs, query.limit ?? DEFAULT_ENTRIES));
 
-  bind(getRiskSettings, ({ caller }) => readSettings(deps, caller));
-  bind(updateRiskSettings, ({ caller, body }) => updateSettings(deps, caller, body));
-  bind(resetRiskSettings, ({ caller }) => resetSettings(deps, caller));
+  bind(getRiskSettings, ({ caller }) => readSettings(needs, caller));
+  bind(updateRiskSettings, ({ caller, body }) => updateSettings(needs, caller, body));
+  bind(resetRiskSettings, ({ caller }) => resetSettings(needs, caller));
 }

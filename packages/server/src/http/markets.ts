@@ -5,17 +5,16 @@ import {
   getOrderBook,
   listMarkets,
 } from '@bellwether/contract';
-import type { Deps } from '../app/deps.ts';
-import { marketContext } from '../app/market-context.ts';
+import { type MarketContextNeeds, marketContext } from '../app/market-context.ts';
 import * as markets from '../app/markets.ts';
 import { narrowed, pageOf } from '../app/position-filters.ts';
-import { currentPositions } from '../app/positions.ts';
+import { currentPositions, type PositionNeeds } from '../app/positions.ts';
 import { offsetPages, paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
-export function bindMarkets(bind: Bind, deps: Deps): void {
+export function bindMarkets(bind: Bind, needs: MarketContextNeeds & PositionNeeds): void {
   bind(listMarkets, async ({ query, request, reply }) => {
-    const { items, total, limit, page } = await markets.searchMarkets(deps, query);
+    const { items, total, limit, page } = await markets.searchMarkets(needs, query);
     const pageCount = limit === 0 ? 0 : Math.ceil(total / limit);
     paginate(request, reply, total, {
       name: 'page',
@@ -25,13 +24,13 @@ export function bindMarkets(bind: Bind, deps: Deps): void {
     });
     return items;
   });
-  bind(getMarketContext, ({ caller, params, query }) => marketContext(deps, caller, params.marketId, query));
-  bind(getOrderBook, ({ params, query }) => markets.getOrderBook(deps, params.tokenId, query.venue));
+  bind(getMarketContext, ({ caller, params, query }) => marketContext(needs, caller, params.marketId, query));
+  bind(getOrderBook, ({ params, query }) => markets.getOrderBook(needs, params.tokenId, query.venue));
   bind(getCurrentPositions, async ({ caller, query, request, reply }) => {
     const { limit, offset = 0 } = query;
-    const positions = narrowed(await currentPositions(deps, caller, query), query);
+    const positions = narrowed(await currentPositions(needs, caller, query), query);
     paginate(request, reply, positions.length, offsetPages(offset, limit, positions.length));
     return pageOf(positions, offset, limit);
   });
-  bind(getMarket, ({ params, query }) => markets.getMarket(deps, params.id, query.venue));
+  bind(getMarket, ({ params, query }) => markets.getMarket(needs, params.id, query.venue));
 }

@@ -19,9 +19,9 @@ import {
   updateOwnerSafeguards,
 } from '@bellwether/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../app/deps.ts';
 import * as agents from '../app/owned-agents.ts';
 import * as owners from '../app/owners.ts';
+import type { HasVenues } from '../app/venues.ts';
 import { sessionCookie, sessionToken } from './identify.ts';
 import { limitPages } from './page-limit.ts';
 import { assetPaths, readAssets } from './pages/assets.ts';
@@ -29,72 +29,80 @@ import { elsewhere, errorPage, type Site, sendPage } from './pages/layout.ts';
 import { ownerPage, signInPage } from './pages/owner-page.ts';
 import type { Bind, Gate } from './routes.ts';
 
+interface Published {
+  readonly publicUrl: string;
+}
+
 const SESSION_S = owners.SESSION_MS / 1000;
 const A_YEAR_S = 365 * 24 * 3600;
 
-export function bindOwners(bind: Bind, deps: Deps, forgetKey: (keyId: bigint) => Promise<void>): void {
+export function bindOwners(
+  bind: Bind,
+  needs: owners.OwnerNeeds & agents.OwnedAgentNeeds & Published,
+  forgetKey: (keyId: bigint) => Promise<void>,
+): void {
   const session = (reply: FastifyReply, token: string | null) =>
     reply
-      .header('set-cookie', sessionCookie(token, deps.publicUrl, SESSION_S))
+      .header('set-cookie', sessionCookie(token, needs.publicUrl, SESSION_S))
       .header('cache-control', 'no-store');
   const welcome = async ({ owner, token }: owners.SignedIn, request: FastifyRequest, reply: FastifyReply) => {
-    await owners.signOut(deps, sessionToken(request, deps.publicUrl));
+    await owners.signOut(needs, sessionToken(request, needs.publicUrl));
     session(reply, token);
     return owners.sessionRecord(owner);
   };
 
   bind(getOwnerSession, async ({ request, reply }) => {
     reply.header('cache-control', 'no-store');
-    return owners.sessionRecord(await owners.ownerOfSession(deps, sessionToken(request, deps.publicUrl)));
+    return owners.sessionRecord(await owners.ownerOfSession(needs, sessionToken(request, needs.publicUrl)));
   });
-  bind(passkeyRegistrationOptions, ({ body }) => owners.beginRegistration(deps, body.name));
-  bind(passkeySignInOptions, () => owners.beginSignIn(deps));
+  bind(passkeyRegistrationOptions, ({ body }) => owners.beginRegistration(needs, body.name));
+  bind(passkeySignInOptions, () => owners.beginSignIn(needs));
   bind(registerPasskey, async ({ body, request, reply }) =>
-    welcome(await owners.finishRegistration(deps, body), request, reply),
+    welcome(await owners.finishRegistration(needs, body), request, reply),
   );
   bind(signInWithPasskey, async ({ body, request, reply }) =>
-    welcome(await owners.finishSignIn(deps, body), request, reply),
+    welcome(await owners.finishSignIn(needs, body), request, reply),
   );
   bind(signOutOwner, async ({ request, reply }) => {
-    await owners.signOut(deps, sessionToken(request, deps.publicUrl));
+    await owners.signOut(needs, sessionToken(request, needs.publicUrl));
     session(reply, null);
     return owners.SIGNED_OUT;
   });
 
-  bind(claimAgent, ({ owner, body }) => agents.claim(deps, owner, body.claimCode, forgetKey));
+  bind(claimAgent, ({ owner, body }) => agents.claim(needs, owner, body.claimCode, forgetKey));
   bind(listOwnerAgents, ({ owner, reply }) => {
     reply.header('cache-control', 'no-store');
-    return agents.listAgents(deps, owner);
+    return agents.listAgents(needs, owner);
   });
   bind(updateOwnerSafeguards, ({ owner, params, body }) =>
-    agents.setSafeguards(deps, owner, params.agentId, body),
+    agents.setSafeguards(needs, owner, params.agentId, body),
   );
-  bind(pauseOwnerAgent, ({ owner, params, body }) => agents.pause(deps, owner, params.agentId, body.paused));
-  bind(listOwnerAgentKeys, ({ owner, params }) => agents.listKeys(deps, owner, params.agentId));
-  bind(revokeOwnerAgentKey, ({ owner, params }) => agents.revokeKey(deps, owner, params, forgetKey));
-  bind(listOwnerAgentWallets, ({ owner, params }) => agents.listWallets(deps, owner, params.agentId));
+  bind(pauseOwnerAgent, ({ owner, params, body }) => agents.pause(needs, owner, params.agentId, body.paused));
+  bind(listOwnerAgentKeys, ({ owner, params }) => agents.listKeys(needs, owner, params.agentId));
+  bind(revokeOwnerAgentKey, ({ owner, params }) => agents.revokeKey(needs, owner, params, forgetKey));
+  bind(listOwnerAgentWallets, ({ owner, params }) => agents.listWallets(needs, owner, params.agentId));
   bind(grantOwnerAgentWallet, ({ owner, params, body }) =>
-    agents.grantWallet(deps, owner, params.agentId, body),
+    agents.grantWallet(needs, owner, params.agentId, body),
   );
-  bind(listLeftWallets, ({ owner }) => agents.leftWallets(deps, owner));
-  bind(liftOwnerWallet, ({ owner, body }) => agents.liftLocks(deps, owner, body));
-  bind(liftOperatorWallet, ({ body }) => agents.liftLocks(deps, null, body));
+  bind(listLeftWallets, ({ owner }) => agents.leftWallets(needs, owner));
+  bind(liftOwnerWallet, ({ owner, body }) => agents.liftLocks(needs, owner, body));
+  bind(liftOperatorWallet, ({ body }) => agents.liftLocks(needs, null, body));
 }
 
 /** What pages are made with; the public URL may be known only once the service listens. */
-export function createSite(deps: Deps): () => Site {
+export function createSite(needs: HasVenues & Published): () => Site {
   const assets = assetPaths(readAssets());
   return () => ({
-    publicUrl: deps.publicUrl,
+    publicUrl: needs.publicUrl,
     assets,
-    venues: [...deps.venues.values()].map(({ id, backend }) => ({ name: id, backend })),
+    venues: [...needs.venues.values()].map(({ id, backend }) => ({ name: id, backend })),
   });
 }
 
 /** @returns the paths, for the table of methods */
 export function servePages(
   app: FastifyInstance,
-  deps: Deps,
+  needs: agents.OwnedAgentNeeds & Published,
   gate: Gate,
   siteOf: () => Site,
 ): readonly { readonly path: string; readonly method: 'GET' }[] {
@@ -104,11 +112,11 @@ export function servePages(
     const site = siteOf();
     const there = elsewhere(request, site, '/owner');
     if (there !== null) return reply.redirect(there, 302);
-    const owner = await gate.ownerOf(sessionToken(request, deps.publicUrl));
+    const owner = await gate.ownerOf(sessionToken(request, needs.publicUrl));
     if (owner === null) return sendPage(reply, 200, signInPage(site));
     const [details, left] = await Promise.all([
-      agents.agentDetails(deps, owner),
-      agents.leftWallets(deps, owner),
+      agents.agentDetails(needs, owner),
+      agents.leftWallets(needs, owner),
     ]);
     return sendPage(reply, 200, ownerPage(site, owner, details, left));
   });

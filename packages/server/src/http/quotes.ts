@@ -7,13 +7,20 @@ import {
   submitVenueB,
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
-import type { Deps } from '../app/deps.ts';
-import { quote, quoteFaults } from '../app/orders/quoted/quote.ts';
+import { type QuoteNeeds, quote, quoteFaults } from '../app/orders/quoted/quote.ts';
 import * as orders from '../app/orders/quoted/records.ts';
-import { submit } from '../app/orders/quoted/submit.ts';
+import { type SubmitNeeds, submit } from '../app/orders/quoted/submit.ts';
 import { paginate } from './pagination.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Aliases, Bind } from './routes.ts';
+
+type Needs = QuoteNeeds &
+  SubmitNeeds &
+  orders.ReadQuotedNeeds &
+  orders.QuotedOrderNeeds & {
+    /** In which a trusted proxy names the caller's country (ISO 3166 alpha-2); `null`: no proxy names it. */
+    readonly geography: { readonly header: string | null };
+  };
 
 const DEFAULT_PAGE = 50;
 const NEUTRAL = '/venueb/';
@@ -34,11 +41,11 @@ function countryOf({ headers, fromProxy }: FastifyRequest, header: string | null
   return typeof named === 'string' ? named : null;
 }
 
-export function bindQuotes(bind: Bind, deps: Deps): void {
+export function bindQuotes(bind: Bind, needs: Needs): void {
   bind(
     quoteVenueB,
     async ({ caller, body, request }) => {
-      const answer = await quote(deps, caller, body, countryOf(request, deps.geography.header));
+      const answer = await quote(needs, caller, body, countryOf(request, needs.geography.header));
       // What could not be had a moment ago is asked for anew.
       request.hadNoEffect = answer.quoteErrorCode !== undefined;
       return answer;
@@ -46,11 +53,11 @@ export function bindQuotes(bind: Bind, deps: Deps): void {
     quoteFaults,
   );
   bind(submitVenueB, ({ caller, body, request }) =>
-    submit(deps, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
+    submit(needs, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
   );
   bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
     const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;
-    const page = await orders.listQuotedOrders(deps, caller, {
+    const page = await orders.listQuotedOrders(needs, caller, {
       limit,
       offset,
       ...(marketTicker === undefined ? {} : { conditionId: marketTicker }),
@@ -63,6 +70,6 @@ export function bindQuotes(bind: Bind, deps: Deps): void {
     });
     return page.orders;
   });
-  bind(getVenueBOrder, ({ caller, params }) => orders.getQuotedOrder(deps, caller, params.orderId));
-  bind(cancelVenueBOrder, ({ caller, body }) => orders.cancelQuotedOrder(deps, caller, body));
+  bind(getVenueBOrder, ({ caller, params }) => orders.getQuotedOrder(needs, caller, params.orderId));
+  bind(cancelVenueBOrder, ({ caller, body }) => orders.cancelQuotedOrder(needs, caller, body));
 }

@@ -9,48 +9,39 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { Deps } from '../app/deps.ts';
+import type { ResolveDoubtNeeds } from '../app/orders/signed/resolve-doubt.ts';
 import { quotingVenue } from '../app/venues.ts';
+import type { InboundNeeds } from '../app/webhooks.ts';
 import { noteCallers, type TrustProxy, trustOf } from './addresses.ts';
-import { bindAgents } from './agents.ts';
-import { bindBatchTrade } from './batch-trade.ts';
-import { bindBriefing } from './briefing.ts';
-import { bindChainPositions } from './chain-positions.ts';
-import { bindClaims } from './claims.ts';
 import { serializeWhenUsed } from './compile-when-used.ts';
 import { answerBroken, type ConnectionLimits, closeInTime, createHttpServer } from './connections.ts';
 import { bindDocs } from './docs-page.ts';
-import { bindFees } from './fees.ts';
 import { serveFrontPage } from './front-page.ts';
 import { serveGuides } from './guides.ts';
 import { cookieName } from './identify.ts';
-import { bindJournal } from './journal.ts';
 import { bindLlmsText, llmsText } from './llms-text.ts';
-import { bindMarkets } from './markets.ts';
 import { bindMetrics } from './metrics.ts';
-import { bindOwners, createSite, servePages } from './owners.ts';
-import { bindPositions } from './positions.ts';
+import { createSite, servePages } from './owners.ts';
 import { handleError, sendProblem } from './problem.ts';
-import { bindQuotes, quoteAliases } from './quotes.ts';
+import { quoteAliases } from './quotes.ts';
 import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
+import { bindResources, type ResourceNeeds } from './resources.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
-import { bindSkills } from './skills.ts';
 import { takeIn } from './take-in.ts';
 import { guardTargets } from './targets.ts';
-import { bindTrading } from './trading.ts';
 import { compileFor } from './validators.ts';
-import { bindWallet } from './wallet.ts';
-import { bindWalletLink } from './wallet-link.ts';
 import { openapiWebhooks } from './webhook-docs.ts';
-import { bindInbound, bindWebhooks, takeRawBodies } from './webhooks.ts';
+import { bindInbound, takeRawBodies } from './webhooks.ts';
 
 export interface ReadyState {
   readonly ready: boolean;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+export type ServerNeeds = ResourceNeeds & InboundNeeds & Pick<ResolveDoubtNeeds, 'orders'>;
+
 export interface ServerOptions {
-  readonly deps: Deps;
+  readonly needs: ServerNeeds;
   readonly gate: Gate;
   readonly forgetKey: (keyId: bigint) => Promise<void>;
   readonly logger: FastifyBaseLogger;
@@ -84,7 +75,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const trusts = trustOf(options.trustProxy);
   const app = Fastify<Server>({
     serverFactory: createHttpServer(options.connections, trusts),
-    clientErrorHandler: answerBroken(() => options.deps.publicUrl),
+    clientErrorHandler: answerBroken(() => options.needs.publicUrl),
     // The framework's own chatter is of no use; what matters of a request is logged below.
     loggerInstance: options.logger.child({}, { level: 'warn' }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -103,48 +94,33 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   closeInTime(app);
   setUpRequests(app, options);
   noteCallers(app, trusts, vouchedAddress(options.replicas, options.basePath));
-  guardTargets(app, { ...options, publicUrl: () => options.deps.publicUrl });
+  guardTargets(app, { ...options, publicUrl: () => options.needs.publicUrl });
   bindMetrics(app, options.basePath, {
     gate: options.gate,
-    venues: () => [...options.deps.venues.values()],
-    ordersInDoubt: async () => (await options.deps.orders.inDoubt(options.deps.clock.now())).length,
+    venues: () => [...options.needs.venues.values()],
+    ordersInDoubt: async () => (await options.needs.orders.inDoubt(options.needs.clock.now())).length,
   });
   app.setValidatorCompiler(({ schema, httpPart }) => compileFor(schema as object, httpPart));
   app.addSchema({ $id: 'Problem', ...Problem });
   await app.register(swagger, openapi(options));
 
-  const siteOf = createSite(options.deps);
+  const siteOf = createSite(options.needs);
   const table = new MethodTable();
   const documented: Operation[] = [];
   refuseUnknown(app, table);
   await app.register(
     async (scope) => {
       parseBodies(scope);
-      const aliases = quoteAliases(quotingVenue(options.deps).id);
+      const aliases = quoteAliases(quotingVenue(options.needs).id);
       const { bind, operations, routes } = createBinder(scope, options.gate, aliases);
-      bindAgents(bind, options.deps, options.forgetKey);
-      bindClaims(bind, options.deps, options.gate, siteOf);
-      bindOwners(bind, options.deps, options.forgetKey);
-      bindSkills(bind, options.deps);
-      bindWallet(bind, options.deps);
-      bindWalletLink(bind, options.deps);
-      bindWebhooks(bind, options.deps);
-      bindBriefing(bind, options.deps);
-      bindMarkets(bind, options.deps);
-      bindTrading(bind, options.deps);
-      bindBatchTrade(bind, options.deps);
-      bindPositions(bind, options.deps);
-      bindQuotes(bind, options.deps);
-      bindChainPositions(bind, options.deps);
-      bindJournal(bind, options.deps);
-      bindFees(bind, options.deps);
+      bindResources(bind, { ...options, siteOf });
       await scope.register(async (raw) => {
         takeRawBodies(raw);
         const inbound = createBinder(raw, options.gate);
-        bindInbound(inbound.bind, options.deps);
+        bindInbound(inbound.bind, options.needs);
         for (const route of inbound.operations) table.add(route, options.basePath);
       });
-      const pages = servePages(scope, options.deps, options.gate, siteOf);
+      const pages = servePages(scope, options.needs, options.gate, siteOf);
       const guides = serveGuides(scope, options.gate, siteOf);
       const front = serveFrontPage(scope, options.gate, { siteOf, version: options.version });
       for (const route of [...routes, ...pages, ...guides, ...front]) table.add(route, options.basePath);
@@ -163,7 +139,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
 function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   const { logger, gate, deadlineMs, isDatabaseAway } = options;
-  app.decorate('publicUrl', () => options.deps.publicUrl);
+  app.decorate('publicUrl', () => options.needs.publicUrl);
   app.decorateRequest('caller', null);
   app.decorateRequest('owner', null);
   app.decorateRequest('keyed', null);

@@ -1,14 +1,13 @@
 import { placeTrade } from '@bellwether/contract';
-import type { Deps } from '../app/deps.ts';
-import { orderUseCases } from '../app/orders/order-use-cases.ts';
+import { type OrderNeeds, orderUseCases } from '../app/orders/order-use-cases.ts';
 import * as trade from '../app/orders/signed/place-trade.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Bind } from './routes.ts';
 import { bindUseCases } from './use-cases.ts';
 
-export function bindTrading(bind: Bind, deps: Deps): void {
+export function bindTrading(bind: Bind, needs: trade.PlaceTradeNeeds & OrderNeeds): void {
   bind(placeTrade, ({ caller, body, request }) =>
-    trade.placeTrade(deps, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
+    trade.placeTrade(needs, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
   );
-  bindUseCases(bind, orderUseCases(deps));
+  bindUseCases(bind, orderUseCases(needs));
 }

@@ -8,19 +8,18 @@ import {
   testWebhook,
 } from '@bellwether/contract';
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../app/deps.ts';
 import * as webhooks from '../app/webhooks.ts';
 import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
-export function bindWebhooks(bind: Bind, deps: Deps): void {
-  bind(createWebhook, ({ caller, body }) => webhooks.createWebhook(deps, caller, body));
-  bind(listWebhooks, ({ caller }) => webhooks.listWebhooks(deps, caller));
-  bind(deleteWebhook, ({ caller, params }) => webhooks.deleteWebhook(deps, caller, params.id));
-  bind(enableWebhook, ({ caller, params }) => webhooks.enableWebhook(deps, caller, params.id));
-  bind(testWebhook, ({ caller, params }) => webhooks.testWebhook(deps, caller, params.id));
+export function bindWebhooks(bind: Bind, needs: webhooks.WebhookNeeds): void {
+  bind(createWebhook, ({ caller, body }) => webhooks.createWebhook(needs, caller, body));
+  bind(listWebhooks, ({ caller }) => webhooks.listWebhooks(needs, caller));
+  bind(deleteWebhook, ({ caller, params }) => webhooks.deleteWebhook(needs, caller, params.id));
+  bind(enableWebhook, ({ caller, params }) => webhooks.enableWebhook(needs, caller, params.id));
+  bind(testWebhook, ({ caller, params }) => webhooks.testWebhook(needs, caller, params.id));
   bind(listWebhookDeliveries, async ({ caller, params, query, request, reply }) => {
-    const { deliveries, total } = await webhooks.listWebhookDeliveries(deps, caller, params.id, query);
+    const { deliveries, total } = await webhooks.listWebhookDeliveries(needs, caller, params.id, query);
     paginate(request, reply, total);
     return deliveries;
   });
@@ -33,10 +32,10 @@ export function takeRawBodies(scope: FastifyInstance): void {
 }
 
 /** Bound in a scope of its own, which takes raw bodies. */
-export function bindInbound(bind: Bind, deps: Deps): void {
+export function bindInbound(bind: Bind, needs: webhooks.InboundNeeds): void {
   bind(receiveWebhook, ({ params, body, request }) => {
     const signature = request.headers['x-signature'];
-    return webhooks.receiveWebhook(deps, {
+    return webhooks.receiveWebhook(needs, {
       source: params.source,
       signature: typeof signature === 'string' ? signature : undefined,
       body: body as Uint8Array,

@@ -1,11 +1,16 @@
 /** The service's database: a server that was named, or the embedded one, which is watched as long as the service runs. */
+import { EXCHANGE_SCHEMA } from '@bellwether/exchange';
+import { EXCHANGE_KEYS_SCHEMA } from '@bellwether/exchange/doors/polymarket';
+import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import { openPool, type PoolOptions, type Sql, socketUrl } from '../adapters/postgres/connection.ts';
 import { type DatabasePulse, startPulse } from '../adapters/postgres/database-pulse.ts';
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded-postgres.ts';
 import { type EmbeddedWatch, watchEmbedded } from '../adapters/postgres/embedded-watch.ts';
+import { migrate } from '../adapters/postgres/migrate.ts';
 import { countOtherReplicas, replicaName } from '../adapters/postgres/replica-watch.ts';
 import type { Config } from '../config.ts';
+import type { Stops } from './stopping.ts';
 
 export interface Database {
   readonly sql: Sql;
@@ -30,12 +35,21 @@ export interface DatabaseParts {
   readonly onLost: (error: Error) => void;
 }
 
+const STOP_POOL_MS = 1_000;
+const STOP_DATABASE_MS = 5_000;
 const END_WITHIN_S = 1;
 /** A pulse that is late by this much says more than that the machine is busy. */
 const AWAY_MS = 2_000;
 
-export function openDatabase(parts: DatabaseParts): Promise<Database> {
-  return parts.config.databaseUrl === null ? openEmbedded(parts) : openGiven(parts, parts.config.databaseUrl);
+/** The database with the tables of this release, watched from then on until `stops` run. */
+export async function startDatabase({ stops, ...parts }: DatabaseParts & { readonly stops: Stops }) {
+  const url = parts.config.databaseUrl;
+  const database = await (url === null ? openEmbedded(parts) : openGiven(parts, url));
+  stops.watch(database.isAway);
+  stops.push('database', STOP_DATABASE_MS, database.stop);
+  stops.push('pool', STOP_POOL_MS, database.close);
+  await migrate(database.sql, [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, SANDBOX_SCHEMA]);
+  return { database, pulse: database.listen() };
 }
 
 async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {

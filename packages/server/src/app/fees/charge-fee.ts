@@ -10,13 +10,28 @@ import { DecimalError, formatMicro, type Micro, parseMicro } from '@bellwether/c
 import { parseSolanaAddress, type SolanaAddress, toBase58, withSignature } from '@bellwether/protocol';
 import type { Denial } from '../../domain/denial.ts';
 import { ChainUnavailable } from '../../domain/unavailable.ts';
-import type { FeeAttempt, SignedFee } from '../../ports/fee-store.ts';
-import type { Caller } from '../../ports/stores.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { FeeAttempt, FeeStore, SignedFee } from '../../ports/fee-store.ts';
+import type { Secrets } from '../../ports/secrets.ts';
+import type { SigningProvider } from '../../ports/signing-provider.ts';
+import type { Caller, WalletStore } from '../../ports/stores.ts';
+import type { Venues } from '../../ports/venue.ts';
 import { type Deadline, ENDLESS, tooLate } from '../deadline.ts';
-import type { Deps } from '../deps.ts';
 import { Refusal, refusal } from '../refusal.ts';
-import { quotingVenue } from '../venues.ts';
+import { type HasVenues, quotingVenue } from '../venues.ts';
 import { type FeeFate, fatesOf, isSigned, type SignedCharge } from './fee-fate.ts';
+
+export interface ChargeFeeNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly wallets: WalletStore;
+  readonly venues: Venues;
+  readonly fees: FeeStore;
+  readonly signing: SigningProvider;
+  /** Where fees go. */
+  readonly feeWallet: SolanaAddress;
+  readonly maxFeeCharge: Micro;
+}
 
 /** A signature that takes longer comes too late for its blockhash, which lives a minute or two. */
 const SIGN_WITHIN_MS = 40_000;
@@ -25,11 +40,6 @@ const RETRY_S = 2;
 const IN_FLIGHT_RETRY_S = 1;
 const MAX_AMOUNT_CHARS = 40;
 const AMOUNT = /^\d+(\.\d{1,6})?$/;
-
-type FeeDeps = Pick<
-  Deps,
-  'clock' | 'secrets' | 'wallets' | 'venues' | 'fees' | 'signing' | 'feeWallet' | 'maxFeeCharge'
->;
 
 interface Fee {
   readonly amount: Micro;
@@ -52,23 +62,23 @@ export interface Charged {
 
 /** @throws Refusal in the order: body, delegate_equals_owner, (what the key stands for,) wallet, account, delegation, balance, signing, broadcast */
 export async function chargeFee(
-  deps: FeeDeps,
+  needs: ChargeFeeNeeds,
   caller: Caller,
   body: FeeChargeRequest,
   { key, requestId, deadline = ENDLESS }: ChargeOptions,
 ): Promise<Charged> {
-  const fee = readFee(body, deps.maxFeeCharge);
-  if (fee.from === deps.signing.address || fee.from === deps.feeWallet) {
+  const fee = readFee(body, needs.maxFeeCharge);
+  if (fee.from === needs.signing.address || fee.from === needs.feeWallet) {
     throw refusal('delegate_equals_owner', `${fee.from} is the platform's own.`, { path: 'fromAddress' });
   }
-  const before = key === null ? null : await chargedBefore(deps, caller, fee, key);
+  const before = key === null ? null : await chargedBefore(needs, caller, fee, key);
   if (before !== null) return { answer: before, replayed: true };
-  const { proved } = await deps.wallets.solanaWallets(caller);
+  const { proved } = await needs.wallets.solanaWallets(caller);
   if (!proved.includes(fee.from)) throw refusal('wallet_not_yours', undefined, { path: 'fromAddress' });
   // From here on it may be charged, whatever becomes of this request.
   if (!deadline.handOver({ code: 'fee_outcome_unknown' })) throw tooLate();
-  const charge = await sign(deps, caller, fee, { key, requestId });
-  return { answer: await broadcast(deps, charge, fee, key), replayed: false };
+  const charge = await sign(needs, caller, fee, { key, requestId });
+  return { answer: await broadcast(needs, charge, fee, key), replayed: false };
 }
 
 /** Every fault of the body at once. @throws Refusal */
@@ -137,12 +147,12 @@ const inFlight = (): Refusal =>
  * again), `null` when another attempt is due. @throws Refusal
  */
 async function chargedBefore(
-  deps: FeeDeps,
+  needs: ChargeFeeNeeds,
   caller: Caller,
   fee: Fee,
   key: string,
 ): Promise<FeeChargeResponse | null> {
-  const charge = await deps.fees.find(caller.agentId, key);
+  const charge = await needs.fees.find(caller.agentId, key);
   if (charge === null) return null;
   if (charge.amount !== fee.amount || charge.fromAddress !== fee.from) {
     throw refusal('idempotency_key_reused', 'This Idempotency-Key belongs to a charge with another body.');
@@ -150,25 +160,25 @@ async function chargedBefore(
   if (!isSigned(charge) || ENDED.has(charge.status)) return null;
   const answer = answerOf(fee, charge.toAddress, charge.signed);
   if (charge.status === 'landed') return answer;
-  const fate = await fateOf(deps, charge);
+  const fate = await fateOf(needs, charge);
   if (fate === null) throw unknownOutcome(charge.signed, key);
   if (fate === 'pending') {
     // Whoever signed may be about to give it up.
-    if (charge.status === 'signed' && !(await settle(deps, charge, 'unknown'))) throw inFlight();
-    const { kind } = await quotingVenue(deps).quotes.chain.send(charge.signed.wire);
-    if (kind === 'sent') await settle(deps, charge, 'broadcast');
+    if (charge.status === 'signed' && !(await settle(needs, charge, 'unknown'))) throw inFlight();
+    const { kind } = await quotingVenue(needs).quotes.chain.send(charge.signed.wire);
+    if (kind === 'sent') await settle(needs, charge, 'broadcast');
     // What no node took the first time, and not now, may have come through all the same.
     else if (charge.status !== 'broadcast') throw unknownOutcome(charge.signed, key);
     return answer;
   }
-  await settle(deps, charge, fate);
+  await settle(needs, charge, fate);
   return fate === 'landed' ? answer : null;
 }
 
 /** `null` when the chain does not say. */
-async function fateOf(deps: FeeDeps, charge: SignedCharge): Promise<FeeFate | null> {
+async function fateOf(needs: HasVenues, charge: SignedCharge): Promise<FeeFate | null> {
   try {
-    return (await fatesOf(deps, [charge])).get(charge.id) ?? null;
+    return (await fatesOf(needs, [charge])).get(charge.id) ?? null;
   } catch (error) {
     if (error instanceof ChainUnavailable) return null;
     throw error;
@@ -179,9 +189,9 @@ async function fateOf(deps: FeeDeps, charge: SignedCharge): Promise<FeeFate | nu
 const ENDED: ReadonlySet<string> = new Set(['refused', 'failed', 'dropped']);
 
 const settle = (
-  { fees, clock }: FeeDeps,
+  { fees, clock }: ChargeFeeNeeds,
   { id, signed }: SignedCharge,
-  status: Parameters<FeeDeps['fees']['settle']>[2],
+  status: Parameters<ChargeFeeNeeds['fees']['settle']>[2],
 ): Promise<boolean> => fees.settle(id, signed.signature, status, clock.now());
 
 function unknownOutcome({ signature }: SignedFee, key: string | null): Refusal {
@@ -204,18 +214,18 @@ function unknownOutcome({ signature }: SignedFee, key: string | null): Refusal {
 
 /** Checks the account, has the transfer signed and records it. Nothing has been sent when this throws. */
 async function sign(
-  deps: FeeDeps,
+  needs: ChargeFeeNeeds,
   caller: Caller,
   fee: Fee,
   { key, requestId }: ChargeOptions,
 ): Promise<SignedCharge> {
-  const { clock, fees, feeWallet } = deps;
+  const { clock, fees, feeWallet } = needs;
   const at = clock.now();
   const attempt = await fees.begin({
-    id: deps.secrets.newId(),
+    id: needs.secrets.newId(),
     agentId: caller.agentId,
     key,
-    venue: quotingVenue(deps).id,
+    venue: quotingVenue(needs).id,
     amount: fee.amount,
     fromAddress: fee.from,
     toAddress: feeWallet,
@@ -225,8 +235,8 @@ async function sign(
   });
   if (attempt === null) throw inFlight();
   try {
-    await requireFunds(deps, fee);
-    const signed = await signTransfer(deps, attempt, fee);
+    await requireFunds(needs, fee);
+    const signed = await signTransfer(needs, attempt, fee);
     if (!(await fees.recordSigned(attempt, signed, clock.now()))) throw inFlight();
     const { amount, from: fromAddress } = fee;
     return { id: attempt.id, amount, fromAddress, toAddress: feeWallet, status: 'signed', signed };
@@ -238,9 +248,9 @@ async function sign(
 }
 
 /** What the chain would refuse anyway, said in words. @throws Refusal, ChainUnavailable */
-async function requireFunds(deps: FeeDeps, { amount, from }: Fee): Promise<void> {
-  const { signing } = deps;
-  const { chain, collateralMint } = quotingVenue(deps).quotes;
+async function requireFunds(needs: ChargeFeeNeeds, { amount, from }: Fee): Promise<void> {
+  const { signing } = needs;
+  const { chain, collateralMint } = quotingVenue(needs).quotes;
   const account = await chain.tokenAccount(from, collateralMint);
   if (account === null) {
     throw refusal('token_account_not_found', `${from} has no account for ${collateralMint}.`, {
@@ -292,15 +302,19 @@ async function requireFunds(deps: FeeDeps, { amount, from }: Fee): Promise<void>
 }
 
 /** @throws Refusal blocked_by_policy, signing_failed; ChainUnavailable */
-async function signTransfer(deps: FeeDeps, { id, attempt }: FeeAttempt, fee: Fee): Promise<SignedFee> {
-  const { clock, signing } = deps;
-  const { chain, collateralMint } = quotingVenue(deps).quotes;
+async function signTransfer(
+  needs: ChargeFeeNeeds,
+  { id, attempt }: FeeAttempt,
+  fee: Fee,
+): Promise<SignedFee> {
+  const { clock, signing } = needs;
+  const { chain, collateralMint } = quotingVenue(needs).quotes;
   const externalId = `${id}-${attempt}`;
   const { message, wire, lastValidBlockHeight } = await chain.buildDelegatedTransfer({
     mint: collateralMint,
     owner: fee.from,
     delegate: signing.address,
-    destination: deps.feeWallet,
+    destination: needs.feeWallet,
     amount: fee.amount,
     memo: `bellwether fee ${externalId}`,
   });
@@ -308,7 +322,7 @@ async function signTransfer(deps: FeeDeps, { id, attempt }: FeeAttempt, fee: Fee
     message,
     wire,
     externalId,
-    note: `Bellwether fee of ${formatMicro(fee.amount)} from ${fee.from} to ${deps.feeWallet}`,
+    note: `Bellwether fee of ${formatMicro(fee.amount)} from ${fee.from} to ${needs.feeWallet}`,
     deadline: clock.now() + SIGN_WITHIN_MS,
   });
   if (answer.kind === 'blocked_by_policy') throw refusal('blocked_by_policy', withPolicyWord(answer.detail));
@@ -328,20 +342,20 @@ const withPolicyWord = (detail: string): string =>
 
 /** The first sends of a fresh transaction. @throws Refusal broadcast_failed, fee_outcome_unknown */
 async function broadcast(
-  deps: FeeDeps,
+  needs: ChargeFeeNeeds,
   charge: SignedCharge,
   fee: Fee,
   key: string | null,
 ): Promise<FeeChargeResponse> {
-  const { chain } = quotingVenue(deps).quotes;
+  const { chain } = quotingVenue(needs).quotes;
   const { wire } = charge.signed;
   const first = await chain.send(wire);
   // Proof only while nobody else has sent it; behind an answer that got lost, the bytes may be on their way.
-  if (first.kind === 'refused' && (await settle(deps, charge, 'refused'))) {
+  if (first.kind === 'refused' && (await settle(needs, charge, 'refused'))) {
     throw refusal('broadcast_failed', `The chain refused the transaction: ${first.reason}.`);
   }
   // A database that fails from here on must not make it look otherwise than it is.
-  const note = (status: 'unknown' | 'broadcast') => settle(deps, charge, status).catch(() => false);
+  const note = (status: 'unknown' | 'broadcast') => settle(needs, charge, status).catch(() => false);
   if (first.kind !== 'sent') await note('unknown');
   const isTaken = first.kind === 'sent' || (key !== null && (await chain.send(wire)).kind === 'sent');
   if (!isTaken) throw unknownOutcome(charge.signed, key);

@@ -1,26 +1,33 @@
 /** What a wallet has delegated to the platform, and what it would have to approve. Reads, and never signs. */
 import type { Delegation } from '@bellwether/contract';
-import { formatMicro, MICRO_DECIMALS } from '@bellwether/contract/decimals';
+import { formatMicro, MICRO_DECIMALS, type Micro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, SOLANA_PROGRAMS, type SolanaAddress } from '@bellwether/protocol';
-import type { Caller } from '../../ports/stores.ts';
-import type { Deps } from '../deps.ts';
+import type { SigningProvider } from '../../ports/signing-provider.ts';
+import type { AgentStore, Caller } from '../../ports/stores.ts';
+import type { Venues } from '../../ports/venue.ts';
 import { refusal } from '../refusal.ts';
 import { quotingVenue } from '../venues.ts';
 
-type DelegationDeps = Pick<
-  Deps,
-  'agents' | 'venues' | 'signing' | 'feeWallet' | 'maxFeeCharge' | 'paperRpcUrl'
->;
+export interface DelegationNeeds {
+  readonly agents: AgentStore;
+  readonly venues: Venues;
+  readonly signing: SigningProvider;
+  /** Where fees go. */
+  readonly feeWallet: SolanaAddress;
+  readonly maxFeeCharge: Micro;
+  /** The JSON-RPC of the paper chain; `null` on a live one, or while its door is shut. */
+  readonly paperRpcUrl: string | null;
+}
 
 /** @param asked the agent's solAddress when left out @throws Refusal, ChainUnavailable */
 export async function delegationOf(
-  deps: DelegationDeps,
+  needs: DelegationNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<Delegation> {
-  const { signing } = deps;
-  const { chain, collateralMint } = quotingVenue(deps).quotes;
-  const wallet = await walletOf(deps, caller, asked);
+  const { signing } = needs;
+  const { chain, collateralMint } = quotingVenue(needs).quotes;
+  const wallet = await walletOf(needs, caller, asked);
   const [tokenAccount, account] = await Promise.all([
     chain.tokenAddress(wallet, collateralMint),
     chain.tokenAccount(wallet, collateralMint),
@@ -29,7 +36,7 @@ export async function delegationOf(
   return {
     walletAddress: wallet,
     delegate: signing.address,
-    feeWallet: deps.feeWallet,
+    feeWallet: needs.feeWallet,
     mint: collateralMint,
     tokenProgram: SOLANA_PROGRAMS.token,
     decimals: MICRO_DECIMALS,
@@ -37,13 +44,13 @@ export async function delegationOf(
     exists: account !== null,
     balance: formatMicro(account?.amount ?? 0n),
     delegatedAmount: formatMicro(isOurs ? account.delegatedAmount : 0n),
-    maxFeeCharge: formatMicro(deps.maxFeeCharge),
-    rpcUrl: deps.paperRpcUrl,
+    maxFeeCharge: formatMicro(needs.maxFeeCharge),
+    rpcUrl: needs.paperRpcUrl,
   };
 }
 
 async function walletOf(
-  { agents }: DelegationDeps,
+  { agents }: DelegationNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<SolanaAddress> {

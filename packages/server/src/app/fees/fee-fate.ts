@@ -4,9 +4,16 @@
  */
 
 import type { Landing } from '../../ports/chain.ts';
-import type { FeeCharge, SignedFee } from '../../ports/fee-store.ts';
-import type { Deps } from '../deps.ts';
-import { quotingVenue } from '../venues.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { FeeCharge, FeeStore, SignedFee } from '../../ports/fee-store.ts';
+import type { Venues } from '../../ports/venue.ts';
+import { type HasVenues, quotingVenue } from '../venues.ts';
+
+export interface FollowFeesNeeds {
+  readonly clock: Clock;
+  readonly venues: Venues;
+  readonly fees: FeeStore;
+}
 
 /** Nodes that answer about history may be some blocks behind those that count them. */
 const MARGIN_BLOCKS = 32;
@@ -22,11 +29,11 @@ export const isSigned = (charge: FeeCharge): charge is SignedCharge => charge.si
 
 /** @param charges at most 256 @throws ChainUnavailable */
 export async function fatesOf(
-  deps: Pick<Deps, 'venues'>,
+  needs: HasVenues,
   charges: readonly SignedCharge[],
 ): Promise<ReadonlyMap<string, FeeFate>> {
   // The height first: what is not there afterwards, past it, never will be.
-  const { chain } = quotingVenue(deps).quotes;
+  const { chain } = quotingVenue(needs).quotes;
   const height = await chain.blockHeight();
   const isPast = ({ signed }: SignedCharge) => height > signed.lastValidBlockHeight + MARGIN_BLOCKS;
   const look = (some: readonly SignedCharge[], deep: boolean): Promise<ReadonlyMap<string, Landing>> =>
@@ -56,18 +63,18 @@ export async function fatesOf(
  * chain or dead; nodes forget. What was answered as unknown is only looked at, unless its caller asks again.
  * @returns how many came to their end
  */
-export async function followFees(deps: Pick<Deps, 'venues' | 'fees' | 'clock'>): Promise<number> {
-  const charges = (await deps.fees.unsettled(SIGNATURES_AT_ONCE)).filter(isSigned);
+export async function followFees(needs: FollowFeesNeeds): Promise<number> {
+  const charges = (await needs.fees.unsettled(SIGNATURES_AT_ONCE)).filter(isSigned);
   if (charges.length === 0) return 0;
-  const fates = await fatesOf(deps, charges);
+  const fates = await fatesOf(needs, charges);
   let ended = 0;
   for (const charge of charges) {
     const fate = fates.get(charge.id) ?? 'pending';
     if (fate !== 'pending') {
-      await deps.fees.settle(charge.id, charge.signed.signature, fate, deps.clock.now());
+      await needs.fees.settle(charge.id, charge.signed.signature, fate, needs.clock.now());
       ended += 1;
     } else if (charge.status === 'broadcast') {
-      await quotingVenue(deps).quotes.chain.send(charge.signed.wire);
+      await quotingVenue(needs).quotes.chain.send(charge.signed.wire);
     }
   }
   return ended;

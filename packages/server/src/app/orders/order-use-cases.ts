@@ -25,7 +25,9 @@ interface OneOrder {
   readonly orderId: string;
 }
 
-export const orderUseCases = (needs: ListOrdersNeeds & GetOrderNeeds & CancelAllNeeds) => ({
+export type OrderNeeds = ListOrdersNeeds & GetOrderNeeds & CancelAllNeeds;
+
+export const orderUseCases = (needs: OrderNeeds) => ({
   listOpenOrders: ({ caller, query }: From & { query: OpenOrdersQuery }) =>
     listOpenOrders(needs, caller, query),
   listOrders: ({ caller, query }: From & { query: OrdersQuery }) => listOrders(needs, caller, query),

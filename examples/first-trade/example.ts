@@ -1,4 +1,4 @@
-/** How the examples talk, and how they check what they are told. */
+/** Output and checks of the examples. */
 import {
   BellwetherApiError,
   BellwetherConnectionError,
@@ -6,13 +6,13 @@ import {
   VenueCredentialsError,
 } from '@bellwether/sdk';
 
-/** Something was not as it must be. */
-export class Surprise extends Error {
-  override readonly name = 'Surprise';
+/** A check of an example failed. */
+export class CheckFailed extends Error {
+  override readonly name = 'CheckFailed';
 }
 
-export function check(condition: boolean, surprise: string): asserts condition {
-  if (!condition) throw new Surprise(surprise);
+export function check(condition: boolean, failure: string): asserts condition {
+  if (!condition) throw new CheckFailed(failure);
 }
 
 let steps = 0;
@@ -31,12 +31,12 @@ export const money = (amount: number): string => `${figure(amount)} collateral`;
 export const shares = (amount: number): string => `${figure(amount)} shares`;
 export const credit = (amount: number): string => `${amount < 0 ? '−' : '+'}${figure(Math.abs(amount))}`;
 
-/** Equal but for what sums of JSON numbers lose: less than a millionth. */
+/** Equal up to the rounding of sums of JSON numbers: less than a millionth. */
 export const close = (a: number, b: number): boolean => Math.abs(a - b) < 1e-6;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Asks until there is an answer; the service's own records may follow a fill by a moment. */
+/** Repeats `ask` until it returns a value; the service's records may follow a fill a moment later. */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined>,
@@ -48,15 +48,15 @@ export async function until<T>(
     if (answer !== undefined) return answer;
     await pause(everyMs);
   } while (Date.now() < end);
-  throw new Surprise(`after ${seconds} seconds still not: ${what}`);
+  throw new CheckFailed(`after ${seconds} seconds still not: ${what}`);
 }
 
-/** Runs an example, and ends the process with status 1 when anything is not as it should be. */
+/** Runs an example; the process ends with status 1 when a check fails. */
 export async function run(example: () => Promise<void>): Promise<void> {
   try {
     return await example();
   } catch (error) {
-    if (error instanceof Surprise) console.error(`\nA surprise: ${error.message}.`);
+    if (error instanceof CheckFailed) console.error(`\nA check failed: ${error.message}.`);
     else if (error instanceof BellwetherApiError)
       console.error(`\nRefused (${error.status} ${error.code}): ${error.message}`, error.diagnosis ?? '');
     else if (

@@ -1,0 +1,127 @@
+/** The door for requests: who may enter and how often, and every operation behind it. */
+import { LIMITS } from '@bellwether/contract';
+import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import type { RecoverPublicKey } from '@bellwether/protocol';
+import type { Logger } from 'pino';
+import type { Sql } from '../adapters/postgres/connection.ts';
+import type { DatabasePulse } from '../adapters/postgres/database-pulse.ts';
+import { watchReplicas } from '../adapters/postgres/replica-watch.ts';
+import { listenForRevocations, type Revocations } from '../adapters/postgres/revocations.ts';
+import type { ReplicaCalls } from '../adapters/system/replica-calls.ts';
+import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
+import { type Authenticator, CACHE_LEASE_MS, createAuthenticator } from '../app/authenticate.ts';
+import { createIdempotency } from '../app/idempotency.ts';
+import { ownerOfSession } from '../app/owners.ts';
+import { createRateLimits, type RateLimits } from '../app/rate-limits.ts';
+import type { Config } from '../config.ts';
+import { Admission } from '../http/admission.ts';
+import type { ReplicaDoor } from '../http/replicas.ts';
+import { createServer } from '../http/server.ts';
+import { paperDoors } from './doors.ts';
+import { describeOutage } from './outages.ts';
+import { createReadiness } from './readiness.ts';
+import type { Stops } from './stopping.ts';
+import type { UseCaseNeeds } from './use-cases.ts';
+
+const STOP_REPLICAS_MS = 1_000;
+const STOP_DOOR_MS = 2_500;
+/** Connections that wait to be taken. One that finds no room is tried again by its system after a second, then three. */
+const BACKLOG = 4_096;
+
+export interface DoorParts {
+  readonly config: Config;
+  readonly needs: UseCaseNeeds;
+  readonly sql: Sql;
+  readonly replicaId: string;
+  readonly replicaCalls: ReplicaCalls;
+  readonly paper: PaperBackend;
+  readonly keys: VenueKeys;
+  readonly recover: RecoverPublicKey;
+  readonly pulse: DatabasePulse;
+  readonly isDatabaseAway: () => boolean;
+  readonly version: string;
+  readonly log: Logger;
+  readonly stops: Stops;
+}
+
+export interface Door {
+  readonly authenticator: Authenticator;
+  readonly rateLimits: RateLimits;
+  readonly revocations: Revocations;
+  /** @returns the address, without the base path */
+  listen(): Promise<string>;
+}
+
+export async function createDoor(parts: DoorParts): Promise<Door> {
+  const { config, needs, sql, replicaId, stops } = parts;
+  const { clock } = needs;
+  const authenticator = createAuthenticator(needs);
+  const revocations = await listenForRevocations({
+    sql,
+    replicaId,
+    leaseMs: CACHE_LEASE_MS,
+    forget: authenticator.forget,
+  });
+  const watch = await watchReplicas(sql, replicaId);
+  stops.push('replicas', STOP_REPLICAS_MS, watch.stop);
+  const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: watch.bank });
+  const app = await openServer(parts, { authenticator, rateLimits, forgetKey: revocations.announce });
+  stops.push('door', STOP_DOOR_MS, async (withinMs) => {
+    const cut = setTimeout(() => app.server.closeAllConnections(), withinMs / 2);
+    await app.close().finally(() => clearTimeout(cut));
+  });
+  return {
+    authenticator,
+    rateLimits,
+    revocations,
+    listen: () => app.listen({ port: config.port, host: config.host, backlog: BACKLOG }),
+  };
+}
+
+interface Entrance {
+  readonly authenticator: Authenticator;
+  readonly rateLimits: RateLimits;
+  readonly forgetKey: Revocations['announce'];
+}
+
+function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey }: Entrance) {
+  const { config, needs, paper, keys, recover, version, log } = parts;
+  const { clock, venues } = needs;
+  const replicas: ReplicaDoor = {
+    ...parts.replicaCalls,
+    answer: paper.answer,
+    leaderUrl: paper.leaderUrl,
+  };
+  return createServer({
+    needs,
+    gate: {
+      authenticator,
+      ownerOf: (token) => ownerOfSession(needs, token),
+      operatorKey: config.operatorKey,
+      publicUrl: () => needs.publicUrl,
+      rateLimits,
+      idempotency: createIdempotency({
+        store: needs.idempotencyKeys,
+        clock,
+        keysPerAgent: LIMITS.idempotencyKeysPerAgent,
+      }),
+      admission: new Admission({ ...config.load, now: () => performance.now() }),
+      paperOnly: config.exchange.backend === 'paper' && config.dflow.live === null,
+    },
+    forgetKey,
+    replicas,
+    logger: log,
+    deadlineMs: config.load.deadlineMs,
+    isDatabaseAway: parts.isDatabaseAway,
+    describeOutage,
+    basePath: config.basePath,
+    trustProxy: config.trustProxy,
+    connections: config.connections,
+    hosts: config.hosts,
+    origins: config.origins,
+    version,
+    publicUrl: config.publicUrl,
+    readiness: createReadiness({ database: parts.pulse.probe, paper, venues, version }),
+    doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }),
+  });
+}

@@ -1,0 +1,81 @@
+/** Every job of the service. How often each runs, and what it calls, its file says. */
+import type { Logger } from 'pino';
+import { createWebhookCourier } from '../app/deliver-webhooks.ts';
+import { type ResolveDoubtNeeds, resolveDoubt } from '../app/orders/signed/resolve-doubt.ts';
+import type { Config } from '../config.ts';
+import { autoRedeemJob } from '../jobs/auto-redeem.ts';
+import { deliverWebhooksJob } from '../jobs/deliver-webhooks.ts';
+import { followChainOrdersJob } from '../jobs/follow-chain-orders.ts';
+import { followFeesJob } from '../jobs/follow-fees.ts';
+import { forgetFactsJob } from '../jobs/forget-facts.ts';
+import { startJobs } from '../jobs/jobs.ts';
+import { resolveDoubtJob } from '../jobs/resolve-doubt.ts';
+import { resolveMarketsJob } from '../jobs/resolve-markets.ts';
+import { sweepIdempotencyKeysJob } from '../jobs/sweep-idempotency-keys.ts';
+import { sweepQuotesJob } from '../jobs/sweep-quotes.ts';
+import { sweepRateLimitsJob } from '../jobs/sweep-rate-limits.ts';
+import { sweepSessionsJob } from '../jobs/sweep-sessions.ts';
+import { sweepSharedBucketsJob } from '../jobs/sweep-shared-buckets.ts';
+import { sweepWalletLinksJob } from '../jobs/sweep-wallet-links.ts';
+import { sweepWebhooksJob } from '../jobs/sweep-webhooks.ts';
+import { touchAgentsJob } from '../jobs/touch-agents.ts';
+import { trimWebhooksJob } from '../jobs/trim-webhooks.ts';
+import { watchRisksJob } from '../jobs/watch-risks.ts';
+import type { Door } from './http.ts';
+import type { Stops } from './stopping.ts';
+import type { UseCaseNeeds } from './use-cases.ts';
+
+/** Later than any order can still arrive, and with room for clocks that differ between replicas. */
+const RESOLVE_AFTER_MS = 5_000;
+const RESOLVE_AFTER_SHARED_MS = 12_000;
+const STOP_JOBS_MS = 1_500;
+
+interface Parts {
+  readonly config: Config;
+  readonly needs: UseCaseNeeds;
+  readonly door: Pick<Door, 'authenticator' | 'rateLimits' | 'revocations'>;
+  readonly stops: Stops;
+  readonly log: Logger;
+}
+
+/**
+ * Settles what an earlier process left in doubt, before anybody can ask about it. On a shared database an order may
+ * just be on its way at another replica.
+ */
+export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<number> =>
+  resolveDoubt(needs, databaseUrl === null ? 0 : RESOLVE_AFTER_SHARED_MS);
+
+export function startAllJobs({ config, needs, door, stops, log }: Parts): void {
+  const { authenticator, rateLimits, revocations } = door;
+  const touchAgents = touchAgentsJob({ authenticator, agents: needs.agents });
+  const courier = createWebhookCourier(needs, log);
+  const jobs = startJobs(
+    [
+      touchAgents,
+      autoRedeemJob(needs),
+      resolveDoubtJob(needs, config.databaseUrl === null ? RESOLVE_AFTER_MS : RESOLVE_AFTER_SHARED_MS),
+      followChainOrdersJob(needs),
+      resolveMarketsJob(needs),
+      followFeesJob(needs),
+      sweepQuotesJob(needs),
+      sweepRateLimitsJob(rateLimits),
+      sweepSharedBucketsJob(rateLimits),
+      sweepIdempotencyKeysJob(needs),
+      sweepSessionsJob(needs),
+      sweepWalletLinksJob(needs),
+      deliverWebhooksJob(courier),
+      watchRisksJob(needs),
+      forgetFactsJob({ ...needs, retentionMs: config.factsRetentionMs }),
+      sweepWebhooksJob(courier),
+      trimWebhooksJob(courier),
+    ],
+    log,
+  );
+  stops.push('jobs', STOP_JOBS_MS, async () => {
+    await jobs.stop();
+    await courier.stop();
+    // What was called since its last turn would be lost.
+    await touchAgents.run();
+    await revocations.stop();
+  });
+}

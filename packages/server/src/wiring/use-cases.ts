@@ -1,0 +1,68 @@
+/**
+ * What the use cases need, composed once. No use case knows this object's type: each names in its parameters the few
+ * things that it needs, and the compiler checks that they are here.
+ */
+import { parseMicro } from '@bellwether/contract/decimals';
+import type { RecoverPublicKey } from '@bellwether/protocol';
+import { SANDBOX_PATHS } from '@bellwether/sandbox';
+import { nativeVerifyEd25519 } from '../adapters/system/ed25519.ts';
+import { isBlockedCountry } from '../adapters/venues/dflow/jurisdictions.ts';
+import { createPasskeys } from '../adapters/webauthn/passkeys.ts';
+import { createWebhookSender } from '../adapters/webhooks/sender.ts';
+import { createRecommendedSkills } from '../app/skills.ts';
+import type { Config } from '../config.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { SigningProvider } from '../ports/signing-provider.ts';
+import type { Venues } from '../ports/venue.ts';
+import { walletOf } from './signing.ts';
+import type { Stores } from './stores.ts';
+
+export interface UseCaseParts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly stores: Stores;
+  readonly secrets: Secrets;
+  readonly venues: Venues;
+  readonly signing: SigningProvider;
+  readonly recover: RecoverPublicKey;
+  readonly version: string;
+  /** With PORT=0 the port is known only once the service listens. */
+  readonly publicUrl: () => string;
+}
+
+export type UseCaseNeeds = ReturnType<typeof composeNeeds>;
+
+export function composeNeeds(parts: UseCaseParts) {
+  const { config, clock, stores, secrets, venues, signing, recover, version, publicUrl } = parts;
+  return {
+    ...stores,
+    clock,
+    secrets,
+    venues,
+    signing,
+    passkeys: createPasskeys(publicUrl),
+    webhookSender: createWebhookSender({
+      allowLoopback: config.webhooks.allowLoopback,
+      userAgent: `Bellwether-Webhooks/${version}`,
+    }),
+    inboundSources: {
+      secretOf: (source: string) => config.webhooks.inboundSecrets.get(source) ?? null,
+    },
+    recommendedSkills: createRecommendedSkills(stores.skills, clock),
+    geography: { header: config.dflow.countryHeader, isBlocked: isBlockedCountry },
+    feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
+    maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),
+    get paperRpcUrl(): string | null {
+      return config.dflow.live === null && config.paper.doors.has('solana')
+        ? publicUrl() + SANDBOX_PATHS.rpc
+        : null;
+    },
+    signatures: { chainId: config.chainId, recover, verifyEd25519: nativeVerifyEd25519 },
+    get publicUrl(): string {
+      return publicUrl();
+    },
+    simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
+    faucetPerDay: parseMicro(config.paper.faucetPerDay),
+  };
+}
