@@ -281,7 +281,7 @@ export class JournalledExchange implements PaperExchange {
     } catch (cause) {
       // A bug that left the state half changed: only the journal is correct.
       queue.fail(cause);
-      throw new ExchangeUnavailable('no', 'it met a fault of its own', { cause });
+      throw new ExchangeUnavailable('no', 'an internal error occurred', { cause });
     }
     const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
     const durable = this.#journal(queue, command, at, events, prices);
@@ -326,7 +326,7 @@ export class JournalledExchange implements PaperExchange {
     const queue = new GroupCommit<JournalRow>({
       commit: (rows) => commitRows(lead, rows, this.#options.recorder),
       maxBatch: MAX_BATCH_ROWS,
-      onCommitted: (rows) => this.#tell(rows.map(({ entry }) => entry)),
+      onCommitted: (rows) => this.#notifyListeners(rows.map(({ entry }) => entry)),
       onFailed: (cause) => this.#failed(queue, cause),
       errorOf: unavailable,
     });
@@ -390,7 +390,7 @@ export class JournalledExchange implements PaperExchange {
       });
   }
 
-  #tell(entries: readonly Entry[]): void {
+  #notifyListeners(entries: readonly Entry[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(entries);

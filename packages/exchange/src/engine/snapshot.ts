@@ -150,7 +150,7 @@ export function decodeState(bytes: Uint8Array): EngineState {
     accounts.push(account);
   }
   for (let left = input.integer(); left > 0; left -= 1) decodeMarket(input, version, state, accounts);
-  if (!input.atEnd) throw new RangeError('the snapshot goes on after its end');
+  if (!input.atEnd) throw new RangeError('the snapshot has bytes after its end');
   return state;
 }
 

@@ -84,7 +84,7 @@ describe('determinism', () => {
     expect(hash(World.begin('a', 1_000, START).world)).not.toBe(hash(World.begin('b', 1_000, START).world));
   });
 
-  test('a restored world goes on exactly like the one it was taken from', () => {
+  test('a restored world continues exactly like the original', () => {
     const world = story(100);
     const copy = World.restore(world.snapshot());
     expect(hash(copy)).toBe(hash(world));
