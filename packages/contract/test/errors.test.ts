@@ -1,8 +1,8 @@
-/** The registry keeps its naming convention, which its header states; codes that are older than it are listed. */
+/** Checks the registry's naming convention, described in its header; codes older than the convention are listed. */
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '../src/errors.ts';
 
-/** What a code ends in says what is wrong, and with which status it is answered. */
+/** The ending of a code decides the fault and the HTTP status. */
 const ENDINGS = {
   not_found: 404,
   exceeded: 403,

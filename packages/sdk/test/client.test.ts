@@ -83,7 +83,7 @@ test('there is a method for every operation', () => {
   const ids = (Object.values(contract) as readonly unknown[])
     .filter((value) => typeof value === 'object' && value !== null && 'rateClass' in value)
     .map((value) => value as contract.Operation)
-    // The SDK is an agent's: people use the pages, the operator a tool of their own.
+    // The SDK is for agents: owners use the pages, the operator other tools.
     .filter(({ tag }) => tag !== 'owners' && tag !== 'operator')
     .map((operation) => operation.id)
     // Called by venues and signing providers.
@@ -179,8 +179,8 @@ describe('errors', () => {
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
     const { port } = gone.address() as AddressInfo;
     await new Promise((resolve) => gone.close(resolve));
-    const nobody = client({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
-    expect(await caught(nobody.getHealth())).toMatchObject({ reason: 'unreachable' });
+    const unreachable = client({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
+    expect(await caught(unreachable.getHealth())).toMatchObject({ reason: 'unreachable' });
     replies = ['cut'];
     expect(await caught(client({ maxRetries: 0 }).getHealth())).toMatchObject({ reason: 'broken' });
     replies = ['hang'];

@@ -1,4 +1,4 @@
-/** Quotes as the service gives them, for a wallet of one's own, and as a service would that wants more. */
+/** Quotes as the service gives them, for a test wallet, and as a dishonest service would give them. */
 import {
   asSolanaAddress,
   associatedTokenAddress,
@@ -71,7 +71,7 @@ export function transfer(
   );
 }
 
-/** What an honest service answers to "5 collateral for YES", but for what is changed. */
+/** The answer of an honest service to "5 collateral for YES", with changes. */
 export const buyQuote = (wallet: SolanaAddress, changed: Partial<Quote> = {}): Quote => ({
   quoteId: '0190aaaa-0000-7000-8000-000000000001',
   venue: 'kalshi',

@@ -34,7 +34,7 @@ export interface LitesvmNode {
   readonly svm: LiteSVM;
   /** Methods called, in order. */
   readonly calls: string[];
-  /** What a call is answered with instead; `cut` closes the connection. */
+  /** Replaces the answer of a call; `cut` closes the connection. */
   override: (method: string) => { result: unknown } | { error: unknown } | 'cut' | undefined;
   fund(wallet: SolanaAddress, atoms: bigint): Promise<void>;
   token(wallet: SolanaAddress): Token;
@@ -98,7 +98,7 @@ const wireAccount = ({
   data: [toBase64(new Uint8Array(data)), 'base64'],
 });
 
-/** What a node answers to a simulation that names the accounts it wants to see. */
+/** A node's answer to a simulation with a list of accounts to return. */
 function simulated(svm: LiteSVM, base64: string, addresses: readonly string[]) {
   const result = svm.simulateTransaction(getTransactionDecoder().decode(getBase64Encoder().encode(base64)));
   if (result instanceof FailedTransactionMetadata)

@@ -57,7 +57,7 @@ test.each(L1_VECTORS)('L1 vector on chain $chainId', async ({ chainId, timestamp
 });
 
 describe('order vectors', () => {
-  // The one with a fee rate is not made by this package: it always signs 0.
+  // Without the vector with a fee rate: this package always signs 0.
   const mine = ORDER_VECTORS.filter((vector) => vector.fields.feeRateBps === 0n);
   test.each(mine)('$name', async ({ domain, fields, hash, signature }) => {
     const version = domain.startsWith('v1') ? 1 : 2;
