@@ -1,8 +1,8 @@
-/** Checks the registry's naming convention, described in its header; codes older than the convention are listed. */
+/** The registry follows the naming convention in its header; codes older than the convention are listed here. */
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '../src/errors.ts';
 
-/** The ending of a code decides the fault and the HTTP status. */
+/** The suffix of a code tells what is wrong, and its HTTP status. */
 const ENDINGS = {
   not_found: 404,
   exceeded: 403,
@@ -34,7 +34,7 @@ const EXCEPTIONS: readonly ErrorCode[] = [
   'faucet_allowance_exceeded',
 ];
 
-/** Older than the convention: another ending. Nothing is added here. */
+/** Older than the convention: another suffix. Nothing is added here. */
 const OTHER_ENDINGS = 56;
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];

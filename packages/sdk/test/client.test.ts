@@ -78,12 +78,12 @@ const caught = async (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 test('there is a method for every operation', () => {
-  // Second spellings of another operation.
+  // Aliases of another operation.
   const aliases = ['getClaimByQuery', 'revokeApiKeyByPost', 'listSkillsAlias'];
   const ids = (Object.values(contract) as readonly unknown[])
     .filter((value) => typeof value === 'object' && value !== null && 'rateClass' in value)
     .map((value) => value as contract.Operation)
-    // The SDK is for agents: owners use the pages, the operator other tools.
+    // The SDK is for agents: owners use the pages, operators their own tools.
     .filter(({ tag }) => tag !== 'owners' && tag !== 'operator')
     .map((operation) => operation.id)
     // Called by venues and signing providers.
@@ -179,8 +179,8 @@ describe('errors', () => {
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
     const { port } = gone.address() as AddressInfo;
     await new Promise((resolve) => gone.close(resolve));
-    const unreachable = client({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
-    expect(await caught(unreachable.getHealth())).toMatchObject({ reason: 'unreachable' });
+    const nobody = client({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
+    expect(await caught(nobody.getHealth())).toMatchObject({ reason: 'unreachable' });
     replies = ['cut'];
     expect(await caught(client({ maxRetries: 0 }).getHealth())).toMatchObject({ reason: 'broken' });
     replies = ['hang'];

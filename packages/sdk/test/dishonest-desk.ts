@@ -1,4 +1,4 @@
-/** Quotes as the service gives them, for a test wallet, and as a dishonest service would give them. */
+/** Quotes of an honest service, and of a dishonest one that takes more than was asked. */
 import {
   asSolanaAddress,
   associatedTokenAddress,
@@ -71,7 +71,7 @@ export function transfer(
   );
 }
 
-/** The answer of an honest service to "5 collateral for YES", with changes. */
+/** The answer of an honest service to "5 collateral for YES", with the given changes. */
 export const buyQuote = (wallet: SolanaAddress, changed: Partial<Quote> = {}): Quote => ({
   quoteId: '0190aaaa-0000-7000-8000-000000000001',
   venue: 'kalshi',

@@ -1,4 +1,4 @@
-/** Checks built orders against an independent copy of the service's rules. */
+/** Checks built orders against a second, independent statement of the service's rules. */
 import { LIMITS, parseMicro, TICK_SIZES, TradeRequest } from '@bellwether/contract';
 import {
   buildLimitOrder,

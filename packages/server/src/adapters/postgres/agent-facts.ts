@@ -1,10 +1,10 @@
 /**
- * One statement for a heartbeat, one for the look before a trade.
+ * One statement for a heartbeat, one for the check before a trade.
  *
- * "What changed since" has to be exact: a change carries its time, but it is committed a moment later, and a reader in
- * between must neither miss it next time nor be told twice. So a cursor holds the snapshot in which the reader looked, and
- * the next look takes the facts whose writers that snapshot could not see, each order once and as it is now. Times only
- * bound how far back the log is read: `CHANGE_MARGIN_MS` covers a slow commit and replicas' clocks.
+ * "Changed since" has to be exact: a change has a time, but its commit follows a moment later, and a reader in between
+ * must neither miss it in the next read nor get it twice. So a cursor holds the database snapshot of the read, and the
+ * next read takes the facts of transactions that this snapshot did not contain, each order once and in its current state.
+ * Times only limit how far back the log is read: `CHANGE_MARGIN_MS` covers slow commits and clock differences.
  */
 import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type {
@@ -24,7 +24,7 @@ import type { AgentsRow, OrdersRow, PositionsRow, TradedMarketsRow } from './row
 import { type AsJson, msOrNull, orderFromJson } from './rows.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
-/** Orders named in an alert; the count says how many there are. */
+/** Orders named in an alert; its count covers all of them. */
 const NAMED_ORDERS = 5;
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
@@ -32,7 +32,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 export function createAgentFacts(sql: Sql): AgentFacts {
   const open = sql`status in ${openStatuses(sql)}`;
 
-  /** The wallet asked for with the account that pays for it, else all that the agent reaches. */
+  /** The requested wallet with the account that pays for it, else all within the agent's reach. */
   const walletsOfEvm = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     user === null
       ? sql`select array_agg(x.address order by x.address) as wallets from (${evmWallets(sql, caller)}) x`
@@ -41,21 +41,21 @@ export function createAgentFacts(sql: Sql): AgentFacts {
           cross join lateral (values (x.address), (c.funder)) y(address)
           where x.address = ${user} and y.address is not null`;
 
-  /** Venue credentials, the one for the wallet asked for or named first. Wants the agent's row as `a`. */
+  /** Venue credentials, those of the requested or named wallet first. Expects the agent's row as `a`. */
   const credential = ({ agentId, userId }: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     sql`select c.funder, c.eoa from credentials c
       where c.user_id = ${userId} and ${isReachable(sql, agentId, sql`c.wallet_address`)}
         ${user === null ? sql`` : sql`and ${user} in (c.wallet_address, c.funder)`}
       order by c.wallet_address = coalesce(${user}, a.wallet_address) desc nulls last, c.registered_at desc limit 1`;
 
-  /** The same of Solana wallets. */
+  /** The same for Solana wallets. */
   const walletsOfSolana = (caller: Pick<Caller, 'agentId' | 'userId'>, user: WalletAddress | null) =>
     sql`select array_agg(x.address order by x.address) as wallets from (${solanaWallets(sql, caller)}) x
       ${user === null ? sql`` : sql`where x.address = ${user}`}`;
 
   const walletsOf = { evm: walletsOfEvm, solana: walletsOfSolana };
 
-  /** What waits for its answer for longer than its venue takes. */
+  /** Orders that wait for an answer for longer than their venue needs. */
   const inDoubt = ({ doubtBefore }: DoubtTimes): Fragment => sql`(status = 'unknown' or (status = 'submitting'
       and created_at < case kind when 'quoted' then ${new Date(doubtBefore.quoted)}::timestamptz
                                  else ${new Date(doubtBefore.signed)}::timestamptz end))`;
@@ -126,7 +126,7 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     },
   };
 
-  /** The newest changes after a time, without those that an earlier snapshot has seen. */
+  /** The newest changes after a time, without those that an earlier snapshot contained. */
   function changes(question: BriefingQuestion) {
     const { caller, changedAfter, notIn, changesLimit, venue } = question;
     const orders = sql`orders o where o.agent_id = ${caller.agentId} ${venue === null ? sql`` : sql`and o.venue = ${venue}`}`;
@@ -135,8 +135,8 @@ export function createAgentFacts(sql: Sql): AgentFacts {
     if (notIn === null)
       return sql`select o.* from ${orders} and o.updated_at > ${new Date(changedAfter)} ${newest}`;
     const after = sql`${new Date(changedAfter - CHANGE_MARGIN_MS)}::timestamptz`;
-    // A cursor from the future belongs to another life of this database, and one may be older than the log: their times
-    // alone are believed, and what changed about then is told again.
+    // A cursor's snapshot may be newer than a restored database, or older than the log: then only its time is used, and
+    // changes from about that time are repeated.
     const isInLog = sql`(select l.kept_since <= ${after}
       and pg_snapshot_xmax(${notIn}::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()) from fact_log l)`;
     return sql`
@@ -220,7 +220,7 @@ const positionsOf = (rows: readonly PositionJson[] | null): PositionRow[] =>
     boughtSize: BigInt(row.bought_size),
     boughtCost: BigInt(row.bought_cost),
     closedAt: null,
-    // The venue knows every market that somebody holds.
+    // The venue knows every market in which an account holds tokens.
     market: null,
   }));
 

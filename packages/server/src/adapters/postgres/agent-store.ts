@@ -11,7 +11,7 @@ import { settingsColumns, settingsRow } from './settings-columns.ts';
 
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** An agent with one of its keys; what both tables have is named apart. */
+/** An agent with one of its keys; columns that exist in both tables have aliases. */
 type AgentWithKey = ApiKeysRow &
   Omit<AgentsRow, 'name' | 'created_at'> & {
     readonly agent_name: AgentsRow['name'];
@@ -81,7 +81,7 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
     addKey: (caller, key, limits) =>
       transact(sql, async (tx) => {
         const at = new Date(key.at);
-        // The agent's row makes keys queue up, so that none slips past the count.
+        // The lock on the agent's row serialises new keys, so that the count stays exact.
         await tx`select 1 from safeguards where agent_id = ${caller.agentId} for no key update`;
         const active = only(
           await tx<{ count: number }[]>`select count(*)::int as count from api_keys
@@ -107,7 +107,7 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
 
     revokeKey: (agentId, keyId, force, at) =>
       transact(sql, async (tx) => {
-        // The agent's row serialises revocations, so that two of them cannot both be the last but one.
+        // The lock on the agent's row serialises revocations, so that two of them cannot remove the last two keys.
         await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
         const keys = await tx<ApiKeysRow[]>`select * from api_keys where agent_id = ${agentId} order by id`;
         const key = keys.find((row) => row.id === keyId);

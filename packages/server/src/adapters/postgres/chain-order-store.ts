@@ -1,6 +1,6 @@
 /**
- * How far the transactions of quoted orders have come. Several replicas work on the same rows: each takes some under
- * a lease, and what they learn is written under a lock on the row, together with the evidence for it.
+ * The progress of quoted orders' transactions. Several replicas work on the same rows: each leases some of them, and
+ * records a change under a lock on the row, together with the evidence for it.
  */
 
 import { transact } from '@bellwether/durable';
@@ -26,7 +26,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
     },
 
     async claim({ at, leaseMs, limit }) {
-      // Nothing is due most of the time: this is one look at an empty index.
+      // Usually nothing is due: then this is one read of an empty index.
       const rows = await sql<ChainOrdersRow[]>`
         update chain_orders c set due_at = ${new Date(at + leaseMs)}
         from (select order_id from chain_orders where stage <> 'done' and due_at <= ${new Date(at)}
@@ -62,7 +62,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
           row !== undefined &&
           row.stage === seen.stage &&
           row.fills.length === seen.fills.length &&
-          // What was never sent when it was looked at may be on its way by now.
+          // A transaction that was unsent when the caller read the row may have been sent since.
           (seen.attempts > 0 || row.attempts === 0);
         if (!isUnmoved) return false;
         await Promise.all([
@@ -84,7 +84,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
 
     async resolve(resolutions) {
       await transact(sql, async (tx) => {
-        // Another replica may be writing the same: it is told to agents once.
+        // Another replica may record the same outcome: the lock makes sure that agents get one event.
         const open = await tx<Pick<TradedMarketsRow, 'condition_id'>[]>`
           select condition_id from traded_markets
           where condition_id = any(${resolutions.map(({ conditionId }) => conditionId)}::text[]) and payout is null

@@ -4,8 +4,8 @@ import { openPool as open, type PoolOptions, type Sql } from '@bellwether/durabl
 export { type Fragment, type PoolOptions, type Sql, socketUrl, type Tx } from '@bellwether/durable';
 
 /**
- * What a request asks for lies behind an index. A plan that is made while its table is nearly empty, and kept, would
- * read all of the table for every request until its statistics are gathered.
+ * All queries of requests use an index. A plan made and kept while its table is nearly empty would scan the whole table
+ * for every request until statistics are gathered.
  */
 const PLANNING = { enable_seqscan: 'off', jit: 'off' };
 

@@ -1,6 +1,6 @@
 /**
- * The database's own faults in words for the caller, by the codes of PostgreSQL and of the operating system. They are
- * temporary, so the answer is 503; any other error is a fault of the service's own code.
+ * Texts for database faults, by the codes of PostgreSQL and of the operating system. These faults are temporary, so the
+ * answer is 503; any other error is a bug of the service.
  */
 
 const GONE = 'The database is not reachable.';
@@ -47,7 +47,7 @@ const CODES: Readonly<Record<string, string>> = {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** @returns null when the error is no fault of the database */
+/** @returns null when the error is not a database fault */
 export function databaseFault(error: unknown): string | null {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code;
   if (typeof code !== 'string') return null;

@@ -1,19 +1,18 @@
 /**
- * Whether the database answers, asked all the time on a connection of its own, so that a crowd before the pool says
- * nothing about it. A database that is frozen, or lost behind a network that drops everything, gives no error: only the
- * lack of an answer shows it.
+ * Monitors whether the database answers, on a separate connection, so that a busy pool does not affect the result. A
+ * frozen database, or one behind a network that drops all packets, gives no error: only a missing answer shows it.
  *
- * Two questions. The beat only reads, every half second, and knows how long nothing has been heard. The probe, for
- * `/readyz`, writes to the log and takes a page of disk, since a full or read-only database still answers reads.
+ * Two queries. The beat only reads, every half second, and measures the silence. The probe, for `/readyz`, writes to the
+ * log and allocates a page of disk, because a full or read-only database still answers reads.
  */
 import { openPool, type PoolOptions, type Sql } from './connection.ts';
 
 export interface DatabasePulse {
-  /** Milliseconds since the first beat that is unanswered; 0 while answers come. */
+  /** Milliseconds since the first unanswered beat; 0 while answers arrive. */
   silentMs(): number;
-  /** `ready`, or what is wrong, by the last beat. Costs nothing. */
+  /** `ready`, or what is wrong, from the last beat. No I/O. */
   status(): string;
-  /** `ready`, or what is wrong, by asking. Answers in time, whatever the database does. */
+  /** `ready`, or what is wrong, from a new query. Resolves in time even if the database does not answer. */
   probe(): Promise<string>;
   stop(): void;
 }
@@ -21,7 +20,7 @@ export interface DatabasePulse {
 export interface PulseOptions {
   readonly url: string;
   readonly applicationName: string;
-  /** Called once for every time that the database has fallen silent for long. */
+  /** Called once for each long silence of the database. */
   readonly onSilence: () => void;
   /** @internal tests shorten it */
   readonly silenceMs?: number;
@@ -29,13 +28,13 @@ export interface PulseOptions {
 }
 
 const BEAT_EVERY_MS = 500;
-/** A busy machine keeps a beat waiting for a while; this long is no such wait. */
+/** Longer than a busy machine delays a beat. */
 const SILENT_MS = 2_000;
-/** Below a second with room for the rest of the answer. */
+/** Less than a second, with time left for the rest of the answer. */
 const PROBE_MS = 700;
-/** A probe answers everybody who asks meanwhile, and those right after it. */
+/** Callers during a probe, and right after it, share its result. */
 const PROBE_FRESH_MS = 200;
-/** After this much silence connections are taken for lost. */
+/** After this much silence connections count as lost. */
 const SILENCE_MS = 10_000;
 const CONNECT_TIMEOUT_S = 2;
 const READY = 'ready';
@@ -49,7 +48,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 const NOT_ALLOWED = '42501';
-/** A connection that cannot even be made in time: that is silence, too. */
+/** A connection that cannot be opened in time counts as silence, too. */
 const TOO_LATE = 'CONNECT_TIMEOUT';
 
 const codeOf = (error: unknown): string => (error as { readonly code?: string } | null)?.code ?? '';
@@ -59,7 +58,7 @@ const reasonOf = (error: unknown): string => FAULTS[codeOf(error)] ?? 'unreachab
 async function write(sql: Sql): Promise<string> {
   const update = 'update pulse set at = now()';
   try {
-    // Emptied at every commit, so that the next probe has to ask for its pages again.
+    // Emptied at every commit, so that the next probe has to allocate its pages again.
     await sql.unsafe(
       `create temp table if not exists pulse_page (filler text) on commit delete rows;
          begin; insert into pulse_page select repeat('x', 1900) from generate_series(1, 16); commit; ${update}`,
@@ -68,7 +67,7 @@ async function write(sql: Sql): Promise<string> {
   } catch (error) {
     if (codeOf(error) !== NOT_ALLOWED) return reasonOf(error);
   }
-  // A role of somebody else's database may not be allowed to make a temporary table.
+  // The role on an external database may not have the right to create a temporary table.
   return sql.unsafe(update).then(() => READY, reasonOf);
 }
 
@@ -103,7 +102,7 @@ export function startPulse(options: PulseOptions): DatabasePulse {
     if (askedAt !== null) {
       silentSince ??= askedAt;
       if (now - askedAt < SILENT_MS) return;
-      // A connection that kept silent for so long may be the only one that is lost.
+      // Perhaps only this connection is lost.
       drop(beating);
       beating = open();
       if (silentMs() >= silenceMs && !isTold) {

@@ -1,12 +1,12 @@
 /**
- * The embedded PostgreSQL: started with the service, started again when it dies alone, stopped with the service,
+ * The embedded PostgreSQL: starts and stops with the service, is restarted when it dies while the service runs, and is
  * adopted after a crash of the service.
  *
- * It listens on a Unix socket in a folder that only its owner may enter, never on TCP. It runs in a session of its
- * own. When the service died without stopping it, the next start reads `postmaster.pid`: a server that still answers
- * is adopted; one that does not is ended, and the new one recovers from the write-ahead log.
+ * It listens on a Unix socket in a folder that only its owner may enter, never on TCP, and runs in a separate session.
+ * When the service died without stopping it, the next start reads `postmaster.pid`: a server that still answers is
+ * adopted; one that does not is killed, and the new one recovers from the write-ahead log.
  *
- * The service itself speaks as an ordinary role that owns its database and nothing else (embedded-role.ts).
+ * The service connects as an ordinary role that owns its database and nothing else (embedded-role.ts).
  */
 import {
   closeSync,
@@ -42,19 +42,19 @@ export interface EmbeddedPostgres {
   readonly database: string;
   /** The ordinary role that owns the database. */
   readonly user: string;
-  /** The superuser of the cluster; the service uses it to prepare the database, and never afterwards. */
+  /** The superuser of the cluster; the service uses it only to prepare the database. */
   readonly admin: string;
   readonly adopted: boolean;
   readonly how: PostgresBinaries['how'];
   readonly dataDir: string;
-  /** Whether its process runs. A frozen one does, too. */
+  /** Whether its process exists, also when it is frozen. */
   isAlive(): boolean;
   /**
-   * Ends what is left of the server and starts it again behind the same socket; it recovers from its log.
+   * Kills the rest of the server and starts it again on the same socket; it recovers from its log.
    * @throws NoPostgres with a sentence when it does not come up
    */
   restart(): Promise<void>;
-  /** What does not end in time is killed, and the next start recovers. */
+  /** Kills what does not end in time; the next start recovers. */
   stop(withinMs?: number): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ function makeSocketDir(binaries: PostgresBinaries): string {
   return folder;
 }
 
-/** A lock file left by a crash may name a pid that another program has by now, and then no server would start. */
+/** A lock file from a crash may name a pid that another program has since received; then no server would start. */
 function clearSocketDir(folder: string, binaries: PostgresBinaries): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -106,7 +106,7 @@ function clearSocketDir(folder: string, binaries: PostgresBinaries): void {
 
 function initialise(binaries: PostgresBinaries, cluster: string): void {
   if (existsSync(join(cluster, 'PG_VERSION'))) return;
-  // A cluster without a version file is one whose making was cut short: nothing can be in it yet.
+  // A cluster without a version file comes from an interrupted initdb: it holds no data.
   rmSync(cluster, { recursive: true, force: true });
   mkdirSync(cluster, { recursive: true, mode: 0o700 });
   binaries.own(cluster);
@@ -132,13 +132,13 @@ const settings = (socketDir: string): string[] =>
     port: String(PORT),
     max_connections: String(MAX_CONNECTIONS),
     shared_buffers: '128MB',
-    // Durability is never traded away: fsync and synchronous_commit keep their defaults.
+    // Durability stays complete: fsync and synchronous_commit keep their defaults.
     wal_level: 'minimal',
     max_wal_senders: '0',
     max_wal_size: '1GB',
     jit: 'off',
     log_min_messages: 'warning',
-    // Statements carry hashes and cipher texts; even those have no place in a log file.
+    // Statements contain hashes and cipher texts, which must not reach a log file.
     log_min_error_statement: 'panic',
     log_parameter_max_length_on_error: '0',
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -152,19 +152,19 @@ interface Launch {
   readonly binaries: PostgresBinaries;
   readonly cluster: string;
   readonly socketDir: string;
-  /** Told of the process at once: who stops meanwhile must find it. */
+  /** Called as soon as the process exists, so that a concurrent stop finds it. */
   readonly spawned: (pid: number) => void;
 }
 
 /**
- * Under more load than the machine can do, a dozen busy servers take the processors from the one process that decides
- * what is let in, and everything waits before its door. The server does not need them first.
+ * Lowers the server's priority. Under overload a dozen busy server processes would take the processors from the one
+ * process that admits or refuses requests, and all requests would wait.
  */
 function giveWay(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Where the system does not allow it, it works as well as before.
+    // The system may not allow it; the server works without it, too.
   }
 }
 
@@ -193,7 +193,7 @@ async function launch({ binaries, cluster, socketDir, spawned }: Launch): Promis
   return { pid: child.pid, socketDir };
 }
 
-/** Launches; waits for what a killed server left behind to die first, which takes it a moment. */
+/** Launches the server; first waits until the children of a killed server have exited. */
 async function launchWhenFree(options: Launch): Promise<Running> {
   const end = Date.now() + ORPHANS_TIMEOUT_MS;
   for (;;) {
@@ -206,10 +206,10 @@ async function launchWhenFree(options: Launch): Promise<Running> {
   }
 }
 
-/** Adopts a server that a dead service left behind; ends it, or clears its traces, when it does not answer. */
+/** Adopts a server that a dead service left running; kills it, or clears its files, when it does not answer. */
 async function adopt(cluster: string): Promise<Running | null> {
   const left = readPostmaster(cluster);
-  // The traces of a dead server are PostgreSQL's to clear: it makes sure that none of its children still writes.
+  // PostgreSQL itself clears the files of a dead server: it makes sure that no child process still writes.
   if (left === null || !exists(left.pid)) return null;
   if (!serves(left.pid, cluster)) {
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
@@ -222,8 +222,8 @@ async function adopt(cluster: string): Promise<Running | null> {
 }
 
 /**
- * @param options.dataDir the service's data folder; made when missing
- * @param options.database made when missing
+ * @param options.dataDir the service's data folder; created when missing
+ * @param options.database created when missing
  * @throws NoPostgres with a sentence that says what to do
  */
 export async function startEmbeddedPostgres(options: {
@@ -235,7 +235,7 @@ export async function startEmbeddedPostgres(options: {
   const binaries = await findPostgres(options.dataDir, options.allowNamespace);
   const cluster = join(binaries.home, 'postgres');
   initialise(binaries, cluster);
-  // As the system names it, also when it has been removed since.
+  // The path as the system reports it, also after the folder is deleted.
   const folder = realpathSync(cluster);
   const left = await adopt(cluster);
   const socketDir = left?.socketDir ?? makeSocketDir(binaries);
@@ -265,14 +265,14 @@ export async function startEmbeddedPostgres(options: {
     adopted: left !== null,
     how: binaries.how,
     dataDir: dirname(cluster),
-    // This process asks about its own children at once; an adopted server has another parent.
+    // This process reaps its own children at once; an adopted server has another parent.
     isAlive: () => (isAdopted ? alive(pid) : exists(pid)),
     async restart() {
       await endStrays(pid, folder);
-      // Anything but the old database would be an empty one that answers as if nothing had ever happened.
+      // A new cluster would be an empty database that answers without any of the data.
       if (!existsSync(join(cluster, 'PG_VERSION')))
         throw new NoPostgres(`The embedded PostgreSQL cannot start again: its folder ${cluster} is gone.`);
-      // Dead, but its parent has not asked about it: PostgreSQL would take it for a server that runs.
+      // A zombie whose parent has not reaped it: PostgreSQL would take it for a running server.
       if (exists(pid)) rmSync(join(cluster, 'postmaster.pid'), { force: true });
       clearSocketDir(socketDir, binaries);
       await start();

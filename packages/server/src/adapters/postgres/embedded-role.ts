@@ -1,17 +1,16 @@
 /**
- * The role that the service works as on its embedded PostgreSQL: an ordinary one, which owns the service's database and
- * can do nothing beyond it. A database from before belongs to the superuser; everything in it is handed over at the
- * next start, in one transaction.
+ * The service's role on its embedded PostgreSQL: an ordinary role that owns the service's database and has no other
+ * rights. If the superuser owns the database (older versions), the start transfers everything in one transaction.
  */
 
 import { transact } from '@bellwether/durable';
 import { openPool, type Sql } from './connection.ts';
 
-/** Made with the cluster. PostgreSQL keeps the superuser's rights for it, so the service needs another one. */
+/** Created with the cluster. PostgreSQL never takes its superuser rights away, so the service needs another role. */
 export const ADMIN_ROLE = 'bellwether';
 export const DESK_ROLE = 'bellwether_desk';
 
-/** `reassign owned` refuses for the role that made the cluster, so each object is named. */
+/** `reassign owned` refuses for the role that created the cluster, so each object is transferred by name. */
 const HAND_OVER = `
 do $$
 declare
@@ -51,8 +50,8 @@ async function asAdmin<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<
 }
 
 /**
- * Makes role and database where they are missing, and the role the database's owner.
- * @param urlOf of a database, for the superuser
+ * Creates the role and the database if they are missing, and makes the role the database's owner.
+ * @param urlOf gives the superuser's URL of a database
  */
 export async function prepareDatabase(urlOf: (database: string) => string, name: string): Promise<void> {
   const isOwned = await asAdmin(urlOf('postgres'), async (sql) => {
@@ -70,7 +69,7 @@ export async function prepareDatabase(urlOf: (database: string) => string, name:
   await asAdmin(urlOf(name), (sql) =>
     transact(sql, async (tx) => {
       await tx.unsafe(HAND_OVER);
-      // Last: it says that the rest is done.
+      // The last step: it marks the transfer as complete.
       await tx.unsafe(`alter database ${quoted(name)} owner to ${DESK_ROLE}`);
     }),
   );

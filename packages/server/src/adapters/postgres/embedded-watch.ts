@@ -1,22 +1,21 @@
 /**
- * Watches the embedded PostgreSQL while the service runs: it starts it again when its process dies, and also when it
- * lives and has answered nothing for long (frozen, or wedged), which no error ever shows. Everything else comes back by
- * itself once there is a database: pools, listeners, the exchange's lead. When it does not come up again, that is told
- * once, for the process to end.
+ * Watches the embedded PostgreSQL while the service runs: restarts it when its process dies, and when the process exists
+ * but has not answered for long (frozen or hanging), which gives no error. After a restart, pools, listeners and the
+ * exchange's lead recover automatically. If the restart fails, `onLost` is called once, so that the service can exit.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedPostgres } from './embedded-postgres.ts';
 
 export interface EmbeddedWatch {
-  /** Told by whoever listens to the database that it has been silent for long. */
+  /** The database pulse calls this after a long silence of the database. */
   silent(): void;
-  /** No start follows any more. */
+  /** Prevents any further restart. */
   stop(): void;
 }
 
 export interface WatchOptions {
   readonly postgres: Pick<EmbeddedPostgres, 'isAlive' | 'restart'>;
-  /** Called at most once: the database is gone and stays so. */
+  /** Called at most once: the database is permanently lost. */
   readonly onLost: (error: Error) => void;
   readonly log: {
     warn(context: object, message: string): void;
@@ -25,7 +24,7 @@ export interface WatchOptions {
 }
 
 const LOOK_EVERY_MS = 100;
-/** One failure may pass: a disk that was full for a moment, the last process of the old server. */
+/** A failure may be temporary: a disk that was full for a moment, the last process of the old server. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 1_000;
 
@@ -36,7 +35,7 @@ export function watchEmbedded({ postgres, onLost, log }: WatchOptions): Embedded
   const startAgain = async (why: string): Promise<void> => {
     if (isStarting || isStopped) return;
     isStarting = true;
-    log.warn({}, `the embedded PostgreSQL ${why}; it is started again`);
+    log.warn({}, `the embedded PostgreSQL ${why}; restarting it`);
     const since = performance.now();
     for (let attempt = 1; !isStopped; attempt += 1) {
       try {

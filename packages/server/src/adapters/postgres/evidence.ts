@@ -1,6 +1,6 @@
 /**
- * Writes a venue's evidence: what became of orders, their fills, the positions and budgets that follow. The statements
- * join a transaction that the caller owns and are issued without waiting for one another.
+ * Records a venue's evidence: outcomes of orders, fills, and the resulting positions and budgets. The statements join
+ * the caller's transaction and are sent without waiting for one another.
  */
 
 import { transact } from '@bellwether/durable';
@@ -11,14 +11,14 @@ import type { Sql, Tx } from './connection.ts';
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();
 
-/** Writes a batch in a transaction of its own. */
+/** Writes each batch in a separate transaction. */
 export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
   record: async (evidence) => {
     await transact(sql, (tx) => Promise.all(writeEvidence(tx, evidence)));
   },
 });
 
-/** Bigints travel as text inside JSON; the record's column types turn them back. */
+/** Bigints are text inside JSON; the column types convert them back. */
 export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unknown>[] {
   const statements: PromiseLike<unknown>[] = [];
   const resolutions = evidence.resolutions.map(({ conditionId, payout, at }) => ({
@@ -102,12 +102,11 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     journal: outcome.journal.map((entry) => ({ ...entry, at: iso(entry.at) })),
     at: iso(outcome.at),
   }));
-  // A finished order gives back what it did not use: for a BUY the collateral it did not spend, for a SELL the part
-  // of its amount that did not trade; a rejected one gives back the trade itself too, and so does one that was canceled
-  // before its venue heard of it. It comes back wherever it was reserved. A redemption was no trade. An order that the venue took
-  // counts among its agent's trades, once: with the evidence that answers the submission. What the
-  // lifecycle does not allow changes nothing: silence says nothing of an order that evidence has reached already,
-  // whichever of the two is written last.
+  // A finished order returns its unused budget: for a BUY the unspent collateral, for a SELL the part of its amount that
+  // did not trade. A rejected order, or one canceled before it was sent to its venue, also returns the trade itself. The
+  // return goes to every budget that reserved it. A redemption is not a trade. An order that the venue accepted counts
+  // once among its agent's trades: with the evidence that answers the submission. Changes that the lifecycle does not
+  // allow have no effect: a missing answer changes nothing on an order with evidence, whichever is written last.
   return tx`
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(

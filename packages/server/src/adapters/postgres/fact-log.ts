@@ -1,4 +1,4 @@
-/** The log of facts, as far as nothing else reads or writes it: what functions/facts.sql logs is forgotten after a while. */
+/** Deletes old facts from the log that functions/facts.sql writes. */
 import type { FactLog } from '../../ports/fact-log.ts';
 import type { Sql } from './connection.ts';
 import { only } from './rows.ts';

@@ -1,4 +1,4 @@
-/** Fee charges. Every step is one statement that says from which state it goes, so that two who race cannot both. */
+/** Fee charges. Every step is one statement that names its starting state, so of two concurrent steps one fails. */
 import type { FeeCharge, FeeStatus, FeeStore } from '../../ports/fee-store.ts';
 import type { Sql } from './connection.ts';
 import type { FeeChargesRow } from './rows.generated.ts';
@@ -20,7 +20,7 @@ const chargeOf = (row: FeeChargesRow): FeeCharge => ({
         },
 });
 
-/** Which states each may follow. */
+/** The states that each outcome may follow. */
 const FOLLOWS: Readonly<Record<Parameters<FeeStore['settle']>[2], readonly FeeStatus[]>> = {
   unknown: ['signed'],
   refused: ['signed'],

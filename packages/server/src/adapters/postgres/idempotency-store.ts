@@ -13,7 +13,7 @@ export function createIdempotencyStore(sql: Sql): IdempotencyStore & { sweep(at:
       const now = new Date(at);
       const lease = new Date(at + LEASE_MS);
       const expires = new Date(at + KEEP_MS);
-      // Takes a free key, an expired one, or one whose holder's lease ran out.
+      // Takes a free key, an expired one, or one with an expired lease.
       const [mine] = await sql<object[]>`
         insert into idempotency_keys as i (scope, route, key, body_hash, lease_until, expires_at)
         values (${scope}, ${route}, ${key}, ${bodyHash as Buffer}, ${lease}, ${expires})
@@ -27,7 +27,7 @@ export function createIdempotencyStore(sql: Sql): IdempotencyStore & { sweep(at:
       const [row] = await sql<
         IdempotencyKeysRow[]
       >`select * from idempotency_keys where scope = ${scope} and route = ${route} and key = ${key}`;
-      // Released in between: as good as in flight, the client comes back.
+      // Released in between: treat it as in flight, so that the client repeats.
       if (row === undefined) return { kind: 'in_flight' };
       if (!row.body_hash.equals(bodyHash)) return { kind: 'other_body' };
       if (row.status === null) return { kind: 'in_flight' };

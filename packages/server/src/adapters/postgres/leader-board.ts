@@ -1,4 +1,4 @@
-/** Where the paper exchange is led from, for the replicas that follow. */
+/** The address of the replica that leads the paper exchange, for the replicas that follow. */
 import type { Sql } from './connection.ts';
 import type { ExchangeLeaderRow } from './rows.generated.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The lifecycle of orders as SQL functions. `scripts/release-functions.ts` writes this text to functions/order-lifecycle.sql,
- * so that the database refuses every change of a status that the table in `domain/orders/lifecycle.ts` does not know.
+ * so that the database refuses every change of a status that the table in `domain/orders/lifecycle.ts` does not allow.
  */
 import {
   FIRST_STATUS,

@@ -1,4 +1,4 @@
-/** An agent's safeguards with what the day has used of them, as its reads show them. */
+/** An agent's safeguards and what is used of them today, as reads show them. */
 import type { Limits } from '../../ports/agent-facts.ts';
 import type { Fragment, Sql } from './connection.ts';
 import type { SafeguardsRow } from './rows.generated.ts';
@@ -10,7 +10,7 @@ export interface LimitsRow extends SafeguardsRow {
   readonly realized_today: bigint;
 }
 
-/** Behind the agent's row in `safeguards`, which is `s`. */
+/** Joins; expects the agent's row of `safeguards` as `s`. */
 export const limitFacts = (sql: Sql, day: string): Fragment =>
   sql`cross join usage_of_day(s.agent_id, ${day}::date) u cross join result_of_day(s.agent_id, ${day}::date) r`;
 

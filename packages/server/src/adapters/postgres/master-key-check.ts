@@ -1,4 +1,4 @@
-/** Notices a wrong master key at the start, before it could seal anything that the right one cannot open. */
+/** Detects a wrong master key at the start, before it seals anything that the right one cannot open. */
 import type { Secrets } from '../../ports/secrets.ts';
 import type { Sql } from './connection.ts';
 import type { MasterKeyCheckRow } from './rows.generated.ts';

@@ -1,6 +1,6 @@
 /**
- * Brings a database to the schema and the functions that this version knows. The migration's number is inserted first
- * and so is the lock: of two processes that start together one waits, then finds the work done.
+ * Brings a database to the schema and the functions of this version. Each migration inserts its number first, which
+ * acts as the lock: of two processes that start together one waits, then finds the work done.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,12 +16,12 @@ export class MigrationError extends Error {
 }
 
 /**
- * @param idempotent schemas of embedded parts that look after their own versions; applied every time
+ * @param idempotent schemas of embedded parts that manage their own versions; applied every time
  * @returns how many migrations were applied
  */
 export async function migrate(database: Sql, idempotent: readonly string[] = []): Promise<number> {
   const { url, options } = database.address();
-  // A large table may take long to rewrite: the time-outs of requests are not meant for it.
+  // Rewriting a large table may take longer than the timeouts of requests allow.
   const sql = openPool(url, { ...options, max: 2, statementTimeoutMs: 0 });
   try {
     return await applyAll(sql, idempotent);
@@ -36,8 +36,9 @@ async function applyAll(sql: Sql, idempotent: readonly string[]): Promise<number
     .filter((match) => match !== null)
     .map(([file, number, name]) => ({ file, number: Number(number), name: name ?? '' }))
     .sort((a, b) => a.number - b.number);
-  const twin = files.find(({ number }, at) => number === files[at - 1]?.number);
-  if (twin !== undefined) throw new MigrationError(`Two migrations have the number of ${twin.file}.`);
+  const duplicate = files.find(({ number }, at) => number === files[at - 1]?.number);
+  if (duplicate !== undefined)
+    throw new MigrationError(`Two migrations have the number of ${duplicate.file}.`);
   await sql`create table if not exists migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())`;
   const newest = files.at(-1)?.number ?? 0;
   const applied = await appliedMigrations(sql, newest);
@@ -52,7 +53,7 @@ async function applyAll(sql: Sql, idempotent: readonly string[]): Promise<number
       count += 1;
     });
   }
-  // A newer version may have migrated the database since: then this one's functions do not fit its tables.
+  // If a newer version has migrated the database meanwhile, this version's functions do not fit its tables.
   await applyFunctions(sql, readFunctionSet(), async (tx) => {
     await appliedMigrations(tx, newest);
   });

@@ -1,6 +1,6 @@
 /**
- * The official skills: one Markdown file each, with its record's fields above the text. Written at every start, and
- * only where the database has none or an older version; what the operator set (visibility, remark) stays.
+ * The official skills: one Markdown file each, with the record's fields above the text. Every start writes those that
+ * the database lacks or has in an older version; the operator's settings (visibility, remark) stay.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const AUTHOR = 'Bellwether';
 const HEAD = /^---\n([\s\S]*?)\n---\n+([\s\S]*)$/;
 const VERSION = /^\d+(\.\d+)*$/;
 
-/** @throws Error that names the file, and what it lacks */
+/** @throws Error that names the file and the problem */
 export function readOfficialSkill(file: string, source: string, at: number): SkillRow {
   const [, head, body] = HEAD.exec(source) ?? [];
   if (head === undefined || body === undefined) throw new Error(`${file} does not begin with its fields.`);
@@ -60,7 +60,7 @@ export const readOfficialSkills = (at: number): SkillRow[] =>
     .sort()
     .map((file) => readOfficialSkill(file, readFileSync(join(FOLDER, file), 'utf8'), at));
 
-/** Of two versions of the service on one database the newer text stays, whichever starts last. */
+/** With two versions of the service on one database the newer text stays, regardless of the start order. */
 export async function writeOfficialSkills(sql: Sql, skills: readonly SkillRow[]): Promise<void> {
   await sql`
     insert into skills ${sql(skills.map(skillColumns))}

@@ -1,6 +1,6 @@
 /**
- * The statuses of orders that evidence can still move, as the list behind `status in`. Spelt out in the statement, not
- * sent with it: the planner takes a partial index only where it can read that its condition holds.
+ * The statuses of orders that evidence can still change, as the list after `status in`. Literal text, not a parameter:
+ * the planner uses a partial index only if the statement itself shows that the index's condition is true.
  */
 import { isTerminal, ORDER_STATUSES } from '../../domain/orders/lifecycle.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';

@@ -1,4 +1,4 @@
-/** Orders and fills, read; and the outcomes that only the desk can prove, written. */
+/** Reads orders and fills; writes the outcomes that only the desk can prove. */
 import { standingsOf, WITHOUT_EFFECT_CODES } from '../../domain/orders/status-words.ts';
 import type { DayCounts, FillRow, OrderFilter, OrderStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
@@ -28,7 +28,7 @@ const fillRow = (row: FillsRow): FillRow => ({
 export function createOrderStore(sql: Sql): OrderStore {
   const open = sql`status in ${openStatuses(sql)}`;
 
-  /** Orders that read as this integer of the interface's records. */
+  /** Orders whose status is this integer in the interface's records. */
   const ofNumber = (number: number): Fragment => {
     const keys = standingsOf(number).map(
       ({ kind, status, errorCode }) => `${kind} ${status} ${errorCode ?? ''}`,
@@ -78,8 +78,8 @@ export function createOrderStore(sql: Sql): OrderStore {
     },
 
     async fillsOfAgent(agentId, { venue, conditionId, after, limit }) {
-      // The order's row, too, says whose it is: what moved a position without an order is no fill. Looked up for each fill:
-      // a plan that was made while the tables were empty must not walk through the agent's orders.
+      // The order's row must be the agent's, too: a position change without an order is not a fill. Looked up per fill:
+      // a plan made while the tables were empty must not scan the agent's orders.
       const rows = await sql<FillOfAgent[]>`
         select f.*, o.venue, o.market_id, c.fills[f.trade_id::integer + 1] as transaction
         from fills f

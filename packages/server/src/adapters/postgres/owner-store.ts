@@ -14,14 +14,14 @@ import type {
 import { only } from './rows.ts';
 
 /**
- * The exchange writes outcomes to orders that a claim moves. Should the two ever wait for each other, it must be the
- * claim that gives way: it gives up long before the database would look for a deadlock (1 s) and pick a victim.
+ * The exchange records outcomes of orders that a claim moves. If the two wait for each other, the claim must give up: it
+ * does so long before the database checks for a deadlock (1 s) and picks a victim.
  */
 const LOCK_TIMEOUT = '250ms';
 const CLAIM_ATTEMPTS = 5;
 const GAVE_WAY = new Set(['55P03', '40P01']);
 
-/** Whoever has a passkey has given a name. */
+/** An owner with a passkey has a name. */
 type NamedOwner = { readonly name: NonNullable<OwnersRow['name']> };
 
 const passkeyRow = (row: PasskeysRow & NamedOwner): PasskeyRow => ({
@@ -34,7 +34,7 @@ const passkeyRow = (row: PasskeysRow & NamedOwner): PasskeyRow => ({
   backedUp: row.backed_up,
 });
 
-/** Everything that names `from`; credentials are sealed for their owner, so each is sealed anew. */
+/** Moves all rows that name `from`; each credential is sealed again, because it is bound to its owner. */
 async function moveRows(tx: Tx, agentId: string, from: bigint, to: bigint, reseal: Reseal): Promise<void> {
   const credentials = await tx<
     Pick<CredentialsRow, 'wallet_address' | 'key_id' | 'sealed'>[]
@@ -50,7 +50,7 @@ async function moveRows(tx: Tx, agentId: string, from: bigint, to: bigint, resea
 export function createOwnerStore(sql: Sql): OwnerStore {
   const claimOnce: OwnerStore['claim'] = (agentId, to, at, reseal) =>
     transact(sql, async (tx) => {
-      // The lock of the agent's trades, taken first as they take it: none is half placed while its owner changes.
+      // Locked first, as the agent's trades do: no order is half placed while the owner changes.
       await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
       await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
       const [agent] = await tx<

@@ -1,4 +1,4 @@
-/** What an owner decides about wallets: which agent may use which, and whether locks follow those that left. */
+/** An owner's decisions about wallets: which agent may use which, and whether locks still bind wallets that left. */
 import type { OwnerStore } from '../../ports/owners.ts';
 import type { WalletAddress } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
@@ -14,7 +14,7 @@ interface LeftKeyRow extends Pick<AgentWalletsRow, 'signer'> {
 
 type OwnerWallets = Pick<OwnerStore, 'walletGrants' | 'grantWallet' | 'leftKeys' | 'lift'>;
 
-/** Rows `address`, `signer`: everything that can be granted. */
+/** Rows `address`, `signer`: all wallets that the owner can grant. */
 const walletsOf = (sql: Sql, userId: bigint): Fragment =>
   sql`select wallet_address as address, eoa as signer from credentials where user_id = ${userId}
     union select address, signer from linked_wallets where user_id = ${userId} and kind = 'evm'

@@ -1,4 +1,4 @@
-/** Positions as the fills made them, with what the desk knows of their markets. */
+/** Positions from the fills, with the desk's records of their markets. */
 import type { PositionRow, PositionStore, VenueFilter } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import type { PositionsRow, TradedMarketsRow } from './rows.generated.ts';
@@ -14,7 +14,7 @@ type Results = Awaited<ReturnType<PositionStore['results']>>;
 
 export function createPositionStore(sql: Sql): PositionStore {
   const columns = sql`p.*, m.venue, m.market_id, m.question, m.end_date, m.payout`;
-  /** A condition on the condition id of some table; the table's alias is `of`. */
+  /** A condition on the condition id of a table with the alias `of`. */
   const ofVenues = (of: Fragment, venues: VenueFilter): Fragment => {
     const ids = 'only' in venues ? venues.only : venues.except;
     const noted = sql`exists (select 1 from traded_markets v where v.condition_id = ${of}.condition_id

@@ -1,11 +1,11 @@
 /**
- * Finds the PostgreSQL binaries that came through npm and a way to run them.
+ * Finds the PostgreSQL binaries from npm and a way to run them.
  *
- * PostgreSQL refuses to run as root, and under a folder that only root may enter another user reaches neither
- * binaries nor data. So there are three ways, tried in this order:
+ * PostgreSQL refuses to run as root, and another user has no access to binaries or data in a folder that only root may
+ * enter. So there are three ways, tried in this order:
  *  1. not root: run in place;
- *  2. root with user namespaces: run in place as a namespaced nobody, no copy, no chown;
- *  3. root without: copy the binaries to a public place and run as the unprivileged user, data beside them.
+ *  2. root with user namespaces: run in place as the user `nobody` of a namespace, no copy, no chown;
+ *  3. root without user namespaces: copy binaries and data to a public place and run as the unprivileged user.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -26,13 +26,13 @@ const PUBLIC_PLACE = '/var/lib/bellwether';
 
 export interface PostgresBinaries {
   readonly how: 'in place' | 'user namespace' | 'unprivileged copy';
-  /** Where the database's files must lie so that whoever runs the binaries can own them. */
+  /** The folder for the database's files, which the user that runs the binaries can own. */
   readonly home: string;
-  /** Runs to its end. @returns what it printed when it failed, else null. */
+  /** Waits until the program ends. @returns its output when it failed, else null. */
   run(program: 'initdb', args: readonly string[]): string | null;
-  /** Starts the server in a session of its own, so that a Ctrl-C meant for the service does not stop it first. */
+  /** Starts the server in a separate session, so that Ctrl-C for the service does not stop the server first. */
   serve(args: readonly string[], logFile: number): ChildProcess;
-  /** Gives a freshly made folder to whoever runs the server. */
+  /** Makes the server's user the owner of a new folder. */
   own(folder: string): void;
 }
 
@@ -53,7 +53,7 @@ async function nativeFolder(): Promise<string> {
   }
 }
 
-/** The libraries' short names are links, which npm packages cannot hold; an install without scripts lacks them. */
+/** The libraries' short names are links, which npm packages cannot contain; an install without scripts lacks them. */
 function restoreLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -64,7 +64,7 @@ function restoreLinks(native: string): void {
     try {
       symlinkSync(link.source.slice(link.source.lastIndexOf('/') + 1), target);
     } catch {
-      // A read-only install that already works needs no links; one that does not is reported when it is run.
+      // A read-only install may already work without new links; if not, running it reports the problem.
     }
   }
 }
@@ -75,7 +75,7 @@ const runs = (
   options: { uid?: number; gid?: number } = {},
 ): boolean => spawnSync(command, args, { stdio: 'ignore', cwd: '/', ...options }).status === 0;
 
-/** A copy per version, whole or not there at all: a start that was cut short must not leave half of one. */
+/** One atomic copy per version: an interrupted start must not leave half a copy. */
 function copyOnce(native: string): string {
   const { version } = JSON.parse(readFileSync(join(dirname(native), 'package.json'), 'utf8')) as {
     version: string;
@@ -87,7 +87,7 @@ function copyOnce(native: string): string {
   try {
     renameSync(unfinished, copied);
   } catch {
-    // Another start was first; its copy is as good.
+    // Another start has made the copy.
     rmSync(unfinished, { recursive: true, force: true });
   }
   return copied;
@@ -128,7 +128,7 @@ export async function findPostgres(dataDir: string, allowNamespace = true): Prom
       });
     }
   } catch {
-    // Falls through to the sentence below: which of the steps failed does not change what to do.
+    // The error below is the same for every failed step.
   }
   throw new NoPostgres(
     'The embedded PostgreSQL cannot run here as root: user namespaces are not allowed and ' +
@@ -143,7 +143,7 @@ function binaries(
   command: (program: string) => readonly [string, readonly string[]],
   user: { uid?: number; gid?: number },
 ): PostgresBinaries {
-  // An inherited LD_LIBRARY_PATH or PG* variable must not reach a server that is ours alone.
+  // An inherited LD_LIBRARY_PATH or PG* variable must not affect the embedded server.
   const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
   return {
     how,

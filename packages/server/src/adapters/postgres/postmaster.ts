@@ -1,6 +1,6 @@
 /**
- * The processes of the embedded PostgreSQL as the system sees them: who runs, who merely exists, and how they are ended
- * within a bounded time.
+ * The operating system's processes of the embedded PostgreSQL: which of them run, which merely exist, and how to end
+ * them within a bounded time.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -11,7 +11,7 @@ const FAST_WAIT_MS = 5_000;
 const KILL_WAIT_MS = 1_000;
 const LOOK_EVERY_MS = 10;
 
-/** What `postmaster.pid` says, line by line as PostgreSQL documents it. */
+/** The lines of `postmaster.pid`, as PostgreSQL documents them. */
 interface Postmaster {
   readonly pid: number;
   readonly socketDir: string;
@@ -28,7 +28,7 @@ export function readPostmaster(cluster: string): Postmaster | null {
   return Number.isInteger(pid) && pid > 1 ? { pid, socketDir: lines[4] ?? '' } : null;
 }
 
-/** A pid can belong to another program by now, even to another PostgreSQL: only the server of this folder counts. */
+/** The pid may belong to another program, even another PostgreSQL: only the server of this folder counts. */
 export function serves(pid: number, cluster: string): boolean {
   const isOurs = (args: string) => args.includes('postgres') && args.includes(cluster);
   const { stdout } = spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
@@ -40,17 +40,17 @@ export function serves(pid: number, cluster: string): boolean {
   }
 }
 
-/** The letter of Linux for a process's state; `null` where nothing can be read. */
+/** Linux's letter for a process's state; `null` if it cannot be read. */
 function stateOf(pid: number): string | null {
   try {
-    // The name stands in brackets and may contain anything; the state follows it.
+    // The name is in brackets and may contain any character; the state follows it.
     return /\) (\S) /.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? null;
   } catch {
     return null;
   }
 }
 
-/** Costs next to nothing; of a process that is no child of this one it may be wrong. */
+/** Cheap; may be wrong for a process that is not a child of this one. */
 export function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -60,14 +60,14 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** A dead process that its parent has not asked about still has a number: it does not count. */
+/** A zombie, which is dead but not reaped by its parent, does not count. */
 export const alive = (pid: number): boolean => exists(pid) && stateOf(pid) !== 'Z';
 
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It is gone already.
+    // It has already exited.
   }
 }
 
@@ -80,7 +80,7 @@ async function gone(isGone: () => boolean, withinMs: number): Promise<boolean> {
   return true;
 }
 
-/** Every server process works in the cluster's folder: so those are found whose postmaster died and who are frozen. */
+/** All server processes have the cluster as working folder: this also finds orphaned and frozen ones. */
 function workingIn(cluster: string): number[] {
   let names: string[];
   try {
@@ -110,8 +110,8 @@ function childrenOf(pid: number): number[] {
 }
 
 /**
- * Kills whatever is left of a server, frozen or not. While one of its processes lives no new server may write, and
- * PostgreSQL makes sure of that; what was acknowledged is in the write-ahead log.
+ * Kills all remaining processes of a server, frozen or not. PostgreSQL does not let a new server write while one of them
+ * exists; everything acknowledged is in the write-ahead log.
  */
 export async function endStrays(pid: number, cluster: string): Promise<void> {
   const all = [...new Set([...(alive(pid) ? [pid, ...childrenOf(pid)] : []), ...workingIn(cluster)])];
@@ -119,9 +119,9 @@ export async function endStrays(pid: number, cluster: string): Promise<void> {
   await gone(() => !all.some(alive), KILL_WAIT_MS);
 }
 
-/** SIGINT is PostgreSQL's "fast" shutdown. What does not follow it in time is killed; the next start recovers. */
+/** SIGINT is PostgreSQL's "fast" shutdown. Processes that do not exit in time are killed; the next start recovers. */
 export async function endPostmaster(pid: number, cluster: string, withinMs = FAST_WAIT_MS): Promise<void> {
-  // A stopped process follows nothing but a kill.
+  // A stopped process reacts only to SIGKILL.
   if (alive(pid) && stateOf(pid) !== 'T') {
     signal(pid, 'SIGINT');
     if (await gone(() => !alive(pid), withinMs)) return;

@@ -1,12 +1,12 @@
 /**
- * Price histories from the exchange's own ticks. A read costs one look into the primary key per point of the answer,
- * however many ticks lie between them: from the newest tick it jumps to the newest one before that tick's bucket, and
- * so on, until the range or the limit ends.
+ * Price histories from the exchange's own ticks. A read costs one primary-key lookup per point of the answer, regardless
+ * of the number of ticks between them: from the newest tick it jumps to the newest one before that tick's bucket, and so
+ * on, until the range or the limit ends.
  */
 import type { PriceHistory, PricePoint } from '../../ports/price-history.ts';
 import type { Sql } from './connection.ts';
 
-/** Of exchange_prices. */
+/** A row of exchange_prices. */
 interface Tick {
   readonly at_ms: bigint;
   readonly pips: number;

@@ -1,4 +1,4 @@
-/** Quotes: what was offered to which agent, and the exact bytes that were to be signed. */
+/** Quotes: what was offered to which agent, and the exact bytes to sign. */
 
 import { transact } from '@bellwether/durable';
 import type { QuoteRow, QuoteStore } from '../../ports/quoted-orders.ts';

@@ -1,8 +1,8 @@
 /**
- * Which wallets an agent reaches: a part of statements. Of its owner's wallets those that it registered, linked or
- * traded with, and those that the owner granted it. Whose a wallet is follows from credentials, links and, for Solana
- * wallets, signed orders. A link is the stronger word: whoever links a wallet takes it from those that traded with it.
- * An address that an agent only names is nobody's.
+ * SQL fragments for the wallets within an agent's reach: those of its owner's wallets that it registered, linked or
+ * traded with, and those that the owner granted it. A wallet's owner follows from credentials, links and, for Solana wallets,
+ * signed orders. A link takes precedence: it takes the wallet from owners that only traded with it. An address that an
+ * agent merely names has no owner.
  */
 import type { Caller } from '../../ports/stores.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
@@ -21,18 +21,18 @@ export const evmWallets = (sql: Sql, { agentId, userId }: Reader): Fragment =>
     union select l.address from linked_wallets l
       where l.user_id = ${userId} and l.kind = 'evm' and ${isReachable(sql, agentId, sql`l.address`)}`;
 
-/** Rows `address`: the owner's Solana wallets, proved by a signature, whoever of its agents may reach them. */
+/** Rows `address`: the owner's Solana wallets that are proved by a signature, for all its agents. */
 export const ownersSolanaWallets = (sql: Sql, userId: bigint): Fragment =>
   sql`select l.address from linked_wallets l where l.user_id = ${userId} and l.kind = 'solana'
     union select o.address from order_wallets o where o.user_id = ${userId} and not exists (
       select 1 from linked_wallets l where l.address = o.address and l.user_id <> ${userId})`;
 
-/** Rows `address`: of these, those that the agent reaches. */
+/** Rows `address`: those of them within the agent's reach. */
 export const solanaWallets = (sql: Sql, { agentId, userId }: Reader): Fragment =>
   sql`select s.address from (${ownersSolanaWallets(sql, userId)}) s
     where ${isReachable(sql, agentId, sql`s.address`)}`;
 
-/** Rows `address`: of some addresses, of any family, those that the agent reaches. */
+/** Rows `address`: those of some addresses, of any family, within the agent's reach. */
 export const reachableAmong = (sql: Sql, reader: Reader, addresses: readonly string[]): Fragment =>
   sql`select r.address from agent_wallets r where r.agent_id = ${reader.agentId} and (r.is_own or r.granted)
     and r.address = any(${[...addresses]}::text[])`;

@@ -1,11 +1,11 @@
-/** Resolved markets, who holds what of them, and who asked for the redemption. */
+/** Resolved markets, the holders of their tokens, and the agents that requested the redemption. */
 import type { Address } from '@bellwether/protocol';
 import type { RedemptionStore } from '../../ports/redemptions.ts';
 import type { Sql } from './connection.ts';
 import { evmWallets } from './reachable-wallets.ts';
 import type { AgentsRow, PositionsRow, TradedMarketsRow } from './rows.generated.ts';
 
-/** Wallets of credentials, which are of venue A. */
+/** Wallets with credentials of the signed-order venue. */
 type EvmPosition = Pick<PositionsRow, 'condition_id'> & { readonly wallet: Address };
 
 export function createRedemptionStore(sql: Sql): RedemptionStore {
@@ -63,7 +63,7 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
     },
 
     async automatic(conditionIds) {
-      // The agent that traded the token last comes before others that have the wallet.
+      // The agent that traded the token last comes before other agents of the wallet.
       const rows = await sql<(EvmPosition & Pick<AgentsRow, 'agent_id'>)[]>`
         select distinct on (p.condition_id, p.wallet) p.wallet, p.condition_id, a.agent_id
         from positions p

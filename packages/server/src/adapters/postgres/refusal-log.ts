@@ -1,6 +1,6 @@
 /**
- * Refused attempts, written behind the answers: they collect for a moment and go out as one statement. Each agent keeps
- * a ring of its newest, so a runaway agent cannot fill the disk with its own refusals.
+ * Writes refused attempts after the answers: they are collected for a moment and written in one statement. Each agent has
+ * a ring of its newest ones, so a runaway agent cannot fill the disk with refusals.
  */
 import type { RefusalLog, RefusedAttempt } from '../../ports/results.ts';
 import type { Sql } from './connection.ts';
@@ -14,7 +14,7 @@ export interface RefusalLogOptions {
 
 const COLLECT_MS = 20;
 const MAX_BATCH_ROWS = 1_000;
-/** Beyond it, the database is not keeping up, and the newest say more than the oldest. */
+/** Beyond this the database is too slow; the oldest rows are dropped, because the newest are more useful. */
 const MAX_WAITING_ROWS = 20_000;
 
 export function createRefusalLog({ sql, ring, log }: RefusalLogOptions): RefusalLog {

@@ -1,6 +1,6 @@
 /**
- * Who else serves this database. Connections carry their replica's name, so the server itself knows who is alive; a
- * replica that starts tells the others, who then look at once instead of at their next turn.
+ * The other replicas on this database. Connections carry their replica's name, so the server knows which replicas are
+ * alive; a starting replica notifies the others, which then count again at once instead of at their next interval.
  */
 import type { TokenBank } from '../../ports/token-bank.ts';
 import type { Sql } from './connection.ts';
@@ -10,10 +10,10 @@ const CHANNEL = 'bellwether_replicas';
 const LOOK_EVERY_MS = 1_000;
 const PREFIX = 'bellwether ';
 
-/** What a replica calls its connections. */
+/** The application name of a replica's connections. */
 export const replicaName = (replicaId: string): string => PREFIX + replicaId;
 
-/** Replicas that have a connection open, this one apart. */
+/** Replicas with an open connection, except this one. */
 export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<number> {
   const others = await sql<{ count: number }[]>`
     select count(distinct application_name)::int as count from pg_stat_activity
@@ -31,7 +31,7 @@ export async function watchReplicas(sql: Sql, replicaId: string): Promise<Replic
   const look = async () => {
     others = await countOtherReplicas(sql, replicaId);
   };
-  // Unreachable for a moment: what was seen last still holds.
+  // When the database is unreachable for a moment, the last count stays valid.
   const timer = setInterval(() => look().catch(() => {}), LOOK_EVERY_MS);
   timer.unref();
   const { unlisten } = await sql.listen(CHANNEL, (sender) => {

@@ -4,21 +4,21 @@ import type { Sql } from './connection.ts';
 import type { AgentResultsRow, AgentsRow, OrdersRow, RefusalsRow, SkillsRow } from './rows.generated.ts';
 import { ms, msOrNull, only } from './rows.ts';
 
-/** Older than so many times the fresh time, nothing is handed out any more. */
+/** A result older than this many times `freshMs` is never returned. */
 const STALE_TIMES = 2;
 
 export interface ResultStoreOptions {
   /** How many agents a leaderboard shows at most. */
   readonly entries: number;
-  /** For how long a leaderboard is handed out again. */
+  /** How long a leaderboard is returned from memory. */
   readonly freshMs: number;
 }
 
 export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOptions): ResultStore {
   const readStandings = async () => {
     const [rows, count] = await Promise.all([
-      // One small row per agent and strategy is added up; orders and fills are not looked at. Doubles do for the
-      // order, at a third of the cost of exact sums, which follow for the few that are shown.
+      // Adds up one small row per agent and strategy; does not read orders or fills. Doubles are exact enough for the
+      // ranking, at a third of the cost of exact sums, which follow for the few agents shown.
       sql<Standing[]>`with best as (
             select agent_id from agent_results group by agent_id having max(trades) > 0
             order by sum((realized - fees)::float8) desc, agent_id limit ${entries}
@@ -71,8 +71,8 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
 }
 
 /**
- * What was read last, read again behind the answer once it is older than `freshMs`: only the first to ask waits, and
- * whoever asks after a long silence.
+ * Returns the last result and refreshes it in the background once it is older than `freshMs`: only the first caller waits,
+ * and a caller after a long pause.
  */
 function keepFresh<T>(read: () => Promise<T>, freshMs: number): () => Promise<T> {
   let known: { readonly at: number; readonly value: T } | undefined;

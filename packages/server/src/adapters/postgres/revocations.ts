@@ -1,6 +1,6 @@
 /**
- * Tells every replica of a revoked key, and waits until none of them can still take it: a replica that missed the
- * notice forgets by itself when its lease of two seconds runs out.
+ * Notifies every replica of a revoked key, and waits until none of them can still accept it: a replica that missed the
+ * notice drops the key when its lease of two seconds expires.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from './connection.ts';

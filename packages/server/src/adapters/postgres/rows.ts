@@ -1,11 +1,11 @@
-/** Rows of the tables as the stores' records. */
+/** Converts table rows to the stores' records. */
 import type { CredentialRow, KeyRow, OrderRow, QuotedOrderRow, SignedOrderRow } from '../../ports/stores.ts';
 import type { ApiKeysRow, CredentialsRow, OrdersRow } from './rows.generated.ts';
 
 export const ms = (value: Date): number => value.getTime();
 export const msOrNull = (value: Date | null): number | null => (value === null ? null : value.getTime());
 
-/** The values of columns, as a statement takes them. */
+/** Column values as parameters of a statement. */
 export type ColumnValues = Record<string, unknown>;
 
 /** The one row of a statement that always returns one. */
@@ -37,7 +37,7 @@ export const credentialRow = (row: CredentialsRow): CredentialRow => ({
   registeredAt: ms(row.registered_at),
 });
 
-/** A constraint of the table keeps the columns of a kind together. */
+/** A table constraint makes sure that each kind has its columns. */
 export const orderRow = (row: OrdersRow): OrderRow =>
   row.kind === 'signed' ? signedOrderRow(row) : quotedOrderRow(row);
 
@@ -102,7 +102,7 @@ const orderColumns = (row: OrdersRow) => ({
   updatedAt: ms(row.updated_at),
 });
 
-/** A row that came inside JSON, which has neither 64-bit integers nor times. */
+/** A row inside JSON, which has neither 64-bit integers nor times. */
 export type AsJson<T> = {
   readonly [K in keyof T]: T[K] extends bigint | Date
     ? string

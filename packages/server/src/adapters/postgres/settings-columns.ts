@@ -1,6 +1,6 @@
 /**
- * Settings as columns of `safeguards`. A setting's column is its name in snake_case, and the column of an owner's lock on it
- * the same after `locked_`; the two that are called otherwise are named here.
+ * Settings as columns of `safeguards`. A setting's column is its name in snake_case; the column of an owner's lock on it
+ * has the prefix `locked_`. The two exceptions are listed here.
  */
 import { NO_LOCKS, type OwnerLocks } from '../../domain/locks.ts';
 import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
@@ -19,7 +19,7 @@ const SETTINGS = [
   'stopLossPercent',
 ] as const satisfies readonly Setting[];
 
-/** Made once: every trade reads rows by them. */
+/** Computed once: every trade reads rows with them. */
 const COLUMNS = new Map<string, string>(SETTINGS.map((name) => [name, snakeCase(name)]));
 const LOCK_COLUMNS = new Map<string, string>(
   Object.keys(NO_LOCKS).map((name) => [name, `locked_${snakeCase(name)}`]),
@@ -31,7 +31,7 @@ type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
 type LockName<S extends string> = S extends 'tradeLimitEnabled'
   ? 'locked_trade_limit'
   : `locked_${SnakeCase<S>}`;
-/** The columns that are read by their settings' names: one that is called otherwise breaks the type check. */
+/** The columns that are read by their settings' names: a column with another name breaks the type check. */
 type SettingColumns = { readonly [K in Setting as SnakeCase<K>]: SettingsRow[K] } & {
   readonly [K in keyof OwnerLocks as LockName<K>]: OwnerLocks[K];
 };
@@ -49,11 +49,11 @@ export const settingsRow = (row: SafeguardsRow): SettingsRow => ({
   updatedAt: ms(row.updated_at),
 });
 
-/** Money goes out as text, which the driver leaves alone. */
+/** Money is sent as text, which the driver does not convert. */
 const written = (values: object, columns: ReadonlyMap<string, string>) =>
   Object.entries(values).map(([name, value]) => {
     const column = columns.get(name);
-    if (column === undefined) throw new Error(`${name} is no setting`);
+    if (column === undefined) throw new Error(`${name} is not a setting`);
     return [column, typeof value === 'bigint' ? value.toString() : value];
   });
 

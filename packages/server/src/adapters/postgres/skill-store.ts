@@ -90,7 +90,7 @@ export function createSkillStore(sql: Sql): SkillStore {
 
     submit: (skill, limits) =>
       transact(sql, async (tx) => {
-        // The owner's row makes submissions queue up, so that none slips past the count.
+        // The lock on the owner's row serialises submissions, so that the count stays exact.
         await tx`select 1 from owners where user_id = ${skill.userId} for no key update`;
         const held = only(
           await tx<

@@ -1,7 +1,7 @@
 /**
- * Keeps the functions and triggers of the database as `functions/*.sql` says: each file is applied again when its content
- * has changed, so no migration repeats one. Migrations stay what they were: a migration runs with the functions that the
- * migrations before it left, never with these.
+ * Keeps the database's functions and triggers identical to `functions/*.sql`: each file is applied again when its content
+ * has changed, so no migration repeats one. A migration runs with the functions that earlier migrations created, never
+ * with these.
  *
  * Every release carries a number (`functions/release.json`). A release leaves the functions of a newer one alone, so a
  * rollback or a late start of an old replica cannot undo what newer replicas rely on. For the same reason a changed
@@ -17,10 +17,10 @@ import type { Sql, Tx } from './connection.ts';
 export const FUNCTIONS_FOLDER = join(import.meta.dirname, 'functions');
 export const RELEASE_FILE = join(FUNCTIONS_FOLDER, 'release.json');
 
-/** A trade that meets the lock of a trigger's table waits no longer than this: well before PostgreSQL sees a deadlock. */
+/** Longest wait of a trade for the lock of a trigger's table: ends well before PostgreSQL detects a deadlock. */
 const LOCK_TIMEOUT_MS = 500;
 const PAUSE_MS = 250;
-/** Together longer than a frozen process may hold a transaction open. */
+/** All attempts together last longer than a frozen process may keep a transaction open. */
 const ATTEMPTS = 40;
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -35,7 +35,7 @@ export interface FunctionSet {
   readonly files: readonly FunctionFile[];
 }
 
-/** `newer`: the database has the functions of a newer release, which stay as they are. */
+/** `newer`: the database has the functions of a newer release, and they stay. */
 export type FunctionsResult = 'applied' | 'current' | 'newer';
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -47,7 +47,7 @@ export function readFunctionFiles(): FunctionFile[] {
     .map((name) => ({ name, text: readFileSync(join(FUNCTIONS_FOLDER, name), 'utf8') }));
 }
 
-/** What `release.json` records of the files: a change without a new release number is found by a test. */
+/** Recorded in `release.json`: a test detects a change without a new release number. */
 export const hashOfFiles = (files: readonly FunctionFile[]): string =>
   hashOf(files.map(({ name, text }) => `${name}\0${text}\0`).join(''));
 
@@ -60,8 +60,8 @@ export const readFunctionSet = (): FunctionSet => ({
 });
 
 /**
- * Applies what differs from the database, all of it or nothing, one process at a time.
- * @param beforeApplying runs under the lock that migrations take, too; what it throws leaves everything as it was
+ * Applies the files that differ from the database, all of them or none, one process at a time.
+ * @param beforeApplying runs under the lock that migrations take, too; if it throws, nothing changes
  */
 export async function applyFunctions(
   sql: Sql,
@@ -78,7 +78,7 @@ export async function applyFunctions(
   };
   const apply = () =>
     transact(sql, async (tx) => {
-      // Migrations insert into this table first: they wait for the functions, and the functions for them.
+      // Migrations insert into this table first, so migrations and functions wait for each other.
       await tx`lock table migrations in share row exclusive mode`;
       await beforeApplying(tx);
       const { result, changed } = await compare(tx);
@@ -99,7 +99,7 @@ export async function applyFunctions(
   return result === 'applied' ? retryWhileLocked(apply) : result;
 }
 
-/** A trigger needs its table for a moment; trades go first. */
+/** Changing a trigger locks its table for a moment; trades have priority. */
 async function retryWhileLocked<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,7 +1,7 @@
 /**
- * The one transaction of a trade. Two round trips: everything up to the judgement goes out together, and so does
- * everything after it. The agent's safeguards row is locked by the first statement; the statements behind it have
- * snapshots of their own, taken after the lock was granted, so they see what the trade before this one committed.
+ * The one transaction of a trade, in two round trips: all statements before the assessment are sent together, and so are
+ * all statements after it. The first statement locks the agent's safeguards row; the next ones have separate snapshots,
+ * taken after the lock was granted, so they see what the previous trade committed.
  */
 
 import { json, openTransaction, type Transaction } from '@bellwether/durable';
@@ -9,35 +9,35 @@ import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
 import type { NewChainOrder } from '../../ports/quoted-orders.ts';
 import type { NewOrder, Recorded, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
 import type { Sql, Tx } from './connection.ts';
+import { createKeyedMutex } from './keyed-mutex.ts';
 import type { AgentsRow, ApiKeysRow, CredentialsRow, OrdersRow, QuotesRow } from './rows.generated.ts';
 import { type ColumnValues, credentialRow, only, orderRow } from './rows.ts';
 import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';
-import { createTurns } from './turns.ts';
 
-/** How often the agents whose locks bind a wallet may change under a trade before it is given up. */
+/** How often the set of restricting agents may change during a trade before the trade fails. */
 const ATTEMPTS = 10;
 
 export function createTradeLedger(sql: Sql): TradeLedger {
-  const turns = createTurns();
+  const agents = createKeyedMutex();
   return {
     async open(question) {
-      const leave = await turns.take(question.caller.agentId);
+      const release = await agents.acquire(question.caller.agentId);
       try {
         question.requireTime?.();
       } catch (error) {
-        leave();
+        release();
         throw error;
       }
       for (let attempt = 1; ; attempt += 1) {
         const transaction = openTransaction(sql);
         try {
           const answers = await lockAndRead(transaction.tx, question);
-          const opened = scope({ transaction, question, leave }, answers);
+          const opened = scope({ transaction, question, release }, answers);
           if (opened !== null) return opened;
           if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
           await transaction.rollback();
         } catch (error) {
-          leave();
+          release();
           transaction.rollback();
           throw error;
         }
@@ -63,16 +63,16 @@ export function createTradeLedger(sql: Sql): TradeLedger {
 }
 
 /**
- * Every statement here looks for a few rows by their keys, so one plan serves them all. Left alone, the planner makes a
- * new one for each trade once there are statistics, which costs several times what running it does.
+ * Every statement here reads a few rows by key, so one plan fits all. By default the planner makes a new plan for each
+ * trade once there are statistics, which costs several times as much as running it.
  */
 const keepPlans = (tx: Tx) => tx`set local plan_cache_mode = force_generic_plan`;
 
 type Question = Parameters<TradeLedger['open']>[0];
 
 /**
- * The locks come first. What says whose locks bind the wallet is read once more at the end, behind the credentials: a
- * link that moved the wallet here meanwhile shows itself there.
+ * The locks come first. The set of agents whose locks bind the wallet is read again at the end, after the credentials, to
+ * detect a link that moved the wallet here meanwhile.
  */
 function lockAndRead(tx: Tx, question: Question) {
   const { caller, orderIds, wallets, funder, quoteId } = question;
@@ -100,17 +100,17 @@ function lockAndRead(tx: Tx, question: Question) {
   ]);
 }
 
-/** A trade that holds its agent's lock. */
+/** The state of a trade that holds its agent's lock. */
 interface Held {
   readonly transaction: Transaction;
   readonly question: Question;
-  /** Lets the agent's next trade begin. */
-  readonly leave: () => void;
+  /** Lets the agent's next trade start. */
+  readonly release: () => void;
 }
 
-/** @returns `null` when it must begin anew */
+/** @returns `null` when the trade must start again */
 function scope(
-  { transaction, question, leave }: Held,
+  { transaction, question, release }: Held,
   answers: Awaited<ReturnType<typeof lockAndRead>>,
 ): TradeScope | null {
   const [, locked, used, [key], credentials, existing, facts, restricting, [quote]] = answers;
@@ -126,9 +126,9 @@ function scope(
     existing: existing.map(orderRow),
     quoteWithdrawn: quote !== undefined && quote.withdrawn_at !== null,
     async commit(orders) {
-      // Executed, not awaited: all of it goes out in front of the commit.
+      // Executed, not awaited: all of it is sent together with the commit.
       const written = write(transaction.tx, standing, question.caller.agentId, orders).execute();
-      // What became of it is the commit's to say.
+      // The commit reports its failure.
       written.catch(() => {});
       if (key?.is_known !== true)
         for (const { order } of orders)
@@ -140,20 +140,20 @@ function scope(
         const [row] = await written;
         return new Set(row?.placed ?? []);
       } finally {
-        leave();
+        release();
       }
     },
     abort() {
-      // Nobody waits for it: a denial is answered while the connection cleans itself up.
+      // Not awaited: the caller gets the denial while the connection rolls back.
       transaction.rollback();
-      leave();
+      release();
     },
   };
 }
 
 /**
- * An agent's orders, and their budget: the agent's own, and that of every agent whose locks bind the wallet. The own
- * budget moves by what was really recorded, and takes in what `lockAndRead` deleted from the returns.
+ * Records an agent's orders and reserves their budget: the agent's own, and that of every agent whose locks bind the
+ * wallet. The own budget changes by what was actually recorded, and includes the returns that `lockAndRead` deleted.
  */
 function write(
   tx: Tx,
@@ -187,7 +187,7 @@ function write(
     returning (select array_agg(order_id) from placed) as placed`;
 }
 
-/** The agent's first trade with this wallet. */
+/** Records the agent's first trade with this wallet. */
 function note(tx: Tx, { signer }: Question, order: NewOrder) {
   const { agentId, funder, walletAddress, createdAt, orderId } = order;
   return tx`select note_agent_wallets(${agentId}::uuid, ${[...new Set([walletAddress, funder])]}::text[], ${signer},
@@ -196,8 +196,8 @@ function note(tx: Tx, { signer }: Question, order: NewOrder) {
 }
 
 /**
- * The transactions of quoted orders, recorded with them: before any node is given one. A signature proves the wallet,
- * which is the agent's from now on when it names none.
+ * Records the transactions with their quoted orders, before any is sent to a node. The signature proves the wallet, which
+ * becomes the agent's named wallet if it has none.
  */
 function chainOrders(tx: Tx, agentId: string, transactions: readonly NewChainOrder[]) {
   const rows = transactions
@@ -220,7 +220,7 @@ function chainOrders(tx: Tx, agentId: string, transactions: readonly NewChainOrd
 interface Reserved {
   readonly day: string;
   readonly amount: bigint;
-  /** Agents of other owners in whose budgets it is reserved, too. */
+  /** Agents of other owners whose budgets also reserve the orders. */
   readonly others: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a trade is judged by: the agent's safeguards with what it has used of them, and the locks that bind the wallet
- * from agents of other owners that had it. The facts are SQL functions (functions/standing.sql), which the agent's reads
- * use, too; the trade asks for them under its locks, and whoever only looks asks without.
+ * What a trade is assessed against: the agent's safeguards and what is used of them, and the locks of other owners' agents
+ * that had the wallet. The facts are SQL functions (functions/standing.sql), which the agent's reads use, too; a trade
+ * calls them under its locks, a read without locks.
  */
 import type { Usage } from '../../domain/safeguards.ts';
 import type { Standing, StandingQuestion } from '../../ports/stores.ts';
@@ -15,13 +15,13 @@ const restricting = (tx: Tx | Sql, { caller, signer }: StandingQuestion): Fragme
   tx`(select r from restricting_agents(${signer}, ${caller.agentId}::uuid) r)` as unknown as Fragment;
 
 /**
- * Rows `day`: the trade's UTC day. A trade that waited for the lock across midnight finds the next day begun, and counts
- * there: the budget of a day that is over is not written again.
+ * Rows `day`: the trade's UTC day. A trade that waited for the lock across midnight may find that the next day has begun,
+ * and counts there: the budget of a past day is never changed.
  */
-const theDay = (tx: Tx | Sql, { caller, at }: StandingQuestion): Fragment =>
+const tradeDay = (tx: Tx | Sql, { caller, at }: StandingQuestion): Fragment =>
   tx`(select greatest(usage_day, ${dayOf(at)}::date) as day from safeguards where agent_id = ${caller.agentId})` as unknown as Fragment;
 
-/** The agent's own row and those of the agents whose locks bind the wallet, always locked in one order. */
+/** The agent's own row and those of the agents whose locks bind the wallet, always locked in the same order. */
 export const safeguardRows = (tx: Tx | Sql, question: StandingQuestion, isLocked: boolean) =>
   tx<SafeguardsRow[]>`select * from safeguards
     where agent_id = any(array(select ${question.caller.agentId}::uuid union ${restricting(tx, question)}))
@@ -34,8 +34,8 @@ export interface UsageRow {
 }
 
 /**
- * What the agent has used of the day. With `takesReturns` what came back is deleted by the same statement: the trade
- * writes the usage, which counts it, to the agent's row.
+ * The agent's usage of the day. With `takesReturns` the same statement deletes the returns: the trade writes the usage,
+ * which includes them, to the agent's row.
  */
 export const usage = (tx: Tx | Sql, question: StandingQuestion, takesReturns: boolean) =>
   tx<UsageRow[]>`${
@@ -43,7 +43,7 @@ export const usage = (tx: Tx | Sql, question: StandingQuestion, takesReturns: bo
       ? tx`with taken as (delete from budget_returns where agent_id = ${question.caller.agentId})`
       : tx``
   } select t.day::text as day, u.trades, u.amount
-    from ${theDay(tx, question)} t cross join usage_of_day(${question.caller.agentId}::uuid, t.day) u`;
+    from ${tradeDay(tx, question)} t cross join usage_of_day(${question.caller.agentId}::uuid, t.day) u`;
 
 export interface FactsRow {
   readonly position_value: bigint;
@@ -52,11 +52,11 @@ export interface FactsRow {
   readonly claimed: boolean;
 }
 
-/** A trade names its order; who only looks names none. */
+/** A trade names its order ids; a read has none. */
 const isTrade = (question: StandingQuestion): boolean => 'orderIds' in question;
 
 /**
- * Open orders are counted for a trade only where a limit asks for it: an agent without one may have thousands, and the
+ * A trade counts open orders only if a limit needs the number: an agent without that limit may have thousands, and the
  * count would slow each of its trades down.
  */
 export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
@@ -64,7 +64,7 @@ export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
   return tx<FactsRow[]>`
     select v.value as position_value, r.net as realized_today, o.count as open_orders,
       a.claimed_at is not null as claimed
-    from agents a join safeguards s using (agent_id) cross join ${theDay(tx, question)} t
+    from agents a join safeguards s using (agent_id) cross join ${tradeDay(tx, question)} t
     cross join open_orders(a.agent_id, ${isTrade(question) ? tx`s.max_open_orders is not null` : tx`true`}) o
     cross join result_of_day(a.agent_id, t.day) r
     cross join position_value(a.agent_id, ${funder}::text, ${[...tokenIds]}::text[], ${conditionId}::text) v
@@ -76,8 +76,8 @@ export interface RestrictingRow extends UsageRow, Omit<FactsRow, 'claimed'> {
 }
 
 /**
- * The same for each agent whose locks bind the wallet, as if that agent traded: with what went on outside its owner on
- * wallets that it had. No row for a wallet that nobody's locks bind.
+ * The same for each agent whose locks bind the wallet, as if that agent traded, including what other owners traded with
+ * wallets that it had. No row for a wallet that no locks bind.
  */
 export const restrictingFacts = (tx: Tx | Sql, question: StandingQuestion) => {
   const { funder, tokenIds, conditionId } = question;
@@ -85,7 +85,7 @@ export const restrictingFacts = (tx: Tx | Sql, question: StandingQuestion) => {
   return tx<RestrictingRow[]>`
     select s.agent_id, t.day::text as day, u.trades, u.amount, r.net as realized_today,
       o.count + b.count as open_orders, v.value + w.value as position_value
-    from ${theDay(tx, question)} own cross join safeguards s
+    from ${tradeDay(tx, question)} own cross join safeguards s
     cross join lateral (select greatest(s.usage_day, own.day) as day) t
     cross join usage_of_day(s.agent_id, t.day) u
     cross join result_of_day(s.agent_id, t.day) r
@@ -104,8 +104,8 @@ export interface StandingRows {
 }
 
 /**
- * `null`: between the first statement and the last another agent's locks came to bind the wallet, and its row is not
- * among those read. To be asked again.
+ * `null`: another agent's locks began to bind the wallet between the first and the last statement, and its row was not
+ * read. The caller repeats.
  */
 export function standingOf(
   { caller }: StandingQuestion,
@@ -115,7 +115,7 @@ export function standingOf(
   const own = settingsOf.get(caller.agentId);
   if (own === undefined) throw new Error('the agent has no safeguards row');
   const day = [used, ...bound].reduce((latest, row) => (row.day > latest ? row.day : latest), used.day);
-  // Of an earlier day nothing counts any more.
+  // Usage of an earlier day does not count.
   const usageOf = (row: UsageRow): Usage =>
     row.day === day ? { trades: row.trades, amount: row.amount } : { trades: 0, amount: 0n };
   const restrictions: Standing['restrictions'][number][] = [];

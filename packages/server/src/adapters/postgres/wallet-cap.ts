@@ -1,8 +1,8 @@
-/** How many wallets an owner keeps. A wallet that is known already, whoever's it is, adds no row and always has room. */
+/** The limit on an owner's wallets. A wallet that is already known, of any owner, adds no row and is always allowed. */
 import type { Tx } from './connection.ts';
 import { only } from './rows.ts';
 
-/** Registrations and links of one owner take turns from here on, so that none slips past the count. */
+/** Serialises registrations and links of one owner until the commit, so that the count stays exact. */
 export async function hasRoomFor(tx: Tx, userId: bigint, address: string, max: number): Promise<boolean> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`wallets of ${userId}`}, 0))`;
   const { known, held } = only(

@@ -1,4 +1,4 @@
-/** Links of wallets to owners. A link moves what another owner had registered of the same key, in one transaction. */
+/** Links of wallets to owners. A link moves what another owner had registered for the same key, in one transaction. */
 
 import { transact } from '@bellwether/durable';
 import type { Caller } from '../../ports/stores.ts';
@@ -40,7 +40,7 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
 }
 
 async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
-  // Links by one key take turns; of two that race, the later holds.
+  // Links of one key are serialised; of two concurrent links the later one stays.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`wallet link ${link.signer}`}, 0))`;
   const { user_id: callersOwner } = only(
     await tx<
@@ -70,7 +70,7 @@ async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
   if (link.kind === 'solana') {
     await tx`update agents set sol_address = ${link.address} where agent_id = ${link.caller.agentId}`;
   } else {
-    // A wallet with credentials is what the agent can trade with: it goes before one that is only linked.
+    // Prefers a wallet with credentials, which can trade, to one that is only linked.
     await tx`update agents set wallet_address = coalesce(
         (select wallet_address from credentials where eoa = ${link.signer} and user_id = ${owner}
          order by wallet_address = ${link.address} desc, registered_at desc limit 1), ${link.address})
@@ -79,7 +79,7 @@ async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
   return { kind: 'linked', moved, formerOwners };
 }
 
-/** Wallets of a sibling that the agent may not reach are none of its owner's to it. */
+/** Wallets outside the agent's reach count as not the owner's. */
 async function unlink(tx: Tx, caller: Caller, address: string): Promise<readonly string[]> {
   const { user_id: owner } = only(
     await tx<
@@ -114,14 +114,14 @@ async function unlink(tx: Tx, caller: Caller, address: string): Promise<readonly
   return named.sort();
 }
 
-/** What leaves an owner that nobody has claimed yet goes free: whoever claims the agent later never had it. */
+/** Removes the locks on wallets that leave an unclaimed owner: the person who claims its agent later never had them. */
 async function free(tx: Tx, owners: readonly bigint[], addresses: readonly string[]): Promise<void> {
   await tx`update agent_wallets w set lifted = true from agents a
     where a.agent_id = w.agent_id and a.claimed_at is null and a.user_id = any(${owners.map(String)}::bigint[])
       and (w.address = any(${[...addresses]}::text[]) or w.signer = any(${[...addresses]}::text[]))`;
 }
 
-/** Everything that other owners have of the signer's wallets. */
+/** Moves everything that other owners have of the signer's wallets. */
 async function takeOver(
   tx: Tx,
   link: NewLink,
@@ -133,7 +133,7 @@ async function takeOver(
     union select user_id from order_wallets where address = ${link.signer} and user_id <> ${owner}`;
   const formerOwners = held.map((row) => row.user_id);
   if (formerOwners.length > 0) {
-    // A trade of theirs that is under way is committed first; the next one finds the credential gone.
+    // Their trade in progress is committed first; their next trade finds no credential.
     await tx`select 1 from safeguards where agent_id in (
         select agent_id from agents where user_id = any(${formerOwners.map(String)}::bigint[]))
       order by agent_id for no key update`;
@@ -152,7 +152,7 @@ async function takeOver(
     ...new Set([...credentials.map((row) => row.wallet_address), ...links.map((row) => row.address)]),
   ].sort();
   const named = [...new Set([...moved, link.address, link.signer])];
-  // Solana addresses may be set without proof; proof takes them from everybody else.
+  // Agents may name a Solana address without proof; proof takes it from all others.
   await tx`update agents set
       wallet_address = case when wallet_address = any(${named}::text[]) then null else wallet_address end,
       sol_address = case when sol_address = any(${named}::text[]) then null else sol_address end

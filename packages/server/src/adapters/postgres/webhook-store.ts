@@ -1,4 +1,4 @@
-/** Webhook endpoints, their outbox and log, and callbacks that came in. */
+/** Webhook endpoints, their outbox and log, and received callbacks. */
 
 import { transact } from '@bellwether/durable';
 import type { DeliveryRow, EndpointRow, WebhookStore } from '../../ports/webhooks.ts';
@@ -6,7 +6,7 @@ import type { Sql } from './connection.ts';
 import type { AgentsRow, WebhookDeliveriesRow, WebhookEndpointsRow } from './rows.generated.ts';
 import { only } from './rows.ts';
 
-/** The database's -infinity, "at once", is no date to the driver. */
+/** The driver does not read the database's -infinity, "at once", as a date. */
 const ms = (value: Date | null): number | null =>
   value === null || Number.isNaN(value.getTime()) ? null : value.getTime();
 
@@ -44,7 +44,7 @@ const deliveryRow = (row: WebhookDeliveriesRow): DeliveryRow => ({
   error: row.error,
 });
 
-/** Takes over what the log of facts has for endpoints; whoever finds another process at it goes on without. */
+/** Queues the facts of the log for the endpoints; does nothing while another process does it. */
 const queueEvents = (sql: Sql) => sql`select queue_webhook_events()`;
 
 export function createWebhookStore(sql: Sql): WebhookStore {
@@ -59,7 +59,7 @@ function endpoints(sql: Sql): Endpoints {
   return {
     add: (endpoint, limit) =>
       transact(sql, async (tx) => {
-        // Twins take turns on the agent's row, so that they cannot both be the last one allowed.
+        // The lock on the agent's row serialises additions, so that the count stays exact.
         await tx`select 1 from agents where agent_id = ${endpoint.agentId} for no key update`;
         const rows = await tx<object[]>`
           insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
@@ -174,7 +174,7 @@ function outbox(sql: Sql): Outbox {
     async claim({ at, leaseMs, limit, perAgent }) {
       await queueEvents(sql);
       const now = new Date(at);
-      // Whoever asks at the same time finds the same ones first, and is kept from them by the lock.
+      // Concurrent callers select the same endpoints first; the row lock keeps them apart.
       const rows = await sql<WebhookEndpointsRow[]>`
         with leased as (
           select agent_id, count(*) as held from webhook_endpoints where lease_until > ${now} group by agent_id
@@ -235,7 +235,7 @@ function outbox(sql: Sql): Outbox {
       const at = new Date(setback.at);
       const next = setback.nextAttemptAt === null ? null : new Date(setback.nextAttemptAt);
       const hold = setback.holdUntil === null ? null : new Date(setback.holdUntil);
-      // What happened while the endpoint was on still waits for it.
+      // Queues what happened before the endpoint is switched off.
       if (setback.switchOff) await sql`select queue_webhook_events(true)`;
       await sql`
         with endpoint as (

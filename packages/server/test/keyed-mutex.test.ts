@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '../src/adapters/postgres/turns.ts';
+import { createKeyedMutex } from '../src/adapters/postgres/keyed-mutex.ts';
 
 test('tasks under one key run one after another; other keys do not wait', async () => {
-  const turns = createTurns();
+  const mutex = createKeyedMutex();
   const seen: string[] = [];
-  const enter = async (name: string, label: string) => {
-    const leave = await turns.take(name);
+  const enter = async (key: string, label: string) => {
+    const release = await mutex.acquire(key);
     seen.push(`${label} in`);
     return () => {
       seen.push(`${label} out`);
-      leave();
+      release();
     };
   };
   const first = await enter('a', '1');
