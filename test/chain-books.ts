@@ -1,4 +1,4 @@
-/** Holds what the desk says of venue B's orders against what the sandbox chain has, to the micro-unit. */
+/** Compares the desk's quoted orders with the sandbox chain, to the micro-unit. */
 import { USDC_MINT } from '@bellwether/protocol';
 import type { QuotedOrderDetail } from '@bellwether/sdk';
 import { expect } from 'vitest';
@@ -19,7 +19,7 @@ export async function allOrders({ client }: SandboxTrader): Promise<QuotedOrderD
   }
 }
 
-/** Waits until nothing more can happen to any of them. */
+/** Waits until all of them are final. */
 export async function allEnded(traders: readonly SandboxTrader[], timeoutMs = 60_000): Promise<void> {
   await expect
     .poll(
@@ -32,7 +32,7 @@ export async function allEnded(traders: readonly SandboxTrader[], timeoutMs = 60
     .toEqual([]);
 }
 
-/** What landed on the chain, and whether it had an effect. */
+/** The transactions that landed on the chain, and if each had an effect. */
 async function landedOn(sql: Sql): Promise<ReadonlyMap<string, boolean>> {
   const rows = await sql<
     { signature: string; succeeded: boolean }[]
@@ -53,9 +53,9 @@ function expectProof(order: QuotedOrderDetail, landed: ReadonlyMap<string, boole
 }
 
 /**
- * Every order has come to an end that the chain proves, each is filled once, wallets hold exactly what their orders
- * say, and nothing landed that no order tells of.
- * @param credited each wallet's simulation balance; what was charged as fees is taken off by `charged`
+ * Every order has an end that the chain proves, each is filled once, wallets hold exactly what their orders
+ * say, and every landed transaction belongs to an order.
+ * @param credited each wallet's paper money; `charged` subtracts the fees
  */
 export async function expectChainToAgree(
   sql: Sql,

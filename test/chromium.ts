@@ -1,4 +1,4 @@
-/** Finds a Chromium for the tests of pages; they are skipped, and say so, where there is none. */
+/** Finds a Chromium for the tests of pages; without one they are skipped with a message. */
 import { existsSync } from 'node:fs';
 
 const PLACES = [
@@ -9,14 +9,14 @@ const PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** `CHROMIUM_PATH` when set, else the first that is there; `null` without any. */
+/** `CHROMIUM_PATH` when set, otherwise the first one found; `null` without any. */
 export function findChromium(): string | null {
   const named = process.env.CHROMIUM_PATH;
   if (named !== undefined && named !== '') return existsSync(named) ? named : null;
   return PLACES.find((path) => existsSync(path)) ?? null;
 }
 
-/** It asks nothing of the network but the page. */
+/** Makes no network requests except for the page. */
 export const CHROMIUM_ARGS = [
   '--headless',
   '--no-sandbox',

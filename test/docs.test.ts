@@ -30,7 +30,7 @@ const PAGES = [
     .map((path) => `docs/${path}`),
 ];
 
-/** Answered by the service itself, apart from its operations. */
+/** Routes of the service that are not operations. */
 const OF_THE_SERVICE = /^GET \/(healthz|readyz|openapi\.json|docs|metrics|llms\.txt)$|\/paper\/clob(\/|$)/;
 const PATTERNS = OPERATIONS.map(
   ({ method, path }) => new RegExp(`^${method} ${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
@@ -44,7 +44,7 @@ const routesIn = (text: string): string[] =>
     ([, method, path]) => `${method} ${path}`,
   );
 
-/** The paths that curl is shown to ask for. */
+/** The paths in the curl examples. */
 const curlPaths = (text: string): string[] =>
   [...text.matchAll(/curl [^|\n]*?https?:\/\/[\w.:]+(\/[\w/.-]*)/g)].map(([, path]) => path ?? '');
 

@@ -1,6 +1,6 @@
 /**
- * A venue that quotes, made by hand: quotes with real unsigned transactions, and a chain of which a test says what it does. It keeps no
- * balances and moves no money; what became of a transaction is what the test wrote down. Prices are pips.
+ * A fake quote venue: quotes with real unsigned transactions, and a chain that the test controls. It keeps no
+ * balances and moves no money; the test sets the outcome of a transaction. Prices are pips.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import {
@@ -81,7 +81,7 @@ export interface FakeTransfer {
 
 const encoder = new TextEncoder();
 
-/** An unsigned transaction that hands tokens of the wallet to an escrow; no two are the same. */
+/** An unsigned transaction that transfers tokens of the wallet to an escrow; each one is unique. */
 export function fakeTransaction(transfer: FakeTransfer): { wire: Uint8Array; message: Uint8Array } {
   const { wallet, mint, amount, version = 0 } = transfer;
   const program = mint === USDC_MINT ? SOLANA_PROGRAMS.token : SOLANA_PROGRAMS.token2022;
@@ -118,26 +118,26 @@ export function fakeTransaction(transfer: FakeTransfer): { wire: Uint8Array; mes
 export interface FakeQuoteVenue extends VenueWith<'quotes' | 'paper'> {
   /** By ticker; a test adds, changes and removes. */
   readonly listed: Map<string, TickerMarket>;
-  /** What nodes were given, in order; the same bytes again are another entry. */
+  /** The sent transactions, in order; the same bytes again are another entry. */
   readonly sent: { readonly signature: string; readonly wire: Uint8Array }[];
   /** Wallets that were credited, in order. */
   readonly credited: SolanaAddress[];
   readonly landed: Map<string, Landing>;
   readonly outcomes: Map<string, OrderProgress>;
   readonly tokens: TokenAccount[];
-  /** What a test turns. */
+  /** Settings of a test. */
   readonly fate: {
     height: number;
-    /** The chain answers nothing. */
+    /** The chain does not answer. */
     silent: boolean;
     send: (signature: string) => SendAnswer | Promise<SendAnswer>;
     simulation: Simulation;
-    /** Instead of what the book says. */
+    /** Overrides the book's price. */
     quote: ((question: QuoteQuestion) => VenueQuote | null) | null;
     creditFails: boolean;
     status: string;
   };
-  /** Lands the transaction and fills it with what was quoted, all of it or a part. */
+  /** Lands the transaction and fills it as quoted, all of it or a part. */
   fill(signature: string, fill: Omit<VenueFill, 'signature'>, closed?: boolean): void;
   /** Settles a market: the outcome pays, and tokens of it can be redeemed. */
   settle(ticker: string, payout: 'YES' | 'NO' | 'HALF'): void;
@@ -326,7 +326,7 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
   };
 }
 
-/** The text of a transaction's id that nobody has seen. */
+/** The text of an unknown transaction's id. */
 export const randomSignature = (): string => toBase58(randomBytes(64));
 
 function quoteOf(

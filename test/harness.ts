@@ -34,7 +34,7 @@ export async function startTestService(
     PORT: '0',
     LOG_LEVEL: 'silent',
     RATE_LIMITS: 'off',
-    // A machine that does other things beside is no overload.
+    // Other load on the machine must not count as overload.
     REQUEST_DEADLINE_MS: '120000',
     MAX_TRADES_IN_FLIGHT: '1000',
     MAX_REQUESTS_IN_FLIGHT: '10000',
@@ -78,7 +78,7 @@ export async function newAgent(
   };
 }
 
-/** An agent whose wallet is registered and credited, and whose daily caps are out of the way. */
+/** An agent whose wallet is registered and credited, with daily caps too high to matter. */
 export async function newTrader(
   service: Pick<TestService, 'url'>,
   signatureType: SignatureType = 0,
@@ -146,7 +146,7 @@ export interface RawAnswer {
   readonly body: any;
 }
 
-/** A request as a client that knows no SDK makes it. A string body goes out as it is. */
+/** A request without the SDK. A string body is sent unchanged. */
 export async function call(
   service: { readonly url: string },
   method: string,

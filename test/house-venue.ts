@@ -1,6 +1,6 @@
 /**
  * A third venue, for tests: signed orders on one market, against a house that buys and sells any amount at its prices.
- * Its state is in memory; what became of an order is written to the desk before the answer, as at every venue.
+ * Its state is in memory; the outcome of an order is written to the desk before the answer, as at every venue.
  */
 import { exchangeDomains } from '@bellwether/protocol';
 import type { MarketRecord } from '../packages/server/src/domain/market.ts';

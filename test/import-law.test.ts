@@ -1,6 +1,6 @@
 /**
- * The architecture as a test: which folder may import what, as data. Every import of every source file is held against
- * the table; an edge that the table does not name fails, and so does an empty walk.
+ * The architecture as a test: which folder may import what, as data. Every import of every source file is checked against
+ * the table; an import that the table does not name fails, and so does an empty walk.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';

@@ -1,4 +1,4 @@
-/** The Node binary that the install brings is the one that was pinned, and another one stops the start. */
+/** The installed Node binary is the pinned one; any other prevents the start. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

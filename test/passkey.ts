@@ -1,6 +1,6 @@
 /**
- * An authenticator in software, and a person's browser as far as the service sees one: it makes passkeys (ES256, no
- * attestation), signs in with them, keeps the session cookie and names its origin.
+ * An authenticator in software, and a person's browser as the service sees it: it creates passkeys (ES256, no
+ * attestation), signs in with them, keeps the session cookie and sends its origin.
  */
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { call, type RawAnswer, type TestService } from './harness.ts';
@@ -8,7 +8,7 @@ import { call, type RawAnswer, type TestService } from './harness.ts';
 const sha256 = (data: Uint8Array | string): Buffer => createHash('sha256').update(data).digest();
 const text = (data: Uint8Array | string): string => Buffer.from(data).toString('base64url');
 
-/** CBOR, as much of it as attestations need: maps of short texts, integers and bytes. */
+/** The part of CBOR that attestations need: maps of short texts, integers and bytes. */
 function cbor(value: unknown): Buffer {
   const head = (major: number, n: number): Buffer =>
     n < 24
@@ -55,7 +55,7 @@ export class Visitor {
   passkey: Passkey = newPasskey();
   cookie: string | null = null;
   counter = 0;
-  /** What the last Set-Cookie said. */
+  /** The last Set-Cookie header. */
   lastSetCookie = '';
 
   constructor(service: TestService, origin = new URL(service.needs.publicUrl).origin) {

@@ -1,4 +1,4 @@
-/** Databases for test files, each its own, on the one PostgreSQL that all files share; dropped after the file. */
+/** One database per test file, on the PostgreSQL that all files share; dropped after the file. */
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ import type { SharedPostgres } from './setup/postgres-server.ts';
 
 let shared: Promise<SharedPostgres> | undefined;
 
-/** The server that all files share; started by the first that asks. */
+/** The server that all files share; the first request starts it. */
 export function sharedPostgres(): Promise<SharedPostgres> {
   shared ??= askForServer();
   return shared;
@@ -31,13 +31,13 @@ async function asAdmin(where: SharedPostgres, statement: string): Promise<void> 
 }
 
 /**
- * An empty database of its own, as a URL in PostgreSQL's spelling for sockets: good for DATABASE_URL and for
+ * An empty database of its own, as a URL in PostgreSQL's notation for sockets: usable for DATABASE_URL and
  * `openPool`, not for `postgres(url)`.
  */
 export async function createTestDatabase(): Promise<string> {
   const where = await sharedPostgres();
   const name = `test_${randomBytes(6).toString('hex')}`;
-  // Owned by an ordinary role: what needs more than that must fail here, too.
+  // Owned by an ordinary role: statements that need more rights must fail here, too.
   await asAdmin(where, `create database ${name} owner ${where.user}`);
   afterFile('databases', () => asAdmin(where, `drop database if exists ${name} with (force)`));
   return socketUrl(where, name);

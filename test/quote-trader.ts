@@ -1,4 +1,4 @@
-/** Agents that trade on a venue B made by hand, through plain HTTP. */
+/** Agents that trade on the fake quote venue, through plain HTTP. */
 
 import { createFakeWallet, type FakeWallet } from './fake-quote-venue.ts';
 import { call, newAgent, type RawAnswer, type TestService } from './harness.ts';
@@ -10,21 +10,21 @@ export interface TraderB {
   readonly wallet: FakeWallet;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<RawAnswer>;
   get(path: string): Promise<RawAnswer>;
-  /** Of the first test market, unless said otherwise. */
+  /** For the first test market by default. */
   quote(fields?: Record<string, unknown>): Promise<RawAnswer['body']>;
   /** Signed by the agent's wallet. */
   submit(quote: RawAnswer['body'], fields?: Record<string, unknown>): Promise<RawAnswer>;
   /** Quote, sign, submit. */
   trade(fields?: Record<string, unknown>): Promise<RawAnswer['body']>;
   order(orderId: string): Promise<RawAnswer['body']>;
-  /** What counts against the caps now. */
+  /** The current usage of the caps. */
   usage(): Promise<{ trades: number; amount: number }>;
 }
 
 /** Buys for ten at 0.60: sixteen contracts. */
 export const BUY_TEN = { marketTicker: 'KXTEST-1', side: 'YES', action: 'BUY', amount: 10 };
 
-/** An agent whose caps are out of the way, with a Solana key of its own. */
+/** An agent with caps too high to matter and its own Solana key. */
 export async function newTraderB(service: TestService): Promise<TraderB> {
   const { agentId, apiKey, client } = await newAgent(service);
   const wallet = createFakeWallet();

@@ -26,7 +26,7 @@ export function openSocket(url: string, localAddress?: string): Promise<Socket> 
   });
 }
 
-/** Sends the bytes as they are and reads what comes until the peer closes. */
+/** Sends the bytes unchanged and reads until the peer closes. */
 export async function sendRaw(url: string, request: string): Promise<RawReply> {
   const socket = await openSocket(url);
   const received = await new Promise<string>((resolve, reject) => {
@@ -42,14 +42,14 @@ export async function sendRaw(url: string, request: string): Promise<RawReply> {
     socket.setEncoding('utf8');
     socket.on('data', (chunk) => (text += chunk));
     socket.once('close', end);
-    // A server that has said enough may cut what is still being sent.
+    // A server that has answered may cut the request that is still being sent.
     socket.once('error', end);
     socket.write(request);
   });
   return parse(received);
 }
 
-/** One request with `Connection: close`. Lines of `headers` go out as they are; without a Host line one is added. */
+/** One request with `Connection: close`. Lines of `headers` are sent unchanged; without a Host line one is added. */
 export function rawRequest(
   url: string,
   line: string,

@@ -1,4 +1,4 @@
-/** Agents that trade on venue B's sandbox as it runs in a service, a clock that can jump, and the chain's own books. */
+/** Agents that trade on the sandbox inside a service, a clock that can jump, and balances read from the chain. */
 import { SOLANA_PROGRAMS, type SolanaAddress, toBase58, USDC_MINT } from '@bellwether/protocol';
 import {
   type BellwetherClient,
@@ -11,7 +11,7 @@ import type { Sql } from '../packages/server/src/adapters/postgres/connection.ts
 import { call, newAgent, type RawAnswer, type TestService } from './harness.ts';
 import type { ManualClock } from './world.ts';
 
-/** Runs as the real one does, and is moved ahead by a test. */
+/** Runs like the real clock, and a test can move it forward. */
 export function jumpingClock(): ManualClock {
   let ahead = 0;
   const now = () => Date.now() + ahead;
@@ -37,11 +37,11 @@ export interface SandboxTrader {
   submit(quoteId: string, signedTransaction: string): Promise<RawAnswer>;
   /** Quote, verify, sign, submit, wait for the end. */
   trade(ask: QuoteAsk): Promise<QuotedOrderDetail>;
-  /** What counts against the day's caps. */
+  /** The usage of the daily caps. */
   usage(): Promise<{ readonly tradesToday: number }>;
 }
 
-/** An agent whose caps are out of the way, with a Solana key that nobody has linked. */
+/** An agent with caps too high to matter, and a Solana key that is not linked. */
 export async function newSandboxTrader(service: Pick<TestService, 'url'>): Promise<SandboxTrader> {
   const { agentId, apiKey, client } = await newAgent(service);
   await client.updateSettings({
@@ -76,7 +76,7 @@ export async function newSandboxTrader(service: Pick<TestService, 'url'>): Promi
   };
 }
 
-/** Open markets of venue B with a price well inside, the last to end first. */
+/** Open quoted markets with a price well inside the range, the last to end first. */
 export async function sandboxMarkets(client: BellwetherClient, venue = 'kalshi'): Promise<Market[]> {
   const markets = await client.listMarkets({ q: '*', venue, limit: 500 });
   return markets
@@ -87,7 +87,7 @@ export async function sandboxMarkets(client: BellwetherClient, venue = 'kalshi')
     .sort((a, b) => Date.parse(b.endDate) - Date.parse(a.endDate));
 }
 
-/** One that does not end during a test. */
+/** A market that does not end during a test. */
 export async function aSandboxMarket(client: BellwetherClient): Promise<Market> {
   const [market] = await sandboxMarkets(client);
   if (market === undefined) throw new Error('the sandbox lists no such market');
@@ -118,5 +118,5 @@ export async function tokenAccounts(sql: Sql): Promise<TokenHolding[]> {
 export const sumOf = (holdings: readonly TokenHolding[], mint: string): bigint =>
   holdings.filter((one) => one.mint === mint).reduce((sum, { amount }) => sum + amount, 0n);
 
-/** All the USDC of the chain: made once, and constant from then on. */
+/** All the USDC of the chain: created once, then constant. */
 export const usdcOf = async (sql: Sql): Promise<bigint> => sumOf(await tokenAccounts(sql), USDC_MINT);

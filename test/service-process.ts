@@ -1,6 +1,6 @@
 /**
- * The service as a process of its own, started as a person starts it. Whatever was started here, and the PostgreSQL
- * of its data folder, is gone after the file, whether its tests passed or not.
+ * The service as a separate process, started as a person starts it. Every process started here, and the PostgreSQL
+ * of its data folder, has ended after the file, even when tests fail.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ export interface ServiceProcess {
   readonly port: number;
   /** The process that was started: npm, or node itself. */
   readonly child: ChildProcess;
-  /** Everything it has printed so far, both streams. */
+  /** The output so far, both streams. */
   output(): string;
   /** From the start of the process to the banner. */
   readonly readyMs: number;
@@ -40,14 +40,14 @@ export interface ProcessOptions {
   readonly via?: 'npm' | 'node';
   readonly env?: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** Lets the service make its cluster itself, as its first start does; otherwise it finds an empty one. */
+  /** Lets the service create its cluster, as on its first start; otherwise it finds an empty one. */
   readonly makesCluster?: boolean;
 }
 
-/** A folder with a short path: the socket's has to fit into a hundred bytes. */
+/** A folder with a short path: the socket's path must fit into a hundred bytes. */
 export function dataFolder(parent = tmpdir()): string {
   const folder = mkdtempSync(join(parent, 'bw-'));
-  // Whatever was started on it before has been killed by then.
+  // Processes started on it have been killed by then.
   afterFile('pools', async () => {
     for (const pid of postgresOf(folder)) kill(pid, 'SIGKILL');
     await waitFor(() => postgresOf(folder).length === 0, 5_000);
@@ -65,7 +65,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts it, ready or not. In a process group of its own, as a terminal does. */
+/** Starts it without waiting until it is ready. In its own process group, as a terminal does. */
 export function launch(options: ProcessOptions & { readonly port: number }): {
   child: ChildProcess;
   output: () => string;
@@ -78,7 +78,7 @@ export function launch(options: ProcessOptions & { readonly port: number }): {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      // Nothing else of the test's own environment: a setting there must not reach the service.
+      // Without the rest of the test's environment: its settings must not reach the service.
       PATH: `${join(ROOT, 'node_modules', '.bin')}:${process.env.PATH}`,
       HOME: process.env.HOME,
       npm_config_update_notifier: 'false',
@@ -103,7 +103,7 @@ export function launch(options: ProcessOptions & { readonly port: number }): {
   return { child, output: () => text, exit };
 }
 
-/** An empty cluster where there is none yet: making one takes longer than everything else that a start does. */
+/** Copies an empty cluster where none exists: creating one takes longer than the rest of a start. */
 async function prepareCluster({ dataDir, env = {} }: ProcessOptions): Promise<void> {
   if (dataDir === undefined || env.DATABASE_URL !== undefined || existsSync(join(dataDir, 'postgres')))
     return;
@@ -123,7 +123,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Servic
   return { url: `http://127.0.0.1:${port}`, port, child, output, readyMs, exit };
 }
 
-/** Starts it where it must refuse to. */
+/** Starts it where it must refuse to start. */
 export async function startRefused(
   options: ProcessOptions = {},
 ): Promise<{ readonly exit: Exit; readonly output: string }> {
@@ -139,11 +139,11 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }
 
-/** Polls until it holds. @returns whether it came to hold */
+/** Polls until the condition holds. @returns if it did in time */
 export async function waitFor(holds: () => boolean, timeoutMs: number, everyMs = 20): Promise<boolean> {
   const end = performance.now() + timeoutMs;
   while (!holds()) {

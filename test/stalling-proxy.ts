@@ -1,4 +1,4 @@
-/** A TCP front of the test database that can stop forwarding without closing anything, as a network does that fails. */
+/** A TCP proxy of the test database that can stop forwarding without closing connections, like a failing network. */
 import { createConnection, createServer, type Socket } from 'node:net';
 import { afterFile } from './setup/clean-up.ts';
 
@@ -7,7 +7,7 @@ export interface StallingProxy {
   readonly url: string;
   /** From now on nothing passes, in either direction; connections stay open. */
   stall(): void;
-  /** What was held back goes on its way, and so does everything after it. */
+  /** Forwards the delayed bytes and everything after them. */
   resume(): void;
 }
 

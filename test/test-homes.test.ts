@@ -1,6 +1,6 @@
 /**
  * Where tests live: pure units beside their file, everything else, and all machinery, under a `test` folder; and no test
- * file so long that nobody reads it.
+ * file above the maximum length.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MOST_LINES = 450;
-/** What a pure unit does without: files, sockets, processes, timers of its own. */
+/** Modules that a pure unit must not use: files, sockets, processes, timers. */
 const IO = /^node:(fs|net|http|https|http2|tls|child_process|worker_threads|cluster|dgram|dns)\b/;
 
 function filesBelow(folder: string): string[] {

@@ -1,4 +1,4 @@
-/** Time and fate in the hands of a test: a clock that stands still, and markets that are brought to their end. */
+/** A manual clock, and helpers that bring markets to their end. */
 import type { Market } from '@bellwether/sdk';
 import { openMarkets, type TestService, type Trader } from './harness.ts';
 
@@ -43,7 +43,7 @@ export async function resolveMarket(
   throw new Error('the market was not resolved');
 }
 
-/** Steps the world until it has forgotten the market; somebody who holds tokens of it prevents that. */
+/** Steps the world until it has forgotten the market; any holder of its tokens prevents that. */
 export async function archiveMarket(
   service: TestService,
   clock: ManualClock,

@@ -1,4 +1,4 @@
-/** What answers say: true, complete, and in one form. */
+/** Answers are correct, complete and consistent. */
 import {
   BellwetherClient,
   buildLimitOrder,

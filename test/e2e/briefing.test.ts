@@ -21,12 +21,12 @@ let service: TestService;
 let sql: Sql;
 let markets: Market[];
 let market: Market;
-/** Ahead of the wall clock by this much, as the desk sees it. */
+/** How far the desk's clock is ahead of the wall clock. */
 let ahead = 0;
 const statements: string[] = [];
 
 beforeAll(async () => {
-  // The venue that quotes has nothing to tell here: quoted-reads.test.ts is about it.
+  // Without the quote venue, which quoted-briefing.test.ts covers.
   const quoting = createFakeQuoteVenue();
   quoting.listed.clear();
   service = await startTestService(
@@ -195,7 +195,7 @@ describe('changes since the last call', () => {
     const { orderId } = await buy(trader, 20);
     expect(told(await next()).toSorted()).toEqual([`${first} canceled`, `${orderId} filled`].toSorted());
     expect(told(await next())).toEqual([]);
-    // The old cursor still tells all of it.
+    // The old cursor still returns all changes.
     expect(told(await trader.client.getBriefing({ since: start.nextCursor })).length).toBe(3);
   });
 
@@ -220,7 +220,7 @@ describe('changes since the last call', () => {
     done = true;
     await polling;
     expect(new Set(seen).size).toBe(seen.length);
-    // A change that came twice between two looks is told as it ended.
+    // Two changes of one order between two calls appear as the last one.
     const ends = placed.map(({ orderId }, i) => `${orderId} ${i < 30 ? 'canceled' : 'live'}`);
     expect(seen.filter((line) => ends.includes(line)).toSorted()).toEqual(ends.toSorted());
   });
@@ -236,7 +236,7 @@ describe('changes since the last call', () => {
     for (const since of [new Date(at).toISOString(), String(at), offset]) {
       expect(told(await trader.client.getBriefing({ since })), since).toEqual([`${second} live`]);
     }
-    // A plus sign that nobody escaped.
+    // An unescaped plus sign.
     expect(told((await ask(trader.apiKey, `?since=${offset}`)).body)).toEqual([`${second} live`]);
     const seconds = await trader.client.getBriefing({ since: String(Math.floor(at / 1000)) });
     expect(told(seconds)).toEqual([`${second} live`]);
@@ -328,8 +328,8 @@ describe('alerts and what to do', () => {
   test('an order in doubt, with the request that shows its outcome', async () => {
     const trader = await newTrader(service);
     const orderId = await rest(trader);
-    // What a lost answer leaves; the resolver has not come by. Evidence has reached this order, so the lifecycle would
-    // refuse to lose it again.
+    // As after a lost answer, before the resolver runs. Evidence has reached this order, so the lifecycle would
+    // refuse this change.
     await transact(sql, async (tx) => {
       await tx`alter table orders disable trigger orders_next_status`;
       await tx`update orders set status = 'unknown', created_at = now() + interval '1 hour' where order_id = ${orderId}`;
@@ -395,7 +395,7 @@ describe('cost', () => {
     await buy(trader, 20, markets[1]);
     const { nextCursor } = await trader.client.getBriefing();
     for (const query of [{}, { since: nextCursor }, { since: String(Date.now()) }, { user: trader.funder }]) {
-      // Jobs of the service speak in between now and then; a statement of the briefing itself is there every time.
+      // Jobs of the service run statements in between; a statement of the briefing itself occurs every time.
       const counts: number[] = [];
       for (let i = 0; i < 6; i += 1) {
         statements.length = 0;

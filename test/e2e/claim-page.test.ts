@@ -1,6 +1,6 @@
 /**
- * The claim page as a person uses it: a browser, an authenticator, an agent whose key is held to what its owner says.
- * With SCREENSHOTS=<folder> it leaves pictures of every state.
+ * The claim page as a person uses it: a browser, an authenticator, an agent whose key is bound by its owner's settings.
+ * With SCREENSHOTS=<folder> it saves a picture of every state.
  */
 import { join } from 'node:path';
 import { linkSignersWallet } from '@bellwether/sdk';
@@ -36,7 +36,7 @@ const MEASURE = `({
 interface Visitor {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the browser complained about; a page must give it no cause. */
+  /** Errors that the browser reported; there must be none. */
   readonly complaints: string[];
   credentials(): Promise<readonly unknown[]>;
 }
@@ -54,7 +54,7 @@ async function newVisitor(
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (line) => {
-    // The browser notes every answer above 399; those are told to the person in words.
+    // The browser logs every answer above 399; the page explains those to the person.
     if (line.type() === 'error' && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
   });
   const cdp = await context.newCDPSession(page);
@@ -131,7 +131,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await picture(page, '3-claimed');
     expect(await agent.client.getMe()).toMatchObject({ claimed: true, claimCode: null });
 
-    // Eve still has the form before her; the press comes too late.
+    // Eve still has the form open; she submits it too late.
     await second.page.getByRole('button', { name: 'Claim as Eve' }).click();
     await expect.poll(() => said(second.page)).toContain('Another owner has claimed this agent');
     await picture(second.page, '4-second-visitor-refused');
@@ -201,7 +201,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     const ada = await newVisitor([], { viewport: PHONE, isMobile: true, hasTouch: true });
     const { page } = ada;
     await page.goto(await claimUrl(agent));
-    // Before the claim it says what the agent will reach.
+    // Before the claim the page shows what the agent will reach.
     await page.getByText('those that it registered, linked or traded with').waitFor();
     await page.getByText('does not reach the wallets of your other agents').waitFor();
     await register(ada, 'Ada');

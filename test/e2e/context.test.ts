@@ -1,4 +1,4 @@
-/** GET /markets/context/{marketId}: what it foretells is what a trade then gets. */
+/** GET /markets/context/{marketId}: its prediction matches the trade that follows. */
 import { buildLimitOrder, buildMarketOrder, type Market, type MarketContext } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -143,7 +143,7 @@ describe('edge', () => {
     const fair = await client.getMarketContext(market.id, { myProbability: market.yesPrice });
     expect(fair.edge?.best).toBeNull();
     expect(fair.recommendation).toMatch(/^No trade/);
-    // What a share costs is what somebody asks for it, never the middle of the book.
+    // The cost of a share is the best ask, never the middle of the book.
     expect(fair.recommendation).toContain(`YES costs ${Number(fair.orderbook.bestAsk)}`);
     for (const { side, price, averagePrice } of fair.slippage.filter((one) => one.averagePrice !== null)) {
       const worse = side === 'BUY' ? [price, averagePrice] : [averagePrice, price];
@@ -187,7 +187,7 @@ describe('safeguards', () => {
     });
     expect(positions).toEqual(await trader.client.getCurrentPositions());
     expect(account?.yesShares).toBeCloseTo(positions[0]?.size as number, 6);
-    // The warning says what the trade would be refused with, and the trade is.
+    // The warning names the code with which the trade is then refused.
     const warned = await trader.client.getMarketContext(market.id, { size: 5.01, side: 'BUY' });
     expect(warned.warnings[0]).toMatchObject({ code: 'max_position_value_exceeded', severity: 'critical' });
     await expect(buy(trader, 5.01, market)).rejects.toMatchObject({ code: 'max_position_value_exceeded' });
@@ -298,7 +298,7 @@ describe('access and names', () => {
     const market = markets[0] as Market;
     const query = { size: 10, side: 'BUY', myProbability: 0.6, user: trader.funder } as const;
     await trader.client.getMarketContext(market.id, query);
-    // Jobs of the service speak in between now and then; a statement of the context itself is there every time.
+    // Jobs of the service run statements in between; a statement of the context itself occurs every time.
     const counts: number[] = [];
     for (let i = 0; i < 6; i += 1) {
       statements.length = 0;

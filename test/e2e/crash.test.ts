@@ -1,4 +1,4 @@
-/** The service is killed without warning: what it acknowledged is there afterwards, and nothing happened twice. */
+/** The service is killed without warning: everything acknowledged is still there, and nothing happened twice. */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ async function tradeUntilKilled(trader: Trader, market: Market, service: Service
         sent.set(orderId, { request, answer });
         acknowledged += 1;
       } catch {
-        // Killed under way: nobody knows what became of it, and that is the point.
+        // Killed in flight: the outcome is unknown, which is what this test needs.
       }
       if (acknowledged >= ACKNOWLEDGED_AT_LEAST && !killed) {
         killed = true;
@@ -113,7 +113,7 @@ async function expectBooksToAgree({ client }: Trader, market: Market, sent: read
   await expectBudgetsToAgree(client, market, orders, sent);
 }
 
-/** A trade that the venue did not take is given back; of a finished BUY stays its cost, else what was signed. */
+/** A refused trade is returned; a finished BUY counts its cost, any other order the signed amount. */
 async function expectBudgetsToAgree(
   client: BellwetherClient,
   market: Market,
@@ -155,7 +155,7 @@ describe('kill -9 of the service with trades in flight', () => {
     const acknowledged = sent.filter(({ answer }) => answer !== undefined);
     expect(sent.length).toBeGreaterThan(acknowledged.length);
 
-    // At once, as a supervisor does it.
+    // Immediately, like a supervisor.
     const second = await startProcess({ dataDir, env, port: first.port });
     expect(second.output()).toContain('adopted');
     expect(postmasterOf(dataDir).pid).toBe(pid);
@@ -165,15 +165,15 @@ describe('kill -9 of the service with trades in flight', () => {
       expect(answer?.status === 'live' ? ['live'] : ['matched', 'filled']).toContain(order.status);
       expect(order).toMatchObject({ filledSize: answer?.filledSize, feePaid: answer?.feePaid });
     }
-    // What was on its way to PostgreSQL may arrive after the service died; the resolver comes for it.
+    // Statements in flight may reach PostgreSQL after the service died; the resolver handles them.
     await expect.poll(() => inDoubt(client), { timeout: 15_000, interval: 200 }).toEqual([]);
     await expectBooksToAgree(trader, market, sent);
 
-    // Acknowledged orders again: the first answer, and nothing moves.
+    // Acknowledged orders again: the first answer, without effect.
     const before = await allOrders(client);
     for (const { request, answer } of acknowledged) expect(await client.placeTrade(request)).toEqual(answer);
     expect(await allOrders(client)).toEqual(before);
-    // The others twice: placed now if they never arrived, else what became of them; the same both times.
+    // The others twice: placed if they never arrived, otherwise their outcome; the same both times.
     for (const { request } of sent.filter(({ answer }) => answer === undefined)) {
       const known = before.find(({ orderId }) => orderId === orderIdOf(request));
       const answer = await client.placeTrade(request);
@@ -183,7 +183,7 @@ describe('kill -9 of the service with trades in flight', () => {
     }
     const after = await allOrders(client);
     expect(after.length).toBe(sent.length);
-    // Every order that was known is as it was; only those that never arrived are new.
+    // Known orders are unchanged; only those that never arrived are new.
     expect(after.filter((order) => before.some(({ orderId }) => orderId === order.orderId))).toEqual(before);
     await expectBooksToAgree(trader, market, sent);
   });
@@ -207,7 +207,7 @@ describe('kill -9 of everything', () => {
     const { trader, placed } = await restOne(first);
     kill(first.child.pid as number, 'SIGKILL');
     killPostgres(dataDir);
-    // At once: some of them may still be dying.
+    // Immediately: some of them may still be ending.
     const second = await startProcess({ dataDir, port: first.port });
     expect(second.output()).not.toContain('adopted');
     expect(await trader.client.getOrder(placed)).toMatchObject({ status: 'live' });
@@ -254,7 +254,7 @@ describe('a stale postmaster.pid', () => {
     kill(first.child.pid as number, 'SIGKILL');
     killPostgres(dataDir);
     expect(await waitFor(() => postgresOf(dataDir).length === 0, 5_000)).toBe(true);
-    // After a reboot both lock files name a number that somebody else may have.
+    // After a reboot both lock files name a process id that another program may have.
     for (const file of ['postgres/postmaster.pid', 'run/.s.PGSQL.5432.lock']) {
       const path = join(dataDir, file);
       const [, ...rest] = readFileSync(path, 'utf8').split('\n');

@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL dies or freezes under a service that goes on: it is started again, and everything that the
- * service does through it comes back. What cannot come back ends the service with a sentence.
+ * The embedded PostgreSQL dies or freezes under a running service: it is started again, and everything that the
+ * service does through it recovers. When recovery is impossible the service ends with a message.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,14 +37,14 @@ function pidOf(dataDir: string): number | null {
   try {
     return postmasterOf(dataDir).pid;
   } catch {
-    // Between two servers there is no such file.
+    // Between two servers the file does not exist.
     return null;
   }
 }
 
 const ready = async (service: ServiceProcess) => (await call(service, 'GET', '/readyz')).body;
 
-/** Each venue takes something again: an order here, a quote with a transaction there. */
+/** Both venues work again: one takes an order, the other quotes with a transaction. */
 async function expectToTrade(service: ServiceProcess, trader: Trader): Promise<void> {
   const market = await aMarket(trader.client);
   const request = await restingOrder(trader, market);
@@ -74,14 +74,14 @@ describe('PostgreSQL killed alone', () => {
       const { pid } = postmasterOf(dataDir);
       kill(pid, 'SIGKILL');
       const since = performance.now();
-      // The orphans of a killed postmaster answer for a moment more.
+      // The children of a killed postmaster still answer for a moment.
       expect(await waitFor(() => ![pid, null].includes(pidOf(dataDir)), BACK_WITHIN_MS)).toBe(true);
       await expect
         .poll(() => ready(service), { timeout: BACK_WITHIN_MS, interval: 50 })
         .toMatchObject(isReady);
       took.push(Math.round(performance.now() - since));
       await expectToTrade(service, trader);
-      // What listens to the database listens again: a revoked key is refused at once.
+      // The listener works again: a revoked key is refused at once.
       const made = await call(service, 'POST', '/agents/create-api-key', {
         key: trader.apiKey,
         body: { keyName: `turn ${turn}` },
@@ -160,7 +160,7 @@ describe('PostgreSQL frozen', () => {
       expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    // Meanwhile nobody waits any more: what cannot be done is said at once.
+    // Meanwhile requests do not wait: they fail at once.
     await sleep(1_000);
     const soon = performance.now();
     expect((await call(service, 'GET', '/agents/settings', { key: trader.apiKey })).status).toBe(503);
@@ -174,7 +174,7 @@ describe('PostgreSQL frozen', () => {
   test('SIGTERM meanwhile takes less than three seconds, and leaves no process behind', async () => {
     const { service, dataDir } = await newService();
     freeze(dataDir);
-    // As a person would: some time after.
+    // Like a person: some time later.
     await sleep(3_000);
     const since = performance.now();
     signalGroup(service.child, 'SIGTERM');

@@ -1,4 +1,4 @@
-/** Every database connection of a trading service is terminated, again and again: it serves on, and its books agree. */
+/** Every database connection of a trading service is terminated, again and again: it keeps serving, and its books agree. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BellwetherClient,
@@ -18,9 +18,9 @@ import { startProcess } from '../service-process.ts';
 const AGENTS = 4;
 const WORKERS_EACH = 2;
 const TERMINATIONS = 6;
-/** Between two; the exchange takes its lead anew and reads its journal meanwhile. */
+/** Pause between two terminations; meanwhile the exchange takes the lead again and reads its journal. */
 const PAUSE_MS = 700;
-/** No request may take longer, whatever becomes of the database. */
+/** No request may take longer, whatever happens to the database. */
 const ANSWERED_WITHIN_MS = 12_000;
 const TRADES_AGAIN_WITHIN_MS = 8_000;
 /** The resolver leaves an order alone for twelve seconds on a shared database. */
@@ -60,7 +60,7 @@ const orderOfTurn = (turn: number, trader: Trader, market: Market): Promise<Trad
         worstPrice: 0.95,
       });
 
-/** Trades until told to stop. A request that hangs fails the test: the agent's turn would never come again. */
+/** Trades until stopped. A request that hangs fails the test: it would hold the agent's lock permanently. */
 async function trade(trader: Trader, market: Market, baseUrl: string, isOver: () => boolean) {
   const client = new BellwetherClient({ baseUrl, apiKey: trader.apiKey, maxRetries: 0 });
   const sent: Sent[] = [];
@@ -72,7 +72,7 @@ async function trade(trader: Trader, market: Market, baseUrl: string, isOver: ()
     ]);
     if (answer === 'hangs') throw new Error(`no answer within ${ANSWERED_WITHIN_MS} ms`);
     sent.push({ request, answer });
-    // Refused at once while the exchange starts again: some rest between the questions.
+    // Requests fail at once while the exchange restarts: a pause between them.
     if (answer === undefined) await sleep(20);
   }
   return sent;
@@ -143,7 +143,7 @@ test('terminated connections with trades in flight: the process survives, every 
   expect(sent.filter(({ answer }) => answer !== undefined).length).toBeGreaterThan(AGENTS);
   expect(sent.filter(({ answer }) => answer === undefined).length).toBeGreaterThan(0);
 
-  // Nobody's turn hangs: each agent trades again, soon.
+  // No agent's lock hangs: each agent soon trades again.
   const again = performance.now();
   for (const { trader, sent: before } of histories) {
     const request = await restingOrder(trader, market);

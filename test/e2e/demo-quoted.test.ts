@@ -1,4 +1,4 @@
-/** The example of quoted orders checks itself: it must end well, see a market through to its payout, print no secret. */
+/** The example of quoted orders checks itself: it must exit with 0, follow a market to its payout, print no secret. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ test('npm run demo:venue-b goes from a quote to a payout and ends with 0', async
   const service = await startTestService({}, { clock });
   let forward: NodeJS.Timeout | undefined;
   const { code, output } = await runExample(service.url, (text) => {
-    // The end of the market and its settlement come at once instead of after minutes.
+    // The market ends and settles at once instead of after minutes.
     if (text.includes(WAITS_FOR_OUTCOME)) forward ??= setInterval(() => clock.advance(30_000), 250);
     if (text.includes('has won') || text.includes('has lost')) clearInterval(forward);
   });

@@ -1,4 +1,4 @@
-/** The example is a program that checks itself: it must end well, and print no secret. */
+/** The example is a program that checks itself: it must exit with 0, and print no secret. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

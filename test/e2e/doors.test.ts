@@ -1,4 +1,4 @@
-/** The doors of the paper venues as strangers meet them in front of a service: what is open, how often, how much. */
+/** The doors of the paper venues for callers without a key: which are open, rate limits, sizes. */
 import { SolanaSigner } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { quotingVenue } from '../../packages/server/src/app/venues.ts';
@@ -69,7 +69,7 @@ describe('rate limits', () => {
   test('an address has one bucket for all doors, each door refuses in its own format, and the desk still answers', async () => {
     const trader = await newSandboxTrader(limited);
     const { id } = await aSandboxMarket(trader.client);
-    // Eleven tokens each: what they compute and keep is dear.
+    // Eleven tokens each: they cost computing time and memory.
     for (let nth = 0; nth < 3; nth += 1)
       await rpc('requestAirdrop', [SolanaSigner.generate().address, 1e9], limited);
     const clob = await get(`${CLOB}/time`, limited);
@@ -80,12 +80,12 @@ describe('rate limits', () => {
     const solana = await rpc('getSlot', [], limited);
     expect(solana.status).toBe(429);
     expect(await solana.json()).toMatchObject({ jsonrpc: '2.0', error: { code: 429 }, id: null });
-    // Only a replica can say whose request it sends on.
+    // Only a replica may name the caller of a forwarded request.
     const disguised = await fetch(`${limited.url}${CLOB}/time`, {
       headers: { 'x-bellwether-replica': 'guessed', 'x-bellwether-client': '203.0.113.9' },
     });
     expect(disguised.status).toBe(429);
-    // The desk asks the same doors from inside, for whoever has a key.
+    // The desk calls the same doors internally, for callers with a key.
     const { body } = await trader.quote({ marketTicker: id, side: 'YES', action: 'BUY', amount: 10 });
     expect(body).toMatchObject({ unsignedTransaction: expect.any(String) });
     expect((await get('/healthz', limited)).status).toBe(200);
@@ -165,7 +165,7 @@ describe('tickers of any form', () => {
         `/markets/${encodeURIComponent(marketTicker).replaceAll('.', '%2e')}?venue=kalshi`,
         { key: apiKey },
       );
-      // What the path itself does not allow, such as a step upwards, is another route's business.
+      // Characters that the path does not allow, such as "..", lead to other routes.
       if (!/^[.]|%/.test(marketTicker))
         expect([marketTicker, found.status, found.body.code]).toEqual([
           marketTicker,
@@ -173,7 +173,7 @@ describe('tickers of any form', () => {
           'market_not_found',
         ]);
     }
-    // And none of them was taken for an outage.
+    // And none of them counted as an outage.
     expect(quotingVenue(service.needs).status()).toBe('ready');
     expect(await quotingVenue(service.needs).quotes.market(known.id)).toMatchObject({ id: known.id });
   });
@@ -217,7 +217,7 @@ test('the first wallet that an agent trades with is its solAddress; a quote alon
   expect((await trader.client.getMe()).solAddress).toBeNull();
   await trader.trade({ ticker: id, ...ask });
   expect((await trader.client.getMe()).solAddress).toBe(trader.wallet);
-  // A second wallet does not push out the first.
+  // A second wallet does not replace the first.
   const second = SolanaSigner.generate();
   await trader.client.venueB.trade({ ticker: id, ...ask, signer: second });
   expect((await trader.client.getMe()).solAddress).toBe(trader.wallet);

@@ -1,4 +1,4 @@
-/** The venue gave no answer: the desk says so, keeps the budget, and finds out. */
+/** The venue gave no answer: the desk reports it, keeps the budget reserved, and finds the outcome. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -28,7 +28,7 @@ import {
 } from '../harness.ts';
 import { jumpingClock } from '../sandbox.ts';
 
-/** The resolver leaves an order alone for twelve seconds on a shared database, then comes every second. */
+/** The resolver leaves an order alone for twelve seconds on a shared database, then checks every second. */
 const LEFT_ALONE_MS = 12_000;
 const RESOLVED_WITHIN_MS = 10_000;
 const clock = jumpingClock();
@@ -46,7 +46,7 @@ beforeAll(async () => {
   market = await aMarket((await newTrader(service)).client);
 });
 
-/** Replaces methods of the venue; the others stay the real ones. */
+/** Replaces methods of the venue; the others stay real. */
 const wrapVenue = (replaced: Partial<SignedOrders>) => Object.assign(signedOrders, replaced);
 const unwrapVenue = () => Object.assign(signedOrders, real);
 afterEach(unwrapVenue);
@@ -70,7 +70,7 @@ const usage = async () => {
 const balance = async () => (await trader.client.getMe()).simulationBalance;
 const eventsOf = (order: OrderDetail) => order.journal.map(({ event, status }) => `${event} → ${status}`);
 
-/** Sends it to a venue that gives no answer, and looks at what the agent is told. */
+/** Sends it to a venue that gives no answer, and checks the agent's answer. */
 async function sendUnanswered(request: TradeRequest) {
   const { status, body, headers } = await send(request);
   expect({ status, code: body.code, orderId: body.orderId }).toEqual({
@@ -102,7 +102,7 @@ describe('an order whose outcome is unknown', () => {
       });
       await sendUnanswered(request);
       unwrapVenue();
-      // The venue's evidence was there before the silence was noted, and must not be overwritten by it.
+      // The venue's evidence arrived before the timeout was recorded, and must not be overwritten by it.
       const order = await trader.client.getOrder(orderIdOf(request));
       expect(isInDoubt(order.status as OrderStatus)).toBe(false);
       expect(eventsOf(order)).not.toContain('no_answer → unknown');
@@ -142,7 +142,7 @@ describe('an order whose outcome is unknown', () => {
     expect((await trader.client.listOpenOrders()).map((order) => order.orderId)).toEqual([orderId]);
     expect(await usage()).toEqual({ trades: 1, amount: 20 });
     await sendUnanswered(request);
-    // Nobody can cancel what may not be there.
+    // An order that may not exist cannot be canceled.
     expect((await trader.client.cancelOrder(orderId)).notCanceled).toHaveProperty(orderId);
 
     await execute();
@@ -204,7 +204,7 @@ describe('an order whose outcome is unknown', () => {
       },
     });
 
-    // A message that was only slow finds the door closed: what was proved stays true.
+    // A late message is refused after its deadline, so the proof stays true.
     await late();
     await sleep(200);
     expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'rejected', fills: [] });

@@ -40,9 +40,9 @@ let recorded: Recorded;
 let clock: ManualClock;
 let service: TestService;
 let owner: Visitor;
-/** How the exchange came up, before anything moved it. */
+/** The exchange's state after recovery, before anything changes it. */
 let exchangeHash: string;
-/** What came for the agents' webhooks, which wait until `isReceiving`. */
+/** Deliveries to the agents' webhooks, refused until `isReceiving`. */
 const received: { readonly signature: string; readonly body: string }[] = [];
 let isReceiving = false;
 const receiver = createServer(async (request, response) => {
@@ -60,14 +60,14 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const { port } = receiver.address() as AddressInfo;
   recorded = readRecorded(port);
-  // It stands at the moment of the dump, so that what depends on time is the same, too.
+  // The clock stands at the moment of the dump, so that time-dependent answers are the same.
   clock = manualClock(recorded.now);
   const databaseUrl = await createTestDatabase();
   // A connection of its own: the dump empties its search path.
   const sql = openPool(databaseUrl, { max: 1 });
   await sql.unsafe(readDump(port));
   await sql.end();
-  // The order under way stays so until a test lets it be filled.
+  // The order in flight stays open until a test lets it be filled.
   const environment = { ...ENVIRONMENT, DATABASE_URL: databaseUrl, PAPER_B_FILL: 'never' };
   service = await startTestService(environment, { clock });
   exchangeHash = service.exchange.stateHash();
@@ -84,7 +84,7 @@ const agent = (name: string): RecordedAgent & { readonly client: BellwetherClien
 };
 const market = (): Promise<Market> => agent('Nils').client.getMarket(recorded.markets.traded);
 
-/** When an agent called last is written after its calls; a cursor counts the transactions of its PostgreSQL. */
+/** Fields that may differ: an agent's last call is written later; a cursor counts transactions of its PostgreSQL. */
 const VOLATILE = new Set(['lastCalledAt', 'onlineStatus', 'nextCursor']);
 const withoutVolatile = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutVolatile);
@@ -96,7 +96,7 @@ const withoutVolatile = (value: unknown): unknown => {
   );
 };
 
-/** Every field as it was; a later service may add fields. */
+/** Every earlier field is unchanged; a later service may add fields. */
 function expectAsBefore(answers: Answers, before: Answers | undefined): void {
   expect(before).toBeDefined();
   expect(Object.keys(answers)).toEqual(Object.keys(before ?? {}));

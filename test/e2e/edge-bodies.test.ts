@@ -1,4 +1,4 @@
-/** Bodies that are too large, of another type or wrong in too many places; the owner's cookie; what the start says. */
+/** Bodies that are too large, of another type or wrong in too many places; the owner's cookie; the start's messages. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sessionCookie, sessionToken } from '../../packages/server/src/http/identify.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';

@@ -1,4 +1,4 @@
-/** Slow, silent and broken clients: they are shown the door in time, and others notice nothing. */
+/** Slow, silent and broken clients are disconnected in time, without effect on others. */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -64,13 +64,13 @@ describe('a thousand slow clients', () => {
     const quiet = await latencies(service.url, 50);
     const head = 'POST /agents/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
     const kinds = [
-      // Says nothing at all.
+      // Sends nothing.
       '',
       // Headers without an end.
       'GET /agents/health HTTP/1.1\r\nHost: loc',
       // A body that never comes.
       `${head}Content-Length: 500\r\n\r\n`,
-      // A body that comes by halves.
+      // A body that stops half-way.
       `${head}Content-Length: 500\r\n\r\n{"name":"slow`,
       // Chunks without an end.
       `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam\r\n`,
@@ -82,7 +82,7 @@ describe('a thousand slow clients', () => {
           Array.from({ length: 50 }, (_, n) => open(service.url, kinds[(i + n) % kinds.length] as string)),
         )),
       );
-    // A byte now and then keeps nothing open.
+    // Occasional single bytes do not keep a connection open.
     const drip = setInterval(() => {
       for (const { socket } of slow.filter((_, i) => i % 5 === 3)) if (socket.writable) socket.write('x');
     }, 500);

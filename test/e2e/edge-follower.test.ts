@@ -10,7 +10,7 @@ import { rawRequest } from '../raw-http.ts';
 
 let leader: TestService;
 let follower: TestService;
-/** A server that must hear of nothing. */
+/** A server that must receive no request. */
 let stranger: Server;
 const heard: IncomingMessage[] = [];
 let strangerHost: string;
@@ -136,7 +136,7 @@ describe('the call between replicas', () => {
       body: text,
       headers: { 'content-type': 'text/plain', ...headers },
     });
-  /** What the follower signed last, as somebody on the wire would have seen it. */
+  /** The follower's last signed call, as an eavesdropper sees it. */
   const captured = async (): Promise<{ headers: Record<string, string>; text: string }> => {
     const sql = openPool(leader.databaseUrl, { max: 1, applicationName: 'edge test' });
     let seen: { headers: Record<string, string>; text: string } | undefined;

@@ -1,4 +1,4 @@
-/** What one agent can take: tokens over all its keys, and what the database keeps for it. */
+/** The resources of one agent: tokens over all its keys, and rows in the database. */
 import { createVenueCredentials, credentialRequest, Signer } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
@@ -52,7 +52,7 @@ describe('tokens', () => {
     const orders = await Promise.all(Array.from({ length: 20 }, () => restingOrder(trader, market)));
     const send = (some: readonly unknown[]) =>
       call(service, 'POST', '/markets/batch-trade', { key: trader.apiKey, body: { orders: some } });
-    // What is no batch costs what any request costs.
+    // A request that is not a batch costs one token.
     expect((await send(Array.from({ length: 21 }, () => ({})))).status).toBe(400);
     const first = await send(orders);
     expect(first).toMatchObject({ status: 200, body: { total: 20, succeeded: 20 } });
@@ -140,7 +140,7 @@ describe('wallets', () => {
       status: 409,
       body: { code: 'wallet_limit_reached' },
     });
-    // A key that was lost locks nobody out: what somebody has registered moves, whatever the count.
+    // The limit does not lock out an owner who lost a key: registered wallets move, whatever the count.
     const lost = await newTrader(service);
     expect((await link(trader.apiKey, lost.signer)).status).toBe(200);
   });

@@ -1,10 +1,10 @@
-/** Whose address counts behind proxies, and what only a program on this machine may do. */
+/** The caller's address behind proxies, and the privileges of programs on this machine. */
 import { describe, expect, test } from 'vitest';
 import { call, startTestService, type TestService } from '../harness.ts';
 
 const LIMITED = { RATE_LIMITS: 'on', RATE_LIMIT_CLAIM_PER_MINUTE: '3', PAPER_WORLD: 'off' };
 
-/** Claim look-ups of one class per address: how many of ten pass. */
+/** @returns how many of ten claim look-ups pass, which are limited per address */
 async function passed(
   service: TestService,
   headersOf: (n: number) => Record<string, string>,
@@ -28,7 +28,7 @@ describe('one proxy', () => {
     // One subscriber has a whole /64 of IPv6.
     expect(await passed(service, (n) => ({ 'x-forwarded-for': `2001:db8:7:7::${n}` }))).toBe(3);
     expect(await passed(service, (n) => ({ 'x-forwarded-for': `2001:db8:8:${n}::1` }))).toBe(10);
-    // What is no address makes no new caller.
+    // An invalid address does not count as a new caller.
     expect(await passed(service, (n) => ({ 'x-forwarded-for': `garbage-${n}` }))).toBe(3);
   });
 });

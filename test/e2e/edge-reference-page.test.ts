@@ -1,4 +1,4 @@
-/** The API reference in a browser: it works from our own address alone and leads to nobody else's service. */
+/** The API reference in a browser: it loads only from our own address and links to no other service. */
 import { chromium } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';

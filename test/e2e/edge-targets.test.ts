@@ -1,4 +1,4 @@
-/** What a request may be addressed to: its target, its Host, its Origin. Everything else is refused with a problem. */
+/** Accepted targets, Hosts and Origins of a request. All others are refused with a problem. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { call, startTestService, type TestService } from '../harness.ts';
 import { rawRequest, sendRaw } from '../raw-http.ts';
@@ -163,7 +163,7 @@ describe('a browser’s Origin must be ours or allowed', () => {
     expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
     expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
-    // Refusals can be read, too.
+    // The page may read refusals, too.
     expect((await from(allowed, 'GET', '/agents/me')).headers.get('access-control-allow-origin')).toBe(
       allowed,
     );

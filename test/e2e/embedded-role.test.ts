@@ -6,7 +6,7 @@ import { ADMIN_ROLE, DESK_ROLE } from '../../packages/server/src/adapters/postgr
 import { aMarket, newTrader, restingOrder } from '../harness.ts';
 import { dataFolder, postmasterOf, signalGroup, startProcess } from '../service-process.ts';
 
-/** As the superuser, beside the running service. */
+/** Runs as the superuser while the service is running. */
 async function asAdmin<T>(
   dataDir: string,
   work: (sql: ReturnType<typeof openPool>) => Promise<T>,
@@ -32,7 +32,7 @@ const ordinary = [
   { rolname: DESK_ROLE, rolsuper: false, rolcreatedb: false, rolcreaterole: false, rolbypassrls: false },
 ];
 
-/** Whatever of the database does not belong to the ordinary role. */
+/** All objects of the database that the ordinary role does not own. */
 const foreign = (dataDir: string) =>
   asAdmin(dataDir, async (sql) => {
     const rows = await sql`
@@ -81,7 +81,7 @@ test('a folder of an older version: ownership of everything changes at the start
   await trader.client.placeTrade(await restingOrder(trader, market));
   signalGroup(second.child, 'SIGTERM');
   expect(await second.exit()).toEqual({ code: 0, signal: null });
-  // Nothing is left to hand over: the next start is an ordinary one.
+  // Nothing is left to reassign: the next start is an ordinary one.
   await startProcess({ dataDir, port: first.port });
   expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'live' });
 });

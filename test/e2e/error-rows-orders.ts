@@ -1,4 +1,4 @@
-/** Orders, quotes and fees that are refused: code, what is wrong, the request. */
+/** Orders, quotes and fees that are refused: code, fault, request. */
 import { buildLimitOrder, buildMarketOrder, linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
 import { newAgent, restingOrder } from '../harness.ts';
 import {

@@ -1,4 +1,4 @@
-/** Bad input that is refused before an order is looked at: code, what is wrong, the request. */
+/** Bad input that is refused before an order is checked: code, fault, request. */
 import { linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
 import { call, newAgent, newTrader, type RawAnswer } from '../harness.ts';
 import {

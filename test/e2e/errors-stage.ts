@@ -1,4 +1,4 @@
-/** A service, its agents and short ways to send something wrong, for the tests of error codes. */
+/** A service, its agents and helpers that send invalid requests, for the tests of error codes. */
 import type { ErrorCode } from '@bellwether/contract';
 import { parseTransactionBytes, toBase64 } from '@bellwether/protocol';
 import {
@@ -31,7 +31,7 @@ export let stranger: Trader;
 export let market: Market;
 export let other: Market;
 export let negRisk: Market;
-/** Trades on a venue B made by hand. */
+/** Trades on a fake quote venue. */
 export let onChain: TraderB;
 export const quoteVenue = createFakeQuoteVenue();
 
@@ -49,7 +49,7 @@ export const trade = (body: unknown, key = trader.apiKey) => post('/markets/trad
 export const A_WALLET = SolanaSigner.generate().address;
 export const fee = (body: unknown, key = trader.apiKey) => post('/venueb/agent/charge-fee', body, key);
 
-/** A sound resting order, changed by hand; the signature no longer fits where the order itself is changed. */
+/** A valid resting order with changes; changes inside the signed order invalidate its signature. */
 export const bent = async (change: (request: TradeRequest) => unknown): Promise<RawAnswer> => {
   const request = structuredClone(await restingOrder(trader, market)) as TradeRequest;
   return trade(change(request));

@@ -1,6 +1,6 @@
 /**
- * Bad input, a row per code: each gets its documented status and code, never a 500. The last test holds the rows
- * against the registry, so a new code without a row fails.
+ * Bad input, a row per code: each gets its documented status and code, never a 500. The last test compares the rows
+ * with the registry, so a new code without a row fails.
  */
 import { ERRORS, type ErrorCode } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
@@ -13,8 +13,8 @@ useStage();
 
 const CASES = [...REQUEST_ROWS, ...ORDER_ROWS];
 
-/** Codes that no request alone can bring about; each names the test that does. */
-const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
+/** Codes that a single request cannot cause; each names the test that causes it. */
+const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_target: 'edge-targets.test.ts',
   host_not_allowed: 'edge-targets.test.ts',
   headers_too_large: 'edge-connections.test.ts',
@@ -112,7 +112,7 @@ describe('bad input', () => {
   });
 
   test('every code of the registry has a row here or a test in another file', () => {
-    const covered = new Set([...CASES.map(([code]) => code), ...Object.keys(ELSEWHERE)]);
+    const covered = new Set([...CASES.map(([code]) => code), ...Object.keys(TESTED_IN)]);
     expect(Object.keys(ERRORS).filter((code) => !covered.has(code as ErrorCode))).toEqual([]);
   });
 });

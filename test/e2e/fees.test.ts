@@ -1,5 +1,5 @@
 /**
- * The fee of venue B through the whole service: the sandbox's chain, real delegations, every route that takes it, and
+ * The fee for quoted orders through the whole service: the sandbox's chain, real delegations, every route that takes it, and
  * both signing providers.
  */
 import { randomBytes } from 'node:crypto';
@@ -31,7 +31,7 @@ async function payer(on: TestService, allowance: number | null) {
   const agent = await newAgent(on);
   const signer = SolanaSigner.generate();
   await linkSolanaWallet(agent.client, signer);
-  // A wallet is credited with its first quote, whatever becomes of that.
+  // The first quote credits a wallet, whatever its outcome.
   await call(on, 'POST', '/venueb/agent/quote', {
     key: agent.apiKey,
     body: { marketTicker: 'KX', side: 'YES', action: 'BUY', amount: 5, userPublicKey: signer.address },

@@ -1,4 +1,4 @@
-/** GET /markets/fills: what an agent bought and sold, on all venues, page by page. */
+/** GET /markets/fills: an agent's purchases and sales, on all venues, page by page. */
 import { type AgentFill, AgentFill as AgentFillSchema } from '@bellwether/contract';
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 const get = (trader: Pick<Trader, 'apiKey'>, query = '') =>
   call(service, 'GET', `/markets/fills${query}`, { key: trader.apiKey });
 
-/** Spends so much collateral, or sells so many shares, at once. */
+/** Spends the amount of collateral, or sells the number of shares, immediately. */
 const trade = async (trader: Trader, side: 'BUY' | 'SELL', much: number, on = market) => {
   const shared = { signer: trader.signer, market: on, outcome: 'YES' } as const;
   const order = await buildMarketOrder(
@@ -128,7 +128,7 @@ describe('GET /markets/fills', () => {
     await trade(one, 'BUY', 10);
     expect((await get(stranger)).body).toEqual([]);
     const { body } = await get(one, '?limit=1');
-    // A place in another agent's list says nothing of it.
+    // A cursor from another agent's list reveals nothing of that list.
     const { headers } = await get(one, '?limit=1');
     const next = /cursor=([^&>]+)/.exec(headers.get('link') ?? '')?.[1];
     if (next !== undefined) expect((await get(stranger, `?cursor=${next}`)).body).toEqual([]);
@@ -142,7 +142,7 @@ describe('GET /markets/fills', () => {
     expect(before.length).toBeGreaterThanOrEqual(6);
     const seen = (await all(trader, '?limit=2', async () => void (await trade(trader, 'BUY', 2)))).map(keyOf);
     expect(seen).toEqual(before);
-    // And with trades side by side with the reading.
+    // The same while trades run concurrently.
     let stop = false;
     const trading = (async () => {
       while (!stop) await trade(trader, 'BUY', 1, other);

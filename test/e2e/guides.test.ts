@@ -1,4 +1,4 @@
-/** What the service shows to a visitor who has nothing but its address: the front page, the guides, the errors. */
+/** Pages for a visitor who only knows the address: the front page, the guides, the errors. */
 import { ERRORS } from '@bellwether/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { call, startTestService, type TestService } from '../harness.ts';

@@ -19,7 +19,7 @@ interface Tick {
   readonly at: number;
   readonly pips: number;
 }
-/** Eight days of ticks, now and then with hours of silence. */
+/** Eight days of ticks, with occasional gaps of hours. */
 const TICKS: readonly Tick[] = (() => {
   const ticks: Tick[] = [];
   let at = NOW - 8 * DAY;
@@ -62,7 +62,7 @@ const ask = (query: Record<string, string | number>, token = market.clobTokenIds
 const point = ({ at, pips }: Tick) => ({ t: Math.floor(at / 1000), p: pips / 10_000 });
 const current = () => ({ t: Math.floor(NOW / 1000), p: market.yesPrice });
 
-/** Last tick per bucket, the price that held at the beginning, the current price in the last bucket. */
+/** Last tick per bucket, the price at the beginning of the range, the current price in the last bucket. */
 function model(from: number, to: number, minutes: number, options: { opens: boolean; live: boolean }) {
   const bucket = (at: number) => Math.floor(at / (minutes * MINUTE));
   const buckets = new Map<number, { t: number; p: number }>();

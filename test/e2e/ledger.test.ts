@@ -69,7 +69,7 @@ async function act(random: () => number): Promise<void> {
     const request = await buildMarketOrder({ ...common, side: 'SELL', shares, worstPrice: 0.01 });
     if ((await client.placeTrade(request)).success) done.sells += 1;
   } else if (roll < 0.72) {
-    // At or above the house's best bid: the next seller meets it.
+    // At or above the house's best bid: the next seller matches it.
     const price = (Math.max(100, Math.floor(bid / 100) * 100) / 10_000).toFixed(2);
     const size = 5 + Math.floor(random() * 2_000) / 100;
     const request = await buildLimitOrder({ ...common, side: 'BUY', price, size });
@@ -115,7 +115,7 @@ async function compare(trader: Trader): Promise<void> {
   ]);
   const ledger = new Map<string, bigint>();
   for (const [conditionId, { yes, no, yesHeld, noHeld }] of account.tokens) {
-    // What a resolution left worthless is no position any more, until somebody burns it.
+    // Tokens that a resolution made worthless are not a position, although nobody has burned them.
     const payout = (await service.needs.venues.default.markets.find(conditionId))?.payout;
     if (yes + yesHeld > 0n && payout !== 'NO') ledger.set(`${conditionId} YES`, yes + yesHeld);
     if (no + noHeld > 0n && payout !== 'YES') ledger.set(`${conditionId} NO`, no + noHeld);
@@ -231,7 +231,7 @@ describe('a random session', () => {
     const { conditionId } = second;
     const tokens = service.exchange.account(last.funder).tokens.get(conditionId);
     expect((tokens?.yes ?? 0n) + (tokens?.no ?? 0n)).toBeGreaterThan(0n);
-    // Both are applied in this turn of the event loop, so one transaction tells of both.
+    // Both are applied in one turn of the event loop, so one transaction contains both.
     for (let i = 0; i < 40 && service.exchange.market(conditionId) !== undefined; i += 1) {
       clock.advance(25 * 3_600_000);
       await Promise.all([

@@ -25,7 +25,7 @@ import {
 const isRoot = process.getuid?.() === 0;
 const newMasterKey = () => randomBytes(32).toString('hex');
 
-/** A trader with something to lose: an open order and a position. */
+/** A trader with an open order and a position. */
 async function traderOn(service: ServiceProcess): Promise<Trader> {
   const trader = await newTrader(service);
   const { client, signer } = trader;
@@ -87,7 +87,7 @@ describe('starting', () => {
     const [row] = await sql`show listen_addresses`;
     await sql.end();
     expect(row).toEqual({ listen_addresses: '' });
-    // What the kernel says, where it can be asked.
+    // The kernel's view, where it is available.
     if (!existsSync('/proc/net/tcp')) return;
     const pids = postgresOf(dataDir);
     expect(pids.length).toBeGreaterThan(1);
@@ -176,7 +176,7 @@ describe('stopping', () => {
     const second = await startProcess({ via, dataDir, port: first.port });
     expect(await memoryOf(trader)).toEqual(before);
     expect(second.output()).not.toContain('adopted');
-    // What makes the second start the faster one, and on no busy machine a matter of luck.
+    // Why the second start is faster; comparing durations would be unreliable on a busy machine.
     expect(statSync(made).mtimeMs).toBe(madeAt);
   });
 });
@@ -245,7 +245,7 @@ describe('refusing to start', () => {
   });
 });
 
-/** One line for a person: no stack, nothing else. */
+/** Exactly one line for a person, without a stack. */
 function expectSentence(output: string): void {
   expect(output.trim().split('\n')).toHaveLength(1);
   expect(output).toMatch(/^Bellwether cannot start: .+[.?]\n$/);

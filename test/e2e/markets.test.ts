@@ -19,7 +19,7 @@ const found = async (q: string): Promise<Market[]> => (await search({ q, limit: 
 const ids = (markets: readonly Market[]) => markets.map(({ id }) => id);
 const wordsOf = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** One typing error at a place inside the word. */
+/** One typing error inside the word. */
 const TYPOS: readonly (readonly [string, (word: string, at: number) => string])[] = [
   ['a letter left out', (word, at) => word.slice(0, at) + word.slice(at + 1)],
   ['a letter too many', (word, at) => `${word.slice(0, at)}x${word.slice(at)}`],
@@ -55,7 +55,7 @@ describe('search', () => {
   });
 
   test('the rules are searched and rank lowest', async () => {
-    // Every description says so, no question does.
+    // Words of every description and of no question.
     expect((await found('fictional')).length).toBe(all.length);
     const [market] = all;
     const word = wordsOf(market?.question ?? '').toSorted((a, b) => b.length - a.length)[0] as string;
@@ -216,7 +216,7 @@ describe('venue and status', () => {
   });
 
   test('active, closed and resolved while the world moves', async () => {
-    // A world whose minute from end to outcome is not over at once.
+    // A world in which the minute from end to outcome does not pass at once.
     const moving = await startTestService({ PAPER_WORLD: 'off', PAPER_SPEED: '20000' });
     const agent = await newAgent(moving);
     const list = async (query: string): Promise<Market[]> =>
@@ -240,7 +240,7 @@ describe('venue and status', () => {
     const active = await list('eventsStatus=active');
     expect(active.every((market) => market.active && !market.resolved)).toBe(true);
     expect(ids(active).filter((id) => ids(closed).includes(id))).toEqual([]);
-    // Search finds what was listed since, and resolved markets are still found by every name.
+    // Search finds newly listed markets, and resolved markets are still found by every identifier.
     const newest = active.toSorted((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt))[0] as Market;
     const hits = await call(
       moving,

@@ -189,7 +189,7 @@ describe('display and settings', () => {
     const path = `/owner/agents/${trader.agentId}/safeguards`;
     const { body } = await owner.send('POST', path, lock);
     expect(body.settings.lockedByOwner).toEqual({ maxOpenOrders: 4 });
-    // Asked for by another name than the public one it would redirect, and the cookie would stay behind.
+    // Under another name than the public one the page would redirect and lose the cookie.
     const page = await fetch(`${service.needs.publicUrl}/owner`, { headers: { cookie: owner.cookie ?? '' } });
     expect(await page.text()).toContain('data-safeguard="maxOpenOrders"');
     expect(await codeOf(trader.client.updateSettings({ maxOpenOrders: 5 }))).toBe('locked_by_owner');
@@ -204,7 +204,7 @@ describe('display and settings', () => {
   test('a lock follows the wallet: open orders of the former and the new agent count together', async () => {
     const former = await newTrader(service);
     await rest(former);
-    // On a wallet that stays: a link cancels what the wallet that it moves has open.
+    // On a wallet that stays: a link cancels the open orders of the wallet that it moves.
     expect((await (await submission(former)).submit()).body).toMatchObject({ status: 'submitted' });
     const owner = new Visitor(service);
     await owner.register('Ada');

@@ -1,4 +1,4 @@
-/** More than can be done, requests that end too late, and a database with troubles of its own: what is answered then. */
+/** Answers under overload, after a deadline, and during faults of the database. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
@@ -87,7 +87,7 @@ describe('the order in which requests are turned away', () => {
       ),
     );
     const { full, release } = holdAtVenue(MAX_TRADES);
-    // Two are placed, ten stand in line.
+    // Two are being placed, ten are queued.
     const answers = orders.map(({ one, request }) => send(request, one));
     await full;
     await sleep(250);
@@ -168,7 +168,7 @@ describe('a request whose deadline passes', () => {
     const gone = await call(service, 'GET', `/markets/orders/${orderIdOf(request)}`, { key: trader.apiKey });
     expect(gone.status).toBe(404);
     expect(await usage()).toEqual(before);
-    // The same order again is a new one.
+    // The same order sent again counts as new.
     expect(await send(request)).toMatchObject({ status: 201, body: { success: true } });
   });
 

@@ -94,7 +94,7 @@ describe('passkeys and sessions', () => {
     const tooLate = await ada.send('POST', '/owner/passkey/sign-in', ada.signature(late.body.challenge));
     expect(tooLate.body.code).toBe('passkey_challenge_expired');
 
-    // One purpose's challenge does not serve the other.
+    // A challenge for one purpose is refused for the other.
     const other = await ada.send('POST', '/owner/passkey/sign-in-options');
     const mixed = await ada.send('POST', '/owner/passkey/register', ada.registration(other.body.challenge));
     expect(mixed.body.code).toBe('passkey_challenge_expired');
@@ -189,7 +189,7 @@ describe('the claim', () => {
     const refused = await second.send('POST', '/owner/claim', { claimCode: code });
     expect([refused.status, refused.body.code]).toEqual([409, 'agent_already_claimed']);
     expect((await agent.client.getMe()).userId).toBe(me.userId);
-    // The same person may press twice.
+    // The same person may submit twice.
     expect((await owner.send('POST', '/owner/claim', { claimCode: code })).status).toBe(200);
     const unknown = await owner.send('POST', '/owner/claim', { claimCode: '00000-00000' });
     expect(unknown.body.code).toBe('claim_code_not_found');
@@ -219,7 +219,7 @@ describe('the claim', () => {
     const { userId } = (await owner.send('GET', '/owner/session')).body;
     for (const agent of [first, second]) expect((await agent.client.getMe()).userId).toBe(userId);
 
-    // Each still trades with its own wallet, and neither reaches the other's.
+    // Each agent still trades with its own wallet, and neither reaches the other's.
     expect((await first.client.placeTrade(await restingOrder(first, market))).userId).toBe(userId);
     expect((await second.client.checkCredentials(first.signer.address)).hasCredentials).toBe(false);
     expect((await second.client.cancelAll()).totalCanceled).toBe(0);
@@ -404,7 +404,7 @@ describe('the owner’s pause', () => {
       'locked_by_owner',
       'tradingPaused',
     ]);
-    // Getting out is never blocked.
+    // Cancels are never blocked.
     expect((await agent.client.cancelOrder(orderId)).canceled).toEqual([orderId]);
     expect((await pause(owner, agent.agentId, false)).body.settings.tradingPaused).toBe(false);
     expect((await agent.client.placeTrade(await restingOrder(agent, market))).success).toBe(true);

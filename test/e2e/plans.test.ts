@@ -1,6 +1,6 @@
 /**
- * What statements cost must not grow with the tables. Plans are kept per connection, and a young database makes them
- * while its tables are empty: such a plan must look for rows by their keys, too.
+ * The cost of statements must not grow with the tables. Plans are cached per connection, and a new database makes them
+ * while its tables are empty: such a plan must use indexes, too.
  */
 import { buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
@@ -45,7 +45,7 @@ function walks(plan: Plan): string[] {
   return [...own, ...Plans.flatMap(walks)];
 }
 
-/** Claims of the webhook job, which may fall between the trades: they read what is pending, and that is little. */
+/** Statements of the webhook job may run between the trades: they read only the few pending rows. */
 const OF_A_JOB = /served_at/;
 
 /** Statements of the trades below, by whether the journal's own connection sent them. */
@@ -77,7 +77,7 @@ beforeAll(async () => {
   await resolveDoubt(service.needs, 0);
   for (const [connection, statement] of sent)
     if (!OF_A_JOB.test(statement)) (connection === lead ? ofLead : ofPool).add(statement);
-  // An empty twin: what plans look like before there is anything.
+  // An empty copy: plans made before any row exists.
   const empty = await startTestService({ PAPER_WORLD: 'off' });
   pool = openPool(empty.databaseUrl, { max: 1 });
   return () => pool.end();

@@ -136,7 +136,7 @@ describe('briefing', () => {
   test('alerts use the sum of the accounts on both venues', async () => {
     const both = await onBoth();
     await both.client.faucet({ address: both.funder, amount: 1 });
-    // 500 on the chain and 10,000 on venue A: 5,950 are less than four tenths of it all.
+    // 500 on the chain and 10,000 at the signed-order venue: 5,950 is less than four tenths of the sum.
     await placed({
       agentId: both.agentId,
       wallet: both.wallet,
@@ -170,7 +170,7 @@ describe('briefing', () => {
     const told = await agent.client.getBriefing({ since: silent.nextCursor });
     expect(told.opportunities.newMarkets).toMatchObject([{ id: market.id, venue: 'kalshi' }]);
     expect((await agent.client.getBriefing({ since: told.nextCursor })).opportunities.newMarkets).toEqual([]);
-    // A cursor from before venue B had a part in it.
+    // A cursor from before it covered the quote venue.
     const old = nextCursor.replace(/^(b1\.\d+\.\d+)\.\d+/, '$1');
     expect((await get(`/markets/briefing?since=${old}`, agent.apiKey)).status).toBe(200);
   });

@@ -1,5 +1,5 @@
 /**
- * The service is killed with transactions in flight: between writing one down and sending it, between sending and
+ * The service is killed with transactions in flight: between recording one and sending it, between sending and
  * landing, between landing and the fill. Afterwards every order has an end that the chain proves, and nothing was
  * executed twice.
  */
@@ -14,7 +14,7 @@ import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
 
 const TRADERS = 4;
 const QUOTES_EACH = 9;
-/** Killed once so many of a burst are acknowledged, with the others in flight. */
+/** The kill comes after this many acknowledgements of a burst, with the other submits in flight. */
 const ACKNOWLEDGED = 8;
 
 interface Signed {
@@ -49,7 +49,7 @@ async function signedQuotes(by: SandboxTrader, tickers: readonly string[]): Prom
   return signed;
 }
 
-/** Submits all at once and kills the service in the middle of it. @returns what was acknowledged */
+/** Submits all at once and kills the service meanwhile. @returns the acknowledged orders */
 async function submitAndKill(service: ServiceProcess, all: readonly Signed[]): Promise<Set<string>> {
   const acknowledged = new Set<string>();
   await Promise.all(
@@ -78,7 +78,7 @@ test('kill -9 twice, with transactions in flight', { timeout: 180_000 }, async (
   const [left] = await sql`
     select count(*)::int as recorded, count(*) filter (where stage <> 'done')::int as unfinished
     from chain_orders`;
-  // What was acknowledged is there, none of it filled yet.
+  // All acknowledged orders are there, none of them filled yet.
   expect(left?.recorded).toBeGreaterThanOrEqual(acknowledged.size);
   expect(left?.unfinished).toBe(left?.recorded);
 
@@ -87,7 +87,7 @@ test('kill -9 twice, with transactions in flight', { timeout: 180_000 }, async (
   const third = await startProcess({ env, port: first.port });
   for (const { by, quoteId, transaction } of signed) {
     const { body } = await by.submit(quoteId, transaction);
-    // Only what never was recorded may have grown too old meanwhile.
+    // Only transactions that were never recorded may have expired meanwhile.
     if (acknowledged.has(quoteId) || again.has(quoteId))
       expect(body).toMatchObject({ success: true, orderId: quoteId });
     else expect([quoteId, 'quote_expired']).toContain(body.orderId ?? body.code);

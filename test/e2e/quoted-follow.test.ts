@@ -1,4 +1,4 @@
-/** What becomes of a submitted transaction of venue B: followed to its end by whichever replica is there. */
+/** The outcome of a submitted transaction: any replica follows it to its end. */
 import { QuotedOrder, QuotedOrderDetail } from '@bellwether/contract';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
@@ -41,7 +41,7 @@ const ajv = formats.default(new Ajv({ strict: false }));
 const isDetail = ajv.compile(QuotedOrderDetail);
 const isOrder = ajv.compile(QuotedOrder);
 
-/** Follows until the order reads so; jobs may do the same at the same time. */
+/** Follows the order until it has the status; jobs may do the same concurrently. */
 async function until(orderId: string, status: string, who = trader) {
   const deadline = Date.now() + 20_000;
   for (;;) {
@@ -92,7 +92,7 @@ describe('a transaction that lands', () => {
     expect(await positionsOf(trader.wallet.address)).toEqual([
       { outcome: 'YES', size: 16_000_000n, cost: 9_600_000n, realized: 0n, fees: 300_000n },
     ]);
-    // 9.6 of the 10 that were reserved were spent, fees apart.
+    // 9.6 of the 10 reserved were spent, without fees.
     const after = await trader.usage();
     expect(after.amount - before.amount).toBeCloseTo(9.6, 6);
     expect(after.trades).toBe(before.trades + 1);
@@ -118,7 +118,7 @@ describe('a transaction that lands', () => {
     const early = first?.kind === 'open' ? first.fills : [];
     venue.outcomes.set(txSignature, {
       kind: 'closed',
-      // The same transaction may fill twice, and the list may come in another order.
+      // One transaction may fill twice, and the order of the list may change.
       fills: [{ signature: randomSignature(), ...fills(1_000_000n, 610_000n) }, ...early],
       reverts: [{ signature: randomSignature(), mint: venue.quotes.collateralMint, amount: 6_990_000n }],
     });
@@ -139,7 +139,7 @@ describe('a transaction that lands', () => {
     const who = await newTraderB(service);
     const { orderId, txSignature } = await who.trade();
     venue.landed.set(txSignature, { kind: 'landed' });
-    // Closed, but neither filled nor sent back: no proof of anything.
+    // Closed, but neither filled nor returned: proves nothing.
     venue.outcomes.set(txSignature, { kind: 'closed', fills: [], reverts: [] });
     await until(orderId, 'open', who);
     await followChainOrders(service.needs);
@@ -187,7 +187,7 @@ describe('a transaction that lands', () => {
     const bought = await who.trade();
     venue.fill(bought.txSignature, fills(16_000_000n, 9_600_000n));
     await until(bought.orderId, 'filled', who);
-    // Four contracts came to the wallet past the desk.
+    // The wallet got four contracts without the desk.
     const sold = await who.trade({ action: 'SELL', shares: 20 });
     venue.fill(sold.txSignature, { inAmount: 20_000_000n, outAmount: 13_500_000n, fee: 500_000n });
     expect(await until(sold.orderId, 'filled', who)).toMatchObject({
@@ -228,7 +228,7 @@ describe('a transaction that does not land', () => {
     expect(new Set(sends().map(({ wire }) => Buffer.from(wire).toString('hex'))).size).toBe(1);
     expect(await who.usage()).toEqual({ trades: 1, amount: 10 });
     const { lastValidBlockHeight } = await who.order(orderId);
-    // Too old to be sent, and too young to be dead.
+    // Too old to be sent, too recent to be dead.
     venue.fate.height = lastValidBlockHeight + 2;
     await new Promise((resolve) => setTimeout(resolve, 600));
     const count = sends().length;
@@ -238,7 +238,7 @@ describe('a transaction that does not land', () => {
     venue.fate.height = lastValidBlockHeight + 200;
     await new Promise((resolve) => setTimeout(resolve, 600));
     await followChainOrders(service.needs);
-    // Nothing follows from silence.
+    // Silence proves nothing.
     expect((await who.order(orderId)).status).toBe('submitted');
     venue.fate.silent = false;
     expect(await until(orderId, 'expired', who)).toMatchObject({ orderStatus: 3, errorCode: 'not_landed' });
@@ -289,7 +289,7 @@ describe('two replicas that follow the same order', () => {
     const who = await newTraderB(service);
     const orders = await Promise.all(Array.from({ length: 20 }, () => who.trade()));
     for (const { txSignature } of orders) venue.fill(txSignature, fills(16_000_000n, 9_600_000n, 100_000n));
-    // As if every lease had run out at every look.
+    // As if every lease had already expired.
     for (let i = 0; i < 6; i += 1) {
       await sql`update chain_orders set due_at = now() - interval '1 minute' where stage <> 'done'`;
       await Promise.all([
@@ -321,7 +321,7 @@ describe('a settled market', () => {
     await Promise.all([resolveMarkets(service.needs), resolveMarkets(service.needs)]);
     const [market] = await sql`select payout, venue from traded_markets where condition_id = 'KXEND'`;
     expect(market).toEqual({ payout: 'YES', venue: 'kalshi' });
-    // The sweep of winnings that are paid on request has nothing to do with it.
+    // The job for winnings that are paid on request does not include it.
     const due = await service.needs.redemptions.due(['polymarket'], 100);
     expect(due.map(({ conditionId }) => conditionId)).not.toContain('KXEND');
 

@@ -1,6 +1,6 @@
 /**
- * Venue B as it is run for real: a desk whose venue, chain and signing key are services somewhere else, reached over
- * HTTP. The venue's and the chain's part is played by another desk's sandbox, Fireblocks' by a local server.
+ * The quote venue in live mode: a desk whose venue, chain and signing key are external services, reached over
+ * HTTP. Another desk's sandbox plays the venue and the chain, a local server plays Fireblocks.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -97,7 +97,7 @@ test('it reports that it is live, and gives no paper money', async () => {
 });
 
 test('an unclaimed agent cannot trade', async () => {
-  // Money comes from elsewhere: here from the desk whose chain it is.
+  // The money comes from outside: here from the desk that runs the chain.
   const giver = await newSandboxTrader(world);
   await giver.quote({ marketTicker: market.id, ...BUY, userPublicKey: trader.wallet });
   expect(await usdcOf(trader.wallet)).toBe(10_000);

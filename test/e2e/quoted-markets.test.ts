@@ -1,4 +1,4 @@
-/** Markets of venue B: listed, found, priced, and what of venue A does not exist there. */
+/** Quoted markets: listed, found, priced, and features of signed-order markets that they lack. */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { call, newTrader } from '../harness.ts';
@@ -140,7 +140,7 @@ describe('markets', () => {
     const redeem = await post('/markets/redeem', { marketId: 'KXTEST-1', venue: 'kalshi' });
     expect(redeem).toMatchObject(refused);
     expect(redeem.body.detail).toContain('SELL quote of the winning outcome');
-    // A ticker that was traded here is no market of venue A, whatever the request says.
+    // A ticker that was traded here is not a signed-order market, whatever the request says.
     const both = await onBoth();
     const { id } = newTicker();
     await placed({ agentId: both.agentId, wallet: both.wallet, ticker: id });

@@ -1,6 +1,6 @@
 /**
- * What is handed in for signature of a quote, spoiled in every way: each is refused with the code that belongs to it,
- * and afterwards chain, orders and budgets are as they were. The one transaction that was quoted still goes through.
+ * The quoted transaction, changed in every way before it is submitted: each is refused with its own code,
+ * and afterwards chain, orders and budgets are unchanged. The quoted transaction itself is still accepted.
  */
 import {
   parseBase58,
@@ -29,7 +29,7 @@ const KEY_BYTES = 32;
 /** The order of the curve's base point, whose multiples turn one valid S into others. */
 const GROUP_ORDER = 2n ** 252n + 27_742_317_777_372_353_535_851_937_790_883_648_493n;
 
-/** It stands still, so that no quote gets too old while it is being spoiled. */
+/** Stands still, so that no quote expires during the test. */
 const clock = manualClock();
 let service: TestService;
 let sql: Sql;
@@ -66,7 +66,7 @@ async function quoted(by: SandboxTrader): Promise<Signed> {
 
 const parseBytes = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, 'base64'));
 
-/** Numbers that a mutation draws from; fast-check shrinks them. */
+/** Random numbers for a mutation; fast-check shrinks them. */
 interface Dice {
   readonly at: number;
   readonly bit: number;
@@ -121,7 +121,7 @@ const signatureOf = (wire: Uint8Array): Uint8Array => wire.slice(SIGNATURE_AT, M
 const signedBy = (quote: Signed, signature: Uint8Array): Uint8Array =>
   withSignature(quote.wire, quote.by.wallet, signature);
 
-/** The same R with S + L: the very same equation, in another spelling. */
+/** The same R with S + L: the same equation, encoded differently. */
 function secondSpelling(signature: Uint8Array): Uint8Array {
   const copy = Buffer.from(signature);
   const s = BigInt(`0x${Buffer.from(copy.subarray(32)).reverse().toString('hex')}`) + GROUP_ORDER;
@@ -136,7 +136,7 @@ const MISSING = ['transaction_not_signed'];
 const VERSION = ['transaction_version_not_supported'];
 const UNKNOWN = ['quote_not_found'];
 
-/** Names are told when one fails. */
+/** The names appear when one fails. */
 const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'a bit of the signature': { codes: INVALID, make: ({ wire }, dice) => flipped(wire, 1, 65, dice) },
   'a bit of the number of signatures': {
@@ -302,7 +302,7 @@ function spelled(wire: Uint8Array, { bit }: Dice): string {
   }
 }
 
-/** Everything that a submit could have changed. */
+/** All state that a submit could change. */
 async function stateOf(): Promise<unknown> {
   const [row] = await sql`
     select (select count(*)::int from sandbox_transactions) as broadcast,

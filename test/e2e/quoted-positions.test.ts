@@ -168,7 +168,7 @@ describe('positions and portfolio', () => {
     expect((await post({ userPublicKey: both.wallet })).body).toEqual(got.body);
     expect((await get(`/kalshi/agent/positions`, both.apiKey)).body).toEqual(got.body);
 
-    // Somebody who only names the wallet sees what everybody can see on the chain, and nothing of the books.
+    // An agent that only names the wallet sees its public data on the chain, and nothing of the desk's records.
     const stranger = await newAgent(service);
     expect((await post({ userPublicKey: both.wallet }, stranger.apiKey)).body.code).toBe('wallet_not_found');
     expect((await post({ userPublicKey: 'nobody' }, stranger.apiKey)).body.code).toBe(

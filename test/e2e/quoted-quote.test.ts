@@ -1,4 +1,4 @@
-/** Quotes of venue B, and every reason for which a signed transaction is not taken, in their order. */
+/** Quotes, and every reason to refuse a signed transaction, in their order. */
 
 import type { QuoteErrorCode } from '@bellwether/contract';
 import { QUOTE_ERRORS, Quote, SubmitResponse } from '@bellwether/contract';
@@ -408,7 +408,7 @@ describe('a submit', () => {
     clock.advance(119_999);
     expect((await trader.submit(fresh)).status).toBe(200);
     clock.advance(1);
-    // Expiry is told before anything that is wrong with the transaction.
+    // Expiry is reported before any fault of the transaction.
     expect(await trader.submit(late, { signedTransaction: 'AAAA' })).toMatchObject({
       status: 400,
       body: { code: 'quote_expired' },

@@ -1,4 +1,4 @@
-/** Agents with orders on both venues, on a venue B made by hand, for the tests of what they read. */
+/** Agents with orders on both venues, one of them a fake quote venue, for the tests of reads. */
 import { transact } from '@bellwether/durable';
 import { asSolanaAddress, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { buildMarketOrder, linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
@@ -43,7 +43,7 @@ export const listed = (ticker: string): TickerMarket => {
 
 let tickers = 0;
 
-/** A market of its own, so that no test is in another's way. */
+/** A market of its own, so that tests do not affect each other. */
 export function newTicker(given: Partial<TickerMarket> = {}): TickerMarket {
   tickers += 1;
   const market = fakeMarket(`KXREAD-${tickers}`, given);
@@ -62,7 +62,7 @@ export const token = (owner: string, mint: string, amount: bigint) =>
     frozen: false,
   });
 
-/** Much later than any read waits for. */
+/** Answers much later than any read waits. */
 export const late = () =>
   new Promise<never>((_, reject) => setTimeout(reject, 5_000, new Error('the fake venue is late')));
 
@@ -80,7 +80,7 @@ interface Placed {
 
 export let orders = 0;
 
-/** An order of venue B as its row is written, and its fill as evidence is. */
+/** Writes the row of a quoted order, and its fill as evidence. */
 export async function placed(order: Placed): Promise<string> {
   const { agentId, wallet, ticker, outcome = 'YES', shares = 10n * M, money = 6n * M, fee = 0n } = order;
   const { status = 'filled', ageMs = 0 } = order;

@@ -33,7 +33,7 @@ describe('context and journal', () => {
     });
     expect(context.positions).toMatchObject([{ venue: 'kalshi', size: 10 }]);
     expect(context.safeguards.positionValue.used).toBe(6);
-    // 0.6 and 0.0192 for each: 20 contracts cost 12.384, a further one is not in it.
+    // 0.6 and 0.0192 for each: 20 contracts cost 12.384, one more exceeds the amount.
     expect(context.slippage.find(({ amount, outcome }) => amount === 13 && outcome === 'YES')).toMatchObject({
       filledShares: 20,
       cost: 12,

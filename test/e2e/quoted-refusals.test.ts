@@ -1,4 +1,4 @@
-/** Why venue B gives no transaction: every code, as the real sandbox brings it about and an agent reads it over HTTP. */
+/** Quotes without a transaction: every code, caused by the real sandbox and read over HTTP by an agent. */
 import { QUOTE_ERRORS } from '@bellwether/contract';
 import type { Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ async function ask(fields: Readonly<Record<string, unknown>> = {}, headers?: Rec
   return body;
 }
 
-/** Asks for what cannot be had; a quote that holds nothing to sign cannot be submitted either. */
+/** Requests an unavailable quote; without a transaction it cannot be submitted either. */
 async function refused(code: string, fields = {}, headers?: Record<string, string>) {
   const body = await ask(fields, headers);
   expect(body).toMatchObject({

@@ -1,4 +1,4 @@
-/** Venue B on two replicas: the sandbox lives at the leader, and whoever is asked, the answers and the books are one. */
+/** Quoted orders on two replicas: the sandbox runs at the leader, and both replicas give the same answers. */
 import { randomBytes } from 'node:crypto';
 import { toBase64 } from '@bellwether/protocol';
 import { linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
@@ -20,7 +20,7 @@ import { aSandboxMarket, newSandboxTrader, type SandboxTrader, usdcOf } from '..
 const MAX_TRADES = 40;
 const EACH = 50;
 const QUOTES_AT_ONCE = 5;
-/** Of each venue at once: both replicas and this test share one process. */
+/** Concurrent orders per venue: both replicas and this test share one process. */
 const WAVE = 10;
 let leader: TestService;
 let follower: TestService;
@@ -90,7 +90,7 @@ test('a hundred trades on both venues, over both replicas, share one limit of tr
   const services = [leader, follower];
   const at = (index: number) => services[index % 2] as TestService;
   const quotes: RawAnswer[] = [];
-  // A few at a time: it is the submits that are to come at once.
+  // A few at a time: only the submits must be simultaneous.
   while (quotes.length < EACH) {
     const some = Array.from({ length: QUOTES_AT_ONCE }, (_, index) =>
       call(at(index), 'POST', '/venueb/agent/quote', {
@@ -107,7 +107,7 @@ test('a hundred trades on both venues, over both replicas, share one limit of tr
   const send = async (index: number, path: string, body: unknown): Promise<RawAnswer> => {
     for (;;) {
       const answer = await call(at(index), 'POST', path, { key: trader.apiKey, body });
-      // A busy machine may leave the leader late; a signed order is sent again without harm.
+      // On a busy machine the leader may answer late; sending a signed order again is safe.
       if (answer.status !== 503) return answer;
     }
   };
@@ -150,7 +150,7 @@ test('the leader stops while orders are open: the other takes over and completes
       },
     )
     .toEqual(orderIds.map(() => 'open'));
-  // Acknowledged by the follower while the leader is on its way out.
+  // Acknowledged by the follower while the leader stops.
   const late = Promise.allSettled(traders.map((trader) => submit(trader)));
   expect(await leader.stop()).toBe(true);
   await late;

@@ -1,4 +1,4 @@
-/** Budgets over both venues, one quote and two hands, crashes between writing and sending, and what can be taken back. */
+/** Budgets over both venues, concurrent use of one quote, crashes between recording and sending, and cancels. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ async function onBothVenues(settings: Parameters<TraderB['client']['updateSettin
           signedTransaction: wallet.sign(body.unsignedTransaction),
         });
     },
-    /** A BUY that rests, of so much collateral. */
+    /** A resting BUY for the amount of collateral. */
     async resting(money: number) {
       const request = await buildLimitOrder({
         signer: trader.signer,
@@ -72,7 +72,7 @@ describe('safeguards over both venues', () => {
       Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? agent.submission() : agent.resting(1 + i))),
     );
     const sent = venue.sent.length;
-    // Venue A's way to the lock is shorter: side by side from the start, its trades would take all there is.
+    // Signed orders reach the lock sooner: started together, they would use up the whole budget.
     const answers = await Promise.all(
       calls.map(async (one, i) => {
         if (i % 2 === 1) await sleep(5 * i);
@@ -84,7 +84,7 @@ describe('safeguards over both venues', () => {
     const taken = answers.filter(({ body }) => body.txSignature !== undefined);
     expect(taken.length).toBeGreaterThan(0);
     expect(taken.length).toBeLessThan(50);
-    // What was refused was never sent.
+    // Refused orders were never sent.
     expect(new Set(venue.sent.slice(sent).map(({ signature }) => signature)).size).toBe(taken.length);
   });
 
@@ -102,7 +102,7 @@ describe('safeguards over both venues', () => {
   test('each has its own code; a SELL is denied only by those that ignore exposure', async () => {
     const refused = async (settings: Parameters<typeof onBothVenues>[0], fields = {}) => {
       const agent = await onBothVenues({});
-      // Quoted while it was allowed: what is enforced is enforced where it is handed in.
+      // Quoted while it was allowed: safeguards are enforced at the submit.
       const submit = await agent.submission(fields);
       await agent.trader.client.updateSettings(settings);
       return (await submit()).body;
@@ -137,7 +137,7 @@ describe('safeguards over both venues', () => {
     const { keyId } = (await service.needs.agents.callerByKeyHash(
       service.needs.secrets.hash(agent.apiKey),
     )) as { keyId: bigint };
-    // Behind the door's back: its memory of the key is still good.
+    // Bypasses the service, whose cache still has the key.
     await service.needs.agents.revokeKey(agent.agentId, keyId, true, Date.now());
     expect(await agent.submit(quote)).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
   });
@@ -186,7 +186,7 @@ describe('concurrent use of one quote', () => {
   });
 });
 
-/** A service that writes orders down and dies before it sends anything. */
+/** A service that records orders and dies before it sends them. */
 async function mute(
   on: Pick<TestService, 'databaseUrl' | 'masterKey'>,
   quoting: FakeQuoteVenue,
@@ -210,7 +210,7 @@ describe('between recording and sending', () => {
     const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
     const dying = await mute(first, quoting);
     const agent = await newTraderB(dying);
-    // The other replica's jobs are at work meanwhile: it takes the order up after some seconds, by itself.
+    // The other replica's jobs are running: it takes over the order after some seconds.
     const { orderId, txSignature, status } = await agent.trade();
     expect({ status, sent: quoting.sent.length }).toEqual({ status: 'submitted', sent: 0 });
     await dying.stop();
@@ -356,7 +356,7 @@ describe('a quote', () => {
     expect(quote).toMatchObject({ quoteErrorCode: code, previewOnly: false, inAmount: '10000000' });
     expect(quote.quoteErrorMessage).toMatch(figures);
     expect(quote.unsignedTransaction).toBeUndefined();
-    // And it is the word of what would be enforced: nothing was reserved, nothing can be handed in.
+    // It predicts the denial: nothing was reserved, nothing can be submitted.
     expect(await trader.usage()).toEqual({ trades: 0, amount: 0 });
     const submitted = await trader.submit(quote, { signedTransaction: 'AQ==' });
     expect([submitted.status, submitted.body.code]).toEqual([400, 'quote_not_executable']);
@@ -370,7 +370,7 @@ describe('a quote', () => {
     const quoted = await trader.quote();
     await trader.trade();
     expect((await trader.quote()).quoteErrorCode).toBe('max_trades_per_day_exceeded');
-    // What was quoted before is judged where it is handed in.
+    // An earlier quote is checked at its submit.
     expect((await trader.submit(quoted)).body.code).toBe('max_trades_per_day_exceeded');
   });
 

@@ -1,6 +1,6 @@
 /**
- * Venue B through the whole service on its real sandbox: the chain, the venue's doors and the paper exchange's book. What
- * the desk says of an order is held against what the chain has.
+ * Quoted orders through the whole service on the real sandbox: the chain, the venue's doors and the paper exchange's
+ * book. The desk's records are compared with the chain.
  */
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { linkSolanaWallet, type Market, type QuotedOrderDetail } from '@bellwether/sdk';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   usdc = await usdcOf(sql);
 });
 afterAll(async () => {
-  // Whatever was traded, reverted and redeemed: no USDC came into being or went.
+  // After all trades, reverts and redemptions: no USDC was created or lost.
   expect(await usdcOf(sql)).toBe(usdc);
   await sql.end();
 });
@@ -74,7 +74,7 @@ describe('a complete session with quoted orders', () => {
       timeout: 10_000,
       interval: 100,
     });
-    // Landed, and not filled: the money has left, nothing has come.
+    // Landed and not filled: the money has left the wallet, no tokens have arrived.
     expect(await money(wallet)).toBeCloseTo(CREDITED - 40, 6);
     expect(await held(wallet, yes(market))).toBe(0);
     const open = await client.listOpenOrders();
@@ -92,7 +92,7 @@ describe('a complete session with quoted orders', () => {
       errorCode: null,
     });
     expect(bought.fills).toHaveLength(1);
-    // A figure from before the fill is none any more.
+    // The balance cached before the fill must not be used.
     expect((await client.getBriefing()).venues.kalshi?.balance).toBeCloseTo(await money(wallet), 6);
     expect(bought.fills[0]?.txSignature).not.toBe(submitted.txSignature);
     expect(bought.feePaid).toBeGreaterThan(0);
@@ -175,7 +175,7 @@ describe('a complete session with quoted orders', () => {
     expect(await money(wallet)).toBeCloseTo(before - spent(part), 6);
     const sale = await trader.trade({ ticker: market.id, side: 'YES', action: 'SELL', shares: 5 });
     expect(sale).toMatchObject({ status: 'reverted', reverts: [{ mint: yes(market), amount: '5000000' }] });
-    // What was reverted whole was no trade.
+    // A completely reverted order does not count as a trade.
     expect(await trader.client.getMe()).toMatchObject({ tradesToday: 3 });
   });
 });
@@ -196,7 +196,7 @@ describe('a quote', () => {
     const ask = { marketTicker: market.id, side: 'YES', action: 'BUY', amount: 10 };
     const { body } = await trader.quote(ask);
     expect(body.expiresAt - clock.now()).toBeLessThanOrEqual(120_000);
-    // Less what a block that had begun was old.
+    // Minus the age of the current block.
     expect(body.expiresAt - clock.now()).toBeGreaterThan(115_000);
     clock.moveTo(body.expiresAt + 1);
     const signed = trader.signer.signTransaction(Buffer.from(body.unsignedTransaction, 'base64'));

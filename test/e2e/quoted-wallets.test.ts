@@ -1,4 +1,4 @@
-/** Which Solana wallet is an agent's: linked, traded with, credited, given up. */
+/** Which Solana wallet belongs to an agent: linked, traded with, credited, released. */
 import { type Briefing, linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { newAgent } from '../harness.ts';

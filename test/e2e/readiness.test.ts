@@ -1,4 +1,4 @@
-/** `/readyz` tells the truth within a second: of a leader that is frozen, and of each venue by what it executes through. */
+/** `/readyz` is correct within a second, for a frozen leader and for each venue. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
@@ -42,7 +42,7 @@ test('the quote venue is not ready when its sandbox is not; the signed-order ven
     venues: [{ status: 'ready' }, { status: 'ready' }],
   });
   const before = service.exchange.term;
-  // The exchange's lead is lost: for as long as it is won anew, neither venue takes anything.
+  // The exchange has lost its lead: until it has it again, neither venue accepts orders.
   const admin = openPool(service.databaseUrl, { max: 1 });
   await admin`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
     and database = (select oid from pg_database where datname = current_database())`;
@@ -51,7 +51,7 @@ test('the quote venue is not ready when its sandbox is not; the signed-order ven
   const reason = 'no replica leads the paper exchange';
   expect([...service.needs.venues.values()].map((venue) => venue.status())).toEqual([reason, reason]);
   await expect.poll(() => service.exchange.term, { timeout: 5_000, interval: 1 }).toBe(before + 1);
-  // The exchange is back at once, its sandbox is read anew: until then venue B alone is not ready.
+  // The exchange is back at once, its sandbox must be read again: until then only the quote venue is not ready.
   expect([...service.needs.venues.values()].map((venue) => venue.status())).toEqual([
     'ready',
     'the sandbox is being opened',

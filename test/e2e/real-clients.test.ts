@@ -1,4 +1,4 @@
-/** Orders made and signed by the venue's own client and by our SDK, taken as they come, are accepted and match. */
+/** Orders built and signed by the venue's official client and by our SDK are accepted unchanged and match. */
 
 import { buildLimitOrder, buildMarketOrder, type Market, type SignatureType, Signer } from '@bellwether/sdk';
 import { ClobClient, OrderType, Side, type TickSize } from '@polymarket/clob-client';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   };
 });
 
-/** A wallet with the venue's own client in front of the paper exchange's door, registered with the desk. */
+/** A wallet registered with the desk, and the venue's official client connected to the paper exchange's door. */
 async function officialClient(signatureType: 0 | 1 | 2) {
   const key = generatePrivateKey();
   const account = privateKeyToAccount(key);
@@ -245,7 +245,7 @@ describe('@polymarket/clob-client-v2', () => {
       const resting = await send(body(market, bid as never, { price: Number(market.tickSize) }));
       expect(resting.body).toMatchObject({ success: true, status: 'live', orderVersion: 1 });
 
-      // Without options and price: it looks the market up by token, and its fee.
+      // Without options and price: the client looks up the market and its fee by token.
       const bought = await clob.createMarketOrder({ tokenID: yes, side: SideV2.BUY, amount: 50 });
       const price = Math.min(0.9999, leg(bought as never).price);
       const buy = await send(body(market, bought as never, { price, isLimitOrder: false }));

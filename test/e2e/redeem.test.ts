@@ -1,4 +1,4 @@
-/** Redemption: pays exactly once, losers nothing, nobody is kept from it, and it may happen by itself. */
+/** Redemption pays exactly once, nothing for losing tokens; no safeguard denies it, and it can be automatic. */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
@@ -8,7 +8,7 @@ import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } fr
 let service: TestService;
 let clock: ManualClock;
 let markets: Market[];
-/** Registered before time moves: the venue wants fresh time stamps. */
+/** Registered before time moves: the venue requires recent time stamps. */
 let traders: Trader[];
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 const next = (): Trader => traders.pop() as Trader;
-/** Still open, whatever time it has become. */
+/** Still open at any time of the test. */
 const nextMarket = (): Market => {
   for (;;) {
     const market = markets.shift();
@@ -104,7 +104,7 @@ describe('on request', () => {
     await expect(buy(trader, nextMarket(), 'YES')).rejects.toMatchObject({
       code: 'daily_loss_limit_reached',
     });
-    // Only what is held counts: nothing happens for a side that is not.
+    // Only held tokens count: the other outcome has no effect.
     for (const [who, side] of [
       [next(), 'YES'],
       [trader, lost],
@@ -115,7 +115,7 @@ describe('on request', () => {
     const answer = await trader.client.redeemPosition({ marketId: market.id });
     expect(answer).toMatchObject({ status: 'redeemed', redeemedAmount: shares[other(lost) as 'YES' | 'NO'] });
     expect((await closed(other(lost)))?.realizedPnl).toBeCloseTo(answer.redeemedAmount - 20, 6);
-    // Redeeming burns the lost tokens with the others, and books nothing twice.
+    // Redeeming also burns the losing tokens, and records nothing twice.
     expect((await closed(lost))?.realizedPnl).toBe(-20);
   });
 
@@ -144,7 +144,7 @@ describe('on request', () => {
     await buy(trader, market, 'YES');
     await buy(trader, market, 'NO');
     const helper = await newAgent(service, 'Helper');
-    // Two agents of one owner, as after a claim; before the helper's first call, so that nothing remembers otherwise.
+    // Two agents of one owner, as after a claim; before the helper's first call, so that no cache has the old owner.
     const sql = openPool(service.databaseUrl, { max: 1 });
     await sql`update agents set user_id = (select user_id from agents where agent_id = ${trader.agentId})
       where agent_id = ${helper.agentId}`;
@@ -191,7 +191,7 @@ describe('automatic', () => {
     await expect.poll(async () => (await on.client.getCurrentPositions()).length).toBe(0);
     const strategies = await on.client.listTradesByStrategy();
     expect(strategies.find(({ source }) => source === `test:${other(payout)}`)?.realizedPnl).toBe(-20);
-    // Whoever did not ask for it keeps the tokens, until the day it is switched on.
+    // An agent without the setting keeps the tokens until it is enabled.
     expect(await off.client.getCurrentPositions()).toMatchObject([{ redeemable: true }]);
     await off.client.updateSettings({ autoRedeemEnabled: true });
     await expect

@@ -136,7 +136,7 @@ describe('two processes', () => {
       ),
     );
     const allowed = answers.filter(({ status }) => status === 200).length;
-    // 40 at once and one a second since; never more, and hardly fewer: a slice may lie idle at one process.
+    // 40 at once and one per second since; never more, and few less: one process may hold an unused slice.
     expect(allowed).toBeLessThanOrEqual(40 + 5);
     expect(allowed).toBeGreaterThanOrEqual(40 - used - 10);
     const refused = answers.find(({ status }) => status === 429);

@@ -1,5 +1,5 @@
 /**
- * Every operation of the contract, whatever it is about: bound, documented with each of its codes, guarded by a key,
+ * Every operation of the contract: bound, documented with each of its codes, guarded by a key,
  * limited, and idempotent where it changes something.
  */
 
@@ -24,13 +24,13 @@ let key: string;
 // biome-ignore lint/suspicious/noExplicitAny: the document is read by path
 let document: any;
 
-/** The owner's page talks over a session of its own, with its own protection against repeats. */
+/** The owner's page uses a session, with its own protection against repeats. */
 const isPage = ({ path }: Operation): boolean => path.startsWith('/owner/');
 
 beforeAll(async () => {
   service = await startTestService({
     RATE_LIMITS: 'on',
-    // Every operation is asked for without a key, from one address.
+    // Every operation is called without a key, from one address.
     RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '1000',
     PAPER_WORLD: 'off',
     BASE_PATH: '/desk',

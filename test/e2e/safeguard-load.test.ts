@@ -122,7 +122,7 @@ describe('1,000 concurrent trades from 50 connections', () => {
     await agent.client.updateSettings({ maxPositionValue: 30 });
     const [, second] = (await openMarkets(agent.client)) as [Market, Market];
     const bid = Number(second.bestBid);
-    // Some rest at the best bid and are met by another agent's sales, some are filled at once, some rest far below.
+    // Some rest at the best bid and match another agent's sales, some are filled at once, some rest far below.
     const kinds = [
       () => resting(agent, 5, second, bid),
       () => marketBuy(agent, 1, second),
@@ -162,7 +162,7 @@ describe('1,000 concurrent trades from 50 connections', () => {
         0n,
       );
     expect(atStake).toBeLessThanOrEqual(cap);
-    // Not merely below: nothing of what was asked would still have fitted, give or take price improvement.
+    // The limit is used up: no further order would fit, except for price improvement.
     expect(atStake).toBeGreaterThan(cap - 3_000_000n);
     for (const { body } of answers.filter(({ status }) => status === 403)) {
       expect(body.context.limit).toBe(30);
@@ -233,7 +233,7 @@ describe('UTC days', () => {
     clock.moveTo(MIDNIGHT + 1_000);
     expect(await used()).toEqual({ trades: 0, amount: 0 });
     await place();
-    // Yesterday's order is canceled today: today's budget is not richer for it.
+    // Yesterday's order is canceled today: today's budget does not grow.
     await agent.client.cancelOrder(yesterday as string);
     expect(await used()).toEqual({ trades: 1, amount: 1 });
     await place();
@@ -260,7 +260,7 @@ describe('UTC days', () => {
     });
     const late = await timed.needs.ledger.open(question(MIDNIGHT - 1));
     late.abort();
-    // It asks with yesterday's time, and is judged by the day that has begun.
+    // Its time is yesterday's; it is checked against the new day.
     expect(late.usage.trades).toBe(3);
   });
 

@@ -1,4 +1,4 @@
-/** A further wallet hides nothing: what is held is told of every wallet within reach, and `user` narrows. */
+/** Every read covers all wallets within reach, also a second one, and `user` filters. */
 import {
   buildMarketOrder,
   createVenueCredentials,
@@ -14,7 +14,7 @@ import { newTraderB } from '../quote-trader.ts';
 let service: TestService;
 let trader: Trader;
 let market: Market;
-/** Registered later, and so the one that the agent names. */
+/** Registered later, and therefore the agent's current wallet. */
 let second: string;
 
 const get = async (path: string) => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
       worstPrice: 0.95,
     }),
   );
-  // The house's spread alone is a loss of more than that.
+  // The house's spread alone causes a bigger loss.
   await trader.client.updateSettings({ riskControlEnabled: true, stopLossPercent: 1, maxPositionValue: 45 });
   const other = Signer.generate();
   const keys = await createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer: other });

@@ -1,6 +1,6 @@
 /**
- * No secret in clear is stored, logged or told twice: everything is driven once with real keys, well and badly, and
- * then the whole database, the whole log and every answer are searched for them.
+ * No secret is stored, logged or shown twice in plain text: every route is called with real keys, correctly and not, and
+ * then the whole database, the whole log and every answer are searched for these secrets.
  */
 
 import type { Operation } from '@bellwether/contract';
@@ -23,19 +23,19 @@ import {
 const AGENT_NAME = 'Known clear text agent';
 const REQUEST_ID = 'known-clear-text-request';
 const KEY_CHARS = 64;
-/** A wrong key that passes the checksum is as secret as a right one: somebody mistyped, or uses it elsewhere. */
+/** A wrong key that passes the checksum is as secret as a right one: it may be valid at another service. */
 const WRONG_PASSPHRASE = 'wrong-passphrase-0123456789abcdef';
 
 let service: TestService;
 let log = '';
-/** Everything that was answered, but for the answers whose purpose is to show a secret. */
+/** All answers, except those whose purpose is to show a secret. */
 let answers = '';
 /** Named, so that a failure does not print one. */
 const secrets = new Map<string, string>();
 let firstKey = '';
 let claimCode = '';
 
-/** A text, and the ways in which it could lie somewhere unnoticed. */
+/** A text, and the encodings in which it could be stored unnoticed. */
 function formsOf(secret: string): string[] {
   const bytes = [Buffer.from(secret)];
   const hex = secret.replace(/^0x/, '');
@@ -58,7 +58,7 @@ const foundIn = (text: string, wanted: ReadonlyMap<string, string> = secrets): s
     .map(([name]) => name);
 };
 
-/** A call whose answer must hold no secret. */
+/** A call whose answer must not contain a secret. */
 async function tell(...request: Parameters<typeof call> extends [unknown, ...infer Rest] ? Rest : never) {
   const answer: RawAnswer = await call(service, ...request);
   answers += `${answer.status} ${JSON.stringify([...answer.headers])} ${JSON.stringify(answer.body)}\n`;
@@ -195,7 +195,7 @@ async function driveFaults(): Promise<void> {
 const walletOfKey = (type: 0 | 2): string =>
   Signer.fromPrivateKey(secrets.get(`private key ${type}`) as string).address;
 
-/** Every operation there is, with a body that has secrets where none is expected. */
+/** Every operation, with a body that has secrets in unexpected places. */
 async function driveEveryOperation(): Promise<void> {
   const operations = (Object.values(contract) as unknown[]).filter(isOperation);
   expect(operations.length).toBeGreaterThan(25);
@@ -218,7 +218,7 @@ describe('the search itself', () => {
     expect(foundIn(await dump(), known)).toContain('agent name');
     expect(foundIn(log, known)).toContain('request id');
     expect(foundIn(answers, known)).toContain('agent name');
-    // Failures under a request were logged with what the database said of them.
+    // Failures during a request were logged with the database's message.
     expect(log).toContain('a request failed');
   });
 

@@ -94,7 +94,7 @@ test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return 
   const first = await termOf(sql);
   fault.begin(leader);
   const began = performance.now();
-  // On its way to a leader that will not answer: nobody can say what becomes of it.
+  // In flight to a leader that will not answer: the outcome is unknown.
   const meanwhile = await aPurchase(trader);
   const onItsWay = call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
   await expect.poll(() => termOf(sql), { timeout: TAKEOVER_MS, interval: 50 }).toBe(first + 1n);
@@ -111,7 +111,7 @@ test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return 
   const last = await there.placeTrade(await aPurchase(trader));
   expect(last).toMatchObject({ success: true, status: 'matched' });
 
-  // The order in doubt has one end, which is told the same at both, and its effect is in the position once or never.
+  // The order in doubt has one outcome, the same at both replicas, and counts in the position once or never.
   const isSettled = async (): Promise<boolean> => {
     const { status, body } = await call(follower, 'POST', '/markets/trade', {
       key: trader.apiKey,

@@ -1,4 +1,4 @@
-/** Skills over HTTP: what is listed, submitted, reviewed; and that the official texts speak of routes that exist. */
+/** Skills over HTTP: lists, submission, review; and the official texts name only routes that exist. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -120,7 +120,7 @@ describe('submission and review', () => {
     ];
     expect(await both()).toEqual([false, false]);
 
-    // Its author sees it, nobody else does.
+    // Only its author sees it.
     const stranger = await newAgent(service);
     expect((await get(`/agent/skill/skills/${skillCode}`)).body.reviewStatus).toBe(1);
     const hidden = await get(`/agent/skill/skills/${skillCode}`, stranger.apiKey);

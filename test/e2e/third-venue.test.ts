@@ -1,5 +1,5 @@
 /**
- * The proof that a venue is one object: a third one, registered from outside, is listed, traded on, canceled and shown
+ * Proves that a venue is one object: a third one, registered from outside, is listed, traded on, canceled and shown
  * by every read. Nothing but test/house-venue.ts knows it.
  */
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
@@ -74,7 +74,7 @@ describe('listing', () => {
     for (const id of ['house-1', MARKET.conditionId, MARKET.tokenIds[1], 'house-one'])
       expect(await get(`/markets/${id}`)).toMatchObject({ id: 'house-1', venue: 'house' });
     expect(await get(`/markets/orderbook/${MARKET.tokenIds[0]}`)).toMatchObject({ outcome: 'YES' });
-    // It has no history of prices, and says so.
+    // The venue has no price history, and its answer says so.
     const history = await call(
       service,
       'GET',
@@ -147,7 +147,7 @@ describe('trading', () => {
     const after = await get(`/markets/briefing?since=${nextCursor}`);
     expect(after.venues.house).toMatchObject({ openOrdersCount: 0, availableBalance: 990 });
     expect(after.recentTrades).toMatchObject([{ orderId: placed.orderId, status: 'canceled' }]);
-    // The listing was told of once.
+    // The briefing reported the listing once.
     expect(after.opportunities.newMarkets).toEqual([]);
   });
 
@@ -202,7 +202,7 @@ describe('a venue that does not answer', () => {
       expect(briefing.venues.house).toMatchObject({ currentPositionsCount: 1 });
       const listed = new Set(briefing.opportunities.newMarkets.map(({ venue }: Market) => venue));
       expect([...listed].sort()).toEqual(['house', 'kalshi']);
-      // What would be wrong without it is refused.
+      // A request that depends on it is refused.
       const me = await call(service, 'GET', '/agents/me', { key: trader.apiKey });
       expect({ status: me.status, code: me.body.code }).toEqual({ status: 503, code: 'service_unavailable' });
     } finally {

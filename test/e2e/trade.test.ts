@@ -154,13 +154,13 @@ describe('one effect', () => {
   });
 });
 
-/** Statements that no trade waits for: refused attempts, the look for a key whose lease ran out, and background jobs. */
+/** Statements that no trade waits for: refused attempts, the search for expired leases of keys, background jobs. */
 const BESIDE_TRADES =
   /k\.key_hash|record_refusals|chain_orders|sandbox_|webhook_endpoints|queue_webhook_events|last_called_at|pg_stat_activity|limit 1000|from traded_markets where/;
 
 /**
  * Round trips among the statements: a transaction is opened by a trip of its own, which carries all its reads, and
- * closed by one that carries its writes and the commit; the journal's goes out as one. Anything else counts for itself.
+ * closed by one that carries its writes and the commit; the journal's is one trip. Every other statement is one trip.
  */
 function tripsOf(all: typeof statements): string[] {
   const seen = all.filter(({ statement }) => !BESIDE_TRADES.test(statement));
@@ -197,7 +197,7 @@ describe('speed', () => {
     for (const again of [request, await marketBuy(99_000)]) {
       statements.length = 0;
       await send(again);
-      // The roll-back of a denial is not waited for.
+      // A denial does not wait for its rollback.
       await expect.poll(() => tripsOf(statements)).toEqual(['lock and read']);
     }
   });
@@ -256,7 +256,7 @@ describe('budgets', () => {
     expect(await usage(agent)).toEqual({ trades: 1, amount: 1 });
     await agent.client.cancelOrder(orderId);
     expect(await usage(agent)).toEqual({ trades: 1, amount: 0 });
-    // The next trade folds what came back into the locked row.
+    // The next trade adds the returned budget to the locked row.
     await agent.client.placeTrade(await restingOrder(agent, market, 100));
     expect(await usage(agent)).toEqual({ trades: 2, amount: 1 });
   });

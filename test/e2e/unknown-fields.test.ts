@@ -1,4 +1,4 @@
-/** Fields that nobody knows: refused where they could change what happens, and wherever they look like a typing error. */
+/** Unknown fields are refused where they could change the effect, and wherever they look like a typing error. */
 import * as contract from '@bellwether/contract';
 import type { Market } from '@bellwether/sdk';
 import { buildMarketOrder } from '@bellwether/sdk';

@@ -38,7 +38,7 @@ const refused = async (promise: Promise<unknown>): Promise<string> =>
     () => 'nothing',
     (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
   );
-/** Signed by Node, which knows nothing of our verifier. */
+/** Signed by Node, independently of our verifier. */
 const solanaKey = () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
@@ -54,7 +54,7 @@ describe('linking an EVM wallet', () => {
     const challenge = await client.getLinkChallenge(signer.address);
     expect(challenge.message).toContain(new URL(service.needs.publicUrl).host);
     expect(challenge.message).toContain(agentId);
-    // The message spells it with its checksum, as wallets want it.
+    // The message has the address with its checksum, as wallets require.
     expect(challenge.message.toLowerCase()).toContain(challenge.address);
     expect(challenge.message).toContain(challenge.nonce);
     expect(challenge.address).toBe(signer.address);
@@ -109,7 +109,7 @@ describe('linking an EVM wallet', () => {
     expect(
       await refused(one.client.linkWallet({ address: one.signer.address, nonce: later, signature })),
     ).toBe('link_challenge_invalid');
-    // None of that used it up.
+    // None of these attempts used up the challenge.
     expect(await refused(one.client.linkWallet({ address: one.signer.address, nonce, signature }))).toBe(
       'nothing',
     );
@@ -150,7 +150,7 @@ describe('a wallet of another owner', () => {
     expect((await lost.client.getMe()).walletAddress).toBeNull();
     expect((await lost.client.getOrder(orderId)).status).toBe('canceled');
 
-    // The moved credential works as it is, and the former owner's does no more.
+    // The moved credential works unchanged, and the former owner cannot use it.
     const trader: Trader = { ...lost, client: fresh.client, apiKey: fresh.apiKey, agentId: fresh.agentId };
     expect(await fresh.client.placeTrade(await restingOrder(trader, market))).toMatchObject({
       success: true,
@@ -195,7 +195,7 @@ describe('a wallet of another owner', () => {
     } finally {
       await sql.end();
     }
-    // And back again: the key decides, not who came first.
+    // And back again: the key decides, not the first registration.
     expect((await linkSignersWallet({ client: first.client, signer })).moved).toHaveLength(5);
     expect((await second.client.checkCredentials(signer.wallet(1))).hasCredentials).toBe(false);
   });

@@ -65,7 +65,7 @@ const post =
     call(service, 'POST', path, { key, body: await body() });
 const NOT_FOUND = { status: 404, code: 'wallet_not_found' };
 
-/** What a wallet out of reach is answered with; `null`: the route takes any address, for the reason beside it. */
+/** The refusal for a wallet out of reach; `null`: the route accepts any address, for the reason beside it. */
 const refusals = (): Record<string, readonly [Ask, object] | null> => {
   const { funder } = trader;
   const solana = traderB.wallet.address;
@@ -98,7 +98,7 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
       { status: 403, code: 'credentials_not_registered' },
     ],
     'POST /markets/trade funderAddress': null,
-    // Each order is judged as it is alone.
+    // Each order is checked as if sent alone.
     'POST /markets/batch-trade orders': [
       post('/markets/batch-trade', async () => ({
         orders: [await restingOrder(trader, await aMarket(trader.client))],
@@ -121,7 +121,7 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
       post('/venueb/agent/charge-fee', () => ({ amount: '0.1', fromAddress: solana })),
       { status: 403, code: 'wallet_not_yours' },
     ],
-    // The venue's secret, the wallet's signature over the challenge or over the transaction are proof themselves.
+    // The venue's secret, or the wallet's signature over the challenge or the transaction, is the proof.
     'POST /wallet/credentials walletAddress': null,
     'POST /wallet/credentials polyAddress': null,
     'GET /wallet/link/challenge address': null,
@@ -129,10 +129,10 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     'POST /venueb/agent/quote userPublicKey': null,
     'POST /venueb/agent/quote destinationWallet': null,
     'POST /venueb/agent/submit userPublicKey': null,
-    // What the chain tells everybody.
+    // Public on the chain.
     'GET /venueb/agent/delegation walletAddress': null,
     'GET /venueb/agent/delegation address': null,
-    // The second name of a field above: the validator moves its value there before anything looks at it.
+    // An alias of a field above: the validator renames it first.
     'GET /wallet/credentials/check address': [
       get(`/wallet/credentials/check?address=${funder}`),
       { hasCredentials: false },
@@ -152,15 +152,15 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     'POST /wallet/credentials address': null,
     'GET /wallet/link/challenge walletAddress': null,
     'POST /wallet/link walletAddress': null,
-    // Refused where it would be a filter.
+    // Refused on routes where it would be a filter.
     'DELETE /markets/orders walletAddress': [
       (key) => call(service, 'DELETE', `/markets/orders?walletAddress=${funder}`, { key }),
       { status: 400, code: 'invalid_request' },
     ],
-    // Sent by other public clients and not used: the order's id says which it is, and whose.
+    // Other public clients send it; it is unused: the order's id identifies the order and its agent.
     'GET /markets/orders/{orderId} walletAddress': null,
     'POST /markets/orders/cancel walletAddress': null,
-    // Must be what the quote says.
+    // Must equal the quote's value.
     'POST /venueb/agent/submit destinationWallet': null,
     // Names an address and gives no right to it.
     'POST /wallet/update-sol-address solAddress': null,
@@ -215,7 +215,7 @@ describe('out of reach', () => {
     expect(body).toMatchObject({ totalCanceled: 0, results: [] });
     expect((await trader.client.getOrder(orderId)).status).toBe('live');
     expect(await stranger.client.getMe()).toMatchObject({ currentPositionCount: 0, walletAddress: null });
-    // The refusal of a trade says whom to ask.
+    // The refusal of a trade tells how to get access.
     const order = await restingOrder(trader, await aMarket(trader.client));
     const refused = await call(service, 'POST', '/markets/trade', { key: stranger.apiKey, body: order });
     expect(refused.body.fix).toContain('owner');
@@ -238,7 +238,7 @@ describe('the owner', () => {
     for (const wallet of [trader.funder, traderB.wallet.address])
       expect((await grant(wallet, true)).status).toBe(200);
     for (const [name, row] of Object.entries(refusals())) {
-      // Some of these would end the wallet, or the order that the next test looks at.
+      // Some of these would remove the wallet, or the order that the next test checks.
       if (row === null || /unlink|cancel|trade|redeem/.test(name)) continue;
       const { body } = await row[0](stranger.apiKey);
       expect({ name, code: body.code }).not.toMatchObject({ name, code: 'wallet_not_found' });
@@ -250,7 +250,7 @@ describe('the owner', () => {
     ).toBe(201);
     const { body } = await call(service, 'DELETE', '/markets/orders', { key: stranger.apiKey });
     expect(body.totalCanceled).toBe(2);
-    // It has traded with the one by now, and keeps it; the other is out of reach again.
+    // The agent has traded with one wallet and keeps it; the other is out of reach again.
     for (const wallet of [trader.funder, traderB.wallet.address]) await grant(wallet, false);
     expect((await get(`/markets/portfolio?user=${trader.funder}`)(stranger.apiKey)).status).toBe(200);
     expect((await get(`/markets/portfolio?user=${traderB.wallet.address}`)(stranger.apiKey)).status).toBe(

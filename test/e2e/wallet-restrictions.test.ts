@@ -1,4 +1,4 @@
-/** An owner's locks and pause go along with the wallets of its agents: every way around them, tried. */
+/** An owner's locks and pause follow the wallets of its agents; each test tries to bypass them. */
 
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import {
@@ -66,7 +66,7 @@ const lock = async (owner: Visitor, { agentId }: Pick<Trader, 'agentId'>, limits
 
 const LOOSE = { maxTradesPerDay: 5000, maxTradeAmount: 100_000, dailyTradeAmountLimit: 1_000_000 };
 
-/** A fresh agent that has linked the wallet's key, with caps as loose as they go. */
+/** A new agent that has linked the wallet's key, with the highest possible caps. */
 async function freshAgent(signer: Signer, signatureType: SignatureType = 0): Promise<Trader> {
   const agent = { ...(await newAgent(service)), signer };
   await agent.client.updateSettings(LOOSE);
@@ -77,7 +77,7 @@ async function freshAgent(signer: Signer, signatureType: SignatureType = 0): Pro
 const credentials = (signer: Signer) =>
   createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer });
 
-/** Money stays with the wallet; a resting BUY of so much collateral. */
+/** A resting BUY for the amount of collateral. */
 const buy = (trader: Trader, money = 10) =>
   buildLimitOrder({
     signer: trader.signer,
@@ -105,7 +105,7 @@ describe('the pause', () => {
     });
     expect(answer.body).toMatchObject({ status: 403, code: 'trading_paused' });
     expect(answer.body.detail).toContain('owner');
-    // Asked in a batch, it is judged alike.
+    // A batch has the same result.
     const batch = await call(service, 'POST', '/markets/batch-trade', {
       key: fresh.apiKey,
       body: { orders: [await restingOrder(fresh, market)] },
@@ -135,7 +135,7 @@ describe('the pause', () => {
     await buy(agent);
     const owner = await claimed(agent);
     await pause(owner, agent);
-    // Never registered with the owner: nothing has to move for it.
+    // Never registered with the owner: nothing has to move.
     const other = { ...(await newAgent(service)), signer: agent.signer };
     const request = credentialRequest(agent.signer, await credentials(agent.signer), second);
     const { walletAddress } = await other.client.registerCredentials(request);
@@ -179,7 +179,7 @@ describe('the pause', () => {
     const shared = { ...agent, ...sibling };
     expect((await buy(shared)).success).toBe(true);
     expect(await refused(buy(agent))).toBe('trading_paused');
-    // Both have traded with it now: outside, the stricter holds.
+    // Both agents have traded with it: for other agents the stricter restriction applies.
     const fresh = await freshAgent(agent.signer);
     expect(await refused(buy(fresh))).toBe('trading_paused');
   });
@@ -202,11 +202,11 @@ describe('locks and the usage of the day', () => {
     await lock(owner, agent, { dailyTradeAmountLimit: 100, maxTradeAmount: 60 });
     const fresh = await freshAgent(agent.signer);
     expect(await refused(buy(fresh, 70))).toBe('max_trade_amount_exceeded');
-    // The move canceled what was open, which came back: 0 of 100 is used.
+    // The move canceled the open order and returned its budget: 0 of 100 is used.
     expect((await buy(fresh, 50)).success).toBe(true);
     expect((await buy(fresh, 50)).success).toBe(true);
     expect(await refused(buy(fresh, 10))).toBe('daily_trade_amount_exceeded');
-    // A second fresh agent, and the way back home, meet the same budget.
+    // A second new agent, and the first agent again, have the same budget.
     const second = await freshAgent(agent.signer);
     expect((await buy(second, 40)).success).toBe(true);
     await linkSignersWallet({ client: agent.client, signer: agent.signer });
@@ -226,7 +226,7 @@ describe('locks and the usage of the day', () => {
     expect(await usage(agent)).toEqual({ trades: before.trades + 1, amount: before.amount + 30_000_000n });
     expect(await usage(fresh)).toEqual({ trades: 1, amount: 30_000_000n });
     await fresh.client.cancelOrder(orderId);
-    // The amount returns to both, the trade's place in the day stays.
+    // The amount returns to both, the trade still counts for the day.
     expect(await usage(agent)).toEqual({ trades: before.trades + 1, amount: before.amount });
     expect(await usage(fresh)).toEqual({ trades: 1, amount: 0n });
     expect((await buy(fresh, 30)).success).toBe(true);
@@ -305,7 +305,7 @@ describe('locks and the usage of the day', () => {
     expect(lost.realizedToday).toBeLessThan(-500_000n);
     expect((await service.needs.agents.settings(agent.agentId)).realizedToday).toBe(lost.realizedToday);
     expect(await refused(buy(fresh))).toBe('daily_loss_limit_reached');
-    // The context tells what the trade is judged by.
+    // The context shows the limits that apply to the trade.
     const { safeguards, warnings } = await fresh.client.getMarketContext(market.id, {
       side: 'BUY',
       size: 10,
@@ -339,7 +339,7 @@ describe('Solana wallets', () => {
     const owner = await claimed(agent);
     await pause(owner, agent);
     const other = await newTraderB(service);
-    // A quote may say it at once; else the submit does.
+    // The quote or the submit reports it.
     const answered = async () => {
       const quoted = await other.quote({ userPublicKey: agent.wallet.address });
       if (quoted.unsignedTransaction === undefined) return quoted.quoteErrorCode;
@@ -383,7 +383,7 @@ describe('how the owner sees and lifts restrictions', () => {
     expect((await owner.send('POST', '/owner/wallets/lift', lift)).status).toBe(200);
     expect((await buy(fresh)).success).toBe(true);
     expect((await owner.send('GET', '/owner/wallets/left')).body).toEqual([]);
-    // The agent's own pause is as it was.
+    // The agent's own pause is unchanged.
     expect((await agent.client.getSettings()).pausedByOwner).toBe(true);
   });
 
@@ -407,7 +407,7 @@ describe('how the owner sees and lifts restrictions', () => {
       data: { keyAddress: agent.signer.address, paused: true, restrictionsMoved: true },
     });
     expect(Check(WEBHOOK_EVENTS['wallet.left']!.data, event?.event.data)).toBe(true);
-    // Back, and away again: told again.
+    // Back, and away again: another event.
     await linkSignersWallet({ client: agent.client, signer: agent.signer });
     await freshAgent(agent.signer, 2);
     expect(await told(agent, hook.id)).toHaveLength(2);

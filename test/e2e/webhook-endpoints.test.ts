@@ -1,4 +1,4 @@
-/** Webhook endpoints, and callbacks that come in. */
+/** Webhook endpoints, and incoming callbacks. */
 import { createHmac } from 'node:crypto';
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
@@ -87,7 +87,7 @@ describe('incoming callbacks', () => {
   };
 
   test('the signature covers the received bytes, of any media type', async () => {
-    // Neither is what a JSON library would write.
+    // A JSON library would write neither of them.
     const bodies = ['{ "b" : 1.50,\n "a": "\\u00e9" }', 'order=1&state=done', '{broken'];
     const media = ['application/json', 'application/x-www-form-urlencoded', 'application/json'];
     for (const [i, body] of bodies.entries()) {

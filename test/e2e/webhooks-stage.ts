@@ -1,4 +1,4 @@
-/** A service whose webhooks go to a receiver of the test's own. */
+/** A service whose webhooks go to a receiver in the test. */
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BellwetherApiError, type Market, type WebhookEvent } from '@bellwether/sdk';
@@ -22,7 +22,7 @@ export let hooks: string;
 
 const got: Delivery[] = [];
 
-/** What tests set, and each test finds anew. */
+/** Settings of a test, reset before each test. */
 export const stage = {} as {
   /** Status for the nth delivery of a path, 1 being the first. */
   answerOf: (delivery: Delivery, nth: number) => number;

@@ -1,4 +1,4 @@
-/** Webhooks over HTTP: which events are told, signed, repeated, held back, given up. */
+/** Webhooks over HTTP: which events are sent, signed, repeated, delayed, abandoned. */
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
 /**
- * The desk whose database was kept: its settings, the keys of those who traded on it, and what its API answered. Read
+ * The desk whose database was recorded: its settings, the keys of its traders, and the answers of its API. Read
  * by the recorder, which wrote it with the service of that time, and by the test that upgrades it.
  */
 import { createHash, createPrivateKey } from 'node:crypto';
@@ -14,7 +14,7 @@ export const DUMP = join(import.meta.dirname, 'database.sql.gz');
 export const ANSWERS = join(import.meta.dirname, 'answers.json.gz');
 export const OPERATOR_KEY = 'operator-key-of-the-earlier-database';
 export const VENUE_B = 'kalshi';
-/** Where the agents' webhooks went. */
+/** The address of the agents' webhooks. */
 export const RECEIVER_PORT = 28_417;
 
 /** Fixed, because ciphers and hashes in the database were made with them. They guard nothing else. */
@@ -22,7 +22,7 @@ export const ENVIRONMENT = {
   MASTER_KEY: '5e'.repeat(32),
   OPERATOR_KEY,
   PAPER_SEED: '20261122',
-  // The world moves when a test moves it.
+  // Only a test moves the world.
   PAPER_WORLD: 'off',
   PUBLIC_URL: 'http://localhost:8080',
   WEBHOOKS_ALLOW_LOOPBACK: 'on',
@@ -39,7 +39,7 @@ export interface RecordedAgent {
   readonly webhooks: readonly { readonly id: string; readonly secret: string }[];
 }
 
-/** A request that was answered; asked again, it must get the same answer. */
+/** An answered request; repeated, it must get the same answer. */
 export interface RecordedRequest {
   readonly agent: string;
   readonly path: string;
@@ -61,13 +61,13 @@ export interface Recorded {
   readonly requests: readonly RecordedRequest[];
   /** Signed while the desk ran, and never sent. */
   readonly unsent: TradeRequest;
-  /** By path, for each agent, the owner and everybody. */
+  /** By path, for each agent, the owner and the public. */
   readonly answers: Readonly<Record<string, Answers>>;
 }
 
 export type Answers = Record<string, unknown>;
 
-/** As it was written, but that the agents' webhooks go to a port that is free on this machine. */
+/** As recorded, except that the agents' webhooks go to a free port of this machine. */
 function read(file: string, receiverPort: number): string {
   const text = gunzipSync(readFileSync(file)).toString();
   return text.replaceAll(`127.0.0.1:${RECEIVER_PORT}`, `127.0.0.1:${receiverPort}`);
@@ -152,7 +152,7 @@ export async function answersOfOwner(owner: Visitor, agentIds: readonly string[]
   return answers;
 }
 
-/** What is everybody's: markets, prices, results, skills. */
+/** Public reads: markets, prices, results, skills. */
 export async function answersForAll(
   service: Pick<TestService, 'url'>,
   apiKey: string,
@@ -173,7 +173,7 @@ export async function answersForAll(
   return answers;
 }
 
-/** What a wallet holds on the chain, as the chain's own door says it; and how much money there is at all. */
+/** A wallet's holdings on the chain, read through the chain's door; and the total supply of money. */
 export async function answersOfChain(
   service: Pick<TestService, 'url'>,
   wallets: readonly string[],

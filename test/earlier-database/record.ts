@@ -1,6 +1,6 @@
 /**
- * Writes the database of a desk on which everything has happened once, with the answers that its API gave at the end.
- * Run it with the service whose database is to be kept, on an empty database of a server that pg_dump speaks to:
+ * Records the database of a desk on which everything has happened once, with the answers of its API at the end.
+ * Run it with the service whose database is to be recorded, on an empty database of a server that pg_dump supports:
  *
  *   RECORD_ON=postgres://… npx vitest run --config test/earlier-database/vitest.config.ts
  */
@@ -54,7 +54,7 @@ import {
 
 const CLAIMED = ['Mara', 'Paul', 'Rosa'];
 
-/** Runs as the real one does until it is stopped, and can be moved ahead. */
+/** Runs like the real clock until it is stopped, and can be moved forward. */
 function stoppingClock(): ManualClock & { stop(): void } {
   let ahead = 0;
   let stoppedAt: number | null = null;
@@ -147,7 +147,7 @@ async function quoted(
   for (;;) {
     const request = { ticker, side: 'YES', action, ...size, signer } as never;
     const order = await client.venueB.wait((await client.venueB.trade(request)).orderId);
-    // The book may have moved below the quote's minimum: then all of it came back, which is kept, too.
+    // The book may have moved below the quote's minimum: then all was returned, which is recorded, too.
     if (order.filledSize > 0) return order;
   }
 }
@@ -166,7 +166,7 @@ async function traded(on: Recording, ticker: string, ended: Market): Promise<voi
     await linkSolanaWallet(agentOf(on, name).client, signer);
     on.agents.set(name, { ...agentOf(on, name), solanaWallet: signer.address });
   }
-  // A market that ends: one has redeemed, one has not, one will by itself.
+  // A market that ends: one agent has redeemed, one has not, one will automatically.
   for (const name of ['Mara', 'Nils', 'Olga'])
     for (const outcome of ['YES', 'NO'] as const)
       await trade(on, name, await buyNow(on, name, ended, 15, outcome));
@@ -217,7 +217,7 @@ async function ownersAndLocks(on: Recording): Promise<Visitor> {
   expect((await owner.send('POST', `/owner/agents/${paul.agentId}/pause`, { paused: true })).status).toBe(
     200,
   );
-  // Quinn comes by Rosa's wallet without being Ada's: Ada's locks go with it.
+  // Quinn, who is not Ada's agent, gets Rosa's wallet: Ada's locks follow it.
   const rosa = agentOf(on, 'Rosa');
   const cap = { maxTradeAmount: { limit: 50, locked: true } };
   expect((await owner.send('POST', `/owner/agents/${rosa.agentId}/safeguards`, cap)).status).toBe(200);
@@ -244,7 +244,7 @@ async function skills(on: Recording): Promise<void> {
   }
 }
 
-/** After the restart: what the journal has and no snapshot. @returns an order that is never sent */
+/** After the restart: commands in the journal and in no snapshot. @returns an order that is never sent */
 async function afterwards(on: Recording, market: Market, ticker: string): Promise<TradeRequest> {
   const mara = agentOf(on, 'Mara');
   const labels = { source: 'sdk:earlier', reasoning: 'Because it rose.', skillSlug: 'fade-the-open' };
@@ -278,7 +278,7 @@ async function afterwards(on: Recording, market: Market, ticker: string): Promis
   await keep(on, 'Mara', '/venueb/agent/charge-fee', fee, { 'idempotency-key': 'fee-of-the-earlier-desk' });
   await keep(on, 'Mara', '/agents/settings', { maxTradesPerDay: 400 }, { 'idempotency-key': 'settings' });
 
-  // On its way when the desk stops: landed, and not filled.
+  // In flight when the desk stops: landed, and not filled.
   on.service.sandbox.venue.switches.fill = 'never';
   const under = await mara.client.venueB.trade({
     ...{ ticker, side: 'YES', action: 'BUY', amount: 12 },
@@ -347,10 +347,10 @@ test('records', async () => {
   const revokedKey = await revokedKeyOf(agentOf(on, 'Nils'));
   const unsent = await afterwards(on, market, ticker);
   clock.stop();
-  // Jobs settle what they were about.
+  // Jobs finish their work.
   await new Promise((resolve) => setTimeout(resolve, 6_000));
 
-  // A repetition names the user of now, who may have claimed the agent since.
+  // A repetition names the current user, who may have claimed the agent since.
   for (const [index, { agent, path, headers, body }] of on.requests.entries()) {
     const { apiKey } = agentOf(on, agent);
     const { status, body: answer } = await call(on.service, 'POST', path, { key: apiKey, body, headers });
@@ -378,7 +378,7 @@ test('records', async () => {
     unsent,
     answers,
   };
-  // While it runs: whoever starts on this database has a snapshot and a journal behind it to recover from.
+  // While it runs: a service that starts on this database recovers from a snapshot and a journal.
   const dump = execFileSync(
     'pg_dump',
     ['--no-owner', '--no-privileges', '--inserts', '--rows-per-insert=200', databaseUrl],

@@ -1,5 +1,5 @@
 /**
- * What a test file has opened and nobody closed. Files share the modules of their worker, so a module cannot register an
+ * Resources that a test file has left open. Files share the modules of their worker, so a module cannot register an
  * `afterAll` of its own: it would run after the first file alone.
  */
 

@@ -1,4 +1,4 @@
-/** Runs before each test file: what the file leaves to be cleaned up is cleaned up after it. */
+/** Runs before each test file: cleans up its resources after it. */
 import { afterAll } from 'vitest';
 import { cleanUp } from './clean-up.ts';
 

@@ -1,8 +1,8 @@
 /**
- * The PostgreSQL that test files share, in a process of its own: it ends with the pipe to the process that started it,
+ * The PostgreSQL that test files share, in a separate process: it ends with the pipe to the process that started it,
  * so a run that is killed leaves neither a server nor its folder behind.
  *
- * Nothing here has to survive a crash of the machine, so nothing is flushed to disk. Tests that examine durability start
+ * The data need not survive a crash of the machine, so nothing is flushed to disk. Tests of durability start
  * the service on an embedded PostgreSQL of its own.
  */
 
@@ -20,14 +20,14 @@ import { findPostgres } from '../../packages/server/src/adapters/postgres/postgr
 import { endPostmaster } from '../../packages/server/src/adapters/postgres/postmaster.ts';
 import { copyCluster } from './copy-cluster.ts';
 
-/** What a test file needs to know of the server. */
+/** The server's data that a test file needs. */
 export interface SharedPostgres {
   readonly socketDir: string;
   readonly port: number;
   /** The ordinary role that owns the databases. */
   readonly user: string;
   readonly admin: string;
-  /** A cluster as initdb makes it, never started: copied, it saves a service of a test the making of its own. */
+  /** A new cluster that was never started: a test's service starts on a copy, which is faster than initdb. */
   readonly newCluster: string;
 }
 

@@ -109,7 +109,7 @@ describe('prices', () => {
       fc.property(positive, fc.integer({ min: 0, max: 10_000 }), (shares, price) => {
         const floor = notional(shares, price, 'floor');
         expect(floor).toBe((shares * BigInt(price)) / 10_000n);
-        // Both outcomes of a share cost one together, to the micro-unit that rounding takes.
+        // Both outcomes of a share cost 1 together, except for a micro-unit of rounding.
         expect(floor + notional(shares, 10_000 - price, 'ceil')).toBe(shares);
       }),
     );

@@ -1,8 +1,8 @@
-/** The registry keeps its naming convention, which its header states; codes that are older than it are listed. */
+/** The registry follows the naming convention in its header; codes older than the convention are listed here. */
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '../src/errors.ts';
 
-/** What a code ends in says what is wrong, and with which status it is answered. */
+/** The suffix of a code tells what is wrong, and its HTTP status. */
 const ENDINGS = {
   not_found: 404,
   exceeded: 403,
@@ -34,7 +34,7 @@ const EXCEPTIONS: readonly ErrorCode[] = [
   'faucet_allowance_exceeded',
 ];
 
-/** Older than the convention: another ending. Nothing is added here. */
+/** Older than the convention: another suffix. Nothing is added here. */
 const OTHER_ENDINGS = 56;
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];

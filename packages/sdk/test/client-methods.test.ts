@@ -1,4 +1,4 @@
-/** The client's methods as the contract declares them: what each sends, and which are repeated. */
+/** The client's methods as the contract declares them: what each sends, and which are retried. */
 import * as contract from '@bellwether/contract';
 import { BellwetherClient, BellwetherConnectionError } from '@bellwether/sdk';
 import { describe, expect, expectTypeOf, test } from 'vitest';

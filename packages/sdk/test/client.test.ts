@@ -78,12 +78,12 @@ const caught = async (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 test('there is a method for every operation', () => {
-  // Second spellings of another operation.
+  // Aliases of another operation.
   const aliases = ['getClaimByQuery', 'revokeApiKeyByPost', 'listSkillsAlias'];
   const ids = (Object.values(contract) as readonly unknown[])
     .filter((value) => typeof value === 'object' && value !== null && 'rateClass' in value)
     .map((value) => value as contract.Operation)
-    // The SDK is an agent's: people use the pages, the operator a tool of their own.
+    // The SDK is for agents: owners use the pages, operators their own tools.
     .filter(({ tag }) => tag !== 'owners' && tag !== 'operator')
     .map((operation) => operation.id)
     // Called by venues and signing providers.

@@ -1,4 +1,4 @@
-/** Quotes as the service gives them, for a wallet of one's own, and as a service would that wants more. */
+/** Quotes of an honest service, and of a dishonest one that takes more than was asked. */
 import {
   asSolanaAddress,
   associatedTokenAddress,
@@ -71,7 +71,7 @@ export function transfer(
   );
 }
 
-/** What an honest service answers to "5 collateral for YES", but for what is changed. */
+/** The answer of an honest service to "5 collateral for YES", with the given changes. */
 export const buyQuote = (wallet: SolanaAddress, changed: Partial<Quote> = {}): Quote => ({
   quoteId: '0190aaaa-0000-7000-8000-000000000001',
   venue: 'kalshi',

@@ -34,7 +34,7 @@ export interface LitesvmNode {
   readonly svm: LiteSVM;
   /** Methods called, in order. */
   readonly calls: string[];
-  /** What a call is answered with instead; `cut` closes the connection. */
+  /** Overrides the answer to a method; `cut` closes the connection. */
   override: (method: string) => { result: unknown } | { error: unknown } | 'cut' | undefined;
   fund(wallet: SolanaAddress, atoms: bigint): Promise<void>;
   token(wallet: SolanaAddress): Token;
@@ -98,7 +98,7 @@ const wireAccount = ({
   data: [toBase64(new Uint8Array(data)), 'base64'],
 });
 
-/** What a node answers to a simulation that names the accounts it wants to see. */
+/** A node's answer to a simulation that requests accounts. */
 function simulated(svm: LiteSVM, base64: string, addresses: readonly string[]) {
   const result = svm.simulateTransaction(getTransactionDecoder().decode(getBase64Encoder().encode(base64)));
   if (result instanceof FailedTransactionMetadata)
@@ -106,7 +106,7 @@ function simulated(svm: LiteSVM, base64: string, addresses: readonly string[]) {
   const after = new Map(result.postAccounts().map((account) => [account.address as string, account]));
   const accounts = addresses.map((each) => {
     const account = after.get(each);
-    // Closed accounts come back as empty ones.
+    // Closed accounts are returned as empty ones.
     return account === undefined || account.lamports === 0n ? null : wireAccount(account);
   });
   return { value: { err: null, accounts } };

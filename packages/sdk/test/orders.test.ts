@@ -1,4 +1,4 @@
-/** Built orders against the service's rules, which are written out here once more, independently. */
+/** Checks built orders against a second, independent statement of the service's rules. */
 import { LIMITS, parseMicro, TICK_SIZES, TradeRequest } from '@bellwether/contract';
 import {
   buildLimitOrder,

@@ -57,7 +57,7 @@ test.each(L1_VECTORS)('L1 vector on chain $chainId', async ({ chainId, timestamp
 });
 
 describe('order vectors', () => {
-  // The one with a fee rate is not made by this package: it always signs 0.
+  // This package always signs a fee rate of 0, so the vector with another rate is skipped.
   const mine = ORDER_VECTORS.filter((vector) => vector.fields.feeRateBps === 0n);
   test.each(mine)('$name', async ({ domain, fields, hash, signature }) => {
     const version = domain.startsWith('v1') ? 1 : 2;

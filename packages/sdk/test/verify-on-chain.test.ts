@@ -1,6 +1,6 @@
 /**
- * An opaque instruction is played by the token program's own batch, which the reader refuses to unpack: what is in it
- * is known to the chain alone.
+ * The token program's batch serves as the opaque instruction: the reader does not unpack it, so only the chain
+ * knows its content.
  */
 import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { BellwetherClient, SolanaSigner, UnsafeTransaction } from '@bellwether/sdk';
@@ -64,7 +64,7 @@ describe('an opaque instruction', () => {
   test('that takes the quoted amount passes, one atom more is refused', async () => {
     expect(await reasonsOf([batch(pay(3_000_000n), pay(2_000_000n))])).toEqual([]);
     expect(await reasonsOf([batch(pay(3_000_000n), pay(2_000_001n))])).toEqual(['input_exceeded']);
-    // Read and unread ones together.
+    // Readable and opaque instructions together.
     expect(await reasonsOf([pay(3_000_000n), batch(pay(2_000_001n))])).toEqual(['input_exceeded']);
     expect(node.token(wallet).amount).toBe(100_000_000n);
   });
@@ -139,7 +139,7 @@ describe('an opaque instruction', () => {
         { address: kitAddress(address), role: AccountRole.READONLY },
       ],
     });
-    // A program that every chain has, and that an order has no use for.
+    // A program that every chain has and no order needs.
     const loader = 'BPFLoaderUpgradeab1e11111111111111111111111' as SolanaAddress;
     const account = node.svm.getAccount(kitAddress(loader));
     expect(account.exists && account.executable).toBe(true);

@@ -10,7 +10,6 @@ import { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import type { PoolOptions } from './adapters/postgres/connection.ts';
-import { readOfficialSkills, writeOfficialSkills } from './adapters/postgres/official-skills.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
 import type { Config } from './config.ts';
@@ -24,7 +23,7 @@ import { startPaper } from './wiring/paper.ts';
 import { openSecrets } from './wiring/secrets.ts';
 import { createSigning } from './wiring/signing.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
-import { createStores } from './wiring/stores.ts';
+import { openStores } from './wiring/stores.ts';
 import { composeNeeds, type UseCaseNeeds } from './wiring/use-cases.ts';
 import { createVenues, type GivenVenues } from './wiring/venues.ts';
 
@@ -32,8 +31,6 @@ const VERSION: string = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
 ).version;
 
-/** What each part may take to stop. */
-const STOP_MS = 1_000;
 const STOP_EXCHANGE_MS = 3_000;
 
 export interface Service {
@@ -114,9 +111,7 @@ async function start(
   const paper = await startPaper({ ...base, keys, replicaId, sign, platformWallet: signing.address });
   stops.push('exchange', STOP_EXCHANGE_MS, () => paper.stop());
 
-  const stores = createStores(base);
-  stops.push('refusals', STOP_MS, () => stores.refusals.flush());
-  await writeOfficialSkills(sql, readOfficialSkills(clock.now()));
+  const stores = await openStores({ ...base, stops });
   const { isCredited } = stores.wallets;
   const venues = createVenues({ ...base, paper, isCredited }, overrides.venues);
   const needs = composeNeeds({

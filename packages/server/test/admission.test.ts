@@ -1,4 +1,4 @@
-/** Who is taken in and who is turned away, on a clock of the test's own. */
+/** Which requests are admitted and which are turned away, on a manual clock. */
 import { expect, test } from 'vitest';
 import { Admission } from '../src/http/admission.ts';
 
@@ -50,7 +50,7 @@ test('a queue that does not move holds a fifth of a second of work; further trad
   const { admission, pass } = desk();
   let running: ReturnType<typeof ask>[] = [];
   const waiting: ReturnType<typeof ask>[] = [];
-  // One trade ends every 5 ms, two come: twice of what can be done.
+  // One trade ends every 5 ms while two arrive: twice the capacity.
   let turnedAway = 0;
   for (let turn = 0; turn < 400; turn += 1) {
     for (let i = 0; i < 2; i += 1) {

@@ -27,7 +27,7 @@ import type { FeeChain } from './fee-chain.ts';
 
 useStage();
 
-/** Every call that leaves the use case, in turn, is the last one of a process that dies: before it was done, or after. */
+/** The process dies at every outgoing call of the use case in turn: before the call has its effect, or after. */
 describe('a crash', () => {
   const dying = (at: number, when: 'before' | 'after') => {
     let calls = 0;

@@ -1,4 +1,4 @@
-/** The fee charge with an Idempotency-Key: once, whatever fails in between. */
+/** The fee charge with an Idempotency-Key takes effect once, whatever fails in between. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Refusal } from '../src/app/refusal.ts';
@@ -31,7 +31,7 @@ useStage();
 describe('with an Idempotency-Key', () => {
   test('the same request is charged once, however often and whenever it comes', async () => {
     const first = await charge({}, 'k');
-    // Nothing is left of the delegation, and the wallet is somebody else's: it was charged all the same.
+    // The delegation is used up and the wallet has another owner; the repeat still returns the charge.
     chain.account = { ...chain.account, delegatedAmount: 0n } as FeeChain['account'];
     await link(await newCaller(), wallet);
     for (const blocks of [0, DEAD_BLOCKS]) {
@@ -96,7 +96,7 @@ describe('with an Idempotency-Key', () => {
       const unknown = await refused(charge({}, 'k'));
       expect(unknown.denials[0].code).toBe('fee_outcome_unknown');
       expect(unknown.retryAfterS).toBeGreaterThan(0);
-      // A refusal is no proof any more.
+      // From here a refusal proves nothing.
       chain.sendings = ['refuse'];
       if (how === 'lose') expect(await codeOf(charge({}, 'k'))).toBe('fee_outcome_unknown');
       chain.sendings = ['land'];
@@ -148,7 +148,7 @@ describe('with an Idempotency-Key', () => {
       context: { txSignature: chain.sent[0] },
       fix: expect.stringContaining(chain.sent[0] as string),
     });
-    // Nobody repeats it: neither do we.
+    // Without a repeat by the caller the service does not send it again.
     expect(chain.sent.length).toBe(1);
   });
 

@@ -19,7 +19,7 @@ import { createFeeChain, type FeeChain } from './fee-chain.ts';
 
 export const SECOND = 1_000;
 
-/** Past the last block that could take a transaction, and the margin. */
+/** Beyond the last block that could include a transaction, plus the margin. */
 export const DEAD_BLOCKS = 150 + 32 + 1;
 
 export let sql: Sql;
@@ -34,9 +34,9 @@ export let signing: SigningProvider;
 
 export let signs: string[];
 
-/** What tests set, and each test finds anew. */
+/** Settings of a test, reset before each test. */
 export const stage = {} as {
-  /** What the provider answers instead of signing. */
+  /** The provider's answer when it does not sign. */
   providerSays: SigningAnswer | null;
   caller: Caller;
   now: number;

@@ -1,4 +1,4 @@
-/** The fee charge: what is moved, refused and told. */
+/** The fee charge: its effects, refusals and webhook events. */
 import { parseBase58 } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
 import {
@@ -139,7 +139,7 @@ describe('refusals', () => {
     const { denials } = await refused(charge({}, 'k'));
     expect(denials[0]).toMatchObject({ code, detail });
     expect(chain.sent).toEqual([]);
-    // Nothing came of it: the key is as good as new.
+    // The attempt had no effect, so the key can be used again.
     expect(await rows()).toEqual([]);
     stage.providerSays = null;
     await charge({ amount: '1' }, 'k');

@@ -116,7 +116,7 @@ test('a market that takes no orders is reported first, whatever else is wrong', 
 
 test('a SELL limit is the signed ratio rounded up, a BUY limit rounded down', async () => {
   const sell = await signedRequest({ side: 'SELL' });
-  // One micro-unit more than 0.40 asks for 0.41; one less offers 0.40 still.
+  // One micro-unit above 0.40 is rounded up to 0.41; one below still rounds to 0.40.
   const ask = { ...sell, order: { ...sell.order, takerAmount: '4000001' } };
   expect(incoherences(draftOf({ ...ask, price: 0.41 }), MARKET, RULES, NOW)).toEqual([]);
   expect(incoherences(draftOf(ask), MARKET, RULES, NOW).map(({ code }) => code)).toEqual(['price_mismatch']);

@@ -29,7 +29,7 @@ test('an empty environment configures a paper service on this machine', () => {
   });
 });
 
-/** One wrong value for every setting that can have one. */
+/** An invalid value for every setting that has any. */
 const WRONG: Readonly<Record<string, readonly string[]>> = {
   PORT: ['x', '70000', '-1', '80.5', '8080 ', '1e3'],
   PUBLIC_URL: ['ftp://x', 'example.com'],

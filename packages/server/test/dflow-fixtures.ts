@@ -1,4 +1,4 @@
-/** Values that DFlow answered: reference §1.3. What a test changes, it names. */
+/** Values captured from DFlow: reference §1.3. Tests override single fields. */
 
 export const TICKER = 'KXEPLGAME-26FEB18WOLARS-WOL';
 export const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';

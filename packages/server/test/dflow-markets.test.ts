@@ -1,4 +1,4 @@
-/** Markets of DFlow: fetched together, listed, matched. */
+/** Markets of DFlow: read in batches, listed, searched. */
 import { describe, expect, test } from 'vitest';
 import { capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
 import { dflow, key, logged, seen, stage, useStage, venue } from './dflow-venue-stage.ts';

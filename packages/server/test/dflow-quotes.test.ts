@@ -1,4 +1,4 @@
-/** Quotes of DFlow: what makes one executable, and why there is none. */
+/** Quotes of DFlow: when a quote is executable, and why a quote is refused. */
 import { readTransaction, USDC_MINT } from '@bellwether/protocol';
 import type { FastifyReply } from 'fastify';
 import { describe, expect, test } from 'vitest';

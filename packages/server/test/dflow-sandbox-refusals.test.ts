@@ -46,7 +46,7 @@ describe('a quote without a transaction has a reason', () => {
     expect(await code('KXNONE-1-1')).toBe('market_not_found');
     expect(await code(id, { amount: 10_000n })).toBe('amount_too_small');
     const { asks } = (await venue.quotes.market(id))!;
-    // The bare price, without the fee: DFlow finds no route, and the adapter finds out why.
+    // The price without the fee: DFlow finds no route, and the adapter determines the reason.
     expect(await code(id, { amount: BigInt(asks.YES!) * 100n })).toBe('amount_too_small');
     expect(await code(id, { amount: CREDIT * 2n })).toBe('insufficient_balance');
     expect(await code(id, { wallet: stranger.address })).toBe('insufficient_balance');
@@ -141,7 +141,7 @@ describe('the platform’s fee', () => {
     });
 
     const approve = await approval(300_000n);
-    // A delegation is exactly what an order's simulation must not hold.
+    // An order's simulation must not contain a delegation.
     expect(await venue.quotes.chain.simulate(approve, alice.address, false)).toMatchObject({
       kind: 'ok',
       changes: expect.arrayContaining([expect.objectContaining({ account: SOURCE, authorityChanged: true })]),

@@ -37,7 +37,7 @@ export const alice = walletOf(1);
 
 export const platform = walletOf(2);
 
-/** Driven by hand; `every` is never called back, so the sandbox works when `tick` says so. */
+/** A manual clock; `every` never fires, so the sandbox only works on `tick`. */
 export const clock = { ms: START, now: () => clock.ms, every: () => ({ stop() {} }) };
 
 export let exchange: Awaited<ReturnType<typeof openExchange>>;
@@ -48,7 +48,7 @@ export let venue: ReturnType<typeof createDflowVenue>;
 
 export const logged: string[] = [];
 
-/** One that trades on both sides, about in the middle, and does not end during the test. */
+/** A market with offers on both sides near the middle, which does not end during the test. */
 export async function liquidMarket(): Promise<TickerMarket> {
   const markets = (await venue.markets.search('*')) as readonly TickerMarket[];
   const found = markets.find(

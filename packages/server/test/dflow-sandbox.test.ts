@@ -26,7 +26,7 @@ useStage();
 
 type Executable = Awaited<ReturnType<typeof executable>>;
 
-/** Signed and sent; the signature once it has landed. */
+/** Signs and sends. @returns the signature once it has landed */
 async function submitted(quote: Executable, wallet = alice): Promise<string> {
   const wire = wallet.sign(quote.wire);
   const simulation = await venue.quotes.chain.simulate(wire, wallet.address, true);
@@ -37,7 +37,7 @@ async function submitted(quote: Executable, wallet = alice): Promise<string> {
   return signature;
 }
 
-/** What the venue says once the fill is due. */
+/** The venue's evidence once the fill is due. */
 async function ended(signature: string, quote: Executable): Promise<OrderProgress> {
   clock.ms += 2_000;
   await sandbox.venue.tick();
@@ -152,7 +152,7 @@ describe('an order', () => {
     expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
     clock.ms += 122_000;
     expect(await venue.quotes.chain.blockHeight()).toBeGreaterThan(quote.lastValidBlockHeight);
-    // Too old by now: no proof to a node that may lag, and the simulation decides nothing either.
+    // Expired: the node may lag, so it proves nothing, and neither does the simulation.
     expect(await venue.quotes.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'unknown' });
     expect(await venue.quotes.chain.simulate(alice.sign(quote.wire), alice.address, true)).toEqual({
       kind: 'unknown',

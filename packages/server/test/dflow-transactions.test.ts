@@ -1,4 +1,4 @@
-/** Transactions of DFlow that are not shown, and what became of an order. */
+/** Transactions of DFlow that are withheld, and the outcome of an order. */
 import {
   asSolanaAddress,
   SOLANA_PROGRAMS,
@@ -182,7 +182,7 @@ describe('the outcome of an order', () => {
       reverts: [{ signature: 'revert-1', mint: USDC_MINT, amount: 51_904n }],
     };
     expect(await status('closed', { fills: [fill], reverts: [revert] })).toEqual(closed);
-    // What was found is not asked for again.
+    // A result that was found is not requested again.
     delete dflow['/api/v1/onchain-trades/by-market/'];
     expect(await status('closed', { fills: [fill], reverts: [revert] })).toEqual(closed);
   });

@@ -1,4 +1,4 @@
-/** DFlow and a Solana node made by hand, for the tests of the venue on them. */
+/** Fake DFlow and a fake Solana node, for the tests of the venue. */
 import {
   asSolanaAddress,
   associatedTokenAddress,
@@ -157,7 +157,7 @@ export const tokens = (amount: bigint): TokenAccount => ({
   frozen: false,
 });
 
-/** What tests set, and each test finds anew. */
+/** Settings of a test, reset before each test. */
 export const stage = {} as {
   holds: Record<string, bigint>;
   lamports: bigint;

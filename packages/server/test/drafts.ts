@@ -1,4 +1,4 @@
-/** A sound order, signed for real, to be bent by the tests. */
+/** A valid, signed order that tests modify. */
 import type { TradeRequest } from '@bellwether/contract';
 import { buildLimitOrder, type LimitOrder, Signer } from '@bellwether/sdk';
 import type { MarketTerms } from '../src/domain/orders/coherence.ts';
@@ -37,7 +37,7 @@ export const signedRequest = (change: Partial<LimitOrder> = {}): Promise<TradeRe
     ...change,
   });
 
-/** @throws when the request cannot be read at all */
+/** @throws when the request cannot be parsed */
 export function draftOf(request: TradeRequest): Draft {
   const draft = readDraft(request);
   if (Array.isArray(draft)) throw new Error(JSON.stringify(draft));

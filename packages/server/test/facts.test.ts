@@ -1,4 +1,4 @@
-/** The log of facts: nothing missed, nothing twice, whatever commits when; and a database from before it. */
+/** The log of facts: nothing is missed or repeated in any order of commits; and a database from before the log. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openTransaction, transact } from '@bellwether/durable';
@@ -18,7 +18,7 @@ const AGENT = '00000000-0000-4000-8000-000000000001';
 const OTHER = '00000000-0000-4000-8000-000000000002';
 const ENDPOINT = '00000000-0000-4000-8000-0000000000e1';
 
-/** As the service left a database before there was a log. */
+/** A database as written by the service before the log existed. */
 async function earlierDatabase(): Promise<Sql> {
   const sql = await openTestDatabase();
   await sql`create table migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())`;
@@ -181,7 +181,7 @@ describe('readers', () => {
     await move(sql, 'b', 'canceled');
     await queue(sql);
     await move(sql, 'a', 'partially_filled');
-    // Not queued yet, and written while it was off.
+    // Not queued yet, and written while the endpoint was disabled.
     await webhooks.enable(AGENT, ENDPOINT, Date.now());
     await move(sql, 'a', 'canceled');
     await queue(sql);
@@ -227,7 +227,7 @@ describe('a database from before the log of facts', () => {
     await addAgents(sql);
     await addEndpoint(sql);
     await place(sql, 'seen', { kind: '' });
-    // As today's evidence does: the event beside the change.
+    // Like evidence: the event together with the change.
     await sql`insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
       values (${ENDPOINT}, ${AGENT}, gen_random_uuid(), 'order.live', '{"orderId": "seen"}', now())`;
     const slow = openTransaction(sql);
@@ -274,12 +274,12 @@ describe('retention', () => {
       select ${AGENT}, 'position', 't', ${new Date(now - 8 * DAY_MS)}, '{}' from generate_series(1, 12000)`;
     const factLog = createFactLog(sql);
     const parts = { factLog, clock: { now: () => now }, retentionMs: 7 * DAY_MS };
-    // The young one keeps its place among the old.
+    // The recent one keeps its place among the old ones.
     expect(await forgetFacts(parts)).toBe(12_002);
     expect(await forgetFacts(parts)).toBe(0);
     expect((await sql`select subject from facts`).map(({ subject }) => subject)).toEqual(['young']);
     expect((await brief(sql, next)).told).toEqual(['young submitting']);
-    // Half a minute before its change: told again rather than missed.
+    // Half a minute before its change: repeated rather than missed.
     const ancient = { at: now - 8 * DAY_MS + 30_000, snapshot: next.snapshot };
     expect((await brief(sql, ancient)).told).toEqual(['young submitting', 'old submitting']);
   });

@@ -1,6 +1,6 @@
 /**
  * A chain for tests of the fee: one wallet's collateral account, transactions that are really built, signed and read,
- * and a send whose outcome the test chooses. What has landed is what was charged.
+ * and a send whose outcome the test chooses. Landed transactions are the charges.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -18,20 +18,20 @@ import { buildTransfer } from '../src/adapters/solana/delegated-transfer.ts';
 import { ChainUnavailable } from '../src/domain/unavailable.ts';
 import type { Chain, Landing, SendAnswer, TokenAccount } from '../src/ports/chain.ts';
 
-/** What a node does with a transaction, and whether its answer arrives. */
+/** What a node does with a transaction, and if its answer arrives. */
 export type Sending = 'land' | 'hold' | 'land_unanswered' | 'lose' | 'refuse';
 
 export interface FeeChain {
   readonly chain: Chain;
-  /** `null`: there is none. */
+  /** `null`: no account. */
   account: TokenAccount | null;
   height: number;
-  /** Nothing is answered. */
+  /** The chain does not answer. */
   isDown: boolean;
-  /** One for each send, then the last for ever. */
+  /** One per send; the last one repeats. */
   sendings: Sending[];
   readonly sent: string[];
-  /** Amounts by signature. */
+  /** Charged amounts by signature. */
   readonly landed: Map<string, bigint>;
   readonly failed: Set<string>;
 }

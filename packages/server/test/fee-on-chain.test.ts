@@ -184,7 +184,7 @@ const providers: NamedProvider[] = [
 describe.each(providers)('signed by %s', (_name, provider) => {
   test('the fee arrives once per key, and the delegation shrinks by it', async () => {
     const signing = await provider();
-    // Fireblocks waits by the clock on the wall, this chain by one of its own.
+    // Fireblocks waits in real time, this chain has its own clock.
     const wall = { now: () => (signing.kind === 'local' ? clock.now() : Date.now()) };
     Object.assign(needs, { signing, clock: wall });
     await vm.airdrop(signing.address, SOL);

@@ -1,7 +1,7 @@
 /**
  * The part of Fireblocks that signing uses, on a local port: it checks every request's token as the API's page on
- * authentication says, holds a transaction against a policy, takes it through its statuses, and signs with a test key.
- * Faults are switched on by the tests.
+ * authentication says, applies a policy, moves a transaction through its statuses, and signs with a test key.
+ * Tests switch faults on.
  */
 import {
   createHash,
@@ -21,22 +21,22 @@ interface Held {
   readonly externalTxId: string;
   readonly operation: 'RAW' | 'PROGRAM_CALL';
   readonly message: Buffer;
-  /** What the next looks answer, the last for ever. */
+  /** Statuses that the next reads return; the last one repeats. */
   statuses: { readonly status: string; readonly subStatus?: string }[];
 }
 
 export interface Faults {
   /** Operations that the policy lets through. */
   allowed: readonly string[];
-  /** What follows the creation, when not the usual. */
+  /** Overrides the statuses after the creation. */
   statuses: readonly { readonly status: string; readonly subStatus?: string }[] | null;
-  /** Answers a creation with 502: before or after it was done. */
+  /** Answers a creation with 502: before or after it takes effect. */
   badGateway: 'off' | 'created' | 'not_created';
-  /** Never answers a creation that was done. */
+  /** Performs a creation without ever answering it. */
   silent: boolean;
-  /** So many requests are answered with 429 first. */
+  /** The number of requests to answer with 429 first. */
   busy: number;
-  /** Names, or signs with, another key; spoils a byte. */
+  /** Names another key, signs with another key, or changes a byte. */
   signature: 'right' | 'other_key_named' | 'other_key' | 'spoiled' | 'missing';
 }
 
@@ -144,7 +144,7 @@ export async function startFireblocks(): Promise<FireblocksServer> {
       return { id: row.id, ...now, signedMessages: [], txHash: '' };
     const signature = sign(null, row.message, faults.signature === 'other_key' ? stranger : vault);
     if (faults.signature === 'spoiled') signature[3]! ^= 1;
-    // Where the signature of a sign-only program call is found differs between sources; here it is the hash.
+    // Sources differ on where a sign-only program call has its signature; here it is the hash.
     if (row.operation === 'PROGRAM_CALL') return { id: row.id, ...now, txHash: toBase58(signature) };
     const named = faults.signature === 'other_key_named' ? stranger : vault;
     return {
@@ -242,7 +242,7 @@ interface CreateBody {
   };
 }
 
-/** What is to be signed. @throws when the request is not what the API takes */
+/** The bytes to sign. @throws when the API would not accept the request */
 function messageIn(body: unknown): Buffer {
   const { operation, source, assetId, extraParameters } = body as CreateBody;
   if (source.type !== 'VAULT_ACCOUNT' || source.id !== VAULT_ID || assetId !== ASSET_ID)

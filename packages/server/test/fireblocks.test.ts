@@ -1,4 +1,4 @@
-/** Signing with Fireblocks, against a server that checks what the real one checks. And the key of the service's own. */
+/** Signing with Fireblocks, against a server that makes the real one's checks; and with the service's local key. */
 import { createHash, createPrivateKey, randomBytes, randomUUID, sign } from 'node:crypto';
 import {
   parseBase58,
@@ -233,7 +233,7 @@ function createEd25519Pem(): string {
   return key.export({ format: 'pem', type: 'pkcs8' }).toString();
 }
 
-/** That the server of these tests really looks: without it the tests above would prove little. */
+/** The fake server itself is tested: if it accepted everything, the tests above would prove little. */
 describe('the fake server refuses', () => {
   const uri = `/v1/transactions/external_tx_id/${randomUUID()}`;
   const send = (

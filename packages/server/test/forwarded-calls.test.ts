@@ -33,7 +33,7 @@ const pools: Sql[] = [];
 let leader: PaperBackend;
 let follower: PaperBackend;
 let server: Server;
-/** What the leader's address answers with; null: it answers the call. */
+/** The status that the leader's address answers; null: it performs the call. */
 let failure: number | null = null;
 let calls: string[] = [];
 
@@ -78,7 +78,7 @@ afterAll(async () => {
   await Promise.all(pools.map((sql) => sql.end({ timeout: 1 })));
 });
 
-/** Arguments for every forwarded method: one that is missing here does not compile. */
+/** Arguments for every forwarded method; a missing one is a type error. */
 async function examples(): Promise<Examples> {
   const [market] = await leader.markets.search('*');
   if (market === undefined) throw new Error('the world has no market');
@@ -133,7 +133,7 @@ const ROWS = Object.entries(LEADER_CALLS).flatMap(([port, table]) =>
 const argsOf = (all: Examples, port: string, method: string): unknown[] =>
   (all as unknown as Record<string, Record<string, unknown[]>>)[port]?.[method] ?? [];
 
-/** What is compared of two answers: functions are called. */
+/** The comparable form of an answer: functions are called. */
 const dataOf = (answer: unknown, conditionId: string): unknown =>
   typeof (answer as { shares?: unknown } | null)?.shares === 'function'
     ? {

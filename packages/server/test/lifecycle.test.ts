@@ -12,7 +12,7 @@ import {
   transition,
 } from '../src/domain/orders/lifecycle.ts';
 
-/** Written down apart from the table, one line a transition: whatever is not here cannot happen. */
+/** Stated independently of the table, one line per transition: a transition that is not here is impossible. */
 const ALLOWED = `
 signed submitting accepted → live
 signed submitting rejected → rejected
@@ -59,7 +59,7 @@ quoted partially_filled rest_reverted → partially_filled_closed
   .trim()
   .split('\n');
 
-/** Every (kind, status, event) → status that can happen, in the manner of the lines above. */
+/** Every possible (kind, status, event) → status, in the format of the lines above. */
 const HAPPENING = ORDER_KINDS.flatMap((kind) =>
   ORDER_STATUSES.flatMap((status) =>
     ORDER_EVENTS.flatMap((event) => {
@@ -99,7 +99,7 @@ test('every status is exactly one of in doubt, open and final', () => {
 
 test('every status except the first can be reached', () => {
   const reached = new Set(HAPPENING.map(({ next }) => next));
-  // `unmatched` is a word that a live venue answers a submission with.
+  // A live venue may answer a submission with `unmatched`.
   for (const status of ORDER_STATUSES)
     if (!['submitting', 'unmatched'].includes(status)) expect(reached).toContain(status);
 });

@@ -1,4 +1,4 @@
-/** A status changes as the lifecycle allows, by one statement, and the database refuses everything else. */
+/** Only one statement changes a status, as the lifecycle allows, and the database refuses everything else. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ async function insertOrder(kind: OrderKind, status = 'submitting'): Promise<stri
   return orderId;
 }
 
-/** Puts an order into a status without asking its lifecycle. */
+/** Sets an order's status, bypassing the lifecycle. */
 const place = (orderId: string, status: string) =>
   transact(sql, async (tx) => {
     await tx`alter table orders disable trigger orders_next_status`;

@@ -18,7 +18,7 @@ const failed = (status: number, headers: Record<string, string> = {}): HttpReply
   body: '',
 });
 
-/** A service that answers step by step, the last step for ever. */
+/** A service that answers step by step; the last step repeats. */
 function serviceOf(...steps: readonly Step[]) {
   const seen: HttpRequest[] = [];
   const said: string[] = [];
@@ -100,7 +100,7 @@ describe('the circuit', () => {
     expect(service.seen).toHaveLength(5);
 
     service.clock.offset += 5_001;
-    // The probe fails: it opens anew.
+    // The probe fails: the circuit opens again.
     expect(await service.reasonOf(service.call(false))).toBe('server_error');
     expect(await service.reasonOf(service.call(false))).toBe('circuit_open');
     expect(service.seen).toHaveLength(6);

@@ -1,4 +1,4 @@
-/** The pool's sockets, killed under load: every query is answered with its own answer or an error, and none waits. */
+/** The pool's sockets, killed under load: every query gets its own answer or an error, and none hangs. */
 import { createServer, connect as dial, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,7 @@ afterAll(async () => {
   expect(escaped).toEqual([]);
 });
 
-/** Questions on all connections, which are terminated at once, many times. */
+/** Queries on all connections, which are terminated together, many times. */
 async function storm(pool: Sql, name: string): Promise<void> {
   // As a service does: one connection, before there is work, learns the types for all.
   await pool`select 1`;
@@ -58,7 +58,7 @@ async function storm(pool: Sql, name: string): Promise<void> {
     'somebody hangs',
   );
   expect(wrong).toEqual([]);
-  // The connections that died last are found out here: one error each at most, and no wait.
+  // The pool detects the last dead connections here: at most one error each, without a wait.
   const startedAt = performance.now();
   await Promise.allSettled(Array.from({ length: 12 }, () => pool`select 1`));
   await Promise.all(Array.from({ length: 50 }, () => pool`select 1`));
@@ -75,7 +75,7 @@ const CIPHERS = 'PSK-AES128-GCM-SHA256';
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
-/** What a PostgreSQL with TLS does before it hands over to its protocol. The database here listens on no TCP. */
+/** The TLS negotiation of PostgreSQL in front of the plain protocol. The database here has no TCP port. */
 async function tlsInFront(path: string, answer: 'S' | 'N' = 'S'): Promise<{ server: Server; port: number }> {
   const hand = (client: Duplex) => {
     const backend = dial(path);

@@ -1,4 +1,4 @@
-/** Refusals as they leave the service, through the real framework. */
+/** Refusals as the service sends them, through the real framework. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Refusal } from '../src/app/refusal.ts';

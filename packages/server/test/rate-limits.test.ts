@@ -4,7 +4,7 @@ import type { TokenBank } from '../src/ports/token-bank.ts';
 
 const POLICIES = { trade: { perSecond: 2, burst: 4 }, slow: { perSecond: 0.01, burst: 1 } };
 
-/** A clock that stands until it is moved, and a bank that nobody shares. */
+/** A manual clock, and a bank without other processes. */
 function alone(policies: typeof POLICIES | null = POLICIES) {
   let now = 1_000_000;
   const bank: TokenBank = {
@@ -98,7 +98,7 @@ describe('a single process', () => {
   });
 });
 
-/** What replicas share: one full bucket, which is not refilled. */
+/** The bank that replicas share: one full bucket, never refilled. */
 function oneBucket(isShared: () => boolean = () => true): TokenBank {
   let left = POLICIES.trade.burst;
   return {

@@ -1,4 +1,4 @@
-/** The rows that the stores read are those of the migrated schema. */
+/** The row types that the stores read match the migrated schema. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -13,13 +13,13 @@ test('rows.generated.ts matches the migrated schema: node scripts/generate-rows.
   // A renamed column changes the interface, and with it the type check of every mapper that reads it.
   await sql`alter table orders rename column market_id to market`;
   expect(await rowsFile(sql)).toContain('readonly market: string;\n  readonly condition_id');
-  // One that has a type of its own here must be renamed here, too.
+  // A column with a type override must be renamed in the overrides, too.
   await sql`alter table orders rename column side to direction`;
   await expect(rowsFile(sql)).rejects.toThrow('names orders.side: no such column');
 });
 
 const READERS = /^(?:agent-facts|owner-wallets|wallet-cap|fact-log|leader-board|.*-store|trade-.*)\.ts$/;
-/** A statement whose rows are read without saying what they are: any column could be named. */
+/** A statement without a row type: any column name would compile. */
 const UNTYPED_READ = /(?:const (?:\w+|[[{].*[\]}]) = |\()await (?:sql|tx)`.*/g;
 const FOLDER = dirname(ROWS_FILE);
 

@@ -33,7 +33,7 @@ test('a trade within every limit is allowed', () => {
   expect(assess(STRICT, FACTS)).toBeNull();
 });
 
-/** In the documented order of refusal. Each row breaks one thing, and nothing else. */
+/** In the documented order of refusal. Each row breaks exactly one rule. */
 const DENIALS = [
   ['trading_paused', { tradingPaused: true }, {}],
   ['credentials_not_registered', {}, { hasCredentials: false }],
@@ -140,7 +140,7 @@ describe('restrictions by a former owner', () => {
     ['the loss', [bound({ dailyLossLimit: 90_000_000n })], 'daily_loss_limit_reached'],
     ['open orders', [bound({ maxOpenOrders: 6 })], 'max_open_orders_exceeded'],
     ['open orders left', [bound({ maxOpenOrders: 7 })], null],
-    // The documented order holds over all bounds.
+    // The documented order applies across all bounds.
     [
       'two of them',
       [bound({ dailyTradeAmountLimit: 1n }), bound({ maxTradesPerDay: 1 })],
@@ -148,7 +148,7 @@ describe('restrictions by a former owner', () => {
     ],
   ])('%s', (_what, restrictions, code) => {
     expect(codeOf({}, { restrictions })).toBe(code);
-    // They hold where the agent's own caps are switched off.
+    // Restrictions apply even when the agent's own caps are off.
     expect(codeOf({ tradeLimitEnabled: false }, { restrictions })).toBe(code);
   });
 

@@ -1,4 +1,4 @@
-/** Who signed, judged on orders that were signed for real, and on the wire reference's vectors. */
+/** Signature checks on really signed orders and on the wire reference's vectors. */
 
 import type { TradeRequest } from '@bellwether/contract';
 import {
@@ -258,7 +258,7 @@ describe('the diagnosis', () => {
       expect(refused(request)).toMatchObject({ check, culprit, recovered: SIGNER.address, ...facts });
       expect(verify(request).recoveries).toBeLessThanOrEqual(32);
     }
-    // A wrapped signature says what it was made over: nothing needs to be recovered.
+    // A wrapped signature contains what was signed, so no recovery is needed.
     const wrapped = await signedRequest({ signatureType: 3, wrapped: true });
     const posed = withOrder(wrapped, {
       signature: wrapDepositSignature({
@@ -343,14 +343,14 @@ const EXTRAS = {
   builder: `0x${'00'.repeat(32)}`,
 };
 
-/** Signs what is there now. */
+/** Signs the current content. */
 async function resign(request: TradeRequest): Promise<TradeRequest> {
   const signature = await SIGNER.signDigest(hexToBytes(orderIdOf(request)));
   return withOrder(request, { signature });
 }
 
 describe('the wire reference’s vectors', () => {
-  /** Everything about the request that is not the order plays no part here. */
+  /** Only the order matters here; the rest of the request is irrelevant. */
   const requestOf = async (fields: OrderFields, signature: string, orderVersion: 1 | 2) => {
     const request = await signedRequest();
     const { salt, side, ...texts } = fields;

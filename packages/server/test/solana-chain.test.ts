@@ -89,7 +89,7 @@ describe('reading', () => {
       delegate: key(9),
       delegatedAmount: 3n,
     });
-    // The mint's program is known by now.
+    // The mint's program is cached here.
     await chain.tokenAccount(WALLET, OUTCOME);
     expect(asked).toHaveLength(3);
   });

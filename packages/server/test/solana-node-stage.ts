@@ -1,4 +1,4 @@
-/** A Solana node made by hand. */
+/** A fake Solana node. */
 import { type SolanaAddress, toBase58 } from '@bellwether/protocol';
 import { type Address, address } from '@solana/kit';
 import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
@@ -10,7 +10,7 @@ import type { Chain } from '../src/ports/chain.ts';
 
 export type Reply = { readonly result: string } | { readonly error: object } | { readonly status: number };
 
-/** JSON texts, so that numbers of any size can be said. */
+/** JSON as text, so that numbers can have any size. */
 export const result = (text: string): Reply => ({ result: text });
 
 export const valued = (value: unknown): Reply =>

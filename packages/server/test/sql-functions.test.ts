@@ -1,4 +1,4 @@
-/** The files of functions/ reach the database once, whole, and never from an older release over a newer one. */
+/** The files of functions/ are applied once, completely, and an older release never overwrites a newer one. */
 
 import { openTransaction } from '@bellwether/durable';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import {
   readRelease,
 } from '../src/adapters/postgres/sql-functions.ts';
 
-/** A release whose function answers with its number; what the service itself has stays beside it. */
+/** A release whose function returns the release number, in addition to the service's own functions. */
 const releaseOf = (release: number, ...more: string[]): FunctionSet => ({
   release,
   files: [
@@ -49,7 +49,7 @@ test('after a migration every function and trigger equals its file, and its body
     select proname as name from pg_proc where pronamespace = 'public'::regnamespace
     union all select tgname from pg_trigger where not tgisinternal`;
   expect(new Set(named.map(([, name]) => name))).toEqual(new Set(inDatabase.map(({ name }) => name)));
-  // Now that all of them are there, PostgreSQL itself checks the bodies.
+  // With all functions present, PostgreSQL itself checks the bodies.
   for (const { text } of readFunctionFiles()) await sql.unsafe(text);
 });
 
@@ -69,7 +69,7 @@ test('a file that was reverted still belongs to the newer release', async () => 
   const sql = await migrated();
   const of = (release: number, answer: number) => ({ ...releaseOf(answer), release });
   await applyFunctions(sql, of(101, 1));
-  // From 101 straight to 103; 102 was never here and had another text.
+  // From 101 directly to 103; 102 was never applied and had another text.
   expect(await applyFunctions(sql, of(103, 1))).toBe('applied');
   expect(await applyFunctions(sql, of(102, 2))).toBe('newer');
   expect(await whichRelease(sql)).toBe(1);
@@ -105,7 +105,7 @@ test('an older version on a newer schema writes no functions', async () => {
   await sql`delete from sql_functions`;
   await sql`insert into migrations (number, name) values (9999, 'of-a-newer-version')`;
   await expect(migrate(sql)).rejects.toThrow(MigrationError);
-  // It migrates between this version's look at the migrations and its functions.
+  // The newer one migrates after this version has checked the migrations and before it writes its functions.
   const tooLate = new MigrationError('ahead');
   await expect(
     applyFunctions(sql, readFunctionSet(), async () => {
@@ -128,7 +128,7 @@ test('replacing a trigger waits for trades on its table without blocking them', 
   const trade = openTransaction(sql);
   await trade.tx`update orders set updated_at = now()`;
   const applied = applyFunctions(sql, changed);
-  // Others come while the trigger waits for the first.
+  // More trades arrive while the trigger waits for the first one.
   for (let seen = 0; seen < 3; seen += 1) {
     await triggerWaits(sql);
     const began = performance.now();

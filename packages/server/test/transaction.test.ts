@@ -1,4 +1,4 @@
-/** Connections die inside transactions, on a real PostgreSQL: nothing hangs, nothing is half written, no error escapes. */
+/** Connections die inside transactions, on a real PostgreSQL: nothing hangs, nothing is partially written, no error is unhandled. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitInDoubt, ConnectionLost, openTransaction, transact } from '@bellwether/durable';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   admin = openPool(url, { max: 2 });
   sql = openPool(url, { max: 1, applicationName: VICTIM });
   await sql`create table notes (id int primary key)`;
-  // Its check is made by the commit, and takes its time.
+  // A deferred constraint: its check runs during the commit, slowly.
   await sql`create table slow_notes (id int primary key)`;
   await sql.unsafe(`
     create function linger() returns trigger language plpgsql as 'begin perform pg_sleep(${LONG_S}); return null; end';
@@ -40,7 +40,7 @@ afterAll(async () => {
   expect(escaped).toEqual([]);
 });
 
-/** Ends the pool's connections once one of them is where the test wants it. */
+/** Ends the pool's connections once one of them is in the wanted state. */
 async function terminate(state: string, query = '%'): Promise<void> {
   const seen = admin`select pid from pg_stat_activity
     where application_name = ${VICTIM} and state = ${state} and query like ${query}`;
@@ -128,7 +128,7 @@ describe('the connection is terminated', () => {
     await tx`insert into notes values (1)`;
     const all = [
       caught(tx`select pg_sleep(${LONG_S})`),
-      // Not handed to the connection: the driver waits for the description of the one before.
+      // Not sent yet: the driver waits for the description of the previous statement.
       caught(tx`select ${7}::int`),
       caught(tx`select ${8}::int`),
     ];

@@ -1,4 +1,4 @@
-/** What a client reads when a field is wrong, judged by the validator that the server uses. */
+/** The errors that a client gets for invalid fields, from the validator that the server uses. */
 import { PRINTABLE, TradeRequest } from '@bellwether/contract';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';

@@ -164,7 +164,7 @@ describe('name resolution', () => {
         },
       },
     ]);
-    // The next send asks anew, and believes the new answer no more than it must.
+    // The next send resolves the name again, and checks the new addresses.
     expect(await send(url, { resolve })).toMatchObject({ kind: 'failed' });
     expect(seen).toEqual([]);
   });

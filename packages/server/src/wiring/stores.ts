@@ -8,6 +8,7 @@ import type { Sql } from '../adapters/postgres/connection.ts';
 import { createFactLog } from '../adapters/postgres/fact-log.ts';
 import { createFeeStore } from '../adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from '../adapters/postgres/idempotency-store.ts';
+import { readOfficialSkills, writeOfficialSkills } from '../adapters/postgres/official-skills.ts';
 import { createOrderStore } from '../adapters/postgres/order-store.ts';
 import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
 import { createPositionStore } from '../adapters/postgres/position-store.ts';
@@ -21,8 +22,10 @@ import { createWalletLinkStore } from '../adapters/postgres/wallet-link-store.ts
 import { createWalletStore } from '../adapters/postgres/wallet-store.ts';
 import { createWebhookStore } from '../adapters/postgres/webhook-store.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Stops } from './stopping.ts';
 
 const LEADERBOARD_FRESH_MS = 5_000;
+const STOP_REFUSALS_MS = 1_000;
 
 interface Parts {
   readonly sql: Sql;
@@ -32,7 +35,7 @@ interface Parts {
 
 export type Stores = ReturnType<typeof createStores>;
 
-export const createStores = ({ sql, clock, log }: Parts) => ({
+const createStores = ({ sql, clock, log }: Parts) => ({
   agents: createAgentStore(sql, clock.now),
   wallets: createWalletStore(sql),
   walletLinks: createWalletLinkStore(sql),
@@ -52,3 +55,11 @@ export const createStores = ({ sql, clock, log }: Parts) => ({
   idempotencyKeys: createIdempotencyStore(sql),
   factLog: createFactLog(sql),
 });
+
+/** The stores, with this release's official skills in theirs. */
+export async function openStores({ stops, ...parts }: Parts & { readonly stops: Stops }): Promise<Stores> {
+  const stores = createStores(parts);
+  stops.push('refusals', STOP_REFUSALS_MS, () => stores.refusals.flush());
+  await writeOfficialSkills(parts.sql, readOfficialSkills(parts.clock.now()));
+  return stores;
+}
