@@ -175,7 +175,7 @@ describe('a transaction that does more', () => {
     ['takes one atom more', () => transfer(wallet, 1n), 'input_exceeded'],
     ['takes outcome tokens too', () => transfer(wallet, 1n, { mint: YES_MINT }), 'wrong_mint'],
     [
-      'lets a stranger spend',
+      'lets another key spend',
       () => getApproveInstruction({ source: usdc, delegate: kitAddress(STRANGER), owner, amount: 1n }),
       'gives_rights_away',
     ],
