@@ -1,7 +1,7 @@
 /**
- * Calls to one service elsewhere: a deadline for each, retries where a repeat can do no harm, and a circuit that stops
- * asking whoever does not answer. A call that may have an effect is sent once and never again. URLs may carry keys, so
- * none is ever logged or put into an error.
+ * Calls to one external service: a deadline for each, retries for repeatable calls, and a circuit breaker for a service
+ * that does not answer. A call that may have an effect is sent once. URLs may contain keys, so logs and errors never
+ * contain a URL.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpReply, HttpRequest, HttpSend } from '../../ports/outbound.ts';
@@ -25,7 +25,7 @@ export type HttpFailure =
 export class HttpUnavailable extends Error {
   override readonly name = 'HttpUnavailable';
   readonly reason: HttpFailure;
-  /** The last answer, when there was one. */
+  /** The last answer, if there was one. */
   readonly reply: HttpReply | null;
 
   constructor(service: string, reason: HttpFailure, reply: HttpReply | null = null) {
@@ -50,7 +50,7 @@ export interface OutboundLog {
 }
 
 export interface HttpOptions {
-  /** What errors, logs and `status` call it. */
+  /** The service's name in errors, logs and `status`. */
   readonly service: string;
   readonly send: HttpSend;
   readonly clock: { now(): number };
@@ -61,7 +61,7 @@ export interface HttpOptions {
 
 export interface Http {
   /**
-   * Answers below 500 as they are, except 429.
+   * Returns every answer below 500 except 429.
    * @param request `timeoutMs` is for all attempts together; `repeatable` when a second arrival changes nothing
    * @throws HttpUnavailable
    */
@@ -96,7 +96,7 @@ export function createHttp(options: HttpOptions): Http {
       const deadline = clock.now() + request.timeoutMs;
       for (let tries = 1; ; tries++) {
         try {
-          // A first try that hangs leaves time for another.
+          // A hanging first attempt leaves time for a second.
           const most = repeatable && tries === 1 ? request.timeoutMs / 2 : request.timeoutMs;
           return await attempt({
             ...request,
@@ -117,7 +117,7 @@ export function createHttp(options: HttpOptions): Http {
 
 const RETRIED: ReadonlySet<HttpFailure> = new Set(['timeout', 'network', 'rate_limited', 'server_error']);
 
-/** What the service asked for, else longer each time, and never the same for two callers. */
+/** The service's `Retry-After`, else a growing pause with a random part. */
 function pauseMs(failure: HttpUnavailable, tries: number, random: number, now: number): number {
   const asked = retryAfterMs(failure.reply?.headers['retry-after'], now);
   return asked ?? FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + random / 2);
@@ -131,7 +131,7 @@ function retryAfterMs(text: string | undefined, now: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** An answer that comes too late counts as none, whatever the sender makes of its timeout. */
+/** Rejects at the deadline, even if the sender ignores its timeout. */
 async function within(timeoutMs: number, service: string, reply: Promise<HttpReply>): Promise<HttpReply> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -144,7 +144,7 @@ async function within(timeoutMs: number, service: string, reply: Promise<HttpRep
   }
 }
 
-/** Closed: everything passes. Open: nothing, for a while. Then one call passes and decides. */
+/** Closed: all calls pass. Open: no call passes for a while. Then one call passes and decides. */
 function createCircuit({ service, clock, log }: Pick<HttpOptions, 'service' | 'clock' | 'log'>) {
   let failures = 0;
   let openedAt: number | null = null;
@@ -171,7 +171,7 @@ function createCircuit({ service, clock, log }: Pick<HttpOptions, 'service' | 'c
         log.warn({ service, reason }, 'it does not answer; asked again in a few seconds');
       openedAt = clock.now();
     },
-    /** Once it may be asked again nobody knows better: where nothing else asks, an old failure must not stand for ever. */
+    /** `ready` again once a call may pass: without other calls an old failure would stay permanently. */
     status(): string {
       const isDown = openedAt !== null && (probing || clock.now() - openedAt < OPEN_MS);
       return isDown ? `${service} does not answer` : 'ready';
@@ -180,7 +180,7 @@ function createCircuit({ service, clock, log }: Pick<HttpOptions, 'service' | 'c
 }
 
 /**
- * Over the network. Follows no redirect, which could carry a key elsewhere, and stops reading at
+ * Sends over the network. Follows no redirect, which could pass a key to another host, and stops reading at
  * {@link MAX_REPLY_CHARS} bytes.
  */
 export const fetchSend: HttpSend = async ({ method, url, headers, body, timeoutMs }) => {
@@ -198,7 +198,7 @@ export const fetchSend: HttpSend = async ({ method, url, headers, body, timeoutM
   };
 };
 
-/** One byte beyond the bound is kept, so that the caller sees that there was more. */
+/** Keeps one byte beyond the limit, so that the caller can detect a longer answer. */
 async function readBounded(response: Response): Promise<string> {
   if (response.body === null) return '';
   const decoder = new TextDecoder();

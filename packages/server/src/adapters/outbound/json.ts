@@ -1,8 +1,8 @@
-/** JSON from elsewhere: integers of any size survive, and nothing is believed that its schema does not say. */
+/** JSON from external services: integers of any size stay exact, and every value is checked against a schema. */
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 
-/** ES2026: what the reviver is told about a value beside it. */
+/** ES2026: the reviver's third argument has the source text of the value. */
 type SourceReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 const INTEGER = /^-?\d+$/;
@@ -16,7 +16,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
 }
 
-/** The text's value when it is JSON; `undefined`, which no schema admits, when it is none. */
+/** The text's value; `undefined`, which no schema accepts, when the text is not JSON. */
 export function tryJson(text: string): unknown {
   try {
     return parseJson(text);
@@ -25,7 +25,7 @@ export function tryJson(text: string): unknown {
   }
 }
 
-/** Checks by a schema, compiled at its first use: the value, or `null` when it has another shape. */
+/** Checks against a schema, compiled at its first use: returns the value, or `null` when it does not match. */
 export function checkedBy<T extends TSchema>(schema: T): (value: unknown) => Static<T> | null {
   let compiled: Validator | undefined;
   return (value) => {

@@ -1,7 +1,7 @@
 /**
- * The five calls of the Fireblocks REST API that signing needs. Every request carries a token of its own, signed with
- * the API user's RSA key over path, query and the exact bytes of the body. An answer is proof or says that it is
- * none; the key and the tokens must never reach a log, an error or an answer.
+ * The five calls of the Fireblocks REST API that signing needs. Every request carries its own token, signed with the API
+ * user's RSA key over path, query and the exact bytes of the body. An answer states whether it is proof; the key and the
+ * tokens must never reach a log, an error or an answer.
  */
 import { createHash, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { type Static, type TSchema, Type } from 'typebox';
@@ -12,14 +12,14 @@ export type ApiAnswer<T> =
   | { readonly kind: 'ok'; readonly value: T }
   /** Proof that nothing was done. */
   | { readonly kind: 'refused'; readonly status: number; readonly detail: string }
-  /** Too many requests: nothing was done, and it may be asked again. */
+  /** Too many requests: nothing was done, and the call may be repeated. */
   | { readonly kind: 'later' }
   /** No proof either way. */
   | { readonly kind: 'unclear'; readonly detail: string };
 
 const MaybeText = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
-/** As create and get answer it; a created one has `id` and `status` alone. Unknown fields and statuses are let in. */
+/** The answer of create and get; create sends `id` and `status` only. Unknown fields and statuses are accepted. */
 const Transaction = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 128, pattern: '^[\\x21-\\x7e]+$' }),
   status: Type.String({ maxLength: 128 }),
@@ -50,21 +50,21 @@ const Cancelled = Type.Object({ success: Type.Boolean() });
 const Fault = Type.Object({ message: MaybeText, code: Type.Optional(Type.Number()) });
 
 export interface FireblocksClient {
-  /** A repeat with the same `externalTxId` is refused by the API; `unclear` must be looked up, never sent again. */
+  /** The API refuses a repeat with the same `externalTxId`; after `unclear` look it up and never send again. */
   create(
     body: Readonly<Record<string, unknown>> & { readonly externalTxId: string },
   ): Answer<typeof Transaction>;
   get(id: string): Answer<typeof Transaction>;
   byExternalId(externalTxId: string): Answer<typeof Transaction>;
   cancel(id: string): Answer<typeof Cancelled>;
-  /** The addresses of a vault account's asset, the first at most 50. */
+  /** The first 50 addresses of a vault account's asset. */
   vaultAddresses(vaultId: string, assetId: string): Answer<typeof VaultAddresses>;
 }
 
 type Answer<S extends TSchema> = Promise<ApiAnswer<Static<S>>>;
 
 export interface FireblocksClientOptions {
-  /** Of the API, with or without its `/v1`. */
+  /** The API's URL, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   /** The API user's RSA private key. */
@@ -75,12 +75,12 @@ export interface FireblocksClientOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** The API wants less than 30. */
+/** The API requires less than 30. */
 const TOKEN_LIFE_S = 25;
 const ADDRESSES_PER_PAGE = 50;
 const MAX_DETAIL_CHARS = 200;
 
-/** @throws Error when the key is no RSA private key; its text is not quoted */
+/** @throws Error when the key is not an RSA private key; the error does not quote it */
 export function createFireblocksClient(options: FireblocksClientOptions): FireblocksClient {
   const { apiKey, now, send, timeoutMs = TIMEOUT_MS } = options;
   const key = rsaKey(options.privateKeyPem);
@@ -111,10 +111,10 @@ export function createFireblocksClient(options: FireblocksClientOptions): Firebl
         timeoutMs,
       });
     } catch {
-      // What the transport says may name addresses and headers.
+      // Errors of the transport may contain addresses and headers.
       return { kind: 'unclear', detail: 'Fireblocks did not answer' };
     }
-    return judge(answer, schema);
+    return interpret(answer, schema);
   }
 
   return {
@@ -143,7 +143,7 @@ function rsaKey(pem: string): KeyObject {
   return key;
 }
 
-/** A token for one request; the claims are those of the API's own page on authentication. */
+/** A token for one request; the API's page on authentication defines the claims. */
 function tokenOf(key: KeyObject, apiKey: string, uri: string, body: string, nowMs: number): string {
   const iat = Math.floor(nowMs / 1000);
   const claims = {
@@ -164,7 +164,7 @@ const SERVER_ERROR = 500;
 const REQUEST_TIMEOUT = 408;
 const TOO_MANY = 429;
 
-function judge<S extends TSchema>(
+function interpret<S extends TSchema>(
   { status, body }: { readonly status: number; readonly body: string },
   schema: S,
 ): ApiAnswer<Static<S>> {

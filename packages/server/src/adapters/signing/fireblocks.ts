@@ -1,10 +1,10 @@
 /**
- * Signs with a key that Fireblocks keeps. A signature is asked for once per external id, awaited until its status is
- * final or nobody needs it any more, and verified here before it is used. Nothing is ever broadcast by Fireblocks: RAW
- * signs bytes, and program calls are sign-only; so an attempt that is given up cannot move anything later.
+ * Signs with a key that Fireblocks keeps. A signature is requested once per external id, awaited until its status is
+ * final or its deadline passes, and verified here before it is used. Fireblocks never broadcasts: RAW signs bytes, and
+ * program calls are sign-only; so an abandoned attempt cannot move anything later.
  *
- * The life of an attempt: created (once; an answer that got lost is looked up by the external id) → waiting → signed,
- * blocked by the policy, or failed. Only the primary status decides; one that is not known yet counts as waiting.
+ * The life of an attempt: created (once; after a lost answer it is looked up by the external id) → waiting → signed,
+ * blocked by the policy, or failed. Only the primary status decides; an unknown one counts as waiting.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseBase58, parseHex, type SolanaAddress, verifyEd25519 } from '@bellwether/protocol';
@@ -24,9 +24,9 @@ export interface FireblocksOptions extends FireblocksClientOptions {
   /** The key that the vault must have. */
   readonly address: SolanaAddress;
   readonly log: { warn(context: Readonly<Record<string, unknown>>, message: string): void };
-  /** The first pause between two looks; they grow from there. */
+  /** The first pause between two polls; later pauses grow. */
   readonly pauseMs?: number;
-  /** How long a transaction is looked for whose creation was not answered. */
+  /** How long to search for a transaction whose creation got no answer. */
   readonly recoverMs?: number;
 }
 
@@ -56,8 +56,8 @@ type Request = Parameters<SigningProvider['sign']>[0];
 type Outcome<K extends SigningAnswer['kind']> = Extract<SigningAnswer, { kind: K }>;
 
 /**
- * Looks the vault's address up first.
- * @throws Error when the vault has another key, or Fireblocks does not say: the service must not start
+ * Looks up the vault's address first.
+ * @throws Error when the vault has another key, or Fireblocks does not answer: the service must not start
  */
 export async function createFireblocksSigning(options: FireblocksOptions): Promise<SigningProvider> {
   const client = createFireblocksClient(options);
@@ -70,7 +70,7 @@ export async function createFireblocksSigning(options: FireblocksOptions): Promi
         const created = await createOnce(client, options, request);
         return 'kind' in created ? created : await awaitSignature(client, options, request, created);
       } catch (error) {
-        options.log.warn({ fault: (error as Error).name }, 'signing with Fireblocks broke');
+        options.log.warn({ fault: (error as Error).name }, 'signing with Fireblocks failed');
         return failed(null, 'the signing provider could not be asked');
       }
     },
@@ -118,7 +118,7 @@ const bodyOf = ({ vaultId, assetId, mode }: FireblocksOptions, request: Request)
         },
 });
 
-/** Pauses that grow; `false` once `until` is over. */
+/** Growing pauses; `false` once `until` has passed. */
 function createPauses({ now, pauseMs = PAUSE_MS }: FireblocksOptions, until: number) {
   let pause = pauseMs;
   return async (): Promise<boolean> => {
@@ -141,7 +141,7 @@ async function createOnce(
     if (answer.kind === 'ok') return answer.value;
     if (answer.kind === 'unclear') return recover(client, options, request, answer.detail);
     if (answer.kind === 'refused') {
-      // A repeat is refused, too: then the first is there.
+      // The API also refuses a repeat: then the first transaction exists.
       const first = await client.byExternalId(request.externalId);
       if (first.kind === 'ok') return first.value;
       return answer.detail.includes(BLOCKED_BY_POLICY)
@@ -152,7 +152,7 @@ async function createOnce(
   return failed(null, 'Fireblocks takes no more requests at the moment');
 }
 
-/** The creation was not answered, and may have happened: it is looked up, and never sent again. */
+/** The creation got no answer and may have happened: look it up, never send it again. */
 async function recover(
   client: FireblocksClient,
   options: FireblocksOptions,
@@ -180,7 +180,7 @@ async function awaitSignature(
   let { status, subStatus } = created;
   const { id } = created;
   do {
-    // Signatures come with a get alone.
+    // Only a get returns signatures.
     const answer = await client.get(id);
     if (answer.kind === 'ok') {
       ({ status, subStatus } = answer.value);
@@ -188,7 +188,7 @@ async function awaitSignature(
       if (end !== null) return end;
       if (!WAITING.has(status) && !warned.has(status)) {
         warned.add(status);
-        options.log.warn({ id, status, subStatus }, 'a status of Fireblocks that signing does not expect');
+        options.log.warn({ id, status, subStatus }, 'Fireblocks sent an unexpected status');
       }
     }
   } while (await pause());
@@ -199,7 +199,7 @@ async function awaitSignature(
 const spelled = (status: string, subStatus: string | null | undefined): string =>
   (subStatus ? `${status} ${subStatus}` : status).replaceAll(/[^\x20-\x7e]/g, '?');
 
-/** What a transaction's status means; `null` while it is not final. */
+/** The outcome of a transaction's status; `null` while it is not final. */
 function endOf(
   transaction: FireblocksTransaction,
   message: Uint8Array,
@@ -212,7 +212,7 @@ function endOf(
   return signatureOf(transaction, message, address);
 }
 
-/** The signature is in `signedMessages` or in `txHash`, depending on the mode; whichever verifies is it. */
+/** The signature is in `signedMessages` or in `txHash`, depending on the mode: returns the one that verifies. */
 function signatureOf(
   { id, signedMessages, txHash }: FireblocksTransaction,
   message: Uint8Array,

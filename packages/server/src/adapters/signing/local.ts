@@ -1,6 +1,6 @@
 /**
- * A signing key of the service's own, for the sandbox chain. It lives in this process's memory; it must never be
- * logged, answered or stored, and a live chain must not be trusted to it.
+ * The service's own signing key, for the sandbox chain. It exists only in this process's memory: never log, return or
+ * store it, and never use it on a live chain.
  */
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { type SolanaAddress, toBase58 } from '@bellwether/protocol';

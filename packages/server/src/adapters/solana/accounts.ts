@@ -1,4 +1,4 @@
-/** Token accounts, mints and lookup tables out of their bytes. Source: reference §4.1. Pure. */
+/** Reads token accounts, mints and lookup tables from their bytes. Source: reference §4.1. Pure. */
 import { parseBase64Strict, SOLANA_PROGRAMS, type SolanaAddress, toBase58 } from '@bellwether/protocol';
 import type { TokenAccount } from '../../ports/chain.ts';
 import type { WireAccount } from './wire.ts';
@@ -9,13 +9,13 @@ export interface Account {
   readonly data: Uint8Array;
 }
 
-/** `null` when the data are no base64. */
+/** `null` when the data is not base64. */
 export function accountOf(wire: WireAccount): Account | null {
   const data = parseBase64Strict(wire.data[0]);
   return data === null ? null : { lamports: BigInt(wire.lamports), owner: wire.owner, data };
 }
 
-/** A token account with what may take it away from its owner. */
+/** A token account with the authorities that could take it from its owner. */
 export interface TokenAccountState extends TokenAccount {
   readonly closeAuthority: SolanaAddress | null;
 }
@@ -23,7 +23,7 @@ export interface TokenAccountState extends TokenAccount {
 const TOKEN_ACCOUNT_BYTES = 165;
 const MINT_BYTES = 82;
 const KEY_BYTES = 32;
-/** Token-2022 pads mints to the length of accounts, and says behind it which of them it is. */
+/** Token-2022 pads mints to the length of accounts; the byte after that says which kind it is. */
 const KIND_OFFSET = TOKEN_ACCOUNT_BYTES;
 const KIND = { mint: 1, account: 2 } as const;
 const FROZEN = 2;
@@ -39,14 +39,14 @@ const viewOf = (data: Uint8Array): DataView => new DataView(data.buffer, data.by
 const optionalKeyAt = (data: Uint8Array, offset: number): SolanaAddress | null =>
   viewOf(data).getUint32(offset, true) === 1 ? keyAt(data, offset + 4) : null;
 
-/** Whether the bytes are of that kind, by program and length. */
+/** Whether the account is of that kind, by program and length. */
 function isKind({ owner, data }: Account, kind: keyof typeof KIND, bytes: number): boolean {
   if (!TOKEN_PROGRAMS.includes(owner)) return false;
   if (data.length === bytes) return true;
   return owner === SOLANA_PROGRAMS.token2022 && data[KIND_OFFSET] === KIND[kind];
 }
 
-/** `null` when it is no initialised token account. */
+/** `null` when it is not an initialised token account. */
 export function tokenAccountOf(address: SolanaAddress, account: Account): TokenAccountState | null {
   if (!isKind(account, 'account', TOKEN_ACCOUNT_BYTES)) return null;
   const { data } = account;
@@ -66,7 +66,7 @@ export function tokenAccountOf(address: SolanaAddress, account: Account): TokenA
   };
 }
 
-/** `null` when it is no initialised mint. */
+/** `null` when it is not an initialised mint. */
 export function mintOf(account: Account): { readonly decimals: number } | null {
   if (!isKind(account, 'mint', MINT_BYTES) || account.data[45] !== 1) return null;
   return { decimals: account.data[44]! };
@@ -74,7 +74,7 @@ export function mintOf(account: Account): { readonly decimals: number } | null {
 
 const LOOKUP_TABLE_PROGRAM = 'AddressLookupTab1e1111111111111111111111111';
 
-/** The addresses that a lookup table holds; `null` when it is none. */
+/** The addresses in a lookup table; `null` when the account is not a lookup table. */
 export function tableOf({ owner, data }: Account): readonly SolanaAddress[] | null {
   const sane =
     owner === LOOKUP_TABLE_PROGRAM &&

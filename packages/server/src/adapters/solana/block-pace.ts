@@ -1,6 +1,6 @@
 /**
- * How long a block lasts on this network: measured by the node itself over its last minutes, and remembered for one. A
- * blockhash dies by blocks, people and programs wait by clocks.
+ * The duration of a block on this network: measured by the node over its last minutes, and cached for one minute. Blocks
+ * decide when a blockhash expires, but people and programs need a time.
  */
 import type { Rpc } from './rpc.ts';
 import { CHECKS } from './wire.ts';
@@ -9,11 +9,11 @@ const SAMPLES = 5;
 const FRESH_MS = 60_000;
 /** After a failure. */
 const RETRY_MS = 5_000;
-/** What no network of Solana's is faster than: a quote that is told to end too early does no harm. */
+/** No Solana network is faster: a quote whose stated end is too early does no harm. */
 const SHORTEST_BLOCK_MS = 400;
 const LONGEST_BLOCK_MS = 5_000;
 
-/** Never throws: a node that does not measure is taken for the fastest there is. */
+/** Never throws: without a measurement it assumes the shortest block. */
 export function createBlockPace(rpc: Rpc, clock: { now(): number }): () => Promise<number> {
   let blockMs = SHORTEST_BLOCK_MS;
   let askAgainAt = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 /**
- * The transaction that collects a fee: collateral out of an owner's account by its delegate, who pays for it too. Kit is
- * loaded at the first use; nobody else here needs it.
+ * The transaction that collects a fee: a delegate moves collateral from an owner's account and pays the network fee. Kit
+ * is loaded at the first use; no other module needs it.
  */
 import {
   asSolanaAddress,
@@ -20,11 +20,11 @@ export interface TransferContext {
   readonly decimals: number;
   readonly blockhash: string;
   readonly lastValidBlockHeight: bigint;
-  /** Whether the destination's account has to be made first. */
+  /** Whether the destination's account has to be created first. */
   readonly opensDestination: boolean;
 }
 
-/** @returns the transaction with zeroes where the delegate's signature goes, and its message */
+/** @returns the transaction with zeroes in place of the delegate's signature, and its message */
 export async function buildTransfer(
   transfer: Transfer,
   context: TransferContext,
@@ -77,6 +77,6 @@ export async function buildTransfer(
     (timed) => kit.appendTransactionMessageInstructions(instructions, timed),
   );
   const wire = parseBase64Strict(kit.getBase64EncodedWireTransaction(kit.compileTransaction(message)))!;
-  // Read back by the reader that everybody else uses: what is signed is what was meant.
+  // Parsed by the reader that all other code uses, so that the signed message is the intended one.
   return { wire, message: readTransaction(wire).message };
 }

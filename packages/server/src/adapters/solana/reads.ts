@@ -1,4 +1,4 @@
-/** Accounts as a node has them now, at commitment `confirmed`. */
+/** Reads accounts from a node, at commitment `confirmed`. */
 
 import type { SolanaAddress } from '@bellwether/protocol';
 import { ChainUnavailable } from '../../domain/unavailable.ts';
@@ -10,7 +10,7 @@ export const COMMITMENT = 'confirmed';
 const ENCODING = 'base64';
 const ACCOUNTS_PER_CALL = 100;
 
-/** @throws ChainUnavailable when the bytes cannot be read: an account that is there is not the same as none. */
+/** @throws ChainUnavailable when the bytes cannot be read: an unreadable account is not a missing one */
 function decoded(wire: WireAccount): Account {
   const account = accountOf(wire);
   if (account === null) throw new ChainUnavailable("the Solana RPC's account data are no base64");
@@ -26,7 +26,7 @@ export async function readAccount(rpc: Rpc, address: string): Promise<Account | 
   return value === null ? null : decoded(value);
 }
 
-/** In the order asked for. */
+/** In the order of the addresses. */
 export async function readAccounts(
   rpc: Rpc,
   addresses: readonly string[],
@@ -45,7 +45,7 @@ export async function readAccounts(
   return found;
 }
 
-/** Those of a wallet under one token program. */
+/** A wallet's accounts under one token program. */
 export async function readOwned(
   rpc: Rpc,
   owner: SolanaAddress,

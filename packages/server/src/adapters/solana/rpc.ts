@@ -1,6 +1,6 @@
 /**
- * Solana's JSON-RPC 2.0: one call, one checked answer. Reads may be repeated; a send goes out once. The URL may carry
- * the provider's key, so it appears in no error.
+ * Solana's JSON-RPC 2.0: one call, one checked answer. Reads may be repeated; a send happens once. The URL may contain
+ * the provider's key, so no error contains it.
  */
 import { Type } from 'typebox';
 import { ChainUnavailable } from '../../domain/unavailable.ts';
@@ -11,7 +11,7 @@ import { checkedBy, tryJson } from '../outbound/json.ts';
 const READ_TIMEOUT_MS = 8_000;
 const SEND_TIMEOUT_MS = 6_000;
 
-/** The node's own refusal. */
+/** The node refused the call. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -32,7 +32,7 @@ export interface RpcOptions extends Pick<HttpOptions, 'clock' | 'log'> {
 export interface Rpc {
   /** @throws ChainUnavailable */
   read<T>(method: string, params: readonly unknown[], check: (result: unknown) => T | null): Promise<T>;
-  /** Once. @throws RpcError the node's refusal, ChainUnavailable when it is not known what became of it */
+  /** Sends once. @throws RpcError when the node refuses, ChainUnavailable when the outcome is unknown */
   once<T>(method: string, params: readonly unknown[], check: (result: unknown) => T | null): Promise<T>;
   status(): string;
 }

@@ -1,6 +1,6 @@
 /**
- * What a transaction would do to a wallet, by a node's simulation: every account that the transaction may write, before
- * and after. An account that it may not write cannot change, so nothing of the wallet's is overlooked.
+ * Simulates a transaction's effect on a wallet: compares every account that the transaction may write, before and after.
+ * Other accounts cannot change, so the comparison is complete.
  */
 
 import {
@@ -64,7 +64,7 @@ async function askNode(
   const options = {
     encoding: 'base64',
     commitment: COMMITMENT,
-    // The two exclude each other. An unsigned one is judged by its effects, not by the age of its blockhash.
+    // The two options exclude each other. For an unsigned transaction the effects count, not the age of its blockhash.
     sigVerify: signed,
     replaceRecentBlockhash: !signed,
     accounts: { encoding: 'base64', addresses },
@@ -73,7 +73,7 @@ async function askNode(
   return value;
 }
 
-/** In the order in which a node numbers them. @throws ChainUnavailable when a lookup table cannot be had */
+/** In the node's order. @throws ChainUnavailable when a lookup table cannot be read */
 async function writableKeys(rpc: Rpc, transaction: SolanaTransaction): Promise<readonly SolanaAddress[]> {
   const { accountKeys, lookups } = transaction;
   const named = accountKeys.filter((_key, index) => isWritable(transaction, index));
@@ -94,7 +94,7 @@ async function writableKeys(rpc: Rpc, transaction: SolanaTransaction): Promise<r
   return [...new Set([...named, ...looked])];
 }
 
-/** `null` when the node did not say. */
+/** `null` when the node did not report them. */
 function accountsAfter(simulated: WireSimulation, count: number): readonly (Account | null)[] | null {
   const { accounts } = simulated;
   if (accounts?.length !== count) return null;
@@ -103,8 +103,8 @@ function accountsAfter(simulated: WireSimulation, count: number): readonly (Acco
 }
 
 /**
- * What newer nodes say of the moment of the simulation itself, by account: nothing of another transaction's can lie
- * between. Only accounts named in the message; the others keep what was read.
+ * Balances at the moment of the simulation, which newer nodes report by account: so no other transaction can change them
+ * in between. Only for accounts named in the message; the others keep the figures read before.
  */
 function balancesBefore(
   { preBalances, preTokenBalances }: WireSimulation,
@@ -146,7 +146,7 @@ function ofLamports(address: SolanaAddress, { before, after }: States): BalanceC
   };
 }
 
-/** `null` when it is no token account of the wallet, neither before nor after. */
+/** `null` when the account is not a token account of the wallet, before or after. */
 function ofTokens(
   address: SolanaAddress,
   { before, after }: States,
@@ -160,7 +160,7 @@ function ofTokens(
     account: address,
     mint,
     before: was?.amount ?? 0n,
-    // Gone, of another mint or of another owner: the wallet has nothing of it any more.
+    // Closed, or with another mint or owner: the wallet holds nothing in it.
     after: is?.owner === wallet && is.mint === mint ? is.amount : 0n,
     authorityChanged: authorityChanged(was, is),
   };

@@ -1,6 +1,6 @@
 /**
- * The port `Chain` over a Solana node's JSON-RPC. Reads are at commitment `confirmed`. It never signs, and never says
- * of a transaction more than a node has proved.
+ * The port `Chain` over a Solana node's JSON-RPC. Reads are at commitment `confirmed`. It never signs, and reports of a
+ * transaction only what a node has proved.
  */
 
 import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, toBase64 } from '@bellwether/protocol';
@@ -15,7 +15,7 @@ import { simulate } from './simulate.ts';
 import { reasonOf, sendAnswerOf } from './transaction-errors.ts';
 import { CHECKS, type WireStatus } from './wire.ts';
 
-/** All money of the desk is in millionths. */
+/** The desk counts all money in millionths. */
 const DECIMALS = 6;
 export const MAX_SIGNATURES_PER_CALL = 256;
 
@@ -56,7 +56,7 @@ export function createSolanaChain(options: SolanaChainOptions): Chain {
       const account = at === null ? null : await readAccount(rpc, at.address);
       if (at === null || account === null) return null;
       const found = tokenAccountOf(at.address, account);
-      // Its owner may have given it away: then it is nothing of theirs.
+      // The owner may have transferred the account: then it is not theirs.
       return found?.owner === owner && found.mint === mint ? found : null;
     },
 
@@ -92,7 +92,7 @@ async function send(rpc: Rpc, wire: Uint8Array): Promise<SendAnswer> {
   const options = {
     encoding: 'base64',
     skipPreflight: false,
-    // That of every blockhash here; the default, finalized, would not know a fresh one.
+    // The commitment of all blockhashes here; the default, finalized, does not know a new one.
     preflightCommitment: COMMITMENT,
     maxRetries: 0,
   };
@@ -122,14 +122,14 @@ async function landings(
   return new Map(signatures.map((signature, index) => [signature, landingOf(value[index] ?? null)]));
 }
 
-/** What is only processed may still be dropped with its fork. */
+/** A transaction that is only processed may still be dropped with its fork. */
 function landingOf(status: WireStatus): Landing {
   if (status === null) return { kind: 'unseen' };
   const { confirmationStatus, confirmations, err } = status;
   const settled =
     confirmationStatus === 'confirmed' ||
     confirmationStatus === 'finalized' ||
-    // Older nodes do not name it; rooted ones have no count any more.
+    // Older nodes do not send the status; a rooted transaction has no count.
     ((confirmationStatus ?? null) === null && confirmations === null);
   if (!settled) return { kind: 'unseen' };
   return err === null ? { kind: 'landed' } : { kind: 'failed', reason: reasonOf(err) };

@@ -1,8 +1,8 @@
-/** A node's words for what went wrong, and which of them prove that a transaction cannot land. Reference §3.4. */
+/** A node's transaction errors, and which of them prove that a transaction cannot land. Reference §3.4. */
 import type { SendAnswer } from '../../ports/chain.ts';
 import { RpcError } from './rpc.ts';
 
-/** `InstructionError` → its name; a text is its own. `null` for what is neither. */
+/** The name of an `InstructionError`, or the text itself; `null` for anything else. */
 function nameOf(err: unknown): string | null {
   if (typeof err === 'string') return err;
   if (err === null || typeof err !== 'object') return null;
@@ -20,7 +20,7 @@ export function reasonOf(err: unknown): string {
   return `instruction ${Number(index)}: ${custom === undefined ? (nameOf(inner) ?? 'an error') : `Custom ${Number(custom)}`}`;
 }
 
-/** These pass by themselves, or say more about the node than about the transaction. */
+/** Temporary errors, and errors of the node rather than the transaction. */
 const PASSING = new Set([
   'BlockhashNotFound',
   'AccountInUse',
@@ -36,7 +36,7 @@ const PASSING = new Set([
   'CommitCancelled',
 ]);
 
-/** What a preflight can say that stays true. A name that is not here proves nothing. */
+/** Permanent errors of a preflight. A name that is not listed proves nothing. */
 const LASTING = new Set([
   'InstructionError',
   'InsufficientFundsForFee',
@@ -63,7 +63,7 @@ const LASTING = new Set([
   'DuplicateInstruction',
 ]);
 
-/** Whether a simulation that ended so says nothing about the transaction itself. */
+/** Whether a simulation with this error says nothing about the transaction itself. */
 export const isPassing = (err: unknown): boolean => PASSING.has(nameOf(err) ?? '');
 
 const PREFLIGHT_FAILED = -32002;
@@ -71,7 +71,7 @@ const SIGNATURE_WRONG = -32003;
 const PRECOMPILE_FAILED = -32006;
 const SIGNATURES_MISCOUNTED = -32013;
 
-/** What a send that the node did not take proves. */
+/** What the error of a send proves. */
 export function sendAnswerOf(error: unknown): SendAnswer {
   if (!(error instanceof RpcError)) return { kind: 'unknown' };
   switch (error.code) {

@@ -1,4 +1,4 @@
-/** What a node answers, as far as it is read here. Additional fields come and go with versions and are let through. */
+/** The parts of a node's answers that the desk reads. Additional fields differ between versions and are accepted. */
 import { type Static, type TSchema, Type } from 'typebox';
 import { checkedBy } from '../outbound/json.ts';
 

@@ -1,4 +1,4 @@
-/** Ed25519 verification by the platform's library; the protocol package's own is plain JavaScript. */
+/** Ed25519 verification by the platform's library; the protocol package's implementation is plain JavaScript. */
 import { createPublicKey, verify } from 'node:crypto';
 import { ED25519_SIGNATURE_BYTES, type VerifyEd25519 } from '@bellwether/protocol';
 
@@ -15,7 +15,7 @@ export const nativeVerifyEd25519: VerifyEd25519 = (publicKey, message, signature
     });
     return verify(null, message, key, signature);
   } catch {
-    // No point of the curve.
+    // Not a point of the curve.
     return false;
   }
 };

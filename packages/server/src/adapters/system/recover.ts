@@ -1,6 +1,6 @@
 /**
- * Signer recovery: natively where the addon loads, else in plain JavaScript, about twenty times slower. The addon's
- * own entry point would fall back in silence; which one is in use must be known.
+ * Signer recovery: native if the addon loads, else in plain JavaScript, about twenty times slower. The addon's own entry
+ * point would fall back silently, but the service reports which one it uses.
  */
 import { createRequire } from 'node:module';
 import { nobleRecover, type RecoverPublicKey } from '@bellwether/protocol';

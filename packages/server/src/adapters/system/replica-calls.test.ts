@@ -11,7 +11,7 @@ function setUp(secret = SECRET) {
 }
 
 describe('a call between replicas', () => {
-  test('holds once, for its method, path and body', () => {
+  test('is valid once, for its method, path and body', () => {
     const { caller, leader } = setUp();
     const proof = caller.sign(call);
     expect(leader.accepts(proof, { ...call, path: '/internal/exchange?x' })).toBe(false);
@@ -22,7 +22,7 @@ describe('a call between replicas', () => {
     expect(leader.accepts(proof, call)).toBe(false);
   });
 
-  test('holds for half a minute either way, and is not forgotten sooner', () => {
+  test('is valid for half a minute in both directions, and is remembered at least as long', () => {
     const { caller, leader, clock } = setUp();
     const proof = caller.sign(call);
     const start = clock.at;
@@ -39,7 +39,7 @@ describe('a call between replicas', () => {
     }
   });
 
-  test('of another secret, or no proof at all, is none', () => {
+  test('with another secret, or without a proof, is refused', () => {
     const { caller, leader } = setUp(Buffer.alloc(32, 8));
     for (const proof of [caller.sign(call), undefined, '', 'v1', `v1 1000000000000 ${'0'.repeat(32)}`])
       expect(leader.accepts(proof, call)).toBe(false);

@@ -1,7 +1,7 @@
 /**
- * How replicas of one database prove themselves to each other, call by call: an HMAC over time, a nonce, method, path
- * and the body's digest. The secret itself never travels, and a call that was seen on the wire is good for nothing: it
- * holds once, for this body, for half a minute.
+ * Authentication of calls between replicas of one database: an HMAC over time, a nonce, method, path and the body's
+ * digest. The secret is never sent, and an intercepted call is useless: the proof is valid once, for this body, for half a
+ * minute.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -13,15 +13,15 @@ export interface ReplicaCall {
 }
 
 export interface ReplicaCalls {
-  /** What goes into the header `x-bellwether-replica`. */
+  /** @returns the value of the header `x-bellwether-replica` */
   sign(call: ReplicaCall): string;
-  /** Judges what can be judged before the body is read. */
+  /** Checks everything that does not need the body. */
   accepts(proof: string | undefined, call: Omit<ReplicaCall, 'body'>): boolean;
-  /** Judges the body of an accepted call. */
+  /** Checks the body of an accepted call. */
   matches(proof: string, body: string): boolean;
 }
 
-/** Clocks of replicas may differ by seconds. */
+/** Allows for clocks of replicas that differ by seconds. */
 const WINDOW_MS = 30_000;
 const PROOF = /^v1 (\d{1,15}) ([0-9a-f]{32}) ([0-9a-f]{64}) ([0-9a-f]{64})$/;
 
@@ -41,14 +41,14 @@ export function createReplicaCalls(secret: Uint8Array, now: () => number = Date.
     accepts(proof, call) {
       const [, time = '', nonce = '', digest = '', given = ''] = PROOF.exec(proof ?? '') ?? [];
       if (given === '' || Math.abs(now() - Number(time)) > WINDOW_MS) return false;
-      // Only a replica's nonce is remembered, so nobody else can fill the memory.
+      // Only nonces of valid proofs are stored, so an attacker cannot fill the memory.
       return timingSafeEqual(mac(time, nonce, digest, call), Buffer.from(given, 'hex')) && seen.add(nonce);
     },
     matches: (proof, body) => PROOF.exec(proof)?.[3] === digestOf(body),
   };
 }
 
-/** Nonces of at least the last two windows, which is as long as a proof can hold. */
+/** Keeps the nonces of at least the last two windows: the longest time that a proof can be valid. */
 function createSeen(now: () => number) {
   let current = new Set<string>();
   let former = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Keys and randomness. From one master key two are derived: one that seals credentials (AES-256-GCM) and one that
- * hashes API keys. The second is versioned apart, so that rotating the first does not void anybody's key.
+ * Keys and randomness. Two keys are derived from one master key: one seals credentials (AES-256-GCM), the other hashes
+ * API keys. They have separate versions, so that rotating the first does not invalidate API keys.
  */
 import {
   createCipheriv,
@@ -39,7 +39,7 @@ function checksum(body: string): string {
   return text;
 }
 
-/** UUID version 7: 48 bits of time, then randomness, so that rows of one time lie together. */
+/** UUID version 7: 48 bits of time, then random bits, so that rows of the same time are adjacent. */
 function uuidV7(now: number): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now, 0, 6);
@@ -52,7 +52,7 @@ function uuidV7(now: number): string {
 const derive = (masterKey: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey, 'bellwether', purpose, 32));
 
-/** A secret of its own for a part of the service that derives from it, e.g. the paper venue's keys. */
+/** A separate secret for a part of the service, e.g. for the paper venue's keys. */
 export const deriveSecret = derive;
 
 /** @param masterKey 32 bytes */
@@ -90,7 +90,7 @@ export function createSecrets(masterKey: Uint8Array, now: () => number): Secrets
   };
 }
 
-/** The embedded database's master key: made on the first start, readable by its owner alone. */
+/** The embedded database's master key: created on the first start, readable only by its owner. */
 export function readMasterKeyFile(dataDir: string): Buffer {
   const file = join(dataDir, 'master.key');
   if (!existsSync(file))

@@ -1,6 +1,6 @@
 /**
- * Passkeys through SimpleWebAuthn. The site is the public URL: its host is the relying party, its origin the only one
- * that answers are taken from. User verification is required: a passkey stands for a person, not for a device.
+ * Passkeys through SimpleWebAuthn. The host of the public URL is the relying party, and only answers from its origin are
+ * accepted. User verification is required: a passkey identifies a person, not a device.
  */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { PasskeyAnswer, PasskeyOptions, Passkeys } from '../../ports/passkeys.ts';
@@ -8,13 +8,13 @@ import type { PasskeyAnswer, PasskeyOptions, Passkeys } from '../../ports/passke
 const SITE_NAME = 'Bellwether';
 /** As long as the challenge lives. */
 const TIMEOUT_MS = 300_000;
-/** Ed25519, ES256 and RS256 (COSE). Named, or the library tries what the runtime calls experimental. */
+/** Ed25519, ES256 and RS256 (COSE). Without this list the library also uses experimental algorithms of the runtime. */
 const ALGORITHMS = [-8, -7, -257];
 
-/** A third of a second to load, and most starts never need it. */
+/** Loaded on demand: it takes a third of a second, and most starts never need it. */
 const library = () => import('@simplewebauthn/server');
 
-/** @param publicUrl asked each time: it may be known only once the service listens */
+/** @param publicUrl read each time: it may be known only after the service listens */
 export function createPasskeys(publicUrl: () => string): Passkeys {
   const site = () => {
     const { hostname, origin } = new URL(publicUrl());
@@ -32,7 +32,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
         timeout: TIMEOUT_MS,
         attestationType: 'none',
         supportedAlgorithmIDs: ALGORITHMS,
-        // Discoverable: nobody has to type a name to sign in.
+        // Discoverable: the owner can sign in without typing a name.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
       return options as unknown as PasskeyOptions;
@@ -62,7 +62,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
 
     async verifyRegistration(answer, challenge) {
       const { verifyRegistrationResponse } = await library();
-      // The library throws for everything that is wrong with an answer, and has no codes to tell it by.
+      // The library throws for every invalid answer, without error codes.
       const result = await verifyRegistrationResponse({
         response: withExtensions(answer) as unknown as RegistrationResponseJSON,
         expectedChallenge: challenge,
@@ -97,5 +97,5 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
   };
 }
 
-/** We ask for no extensions, so none are read. */
+/** The service requests no extensions, so it reads none. */
 const withExtensions = (answer: PasskeyAnswer) => ({ ...answer, clientExtensionResults: {} });

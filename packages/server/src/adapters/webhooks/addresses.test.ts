@@ -44,7 +44,7 @@ describe('addresses that webhooks may reach', () => {
     ['240.0.0.1', 'forbidden'],
     ['255.255.255.255', 'forbidden'],
     ['::', 'forbidden'],
-    // IPv4 in every disguise: mapped, compatible, NAT64 (both prefixes), 6to4, Teredo.
+    // IPv4 in all IPv6 forms: mapped, compatible, NAT64 (both prefixes), 6to4, Teredo.
     ['::ffff:127.0.0.1', 'forbidden'],
     ['::ffff:8.8.8.8', 'forbidden'],
     ['::ffff:7f00:1', 'forbidden'],

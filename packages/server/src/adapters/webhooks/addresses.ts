@@ -1,7 +1,7 @@
 /**
- * Which addresses a webhook may be sent to: the public internet alone. Agents choose the URLs, and this process can
- * reach more than they can: whatever is private, local, reserved or a tunnel to it is refused (IANA's special-purpose
- * registries). IPv6 is judged by what is allowed: global unicast, less what is carved out of it.
+ * The addresses that a webhook may be sent to: only the public internet. Agents choose the URLs, and this process can
+ * reach more than they can: private, local and reserved addresses, and tunnels to them, are refused (IANA's
+ * special-purpose registries). IPv6 uses an allow list: global unicast without its special-purpose ranges.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -49,9 +49,9 @@ const globalV6 = blockList('ipv6', [GLOBAL_UNICAST_V6]);
 const forbiddenV6 = blockList('ipv6', FORBIDDEN_V6);
 const loopbackV6 = blockList('ipv6', [['::1', 128]]);
 
-/** What is no address is forbidden, and so is every IPv6 spelling of an IPv4 address. */
+/** Forbidden: everything that is not an address, and every IPv6 form of an IPv4 address. */
 export function reachOf(address: string): Reach {
-  // Zones name an interface of this machine.
+  // A zone names an interface of this machine.
   if (address.includes('%')) return 'forbidden';
   switch (isIP(address)) {
     case 4:

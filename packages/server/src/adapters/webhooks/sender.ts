@@ -1,7 +1,7 @@
 /**
- * Sends one webhook, to an address that was checked. The name is resolved here, once, at the moment of sending; every
- * address that it has must be allowed, and the connection goes to one of those: what a name server says a moment later
- * does not matter. No proxy, no redirect, no kept connection; a few kilobytes of the answer are read and dropped.
+ * Sends one webhook to a checked address. The name is resolved here, once per send; all its addresses must be allowed, and
+ * the connection goes to one of them, so a later change of the name's records has no effect. No proxy, no redirect, no
+ * kept connection; a few kilobytes of the answer are read and discarded.
  */
 import { lookup } from 'node:dns/promises';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -21,7 +21,7 @@ export interface Address {
 }
 
 export interface SenderOptions {
-  /** Development: URLs that name this machine, over http or https and on any port. Nothing else becomes possible. */
+  /** For development: also allows URLs of this machine, over http or https and on any port. */
   readonly allowLoopback: boolean;
   readonly userAgent: string;
   readonly resolve?: (host: string) => Promise<readonly Address[]>;
@@ -32,7 +32,7 @@ export interface SenderOptions {
 
 type Request = Parameters<WebhookSender['send']>[0];
 
-/** A reason that may be shown to the agent. */
+/** A reason that the agent may see. */
 class Refused extends Error {
   override readonly name = 'Refused';
 }
@@ -65,7 +65,7 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
   };
 }
 
-/** Whatever the protocol handler and libraries say may name addresses inside; only known words leave. */
+/** Errors of libraries may contain internal addresses: agents see only known texts. */
 function reasonOf(error: unknown): string {
   if (error instanceof Refused) return error.message;
   const code = (error as { code?: unknown }).code;
@@ -102,7 +102,7 @@ function parse(text: string, allowLoopback: boolean): URL {
   return url;
 }
 
-/** @throws Refused when one of them is not allowed: a name that is half inside is not one of an honest receiver. */
+/** @throws Refused when one of them is not allowed: no honest receiver mixes internal and public addresses */
 async function addressesOf(
   url: URL,
   resolve: NonNullable<SenderOptions['resolve']>,
@@ -154,7 +154,7 @@ function post(
         'content-length': body.length,
         connection: 'close',
       },
-      // Node's own agent would keep connections; and this one asks nobody for an address.
+      // Node's default agent would keep connections, and the lookup below needs no name server.
       agent: false,
       lookup: ((_host: string, wanted: { all?: boolean }, done: LookupDone) =>
         wanted.all === true ? done(null, addresses) : done(null, first.address, first.family)) as never,
@@ -164,7 +164,7 @@ function post(
     });
     sent.on('socket', (socket) => {
       socket.on('connect', () => {
-        // The last word: what the socket is really connected to.
+        // The final check: the socket's real remote address.
         if (!addresses.some(({ address }) => sameAddress(address, socket.remoteAddress)))
           sent.destroy(new Refused('the connection went elsewhere'));
       });
@@ -180,7 +180,7 @@ const sameAddress = (a: string, b: string | undefined): boolean =>
   new URL(`http://${isIP(a) === 6 ? `[${a}]` : a}`).host ===
     new URL(`http://${isIP(b) === 6 ? `[${b}]` : b}`).host;
 
-/** The status is all that counts; the rest is read so far that an honest receiver sees its answer taken. */
+/** Only the status counts; a bounded part of the body is read, so that an honest receiver can finish its answer. */
 function drain(answer: IncomingMessage, resolve: (result: SendResult) => void): void {
   let bytes = 0;
   answer.on('data', (chunk: Buffer) => {
@@ -197,6 +197,6 @@ function drain(answer: IncomingMessage, resolve: (result: SendResult) => void): 
   );
 }
 
-/** Seconds only: a date would need the receiver's clock to be right. */
+/** Seconds only: a date would depend on the receiver's clock. */
 const retryAfterMs = (value: string | undefined): number | null =>
   value !== undefined && /^[0-9]{1,5}$/.test(value) ? Number(value) * 1000 : null;

@@ -1,6 +1,6 @@
 /**
- * What wallets hold on the chain, for reads that must not depend on it: a figure is asked for at most so often, by one
- * call at a time for each wallet, and no read waits for it longer than it says. The last known figure stays.
+ * Wallet balances on the chain, for reads that must not depend on it: limited refreshes, one call at a time per wallet,
+ * and a bounded wait for each read. Without an answer the last known figure stays.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
@@ -11,7 +11,7 @@ import type { Accounts } from '../../../ports/venue.ts';
 
 const MAX_WALLETS = 20_000;
 
-/** An agent that has traded with more wallets gets the sum of so many: each costs a call to the chain. */
+/** For more wallets than this, the sum covers only these: each costs a call to the chain. */
 const MAX_WALLETS_PER_READ = 20;
 
 interface Entry {
@@ -25,7 +25,7 @@ export function createChainAccounts({
   chain,
   collateralMint,
 }: Pick<Quotes, 'chain' | 'collateralMint'>): Accounts {
-  /** Those asked for last are at the end. */
+  /** The most recently used entries are at the end. */
   const known = new Map<SolanaAddress, Entry>();
 
   const entryOf = (wallet: SolanaAddress): Entry => {
@@ -48,7 +48,7 @@ export function createChainAccounts({
       entry.amount = account?.amount ?? 0n;
       entry.readAt = performance.now();
     } catch {
-      // The figure stays what it was, and its age says so.
+      // The old figure stays, and its age shows that.
     }
   };
 
@@ -74,7 +74,7 @@ export function createChainAccounts({
       (age, { readAt }) => (age === null || readAt === null ? null : Math.max(age, now - readAt)),
       0,
     );
-    // The chain holds nothing for an open order.
+    // The chain has no holds for open orders.
     return { total, available: total, ageMs };
   };
 

@@ -1,6 +1,6 @@
 /**
- * DFlow's verbs: metadata (markets, book, fills) and trade (orders and what became of them). Every answer is checked
- * by its schema; what is no answer is VenueUnavailable. The API key is a header and appears nowhere else.
+ * DFlow's calls: metadata (markets, book, fills) and trade (orders and their outcomes). Every answer is checked against
+ * its schema; without a valid answer a call throws VenueUnavailable. The API key appears only in a header.
  */
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import { plainText } from '../../../domain/untrusted-text.ts';
@@ -31,12 +31,12 @@ const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
 const FORBIDDEN = 403;
 
-/** Why DFlow builds no order, in its own words. */
+/** DFlow's reason for not building an order. */
 export interface OrderRefusal {
   readonly code: string;
-  /** Text of a stranger, made plain and bounded. */
+  /** Untrusted text, cleaned and bounded. */
   readonly message: string;
-  /** Where a person can be verified. */
+  /** URL of the identity verification. */
   readonly deepLink: string | null;
 }
 
@@ -48,7 +48,7 @@ export interface DflowClientOptions extends Pick<HttpOptions, 'clock' | 'log'> {
   readonly metadataUrl: string;
   readonly tradeUrl: string;
   readonly apiKey: string | null;
-  /** Kalshi's public status; `null` when it is not asked. */
+  /** Kalshi's public status; `null`: not used. */
   readonly exchangeStatusUrl: string | null;
   readonly send: HttpSend;
 }
@@ -71,7 +71,7 @@ export function createDflowClient(options: DflowClientOptions) {
   const key: Record<string, string> = apiKey === null ? {} : { 'x-api-key': apiKey };
   let saidSo = false;
 
-  /** Those that can be read. A venue that changed its shapes must not look like one that has nothing. */
+  /** The readable items. A venue that changed its format must not look like one without items. */
   const itemsOf = <T>(items: readonly unknown[], check: (value: unknown) => T | null): readonly T[] => {
     const read = items.map(check).filter((item) => item !== null);
     if (read.length < items.length && !saidSo) {
@@ -93,7 +93,7 @@ export function createDflowClient(options: DflowClientOptions) {
     );
   const read = (path: string, query: Query = {}): Promise<HttpReply> =>
     get(metadata, `${metadataUrl}/api/v1${path}${queryOf(query)}`, METADATA_TIMEOUT_MS);
-  /** Changes nothing there, whatever its method says. */
+  /** Has no effect at DFlow, even with POST. */
   const ask = (path: string, body: unknown): Promise<HttpReply> =>
     answered(
       metadata.call({
@@ -117,7 +117,7 @@ export function createDflowClient(options: DflowClientOptions) {
       return isNoSuchId(reply) ? null : checked(reply, READ.market);
     },
 
-    /** Those that the venue knows; the others are left out. */
+    /** The markets that the venue knows; unknown ids are left out. */
     async marketsBatch(ids: { readonly tickers: readonly string[]; readonly mints: readonly string[] }) {
       return itemsOf(checked(await ask('/markets/batch', ids), READ.markets).markets, READ.market);
     },
@@ -150,12 +150,12 @@ export function createDflowClient(options: DflowClientOptions) {
       return isNoSuchId(reply) ? null : checked(reply, READ.orderbook);
     },
 
-    /** Which of the mints are outcome tokens; at most 200 are asked for. */
+    /** The mints among `addresses` that are outcome tokens; at most 200 per call. */
     async filterOutcomeMints(addresses: readonly string[]): Promise<readonly string[]> {
       return checked(await ask('/filter_outcome_mints', { addresses }), READ.outcomeMints).outcomeMints;
     },
 
-    /** The newest of a market. */
+    /** A market's newest trades. */
     async onchainTrades(ticker: string): Promise<readonly WireOnchainTrade[]> {
       if (!canBeTicker(ticker)) return [];
       const reply = await read(`/onchain-trades/by-market/${encodeURIComponent(ticker)}`, {
@@ -179,11 +179,11 @@ export function createDflowClient(options: DflowClientOptions) {
       return isMissing(reply) ? null : checked(reply, READ.orderStatus);
     },
 
-    /** Whether Kalshi trades; `true` when nobody says that it does not. */
+    /** Whether Kalshi trades; `true` unless its status says otherwise. */
     async exchangeTrades(): Promise<boolean> {
       if (exchangeStatusUrl === null) return true;
       try {
-        // Another service's: it is not given the key.
+        // Another service: it must not receive the API key.
         const reply = await send({
           method: 'GET',
           url: exchangeStatusUrl,
@@ -201,13 +201,13 @@ export function createDflowClient(options: DflowClientOptions) {
 
 const isMissing = ({ status }: HttpReply): boolean => status === NOT_FOUND;
 
-/** Asked for one thing by its id alone: a service that cannot take the id knows nothing by it. */
+/** For requests by id: a service that rejects the id has nothing with that id. */
 const isNoSuchId = ({ status }: HttpReply): boolean => NOT_KNOWN.has(status);
 const NOT_KNOWN: ReadonlySet<number> = new Set([NOT_FOUND, BAD_REQUEST, URI_TOO_LONG, UNPROCESSABLE]);
 
 /**
- * Whether it has the form of a ticker: ASCII that can be seen, within its length, and no step to another path. Anything
- * else is nobody's, is not asked for, and spoils no batch.
+ * Whether a text has the form of a ticker: visible ASCII, within the maximum length, and not a path step. Other texts are
+ * never looked up, so they cannot make a batch fail.
  */
 export const canBeTicker = (text: string): boolean =>
   TICKER.test(text) && text.length <= MAX_TICKER_CHARS && text !== '.' && text !== '..';
@@ -229,7 +229,7 @@ function checked<T>(reply: HttpReply, check: (value: unknown) => T | null): T {
   return value;
 }
 
-/** @throws VenueUnavailable when the refusal is no answer to this order: no code, or our key is not taken */
+/** @throws VenueUnavailable when the refusal is not about this order: no code, or DFlow rejects our key */
 function refusalOf(reply: HttpReply): OrderRefusal {
   const refusal = READ.refusal(tryJson(reply.body));
   const concernsKey = reply.status === FORBIDDEN && !ABOUT_THE_CALLER.has(refusal?.code ?? '');

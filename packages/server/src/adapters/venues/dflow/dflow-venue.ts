@@ -1,6 +1,6 @@
 /**
- * The port `Venue` over DFlow: Kalshi's markets as Solana tokens. The same code in front of the real services and of
- * the sandbox; which of them it is, only the base addresses and the sender know.
+ * The port `Venue` over DFlow: Kalshi's markets as Solana tokens. The same code serves the real services and the sandbox;
+ * only the base addresses and the sender differ.
  */
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { Chain } from '../../../ports/chain.ts';
@@ -20,7 +20,7 @@ export interface DflowVenueOptions extends Omit<DflowClientOptions, 'log'> {
   readonly id: string;
   readonly backend: 'paper' | 'live';
   readonly chain: Chain;
-  /** How much less than quoted a fill may give, in hundredths of a percent. */
+  /** Slippage: how much less than quoted a fill may give, in hundredths of a percent. */
   readonly slippageBps: number;
   /** Paper only. */
   readonly paper?: PaperCredit;
@@ -84,7 +84,7 @@ export function createDflowVenue(options: DflowVenueOptions): VenueWith<'quotes'
   };
 }
 
-/** What repeats with every request is logged once. */
+/** Logs a message once, although its cause repeats with every request. */
 function createNotes(log: DflowVenueOptions['log']): (context: object, message: string) => void {
   const said = new Set<string>();
   return (context, message) => {

@@ -1,7 +1,7 @@
 /**
- * Where tokenised Kalshi markets must not be offered: the list of DFlow's compliance page (reference §0), to which
- * whoever offers them is held, since the API itself does not look. "Any territory under comprehensive US sanctions" is
- * spelled out where it is a country of its own; Crimea, Donetsk and Luhansk are Ukraine's, which is listed.
+ * Countries where tokenised Kalshi markets must not be offered: the list of DFlow's compliance page (reference §0). The
+ * operator must enforce it, because the API does not. "Any territory under comprehensive US sanctions" is listed if it is
+ * a separate country; Crimea, Donetsk and Luhansk belong to Ukraine, which is listed.
  */
 
 /** ISO 3166-1 alpha-2. */

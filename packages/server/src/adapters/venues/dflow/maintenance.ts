@@ -1,4 +1,4 @@
-/** The exchange's weekly maintenance: Thursdays 03:00 to 05:00 in New York, whatever the season. Reference §2.10. */
+/** The exchange's weekly maintenance: Thursdays 03:00 to 05:00 New York time, in all seasons. Reference §2.10. */
 
 const ZONE = 'America/New_York';
 const DAY = 'Thu';

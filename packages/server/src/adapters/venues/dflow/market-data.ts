@@ -1,6 +1,6 @@
 /**
  * The port `MarketData` over DFlow's metadata: condition ids are tickers, token ids are mints.
- * What is read here informs; an order is judged by a market that was fetched for it.
+ * These reads are for information; the check of an order fetches its market separately.
  */
 import { parseSolanaAddress } from '@bellwether/protocol';
 import type { TickerMarket } from '../../../ports/quotes.ts';
@@ -14,13 +14,13 @@ const MARKET_LIFE_MS = 2_000;
 const LISTING_LIFE_MS = 10_000;
 const MAX_SEARCHES_CACHED = 200;
 const EVENTS_PER_PAGE = 100;
-/** A search gives at most so many pages of events: whoever wants more names more words. */
+/** Maximum pages of events per search; more words give a narrower search. */
 const PAGES_PER_SEARCH = 5;
 const EVERYTHING = '*';
-/** Neither hexadecimal nor decimal numbers alone: those are ids of other venues. */
+/** Not a hexadecimal or decimal number: those are ids of other venues. */
 const TICKER_OR_MINT = /^(?!0x|\d+$)[A-Za-z0-9._-]{1,120}$/;
 
-/** The venue lists tens of thousands: what trades most, and the latest of the rest. Pages of 255. */
+/** The venue lists tens of thousands: reads the most traded, and the newest of the rest. Pages of 255. */
 const LISTED = [
   { status: 'active', sort: 'volume24h', pages: 8 },
   { status: 'closed', sort: 'volume24h', pages: 1 },
@@ -32,7 +32,7 @@ export interface MarketSource {
   readonly data: MarketData;
   /** Cached for a moment. @throws VenueUnavailable */
   byId(id: string): Promise<TickerMarket | null>;
-  /** As the venue has it now. @throws VenueUnavailable */
+  /** Not cached. @throws VenueUnavailable */
   fresh(ticker: string): Promise<TickerMarket | null>;
 }
 
@@ -135,7 +135,7 @@ const once = (markets: readonly TickerMarket[]): readonly TickerMarket[] => [
   ...new Map(markets.map((market) => [market.id, market])).values(),
 ];
 
-/** The venue matches events; of their markets those come first that have every word themselves. */
+/** The venue matches events; those of their markets that contain every word come first. */
 async function searchFor(
   client: DflowClient,
   words: string,
@@ -158,7 +158,7 @@ async function searchFor(
   return [...found.filter(hasAll), ...found.filter((market) => !hasAll(market))];
 }
 
-/** Answers by key for {@link LISTING_LIFE_MS}; those who ask meanwhile wait for the same one. */
+/** Caches answers by key for {@link LISTING_LIFE_MS}; concurrent callers share one request. */
 function remembered<T>(
   clock: { now(): number },
   most: number,

@@ -1,6 +1,6 @@
 /**
- * Markets by ticker or mint, asked for in batches: what is wanted in the same turn goes into one request, and an answer
- * serves for a moment. A failure is remembered by nobody.
+ * Loads markets by ticker or mint in batches: all ids requested in the same event loop turn share one request, and answers
+ * are cached for a moment. Failures are not cached.
  */
 import { parseSolanaAddress } from '@bellwether/protocol';
 import type { TickerMarket } from '../../../ports/quotes.ts';
@@ -8,9 +8,9 @@ import type { TickerMarket } from '../../../ports/quotes.ts';
 const MAX_CACHED = 5_000;
 
 export interface LoaderOptions {
-  /** Whether it can be an id at all; what cannot be is not asked for. */
+  /** Whether a text can be an id; other texts are not looked up. */
   readonly canBeId: (id: string) => boolean;
-  /** Up to `maxIds` ids, tickers and mints apart. */
+  /** Up to `maxIds` ids, with tickers and mints separated. */
   readonly load: (ids: {
     readonly tickers: readonly string[];
     readonly mints: readonly string[];
@@ -30,7 +30,7 @@ interface Cached {
   readonly market: Promise<TickerMarket | null>;
 }
 
-/** A ticker holds characters that base58 lacks, or is no address by its length. */
+/** A ticker has characters that base58 lacks, or not the length of an address. */
 const isMint = (id: string): boolean => parseSolanaAddress(id) !== null;
 
 export function createMarketLoader(options: LoaderOptions): (id: string) => Promise<TickerMarket | null> {

@@ -1,6 +1,6 @@
 /**
- * What became of an order that landed, in DFlow's words, as fills and reverts. Only `closed` is an end: whether a
- * transaction died is proved by the chain, not by DFlow. Never throws.
+ * Reads the progress of a landed order from DFlow, as fills and reverts. Only `closed` is final: the chain, not DFlow,
+ * proves that a transaction is dead. Never throws.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress } from '@bellwether/protocol';
@@ -14,7 +14,7 @@ const UNKNOWN: OrderProgress = { kind: 'unknown' };
 export interface ProgressContext {
   readonly client: DflowClient;
   readonly byMint: (mint: string) => Promise<TickerMarket | null>;
-  /** Says each thing once. */
+  /** Logs each message once. */
   readonly note: (context: object, message: string) => void;
 }
 
@@ -72,8 +72,8 @@ export function createProgress(context: ProgressContext): Progress {
 }
 
 /**
- * DFlow's fee in a fill, which only the list of on-chain trades tells; 0n while it is not in there. What was found stays
- * found, so that an order that is asked about every second does not ask for it every second.
+ * DFlow's fee in a fill, which only the list of on-chain trades contains; 0n until the fill appears there. Found fees are
+ * cached, because an order's progress may be polled every second.
  */
 function createFees({ client, byMint }: ProgressContext): (fill: Fill) => Promise<Micro> {
   const known = new Map<string, Micro>();

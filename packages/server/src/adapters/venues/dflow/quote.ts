@@ -1,6 +1,6 @@
 /**
- * One question to the venue, and the answer that may be shown: an executable quote whose transaction has been checked, a
- * preview, or the reason why there is none. Never throws, and never shows a transaction that failed a check.
+ * Requests one quote from the venue and returns a checked executable quote, a preview, or a degraded quote with the
+ * reason. Never throws, and never returns a transaction that failed a check.
  */
 
 import type { QuoteErrorCode } from '@bellwether/contract';
@@ -15,11 +15,11 @@ import { faultOfChanges, maxLamports, readChecked } from './transaction-check.ts
 import { costOf, QUOTE_CODES } from './translate.ts';
 import type { WireOrder } from './wire.ts';
 
-/** A blockhash lives so long; the node that made it may be ahead of ours by some. */
+/** The life of a blockhash; the node that made it may be some blocks ahead of ours. */
 const BLOCKHASH_BLOCKS = 150;
 const NODE_LEAD_BLOCKS = 64;
 const NETWORK_FEE = 5_000n;
-/** Rent of a token account: 170 bytes where outcome tokens lie, 165 where collateral does. */
+/** Rent of a token account: 170 bytes for outcome tokens, 165 for collateral. */
 const RENT = { outcome: 2_074_080n, collateral: 2_039_280n } as const;
 const EXECUTION_MODES: ReadonlySet<string> = new Set(['sync', 'async']);
 const ROUTE_NOT_FOUND = 'route_not_found';
@@ -29,7 +29,7 @@ export interface QuoteContext {
   readonly fresh: (ticker: string) => Promise<TickerMarket | null>;
   readonly chain: Chain;
   readonly collateral: SolanaAddress;
-  /** How much less than quoted a fill may give. */
+  /** Slippage: how much less than quoted a fill may give. */
   readonly slippageBps: number;
   readonly clock: { now(): number };
   readonly log: {
@@ -62,7 +62,7 @@ export async function quote(context: QuoteContext, question: QuoteQuestion): Pro
   try {
     market = await context.fresh(question.ticker);
     if (market === null) throw new Degraded('market_not_found');
-    return await quoteFor(context, judged(context, question, market));
+    return await quoteFor(context, checkedAgainst(context, question, market));
   } catch (error) {
     if (error instanceof Degraded)
       return { kind: 'degraded', code: error.code, message: error.sentence, market };
@@ -75,8 +75,8 @@ export async function quote(context: QuoteContext, question: QuoteQuestion): Pro
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-/** What the market itself says about the question, and the whole contracts of a sale. @throws Degraded */
-function judged(context: QuoteContext, question: QuoteQuestion, market: TickerMarket): Asked {
+/** Checks the question against the market, and rounds a sale down to whole contracts. @throws Degraded */
+function checkedAgainst(context: QuoteContext, question: QuoteQuestion, market: TickerMarket): Asked {
   const { outcome, side, amount } = question;
   const mint = market.tokenIds[outcome === 'YES' ? 0 : 1] as SolanaAddress;
   const isRedemption = market.phase === 'settled' && side === 'SELL';
@@ -84,7 +84,7 @@ function judged(context: QuoteContext, question: QuoteQuestion, market: TickerMa
   else requireOpen(market);
   if (side === 'BUY') {
     const ask = market.asks[outcome];
-    // Cheaper than the bare price cannot be enough; the rest the venue judges, which knows its fees.
+    // Less than the price without fees can never be enough; the venue checks the rest, because it knows its fees.
     if (ask !== null && amount < notional(MICRO, ask, 'ceil'))
       throw new Degraded('amount_too_small', tooSmall(ask));
   } else if (amount < MICRO) {
@@ -92,7 +92,7 @@ function judged(context: QuoteContext, question: QuoteQuestion, market: TickerMa
   }
   return {
     ...question,
-    // A rest of less than a contract stays where it is.
+    // A fraction of a contract is not sold.
     amount: side === 'BUY' ? amount : amount - (amount % MICRO),
     market,
     inputMint: side === 'BUY' ? context.collateral : mint,
@@ -165,7 +165,7 @@ async function requireBalances(context: QuoteContext, asked: Asked, wallet: Sola
     );
 }
 
-/** DFlow says of most things only that it finds no route: the market is looked at again. Reference §2.4. */
+/** For most failures DFlow reports only that it finds no route: check the market for the reason. Reference §2.4. */
 async function explained(context: QuoteContext, asked: Asked, refusal: OrderRefusal): Promise<Degraded> {
   const { code, message, deepLink } = refusal;
   const known = QUOTE_CODES[code];
@@ -195,7 +195,7 @@ async function explained(context: QuoteContext, asked: Asked, refusal: OrderRefu
     : new Degraded('route_not_found');
 }
 
-/** The answer's own figures against the question. @throws Degraded */
+/** Checks the answer's figures against the question. @throws Degraded */
 function amountsOf(context: QuoteContext, asked: Asked, order: WireOrder): QuotedAmounts {
   const inAmount: Micro = BigInt(order.inAmount);
   const outAmount: Micro = BigInt(order.outAmount);
@@ -256,7 +256,7 @@ async function executable(context: QuoteContext, asked: Asked, built: Built): Pr
   if (simulation.kind === 'unknown')
     throw new Degraded('venue_unavailable', 'The Solana node could not simulate the transaction.');
   if (simulation.kind === 'would_fail') throw wouldFail(context, asked, simulation.reason);
-  // An order is filled later, by the venue; whatever trades at once must bring what it says, to the wallet itself.
+  // The venue fills an order later; a synchronous trade must pay its minimum to the wallet at once.
   const gain = order.executionMode === 'sync' ? amounts.minOutAmount : 0n;
   const fault = faultOfChanges(simulation.changes, terms, gain);
   if (fault !== null) throw refused(context, asked, fault);
@@ -271,7 +271,7 @@ async function executable(context: QuoteContext, asked: Asked, built: Built): Pr
   };
 }
 
-/** A node names lamports that are missing in several ways; a payer that holds none does not exist. */
+/** Nodes report missing lamports in several ways; a payer without lamports does not exist as an account. */
 const LACKS_LAMPORTS = /^(InsufficientFundsFor(Fee|Rent)|AccountNotFound|InvalidRentPayingAccount)/;
 
 function wouldFail(context: QuoteContext, asked: Asked, reason: string): Degraded {
@@ -283,7 +283,7 @@ function wouldFail(context: QuoteContext, asked: Asked, reason: string): Degrade
   return refused(context, asked, `it would fail (${reason})`);
 }
 
-/** DFlow's answer is not shown. */
+/** Logs the fault and hides DFlow's answer. */
 function refused(context: QuoteContext, asked: Asked, fault: string): Degraded {
   const { ticker, outcome, side, wallet } = asked;
   context.log.error({ ticker, outcome, side, wallet, fault }, "DFlow's order was not shown");

@@ -1,6 +1,6 @@
 /**
- * Whether a transaction that DFlow built may be shown to a wallet: by its bytes, by the programs in it, by what its
- * instructions say, and by what a node's simulation says that it moves. It trusts no field of DFlow's answer.
+ * Checks whether a transaction that DFlow built may be given to a wallet: its bytes, its programs, its instructions, and
+ * the transfers in a node's simulation. It trusts no field of DFlow's answer.
  */
 import {
   effectsOf,
@@ -15,7 +15,7 @@ import type { Simulation } from '../../../ports/chain.ts';
 
 /** Reference §3.3, point 9. Programs are always named in the message itself, never by a lookup table. */
 const ALLOWED: ReadonlySet<string> = new Set(Object.values(SOLANA_PROGRAMS));
-/** What they do is not in their instructions: the simulation alone says it. */
+/** Their instructions do not show their effects: only the simulation does. */
 const OPAQUE: ReadonlySet<string> = new Set([SOLANA_PROGRAMS.dflowAggregator, SOLANA_PROGRAMS.dflowMarkets]);
 
 const PRIORITY_FEE_CAP = 5_000_000n;
@@ -25,7 +25,7 @@ const RENT = 2n * 2_074_080n + 3_285_120n;
 /** The priority fee is a price times a limit, each rounded. */
 const ROUNDING = 1_000n;
 
-/** The most that fees and rent may cost the wallet. @param priorityFee what DFlow says, if it does */
+/** The maximum cost of fees and rent to the wallet. @param priorityFee DFlow's figure, if it sends one */
 export function maxLamports(priorityFee: number | null | undefined): bigint {
   const said = priorityFee === null || priorityFee === undefined ? PRIORITY_FEE_CAP : BigInt(priorityFee);
   return SIGNATURE_FEE + (said < PRIORITY_FEE_CAP ? said : PRIORITY_FEE_CAP) + ROUNDING + RENT;
@@ -35,7 +35,7 @@ export type Read =
   | { readonly kind: 'read'; readonly transaction: SolanaTransaction }
   | { readonly kind: 'fault'; readonly fault: string };
 
-/** By its bytes alone. */
+/** Checks the bytes only. */
 export function readChecked(base64: string, terms: QuoteTerms): Read {
   const fault = (text: string): Read => ({ kind: 'fault', fault: text });
   let transaction: SolanaTransaction;
@@ -54,14 +54,14 @@ export function readChecked(base64: string, terms: QuoteTerms): Read {
     ({ kind, program }) => kind === 'unknown' && !OPAQUE.has(program),
   );
   if (unread !== undefined) return fault(`its instruction ${unread.index + 1} is not one that is known`);
-  // What is left of the unknown ones is opaque, and bounded by the simulation.
+  // Unknown instructions that remain are opaque; the simulation limits their effects.
   const [over] = overreaches(transaction, terms).filter(({ code }) => code !== 'instruction_not_known');
   return over === undefined ? { kind: 'read', transaction } : fault(over.detail);
 }
 
 /**
- * By what it would move. `null`: nothing but what the terms allow.
- * @param gain what the wallet must have received of the output mint, at least
+ * Checks the simulated transfers. `null`: only what the terms allow.
+ * @param gain the minimum that the wallet must receive of the output mint
  */
 export function faultOfChanges(
   changes: (Simulation & { kind: 'ok' })['changes'],

@@ -1,6 +1,6 @@
 /**
- * DFlow's markets, books and refusals in the desk's words. Pure. A state that is not known is never tradable; a price
- * that cannot be read exactly is no price, and a market whose tokens cannot be told is none.
+ * Translates DFlow's markets, books and refusals into the desk's terms. Pure. An unknown state is never tradable; a price
+ * that cannot be read exactly is ignored, and so is a market whose tokens cannot be determined.
  */
 import type { QuoteErrorCode } from '@bellwether/contract';
 import {
@@ -41,7 +41,7 @@ const KNOWN_STATES: Readonly<Record<string, TickerMarket['phase']>> = {
 export const isKnownState = (status: string): boolean => Object.hasOwn(KNOWN_STATES, status);
 
 /**
- * @param collateral the rail: DFlow has tokens of its own for each settlement mint
+ * @param collateral the rail: DFlow has separate tokens for each settlement mint
  * @returns `null` when the market has no tokens on this rail
  */
 export function toTickerMarket(
@@ -82,7 +82,7 @@ export function toTickerMarket(
     ...(prices.yesAsk === null ? {} : { bestAsk: prices.yesAsk }),
     volume: countOf(wire.volumeFp ?? wire.volume),
     volume24h: countOf(wire.volume24hFp),
-    // The real venue's markets do not always say it; nothing is made up for them.
+    // The real venue's markets do not always have it; no value is invented.
     liquidity: countOf(wire.liquidityFp ?? wire.liquidity),
     phase,
     asks: { YES: prices.yesAsk, NO: prices.noAsk },
@@ -90,13 +90,13 @@ export function toTickerMarket(
   };
 }
 
-/** The title is often the event's, and the same for all its markets: what YES stands for tells them apart. */
+/** The title is often the event's and the same for all its markets: the meaning of YES distinguishes them. */
 function questionOf({ title, yesSubTitle }: WireMarket): string {
   const yes = yesSubTitle?.trim() ?? '';
   return yes === '' || yes === title || yes.toLowerCase() === 'yes' ? title : `${title} (${yes})`;
 }
 
-/** What YES pays in pips; `null` while nobody has decided. */
+/** What YES pays in pips; `null` until the market is decided. */
 function outcomeOf({ result }: WireMarket, { scalarOutcomePct }: WireRail): Pips | null {
   if (result === 'yes') return PIPS;
   if (result === 'no') return 0;
@@ -108,7 +108,7 @@ function phaseOf(wire: WireMarket, rail: WireRail, outcome: Pips | null): Ticker
   // A market whose first buyer would have to pay for its accounts is not offered (reference §2.7).
   if (phase === 'active') return rail.isInitialized === false ? 'inactive' : 'active';
   if (phase === 'settled') return outcome === null ? 'closed' : 'settled';
-  // Determined and already redeemable: nobody disputes it any more.
+  // Determined and already redeemable: the result is final.
   return wire.status === 'determined' && outcome !== null && rail.redemptionStatus === 'open'
     ? 'settled'
     : phase;
@@ -123,7 +123,7 @@ function statusOf(
   if (outcome === PIPS) return { status: 'resolved', payout: 'YES' };
   if (outcome === 0) return { status: 'resolved', payout: 'NO' };
   if (outcome === HALF) return { status: 'resolved', payout: 'HALF' };
-  // The desk's books know no other shares: such a market stays closed there and is redeemed by `pays`.
+  // The desk has no payouts in other proportions: such a market stays `closed`, and `pays` gives its redemption.
   return { status: 'closed' };
 }
 
@@ -141,7 +141,7 @@ const pricesOf = ({ yesBid, yesAsk, noBid, noAsk }: WireMarket): Quoted => ({
   noAsk: priceOf(noAsk),
 });
 
-/** Strictly between nothing and one; `null` when nobody is on that side, or the price cannot be read exactly. */
+/** Strictly between 0 and 1; `null` when that side is empty, or the price cannot be read exactly. */
 function priceOf(price: string | number | null | undefined): Pips | null {
   if (price === null || price === undefined) return null;
   try {
@@ -152,7 +152,7 @@ function priceOf(price: string | number | null | undefined): Pips | null {
   }
 }
 
-/** Of the usual ticks the largest of which all prices are multiples. */
+/** The largest usual tick size of which all prices are multiples. */
 const tickOf = (prices: readonly (Pips | null)[]): Pips =>
   TICKS.find((tick) => prices.every((price) => price === null || price % tick === 0)) ?? 1;
 
@@ -161,7 +161,7 @@ const timeOf = (time: number | null | undefined): number => {
   return Math.floor(time > FIRST_MILLISECONDS ? time : time * 1000);
 };
 
-/** Contracts or collateral, for show: an odd spelling counts as none. */
+/** Contracts or collateral, for display only: 0 when unreadable. */
 function countOf(count: string | number | null | undefined): Micro {
   if (count === null || count === undefined) return 0n;
   try {
@@ -172,7 +172,7 @@ function countOf(count: string | number | null | undefined): Micro {
   }
 }
 
-/** The venue lists bids alone: who bids 0.30 for NO offers YES at 0.70. */
+/** The venue lists bids only: a bid of 0.30 for NO is an offer of YES at 0.70. */
 export function toBook(
   ticker: string,
   outcome: 'YES' | 'NO',
@@ -201,7 +201,7 @@ const levelsOf = (side: Record<string, string | number> | null | undefined): Lev
 
 const WHOLE = BigInt(PIPS);
 
-/** What a taker's `contracts` cost at a price, fees included: Kalshi rounds its part up to the cent. */
+/** A taker's cost of `contracts` at a price, including fees: Kalshi rounds its part up to the cent. */
 export function costOf(contracts: bigint, price: Pips): Micro {
   const variance = contracts * BigInt(price) * (WHOLE - BigInt(price));
   const part = (rate: Micro) => divide(rate * variance, WHOLE * WHOLE, 'ceil');
@@ -209,7 +209,7 @@ export function costOf(contracts: bigint, price: Pips): Micro {
   return notional(contracts * MICRO, price, 'ceil') + kalshi + part(DFLOW_RATE);
 }
 
-/** DFlow's codes that say by themselves why there is no order; any other has to be looked into. */
+/** DFlow's codes that fully explain why there is no order; other codes need a look at the market. */
 export const QUOTE_CODES: Readonly<Record<string, QuoteErrorCode>> = {
   unverified_wallet_not_allowed: 'kyc_required',
   price_impact_too_high: 'price_impact_too_high',

@@ -1,6 +1,6 @@
 /**
- * What DFlow's two services answer, as far as it is read here. Sources: reference §1.3, §1.4, §2.3 to §2.5. Fields that
- * come and go are optional, names of states are plain texts: which of them are known is for `translate.ts` to say.
+ * The parts of DFlow's answers that the desk reads. Sources: reference §1.3, §1.4, §2.3 to §2.5. Fields that are sometimes
+ * missing are optional; names of states are plain texts, which `translate.ts` interprets.
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { checkedBy } from '../../outbound/json.ts';
@@ -9,7 +9,7 @@ export const MAX_TICKER_CHARS = 120;
 
 const maybe = <T extends TSchema>(type: T) => Type.Optional(Type.Union([Type.Null(), type]));
 
-/** Atoms travel as decimal texts. */
+/** Atoms are decimal texts. */
 const Atoms = Type.String({ pattern: '^\\d{1,20}$' });
 const AtomsOrInteger = Type.Union([Atoms, Type.Integer({ minimum: 0 })]);
 const Price = Type.Union([Type.String({ maxLength: 32 }), Type.Number()]);
@@ -36,7 +36,7 @@ const Market = Type.Object({
   liquidityFp: maybe(Count),
   rulesPrimary: maybe(Type.String()),
   rulesSecondary: maybe(Type.String()),
-  /** By settlement mint. Those of other rails are not looked at, so their shape does not matter. */
+  /** By settlement mint. Other rails are not read, so their format does not matter. */
   accounts: Type.Record(Type.String(), Type.Unknown()),
 });
 
@@ -114,7 +114,7 @@ export type WireOrder = Static<typeof Order>;
 export type WireOrderStatus = Static<typeof OrderStatus>;
 export type WireRefusal = Static<typeof Refusal>;
 
-/** Lists are checked item by item: one that is malformed is left out, the others stand. */
+/** Lists are checked item by item: a malformed item is left out, the others are kept. */
 export const READ = {
   market: checkedBy(Market),
   rail: checkedBy(Rail),

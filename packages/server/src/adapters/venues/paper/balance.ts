@@ -1,4 +1,4 @@
-/** An account's balance: as data, which can travel between replicas, and as the port hands it out. */
+/** An account's balance: as data, for calls between replicas, and in the port's form. */
 import type { Balance } from '../../../ports/venue.ts';
 
 export type PlainBalance = Pick<Balance, 'available' | 'held'> & {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { creditOnce } from './credit-once.ts';
 
-test('a wallet is credited by one call, however many ask at once and later', async () => {
+test('concurrent and later requests share one credit call per wallet', async () => {
   const credit = vi.fn(async (_wallet: string) => {});
   const once = creditOnce(credit);
   await Promise.all(Array.from({ length: 25 }, () => once('ann')));
@@ -10,7 +10,7 @@ test('a wallet is credited by one call, however many ask at once and later', asy
   expect(credit.mock.calls).toEqual([['ann'], ['bob']]);
 });
 
-test('a failure is told to everybody who waited, and asked for anew', async () => {
+test('a failure reaches every waiting caller, and the next call tries again', async () => {
   const credit = vi.fn(async (_wallet: string) => {});
   credit.mockRejectedValueOnce(new Error('nobody leads'));
   const once = creditOnce(credit);

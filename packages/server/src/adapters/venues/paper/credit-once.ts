@@ -1,12 +1,11 @@
 /**
- * Remembers which wallets have their simulation balance. Every quote asks for it, and on a replica that follows each
- * asking is a call to the leader. What is given is durable and given for ever, so yes is never asked again; a failure
- * always is.
+ * Remembers which wallets have their simulation balance. Every quote checks it, and on a follower each check is a call to
+ * the leader. A credit is permanent, so a success is cached; a failure is not.
  */
 
 type Credit = (wallet: string) => Promise<void>;
 
-/** Some 100 bytes each. */
+/** About 100 bytes each. */
 const WALLETS_KEPT = 50_000;
 
 export function creditOnce(credit: Credit): Credit {

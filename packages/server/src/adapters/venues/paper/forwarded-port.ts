@@ -1,6 +1,6 @@
 /**
- * A port of which one replica of several, the leader, has the real object. Every other replica has the port's methods,
- * too, and forwards them. Which methods are forwarded, and what a call without an answer means, is a table that the
+ * A port whose real object exists only on the leading replica. Every other replica has the same methods and forwards the
+ * calls. Which methods are forwarded, and what a call without an answer means, is a table that the
  * compiler compares with the port: a method without a row is a type error, and so is a row whose arguments or answer
  * JSON text (`wire.ts`) would not carry.
  */
@@ -32,7 +32,7 @@ type MaybeUnknown<Answer> = [Extract<Answer, { readonly kind: 'unknown' }>] exte
  */
 type Unanswered<Answer> = 'retry' | 'error' | MaybeUnknown<Answer>;
 
-/** For an answer that has more than data: as it travels, and back. */
+/** For an answer that is not plain data: converts it to its wire form and back. */
 interface Codec<Answer> {
   encode(answer: Answer): unknown;
   decode(plain: unknown): Answer;
@@ -49,7 +49,7 @@ type RowOf<Member> = Member extends AsyncMethod
 /** One row for each member of the port: `local`, which every replica answers itself, or forwarded. */
 export type CallTable<Port> = { readonly [Name in keyof Port]-?: RowOf<Port[Name]> };
 
-/** The members that every replica has itself. */
+/** The members that every replica implements locally. */
 export type LocalPart<Port, Table> = Pick<
   Port,
   { [Name in keyof Port & keyof Table]: Table[Name] extends 'local' ? Name : never }[keyof Port & keyof Table]
@@ -80,7 +80,7 @@ export interface ForwardOptions<Port, Table> {
   readonly local: LocalPart<Port, Table>;
   /** The real object while this replica leads, else null. */
   readonly here: () => Port | null;
-  /** @throws whatever kept the answer away */
+  /** @throws the error that prevented the answer */
   readonly forward: (call: Call) => Promise<unknown>;
   readonly onUnanswered: (error: unknown, method: string) => void;
   /** Resolves when it is known again whether this replica leads. */
@@ -92,7 +92,7 @@ export function createForwardedPort<Port extends object, const Table extends Cal
   options: ForwardOptions<Port, Table>,
 ): Port {
   const { port, table, local, forward, onUnanswered, findLeader } = options;
-  // The one place without types: the table's type says that it has exactly the port's methods.
+  // The only untyped place: the table's type guarantees that it has exactly the port's methods.
   const here = options.here as () => AnyPort | null;
   const methods = Object.entries(table as AnyTable).flatMap(([method, row]) => {
     if (row === 'local') return [];

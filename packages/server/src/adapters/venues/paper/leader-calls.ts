@@ -1,5 +1,5 @@
 /**
- * What a replica that follows asks of the one that leads the paper exchange: one row for each member of each port. A
+ * The calls of a follower to the replica that leads the paper exchange: one row for each member of each port. A
  * new method of a port needs its row here before it compiles.
  */
 import type { MarketData } from '../../../ports/venue.ts';
@@ -8,7 +8,7 @@ import type { CallTable } from './forwarded-port.ts';
 import type { ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls } from './sandbox-holder.ts';
 
-/** The ports whose real objects only the leader has. */
+/** The ports whose real objects exist only on the leader. */
 export interface LeaderPorts {
   readonly venue: ExchangeCalls;
   readonly markets: MarketData;
@@ -45,7 +45,7 @@ export const LEADER_CALLS = {
     book: READ,
   },
   sandbox: {
-    // A request may be a trade: nothing is known of its effect, and the venue's adapter judges what may be repeated.
+    // A request may be a trade with an unknown effect: the venue's adapter decides what may be repeated.
     request: { unanswered: 'error' },
     credit: { unanswered: 'error' },
   },

@@ -20,11 +20,11 @@ interface Entry {
   readonly slug: string;
 }
 
-/** Shorter words must be right: an edit makes them another word. */
+/** Shorter words must match exactly: an edit turns them into another word. */
 const FUZZY_FROM_CHARS = 4;
 const LONG_FROM_CHARS = 6;
 
-/** In a short word two edits make any other: "film" would be "will". */
+/** Two edits turn a short word into an unrelated one: "film" would match "will". */
 const fuzzy = (term: string): number | false =>
   term.length < FUZZY_FROM_CHARS ? false : term.length < LONG_FROM_CHARS ? 1 : 2;
 
@@ -53,7 +53,7 @@ export class MarketSearch {
     },
   });
 
-  /** Texts never change, so only what was listed or archived since is touched. */
+  /** Texts never change, so only newly listed or archived markets are updated. */
   follow(markets: Iterable<MarketView>): void {
     const seen = new Set<string>();
     for (const market of markets) {

@@ -1,10 +1,10 @@
 /**
- * The paper venue as one of several replicas has it. Whoever holds the exchange's lock leads: its engine runs in that
- * process. The others follow: they send what concerns the exchange to the leader and try for the lead themselves, so
- * that it passes on when the leader dies. The desk sees one venue, whichever it is.
+ * The paper venue on one of several replicas. The replica that holds the exchange's lease leads: the engine runs in its
+ * process. The others follow: they forward exchange calls to the leader and try to take the lead, so that another
+ * replica takes over when the leader dies. The desk uses one venue in both cases.
  *
- * A call is never sent twice. An order whose call got no answer is in doubt, like at any venue; it carries a deadline
- * that the venue holds, so what was once proved never received cannot be executed later.
+ * A call is never sent twice. An order whose call got no answer is in doubt, like at any venue; the venue enforces the
+ * order's deadline, so an order that was proved never received cannot be executed later.
  */
 import type { JournalledExchange } from '@bellwether/exchange';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
@@ -15,14 +15,14 @@ import type { ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
 import { decode, encode } from './wire.ts';
 
-/** Where the leader is found, and told. */
+/** Stores the leader's address. */
 export interface LeaderBoard {
   publish(url: string): Promise<void>;
-  /** `null`: nobody has said so yet. `mine` when it was this replica. */
+  /** `null`: no leader is recorded yet. `mine`: this replica recorded itself. */
   find(): Promise<{ readonly url: string; readonly mine: boolean } | null>;
 }
 
-/** What a process that leads serves from its own memory. */
+/** The objects that the leading process serves from its memory. */
 export interface LocalParts extends LeaderPorts {
   readonly exchange: JournalledExchange;
   readonly sandbox: SandboxHolder;
@@ -34,11 +34,11 @@ export interface PaperBackend {
   readonly sandbox: SandboxCalls;
   /** `null` while another replica leads. */
   local(): LocalParts | null;
-  /** Where the doors' requests go while another replica leads. */
+  /** The target of the doors' requests while another replica leads. */
   leaderUrl(): string | null;
-  /** Says where this replica can be called, once it listens. */
+  /** Records this replica's address, once it listens. */
   listening(url: string): Promise<void>;
-  /** Whether the exchange can be traded on through here, asked now: a leader elsewhere must answer. Never throws. */
+  /** Checks now whether this replica can trade on the exchange: a remote leader must answer. Never throws. */
   probe(): Promise<string>;
   /** `ready`, or why the sandbox cannot execute: it fills its orders on the exchange. */
   sandboxStatus(): string;
@@ -63,7 +63,7 @@ export interface PaperBackendOptions {
 const FIRST_WAIT_MS = 2_000;
 const RETRY_LEAD_MS = 500;
 const CALL_TIMEOUT_MS = 4_000;
-/** A leader that is asked whether it is there has less time than one that is asked to do something. */
+/** A ping gets less time than a call that does work. */
 const PING_TIMEOUT_MS = 600;
 const CALL_PATH = '/internal/exchange';
 export async function startPaperBackend(options: PaperBackendOptions): Promise<PaperBackend> {
@@ -101,7 +101,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     }
   };
 
-  /** Asks the leader for something small: one that is frozen is found out although nobody trades. */
+  /** Makes a small call to the leader, to detect a frozen one even without trades. */
   const ping = async (): Promise<void> => {
     if (remoteUrl() === null) return;
     await forward({ port: 'markets', method: 'find', args: [''] }, PING_TIMEOUT_MS).catch(() => {});
@@ -110,7 +110,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     if (stopped) return;
     if (local === null) {
       local = await open(0);
-      if (local !== null) log.info({}, 'this replica leads the paper exchange now');
+      if (local !== null) log.info({}, 'this replica leads the paper exchange');
     }
     if (local?.exchange.status === 'open') {
       await local.sandbox.ensure();
@@ -120,10 +120,10 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       }
       return;
     }
-    // Not leading, or the lead was lost and may be elsewhere by now.
+    // This replica does not lead, or has lost the lead to another one.
     const found = await leaders.find();
     leader = found === null || found.mine ? null : found.url;
-    // Not waited for: a frozen leader would delay the next attempt to take its place.
+    // Not awaited: a frozen leader would delay the next attempt to take over.
     void ping();
   };
   let looking: Promise<void> | null = null;
@@ -184,7 +184,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     sandboxStatus() {
       const exchange = status();
       if (exchange !== 'ready') return exchange;
-      // At a follower it is the leader's own business.
+      // On a follower the leader is responsible for it.
       const isOpen = local === null || !leads() || local.sandbox.current() !== null;
       return isOpen ? 'ready' : 'the sandbox is being opened';
     },

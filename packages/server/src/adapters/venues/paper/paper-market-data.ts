@@ -3,7 +3,7 @@ import type { MarketView, PaperExchange } from '@bellwether/exchange';
 import type { MarketData } from '../../../ports/venue.ts';
 import { MarketSearch } from './market-search.ts';
 
-/** A word that stands for "everything", as the venue's own search box takes it. */
+/** The search word for all markets, as in the venue's own search box. */
 const EVERYTHING = '*';
 
 export function createPaperMarketData(exchange: PaperExchange): MarketData {

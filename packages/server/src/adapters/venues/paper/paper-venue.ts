@@ -1,4 +1,4 @@
-/** What the desk asks of the embedded paper exchange, as the process that leads it answers. */
+/** The desk's calls to the embedded paper exchange, in the process that leads it. */
 import { ExchangeUnavailable, type JournalledExchange, type NewOrder } from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
@@ -27,7 +27,7 @@ export interface ExchangeCalls extends Omit<SignedOrders, 'signing' | 'rules'>, 
 export interface ExchangeCallsOptions {
   readonly exchange: JournalledExchange;
   readonly verifyCredentials: SignedOrders['verifyCredentials'];
-  /** Seconds that a GTD order must be ahead; its expiry acts a third of that early, at most 60 s. */
+  /** Minimum lead of a GTD order's expiration, in seconds; it expires a third of that early, at most 60 s. */
   readonly gtdMinLeadS: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -62,15 +62,15 @@ export function createExchangeCalls({
     verifyCredentials,
     async submit(order): Promise<VenueAnswer> {
       if (now() > order.deadline) {
-        log.warn({ orderId: order.orderId }, 'an order came to the paper exchange too late');
+        log.warn({ orderId: order.orderId }, 'an order reached the paper exchange after its deadline');
         return { kind: 'unknown' };
       }
       try {
-        // The desk's own row, written under a unique key, is the proof that this order was never sent before.
+        // The desk's row, inserted under a unique key, proves that this order was never sent before.
         const events = await exchange.execute({ kind: 'place', order: toEngine(order) }, { isNew: true });
         return answerOf(events, order.orderId);
       } catch (error) {
-        // Whether the journal has it will be known when the exchange has recovered: until then, nobody guesses.
+        // Only the recovered exchange knows whether the journal has the order: until then it is unknown.
         log.warn({ err: error, orderId: order.orderId }, 'the paper exchange gave no answer');
         return { kind: 'unknown' };
       }
@@ -101,7 +101,7 @@ export function createExchangeCalls({
           if (event.kind === 'refused' && event.reason === 'market_not_resolved')
             return { kind: 'not_resolved' };
         }
-        // The exchange forgets a market when nobody holds anything of it any more.
+        // The exchange forgets a market when no account holds its tokens.
         return { kind: 'redeemed', yes: 0n, no: 0n, payout: 0n };
       } catch (error) {
         log.warn({ err: error, conditionId }, 'the paper exchange gave no answer to a redemption');

@@ -1,22 +1,22 @@
 /**
- * The sandbox in the process that leads the paper exchange. It lives as long as one term of that lead: when the
- * exchange has lost its journal and won it back, another replica may have led meanwhile, so what the sandbox has in
- * memory is thrown away and read again.
+ * The sandbox in the process that leads the paper exchange. It lives for one term of that lead: when the exchange loses
+ * the right to write and gets it back, another replica may have led in between, so the sandbox's memory is discarded and
+ * read again.
  */
 import type { JournalledExchange } from '@bellwether/exchange';
 import type { Sandbox, SandboxRequest, SandboxResponse } from '@bellwether/sandbox';
 
-/** What other replicas may ask for. */
+/** The calls that other replicas may make. */
 export interface SandboxCalls {
   request(request: SandboxRequest): Promise<SandboxResponse>;
-  /** The simulation balance, once per wallet for ever. */
+  /** Gives a wallet its simulation balance, once ever. */
   credit(wallet: string): Promise<void>;
 }
 
 export interface SandboxHolder extends SandboxCalls {
-  /** `null` while there is none. */
+  /** `null` while it is not open. */
   current(): Sandbox | null;
-  /** Opens it for the present term, if it is not open. */
+  /** Opens it for the current term, if it is not open. */
   ensure(): Promise<void>;
   close(): Promise<void>;
 }

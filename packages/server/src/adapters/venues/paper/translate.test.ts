@@ -56,7 +56,7 @@ describe('redemption', () => {
     ]);
   });
 
-  test('HALF rounds each outcome by itself, and nothing is lost between them', () => {
+  test('HALF rounds each outcome separately, and nothing is lost between them', () => {
     for (const [yes, no] of [
       [7n, 5n],
       [6n, 6n],
@@ -71,7 +71,7 @@ describe('redemption', () => {
     }
   });
 
-  test('of nothing is no evidence', () => {
+  test('of no tokens gives no evidence', () => {
     expect(toEvidence([entry([redeemed(0n, 0n, 0n)], facts('YES'))], VENUE)).toMatchObject({
       fills: [],
       markets: [],
@@ -80,7 +80,7 @@ describe('redemption', () => {
 });
 
 describe('markets', () => {
-  test('are named once with their first fill, from the entry alone', () => {
+  test('are recorded once with their first fill, from the entry alone', () => {
     const split = { kind: 'split', account: WALLET, conditionId: CONDITION, amount: 5n } as const;
     expect(toEvidence([entry([split]), entry([split])], VENUE).markets).toEqual([
       {
@@ -114,7 +114,7 @@ describe('markets', () => {
     },
   );
 
-  test('tell their resolution, whoever traded them', () => {
+  test('report their resolution, for all accounts that traded them', () => {
     const event = { kind: 'market_resolved', conditionId: CONDITION, payout: 'HALF' } as const;
     expect(toEvidence([entry([event])], VENUE).resolutions).toEqual([
       { conditionId: CONDITION, payout: 'HALF', at: 9_000 },

@@ -1,4 +1,4 @@
-/** The exchange's journal entries as the desk's evidence. Pure. */
+/** Translates the exchange's journal entries into the desk's evidence. Pure. */
 import type { EngineEvent, Entry } from '@bellwether/exchange';
 import { isAddress } from '@bellwether/protocol';
 import {
@@ -25,7 +25,7 @@ interface Draft extends Mutable<Omit<OutcomeEvidence, 'journal'>> {
   journal: OutcomeEvidence['journal'][number][];
 }
 
-/** Every wallet of this venue is an EVM address; other accounts are the exchange's own and no evidence of the desk's. */
+/** Wallets of this venue are EVM addresses; other accounts belong to the exchange and give the desk no evidence. */
 const HALF_PIPS = 5_000;
 const WHOLE_PIPS = 10_000;
 
@@ -34,13 +34,13 @@ const ENDS: Readonly<Record<DoneReason, OrderEventKind>> = {
   killed: 'rest_killed',
   canceled: 'canceled',
   self_trade: 'canceled',
-  // A market stops trading because it has come to its end: the outcome follows within minutes.
+  // A market stops trading at its end: the outcome follows within minutes.
   market_closed: 'market_resolved',
   expired: 'expired',
   market_resolved: 'market_resolved',
 };
 
-/** Two ends need a word more than the status says. */
+/** Two terminal reasons need more detail than the status. */
 const DETAILS: Partial<Record<DoneReason, string>> = {
   self_trade: 'canceled because an order of the same account would have matched it',
   market_closed: 'the market stopped trading; its outcome follows',
@@ -58,7 +58,7 @@ const factsOf = (markets: Markets, conditionId: string) => {
 const tokenOf = (markets: Markets, conditionId: string, outcome: 'YES' | 'NO'): string =>
   factsOf(markets, conditionId).tokenIds[outcome === 'YES' ? 0 : 1];
 
-/** @param venue whose markets these are */
+/** @param venue the venue of the markets */
 export function toEvidence(entries: readonly Entry[], venue: VenueId): Evidence {
   const outcomes = new Map<string, Draft>();
   const fills: FillEvidence[] = [];
@@ -109,7 +109,7 @@ export function toEvidence(entries: readonly Entry[], venue: VenueId): Evidence 
   return { outcomes: [...outcomes.values()], fills, markets: [...markets.values()], resolutions, deposits };
 }
 
-/** What is known of an order before its first event here: that it is open. */
+/** An order without earlier events here is open. */
 function draftOf(outcomes: Map<string, Draft>, orderId: string, at: number): Draft {
   let draft = outcomes.get(orderId);
   if (draft === undefined) {
@@ -157,7 +157,7 @@ function applyFill(draft: Draft, event: Event<'fill'>): void {
   draft.filled += event.size;
   draft.cost += event.cost;
   draft.fees += event.fee;
-  // Fills have rows of their own; the journal tells of the turns in an order's life.
+  // Fills have separate rows; the journal records the changes of an order's status.
   draft.status = requireTransition('signed', draft.status, 'filled_partly');
 }
 
@@ -208,7 +208,7 @@ export function conversions(event: Conversion, entry: Entry): FillEvidence[] {
   }
   const { yes, no, payout } = event;
   const pays = factsOf(entry.markets, event.conditionId).payout;
-  // Each outcome's tokens are rounded by themselves, as the exchange does it.
+  // Each outcome's tokens are rounded separately, as in the exchange.
   const toYes = pays === 'YES' ? yes : pays === 'HALF' ? yes / 2n : 0n;
   return [
     ...(yes > 0n ? [leg('YES', 'SELL', yes, toYes)] : []),
@@ -216,7 +216,7 @@ export function conversions(event: Conversion, entry: Entry): FillEvidence[] {
   ];
 }
 
-/** The order that the entry placed has its first answer now. */
+/** Sets the first answer of the order that the entry placed. */
 function answerSubmission(outcomes: Map<string, Draft>, entry: Entry): void {
   if (entry.command.kind !== 'place') return;
   const draft = outcomes.get(entry.command.order.orderId);
@@ -235,7 +235,7 @@ function answerSubmission(outcomes: Map<string, Draft>, entry: Entry): void {
       : { success: false, status: 'rejected', filled: 0n, cost: 0n, fees: 0n, errorCode: draft.errorCode };
 }
 
-/** What the venue says to the sender of an order: matched when anything was filled at once. */
+/** The venue's answer to a submission: matched when anything was filled at once. */
 export function answerOf(
   events: readonly EngineEvent[],
   orderId: string,

@@ -42,7 +42,7 @@ export function createPaperVenue(options: PaperVenueOptions): Venue {
   };
 }
 
-/** Balances are in memory, here or at the replica that leads, so they are asked for every time. */
+/** Balances are in memory, here or on the leading replica, so they are read every time. */
 function createAccounts({ balance }: Pick<ExchangeCalls, 'balance'>): Accounts {
   return {
     family: 'evm',

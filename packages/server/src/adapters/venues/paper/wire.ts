@@ -1,10 +1,10 @@
 /**
- * Calls between replicas as JSON text. Bigints and maps, which JSON lacks, travel in wrappers; nothing else does.
+ * Calls between replicas as JSON text. Bigints and maps, which JSON lacks, are wrapped; all other values are plain JSON.
  */
 const INTEGER = '$integer';
 const MAP = '$map';
 
-/** Nothing at all travels as null. */
+/** `undefined` is sent as null. */
 export const encode = (value: unknown): string =>
   JSON.stringify(value ?? null, (_key, part: unknown) => {
     if (typeof part === 'bigint') return { [INTEGER]: part.toString() };
@@ -12,7 +12,7 @@ export const encode = (value: unknown): string =>
     return part;
   });
 
-/** @throws SyntaxError when the text is no JSON */
+/** @throws SyntaxError when the text is not JSON */
 export const decode = (text: string): unknown =>
   JSON.parse(text, (_key, part: unknown) => {
     if (part === null || typeof part !== 'object') return part;
