@@ -156,7 +156,7 @@ describe('one effect', () => {
 
 /** Statements that no trade waits for: refused attempts, the search for expired leases of keys, background jobs. */
 const BESIDE_TRADES =
-  /k\.key_hash|record_refusals|chain_orders|sandbox_|webhook_endpoints|queue_webhook_events|last_called_at|pg_stat_activity|limit 1000|from traded_markets where/;
+  /k\.key_hash|record_refusals|chain_orders|fee_charges|durable_terms|sandbox_|webhook_endpoints|queue_webhook_events|last_called_at|pg_stat_activity|limit 1000|from traded_markets where/;
 
 /**
  * Round trips among the statements: a transaction is opened by a trip of its own, which carries all its reads, and

@@ -4,6 +4,11 @@ import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { familyOf, type WalletAddress } from '../domain/addresses.ts';
 import { concentration, exposure } from '../domain/exposure.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
+import {
+  CONCENTRATED_PORTFOLIO_PERCENT,
+  CONCENTRATION_FROM_MARKETS,
+  NEAR_RESOLUTION_MS,
+} from '../domain/thresholds.ts';
 import type { Caller } from '../ports/stores.ts';
 import type { KnownBalance, Venue } from '../ports/venue.ts';
 import {
@@ -21,9 +26,7 @@ import { filterOf, redeemsBy, scopeOf } from './venues.ts';
 export type PortfolioNeeds = PositionNeeds;
 
 const DAY_MS = 24 * 3_600_000;
-const CONCENTRATED_PCT = 50;
-const CONCENTRATION_FROM_MARKETS = 2;
-const CLOSING_SOON_HOURS = 24;
+const CLOSING_SOON_HOURS = NEAR_RESOLUTION_MS / 3_600_000;
 
 /** One venue's part. */
 interface Sheet {
@@ -152,7 +155,7 @@ function redeemable(positions: readonly Position[], venue: Venue): Notice[] {
 }
 
 function concentrated(name: string, topPct: number, markets: number): Notice[] {
-  if (markets < CONCENTRATION_FROM_MARKETS || topPct <= CONCENTRATED_PCT) return [];
+  if (markets < CONCENTRATION_FROM_MARKETS || topPct <= CONCENTRATED_PORTFOLIO_PERCENT) return [];
   return [
     {
       code: 'position_concentrated',

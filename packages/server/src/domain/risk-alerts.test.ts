@@ -2,17 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import type { MarketRecord } from './market.ts';
 import { nextSteps, type StepFacts } from './next-steps.ts';
-import {
-  type HeldInMarket,
-  MARKET_CLOSING_MS,
-  MAX_ALERTS,
-  NEAR_RESOLUTION_MS,
-  type OpenInMarket,
-  type RiskFacts,
-  riskAlerts,
-  VERY_NEAR_RESOLUTION_MS,
-} from './risk-alerts.ts';
+import { type HeldInMarket, type OpenInMarket, type RiskFacts, riskAlerts } from './risk-alerts.ts';
 import { DEFAULT_SAFEGUARDS } from './safeguards.ts';
+import { MARKET_CLOSING_MS, MAX_ALERTS, NEAR_RESOLUTION_MS, VERY_NEAR_RESOLUTION_MS } from './thresholds.ts';
 import { plainText } from './untrusted-text.ts';
 
 const NOW = 1_800_000_000_000;

@@ -1,30 +1,24 @@
 /**
- * An agent's present risks, from its positions, open orders and used budgets. Pure, with integers; every threshold is
- * a constant here. Messages name markets by id: titles are untrusted and never become part of a sentence.
+ * An agent's present risks, from its positions, open orders and used budgets. Pure, with integers; the thresholds are
+ * in `thresholds.ts`. Messages name markets by id: titles are untrusted and never become part of a sentence.
  */
 import { divide, formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { MarketRecord } from './market.ts';
 import { dailyCaps, type Safeguards, type Usage } from './safeguards.ts';
+import {
+  CONCENTRATED_PERCENT,
+  DEEP_DRAWDOWN_PERCENT,
+  DRAWDOWN_PERCENT,
+  MARKET_CLOSING_MS,
+  MAX_ALERTS,
+  NEAR_RESOLUTION_MS,
+  NEARLY_USED_PERCENT,
+  STALE_ORDER_MS,
+  VERY_NEAR_RESOLUTION_MS,
+} from './thresholds.ts';
 
 const HOUR_MS = 3_600_000;
 const PERCENT = 100n;
-
-/** An alert is raised from this share of a daily budget, in percent. */
-export const NEARLY_USED_PERCENT = 80n;
-/** Age from which an open order is stale. */
-export const STALE_ORDER_MS = 24 * HOUR_MS;
-/** An account with this share in one market is concentrated, in percent. */
-export const CONCENTRATED_PERCENT = 40n;
-/** Time to a market's end from which a position in it is near resolution: for information, and to act on. */
-export const NEAR_RESOLUTION_MS = 24 * HOUR_MS;
-export const VERY_NEAR_RESOLUTION_MS = 2 * HOUR_MS;
-/** Time to a market's end from which the alert says that its open orders are about to be canceled. */
-export const MARKET_CLOSING_MS = HOUR_MS;
-/** The day's loss, including unrealised losses, as a share of the account, in percent. */
-export const DRAWDOWN_PERCENT = 10n;
-export const DEEP_DRAWDOWN_PERCENT = 25n;
-/** The most severe are kept. */
-export const MAX_ALERTS = 100;
 
 export type Severity = 'critical' | 'warning' | 'info';
 const SEVERITIES: readonly Severity[] = ['critical', 'warning', 'info'];

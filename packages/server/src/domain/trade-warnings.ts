@@ -1,18 +1,15 @@
 /**
  * Warnings about a trade in a market. If the trade would be refused, the warning has the code of the refusal.
- * Pure; every threshold is a constant here. Messages contain no untrusted text.
+ * Pure; the thresholds are in `thresholds.ts`. Messages contain no untrusted text.
  */
-import { formatMicro, type Micro, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
+import { formatMicro, type Micro, pipsToNumber } from '@bellwether/contract/decimals';
 import type { Sweep } from './book-sweep.ts';
 import type { Book, MarketRecord } from './market.ts';
 import type { Trading } from './risk-alerts.ts';
 import { assess, type Safeguards, type TradeFacts } from './safeguards.ts';
+import { HIGH_IMPACT_PIPS, NEAR_RESOLUTION_MS, WIDE_SPREAD_PIPS } from './thresholds.ts';
 
 const HOUR_MS = 3_600_000;
-export const CLOSING_SOON_MS = 24 * HOUR_MS;
-export const WIDE_SPREAD_PIPS: Pips = 500;
-/** An average price worse than the best by this much: a trade of this size is expensive. */
-export const HIGH_IMPACT_PIPS: Pips = 200;
 /** The venue's smallest immediate BUY, in collateral. */
 const LEAST_IMMEDIATE_BUY: Micro = 1_000_000n;
 
@@ -76,7 +73,7 @@ function marketWarnings({ trading, market, now }: WarningFacts, warn: Warn): voi
     return;
   }
   const left = market.endDate - now;
-  if (left >= CLOSING_SOON_MS) return;
+  if (left >= NEAR_RESOLUTION_MS) return;
   const hours = Math.max(0, Math.round((left / HOUR_MS) * 10) / 10);
   warn('warning', 'market_closing_soon', `The market ends in ${hours} hours.`);
 }
