@@ -126,7 +126,7 @@ export interface FakeQuoteVenue extends VenueWith<'quotes' | 'paper'> {
   readonly outcomes: Map<string, OrderProgress>;
   readonly tokens: TokenAccount[];
   /** Settings of a test. */
-  readonly fate: {
+  readonly controls: {
     height: number;
     /** The chain does not answer. */
     silent: boolean;
@@ -187,7 +187,7 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
     ['KXTEST-1', fakeMarket('KXTEST-1')],
     ['KXTEST-2', fakeMarket('KXTEST-2')],
   ]);
-  const fate: FakeQuoteVenue['fate'] = {
+  const controls: FakeQuoteVenue['controls'] = {
     height: 1_000,
     silent: false,
     send: () => ({ kind: 'sent' }),
@@ -203,24 +203,25 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
   const tokens: TokenAccount[] = [];
   const markets = () => [...listed.values()];
   const spoken = <T>(value: T): T => {
-    if (fate.silent) throw new Error('the fake chain is silent');
+    if (controls.silent) throw new Error('the fake chain is silent');
     return value;
   };
   const answerQuote = (question: QuoteQuestion): VenueQuote =>
-    fate.quote?.(question) ?? quoteOf(listed.get(question.ticker) ?? null, question, fate.height, now());
+    controls.quote?.(question) ??
+    quoteOf(listed.get(question.ticker) ?? null, question, controls.height, now());
 
   const chain: Chain = {
-    status: () => (fate.silent ? 'the fake chain is silent' : 'ready'),
-    blockHeight: async () => spoken(fate.height),
+    status: () => (controls.silent ? 'the fake chain is silent' : 'ready'),
+    blockHeight: async () => spoken(controls.height),
     blockMs: async () => BLOCK_MS,
     async send(wire) {
       const signature = transactionId(readTransaction(wire));
       sent.push({ signature, wire });
-      return fate.silent ? { kind: 'unknown' } : fate.send(signature);
+      return controls.silent ? { kind: 'unknown' } : controls.send(signature);
     },
     landings: async (signatures) =>
       spoken(new Map(signatures.map((one) => [one, landed.get(one) ?? { kind: 'unseen' }]))),
-    simulate: async () => (fate.silent ? { kind: 'unknown' } : fate.simulation),
+    simulate: async () => (controls.silent ? { kind: 'unknown' } : controls.simulation),
     lamports: async () => spoken(100_000_000n),
     tokenAccount: async (owner, mint) =>
       spoken(tokens.find((one) => one.owner === owner && one.mint === mint) ?? null),
@@ -229,7 +230,7 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
     tokenAddress: async (owner, mint) => associatedTokenAddress(owner, mint, SOLANA_PROGRAMS.token),
     async buildDelegatedTransfer({ delegate, mint, amount }) {
       const built = fakeTransaction({ wallet: delegate, mint, amount });
-      return { ...built, lastValidBlockHeight: fate.height + VALID_BLOCKS };
+      return { ...built, lastValidBlockHeight: controls.height + VALID_BLOCKS };
     },
   };
   return {
@@ -242,8 +243,8 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
     landed,
     outcomes,
     tokens,
-    fate,
-    status: () => fate.status,
+    controls,
+    status: () => controls.status,
     markets: {
       announcesResolutions: false,
       canBeId: (text) => /^(?!0x|\d+$)[A-Za-z0-9._-]{1,120}$/.test(text),
@@ -292,11 +293,11 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
         ),
       quote: async (question) => answerQuote(question),
       progress: async (signature) =>
-        fate.silent ? { kind: 'unknown' } : (outcomes.get(signature) ?? { kind: 'unknown' }),
+        controls.silent ? { kind: 'unknown' } : (outcomes.get(signature) ?? { kind: 'unknown' }),
     },
     paper: {
       async credit(wallet) {
-        if (fate.creditFails) throw new Error('no credit today');
+        if (controls.creditFails) throw new Error('no credit today');
         credited.push(wallet as SolanaAddress);
       },
     },

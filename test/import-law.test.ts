@@ -201,7 +201,7 @@ const ruleFor = (from: string): Rule | undefined => {
 function violation(edge: Edge): string | null {
   const rule = ruleFor(edge.from);
   if (rule === undefined) return `${edge.from} is in no folder of the law`;
-  if (within(edge.to, 'server/main')) return `${edge.from} imports main, which nobody may`;
+  if (within(edge.to, 'server/main')) return `${edge.from} imports main, which is forbidden`;
   if (within(edge.to, 'server/service') && !within(edge.from, 'server/main'))
     return `${edge.from} imports the wiring; only main may`;
   const wires = ['server/service', 'server/wiring'].some((wiring) => within(edge.from, wiring));

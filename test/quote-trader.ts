@@ -25,7 +25,7 @@ export interface TraderB {
 export const BUY_TEN = { marketTicker: 'KXTEST-1', side: 'YES', action: 'BUY', amount: 10 };
 
 /** An agent with caps too high to matter and its own Solana key. */
-export async function newTraderB(service: TestService): Promise<TraderB> {
+export async function newQuoteTrader(service: TestService): Promise<TraderB> {
   const { agentId, apiKey, client } = await newAgent(service);
   const wallet = createFakeWallet();
   await client.updateSettings({

@@ -24,7 +24,7 @@ export function manualClock(start = Date.now()): ManualClock {
 
 const RESOLVE_AFTER_MS = 61_000;
 const ARCHIVE_AFTER_MS = 24 * 3_600_000 + 1_000;
-const PATIENCE_STEPS = 60;
+const MAX_STEPS = 60;
 
 /** Moves the clock to the market's end and the world past it, until the outcome is final. */
 export async function resolveMarket(
@@ -32,7 +32,7 @@ export async function resolveMarket(
   clock: ManualClock,
   conditionId: string,
 ): Promise<'YES' | 'NO' | 'HALF'> {
-  for (let i = 0; i < PATIENCE_STEPS; i += 1) {
+  for (let i = 0; i < MAX_STEPS; i += 1) {
     const market = service.exchange.market(conditionId);
     if (market === undefined) throw new Error('the market is archived');
     if (market.payout !== undefined) return market.payout;
@@ -49,7 +49,7 @@ export async function archiveMarket(
   clock: ManualClock,
   conditionId: string,
 ): Promise<void> {
-  for (let i = 0; i < PATIENCE_STEPS && service.exchange.market(conditionId) !== undefined; i += 1) {
+  for (let i = 0; i < MAX_STEPS && service.exchange.market(conditionId) !== undefined; i += 1) {
     clock.advance(ARCHIVE_AFTER_MS);
     await service.exchange.step();
   }

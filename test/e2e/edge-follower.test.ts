@@ -156,7 +156,7 @@ describe('the call between replicas', () => {
     await call(follower, 'GET', '/markets/orderbook/1').catch(() => {});
     await follower.needs.venues.default.markets.find('1').catch(() => {});
     await new Promise((resolve) => tap.close(resolve));
-    if (seen === undefined) throw new Error('the follower called nobody');
+    if (seen === undefined) throw new Error('the follower made no call');
     return seen;
   };
 

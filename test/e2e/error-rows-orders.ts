@@ -4,8 +4,8 @@ import { newAgent, restingOrder } from '../harness.ts';
 import {
   A_WALLET,
   bent,
-  bentSubmit,
   type Case,
+  changedSubmit,
   fee,
   get,
   limitedTrader,
@@ -139,7 +139,7 @@ export const ORDER_ROWS: readonly Case[] = [
   ['insufficient_balance', 'more than the account has', async () => trade(await marketBuy(trader, 50_000))],
   [
     'insufficient_balance',
-    'selling what is not held',
+    'selling tokens that are not held',
     async () =>
       trade(
         await buildLimitOrder({
@@ -256,10 +256,10 @@ export const ORDER_ROWS: readonly Case[] = [
   ['amount_not_allowed', 'a SELL with an amount', () => quoting({ action: 'SELL', shares: 1 })],
   ['shares_not_allowed', 'a BUY with shares', () => quoting({ shares: 1 })],
   ['too_many_decimals', 'seven decimals', () => quoting({ amount: 1.0000001 })],
-  ['invalid_solana_address', 'a wallet that is none', () => quoting({ userPublicKey: 'O0Il' })],
+  ['invalid_solana_address', 'an invalid wallet', () => quoting({ userPublicKey: 'O0Il' })],
   [
     'quote_not_found',
-    'a quote that nobody gave',
+    'an unknown quote',
     () => onChain.post('/venueb/agent/submit', { quoteId: 'x', signedTransaction: 'AAAA' }),
   ],
   [
@@ -270,10 +270,10 @@ export const ORDER_ROWS: readonly Case[] = [
   ],
   [
     'quote_expired',
-    'a blockhash that is dead',
+    'a dead blockhash',
     async () => {
       const quote = await onChain.quote();
-      quoteVenue.fate.height += 151;
+      quoteVenue.controls.height += 151;
       return onChain.submit(quote);
     },
   ],
@@ -288,7 +288,7 @@ export const ORDER_ROWS: readonly Case[] = [
   ],
   [
     'quote_mismatch',
-    'another side than was quoted',
+    'a side that was not quoted',
     async () => onChain.submit(await onChain.quote(), { side: 'NO' }),
   ],
   [
@@ -296,25 +296,25 @@ export const ORDER_ROWS: readonly Case[] = [
     'no transaction',
     async () => onChain.submit(await onChain.quote(), { signedTransaction: 'AAAA' }),
   ],
-  ['transaction_version_not_supported', 'version 1', () => bentSubmit(0, () => 0x81)],
-  ['transaction_mismatch', 'one byte of the message', () => bentSubmit(-6)],
+  ['transaction_version_not_supported', 'version 1', () => changedSubmit(0, () => 0x81)],
+  ['transaction_mismatch', 'one byte of the message', () => changedSubmit(-6)],
   [
     'transaction_not_signed',
-    'the transaction as it was quoted',
+    'the unsigned transaction',
     async () => {
       const quote = await onChain.quote();
       return onChain.submit(quote, { signedTransaction: quote.unsignedTransaction });
     },
   ],
-  ['transaction_signature_invalid', 'one byte of the signature', () => bentSubmit(5)],
+  ['transaction_signature_invalid', 'one byte of the signature', () => changedSubmit(5)],
   [
     'transaction_would_fail',
-    'what the chain would refuse',
+    'a transaction that the chain would refuse',
     async () => {
       const quote = await onChain.quote();
-      quoteVenue.fate.simulation = { kind: 'would_fail', reason: 'insufficient funds' };
+      quoteVenue.controls.simulation = { kind: 'would_fail', reason: 'insufficient funds' };
       const answer = await onChain.submit(quote);
-      quoteVenue.fate.simulation = { kind: 'unknown' };
+      quoteVenue.controls.simulation = { kind: 'unknown' };
       return answer;
     },
   ],
@@ -327,8 +327,8 @@ export const ORDER_ROWS: readonly Case[] = [
     () => fee({ amount: '100.000001', fromAddress: A_WALLET }),
   ],
   ['from_address_required', 'no wallet', () => fee({ amount: '0.25' })],
-  ['from_address_required', 'no wallet to tell of', () => get('/venueb/agent/delegation')],
-  ['invalid_solana_address', 'no base58', () => fee({ amount: '0.25', fromAddress: '0x12' })],
+  ['from_address_required', 'no wallet in the query', () => get('/venueb/agent/delegation')],
+  ['invalid_solana_address', 'not base58', () => fee({ amount: '0.25', fromAddress: '0x12' })],
   [
     'delegate_equals_owner',
     "the platform's own wallet",

@@ -30,10 +30,10 @@ export const REQUEST_ROWS: readonly Case[] = [
   ],
   ['invalid_request', 'a control character', () => post('/agents/register', { name: 'a\u0000b' })],
   ['invalid_request', 'half a surrogate pair', () => post('/agents/register', '{"name":"\\ud800"}')],
-  ['invalid_request', 'an order id that is none', () => get('/markets/orders/0x12')],
-  ['invalid_request', 'a body that is no object', () => trade([1, 2])],
+  ['invalid_request', 'an invalid order id', () => get('/markets/orders/0x12')],
+  ['invalid_request', 'a body that is not an object', () => trade([1, 2])],
   ['invalid_json', 'broken JSON', () => trade('{"order":')],
-  ['invalid_json', 'a poisoned prototype', () => trade('{"__proto__": {"a": 1}}')],
+  ['invalid_json', 'a body with `__proto__`', () => trade('{"__proto__": {"a": 1}}')],
   ['body_required', 'no body', () => call(service, 'POST', '/markets/trade', { key: trader.apiKey })],
   ['body_required', 'an empty body', () => trade('')],
   ['body_too_large', 'a body over 64 KiB', () => trade({ reasoning: 'x'.repeat(70_000) })],
@@ -45,14 +45,10 @@ export const REQUEST_ROWS: readonly Case[] = [
   ],
   ['route_not_found', 'an unknown route', () => get('/nowhere')],
   ['method_not_allowed', 'a wrong method', () => call(service, 'PUT', '/agents/me')],
-  ['method_not_allowed', 'a wrong method on a path that a pattern fits', () => get('/markets/trade')],
+  ['method_not_allowed', 'a wrong method on a path that also matches a pattern', () => get('/markets/trade')],
   ['unauthorized', 'no key', () => call(service, 'GET', '/agents/me')],
   ['unauthorized', 'a malformed key', () => get('/agents/me', 'bw_nonsense')],
-  [
-    'unauthorized',
-    'a well-formed key that nobody has',
-    () => get('/agents/me', service.needs.secrets.newApiKey()),
-  ],
+  ['unauthorized', 'a well-formed unknown key', () => get('/agents/me', service.needs.secrets.newApiKey())],
   [
     'unauthorized',
     'another scheme',
@@ -61,7 +57,7 @@ export const REQUEST_ROWS: readonly Case[] = [
   ['owner_session_required', 'no session', () => call(service, 'GET', '/owner/agents')],
   [
     'owner_session_required',
-    'a session that nobody has',
+    'an unknown session',
     () => call(service, 'GET', '/owner/agents', { headers: { cookie: `bw_owner=${'A'.repeat(43)}` } }),
   ],
   ['origin_not_allowed', 'no origin', () => call(service, 'POST', '/owner/sign-out')],
@@ -148,7 +144,7 @@ export const REQUEST_ROWS: readonly Case[] = [
   ],
   [
     'wallet_owner_mismatch',
-    "somebody else's wallet",
+    "another owner's wallet",
     async () =>
       post('/wallet/credentials', await credentialBody(trader, { walletAddress: stranger.signer.address })),
   ],
@@ -173,7 +169,7 @@ export const REQUEST_ROWS: readonly Case[] = [
   ],
   [
     'link_challenge_invalid',
-    'a nonce that nobody made',
+    'an unknown nonce',
     () =>
       post('/wallet/link', {
         address: trader.funder,
@@ -192,7 +188,7 @@ export const REQUEST_ROWS: readonly Case[] = [
   ],
   [
     'wallet_not_found',
-    "positions of somebody else's wallet",
+    "positions of another owner's wallet",
     () => get(`/markets/current-positions?user=${stranger.signer.address}`),
   ],
   [
@@ -204,11 +200,7 @@ export const REQUEST_ROWS: readonly Case[] = [
       return post('/wallet/unlink', undefined, agent.apiKey);
     },
   ],
-  [
-    'webhook_not_found',
-    'a webhook that nobody has',
-    () => post(`/webhooks/${trader.agentId}/test`, undefined),
-  ],
+  ['webhook_not_found', 'an unknown webhook', () => post(`/webhooks/${trader.agentId}/test`, undefined)],
   [
     'webhook_url_refused',
     'a private address',
@@ -226,7 +218,7 @@ export const REQUEST_ROWS: readonly Case[] = [
   ],
   [
     'webhook_signature_invalid',
-    'a callback that nobody signed',
+    'an unsigned callback',
     () => call(service, 'POST', '/webhooks/inbound/venue', { body: { id: 1 } }),
   ],
   [
@@ -236,7 +228,11 @@ export const REQUEST_ROWS: readonly Case[] = [
   ],
 
   ['unknown_venue', 'a venue that is not enabled', () => withFields({ venue: 'nasdaq' })],
-  ['wrong_venue_route', 'venue B on the route of venue A', () => withFields({ venue: 'kalshi' })],
+  [
+    'wrong_venue_route',
+    'a quote venue on the route for signed orders',
+    () => withFields({ venue: 'kalshi' }),
+  ],
   ['market_not_found', 'a market that does not exist', () => get('/markets/nothing-like-this')],
   [
     'market_not_resolved',

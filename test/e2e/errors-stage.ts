@@ -22,7 +22,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
+import { BUY_TEN, newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
 export let service: TestService;
 export let limited: TestService;
@@ -88,7 +88,7 @@ export const credentialBody = async (agent: { signer: Signer }, fields: Record<s
 export const quoting = (fields: Record<string, unknown>) =>
   onChain.post('/venueb/agent/quote', { ...BUY_TEN, ...fields });
 /** A quote's signed transaction with one byte of it changed. */
-export const bentSubmit = async (
+export const changedSubmit = async (
   byte: number,
   change: (before: number) => number = (before) => before ^ 1,
 ) => {
@@ -111,7 +111,7 @@ export function useStage(): void {
     });
     trader = await newTrader(service);
     stranger = await newTrader(service);
-    onChain = await newTraderB(service);
+    onChain = await newQuoteTrader(service);
     [market, other] = (await openMarkets(trader.client)) as [Market, Market];
     negRisk = await aMarket(trader.client, '0.01', true);
   });

@@ -186,14 +186,14 @@ describe('refusing to start', () => {
     ['DATABASE_URL without MASTER_KEY', { DATABASE_URL: 'postgres://nobody@127.0.0.1:9/x' }, 'MASTER_KEY'],
     ['an unknown variable', { PAPER_SEEDS: '1' }, 'PAPER_SEEDS'],
     ['a wrong value', { RATE_LIMITS: 'maybe' }, 'RATE_LIMITS'],
-    ['a master key that is none', { MASTER_KEY: 'secret' }, 'MASTER_KEY'],
+    ['an invalid master key', { MASTER_KEY: 'secret' }, 'MASTER_KEY'],
   ] as const satisfies readonly (readonly [string, Record<string, string>, string])[];
 
   test.for(refusals)('%s: the message names it', async ([, env, named]) => {
     const dataDir = dataFolder();
     const { exit, output } = await startRefused({ dataDir, env });
     expect(exit).toEqual({ code: 1, signal: null });
-    expectSentence(output);
+    expectOneLineError(output);
     expect(output).toContain(named);
     expect(postgresOf(dataDir)).toEqual([]);
   });
@@ -211,7 +211,7 @@ describe('refusing to start', () => {
       env: { DATABASE_URL, MASTER_KEY: newMasterKey() },
     });
     expect(exit).toEqual({ code: 1, signal: null });
-    expectSentence(output);
+    expectOneLineError(output);
     expect(output).toContain('MASTER_KEY');
   });
 
@@ -223,7 +223,7 @@ describe('refusing to start', () => {
     const { exit, output } = await startRefused({ dataDir, port });
     server.close();
     expect(exit).toEqual({ code: 1, signal: null });
-    expectSentence(output);
+    expectOneLineError(output);
     expect(output).toContain(`Port ${port} is taken`);
     expect(postgresOf(dataDir)).toEqual([]);
   });
@@ -235,7 +235,7 @@ describe('refusing to start', () => {
     const before = await memoryOf(trader);
     const { exit, output } = await startRefused({ dataDir });
     expect(exit).toEqual({ code: 1, signal: null });
-    expectSentence(output);
+    expectOneLineError(output);
     expect(output).toContain(dataDir);
     expect(output).toContain('DATA_DIR');
     expect(await memoryOf(trader)).toEqual(before);
@@ -246,7 +246,7 @@ describe('refusing to start', () => {
 });
 
 /** Exactly one line for a person, without a stack. */
-function expectSentence(output: string): void {
+function expectOneLineError(output: string): void {
   expect(output.trim().split('\n')).toHaveLength(1);
   expect(output).toMatch(/^Bellwether cannot start: .+[.?]\n$/);
 }

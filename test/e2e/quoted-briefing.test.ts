@@ -3,7 +3,7 @@ import type { Briefing } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { call, newAgent, newTrader } from '../harness.ts';
 import {
-  buyOnA,
+  buyBySignedOrder,
   fake,
   get,
   late,
@@ -27,7 +27,7 @@ const DAY = 24 * 3_600_000;
 describe('briefing', () => {
   test('covers both venues, each with its own counts; filters by venue or wallet', async () => {
     const both = await onBoth();
-    await buyOnA(both);
+    await buyBySignedOrder(both);
     const ticker = newTicker();
     const common = { agentId: both.agentId, wallet: both.wallet, ticker: ticker.id };
     await placed(common);

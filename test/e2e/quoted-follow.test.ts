@@ -14,7 +14,7 @@ import {
   randomSignature,
 } from '../fake-quote-venue.ts';
 import { startTestService, type TestService } from '../harness.ts';
-import { newTraderB, type TraderB } from '../quote-trader.ts';
+import { newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let venue: FakeQuoteVenue;
@@ -25,12 +25,12 @@ beforeAll(async () => {
   venue = createFakeQuoteVenue();
   service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [venue] });
   sql = openPool(service.databaseUrl, { max: 2 });
-  trader = await newTraderB(service);
+  trader = await newQuoteTrader(service);
   return () => sql.end();
 });
 
 afterEach(() => {
-  Object.assign(venue.fate, {
+  Object.assign(venue.controls, {
     silent: false,
     send: () => ({ kind: 'sent' }),
     simulation: { kind: 'unknown' },
@@ -99,7 +99,7 @@ describe('a transaction that lands', () => {
   });
 
   test('is partially filled when the venue returns the rest', async () => {
-    const who = await newTraderB(service);
+    const who = await newQuoteTrader(service);
     const { orderId, txSignature } = await who.trade();
     venue.landed.set(txSignature, { kind: 'landed' });
     venue.outcomes.set(txSignature, {
@@ -136,7 +136,7 @@ describe('a transaction that lands', () => {
   });
 
   test('is reverted when nothing is filled, and does not count as a trade then', async () => {
-    const who = await newTraderB(service);
+    const who = await newQuoteTrader(service);
     const { orderId, txSignature } = await who.trade();
     venue.landed.set(txSignature, { kind: 'landed' });
     // Closed, but neither filled nor returned: proves nothing.
@@ -159,7 +159,7 @@ describe('a transaction that lands', () => {
   });
 
   test('fails on the chain', async () => {
-    const who = await newTraderB(service);
+    const who = await newQuoteTrader(service);
     const { orderId, txSignature } = await who.trade();
     venue.landed.set(txSignature, { kind: 'failed', reason: 'InstructionError: insufficient funds' });
     const order = await until(orderId, 'failed', who);
@@ -172,7 +172,7 @@ describe('a transaction that lands', () => {
   });
 
   test('delivers to another wallet: the position belongs to that wallet', async () => {
-    const who = await newTraderB(service);
+    const who = await newQuoteTrader(service);
     const receiver = createFakeWallet().address;
     const { orderId, txSignature } = await who.trade({ destinationWallet: receiver });
     venue.fill(txSignature, fills(16_000_000n, 9_600_000n));
@@ -183,7 +183,7 @@ describe('a transaction that lands', () => {
   });
 
   test('sells more than the desk recorded: the excess has no gain', async () => {
-    const who = await newTraderB(service);
+    const who = await newQuoteTrader(service);
     const bought = await who.trade();
     venue.fill(bought.txSignature, fills(16_000_000n, 9_600_000n));
     await until(bought.orderId, 'filled', who);
@@ -212,8 +212,8 @@ describe('a transaction that lands', () => {
 
 describe('a transaction that does not land', () => {
   test('is sent again, byte for byte, until its blockhash is dead; then trade and amount are returned', async () => {
-    const who = await newTraderB(service);
-    venue.fate.send = () => ({ kind: 'unknown' });
+    const who = await newQuoteTrader(service);
+    venue.controls.send = () => ({ kind: 'unknown' });
     const { orderId, txSignature } = await who.trade();
     const sends = () => venue.sent.filter(({ signature }) => signature === txSignature);
     await expect
@@ -229,26 +229,26 @@ describe('a transaction that does not land', () => {
     expect(await who.usage()).toEqual({ trades: 1, amount: 10 });
     const { lastValidBlockHeight } = await who.order(orderId);
     // Too old to be sent, too recent to be dead.
-    venue.fate.height = lastValidBlockHeight + 2;
+    venue.controls.height = lastValidBlockHeight + 2;
     await new Promise((resolve) => setTimeout(resolve, 600));
     const count = sends().length;
     await followChainOrders(service.needs);
     expect((await who.order(orderId)).status).toBe('submitted');
-    venue.fate.silent = true;
-    venue.fate.height = lastValidBlockHeight + 200;
+    venue.controls.silent = true;
+    venue.controls.height = lastValidBlockHeight + 200;
     await new Promise((resolve) => setTimeout(resolve, 600));
     await followChainOrders(service.needs);
     // Silence proves nothing.
     expect((await who.order(orderId)).status).toBe('submitted');
-    venue.fate.silent = false;
+    venue.controls.silent = false;
     expect(await until(orderId, 'expired', who)).toMatchObject({ orderStatus: 3, errorCode: 'not_landed' });
     expect(sends()).toHaveLength(count);
     expect(await who.usage()).toEqual({ trades: 0, amount: 0 });
   });
 
   test('is refused by the node: reported at once, and again on a repeat', async () => {
-    const who = await newTraderB(service);
-    venue.fate.send = () => ({ kind: 'refused', reason: 'insufficient lamports' });
+    const who = await newQuoteTrader(service);
+    venue.controls.send = () => ({ kind: 'refused', reason: 'insufficient lamports' });
     const quote = await who.quote();
     const first = await who.submit(quote);
     expect(first).toMatchObject({
@@ -264,8 +264,8 @@ describe('a transaction that does not land', () => {
   });
 
   test('is refused because it has already landed: counts as landed', async () => {
-    const who = await newTraderB(service);
-    venue.fate.send = (signature) => {
+    const who = await newQuoteTrader(service);
+    venue.controls.send = (signature) => {
       venue.fill(signature, fills(16_000_000n, 9_600_000n));
       return { kind: 'refused', reason: 'AlreadyProcessed' };
     };
@@ -275,8 +275,8 @@ describe('a transaction that does not land', () => {
   });
 
   test('is followed although the first send got no answer', async () => {
-    const who = await newTraderB(service);
-    venue.fate.send = () => ({ kind: 'unknown' });
+    const who = await newQuoteTrader(service);
+    venue.controls.send = () => ({ kind: 'unknown' });
     const { orderId, txSignature, status } = await who.trade();
     expect(status).toBe('submitted');
     venue.fill(txSignature, fills(16_000_000n, 9_600_000n));
@@ -286,7 +286,7 @@ describe('a transaction that does not land', () => {
 
 describe('two replicas that follow the same order', () => {
   test('record every fill once', async () => {
-    const who = await newTraderB(service);
+    const who = await newQuoteTrader(service);
     const orders = await Promise.all(Array.from({ length: 20 }, () => who.trade()));
     for (const { txSignature } of orders) venue.fill(txSignature, fills(16_000_000n, 9_600_000n, 100_000n));
     // As if every lease had already expired.
@@ -311,7 +311,7 @@ describe('two replicas that follow the same order', () => {
 
 describe('a settled market', () => {
   test('is recorded; an order that no safeguard denies redeems the winner and does not count as a trade', async () => {
-    const who = await newTraderB(service);
+    const who = await newQuoteTrader(service);
     venue.listed.set('KXEND', fakeMarket('KXEND'));
     const bought = await who.trade({ marketTicker: 'KXEND' });
     venue.fill(bought.txSignature, fills(16_000_000n, 9_600_000n));
@@ -347,7 +347,7 @@ describe('a settled market', () => {
   });
 
   test('a failed redemption returns no trade, because it reserved none', async () => {
-    const who = await newTraderB(service);
+    const who = await newQuoteTrader(service);
     venue.listed.set('KXEND2', fakeMarket('KXEND2'));
     venue.settle('KXEND2', 'YES');
     await who.trade();
@@ -361,7 +361,7 @@ describe('a settled market', () => {
 
 describe('records', () => {
   test('are listed, filtered by status number, and the same on every route', async () => {
-    const who = await newTraderB(service);
+    const who = await newQuoteTrader(service);
     const filled = await who.trade();
     venue.fill(filled.txSignature, fills(16_000_000n, 9_600_000n));
     await until(filled.orderId, 'filled', who);
@@ -425,7 +425,7 @@ describe('records', () => {
       'failed',
       'filled',
     ]);
-    const stranger = await newTraderB(service);
+    const stranger = await newQuoteTrader(service);
     for (const id of [filled.orderId, filled.txSignature, 'nothing']) {
       expect(await stranger.get(`/venueb/agent/orders/${id}`)).toMatchObject({ status: 404 });
     }

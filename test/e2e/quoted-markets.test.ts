@@ -3,7 +3,7 @@ import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { call, newTrader } from '../harness.ts';
 import {
-  buyOnA,
+  buyBySignedOrder,
   fake,
   get,
   M,
@@ -118,7 +118,7 @@ describe('markets', () => {
 
   test('routes for signed orders name the quoted alternative', async () => {
     const trader = await newTrader(service);
-    const market = await buyOnA(trader);
+    const market = await buyBySignedOrder(trader);
     const request = {
       ...(await buildMarketOrder({
         signer: trader.signer,

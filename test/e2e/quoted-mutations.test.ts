@@ -122,7 +122,7 @@ const signedBy = (quote: Signed, signature: Uint8Array): Uint8Array =>
   withSignature(quote.wire, quote.by.wallet, signature);
 
 /** The same R with S + L: the same equation, encoded differently. */
-function secondSpelling(signature: Uint8Array): Uint8Array {
+function malleatedSignature(signature: Uint8Array): Uint8Array {
   const copy = Buffer.from(signature);
   const s = BigInt(`0x${Buffer.from(copy.subarray(32)).reverse().toString('hex')}`) + GROUP_ORDER;
   Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse().copy(copy, 32);
@@ -163,7 +163,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     codes: [...MISMATCH, ...MALFORMED],
     make: (quote, dice) => flipped(quote.wire, instructionsAt(quote), quote.wire.length, dice),
   },
-  'a bit of an instruction’s data, signed anew': {
+  'a bit of an instruction’s data, signed again': {
     codes: MISMATCH,
     make: (quote, dice) =>
       rebuilt(quote, (message) => {
@@ -176,7 +176,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
         };
       }),
   },
-  'two accounts swapped, signed anew': {
+  'two accounts swapped, signed again': {
     codes: MISMATCH,
     make: (quote, { at, count }) =>
       rebuilt(quote, (message) => {
@@ -187,7 +187,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
         return { ...message, staticAccounts: keys };
       }),
   },
-  'an instruction more, signed anew': {
+  'an additional instruction, signed again': {
     codes: MISMATCH,
     make: (quote, dice) =>
       rebuilt(quote, (message) => ({
@@ -195,7 +195,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
         instructions: [...message.instructions, pick(message.instructions, dice)],
       })),
   },
-  'an instruction less, signed anew': {
+  'a missing instruction, signed again': {
     codes: MISMATCH,
     make: (quote, dice) =>
       rebuilt(quote, (message) => ({
@@ -205,7 +205,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
         ),
       })),
   },
-  'the same as a legacy message, signed anew': {
+  'the same as a legacy message, signed again': {
     codes: MISMATCH,
     make: (quote) => rebuilt(quote, (message) => ({ ...message, version: 'legacy' })),
   },
@@ -221,12 +221,12 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     codes: MALFORMED,
     make: ({ wire }, { at }) => wire.slice(0, 1 + (at % (wire.length - 1))),
   },
-  'bytes more at the end': {
+  'extra bytes at the end': {
     codes: MALFORMED,
     make: ({ wire }, { at, count }) =>
       new Uint8Array([...wire, ...new Uint8Array(1 + (count % 40)).fill(at)]),
   },
-  'more than a packet holds': {
+  'larger than a packet': {
     codes: MALFORMED,
     make: ({ wire }, { count }) => new Uint8Array([...wire, ...new Uint8Array(1_233 - wire.length + count)]),
   },
@@ -252,9 +252,9 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
       return signedBy(quote, signatureOf(stranger.signTransaction(renamed)));
     },
   },
-  'the signature in another spelling': {
+  'the same signature, encoded differently': {
     codes: INVALID,
-    make: (quote) => signedBy(quote, secondSpelling(signatureOf(quote.wire))),
+    make: (quote) => signedBy(quote, malleatedSignature(signatureOf(quote.wire))),
   },
   'the transaction of another quote': {
     codes: MISMATCH,
@@ -265,7 +265,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     codes: MALFORMED,
     make: ({ wire }, dice) => ({ text: spelled(wire, dice) }),
   },
-  'no base64 at all': {
+  'not base64': {
     codes: MALFORMED,
     make: ({ wire }, { at }) => {
       const text = toBase64(wire);
@@ -277,7 +277,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     codes: UNKNOWN,
     make: ({ wire }) => ({ by: other, text: toBase64(wire) }),
   },
-  'a quote that never was': {
+  'an unknown quote': {
     codes: UNKNOWN,
     make: ({ quoteId, wire }) => ({
       quoteId: quoteId.replace(/.{4}$/, (end) => (end === '0000' ? '0001' : '0000')),

@@ -3,7 +3,7 @@ import { type Briefing, type Position, SolanaSigner } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { call, newAgent } from '../harness.ts';
 import {
-  buyOnA,
+  buyBySignedOrder,
   fake,
   get,
   late,
@@ -22,7 +22,7 @@ useStage();
 describe('positions and portfolio', () => {
   test('cover both venues, each with its name, and filter by venue', async () => {
     const both = await onBoth();
-    const onA = await buyOnA(both);
+    const onA = await buyBySignedOrder(both);
     const ticker = newTicker({ endDate: Date.now() + 3 * 3_600_000 });
     await placed({ agentId: both.agentId, wallet: both.wallet, ticker: ticker.id, fee: 100_000n });
     const all = (await get('/markets/current-positions', both.apiKey)).body as Position[];
@@ -193,7 +193,7 @@ describe('positions and portfolio', () => {
     const both = await onBoth();
     await placed({ agentId: both.agentId, wallet: both.wallet, ticker: newTicker().id });
     expect((await get('/markets/portfolio', both.apiKey)).body.warnings).toEqual([]);
-    fake.fate.silent = true;
+    fake.controls.silent = true;
     try {
       await new Promise((resolve) => setTimeout(resolve, 1_700));
       const portfolio = (await get('/markets/portfolio', both.apiKey)).body;
@@ -206,7 +206,7 @@ describe('positions and portfolio', () => {
       expect(first.warnings[0].message).toContain('not known');
       expect((await get('/markets/portfolio?venue=polymarket', both.apiKey)).body.warnings).toEqual([]);
     } finally {
-      fake.fate.silent = false;
+      fake.controls.silent = false;
     }
   });
 

@@ -14,7 +14,7 @@ import {
   fakeTransaction,
 } from '../fake-quote-venue.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
-import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
+import { BUY_TEN, newQuoteTrader, type TraderB } from '../quote-trader.ts';
 import { type ManualClock, manualClock } from '../world.ts';
 
 let service: TestService;
@@ -26,11 +26,11 @@ beforeAll(async () => {
   clock = manualClock();
   venue = createFakeQuoteVenue('kalshi', clock.now);
   service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [venue], clock });
-  trader = await newTraderB(service);
+  trader = await newQuoteTrader(service);
 });
 
 afterEach(() => {
-  Object.assign(venue.fate, {
+  Object.assign(venue.controls, {
     silent: false,
     simulation: { kind: 'unknown' },
     quote: null,
@@ -120,7 +120,7 @@ describe('a quote', () => {
 
   test('expires with its blockhash when that is earlier', async () => {
     const wallet = trader.wallet.address;
-    venue.fate.quote = (question) => ({
+    venue.controls.quote = (question) => ({
       kind: 'executable',
       market: fakeMarket(question.ticker),
       amounts: {
@@ -132,7 +132,7 @@ describe('a quote', () => {
         isRedemption: false,
       },
       ...fakeTransaction({ wallet, mint: venue.quotes.collateralMint, amount: 10_000_000n }),
-      lastValidBlockHeight: venue.fate.height + 100,
+      lastValidBlockHeight: venue.controls.height + 100,
       expectedEnd: clock.now() + 40_000,
     });
     expect((await trader.quote()).expiresAt).toBe(clock.now() + 40_000);
@@ -160,7 +160,7 @@ describe('a quote', () => {
   test.each(Object.keys(QUOTE_ERRORS) as QuoteErrorCode[])(
     'that is unavailable (%s) has an error code, and submitting it is refused',
     async (code) => {
-      venue.fate.quote = () => ({
+      venue.controls.quote = () => ({
         kind: 'degraded',
         code,
         message: code === 'kyc_required' ? 'Verify at https://example.org\u202e/x' : null,
@@ -187,7 +187,7 @@ describe('a quote', () => {
   );
 
   test('is degraded, not refused, while paper money cannot be credited', async () => {
-    venue.fate.creditFails = true;
+    venue.controls.creditFails = true;
     expect((await trader.quote()).quoteErrorCode).toBe('venue_unavailable');
   });
 
@@ -200,9 +200,9 @@ describe('a quote', () => {
       );
     const first = await keyed('one');
     expect((await keyed('one')).body).toEqual(first.body);
-    venue.fate.creditFails = true;
+    venue.controls.creditFails = true;
     expect((await keyed('two')).body.quoteErrorCode).toBe('venue_unavailable');
-    venue.fate.creditFails = false;
+    venue.controls.creditFails = false;
     expect((await keyed('two')).body.quoteErrorCode).toBeUndefined();
   });
 });
@@ -261,7 +261,7 @@ describe('a submit', () => {
   };
 
   test('of another agent’s quote is refused like an unknown quote', async () => {
-    const other = await newTraderB(service);
+    const other = await newQuoteTrader(service);
     const quote = await other.quote();
     const theirs = await trader.submit(quote, {
       signedTransaction: other.wallet.sign(quote.unsignedTransaction),
@@ -384,25 +384,25 @@ describe('a submit', () => {
       { kind: 'ok', changes: [change, { ...change, mint: outcome, before: 1n, after: 0n }] },
       { kind: 'ok', changes: [{ ...change, authorityChanged: true }] },
     ] as const) {
-      venue.fate.simulation = simulation;
+      venue.controls.simulation = simulation;
       expect(await trader.submit(quote)).toMatchObject({
         status: 400,
         body: { code: 'transaction_would_fail' },
       });
     }
-    venue.fate.simulation = {
+    venue.controls.simulation = {
       kind: 'ok',
       changes: [change, { ...change, mint: null, before: 5n, after: 1n }],
     };
     expect((await trader.submit(quote)).status).toBe(200);
-    venue.fate.simulation = { kind: 'unknown' };
+    venue.controls.simulation = { kind: 'unknown' };
     expect((await trader.submit(await trader.quote())).status).toBe(200);
   });
 
   test('is refused when too late by our clock, or by the chain’s', async () => {
     const late = await trader.quote();
     const dead = await trader.quote();
-    venue.fate.height += 151;
+    venue.controls.height += 151;
     expect(await trader.submit(dead)).toMatchObject({ status: 400, body: { code: 'quote_expired' } });
     const fresh = await trader.quote();
     clock.advance(119_999);
@@ -433,10 +433,10 @@ describe('a submit', () => {
   test('to a venue that accepts nothing is refused before anything is reserved', async () => {
     const quote = await trader.quote();
     const before = await trader.usage();
-    venue.fate.status = 'the node does not answer';
+    venue.controls.status = 'the node does not answer';
     expect(await trader.submit(quote)).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
     expect(await trader.usage()).toEqual(before);
-    venue.fate.status = 'ready';
+    venue.controls.status = 'ready';
     expect((await trader.submit(quote)).status).toBe(200);
   });
 });

@@ -166,7 +166,7 @@ export async function onBoth(): Promise<OnBoth> {
   return { ...trader, solana, wallet: solana.address };
 }
 
-export const buyOnA = async (trader: Trader, amount = 20): Promise<Market> => {
+export const buyBySignedOrder = async (trader: Trader, amount = 20): Promise<Market> => {
   const [market] = (await openMarkets(trader.client)) as [Market];
   await trader.client.placeTrade(
     await buildMarketOrder({

@@ -3,7 +3,7 @@ import { linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
 import { describe, expect, test, vi } from 'vitest';
 import { call, newAgent, startTestService } from '../harness.ts';
 import {
-  buyOnA,
+  buyBySignedOrder,
   fake,
   get,
   M,
@@ -72,20 +72,20 @@ describe('context and journal', () => {
   test('while the chain is silent the context has no account', async () => {
     const both = await onBoth();
     const { id } = newTicker();
-    fake.fate.silent = true;
+    fake.controls.silent = true;
     try {
       const { status, body } = await get(`/markets/context/${id}?side=BUY&size=13`, both.apiKey);
       expect(status).toBe(200);
       expect(body.account).toBeNull();
       expect(body.warnings.map(({ code }: { code: string }) => code)).not.toContain('insufficient_balance');
     } finally {
-      fake.fate.silent = false;
+      fake.controls.silent = false;
     }
   });
 
   test('the journal and the leaderboard cover both venues; the journal filters by venue', async () => {
     const both = await onBoth();
-    await buyOnA(both);
+    await buyBySignedOrder(both);
     const orderId = await placed({
       agentId: both.agentId,
       wallet: both.wallet,

@@ -10,7 +10,7 @@ import {
   fakeMarket,
 } from '../fake-quote-venue.ts';
 import { aMarket, call, newTrader, startTestService, type TestService } from '../harness.ts';
-import { BUY_TEN, newTraderB, type TraderB } from '../quote-trader.ts';
+import { BUY_TEN, newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let venue: FakeQuoteVenue;
@@ -132,7 +132,7 @@ describe('safeguards over both venues', () => {
   });
 
   test('a revoked key submits nothing, even while it is cached', async () => {
-    const agent = await newTraderB(service);
+    const agent = await newQuoteTrader(service);
     const quote = await agent.quote();
     const { keyId } = (await service.needs.agents.callerByKeyHash(
       service.needs.secrets.hash(agent.apiKey),
@@ -145,7 +145,7 @@ describe('safeguards over both venues', () => {
 
 describe('concurrent use of one quote', () => {
   test('ten simultaneous submits of the same transaction have one effect and one answer', async () => {
-    const agent = await newTraderB(service);
+    const agent = await newQuoteTrader(service);
     const quote = await agent.quote();
     const answers = await Promise.all(Array.from({ length: 10 }, () => agent.submit(quote)));
     expect(new Set(answers.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
@@ -154,25 +154,25 @@ describe('concurrent use of one quote', () => {
   });
 
   test('a submit whose duplicate is recorded during its simulation gets the first answer, too', async () => {
-    const agent = await newTraderB(service);
+    const agent = await newQuoteTrader(service);
     const quote = await agent.quote();
     const { chain } = venue.quotes;
     const { simulate } = chain;
-    let twin: ReturnType<typeof agent.submit> | undefined;
+    let duplicate: ReturnType<typeof agent.submit> | undefined;
     chain.simulate = async (...question) => {
       chain.simulate = simulate;
-      twin = agent.submit(quote);
-      await twin;
+      duplicate = agent.submit(quote);
+      await duplicate;
       return simulate(...question);
     };
     const answer = await agent.submit(quote);
     expect(answer).toMatchObject({ status: 200, body: { success: true } });
-    expect(answer.body).toEqual((await twin)?.body);
+    expect(answer.body).toEqual((await duplicate)?.body);
     expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
   });
 
   test('of a simultaneous submit and cancel one succeeds', async () => {
-    const agent = await newTraderB(service);
+    const agent = await newQuoteTrader(service);
     for (let i = 0; i < 10; i += 1) {
       const quote = await agent.quote();
       const [submitted, canceled] = await Promise.all([
@@ -187,7 +187,7 @@ describe('concurrent use of one quote', () => {
 });
 
 /** A service that records orders and dies before it sends them. */
-async function mute(
+async function startServiceThatNeverSends(
   on: Pick<TestService, 'databaseUrl' | 'masterKey'>,
   quoting: FakeQuoteVenue,
 ): Promise<TestService> {
@@ -208,8 +208,8 @@ describe('between recording and sending', () => {
   test('after a crash the next process sends the order', async () => {
     const quoting = createFakeQuoteVenue();
     const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
-    const dying = await mute(first, quoting);
-    const agent = await newTraderB(dying);
+    const dying = await startServiceThatNeverSends(first, quoting);
+    const agent = await newQuoteTrader(dying);
     // The other replica's jobs are running: it takes over the order after some seconds.
     const { orderId, txSignature, status } = await agent.trade();
     expect({ status, sent: quoting.sent.length }).toEqual({ status: 'submitted', sent: 0 });
@@ -239,9 +239,9 @@ describe('between recording and sending', () => {
   test('an order can be canceled, and is then never sent', async () => {
     const quoting = createFakeQuoteVenue();
     const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
-    const dying = await mute(first, quoting);
+    const dying = await startServiceThatNeverSends(first, quoting);
     Object.assign(first.needs, { chainOrders: { ...first.needs.chainOrders, claim: async () => [] } });
-    const agent = await newTraderB(dying);
+    const agent = await newQuoteTrader(dying);
     const byRoute: ((order: { orderId: string; venueOrderId: string }) => Promise<string[]>)[] = [
       async ({ orderId }) => (await agent.post('/venueb/agent/cancel', { orderId })).body.canceled,
       async ({ venueOrderId }) => (await agent.post('/venueb/agent/cancel', { venueOrderId })).body.canceled,
@@ -272,7 +272,7 @@ describe('between recording and sending', () => {
 
 describe('a cancel', () => {
   test('withdraws a quote that was not submitted', async () => {
-    const agent = await newTraderB(service);
+    const agent = await newQuoteTrader(service);
     const quote = await agent.quote();
     const cancel = () => agent.post('/kalshi/agent/cancel', { orderId: quote.quoteId });
     expect((await cancel()).body).toEqual({
@@ -286,7 +286,7 @@ describe('a cancel', () => {
       status: 400,
       body: { code: 'order_id_required' },
     });
-    const stranger = await newTraderB(service);
+    const stranger = await newQuoteTrader(service);
     expect(await stranger.post('/venueb/agent/cancel', { orderId: quote.quoteId })).toMatchObject({
       status: 404,
       body: { code: 'order_not_found' },
@@ -294,7 +294,7 @@ describe('a cancel', () => {
   });
 
   test('of an order that may have been sent is refused with its latest end', async () => {
-    const agent = await newTraderB(service);
+    const agent = await newQuoteTrader(service);
     const other = await agent.quote();
     const { orderId, txSignature } = await agent.trade();
     await agent.client.updateSettings({ tradingPaused: true });
@@ -320,7 +320,7 @@ describe('a cancel', () => {
 
 describe('unused quotes', () => {
   test('are deleted some time after they expire; used ones stay', async () => {
-    const agent = await newTraderB(service);
+    const agent = await newQuoteTrader(service);
     const unused = await agent.quote();
     const { orderId } = await agent.trade();
     await service.needs.quotes.sweep(unused.expiresAt - 1);
@@ -350,7 +350,7 @@ describe('a quote', () => {
     ['beyond the amount of a day', { dailyTradeAmountLimit: 9 }, EXPOSED, /limit 9, used 0, asked 10/],
     ['beyond the value of a position', { maxPositionValue: 9 }, 'max_position_value_exceeded', /limit 9/],
   ] as const)('%s holds no transaction, and says the limit', async (_name, settings, code, figures) => {
-    const trader = await newTraderB(service);
+    const trader = await newQuoteTrader(service);
     await trader.client.updateSettings(settings);
     const quote = await trader.quote();
     expect(quote).toMatchObject({ quoteErrorCode: code, previewOnly: false, inAmount: '10000000' });
@@ -364,7 +364,7 @@ describe('a quote', () => {
   });
 
   test('reserves no budget, and takes the remaining budget into account', async () => {
-    const trader = await newTraderB(service);
+    const trader = await newQuoteTrader(service);
     await trader.client.updateSettings({ maxTradesPerDay: 1 });
     for (let nth = 0; nth < 5; nth += 1) expect((await trader.quote()).quoteErrorCode).toBeUndefined();
     const quoted = await trader.quote();
@@ -375,7 +375,7 @@ describe('a quote', () => {
   });
 
   test('of a redemption is executable regardless of the safeguards', async () => {
-    const trader = await newTraderB(service);
+    const trader = await newQuoteTrader(service);
     await trader.client.updateSettings({ tradingPaused: true, maxTradesPerDay: 0 });
     venue.listed.set('KXPAID', fakeMarket('KXPAID'));
     venue.settle('KXPAID', 'YES');
@@ -385,7 +385,7 @@ describe('a quote', () => {
   });
 
   test('without a wallet remains a preview', async () => {
-    const trader = await newTraderB(service);
+    const trader = await newQuoteTrader(service);
     await trader.client.updateSettings({ tradingPaused: true });
     const { body } = await trader.post('/venueb/agent/quote', BUY_TEN);
     expect(body).toMatchObject({ previewOnly: true });

@@ -88,12 +88,12 @@ describe('ownership', () => {
     expect(fake.credited).toEqual(
       expect.arrayContaining([(linked as SolanaSigner).address, (named as SolanaSigner).address]),
     );
-    fake.fate.creditFails = true;
+    fake.controls.creditFails = true;
     try {
       const result = await linkSolanaWallet(agent.client, broke as SolanaSigner);
       expect(result.success).toBe(true);
     } finally {
-      fake.fate.creditFails = false;
+      fake.controls.creditFails = false;
     }
     expect((await agent.client.getMe()).solAddress).toBe((broke as SolanaSigner).address);
   });

@@ -9,7 +9,7 @@ import {
 import { beforeAll, expect, test } from 'vitest';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
-import { newTraderB } from '../quote-trader.ts';
+import { newQuoteTrader } from '../quote-trader.ts';
 
 let service: TestService;
 let trader: Trader;
@@ -96,7 +96,7 @@ test('the context shows the position, and the figures that would deny a trade', 
 });
 
 test('the same for Solana wallets', async () => {
-  const agent = await newTraderB(service);
+  const agent = await newQuoteTrader(service);
   await agent.trade();
   const wallet = agent.wallet.address;
   await agent.client.updateSolAddress('4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T');

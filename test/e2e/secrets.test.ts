@@ -163,10 +163,10 @@ async function driveAgent(): Promise<void> {
 
 /** Wrong keys, keys where none belongs, and a database that fails under the request. */
 async function driveFaults(): Promise<void> {
-  const nobody = service.needs.secrets.newApiKey();
-  secrets.set('a key that nobody has', nobody);
+  const unknownKey = service.needs.secrets.newApiKey();
+  secrets.set('an unknown key', unknownKey);
   const mistyped = `${firstKey.slice(0, 40)}${firstKey[40] === 'x' ? 'y' : 'x'}${firstKey.slice(41)}`;
-  for (const key of [nobody, mistyped, `${firstKey} `, secrets.get('private key 0') as string])
+  for (const key of [unknownKey, mistyped, `${firstKey} `, secrets.get('private key 0') as string])
     await tell('GET', '/agents/me', { key });
   await tell('GET', '/agents/me', { headers: { authorization: `Basic ${firstKey}` } });
   await tell('GET', '/agents/me', { headers: { 'x-api-key': firstKey } });
@@ -205,7 +205,7 @@ async function driveEveryOperation(): Promise<void> {
     const body =
       operation.method === 'POST' ? { body: { ...bait, name: [bait], keyName: bait, order: bait } } : {};
     await tell(operation.method, path, { key: firstKey, ...body });
-    await tell(operation.method, path, { key: secrets.get('a key that nobody has') as string, ...body });
+    await tell(operation.method, path, { key: secrets.get('an unknown key') as string, ...body });
   }
 }
 

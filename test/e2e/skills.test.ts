@@ -155,7 +155,7 @@ describe('submission and review', () => {
     ['a long name', { skillName: 'x'.repeat(101) }, 'skillName'],
     ['a long description', { description: 'x'.repeat(1001) }, 'description'],
     ['a long version', { version: 'x'.repeat(51) }, 'version'],
-    ['nothing to follow', { howItWorks: '' }, 'howItWorks'],
+    ['an empty howItWorks', { howItWorks: '' }, 'howItWorks'],
     ['a control character', { howItWorks: 'a\u0000b' }, 'howItWorks'],
   ])('refuses %s', async (_what, fields, path) => {
     const { status, body } = await submit(fields);

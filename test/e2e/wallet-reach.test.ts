@@ -17,7 +17,7 @@ import {
   type Trader,
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { newTraderB, type TraderB } from '../quote-trader.ts';
+import { newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let owner: Visitor;
@@ -43,7 +43,7 @@ async function claim(agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [createFakeQuoteVenue()] });
   trader = await newTrader(service);
-  traderB = await newTraderB(service);
+  traderB = await newQuoteTrader(service);
   await traderB.trade();
   stranger = await newAgent(service, 'Stranger');
   outsider = await newAgent(service, 'Outsider');

@@ -26,7 +26,7 @@ import {
   type Trader,
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { newTraderB } from '../quote-trader.ts';
+import { newQuoteTrader } from '../quote-trader.ts';
 
 const OPERATOR_KEY = 'operator-key-of-the-restrictions-test';
 let service: TestService;
@@ -334,11 +334,11 @@ describe('locks and the usage of the day', () => {
 
 describe('Solana wallets', () => {
   test('the pause follows a Solana wallet: quotes for it, its solAddress, its link', async () => {
-    const agent = await newTraderB(service);
+    const agent = await newQuoteTrader(service);
     await agent.trade();
     const owner = await claimed(agent);
     await pause(owner, agent);
-    const other = await newTraderB(service);
+    const other = await newQuoteTrader(service);
     // The quote or the submit reports it.
     const answered = async () => {
       const quoted = await other.quote({ userPublicKey: agent.wallet.address });

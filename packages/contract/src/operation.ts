@@ -64,7 +64,7 @@ export interface Operation {
   /** Default `near`. */
   readonly unknownFields?: UnknownFields;
   /** An array in the body whose items are validated separately: a malformed item is refused alone. */
-  readonly judgedAlone?: string;
+  readonly checkedSeparately?: string;
   /** Advice for a missing body, where that of the registry is not enough. */
   readonly bodyRequiredFix?: string;
   /** Default LIMITS.bodyBytes. */

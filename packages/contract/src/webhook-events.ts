@@ -59,7 +59,7 @@ export const FillEventData = Type.Object({
 export const MarketResolvedEventData = Type.Object({
   marketId: Nullable(Type.String()),
   marketConditionId: Type.String(),
-  marketQuestion: Nullable(Type.String({ description: 'written by strangers' })),
+  marketQuestion: Nullable(Type.String({ description: 'written by third parties' })),
   payout: Type.Union([Type.Literal('YES'), Type.Literal('NO'), Type.Literal('HALF')], {
     description: 'which outcome pays 1; HALF: both pay 0.5',
   }),

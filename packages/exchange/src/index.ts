@@ -1,5 +1,5 @@
 /**
- * The paper exchange as its embedder sees it. Everything else in this package is private to it.
+ * The paper exchange's public interface. The rest of the package is private.
  */
 export { EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
 export { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';

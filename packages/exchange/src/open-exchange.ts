@@ -1,12 +1,12 @@
 /**
- * Joins world, journal and clock to a running paper exchange. The only place of this package that keeps state between
- * calls and reads a clock.
+ * Combines world, journal and clock into a running paper exchange. The only file of this package that keeps state
+ * between calls and reads a clock.
  *
- * In prose: the exchange is open, reopening or closed. Open: a command is applied to the state in memory at once, in
- * the order of arrival, and answered when the journal has it; reads show the state in memory, which is at most one
- * commit ahead. When a commit fails, memory is ahead of a journal that nobody can vouch for: the exchange is reopening.
- * Commands are refused, reads show the last state, and the lead and the state are won back from the database with
- * growing pauses. Closed: for good.
+ * States: open, reopening, closed. Open: a command is applied to the state in memory immediately, in order of arrival,
+ * and answered when it is journalled; reads show the state in memory, which is at most one commit ahead. When a commit
+ * fails, memory may be ahead of the journal: the exchange is reopening. Commands are refused, reads show the last
+ * state, and the exchange takes the lead and recovers the state from the database again, with growing pauses. Closed is
+ * permanent.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -53,19 +53,19 @@ export const systemClock: Clock = {
 };
 
 export interface ExchangeOptions {
-  /** A pool on a database that has EXCHANGE_SCHEMA. The journal opens a connection of its own with its options. */
+  /** A pool on a database that has EXCHANGE_SCHEMA. The journal opens a separate connection with its options. */
   readonly sql: Sql;
   /** Only read when the database has no exchange yet. */
   readonly seed: string;
-  /** World time per wall time, 0.001 to 100,000; 1 when omitted. May differ from the last time. */
+  /** World time per wall time, 0.001 to 100,000; 1 when omitted. May differ between openings. */
   readonly speed?: number;
   readonly clock?: Clock;
   readonly recorder?: Recorder;
-  /** False: the world moves by `step()` alone. */
+  /** False: only `step()` moves the world. */
   readonly autoStep?: boolean;
   readonly snapshotEveryCommands?: number;
   readonly snapshotEveryMs?: number;
-  /** How long to wait for a lead that another session holds; a crashed one's lock may take a moment to go. */
+  /** How long to wait for a lead that another session holds; a crashed session's lock may remain for a moment. */
   readonly leadWaitMs?: number;
   readonly log?: (message: string, details?: unknown) => void;
 }
@@ -77,15 +77,15 @@ const LEAD_WAIT_MS = 2_000;
 const LEAD_RETRY_MS = 50;
 const REOPEN_FIRST_PAUSE_MS = 50;
 const REOPEN_LONGEST_PAUSE_MS = 5_000;
-/** Commands of one commit, at most: bounds its size, and how long the next commit waits. */
+/** Most commands of one commit: bounds its size, and how long the next commit waits. */
 const MAX_BATCH_ROWS = 500;
-/** Commands waiting for the journal, at most: beyond it, waiting longer helps nobody. */
+/** Most commands waiting for the journal; more are refused immediately. */
 const MAX_WAITING_COMMANDS = 20_000;
 const GREATEST_SPEED = 100_000;
 
 type Status = 'opening' | 'open' | 'reopening' | 'closing' | 'closed';
 
-/** What one term of leadership owns; all of it is thrown away together. */
+/** The state of one term of leadership; discarded as a whole. */
 interface Term {
   readonly lead: Lead;
   readonly queue: GroupCommit<JournalRow>;
@@ -95,7 +95,7 @@ interface Term {
 /**
  * Opens the exchange of a database, founding it when there is none.
  * @throws ExchangeLedElsewhere when another process runs it. @throws RangeError for a speed out of range.
- * @throws Error when the journal cannot be read or does not add up.
+ * @throws Error when the journal cannot be read or is inconsistent.
  */
 export async function openExchange(options: ExchangeOptions): Promise<JournalledExchange> {
   const speed = options.speed ?? 1;
@@ -117,7 +117,7 @@ export class JournalledExchange implements PaperExchange {
   readonly #options: ExchangeOptions;
   readonly #sql: Sql;
   readonly #clock: Clock;
-  /** Of the terms that this exchange begins. */
+  /** Holder's name of the terms that this exchange begins. */
   readonly #holder = randomUUID();
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   #status: Status = 'opening';
@@ -138,7 +138,7 @@ export class JournalledExchange implements PaperExchange {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Once, by `openExchange`. */
+  /** Called once, by `openExchange`. */
   async open(): Promise<void> {
     const lead = await this.#waitForLead();
     try {
@@ -183,12 +183,12 @@ export class JournalledExchange implements PaperExchange {
     return this.#status === 'reopening' || this.#status === 'opening' ? 'reopening' : 'closed';
   }
 
-  /** Of the world, whatever the options say: a world keeps the seed that it began with. */
+  /** The world's seed, which may differ from the options: a world keeps its first seed. */
   get seed(): string {
     return this.#world.seed;
   }
 
-  /** Counts the times that the lead was won. Whatever was derived from an earlier term's state may be stale. */
+  /** Number of times that the lead was taken. Data derived from an earlier term's state may be stale. */
   get term(): number {
     return this.#terms;
   }
@@ -225,7 +225,7 @@ export class JournalledExchange implements PaperExchange {
     const term = this.#openTerm();
     for (;;) {
       await term.queue.settled();
-      // Behind a lost connection the order's transaction may still be under way: that would be no proof.
+      // After a lost connection the order's transaction may still be running, so an empty result would prove nothing.
       if (this.#openTerm() !== term) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
       const rows = await this.#sql`select account, events from exchange_orders where order_id = ${orderId}`;
       if (this.#openTerm() !== term) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
@@ -265,7 +265,7 @@ export class JournalledExchange implements PaperExchange {
     return this.#term;
   }
 
-  /** Applies now, resolves when durable. */
+  /** Applies immediately, resolves when durable. */
   async #apply(command: JournalCommand): Promise<readonly EngineEvent[]> {
     const { queue } = this.#openTerm();
     if (queue.length >= MAX_WAITING_COMMANDS)
@@ -279,9 +279,9 @@ export class JournalledExchange implements PaperExchange {
           : this.#world.execute(command as PublicCommand, at),
       );
     } catch (cause) {
-      // A bug, with the state half changed: only the journal knows what is right.
+      // A bug that left the state half changed: only the journal is correct.
       queue.fail(cause);
-      throw new ExchangeUnavailable('no', 'it met a fault of its own', { cause });
+      throw new ExchangeUnavailable('no', 'an internal error occurred', { cause });
     }
     const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
     const durable = this.#journal(queue, command, at, events, prices);
@@ -290,7 +290,7 @@ export class JournalledExchange implements PaperExchange {
     return events;
   }
 
-  /** Wall time as the journal needs it: whole, never backwards. */
+  /** Wall time for the journal: an integer that never decreases. */
   #now(): number {
     return Math.max(this.#world?.now ?? 0, Math.floor(this.#clock.now()));
   }
@@ -326,11 +326,11 @@ export class JournalledExchange implements PaperExchange {
     const queue = new GroupCommit<JournalRow>({
       commit: (rows) => commitRows(lead, rows, this.#options.recorder),
       maxBatch: MAX_BATCH_ROWS,
-      onCommitted: (rows) => this.#tell(rows.map(({ entry }) => entry)),
+      onCommitted: (rows) => this.#notifyListeners(rows.map(({ entry }) => entry)),
       onFailed: (cause) => this.#failed(queue, cause),
       errorOf: unavailable,
     });
-    // Also when nothing is under way: the next caller then gets a plain "no" instead of an "unknown".
+    // Also without commands in flight: the next caller then receives "no" instead of "unknown".
     lead.session.lost.catch((cause: unknown) => queue.fail(cause));
     this.#term = { lead, queue, orderIds };
     this.#terms += 1;
@@ -377,7 +377,7 @@ export class JournalledExchange implements PaperExchange {
     return this.#seq - this.#snapshotSeq >= snapshotEveryCommands || at - this.#snapshotAt >= snapshotEveryMs;
   }
 
-  /** Takes the state as it is now; writes it once its last command is durable, in nobody's way. */
+  /** Captures the current state; writes it once its last command is durable, without blocking commands. */
   #takeSnapshot(durable: Promise<void>): void {
     const snapshot = { seq: this.#seq, at: this.#now(), state: this.#world.snapshot() };
     this.#snapshotSeq = snapshot.seq;
@@ -390,7 +390,7 @@ export class JournalledExchange implements PaperExchange {
       });
   }
 
-  #tell(entries: readonly Entry[]): void {
+  #notifyListeners(entries: readonly Entry[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(entries);
@@ -432,7 +432,7 @@ export class JournalledExchange implements PaperExchange {
   }
 
   async #waitForLead(): Promise<Lead> {
-    // Real time, whatever clock the world has: it is the database that is waited for.
+    // Real time, not the world's clock: this waits for the database.
     const until = performance.now() + (this.#options.leadWaitMs ?? LEAD_WAIT_MS);
     for (;;) {
       const lead = await takeExchangeLead(this.#sql, this.#holder);

@@ -1,4 +1,4 @@
-/** What the exchange writes and tells: order ids and records, the recorder's rows, subscribers, prices. */
+/** The exchange's records and notifications: order ids and records, the recorder's rows, subscribers, prices. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
 import type { Sql } from '@bellwether/durable';
@@ -24,7 +24,7 @@ import {
 const BOB = '0x0000000000000000000000000000000000000b0b';
 
 describe('order ids', () => {
-  test('an id is used once for ever: open, closed, refused, in flight, and after a restart', async () => {
+  test('an id is never reused: open, closed, refused, in flight, and after a restart', async () => {
     const { open } = await stage();
     const first = await open();
     await first.execute({ kind: 'deposit', account: ALICE, amount: 1_000n * MICRO });
@@ -33,8 +33,8 @@ describe('order ids', () => {
     const taken = marketBuy(first, 1);
     const resting = restingBid(first, 2);
     const refused = { ...restingBid(first, 3), limit: 101 };
-    const twins = await Promise.all([place(first, taken), place(first, taken)]);
-    expect(twins.map((events) => events[0]!.kind)).toEqual(['order_accepted', 'order_rejected']);
+    const concurrent = await Promise.all([place(first, taken), place(first, taken)]);
+    expect(concurrent.map((events) => events[0]!.kind)).toEqual(['order_accepted', 'order_rejected']);
     await place(first, resting);
     expect(await place(first, refused)).toMatchObject([{ reason: 'price_off_tick_grid' }]);
     const duplicates = async (exchange: JournalledExchange) => {
@@ -45,7 +45,7 @@ describe('order ids', () => {
     };
     await duplicates(first);
     const hash = first.stateHash();
-    // A caller that is wrong about a new id meets the record's primary key: the commit fails, and nothing happens.
+    // When a caller claims wrongly that an id is new, the primary key fails the commit, and nothing is written.
     await expect(first.execute({ kind: 'place', order: taken }, { isNew: true })).rejects.toMatchObject({
       executed: 'no',
     });
@@ -89,7 +89,7 @@ describe('order ids', () => {
     await exchange.close();
   });
 
-  test('the house’s accounts are nobody else’s', async () => {
+  test('only the house uses the house’s accounts', async () => {
     const { open } = await stage();
     const exchange = await open();
     await expect(
@@ -154,8 +154,8 @@ describe('the recorder', () => {
   });
 });
 
-describe('what it tells', () => {
-  test('subscribers see every entry once, after it is durable, without the house’s own affairs', async () => {
+describe('notifications and prices', () => {
+  test('subscribers receive every entry once, after it is durable, without the house’s internal events', async () => {
     const { sql, clock, open } = await stage();
     const exchange = await open();
     const seen: Entry[] = [];
@@ -168,7 +168,7 @@ describe('what it tells', () => {
       if (event.kind !== 'fill' && 'account' in event) expect(event.account).toBe(ALICE);
   });
 
-  test('mid prices are kept for history, at most one a minute and market', async () => {
+  test('mid prices are recorded for history, at most one a minute and market', async () => {
     const { sql, clock, open } = await stage();
     const exchange = await open();
     for (let i = 0; i < 150; i += 1) {
@@ -186,7 +186,9 @@ describe('what it tells', () => {
         expect(Number(row.at_ms) - Number(before!.at_ms)).toBeGreaterThanOrEqual(60_000);
     }
     // And which NO token mirrors them, for when the market is archived.
-    const twins = await sql`select yes_token_id from exchange_tokens`;
-    expect(new Set(twins.map((row) => row.yes_token_id))).toEqual(new Set(rows.map((row) => row.token_id)));
+    const mirrored = await sql`select yes_token_id from exchange_tokens`;
+    expect(new Set(mirrored.map((row) => row.yes_token_id))).toEqual(
+      new Set(rows.map((row) => row.token_id)),
+    );
   });
 });

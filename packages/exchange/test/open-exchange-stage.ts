@@ -1,4 +1,4 @@
-/** An exchange on a database of its own with a clock by hand, and orders to trade on it. */
+/** An exchange on a separate database with a controlled clock, and orders to trade on it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
 import { openPool, type Sql } from '@bellwether/durable';
@@ -18,7 +18,7 @@ class ManualClock {
   time = START;
   now = (): number => this.time;
   every(): { stop(): void } {
-    throw new Error('tests step by themselves');
+    throw new Error('tests call step themselves');
   }
 }
 

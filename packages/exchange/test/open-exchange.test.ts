@@ -51,7 +51,7 @@ describe('opening', () => {
     await second.close();
   });
 
-  test('only the last two snapshots are kept; a damaged one is passed over', async () => {
+  test('only the last two snapshots are kept; a damaged one is skipped', async () => {
     const { sql, clock, open } = await stage();
     const first = await open({ snapshotEveryCommands: 10 });
     await someTrading(first, clock);
@@ -67,7 +67,7 @@ describe('opening', () => {
     await second.close();
   });
 
-  test('a second opener is refused while the first one leads, and welcome afterwards', async () => {
+  test('a second process is refused while the first one leads, and can open afterwards', async () => {
     const { open } = await stage();
     const first = await open();
     await expect(open({ leadWaitMs: 100 })).rejects.toBeInstanceOf(ExchangeLedElsewhere);
@@ -102,7 +102,7 @@ describe('opening', () => {
 });
 
 describe('a lost database', () => {
-  test('acknowledged commands are there, unacknowledged ones wholly or not at all', async () => {
+  test('acknowledged commands are durable, unacknowledged ones complete or absent', async () => {
     const { sql, clock, open } = await stage();
     const exchange = await open();
     await exchange.execute({ kind: 'deposit', account: ALICE, amount: 100_000n * MICRO });
@@ -131,9 +131,9 @@ describe('a lost database', () => {
       await untilOpen(exchange);
       clock.time += 1_000;
     }
-    const told = [...fates.values()];
-    expect(told.filter((fate) => fate === 'acknowledged').length).toBeGreaterThan(50);
-    expect(told.filter((fate) => fate === 'no').length).toBeGreaterThan(50);
+    const reported = [...fates.values()];
+    expect(reported.filter((fate) => fate === 'acknowledged').length).toBeGreaterThan(50);
+    expect(reported.filter((fate) => fate === 'no').length).toBeGreaterThan(50);
     for (const [orderId, fate] of fates) {
       const record = await exchange.orderRecord(orderId);
       if (fate === 'acknowledged') expect(record?.events[0]?.kind).toBe('order_accepted');
@@ -176,7 +176,7 @@ describe('a lost database', () => {
     await again.close();
   });
 
-  test('a connection lost in silence is noticed before anybody comes', async () => {
+  test('a silently lost connection is noticed before the next command', async () => {
     const { sql, open } = await stage();
     const exchange = await open();
     await cutJournal(sql);

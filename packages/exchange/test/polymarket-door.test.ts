@@ -1,4 +1,4 @@
-/** The venue's official client, unmodified, against the door on loopback. */
+/** The venue's official client, unmodified, connected to the door on loopback. */
 
 import type { Sql } from '@bellwether/durable';
 import {
@@ -88,7 +88,7 @@ describe('keys', () => {
     expect(await keys.verify(all)).toEqual({ address: eoa });
   });
 
-  test('a second nonce is a second key; a deleted key stays dead', async () => {
+  test('a second nonce is a second key; a deleted key stays invalid', async () => {
     const { client, key } = newClient();
     const first = await client.createApiKey(0);
     const second = await client.createApiKey(5);

@@ -44,7 +44,7 @@ test('keys follow from the secret, the address and the nonce alone', async () =>
   await expect(keys.create(alice, 2n ** 63n)).rejects.toThrow(RangeError);
 });
 
-test('one of twenty twins creates the key', async () => {
+test('one of twenty concurrent calls creates the key', async () => {
   const created = await Promise.all(Array.from({ length: 20 }, () => keys.create(bob, 77n)));
   expect(created.filter((credentials) => credentials !== null)).toHaveLength(1);
 });
@@ -65,7 +65,7 @@ test('nothing that authenticates is in the database or in a dump of the object',
   expect(shown).not.toContain(Buffer.from(secret).toString('hex'));
 });
 
-test('verify takes all three values or none', async () => {
+test('verify requires all three values', async () => {
   const created = (await keys.create(bob, 2n))!;
   const other = (await keys.create(alice, 2n))!;
   expect(await keys.verify(created)).toEqual({ address: bob });
@@ -98,14 +98,14 @@ describe('L2', () => {
       poly_signature: l2Signature(credentials.secret, request),
     };
   };
-  const judge = (headers: Record<string, string>) =>
+  const authenticate = (headers: Record<string, string>) =>
     keys.authenticateL2(headers, { method: 'post', paths: ['/order'], body: '{"a":1}' });
 
-  test('a signed request is its account', async () => {
+  test('a signed request authenticates its account', async () => {
     const caller = { address: bob, apiKey: credentials.apiKey };
-    expect(await judge(signed())).toEqual(caller);
-    expect(await judge(signed({ time: NOW_S - AUTH_TOLERANCE_S }))).toEqual(caller);
-    expect(await judge(signed({ time: NOW_S + AUTH_TOLERANCE_S }))).toEqual(caller);
+    expect(await authenticate(signed())).toEqual(caller);
+    expect(await authenticate(signed({ time: NOW_S - AUTH_TOLERANCE_S }))).toEqual(caller);
+    expect(await authenticate(signed({ time: NOW_S + AUTH_TOLERANCE_S }))).toEqual(caller);
   });
 
   test.each([
@@ -123,7 +123,7 @@ describe('L2', () => {
     ['no signature', () => ({ ...signed(), poly_signature: '' })],
     ['SQL for a key', () => ({ ...signed(), poly_api_key: "' or 1=1 --" })],
   ])('%s is refused', async (_, headers) => {
-    expect(await judge(headers())).toBeNull();
+    expect(await authenticate(headers())).toBeNull();
   });
 });
 

@@ -1,4 +1,4 @@
-/** libsecp256k1 through its addon, as the service uses it. Only tests of this package may know of it. */
+/** libsecp256k1 through its addon, as the service uses it. Only tests of this package may import it. */
 import { createRequire } from 'node:module';
 import type { RecoverPublicKey } from '@bellwether/protocol';
 
@@ -7,7 +7,7 @@ interface Bindings {
 }
 
 export function loadNativeRecover(): RecoverPublicKey {
-  // `bindings.js`, never the package's entry: that falls back to plain JavaScript without a word.
+  // `bindings.js`, never the package's entry: that falls back to plain JavaScript silently.
   const bindings = createRequire(import.meta.url)('secp256k1/bindings.js') as Bindings;
   return (digest, rs64, recovery) => {
     try {

@@ -37,7 +37,7 @@ const native = loadNativeRecover();
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-test('hex and bytes are each other', () => {
+test('hex and bytes convert both ways', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (value) => {
       expect(hexToBytes(bytesToHex(value))).toEqual(value);
@@ -58,7 +58,7 @@ test('a uint256 is 32 big-endian bytes', () => {
   expect(() => uint256(2n ** 256n)).toThrow(RangeError);
 });
 
-test('addresses: one spelling inside, any case at the door', () => {
+test('addresses: one spelling inside, any case in input', () => {
   fc.assert(
     fc.property(bytes(20), (value) => {
       const address = addressFromBytes(value);
@@ -122,7 +122,7 @@ const anyOrder: fc.Arbitrary<OrderFields> = fc.record({
 });
 
 describe('order encoding', () => {
-  test('every field counts, and nothing is left over from the order before', () => {
+  test('every field changes the hash, and no data of the previous order remains', () => {
     fc.assert(
       fc.property(anyOrder, anyOrder, (a, b) => {
         const first = bytesToHex(orderStructHash(a));
@@ -169,7 +169,7 @@ describe('signatures', () => {
     );
   });
 
-  test('both recoveries say the same of any 64 bytes', () => {
+  test('both recoveries agree on any 64 bytes', () => {
     fc.assert(
       fc.property(bytes(32), bytes(64), fc.constantFrom(0 as const, 1 as const), (digest, rs, v) => {
         const signature = Uint8Array.from([...rs, 27 + v]);
@@ -200,7 +200,7 @@ describe('signatures', () => {
     ['zero s', withWord(32, 0n), 'zero_s'],
     ['all zero', new Uint8Array(65), 'zero_r'],
     ['r = n', withWord(0, CURVE_ORDER), 'r_out_of_range'],
-    ['the malleable twin', withWord(32, CURVE_ORDER - s), 'high_s'],
+    ['the malleable duplicate', withWord(32, CURVE_ORDER - s), 'high_s'],
     ['s just above the half', withWord(32, CURVE_ORDER / 2n + 1n), 'high_s'],
     ['v = 2', Uint8Array.from([...good.subarray(0, 64), 2]), 'bad_recovery_id'],
     ['v = 29', Uint8Array.from([...good.subarray(0, 64), 29]), 'bad_recovery_id'],
@@ -213,8 +213,8 @@ describe('signatures', () => {
     expect(parseSignature(withWord(32, CURVE_ORDER / 2n)).ok).toBe(true);
   });
 
-  test('an r that is no point is not recoverable', () => {
-    // 5³ + 7 is no square modulo the field's prime.
+  test('an r that is not the x of a point is not recoverable', () => {
+    // 5³ + 7 is not a square modulo the field's prime.
     const signature = withWord(0, 5n);
     for (const recover of [native, nobleRecover])
       expect(recoverAddress(recover, randomBytes(32), signature)).toEqual({

@@ -4,7 +4,7 @@ import { sha512 } from '@noble/hashes/sha2.js';
 import { readTransaction } from '../src/index.ts';
 
 const KEY_BYTES = 32;
-/** Any number will do: the usual derivation of the nonce from key and message is a convention, not a rule. */
+/** Any number works: deriving the nonce from key and message is only a convention. */
 const NONCE = 7n;
 
 /** The transaction of one signer, its message unchanged, under a signature of another nonce. */

@@ -89,7 +89,7 @@ export const computePrice = (microLamports: bigint) =>
 
 export const memo = raw(SOLANA_PROGRAMS.memo, new TextEncoder().encode('order 1'));
 
-/** For the top of a test file. */
+/** Call it at the top of a test file. */
 export function useStage(): void {
   beforeAll(async () => {
     wallet = await signerOf(1);

@@ -212,7 +212,7 @@ describe('effects', () => {
     ['unknown', () => raw(SOLANA_PROGRAMS.token2022, Uint8Array.of(26, 1))],
     ['unknown', () => raw(SOLANA_PROGRAMS.system, Uint8Array.of(2))],
     ['unknown', () => raw(SOLANA_PROGRAMS.computeBudget, Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7, 8))],
-  ])('%s is told', async (kind, make) => {
+  ])('%s is decoded', async (kind, make) => {
     expect(effectsOf(await read([make()])).map((effect) => effect.kind)).toEqual([kind]);
   });
 

@@ -1,4 +1,4 @@
-/** Transactions made and signed by @solana/kit, the examiner of our own reader. */
+/** Transactions made and signed by @solana/kit, to compare our own reader with. */
 import {
   type AccountMeta,
   AccountRole,
@@ -23,7 +23,7 @@ export const signerOf = (fill: number): Promise<KeyPairSigner> =>
 
 export const ours = (address: Address): SolanaAddress => address as string as SolanaAddress;
 export const theirs = (address: SolanaAddress): Address => address as string as Address;
-/** An address that nobody has the key of. */
+/** An address without a known key. */
 export const someAddress = (fill: number): Address =>
   toBase58(new Uint8Array(32).fill(fill).with(31, 7)) as Address;
 

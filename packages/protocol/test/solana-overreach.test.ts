@@ -51,7 +51,7 @@ import { meta, ours, someAddress, theirs } from './solana-kit.ts';
 useStage();
 
 describe('overreach', () => {
-  test('what a quote says is allowed, to the atom', async () => {
+  test('exactly what the quote says is allowed, to the atom', async () => {
     expect(await codes([pay(MAX_INPUT)])).toEqual([]);
     expect(await codes([pay(MAX_INPUT + 1n)])).toEqual(['input_exceeded']);
     expect(await codes([pay(3_000_000n), pay(2_000_000n)])).toEqual([]);
@@ -78,7 +78,7 @@ describe('overreach', () => {
       getTransferInstruction({ source, destination: ESCROW, authority: wallet, amount: 6_000_000n });
     expect(await codes([unchecked(usdcAccount)])).toEqual(['input_exceeded']);
     expect(await codes([unchecked(outcomeAccount)])).toEqual(['wrong_mint']);
-    // An account of the wallet that is not its associated one: nobody knows what is in it.
+    // An account of the wallet that is not its associated one: its content is unknown.
     expect(await codes([unchecked(STRANGER)])).toEqual(['wrong_mint']);
     const sale = { inputMint: OUTCOME_MINT, outputMint: USDC_MINT };
     expect(await codes([pay(1n)], sale)).toEqual(['wrong_mint']);
@@ -107,7 +107,7 @@ describe('overreach', () => {
     });
     const withWallet = [wallet, other];
     expect(await codes([byDelegate], {}, withWallet)).toEqual(['input_exceeded']);
-    const fromElsewhere = getTransferCheckedInstruction({
+    const byCoSigner = getTransferCheckedInstruction({
       source: ESCROW,
       mint: theirs(USDC_MINT),
       destination: usdcAccount,
@@ -115,7 +115,7 @@ describe('overreach', () => {
       amount: 10n ** 15n,
       ...DECIMALS,
     });
-    expect(await codes([fromElsewhere], {}, withWallet)).toEqual([]);
+    expect(await codes([byCoSigner], {}, withWallet)).toEqual([]);
   });
 
   test('rights and accounts', async () => {
@@ -163,7 +163,7 @@ describe('overreach', () => {
     expect(await codes([pay(1n)], { maxLamports: 0n })).toEqual(['lamports_exceeded']);
   });
 
-  test('accounts are made for those who receive, and nobody else', async () => {
+  test('accounts are created only for the receiver', async () => {
     const of = (owner: Address, mint: SolanaAddress = OUTCOME_MINT) =>
       theirs(associatedTokenAddress(ours(owner), mint, SOLANA_PROGRAMS.token2022));
     expect(await codes([createAccount(STRANGER, of(STRANGER))])).toEqual(['receives_elsewhere']);
@@ -194,7 +194,7 @@ describe('overreach', () => {
     expect(await codes([named], {}, [other])).toEqual(['wallet_does_not_sign']);
   });
 
-  test('an account out of a table is not decided where it matters', async () => {
+  test('an account from a lookup table is refused where it must be known', async () => {
     const looked = (role: AccountRole.READONLY | AccountRole.WRITABLE, index: number) => ({
       address: someAddress(100 + index),
       addressIndex: index,

@@ -81,7 +81,7 @@ interface Shape {
   }[];
 }
 
-/** Keys below 3 are signers, the others nobody's; a table above 1 is none. */
+/** Keys below 3 are signers; the others have no known key. A table above 1 means no table. */
 const shape: fc.Arbitrary<Shape> = fc.record({
   version: fc.constantFrom('legacy' as const, 0 as const),
   signerCount: fc.integer({ min: 1, max: 3 }),
@@ -250,7 +250,7 @@ describe('malformed', () => {
   // program 101, account count 102, data length 103, data 104.
   const read = (bytes: Uint8Array) => faultOf(() => readTransaction(bytes));
 
-  test('every cut', () => {
+  test('cut at every byte', () => {
     for (let length = 0; length < wire.length; length++)
       expect(read(wire.slice(0, length)), String(length)).toBe('truncated');
     expect(read(Uint8Array.of(...wire, 0))).toBe('trailing_bytes');
@@ -284,7 +284,7 @@ describe('malformed', () => {
     expect(read(spliced(102, 1, 1, 1))).toBe('none');
   });
 
-  test('a table from which nothing is taken', () => {
+  test('a lookup table without indexes', () => {
     const message = wire.slice(SIGNATURES_END);
     const v0 = (...tail: number[]) =>
       Uint8Array.of(...wire.slice(0, SIGNATURES_END), 0x80, ...message, ...tail);
@@ -384,7 +384,7 @@ describe('signatures', () => {
     expect(() => withSignature(wire, second!, new Uint8Array(63))).toThrow(RangeError);
   });
 
-  test('the verifier that is handed in decides', async () => {
+  test('the verifier that the caller passes decides', async () => {
     const base64 = await signedBase64({ version: 0, signers: signers.slice(0, 1), instructions: [] });
     const tx = parseTransaction(base64);
     const asked: Uint8Array[][] = [];

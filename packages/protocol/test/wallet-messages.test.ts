@@ -35,11 +35,11 @@ describe('base58', () => {
     expect(bytesToHex(parseBase58(text)!)).toBe(`0x${hex}`);
   });
 
-  test.each(['0', 'O', 'I', 'l', ' 2g', '2g\n', '2g+', 'x'.repeat(129)])('%j is none', (text) => {
+  test.each(['0', 'O', 'I', 'l', ' 2g', '2g\n', '2g+', 'x'.repeat(129)])('%j is not base58', (text) => {
     expect(parseBase58(text)).toBeNull();
   });
 
-  test('what is written is read again', () => {
+  test('encoded bytes decode to the same bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
         expect(parseBase58(toBase58(bytes))).toEqual(bytes);

@@ -95,7 +95,7 @@ async function main(): Promise<void> {
   if (desk?.here) {
     // Fills and expiries of this process would never reach the desk's records.
     throw new Error(
-      'this database belongs to a desk, which runs the exchange itself; give this one a database of its own',
+      'this database belongs to a desk, which runs the exchange itself; use a separate database here',
     );
   }
   await migrateExchange(sql);

@@ -1,4 +1,4 @@
-/** The  across restarts, lost connections and failed commits. */
+/** The chain across restarts, lost connections and failed commits. */
 import { toBase58 } from '@bellwether/protocol';
 import { generateKeyPairSigner } from '@solana/kit';
 import { getTransferCheckedInstruction } from '@solana-program/token';
@@ -72,7 +72,7 @@ describe('a restart', () => {
     await expect(openChain({ sql, seed: 'another', clock })).rejects.toThrow('another seed');
   });
 
-  test('while the old one lives makes the old one give up, and nothing of it is written', async () => {
+  test('while the old process runs makes the old one stop, and none of its later work is written', async () => {
     const [alice, bob] = [await wallet(stage.chain), await generateKeyPairSigner()];
     const successor = await open();
     const { blockhash } = await stage.chain.latestBlockhash();
@@ -88,7 +88,7 @@ describe('a restart', () => {
 });
 
 describe('commits', () => {
-  test('carry what witnesses write, in order, for failed transactions too', async () => {
+  test('include the statements of witnesses, in order, also for failed transactions', async () => {
     await sql`create table seen (n serial, signature text, ok boolean)`;
     stage.chain = await open(`
       insert into seen (signature, ok)
@@ -122,7 +122,7 @@ describe('commits', () => {
     ]);
   });
 
-  test('whose witness fails did not happen: memory is what the database holds', async () => {
+  test('whose witness fails are undone: memory equals the database', async () => {
     const [alice, bob] = [await wallet(stage.chain), await generateKeyPairSigner()];
     const { blockhash } = await stage.chain.latestBlockhash();
     const wire = await build(alice, [transferSol(alice, bob.address, SOL / 2n)], { blockhash });
@@ -136,7 +136,7 @@ describe('commits', () => {
     expect(await stage.chain.send(wire)).toMatchObject({ kind: 'executed' });
   });
 
-  test('cut off by the database leave memory as the database has it', async () => {
+  test('interrupted by the database leave memory equal to the database', async () => {
     const [alice, bob] = [await wallet(stage.chain), await generateKeyPairSigner()];
     const { blockhash } = await stage.chain.latestBlockhash();
     const wire = await build(alice, [transferSol(alice, bob.address, SOL / 2n)], { blockhash });
@@ -149,7 +149,7 @@ describe('commits', () => {
         account: { lamports: SOL, owner: SYSTEM, data: new Uint8Array(), executable: false },
       },
     ]);
-    // Told of in two turns: the second refusal is expected, too.
+    // Rejected in two turns: the second refusal is expected, too.
     behind.catch(() => {});
     await expect(killed).rejects.toBeInstanceOf(SandboxChainUnavailable);
     await expect(behind).rejects.toBeInstanceOf(SandboxChainUnavailable);
@@ -163,7 +163,7 @@ describe('commits', () => {
   });
 });
 
-test('a connection that is lost while nothing is on its way costs nobody a transaction', async () => {
+test('a connection that is lost without a running commit loses no transaction', async () => {
   const [alice, bob] = [await wallet(stage.chain), await generateKeyPairSigner()];
   await sql`create table writer (pid int)`;
   await stage.chain.put([], [{ text: 'insert into writer select pg_backend_pid()', values: [] }]);
@@ -177,7 +177,7 @@ test('a connection that is lost while nothing is on its way costs nobody a trans
 });
 
 describe('simulation', () => {
-  test('tells what would happen, and nothing happens', async () => {
+  test('reports the effects, and changes nothing', async () => {
     const issuer = await wallet(stage.chain);
     const owner = await wallet(stage.chain);
     const mint = await createMint(stage.chain, issuer, TOKEN);
@@ -233,7 +233,7 @@ describe('simulation', () => {
 });
 
 describe('the faucet', () => {
-  test('gives an address so much a day, across restarts', async () => {
+  test('limits an address per day, across restarts', async () => {
     const { address } = await generateKeyPairSigner();
     const perDay = 5n * SOL;
     await stage.chain.airdrop(address, 3n * SOL, { perDay });
@@ -247,13 +247,13 @@ describe('the faucet', () => {
     expect((await again.account(address))?.lamports).toBe(10n * SOL);
   });
 
-  test('says so when the amount cannot be given', async () => {
+  test('refuses an invalid amount with a reason', async () => {
     const { address } = await generateKeyPairSigner();
     await expect(stage.chain.airdrop(address, 1n)).rejects.toThrow('insufficient funds for rent');
   });
 });
 
-test('accounts put are there after a restart, and gone with 0 lamports', async () => {
+test('written accounts exist after a restart, and accounts with 0 lamports are deleted', async () => {
   const { address } = await generateKeyPairSigner();
   const account = { lamports: SOL, owner: TOKEN, data: new Uint8Array(10).fill(7), executable: false };
   await stage.chain.put([{ address, account }]);

@@ -1,4 +1,4 @@
-/** For tests: a chain on a database of its own, a clock to drive, and transactions built and signed by @solana/kit. */
+/** For tests: a chain on a separate database, a controlled clock, and transactions built and signed by @solana/kit. */
 
 import type { Sql } from '@bellwether/durable';
 import { toBase58 } from '@bellwether/protocol';

@@ -1,4 +1,4 @@
-/** A chain on a database of its own, for the tests of the chain. */
+/** A chain on a separate database, for the tests of the chain. */
 import type { Sql } from '@bellwether/durable';
 import { readTransaction, transactionId } from '@bellwether/protocol';
 import { beforeEach, onTestFinished } from 'vitest';
@@ -11,7 +11,7 @@ export let sql: Sql;
 
 export let clock: TestClock;
 
-/** What tests set, and each test finds anew. */
+/** Set by tests, and reset before each test. */
 export const stage = {} as {
   chain: SandboxChain;
 };
@@ -30,7 +30,7 @@ export const amountAt = async (of: SandboxChain, address: string): Promise<bigin
 
 export const idOf = (wire: Uint8Array): string => transactionId(readTransaction(wire));
 
-/** For the top of a test file. */
+/** Call it at the top of a test file. */
 export function useStage(): void {
   beforeEach(async () => {
     sql = await migrated(await openTestDatabase());

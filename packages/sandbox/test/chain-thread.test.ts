@@ -1,4 +1,4 @@
-/** The chain's thread from outside: what is told when it dies, is stuck, has too much to do, or is closed. */
+/** The chain's thread from outside: the answers when it dies, is stuck, is overloaded, or is closed. */
 
 import type { Sql } from '@bellwether/durable';
 import { addressBuckets } from '@bellwether/exchange/doors/limits';
@@ -12,11 +12,11 @@ import { ChainBusy, type SandboxChain, SandboxChainUnavailable } from '../src/so
 import { build, migrated, openTestChain, SOL, TestClock, transferSol, wallet } from './chain-fixtures.ts';
 
 interface Thread {
-  /** Nothing that it says is heard any more: from outside, it is stuck. */
+  /** Drops all of its messages: from outside, the thread appears stuck. */
   isMute: boolean;
-  /** The words that were not heard. */
+  /** The dropped messages. */
   readonly missed: unknown[];
-  /** It hears nothing, and cannot be ended: as if it were in native code. */
+  /** It receives no message, and cannot be terminated: as if it were in native code. */
   isDeaf: boolean;
   terminate(): Promise<number>;
 }
@@ -86,7 +86,7 @@ async function transfer() {
 
 const isBack = () => vi.waitFor(() => expect(chain.isOpen()).toBe(true), { timeout: FIRST_STEPS_MS });
 
-/** Ticks pass one by one, with time for what the thread says in between. */
+/** Ticks pass one by one, with time for the thread's messages in between. */
 async function tick(times: number): Promise<void> {
   for (let nth = 0; nth < times; nth += 1) {
     vi.advanceTimersByTime(TICK_MS);
@@ -95,30 +95,30 @@ async function tick(times: number): Promise<void> {
 }
 
 describe('a thread that dies', () => {
-  test('is replaced, and what it was asked for is answered with what is known', async () => {
+  test('is replaced, and its pending calls are rejected with the known state', async () => {
     const { wire, lamportsOf } = await transfer();
     current().isMute = true;
     const sending = chain.send(wire);
     const reading = chain.slot();
-    const told = Promise.allSettled([sending, reading]);
+    const answers = Promise.allSettled([sending, reading]);
     await vi.waitFor(() =>
       expect(current().missed).toContainEqual(expect.objectContaining({ kind: 'landed' })),
     );
     await current().terminate();
-    expect(await told).toMatchObject([
+    expect(await answers).toMatchObject([
       { reason: { name: 'SandboxChainUnavailable', landed: 'unknown' } },
       { reason: { name: 'SandboxChainUnavailable', landed: 'no' } },
     ]);
     expect(chain.isOpen()).toBe(false);
     await expect(chain.slot()).rejects.toMatchObject({ landed: 'no' });
     await isBack();
-    // It had landed, and it lands no second time.
+    // It had landed, and does not land a second time.
     expect(await lamportsOf()).toBe(SOL / 2n);
     expect(await chain.send(wire)).toMatchObject({ data: { err: 'AlreadyProcessed' } });
     expect(logged.join()).toContain('another one takes its place');
   });
 
-  test('and was succeeded by another process stays dead', async () => {
+  test('and was replaced by another process is not restarted', async () => {
     const successor = await openChain();
     onTestFinished(() => successor.close());
     await threads.at(-2)!.terminate();
@@ -130,7 +130,7 @@ describe('a thread that dies', () => {
     expect(await successor.slot()).toBeGreaterThan(0);
   });
 
-  test('while it opens for the first time is an error of the opening', async () => {
+  test('during the first opening makes the opening fail', async () => {
     const opening = openChain();
     await current().terminate();
     await expect(opening).rejects.toThrow('the thread of the sandbox chain died');
@@ -138,21 +138,21 @@ describe('a thread that dies', () => {
 });
 
 describe('a thread that is stuck', () => {
-  test('is given up after ten seconds, and cannot write any more', async () => {
+  test('is replaced after ten seconds, and cannot write afterwards', async () => {
     const { wire, lamportsOf } = await transfer();
     const stuck = current();
     await tick(TICKS_UNTIL_STUCK);
     expect(current()).toBe(stuck);
-    // Its connection to the database lives on: only the fence is left.
+    // Its connection to the database still works: only the fence protects the chain.
     stuck.isMute = true;
     stuck.isDeaf = true;
     onTestFinished(async () => {
       stuck.isDeaf = false;
       await stuck.terminate();
     });
-    const told = Promise.allSettled([chain.put([])]);
+    const answers = Promise.allSettled([chain.put([])]);
     await tick(TICKS_UNTIL_STUCK);
-    expect(await told).toMatchObject([{ reason: { landed: 'unknown' } }]);
+    expect(await answers).toMatchObject([{ reason: { landed: 'unknown' } }]);
     await isBack();
     expect(current()).not.toBe(stuck);
     expect(await chain.send(wire)).toMatchObject({ kind: 'executed' });
@@ -161,7 +161,7 @@ describe('a thread that is stuck', () => {
     expect(row?.holder).toMatch(/:2:\d+$/);
   });
 
-  test('holds up no close for longer than five seconds', async () => {
+  test('delays a close by at most five seconds', async () => {
     const stuck = current();
     stuck.isDeaf = true;
     const since = performance.now();
@@ -172,7 +172,7 @@ describe('a thread that is stuck', () => {
     await stuck.terminate();
   });
 
-  test('for less than ten seconds is waited for', async () => {
+  test('for less than ten seconds is not replaced', async () => {
     const slow = current();
     slow.isMute = true;
     await tick(TICKS_UNTIL_STUCK - 2);
@@ -183,7 +183,7 @@ describe('a thread that is stuck', () => {
   });
 });
 
-describe('more than the chain can do', () => {
+describe('an overloaded chain', () => {
   const external = (calls: number) => ({ caller: 'external' as const, calls, airdrops: { perDay: SOL } });
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
 
@@ -192,15 +192,15 @@ describe('more than the chain can do', () => {
     const waiting = [external(EXTERNAL_CALLS - 1), external(1)].map((limits) => chain.rpc(body, limits));
     await expect(chain.rpc(body, external(1))).rejects.toThrow(ChainBusy);
     const desk = chain.slot();
-    const told = Promise.allSettled([...waiting, desk]);
+    const answers = Promise.allSettled([...waiting, desk]);
     await current().terminate();
-    expect((await told).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     await isBack();
-    // Those that were answered, or never will be, wait no longer.
+    // Answered and abandoned calls do not count as waiting.
     expect(await chain.rpc(body, external(EXTERNAL_CALLS))).toBeInstanceOf(Uint8Array);
   });
 
-  test('the door says so as a rate limit', async () => {
+  test('the door answers with a rate limit', async () => {
     const app = fastify();
     onTestFinished(() => app.close());
     const guard = addressBuckets({ perSecond: 1_000, burst: 10_000, now: () => 0 });
@@ -216,7 +216,7 @@ describe('more than the chain can do', () => {
     ]);
   });
 
-  test('a batch whose thread dies is told of call by call', async () => {
+  test('a batch whose thread dies is answered call by call', async () => {
     const app = fastify();
     onTestFinished(() => app.close());
     await app.register(solanaRpcDoor, { chain: () => chain, guard: null });
@@ -264,7 +264,7 @@ describe('more than the chain can do', () => {
     queue.add('external 3', true);
     await vi.waitFor(() => expect(begun.at(-1)).toBe('external 3'));
 
-    // Strangers have used up their share of the thread.
+    // External calls have used up their share of the thread.
     pauseMs = 60_000;
     queue.add('external 4', true);
     await new Promise((turn) => setTimeout(turn, 20));

@@ -49,7 +49,7 @@ describe('blocks', () => {
     expect((await stage.chain.account(bob.address))?.lamports).toBe(SOL / 10n);
   });
 
-  test('a chain that was counted at 400 ms a slot goes on from the height it had', async () => {
+  test('a chain with slots of 400 ms continues from its height', async () => {
     await stage.chain.close();
     // As it was written before: founded 1,000 seconds ago, 2,500 slots of 400 ms.
     await sql`update sandbox_chain set slot_ms = 400, genesis_ms = ${String(clock.ms - 1_000_000)}::bigint`;
@@ -64,7 +64,7 @@ describe('blocks', () => {
     expect(await later.isBlockhashValid(blockhash)).toBe(true);
   });
 
-  test('time that goes backwards takes no slot back', async () => {
+  test('slots do not decrease when time goes backwards', async () => {
     clock.ms += 10 * SLOT_MS;
     const slot = await stage.chain.slot();
     clock.ms -= 60_000;
@@ -73,7 +73,7 @@ describe('blocks', () => {
 });
 
 describe('what is refused leaves nothing behind', () => {
-  test('a wrong signature, a missing one, a strange blockhash, too little money, bytes that are none', async () => {
+  test('a wrong signature, a missing one, an unknown blockhash, too little money, malformed bytes', async () => {
     const [alice, bob] = [await wallet(stage.chain), await generateKeyPairSigner()];
     const { blockhash } = await stage.chain.latestBlockhash();
     const good = await build(alice, [transferSol(alice, bob.address, SOL / 2n)], { blockhash });
@@ -103,7 +103,7 @@ describe('what is refused leaves nothing behind', () => {
     expect(counted?.count).toBe(1);
   });
 
-  test('a payer that does not exist, and a program of one’s own', async () => {
+  test('a payer that does not exist, and a deployed program', async () => {
     const [poor, alice] = [await generateKeyPairSigner(), await wallet(stage.chain)];
     const { blockhash } = await stage.chain.latestBlockhash();
     expect(
@@ -118,7 +118,7 @@ describe('what is refused leaves nothing behind', () => {
     });
   });
 
-  test('the same transaction a second time, also while the first is on its way', async () => {
+  test('the same transaction a second time, also while the first is not durable yet', async () => {
     const [alice, bob] = [await wallet(stage.chain), await generateKeyPairSigner()];
     const { blockhash } = await stage.chain.latestBlockhash();
     const wire = await build(alice, [transferSol(alice, bob.address, SOL / 4n)], { blockhash });
@@ -166,7 +166,7 @@ test('legacy and version 0 both execute', async () => {
   expect((await stage.chain.account(bob.address))?.lamports).toBe(SOL / 4n);
 });
 
-test('without preflight a failing transaction lands, costs its fee and is told of', async () => {
+test('without preflight a failing transaction lands, costs its fee and is reported', async () => {
   const [alice, bob] = [await wallet(stage.chain), await generateKeyPairSigner()];
   const { blockhash } = await stage.chain.latestBlockhash();
   const price = { data: Uint8Array.of(3, 0x41, 0x42, 0x0f, 0, 0, 0, 0, 0) };
@@ -227,7 +227,7 @@ test.each([TOKEN, TOKEN_2022])(
         { programAddress: program },
       );
     const { signature } = await run(stage.chain, delegate, [spend(delegate, 3_000_000n)]);
-    // Spent to the end: the delegate is gone.
+    // Spent completely: the delegate is removed.
     expect(await stage.chain.tokenAccountsByDelegate(delegate.address, {})).toEqual([]);
     expect([await amountAt(stage.chain, source), await amountAt(stage.chain, target)]).toEqual([
       2_000_000n,
@@ -256,7 +256,7 @@ test.each([TOKEN, TOKEN_2022])(
   },
 );
 
-test('accounts of a lookup table are known as written', async () => {
+test('accounts of a lookup table are reported as writable', async () => {
   const [alice, bob] = [await wallet(stage.chain), await generateKeyPairSigner()];
   const table = await generateKeyPairSigner();
   const header = new Uint8Array(56);

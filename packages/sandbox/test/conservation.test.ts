@@ -1,4 +1,4 @@
-/** A thousand random actions of several wallets: no USDC is made or lost, and every claim is covered at every step. */
+/** A thousand random actions of several wallets: no USDC is created or lost, and every claim is covered at every step. */
 import { MICRO } from '@bellwether/contract/decimals';
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { accountsOf, booksOf, openStage, type Stage, USDC } from './stage.ts';
 
 const ALL_USDC = 10_000_000_000n * USDC;
 const STEPS = 1_000;
-/** Trades of different wallets that run into each other. */
+/** Concurrent trades of different wallets. */
 const AT_ONCE = 4;
 const FILLS = ['auto', 'auto', 'auto', 'partial', 'revert'] as const;
 const TIME_LIMIT_MS = 600_000;
@@ -32,7 +32,7 @@ function chance(seed: number): (bound: number) => number {
   };
 }
 
-/** Every mint that exists against its holders, and the vault against what it owes. */
+/** Compares every existing mint with its holders, and the vault with its liabilities. */
 async function check(
   stage: Stage,
   wallets: readonly VenueSigner[],
@@ -121,7 +121,7 @@ test(
     }
     for (const [kind, count] of Object.entries(counts)) expect(count, kind).toBeGreaterThan(10);
 
-    // What wallets hold of a market that still trades, the LP holds in the exchange.
+    // In an open market the LP's tokens in the exchange equal the tokens of the wallets.
     const tokens = stage.exchange.account(LP_ACCOUNT).tokens;
     for (const mint of mints) {
       const { market, outcome } = (await stage.sandbox.catalog.byMint(mint))!;
@@ -130,7 +130,7 @@ test(
       const owned = outcome === 'YES' ? position?.yes : position?.no;
       expect((owned ?? 0n) >= (await stage.supply(mint)), market.ticker).toBe(true);
     }
-    // Recovery adds the engine's ledger up from scratch and throws when it does not.
+    // Recovery recomputes the engine's ledger and throws when the sums differ.
     const hash = stage.exchange.stateHash();
     await stage.restart();
     expect(stage.exchange.stateHash()).toBe(hash);

@@ -1,4 +1,4 @@
-/** The venue's wire: shapes, limits and every refusal, in its own words. */
+/** The venue's wire format: shapes, limits and every refusal, with its texts. */
 import { MICRO } from '@bellwether/contract/decimals';
 import { toBase58, USDC_MINT } from '@bellwether/protocol';
 import { fastify } from 'fastify';
@@ -9,7 +9,7 @@ import { isResting } from '../src/dflow/switches.ts';
 import type { WireMarket } from '../src/dflow/wire.ts';
 import { accountsOf, ok, openStage, type Stage, signWith, USDC } from './stage.ts';
 
-const NOBODY = toBase58(new Uint8Array(32).fill(7));
+const UNKNOWN = toBase58(new Uint8Array(32).fill(7));
 
 describe('metadata', () => {
   test('markets: the venue’s fields, pages of at most 255, offsets as cursors', async () => {
@@ -54,26 +54,26 @@ describe('metadata', () => {
     await stage.restart();
     for (const path of [market.ticker, `by-mint/${yesMint}`, `by-mint/${noMint}`, `by-mint/${marketLedger}`])
       expect(ok(await stage.metadata(`/api/v1/market/${path}`)), path).toEqual(market);
-    for (const path of ['KXNONE-1-2', `by-mint/${NOBODY}`, 'by-mint/x', `by-mint/${USDC_MINT}`])
+    for (const path of ['KXNONE-1-2', `by-mint/${UNKNOWN}`, 'by-mint/x', `by-mint/${USDC_MINT}`])
       expect(await stage.metadata(`/api/v1/market/${path}`), path).toMatchObject({
         status: 404,
         body: { code: 'not_found' },
       });
-    const batch = { tickers: [market.ticker, 'KXNONE-1-2'], mints: [noMint, NOBODY] };
+    const batch = { tickers: [market.ticker, 'KXNONE-1-2'], mints: [noMint, UNKNOWN] };
     expect(ok(await stage.metadata('/api/v1/markets/batch', batch)).markets).toEqual([market]);
-    const many = { mints: Array.from({ length: 101 }, () => NOBODY) };
+    const many = { mints: Array.from({ length: 101 }, () => UNKNOWN) };
     expect((await stage.metadata('/api/v1/markets/batch', many)).status).toBe(400);
     expect((await stage.metadata('/api/v1/markets/batch', [])).status).toBe(400);
     expect((await stage.metadata('/api/v1/filter_outcome_mints', { addresses: 'x' })).status).toBe(400);
     const all = ok(await stage.metadata('/api/v1/outcome_mints')).mints;
     expect(new Set(all).size).toBe(242);
-    const addresses = [yesMint, NOBODY, USDC_MINT, marketLedger, 'x'];
+    const addresses = [yesMint, UNKNOWN, USDC_MINT, marketLedger, 'x'];
     expect(ok(await stage.metadata('/api/v1/filter_outcome_mints', { addresses }))).toEqual({
       outcomeMints: [yesMint],
     });
   });
 
-  test('books have bids alone; an offer of one outcome is a bid for the other', async () => {
+  test('books have only bids; an offer of one outcome is a bid for the other', async () => {
     const stage = await openStage();
     const market = await stage.market();
     const book = ok(await stage.metadata(`/api/v1/orderbook/${market.ticker}`));
@@ -187,8 +187,8 @@ describe('quotes', () => {
       [{ platformFeeScale: 5, feeAccount: user }, 'invalid_platform_fee_scale'],
       [{ allowSyncExec: 'false', allowAsyncExec: 'false' }, 'cannot_disable_sync_and_async_execution'],
       [{ allowAsyncExec: 'false' }, 'route_not_found'],
-      [{ outputMint: NOBODY }, 'route_not_found'],
-      [{ inputMint: NOBODY, outputMint: base.outputMint }, 'route_not_found'],
+      [{ outputMint: UNKNOWN }, 'route_not_found'],
+      [{ inputMint: UNKNOWN, outputMint: base.outputMint }, 'route_not_found'],
       [{ amount: 10_000 }, 'route_not_found'],
       [{ inputMint: base.outputMint, outputMint: USDC_MINT, amount: MICRO - 1n }, 'route_not_found'],
       [{ inputMint: base.outputMint, outputMint: USDC_MINT, amount: MICRO * 10_000_000n }, 'route_not_found'],
@@ -205,7 +205,7 @@ describe('quotes', () => {
     await begin();
     const { switches } = stage.sandbox;
     switches.kyc = 'required';
-    expect(await code({}), 'without a wallet nobody is asked').toBe('ok');
+    expect(await code({}), 'without a wallet KYC is not checked').toBe('ok');
     const refused = await stage.trade('/order', { ...base, userPublicKey: user });
     expect(refused).toMatchObject({
       status: 400,
@@ -218,7 +218,7 @@ describe('quotes', () => {
     ).toBe('ok');
     switches.verifiedWallets = new Set([user]);
     expect(await code({ userPublicKey: user })).toBe('ok');
-    expect(await code({ userPublicKey: user, destinationWallet: NOBODY })).toBe(
+    expect(await code({ userPublicKey: user, destinationWallet: UNKNOWN })).toBe(
       '400 unverified_wallet_not_allowed',
     );
     expect(ok(await stage.trade(`/verify/${user}`))).toEqual({ verified: true });
@@ -241,7 +241,7 @@ describe('quotes', () => {
     expect((await stage.trade('/health-check')).status).toBe(503);
   });
 
-  test('what is open when maintenance begins comes back', async () => {
+  test('orders that are open when maintenance begins are returned', async () => {
     await begin();
     const ann = await stage.wallet('ann');
     const signature = await stage.open(ann, base);
@@ -285,7 +285,7 @@ describe('quotes', () => {
 });
 
 describe('order status', () => {
-  test('of what never landed is not found, and expired once its block height is past', async () => {
+  test('of an order that never landed is not found, and expired once its block height is past', async () => {
     const stage = await openStage();
     const signature = toBase58(new Uint8Array(64).fill(3));
     expect(await stage.trade('/order-status', { signature: 'x' })).toMatchObject({
@@ -306,7 +306,7 @@ describe('order status', () => {
     });
   });
 
-  test('of one that landed without effect is failed', async () => {
+  test('of an order that landed without effect is failed', async () => {
     const stage = await openStage();
     const poor = await stage.wallet('poor', USDC);
     const market = await stage.market();
@@ -324,7 +324,7 @@ describe('order status', () => {
 });
 
 describe('the doors', () => {
-  test('answer 503 while nobody leads, and hide what goes wrong inside', async () => {
+  test('answer 503 while no process leads, and hide internal errors', async () => {
     const app = fastify();
     await app.register(dflowTradeDoor, { prefix: '/t', sandbox: () => null, guard: null });
     const answer = await app.inject({ url: '/t/order' });

@@ -1,4 +1,4 @@
-/** Orders from quote to payout, on a real chain and a real book; and that nothing is filled or paid twice. */
+/** Orders from quote to payout, on a real chain and a real book; nothing is filled or paid twice. */
 import { MICRO } from '@bellwether/contract/decimals';
 import type { NewOrder } from '@bellwether/exchange';
 import { overreaches, parseTransaction, USDC_MINT } from '@bellwether/protocol';
@@ -23,7 +23,7 @@ const filled = (answer: { fills: { inAmount: string; outAmount: string }[] }) =>
   answer.fills.map(({ inAmount, outAmount }) => [BigInt(inAmount), BigInt(outAmount)]);
 
 /** Takes the offers of an outcome in the exchange, as a trader of the other venue would. */
-async function somebodyBuys(stage: Stage, mint: string, spend: bigint): Promise<void> {
+async function anotherTraderBuys(stage: Stage, mint: string, spend: bigint): Promise<void> {
   const { market, outcome } = (await stage.sandbox.catalog.byMint(mint))!;
   const account = '0x00000000000000000000000000000000000a11ce';
   await stage.exchange.execute({ kind: 'deposit', account, amount: 2n * spend });
@@ -46,7 +46,7 @@ async function untilResolved(stage: Stage, ticker: string): Promise<'yes' | 'no'
 }
 
 describe('a wallet', () => {
-  test('is given its balance once for ever, by a transfer out of a fixed supply', async () => {
+  test('receives its balance only once, by a transfer from a fixed supply', async () => {
     const stage = await openStage();
     const ann = await stage.wallet('ann', 500n * USDC);
     await Promise.all([
@@ -63,7 +63,7 @@ describe('a wallet', () => {
 });
 
 describe('a BUY', () => {
-  test('takes the exchange’s own depth, delivers whole contracts and gives the change back', async () => {
+  test('takes the exchange’s own depth, delivers whole contracts and returns the change', async () => {
     const { stage, market, yesMint, buy } = await inTrade();
     const ann = await stage.wallet('ann');
     const before = await stage.metadata(`/api/v1/orderbook/${market.ticker}`);
@@ -96,7 +96,7 @@ describe('a BUY', () => {
     expect(offered(before.body) - offered(after.body)).toBe(Number(got / MICRO));
   });
 
-  test('pays per level, with a fee that is told in the on-chain trades', async () => {
+  test('pays per level, with a fee that the on-chain trades report', async () => {
     const { stage, market, yesMint, buy } = await inTrade();
     const ann = await stage.wallet('ann', 5_000n * USDC);
     const signature = await stage.open(ann, { ...buy(400n * USDC) });
@@ -129,7 +129,7 @@ describe('a BUY', () => {
     );
   });
 
-  test('opens the transaction that the SDK and the server accept, for the wallet alone', async () => {
+  test('opens by a transaction that the SDK and the server accept, for this wallet only', async () => {
     const { stage, yesMint, buy } = await inTrade();
     const ann = await stage.wallet('ann');
     const quote = ok(await stage.trade('/order', { ...buy(2n * USDC), userPublicKey: ann.address }));
@@ -151,7 +151,7 @@ describe('a BUY', () => {
     expect(quote.lastValidBlockHeight).toBe((await stage.chain.blockHeight()) + 150);
   });
 
-  test('reverts when the price has run away, and when the venue is told to', async () => {
+  test('reverts when the price has moved too far, and when the venue is configured to revert', async () => {
     const { stage, yesMint, buy } = await inTrade({ fill: 'revert' });
     const ann = await stage.wallet('ann');
     const signature = await stage.open(ann, buy(10n * USDC));
@@ -166,13 +166,13 @@ describe('a BUY', () => {
 
     stage.sandbox.switches.fill = 'auto';
     const second = await stage.open(ann, { ...buy(200n * USDC), slippageBps: 0 });
-    await somebodyBuys(stage, yesMint, 2_000n * USDC);
+    await anotherTraderBuys(stage, yesMint, 2_000n * USDC);
     await stage.settle();
     expect(await stage.status(second)).toMatchObject({ fills: [], reverts: [{ amount: '200000000' }] });
     expect(await booksOf(stage)).toMatchObject({ usdc: ALL_USDC, escrow: 0n });
   });
 
-  test('partial: half of it fills, the rest comes back, in one transaction', async () => {
+  test('partial: half of it fills, the rest is returned, in one transaction', async () => {
     const { stage, yesMint, buy } = await inTrade({ fill: 'partial' });
     const ann = await stage.wallet('ann');
     const quote = ok(await stage.trade('/order', { ...buy(50n * USDC), userPublicKey: ann.address }));
@@ -229,7 +229,7 @@ describe('a SELL', () => {
     expect(await booksOf(stage)).toEqual({ usdc: ALL_USDC, vault: MICRO, escrow: 0n });
   });
 
-  test('partial: half is sold, the other half comes back', async () => {
+  test('partial: half is sold, the other half is returned', async () => {
     const { stage, yesMint, buy, sell } = await inTrade();
     const ann = await stage.wallet('ann');
     await stage.open(ann, buy(20n * USDC));
@@ -269,7 +269,7 @@ describe('the end of a market', () => {
     ];
     expect((await booksOf(stage)).vault).toBe(winning + losing);
 
-    // What was open when trading ended comes back; then the losers' backing goes to the LP.
+    // Orders that were open when trading ended are returned; then the losers' backing goes to the LP.
     await stage.settle();
     expect(await stage.status(late)).toMatchObject({ fills: [], reverts: [{ amount: '5000000' }] });
     expect((await booksOf(stage)).vault).toBe(winning);
@@ -291,7 +291,7 @@ describe('the end of a market', () => {
     expect(await stage.balance(ann.address, USDC_MINT)).toBe(cash + winning);
     expect(await booksOf(stage)).toEqual({ usdc: ALL_USDC, vault: 0n, escrow: 0n });
 
-    // Gone from the exchange, still answered for here: somebody holds its tokens.
+    // Dropped by the exchange, still listed here: a wallet holds its tokens.
     for (let i = 0; i < 50; i += 1) {
       stage.clock.time += 122_000;
       await stage.exchange.step();
@@ -354,7 +354,7 @@ describe('an order ends exactly once', () => {
     });
   });
 
-  test('when two settle it at once, the second one’s commit fails whole', async () => {
+  test('when two settlements run at once, the second commit fails completely', async () => {
     const { stage, yesMint, buy } = await inTrade();
     const ann = await stage.wallet('ann');
     const signature = await stage.open(ann, buy(10n * USDC));
@@ -386,7 +386,7 @@ describe('an order ends exactly once', () => {
     expect(await stage.supply(yesMint)).toBe(BigInt((await stage.status(signature)).fills[0].outAmount));
   });
 
-  test('and a transfer into escrow that nobody quoted is nobody’s order', async () => {
+  test('a transfer into escrow without a quote is not an order', async () => {
     const { stage, buy } = await inTrade();
     const ann = await stage.wallet('ann');
     const { build } = stage.sandbox.quoting;
@@ -407,7 +407,7 @@ describe('an order ends exactly once', () => {
     expect(await stage.chain.send(build.signed(compiled, [ann]))).toMatchObject({ kind: 'executed' });
     await stage.settle();
     expect((await booksOf(stage)).escrow).toBe(USDC);
-    // A quote that nobody signs is forgotten once its blockhash is dead.
+    // An unsigned quote is deleted once its blockhash is dead.
     await stage.trade('/order', { ...buy(USDC), userPublicKey: ann.address });
     stage.clock.time += 122_000;
     await stage.sandbox.tick();

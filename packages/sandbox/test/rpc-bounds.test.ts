@@ -69,7 +69,7 @@ async function post(body: unknown, remoteAddress = '192.0.2.1') {
   };
 }
 
-describe('what one request may ask for', () => {
+describe('the limits of one request', () => {
   test('a batch has at most ten calls', async () => {
     const calls = (count: number) => Array.from({ length: count }, (_, id) => rpc('getSlot', [], id));
     expect((await post(calls(10))).body).toHaveLength(10);
@@ -100,7 +100,7 @@ describe('what one request may ask for', () => {
     expect(refused.length).toBeLessThan(10);
   });
 
-  test('in between its calls others are served', async () => {
+  test('other requests are served between its calls', async () => {
     const payer = await wallet(chain, 5n * SOL);
     const wire = await build(payer, [transferSol(payer, payer.address, 1n)], {
       blockhash: (await chain.latestBlockhash()).blockhash,
@@ -130,8 +130,8 @@ describe('what one request may ask for', () => {
   });
 });
 
-describe('how often', () => {
-  test('an address draws from its bucket, dear calls and batches more of it', async () => {
+describe('the rate', () => {
+  test('an address draws tokens from its bucket, more for expensive calls and batches', async () => {
     guard = addressBuckets({ perSecond: 1, burst: 12, now: () => now });
     expect((await post([rpc('getSlot'), rpc('getSlot')])).status).toBe(200);
     const dear = await post(rpc('requestAirdrop', [SYSTEM, 1]));
@@ -147,7 +147,7 @@ describe('how often', () => {
     expect((await post(rpc('getSlot'))).status).toBe(200);
   });
 
-  test('the faucet gives one caller so much a day, whatever addresses it names', async () => {
+  test('the faucet limits one caller per day, over all addresses', async () => {
     const ask = async (lamports: bigint, from: string) => {
       const { address } = await generateKeyPairSigner();
       return (await post(rpc('requestAirdrop', [address, Number(lamports)]), from)).body;

@@ -235,7 +235,7 @@ describe('sending', () => {
     expect(odd.error).toMatchObject({ code: -32602 });
   });
 
-  test('without preflight a node takes what never lands, and what fails lands', async () => {
+  test('without preflight a node accepts a transaction that never lands, and a failing transaction lands', async () => {
     const [alice, bob] = [await payer(), await payer()];
     const { blockhash } = await chain.latestBlockhash();
     const send = async (amount: bigint, hash: string) => {
@@ -269,7 +269,7 @@ describe('sending', () => {
     expect(await status()).toMatchObject({ confirmations: null, confirmationStatus: 'finalized' });
   });
 
-  test('a version 0 transaction is told of only to who says that he can read it', async () => {
+  test('a version 0 transaction is returned only to clients that declare support for it', async () => {
     const alice = await payer();
     const signature = await sendAndConfirm(alice, [transferSol(alice, alice.address, 1n)]);
     expect((await call('getTransaction', signature)).error).toMatchObject({ code: -32015 });

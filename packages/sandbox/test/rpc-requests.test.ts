@@ -12,7 +12,7 @@ import { call, chain, confirmed, payer, raw, rejection, rpc, signed, stage, useS
 useStage();
 
 describe('simulating', () => {
-  test('tells balances before and after, with the signatures not looked at', async () => {
+  test('reports balances before and after, without checking signatures', async () => {
     const [alice, bob] = [await payer(), await payer()];
     const transaction = await signed(alice, [transferSol(alice, bob.address, SOL / 4n)]);
     const wire = Buffer.from(getBase64EncodedWireTransaction(transaction), 'base64').fill(0, 1, 65);
@@ -84,8 +84,8 @@ test('accounts in their encodings, integers exact', async () => {
   const { zstdDecompressSync } = await import('node:zlib');
   const [compressed] = (await dataIn({ encoding: 'base64+zstd' })) as [string];
   expect([...zstdDecompressSync(Buffer.from(compressed, 'base64'))]).toEqual([1, 2, 3, 4]);
-  const nobody = (await generateKeyPairSigner()).address;
-  const { value } = await rpc.getMultipleAccounts([address, nobody], { encoding: 'base64' }).send();
+  const unknown = (await generateKeyPairSigner()).address;
+  const { value } = await rpc.getMultipleAccounts([address, unknown], { encoding: 'base64' }).send();
   expect(value.map((one) => one?.lamports ?? null)).toEqual([lamportsHeld, null]);
   const large = { ...account, data: new Uint8Array(129) };
   await chain.put([{ address, account: large }]);
@@ -93,13 +93,13 @@ test('accounts in their encodings, integers exact', async () => {
 });
 
 test.each([
-  ['an address that is none', 'getBalance', ['0'], -32602],
+  ['an invalid address', 'getBalance', ['0'], -32602],
   ['an option of the wrong kind', 'sendTransaction', ['1', { skipPreflight: 'yes' }], -32602],
-  ['a commitment that is none', 'getSlot', [{ commitment: 'soon' }], -32602],
+  ['an invalid commitment', 'getSlot', [{ commitment: 'soon' }], -32602],
   ['a slot that is not reached', 'getSlot', [{ minContextSlot: 1e9 }], -32016],
-  ['a method that is none', 'getBlock', [1], -32601],
+  ['an unknown method', 'getBlock', [1], -32601],
   ['parameters by name', 'getSlot', { slot: 1 }, -32602],
-  ['a signature that is none', 'getSignatureStatuses', [['1']], -32602],
+  ['an invalid signature', 'getSignatureStatuses', [['1']], -32602],
   ['too many signatures', 'getSignatureStatuses', [new Array(257).fill('1')], -32602],
   ['a token balance of no token account', 'getTokenAccountBalance', [SYSTEM], -32602],
   ['two filters', 'getTokenAccountsByOwner', [SYSTEM, { mint: SYSTEM, programId: TOKEN }], -32602],

@@ -1,4 +1,4 @@
-/** A chain behind its JSON-RPC door, spoken to by Kit's client. */
+/** A chain behind its JSON-RPC door, called by Kit's client. */
 import {
   appendTransactionMessageInstructions,
   createSolanaRpc,
@@ -26,7 +26,7 @@ export let clock: TestClock;
 
 export let chain: SandboxChain;
 
-/** What tests set, and each test finds anew. */
+/** Set by tests, and reset before each test. */
 export const stage = {} as {
   offered: SandboxChain | null;
 };
@@ -86,7 +86,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** For the top of a test file. */
+/** Call it at the top of a test file. */
 export function useStage(): void {
   beforeAll(async () => {
     clock = new TestClock();

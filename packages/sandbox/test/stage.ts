@@ -1,6 +1,6 @@
 /**
- * For tests: the whole sandbox on a database of its own (exchange, chain, venue, doors without a socket), under a clock
- * that the test drives. Everything is the real thing; only time is not.
+ * For tests: the whole sandbox on a separate database (exchange, chain, venue, doors without a socket), with a clock
+ * that the test controls. Only time is simulated.
  */
 
 import type { Sql } from '@bellwether/durable';
@@ -40,7 +40,7 @@ const SOL = 1_000_000_000n;
 /** A Saturday: no maintenance. */
 const START = Date.UTC(2026, 10, 21, 12);
 
-/** Nothing happens by itself. */
+/** Nothing runs unless a test calls it. */
 export class DrivenClock {
   time = START;
   now = (): number => this.time;
@@ -69,7 +69,7 @@ export interface Stage {
   ): Promise<Answer>;
   /** Closes venue, chain and exchange and opens them again on the same database. */
   restart(): Promise<void>;
-  /** Only the venue, in the middle of whatever it was at. */
+  /** Restarts only the venue, in the middle of its work. */
   reopenVenue(): Promise<void>;
   wallet(name: string, collateral?: bigint): Promise<VenueSigner>;
   balance(wallet: string, mint: SolanaAddress): Promise<bigint>;
@@ -78,7 +78,7 @@ export interface Stage {
   send(wallet: VenueSigner, transaction: string): Promise<{ signature: string; outcome: SendOutcome }>;
   /** Quotes, signs, sends. @returns the signature */
   open(wallet: VenueSigner, query: Readonly<Record<string, string | number | bigint>>): Promise<string>;
-  /** Lets the fill delay pass and works off what is due. */
+  /** Lets the fill delay pass and settles due orders. */
   settle(): Promise<void>;
   status(signature: string): Promise<Answer['body']>;
   /** The open market with the most even price on a cent grid. */
@@ -228,7 +228,7 @@ export interface Books {
   readonly escrow: bigint;
 }
 
-/** Every USDC in existence, and what stands behind the tokens. */
+/** Every USDC in existence, and the backing of the tokens. */
 export async function booksOf(stage: Stage): Promise<Books> {
   const rows = await stage.sql`
     select data from sandbox_accounts where owner = ${SOLANA_PROGRAMS.token} and length(data) = 165`;

@@ -11,7 +11,7 @@ function tokenData(length: number, kind?: number): Uint8Array {
   return data;
 }
 
-describe('what is no token account is none', () => {
+describe('invalid data is not read as a token account', () => {
   test.each([
     ['of another program', account(SYSTEM, tokenData(165))],
     ['not initialised', account(TOKEN, new Uint8Array(165))],

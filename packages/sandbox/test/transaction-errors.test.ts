@@ -1,4 +1,4 @@
-/** The names against the machine's own numbering, which lives in its type definitions alone. */
+/** Compares the names with the machine's numbering, which only its type definitions contain. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ test('every error without fields has its name', () => {
   expect(() => toRpcError(numbers.length as never)).toThrow('unknown number');
 });
 
-test('and every error of an instruction', () => {
+test('every error of an instruction has its name', () => {
   class TransactionErrorInstructionError {
     index = 3;
     readonly inner: unknown;
@@ -30,12 +30,12 @@ test('and every error of an instruction', () => {
       return this.inner;
     }
   }
-  const told = (inner: unknown) => toRpcError(new TransactionErrorInstructionError(inner) as never);
+  const rpcErrorOf = (inner: unknown) => toRpcError(new TransactionErrorInstructionError(inner) as never);
   const numbers = numbersOf('InstructionErrorFieldless');
   expect(numbers.length).toBeGreaterThan(50);
-  for (const [name, number] of numbers) expect(told(number)).toEqual({ InstructionError: [3, name] });
-  expect(told({ code: 26 })).toEqual({ InstructionError: [3, { Custom: 26 }] });
-  expect(errorSentence(told({ code: 26 }))).toBe(
+  for (const [name, number] of numbers) expect(rpcErrorOf(number)).toEqual({ InstructionError: [3, name] });
+  expect(rpcErrorOf({ code: 26 })).toEqual({ InstructionError: [3, { Custom: 26 }] });
+  expect(errorSentence(rpcErrorOf({ code: 26 }))).toBe(
     'Error processing Instruction 3: custom program error: 0x1a',
   );
   expect(errorSentence('BlockhashNotFound')).toBe('Blockhash not found');

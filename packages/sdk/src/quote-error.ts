@@ -37,7 +37,7 @@ export type UnsafeReason = {
     | OverreachCode
     /** Not a legacy or version 0 transaction in canonical encoding. */
     | 'malformed'
-    /** The quote is of another market, outcome, action or amount than what was asked for. */
+    /** The quote has another market, outcome, action or amount than the ask. */
     | 'other_order'
     /** The quote's least return is not positive. */
     | 'nothing_promised'

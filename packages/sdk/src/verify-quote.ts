@@ -113,7 +113,7 @@ function expectedOf(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Expect
   return { input, output, collateral, asked: askedAtoms(ask) };
 }
 
-/** The quote's own figures against what was asked. */
+/** Compares the quote's own figures with the ask. */
 function* contradictions(quote: Quote, ask: QuoteAsk, expected: Expected): Generator<UnsafeReason> {
   const other = (what: string): UnsafeReason => ({
     code: 'other_order',
@@ -189,7 +189,7 @@ function accept({ quote, wallet }: Checked): VerifiedQuote {
 
 /**
  * @throws QuoteError when there is nothing to sign (`quote_not_executable`, `quote_expired`) or the ask is invalid
- * @throws UnsafeTransaction when signing would do anything but what was asked
+ * @throws UnsafeTransaction when signing would do anything else than the ask
  */
 export function verifyQuote(quote: Quote, ask: QuoteAsk, options: VerifyOptions): VerifiedQuote {
   const checked = check(quote, ask, options);

@@ -179,8 +179,8 @@ describe('errors', () => {
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
     const { port } = gone.address() as AddressInfo;
     await new Promise((resolve) => gone.close(resolve));
-    const nobody = client({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
-    expect(await caught(nobody.getHealth())).toMatchObject({ reason: 'unreachable' });
+    const unreachable = client({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
+    expect(await caught(unreachable.getHealth())).toMatchObject({ reason: 'unreachable' });
     replies = ['cut'];
     expect(await caught(client({ maxRetries: 0 }).getHealth())).toMatchObject({ reason: 'broken' });
     replies = ['hang'];

@@ -82,7 +82,7 @@ describe('the Solana key', () => {
   test.each([
     ['too short', SECRET.subarray(1)],
     ['of another address', keyFile.with(40, 1)],
-    ['no base58', '0OIl'],
+    ['not base58', '0OIl'],
     ['no key', ''],
     ['no bytes', JSON.stringify([...keyFile.slice(1), 256])],
     ['broken JSON', '[1,2'],
@@ -175,7 +175,7 @@ describe('a transaction that does more', () => {
     ['takes one atom more', () => transfer(wallet, 1n), 'input_exceeded'],
     ['takes outcome tokens too', () => transfer(wallet, 1n, { mint: YES_MINT }), 'wrong_mint'],
     [
-      'lets a stranger spend',
+      'lets another key spend',
       () => getApproveInstruction({ source: usdc, delegate: kitAddress(STRANGER), owner, amount: 1n }),
       'gives_rights_away',
     ],

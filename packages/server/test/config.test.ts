@@ -198,21 +198,21 @@ describe('settings that depend on each other', () => {
       'VENUE_A_BACKEND',
     ],
     [
-      'a live venue B needs a custodian',
+      'the live quote venue needs a custodian',
       { VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example' },
       'SIGNING_PROVIDER=fireblocks',
     ],
     [
-      'fireblocks names all it lacks',
+      'fireblocks reports all missing settings',
       { SIGNING_PROVIDER: 'fireblocks' },
       'FIREBLOCKS_VAULT_ID, FIREBLOCKS_ADDRESS',
     ],
-    ['a live venue B needs a chain', { VENUE_B_BACKEND: 'live', ...CUSTODY }, 'SOLANA_RPC_URL'],
+    ['the live quote venue needs a chain', { VENUE_B_BACKEND: 'live', ...CUSTODY }, 'SOLANA_RPC_URL'],
     ['a country needs a proxy', { VENUE_B_COUNTRY_HEADER: 'CF-IPCountry' }, 'needs TRUST_PROXY'],
     ['two venues of one name', { VENUE_A_NAME: 'kalshi' }, 'VENUE_B_NAME'],
     ['a venue named like a route', { VENUE_B_NAME: 'agents' }, 'VENUE_B_NAME=agents'],
     ['an unknown setting', { PAPER_SEEDS: '1' }, 'PAPER_SEEDS'],
-    ['and the nearest one', { PAPER_SEEDS: '1' }, 'Did you mean PAPER_SEED?'],
+    ['an unknown setting, with a suggestion', { PAPER_SEEDS: '1' }, 'Did you mean PAPER_SEED?'],
     ['an unknown limit', { RATE_LIMIT_TRADES: '1' }, 'RATE_LIMIT_TRADES'],
   ] as const)('%s', ([, environment, named]) => {
     expect(refusalOf(environment)).toContain(named);

@@ -93,7 +93,7 @@ describe('markets', () => {
   });
 
   test('in an unknown state are logged once', async () => {
-    dflow['/api/v1/market/'] = capturedMarket({ status: 'a state of tomorrow' });
+    dflow['/api/v1/market/'] = capturedMarket({ status: 'an unknown state' });
     await venue.quotes.market(TICKER);
     await venue.quotes.market(TICKER);
     expect(logged).toHaveLength(1);

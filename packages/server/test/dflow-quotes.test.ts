@@ -111,7 +111,7 @@ describe('no quote', () => {
   test.each([
     [{ status: 'closed' }, {}, 'BUY', 'closed'],
     [{ status: 'inactive' }, {}, 'BUY', 'not trade at the moment'],
-    [{ status: 'a state of tomorrow' }, {}, 'BUY', 'not trade at the moment'],
+    [{ status: 'an unknown state' }, {}, 'BUY', 'not trade at the moment'],
     [{}, { isInitialized: false }, 'BUY', 'not trade at the moment'],
     [{ status: 'finalized', result: 'yes' }, { redemptionStatus: 'open' }, 'BUY', 'settled'],
     [{ status: 'finalized', result: 'no' }, { redemptionStatus: 'open' }, 'SELL', 'has lost'],

@@ -61,9 +61,9 @@ describe('markets', () => {
     expect(await venue.quotes.market('KXNONE-1-1')).toBeNull();
     const [byWords] = await venue.markets.search(market.question);
     expect(byWords?.id).toBe(market.id);
-    const twin = world.find(({ question }) => market.question.includes(question));
+    const source = world.find(({ question }) => market.question.includes(question));
     const book = await venue.markets.book(market.id, 'NO', 3);
-    expect(book?.asks).toEqual(exchange.book(twin!.conditionId, 'NO', 3)?.asks);
+    expect(book?.asks).toEqual(exchange.book(source!.conditionId, 'NO', 3)?.asks);
     expect(book?.asks[0]?.[0]).toBe(market.asks.NO);
     expect(venue.status()).toBe('ready');
     expect(logged).toEqual([]);
@@ -176,7 +176,7 @@ describe('an order', () => {
       const quote = await executable(blitz.id, { outcome, amount: 3_000_000n });
       expect(await ended(await submitted(quote), quote)).toMatchObject({ kind: 'closed', reverts: [] });
     }
-    for (let i = 0; i < 80 && exchange.market(twinOf(blitz))?.status !== 'resolved'; i++) {
+    for (let i = 0; i < 80 && exchange.market(conditionIdOf(blitz))?.status !== 'resolved'; i++) {
       clock.ms += 10_000;
       await exchange.step();
     }
@@ -203,7 +203,7 @@ describe('an order', () => {
     expect(await held(USDC_MINT)).toBe(before + tokens);
   });
 
-  const twinOf = (market: TickerMarket): string =>
+  const conditionIdOf = (market: TickerMarket): string =>
     [...exchange.markets()].find(
       ({ question, status }) => status === 'open' && market.question.includes(question),
     )?.conditionId ?? '';

@@ -152,7 +152,7 @@ describe('the outcome of an order', () => {
     return venue.quotes.progress(SIGNATURE, HEIGHT);
   };
 
-  test.each(['pending', 'expired', 'failed', 'a state of tomorrow'])('%s: no evidence', async (text) => {
+  test.each(['pending', 'expired', 'failed', 'an unknown state'])('%s: no evidence', async (text) => {
     expect(await status(text, { fills: [fill] })).toEqual({ kind: 'unknown' });
   });
 
@@ -165,7 +165,7 @@ describe('the outcome of an order', () => {
   });
 
   test('unknown states are logged once', async () => {
-    for (let i = 0; i < 3; i++) await status('a state of tomorrow');
+    for (let i = 0; i < 3; i++) await status('an unknown state');
     expect(logged).toHaveLength(1);
   });
 

@@ -48,7 +48,7 @@ describe('a market', () => {
     ['inactive', 'inactive', 'closed'],
     ['closed', 'closed', 'closed'],
     ['determined', 'closed', 'closed'],
-    ['a state of tomorrow', 'inactive', 'closed'],
+    ['an unknown state', 'inactive', 'closed'],
     ['__proto__', 'inactive', 'closed'],
   ])('in the state %s is %s', (status, phase, shown) => {
     expect(translated({ status })).toMatchObject({ phase, status: shown });

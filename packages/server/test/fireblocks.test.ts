@@ -111,7 +111,7 @@ test('rejects a signature that names another key', async () => {
 describe('a creation request without an answer', () => {
   test.each([
     ['502 after it was done', { badGateway: 'created' }],
-    ['silence after it was done', { silent: true }],
+    ['no answer after the creation', { silent: true }],
   ] as const)('%s: found by the external id, and not sent again', async (_why, faults) => {
     Object.assign(fireblocks.faults, faults);
     const provider = await createFireblocksSigning(options({ timeoutMs: 200 }));
@@ -268,9 +268,9 @@ describe('the fake server refuses', () => {
     ['another path', { uri: '/v1/transactions' }],
     ['another user', { sub: 'somebody' }],
     ['another body', { bodyHash: createHash('sha256').update('x').digest('hex') }],
-    ['a token that was made long ago', { iat: now - 100, exp: now - 75 }],
-    ['a token of the future', { iat: now + 100, exp: now + 125 }],
-    ['a token that lives too long', { exp: now + 55 }],
+    ['a token that is too old', { iat: now - 100, exp: now - 75 }],
+    ['a token from the future', { iat: now + 100, exp: now + 125 }],
+    ['a token that is valid too long', { exp: now + 55 }],
     ['a token that has expired', { exp: now - 1 }],
   ])('%s', async (_why, claims) => {
     expect((await send(claims)).status).toBe(401);

@@ -54,8 +54,8 @@ async function storm(pool: Sql, name: string): Promise<void> {
     await expect.poll(() => answers, { timeout: PROMPT_MS, interval: 20 }).toBeGreaterThan(before + 5);
   }
   isOver = true;
-  expect(await Promise.race([Promise.all(workers), sleep(PROMPT_MS, 'somebody hangs')])).not.toBe(
-    'somebody hangs',
+  expect(await Promise.race([Promise.all(workers), sleep(PROMPT_MS, 'a query hangs')])).not.toBe(
+    'a query hangs',
   );
   expect(wrong).toEqual([]);
   // The pool detects the last dead connections here: at most one error each, without a wait.

@@ -9,7 +9,7 @@ function alone(policies: typeof POLICIES | null = POLICIES) {
   let now = 1_000_000;
   const bank: TokenBank = {
     isShared: () => false,
-    lease: () => Promise.reject(new Error('a process that is alone asks nobody')),
+    lease: () => Promise.reject(new Error('a single process needs no bank')),
     sweep: () => Promise.resolve(),
   };
   const limits = createRateLimits({ policies, clock: { now: () => now }, bank });

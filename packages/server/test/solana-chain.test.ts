@@ -127,8 +127,8 @@ describe('reading', () => {
   test.each<[string, Reply]>([
     ['a refusal', { error: { code: -32005, message: 'Node is behind', data: { numSlotsBehind: 9 } } }],
     ['another shape', valued({ lamports: 'many' })],
-    ['no JSON', { status: 403 }],
-    ['silence of the upstream', { status: 502 }],
+    ['not JSON', { status: 403 }],
+    ['no answer from the upstream', { status: 502 }],
   ])('%s is refused as an answer', async (_what, reply) => {
     answers.getBalance = reply;
     await expect(chain.lamports(WALLET)).rejects.toMatchObject({ name: 'ChainUnavailable' });

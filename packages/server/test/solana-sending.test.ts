@@ -180,9 +180,9 @@ describe('simulating', () => {
   test.each<[string, object | null]>([
     ['a delegate', usdc(WALLET, 10n, { delegate: kit(key(66)), delegatedAmount: 10n })],
     ['another owner', usdc(key(66), 10n)],
-    ['somebody who may close it', usdc(WALLET, 10n, { closeAuthority: kit(key(66)) })],
+    ['a close authority', usdc(WALLET, 10n, { closeAuthority: kit(key(66)) })],
     ['a freeze', usdc(WALLET, 10n, { state: AccountState.Frozen })],
-    ['its end', null],
+    ['its closing', null],
   ])('detects %s', async (_what, after) => {
     const wire = await transaction();
     states({ [SOURCE]: usdc(WALLET, 10n) }, after === null ? {} : { [SOURCE]: after });

@@ -252,8 +252,8 @@ test('many at random: committed rows exist, refused ones do not, and every answe
     await expect.poll(committed, { timeout: PROMPT_MS, interval: 20 }).toBeGreaterThan(before);
   }
   isOver = true;
-  const left = await Promise.race([Promise.all(workers), sleep(PROMPT_MS, 'somebody hangs')]);
-  expect(left).not.toBe('somebody hangs');
+  const left = await Promise.race([Promise.all(workers), sleep(PROMPT_MS, 'a query hangs')]);
+  expect(left).not.toBe('a query hangs');
   const there = new Set(await notes());
   for (const [id, verdict] of verdicts)
     if (verdict !== 'doubt') expect([id, there.has(id)]).toEqual([id, verdict === 'committed']);

@@ -35,12 +35,12 @@ test.for([
     ['name must not contain control characters (line breaks are among them) or broken Unicode'],
   ],
   ['a choice', { name: 'a', side: 'HOLD' }, ['side must be one of BUY, SELL']],
-  ['a choice of types, by the branch that was meant', { name: 'a', salt: -1 }, ['salt must be >= 0']],
+  ['a choice of types, in the matching branch', { name: 'a', salt: -1 }, ['salt must be >= 0']],
   ['a choice of types, in its other branch', { name: 'a', salt: 'x' }, ['salt must match ^[0-9]+$']],
   ['none of the types', { name: 'a', salt: null }, ['salt must be integer or string']],
   ['an unknown field', { name: 'a', nmae: 'b' }, ['nmae is not a known field (did you mean "name"?)']],
   [
-    'unknown fields like none, with the known ones told once',
+    'unknown fields without a similar name, with the known ones listed once',
     { name: 'a', xxxxxx: 1, yyyyyy: 2 },
     ['xxxxxx is not a known field (known are name, code, side, salt, inner)', 'yyyyyy is not a known field'],
   ],
@@ -50,7 +50,7 @@ test.for([
     { side: 'HOLD', inner: {} },
     ['name is required', 'side must be one of BUY, SELL', 'inner.size is required'],
   ],
-  ['no object', [], ['body must be object']],
+  ['not an object', [], ['body must be object']],
 ] as const)('%s', ([, value, expected]) => {
   expect(messages(SCHEMA, value).sort()).toEqual([...expected].sort());
 });

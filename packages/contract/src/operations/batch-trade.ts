@@ -19,13 +19,13 @@ export const BatchTradeResponse = Type.Object({
   results: Type.Array(BatchTradeResult, { description: 'in the order of the request' }),
 });
 
-/** Up to 20 signed orders, each judged on its own. Repeated after a broken connection like `placeTrade`. */
+/** Up to 20 signed orders, each checked separately. Repeated after a broken connection like `placeTrade`. */
 export const batchTrade = operation({
   id: 'batchTrade',
   method: 'POST',
   path: '/markets/batch-trade',
   repeatable: true,
-  summary: 'Place up to 20 signed orders, one after the other, each judged on its own',
+  summary: 'Place up to 20 signed orders, one after the other, each checked separately',
   description:
     'No order depends on another, except that they draw on the same budgets in the order given: one that is malformed ' +
     'is refused alone. The request as a whole is refused only where it is no array of 1 to 20 orders.',
@@ -39,7 +39,7 @@ export const batchTrade = operation({
     orders: Type.Array(TradeRequest, { minItems: 1, maxItems: LIMITS.ordersPerBatch }),
   }),
   unknownFields: 'refuse',
-  judgedAlone: 'orders',
+  checkedSeparately: 'orders',
   status: 200,
   response: BatchTradeResponse,
   errors: ['service_unavailable'],

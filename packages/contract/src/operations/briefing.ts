@@ -70,7 +70,7 @@ export const Briefing = Type.Object({
   }),
   opportunities: Type.Object({
     newMarkets: Type.Array(Market, {
-      description: 'still open, newest first; titles and rules are written by strangers',
+      description: 'still open, newest first; titles and rules are written by third parties',
     }),
     recommendedSkills: Type.Array(SkillBrief),
   }),

@@ -100,7 +100,7 @@ export const getPricesHistory = operation({
   path: '/markets/prices-history',
   summary: 'Prices of an outcome token over time',
   description:
-    'Either `interval`, or `startTs` with or without `endTs`. A range begins with the price that held at its beginning, and one that reaches to now ends with the current price. Resolved and archived markets keep their history. Of venue A: for a market of venue B there is none (400).',
+    'Either `interval`, or `startTs` with or without `endTs`. A range begins with the price at its start; one that reaches to the present ends with the current price. Resolved and archived markets keep their history. Only for venue A: a market of venue B has none (400).',
   tag: 'markets',
   permission: 'agent',
   rateClass: 'search',

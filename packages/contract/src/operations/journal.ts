@@ -103,7 +103,7 @@ export const LeaderboardEntry = Type.Object({
   lastTradeAt: Nullable(Iso),
   untrustedText: Type.Object(
     { notice: Type.String(), name: Type.String(), description: Type.String() },
-    { description: 'what strangers wrote' },
+    { description: 'texts of third parties' },
   ),
 });
 

@@ -23,7 +23,7 @@ export const Market = Type.Object({
   conditionId: Type.String(),
   eventId: Type.String(),
   category: Type.String(),
-  description: Type.String({ description: 'the resolution rules; written by strangers' }),
+  description: Type.String({ description: 'the resolution rules; written by third parties' }),
   endDate: Iso,
   createdAt: Iso,
   lastUpdatedAt: Iso,

@@ -5,7 +5,7 @@ import { addressBuckets, networkOf } from './limits.ts';
 const from = (ip: string) => ({ ip }) as FastifyRequest;
 
 describe('buckets in memory', () => {
-  test('an address has its burst, waits for its rate, and takes nothing from another', async () => {
+  test('an address has its own burst and rate, independent of other addresses', async () => {
     let ms = 0;
     const guard = addressBuckets({ perSecond: 2, burst: 4, now: () => ms });
     for (let nth = 0; nth < 4; nth += 1) expect(await guard.admit(from('192.0.2.1'))).toBe(0);
@@ -16,14 +16,14 @@ describe('buckets in memory', () => {
     expect(await guard.admit(from('192.0.2.1'))).toBe(1);
   });
 
-  test('what costs several tokens is drawn as a whole or not at all', async () => {
+  test('several tokens are drawn together or not at all', async () => {
     let ms = 0;
     const guard = addressBuckets({ perSecond: 1, burst: 10, now: () => ms });
     expect(await guard.charge(from('192.0.2.1'), 8)).toBe(0);
     expect(await guard.charge(from('192.0.2.1'), 5)).toBe(3);
     expect(await guard.charge(from('192.0.2.1'), 2)).toBe(0);
     ms += 10_000;
-    // More than the bucket holds costs all of it: it must not be refused for ever.
+    // A request beyond the bucket's size costs the whole bucket: it must not be refused permanently.
     expect(await guard.charge(from('192.0.2.1'), 50)).toBe(0);
     expect(await guard.admit(from('192.0.2.1'))).toBe(1);
   });

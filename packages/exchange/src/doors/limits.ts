@@ -1,21 +1,21 @@
 /**
- * What anybody may ask of a door, without a key: how often, and how much at a time. A door is open to whoever finds it,
- * so each of its requests draws from a bucket of the address that it comes from, and what one request makes the process
- * read, compute or answer has a bound of its own. The embedder says who asks and keeps the buckets; inside the process,
- * where the desk itself asks, there is no guard.
+ * Limits of requests to a door without a key: their rate and their size. A door is open to every client, so each
+ * request draws tokens from the bucket of its address, and the data that one request makes the process read, compute or
+ * return is bounded. The embedder identifies callers and keeps the buckets; the desk's own requests inside the process
+ * have no guard.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 export interface DoorGuard {
-  /** Draws the token of a request, before its body is read. @returns seconds to wait; 0: it may go on */
+  /** Draws the token of a request, before its body is read. @returns seconds to wait; 0: allowed */
   admit(request: FastifyRequest): number | Promise<number>;
-  /** Draws further tokens for what a request asks for. @returns seconds to wait; 0: it may go on */
+  /** Draws further tokens for the content of a request. @returns seconds to wait; 0: allowed */
   charge(request: FastifyRequest, tokens: number): number | Promise<number>;
-  /** Whom daily allowances are counted for: the caller's address. */
+  /** The caller's address, by which daily allowances are counted. */
   sourceOf(request: FastifyRequest): string;
 }
 
-/** `null`: the process itself asks, in its own measure. */
+/** `null`: the process itself is the caller, without limits. */
 export type Guarded = DoorGuard | null;
 
 export class TooManyRequests extends Error {
@@ -28,7 +28,7 @@ export class TooManyRequests extends Error {
   }
 }
 
-/** No text of ours holds a NUL, and no database takes one. */
+/** No stored text contains a NUL, and PostgreSQL accepts none. */
 export class NulInUrl extends Error {
   override readonly name = 'NulInUrl';
 
@@ -39,10 +39,10 @@ export class NulInUrl extends Error {
 
 const NUL = /%00|\0/;
 
-/** Entries of a list that one token pays for. */
+/** List entries per token. */
 export const ENTRIES_PER_TOKEN = 10;
 
-/** The first thing that happens to a request. Its refusals are errors: each door says them in its own shape. */
+/** The first check of a request. It throws errors that each door translates into its own format. */
 export function guardDoor(door: FastifyInstance, guard: Guarded): void {
   door.addHook('onRequest', async (request) => {
     if (guard !== null) refuse(await guard.admit(request));
@@ -75,19 +75,19 @@ export interface BucketOptions {
   readonly now: () => number;
 }
 
-/** Addresses remembered at a time: beyond, the one that has asked for nothing for longest is forgotten. */
+/** Most addresses in memory: beyond it, the least recently active address is dropped. */
 const MAX_ADDRESSES = 20_000;
 
-/** Buckets in memory, for a process that is alone and has no others. */
+/** Buckets in memory, for a single process. */
 export function addressBuckets({ perSecond, burst, now }: BucketOptions): DoorGuard {
-  /** Those that asked last are at the end. */
+  /** The most recently active are at the end. */
   const buckets = new Map<string, Bucket>();
 
   const draw = (source: string, wanted: number): number => {
     const at = now();
     const { tokens, at: since } = buckets.get(source) ?? { tokens: burst, at };
     const held = Math.min(burst, tokens + (Math.max(0, at - since) / 1000) * perSecond);
-    // More than a bucket holds would never be there.
+    // A request for more than the bucket's size would wait permanently.
     const price = Math.min(wanted, burst);
     const isEnough = held >= price;
     buckets.delete(source);
@@ -108,7 +108,7 @@ export function addressBuckets({ perSecond, burst, now }: BucketOptions): DoorGu
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const GROUPS = 8;
 
-/** What one caller holds: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** The key of a caller: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function networkOf(ip: string): string {
   const mapped = MAPPED.exec(ip)?.[1];
   if (mapped !== undefined || !ip.includes(':')) return mapped ?? ip;

@@ -1,21 +1,21 @@
 /**
- * Whether an order may enter, and if not, which of its faults is reported. The order of the checks is part of the
- * contract; the first that fails is the answer, and a refused order has changed nothing:
+ * Checks whether an order is accepted, and if not, which of its faults is reported. The order of the checks is part of
+ * the contract; the first failing check is reported, and a refused order changes nothing:
  *
- *  1. duplicate_order: an order with this id is open. (Ids of closed orders are the journal's to remember.)
+ *  1. duplicate_order: an order with this id is open. (The journal keeps the ids of closed orders.)
  *  2. market_not_found
  *  3. market_closed: closed or resolved.
  *  4. post_only_needs_gtc_or_gtd
  *  5. price_off_tick_grid
  *  6. price_out_of_range: outside [tick, 1 − tick].
- *  7. size_below_minimum: GTC/GTD under the market's minimum; any order of no size.
- *  8. already_expired: GTD without a time to come.
- *  9. post_only_would_cross: judged on the whole book, own orders included; a post-only order cancels nothing.
- * 10. amount_below_minimum: a BUY that is immediate, or that would meet another's order, for under 1 collateral.
- * 11. insufficient_balance: a BUY needs its budget (`spend`, or floor(size × limit)) plus the fees of what it would
- *     take now; a SELL its size in free tokens. What self-trade cancels would free does not count.
- * 12. fak_no_match: nobody else within the limit.
- * 13. fok_not_filled: not complete at once, without own orders.
+ *  7. size_below_minimum: GTC/GTD under the market's minimum; any order of size zero.
+ *  8. already_expired: GTD without a future time.
+ *  9. post_only_would_cross: checked on the whole book, own orders included; a post-only order cancels nothing.
+ * 10. amount_below_minimum: a BUY that is immediate, or that would match another account, for under 1 collateral.
+ * 11. insufficient_balance: a BUY needs its budget (`spend`, or floor(size × limit)) plus the fees of its immediate
+ *     matches; a SELL its size in free tokens. Holds that self-trade cancels would free do not count.
+ * 12. fak_no_match: no order of another account within the limit.
+ * 13. fok_not_filled: not completely filled immediately, without own orders.
  */
 import { MICRO, type Micro, PIPS } from '@bellwether/contract/decimals';
 import { budgetOf, isImmediate } from './amounts.ts';
@@ -25,7 +25,7 @@ import type { Market } from './records.ts';
 import type { EngineState } from './state.ts';
 import type { NewOrder, RejectReason } from './types.ts';
 
-/** The least that a BUY may take for, in micro collateral. */
+/** Least amount of a BUY that takes liquidity, in micro collateral. */
 export const MIN_TAKING_BUY_MICRO = MICRO;
 
 export type Admission =
@@ -48,7 +48,7 @@ export function admit(state: EngineState, order: NewOrder): Admission {
   const isBuy = order.side === 'BUY';
   const budget = isBuy ? budgetOf(order) : 0n;
   const small = isBuy && budget < MIN_TAKING_BUY_MICRO;
-  // Before planning: a budget that is nothing, or less, is not for the walk to make sense of.
+  // Before planning, which requires a positive budget.
   if (small && isImmediate(order)) return refuse('amount_below_minimum');
   const plan = planOrder(order, market);
   if (small && plan.crosses) return refuse('amount_below_minimum');
@@ -64,7 +64,7 @@ export function admit(state: EngineState, order: NewOrder): Admission {
   return { admitted: true, market, plan };
 }
 
-/** Steps 3 to 8: what can be told without the book or balances. */
+/** Steps 3 to 8: the checks that need neither the book nor balances. */
 function faultOfTerms(order: NewOrder, market: Market, now: number): RejectReason | undefined {
   const { tickSize, minOrderSize } = market.spec;
   const immediate = isImmediate(order);
@@ -73,7 +73,7 @@ function faultOfTerms(order: NewOrder, market: Market, now: number): RejectReaso
   if (order.limit % tickSize !== 0) return 'price_off_tick_grid';
   if (order.limit < tickSize || order.limit > PIPS - tickSize) return 'price_out_of_range';
   if (order.size <= 0n || (!immediate && order.size < minOrderSize)) return 'size_below_minimum';
-  // Written so that a missing or impossible time counts as past.
+  // The comparison treats a missing or invalid time as past.
   if (order.timeInForce === 'GTD' && !((order.expiresAt ?? 0) > now)) return 'already_expired';
   return undefined;
 }

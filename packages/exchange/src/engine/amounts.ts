@@ -1,11 +1,11 @@
 /**
- * The engine's arithmetic: what a fill costs, what a fee is, how much a budget buys. Pure integer maths; every
- * rounding that the exchange does is decided here and nowhere else.
+ * The engine's arithmetic: the cost of a fill, the fee, the size that a budget buys. Pure integer maths; all rounding
+ * of the exchange is in this file.
  *
  * Rounding. A maker's side of a fill is floor(size × price): the floors of the parts never exceed the floor of
  * the whole, so a resting BUY that holds floor(remaining × limit) can always pay. The taker's side follows from
  * conservation. COMPLEMENTARY: the same figure. MINT: size − floor(size × maker's price), which is
- * ceil(size × taker's price), so a MINT may cost a taker one micro-unit more than its price says; it comes out of
+ * ceil(size × taker's price), so a MINT may cost a taker one micro-unit more than its price implies; it comes out of
  * the order's budget (see `affordable`), never on top of it. MERGE: the same expression, in the taker's favour.
  */
 import { type Micro, PIPS } from '@bellwether/contract/decimals';
@@ -16,7 +16,7 @@ const WHOLE = BigInt(PIPS);
 /** floor(size × price) in micro collateral; `price` in pips. */
 export const floorCost = (size: Micro, price: bigint): Micro => (size * price) / WHOLE;
 
-/** What the taker pays or receives when the maker's side of the match is `makerCost`. */
+/** The taker's cost or proceeds when the maker's side of the match is `makerCost`. */
 export const takerCost = (kind: MatchKind, size: Micro, makerCost: Micro): Micro =>
   kind === 'COMPLEMENTARY' ? makerCost : size - makerCost;
 
@@ -27,7 +27,7 @@ export const takerCost = (kind: MatchKind, size: Micro, makerCost: Micro): Micro
 export const affordable = (kind: MatchKind, budget: Micro, price: bigint): Micro =>
   kind === 'COMPLEMENTARY' ? ((budget + 1n) * WHOLE - 1n) / price : (budget * WHOLE) / price;
 
-/** The most an order may cost, fees apart: what its signer offered. */
+/** Most that an order may cost, without fees: the amount that its signer offered. */
 export const budgetOf = (order: NewOrder): Micro =>
   spendsBudget(order) ? (order.spend ?? 0n) : floorCost(order.size, BigInt(order.limit));
 

@@ -1,8 +1,8 @@
 /**
- * One market's unified book: every order is kept at its YES price (BUY NO at q is an ask at 1−q, SELL NO at q a
- * bid at 1−q), best price first and oldest first within a price. It knows nothing of money or accounts' balances.
+ * One market's unified book: every order is stored at its YES price (BUY NO at q is an ask at 1−q, SELL NO at q a
+ * bid at 1−q), best price first and oldest first within a price. It handles neither money nor balances.
  *
- * A price holds bids or asks, never both, because a book is never crossed; so both sides share one array of levels
+ * A price has bids or asks, never both, because a book is never crossed; so both sides share one array of levels
  * indexed by tick, and each side has a bitmap of its non-empty ones. Levels are linked lists through the orders
  * themselves: joining, leaving and finding the best are all O(1), or one short scan of the bitmap.
  */
@@ -10,7 +10,7 @@ import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { feeNumerator } from './amounts.ts';
 import type { Level, MarketSpec, Outcome, Side } from './types.ts';
 
-/** What the book needs of the orders that it queues. */
+/** The fields of an order that the book needs. */
 interface Queued<Order> {
   readonly outcome: Outcome;
   readonly side: Side;
@@ -45,7 +45,7 @@ export class PriceLevel<Order> {
 
 export const yesPrice = (outcome: Outcome, price: Pips): Pips => (outcome === 'YES' ? price : PIPS - price);
 
-/** True when the order stands on the bid side of the YES book. */
+/** True when the order is on the bid side of the YES book. */
 export const isBid = (outcome: Outcome, side: Side): boolean => (outcome === 'YES') === (side === 'BUY');
 
 /** The non-empty levels of one side. */
@@ -72,7 +72,7 @@ export class BookSide {
     if (index === this.best) this.best = this.worseThan(index);
   }
 
-  /** The next non-empty level after `index`, away from the best; −1 when there is none. */
+  /** The next non-empty level after `index`, away from the best; −1 when no other exists. */
   worseThan(index: number): number {
     return this.bids ? this.#below(index) : this.#above(index);
   }
@@ -104,7 +104,7 @@ export class BookSide {
 export class Book<Order extends Queued<Order>> {
   readonly bids: BookSide;
   readonly asks: BookSide;
-  /** One for every order that came to rest, was reduced by a match or left. */
+  /** Incremented for every order that was added, reduced by a match or removed. */
   sequence = 0;
   changedAt: number;
   /** Collateral value of all resting orders at their limits. */
@@ -138,7 +138,7 @@ export class Book<Order extends Queued<Order>> {
     return isBid(outcome, side) ? this.bids : this.asks;
   }
 
-  /** True when an order at YES price `pips` would meet the best of `opposite`. */
+  /** True when an order at YES price `pips` would match the best of `opposite`. */
   crosses(opposite: BookSide, pips: Pips): boolean {
     if (opposite.best === -1) return false;
     const best = opposite.best * this.#spec.tickSize;
@@ -161,7 +161,7 @@ export class Book<Order extends Queued<Order>> {
     this.#changed(value, at);
   }
 
-  /** Takes `size` out of an order that stays at its place; `value` is its new value. */
+  /** Reduces an order by `size`; it keeps its place in the queue. `value` is its new value. */
   reduce(order: Order, size: Micro, value: Micro, at: number): void {
     const change = value - order.value;
     order.remaining -= size;

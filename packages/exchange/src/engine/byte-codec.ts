@@ -1,5 +1,5 @@
 /**
- * A small canonical binary form: unsigned integers as LEB128, of any size and with one spelling each; texts as their
+ * A small canonical binary form: unsigned integers as LEB128, of any size, each with one encoding; texts as their
  * length in bytes and UTF-8. Equal values give equal bytes.
  */
 
@@ -9,7 +9,7 @@ export class ByteWriter {
   #bytes = new Uint8Array(1 << 16);
   #length = 0;
 
-  /** A word by its place in a list. */
+  /** A word, encoded as its index in a list. */
   word<Word>(words: readonly Word[], value: Word): void {
     this.integer(words.indexOf(value));
   }
@@ -28,7 +28,7 @@ export class ByteWriter {
 
   /** A non-negative bigint of any size. */
   amount(value: bigint): void {
-    // Encoding, not arithmetic: up to 2^53 a number carries the same digits.
+    // Encoding, not arithmetic: up to 2^53 a number represents the same value.
     if (value >= 0n && value <= SAFE) {
       this.integer(Number(value));
       return;
@@ -123,10 +123,10 @@ export class ByteReader {
     return this.#decoder.decode(this.#bytes.subarray(this.#position - length, this.#position));
   }
 
-  /** One of a list of words by its place. */
+  /** A word of a list, by its index. */
   word<Word>(words: readonly Word[]): Word {
     const place = this.integer();
-    if (place >= words.length) throw new RangeError(`${place} is none of ${words.join(', ')}`);
+    if (place >= words.length) throw new RangeError(`index ${place} is outside the list ${words.join(', ')}`);
     return words[place]!;
   }
 

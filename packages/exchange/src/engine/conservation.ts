@@ -1,6 +1,6 @@
 /**
- * The examiner: recomputes every sum of a state from its parts and compares. It shares nothing with the code that
- * moves money. Cost grows with the state, so it is for tests, recovery and occasional audits.
+ * Audits a state: recomputes every sum from its parts and compares. It shares no code with the code that moves money.
+ * Its cost grows with the state, so it is for tests, recovery and occasional audits.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Market, RestingOrder } from './records.ts';
@@ -30,7 +30,7 @@ export function checkConservation(state: EngineState): void {
   same('collateral, backing and fees', collateral + backing + state.ledger.fees, state.ledger.deposits);
 }
 
-/** Checks every account against its open orders; gives the tokens found, by market. */
+/** Checks every account against its open orders; returns the tokens found, by market. */
 function checkAccounts(state: EngineState): Map<Market, { yes: Micro; no: Micro }> {
   const supplies = new Map<Market, { yes: Micro; no: Micro }>();
   let owned = 0;
@@ -74,7 +74,7 @@ function checkAccounts(state: EngineState): Map<Market, { yes: Micro; no: Micro 
   return supplies;
 }
 
-/** Checks levels, liquidity and that the book is not crossed; gives the number of orders on it. */
+/** Checks levels, liquidity and that the book is not crossed; returns the number of orders on it. */
 function checkBook(market: Market): number {
   const { book } = market;
   const id = market.spec.conditionId;

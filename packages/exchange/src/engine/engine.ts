@@ -3,26 +3,26 @@
  * out. No clock, no randomness, no I/O; the same commands at the same times give the same events and the same
  * snapshot bytes, on any machine. It must never keep a closed order or do work that grows with history.
  *
- * The machine in prose
+ * State machine
  *
- * Time arrives with each command and never runs backwards. Before anything else, every command takes all GTD orders
- * that are due off their books (order_done expired, in the order of expiresAt, then order id), so that an order
- * which is due is never matched, cancelled or counted. `expire` does only that.
+ * Time arrives with each command and never runs backwards. Every command first removes all due GTD orders from their
+ * books (order_done expired, in the order of expiresAt, then order id), so that a due order is never matched,
+ * cancelled or counted. `expire` does only that.
  *
- * A market is open, closed, then resolved; no way leads back. Open: it trades. `close` takes every resting order
- * off (market_closed first, then order_done market_closed: bids from the best, then asks from the best, each by
- * age). `resolve` of an open market does the same with the reason market_resolved, then fixes the payout for good
+ * A market is open, closed, then resolved, and never goes back. Open: it trades. `close` removes every resting order
+ * (market_closed first, then order_done market_closed: bids from the best, then asks from the best, each by age).
+ * `resolve` of an open market does the same with the reason market_resolved, then sets the payout permanently
  * (market_resolved last). Only a resolved market redeems (sets.ts); full sets are split while it is open and merged
  * until it is resolved.
  *
- * An order is judged (admission.ts, whose ladder of refusals is documented and final), planned (matching.ts) and
- * then either rejected without a trace or accepted: order_accepted; per match the taker's fill, the maker's fill
- * and, where the maker is complete, its order_done; for an own order on the way, its order_done self_trade; at the
- * end the incoming order's own order_done, unless it now rests. FOK and FAK never rest; GTC rests until it is
- * filled or cancelled, GTD until it is due.
+ * An order is checked (admission.ts, which documents the fixed order of refusals), planned (matching.ts) and then
+ * either rejected without any change or accepted: order_accepted; per match the taker's fill, the maker's fill and,
+ * where the maker is complete, its order_done; for an own order on the way, its order_done self_trade; at the end the
+ * incoming order's own order_done, unless it rests. FOK and FAK never rest; GTC rests until it is filled or cancelled,
+ * GTD until it is due.
  *
- * Money: what rests is held (a BUY its floor(remaining × limit), a SELL its tokens), everything else is free at
- * once. Collateral available + held + backing of open sets + fees is what was deposited, after every command.
+ * Money: resting orders have a hold (a BUY floor(remaining × limit), a SELL its tokens), everything else is free
+ * immediately. After every command, collateral available + held + backing of open sets + fees equals the deposits.
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { admit } from './admission.ts';
@@ -58,15 +58,15 @@ export class Engine {
 
   /**
    * @param at epoch milliseconds, not before the previous command's.
-   * @throws Error ("engine bug") when a balance would go below zero: the state is then not to be used any more.
-   * @throws RangeError when time runs backwards or is no whole number, or a market's specification is impossible;
-   *   nothing has happened then.
+   * @throws Error ("engine bug") when a balance would go below zero: the state must not be used afterwards.
+   * @throws RangeError when time runs backwards or is not an integer, or a market's specification is impossible; the
+   *   state is then unchanged.
    */
   apply(command: EngineCommand, at: number): EngineEvent[] {
     const state = this.#state;
     if (!Number.isSafeInteger(at) || at < state.now)
       throw new RangeError(`time is whole milliseconds and never runs backwards: ${at} after ${state.now}`);
-    // Built before anything moves, because it is the one step that a caller's bug can make throw.
+    // Built before any change, because only this step can throw because of a caller's bug.
     const listing =
       command.kind === 'list' && !state.markets.has(command.market.conditionId)
         ? new Market(command.market, at)
@@ -131,7 +131,7 @@ export class Engine {
     };
   }
 
-  /** Zeros for an account that never was. */
+  /** Zeros for an unknown account. */
   account(id: AccountId): AccountView {
     return accountView(id, this.#state.ledger.accounts.get(id));
   }
@@ -141,7 +141,7 @@ export class Engine {
     return order === undefined ? undefined : openOrderView(order);
   }
 
-  /** Oldest first; by order id where the time is the same. */
+  /** Oldest first; orders of the same time by id. */
   openOrders(id: AccountId): OpenOrder[] {
     const account = this.#state.ledger.accounts.get(id);
     return account === undefined ? [] : Array.from(account.orders(), openOrderView).sort(compareOpenOrders);
@@ -164,12 +164,12 @@ export class Engine {
     return this.#state.markets.get(conditionId)?.volume ?? 0n;
   }
 
-  /** Collateral value of what rests on the book, each order at its own limit; 0n for an unknown market. */
+  /** Collateral value of the resting orders, each at its own limit; 0n for an unknown market. */
   liquidity(conditionId: ConditionId): Micro {
     return this.#state.markets.get(conditionId)?.book.liquidity ?? 0n;
   }
 
-  /** Taker fees, and what rounding left over from HALF redemptions. */
+  /** Taker fees, and the rounding remainders of HALF redemptions. */
   fees(): Micro {
     return this.#state.ledger.fees;
   }
@@ -180,8 +180,8 @@ export class Engine {
   }
 
   /**
-   * Forgets a resolved market of which no token is left; false when it is not that far, or unknown. It changes the
-   * state without an event: whoever journals commands must call it at the same place on replay.
+   * Removes a resolved market without outstanding tokens; false for any other market. It changes the state without an
+   * event: a replay of the journal must call it at the same position.
    */
   archive(conditionId: ConditionId): boolean {
     const market = this.#state.markets.get(conditionId);
@@ -189,12 +189,12 @@ export class Engine {
     return this.#state.markets.delete(conditionId);
   }
 
-  /** Canonical bytes: equal states give equal bytes, whatever the path to them. */
+  /** Canonical bytes: equal states give equal bytes, independent of their history. */
   snapshot(): Uint8Array {
     return encodeState(this.#state);
   }
 
-  /** @throws Error when the bytes are no snapshot of a consistent state. */
+  /** @throws Error when the bytes are not a snapshot of a consistent state. */
   static restore(bytes: Uint8Array): Engine {
     const engine = new Engine();
     engine.#state = decodeState(bytes);
@@ -202,7 +202,7 @@ export class Engine {
     return engine;
   }
 
-  /** Recomputes every sum from scratch. @throws Error with figures when one does not hold. */
+  /** Recomputes every sum from scratch. @throws Error with both figures when a sum differs. */
   checkConservation(): void {
     checkConservation(this.#state);
   }

@@ -1,6 +1,6 @@
 /**
- * Open GTD orders by the time they are due: a binary heap whose entries know their place, so that an order that is
- * done early leaves in O(log n) and no trace stays. Ties go by order id, which depends on nothing but the orders.
+ * Open GTD orders by due time: a binary heap whose entries know their index, so that an order that ends early is
+ * removed completely in O(log n). Ties are broken by order id, so the result depends only on the orders.
  */
 import type { RestingOrder } from './records.ts';
 

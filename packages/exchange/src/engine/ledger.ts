@@ -1,13 +1,13 @@
-/** All accounts, and the totals that belong to none of them. */
+/** All accounts, and the totals that belong to no account. */
 import type { Micro } from '@bellwether/contract/decimals';
 import { Account } from './records.ts';
 import type { AccountId } from './types.ts';
 
 export class Ledger {
   readonly accounts = new Map<AccountId, Account>();
-  /** Taker fees, and what rounding left over from HALF redemptions. */
+  /** Taker fees, and the rounding remainders of HALF redemptions. */
   fees: Micro = 0n;
-  /** Everything ever deposited. */
+  /** Sum of all deposits. */
   deposits: Micro = 0n;
 
   open(id: AccountId): Account {

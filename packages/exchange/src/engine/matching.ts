@@ -1,8 +1,8 @@
 /**
- * Which resting orders an incoming one meets, and the exchange of money and tokens that follows.
+ * Matches an incoming order with resting orders, and moves the money and tokens.
  *
- * Planning walks the opposite side without touching anything, so that acceptance can be judged on exactly what
- * would happen; executing carries the plan out. Between the two nothing else runs.
+ * Planning walks the opposite side without changing anything, so that admission checks exactly the matches that would
+ * happen; executing applies the plan. Nothing else runs in between.
  *
  * The walk takes the best price first and the oldest order within a price. It ends when the incoming order is
  * complete, when the next price is beyond its limit, or when its money is used up.
@@ -11,15 +11,15 @@
  * floor(size × limit) for any other. Fees come on top. A fill that the budget makes smaller spends it to the last
  * micro-unit and ends the order. For a limit BUY that can only happen through the micro-units that MINT matches
  * round up (amounts.ts), when they were not made good by better prices; its unfilled rest is then smaller than what
- * one micro-unit per MINT match buys, and is given up: the order is `filled` with that dust as `remaining`. If such
+ * one micro-unit per MINT match buys, and is dropped: the order is `filled` with that dust as `remaining`. If such
  * an order comes to rest, the dust stays off the book in the same way, so that its hold covers it exactly.
  *
  * Complete means: a market BUY has spent its whole budget or received at least `size` when nothing more crosses
  * (it goes on past `size` while money is left); any other order has reached `size`, or has used up its money as
- * above. A FOK must become complete; an FAK must meet somebody.
+ * above. A FOK must become complete; an FAK must match at least one order.
  *
- * Own orders met on the way are skipped, counted for nothing, and cancelled when (and only when) the incoming
- * order is accepted. One that the walk does not reach stays.
+ * Own orders on the way are skipped, do not count, and are cancelled when (and only when) the incoming order is
+ * accepted. Own orders that the walk does not reach stay.
  */
 import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { affordable, budgetOf, feeOf, floorCost, spendsBudget, takerCost } from './amounts.ts';
@@ -29,7 +29,7 @@ import { fillMaker, finish } from './resting.ts';
 import type { EngineState } from './state.ts';
 import type { EngineEvent, MatchKind, NewOrder } from './types.ts';
 
-/** One resting order on the way. `size` 0n: it belongs to the same account and is to be cancelled. */
+/** One resting order on the way. `size` 0n: it belongs to the same account and will be cancelled. */
 export interface Step {
   readonly maker: RestingOrder;
   readonly kind: MatchKind;
@@ -40,10 +40,10 @@ export interface Step {
   readonly fee: Micro;
 }
 
-/** Everything that would happen to an order now. */
+/** The complete immediate outcome of an order. */
 export interface Plan {
   readonly steps: readonly Step[];
-  /** True when the order meets another account's order within its limit. */
+  /** True when the order matches another account's order within its limit. */
   readonly crosses: boolean;
   readonly complete: boolean;
   readonly filled: Micro;
@@ -85,7 +85,7 @@ class Walk {
   readonly #bySize: boolean;
   readonly #steps: Step[] = [];
   #crosses = false;
-  /** The budget is used up in a way that ended the order. */
+  /** The budget is used up and ended the order. */
   #exhausted = false;
   /** Shares still wanted (by size) and money still to spend (BUY). */
   #wanted: Micro;
@@ -157,7 +157,7 @@ class Walk {
     };
   }
 
-  /** What may rest: no more than the budget covers at the limit, see the top of the file. */
+  /** The size that may rest: at most what the budget covers at the limit, see the top of the file. */
   #remaining(): Micro {
     if (!this.#isBuy || !this.#bySize) return this.#wanted;
     const covered = affordable('COMPLEMENTARY', this.#budget, BigInt(this.#order.limit));
@@ -165,7 +165,7 @@ class Walk {
   }
 }
 
-/** Carries a plan out: for each step the taker's fill, the maker's fill, and the end of a maker that is done. */
+/** Executes a plan: for each step the taker's fill, the maker's fill, and the end of a complete maker. */
 export function executePlan(
   state: EngineState,
   taking: { readonly order: NewOrder; readonly owner: Account; readonly market: Market; readonly plan: Plan },

@@ -1,7 +1,6 @@
 /**
- * Markets, accounts and resting orders: the engine's records. They refer to one another, so they are declared together.
- * Every movement of an account is checked: a balance that would go below zero throws, because it can only be a bug of
- * the engine.
+ * Markets, accounts and resting orders: the engine's records, in one file because they refer to one another. Every
+ * change of an account is checked: a balance that would go below zero throws, because only an engine bug can cause it.
  */
 import { type Micro, type Pips, TICK_SIZES } from '@bellwether/contract/decimals';
 import { feeDenominator } from './amounts.ts';
@@ -35,15 +34,13 @@ export class Market {
   volume: Micro = 0n;
   /** YES price of the last match. */
   lastTrade: Pips | undefined = undefined;
-  /** What its taker did, in terms of YES; unknown of trades from before this was kept. */
+  /** Its taker's side in terms of YES; unknown for trades of snapshot version 1. */
   lastTakerSide: Side | undefined = undefined;
 
-  /** @throws RangeError for a specification that no market can have: a bug of the caller, nothing to refuse. */
+  /** @throws RangeError for an impossible specification: a bug of the caller, not a refusal. */
   constructor(spec: MarketSpec, listedAt: number) {
     if (!Object.values<number>(TICK_SIZES).includes(spec.tickSize))
-      throw new RangeError(
-        `tick size ${spec.tickSize} of market ${spec.conditionId} is none of the known ones`,
-      );
+      throw new RangeError(`tick size ${spec.tickSize} of market ${spec.conditionId} is unknown`);
     if (!Number.isSafeInteger(spec.feeExponent) || spec.feeExponent < 0 || spec.feeRate < 0n)
       throw new RangeError(
         `fee ${spec.feeRate}, ${spec.feeExponent} of market ${spec.conditionId} is no fee`,
@@ -61,7 +58,7 @@ export class Market {
   }
 }
 
-/** An order on the book; removed from everywhere the moment it is done. */
+/** An order on the book; removed from all indexes as soon as it ends. */
 export class RestingOrder {
   readonly orderId: OrderId;
   readonly owner: Account;
@@ -98,7 +95,7 @@ export class RestingOrder {
     this.limit = order.limit;
     this.size = order.size;
     this.timeInForce = order.timeInForce;
-    // A signed expiry may lie beyond what a number counts exactly; such a time never comes.
+    // A signed expiry may exceed the exact range of a number; such a time is never reached.
     this.expiresAt =
       order.timeInForce === 'GTD'
         ? Math.min(Math.floor(order.expiresAt ?? 0), Number.MAX_SAFE_INTEGER)
@@ -121,7 +118,7 @@ export class RestingOrder {
   }
 }
 
-/** Tokens of one market, in micro-shares. `yes` and `no` are free; the held ones stand behind open SELL orders. */
+/** Tokens of one market, in micro-shares. `yes` and `no` are free; held tokens back open SELL orders. */
 export interface Position {
   yes: Micro;
   no: Micro;
@@ -142,7 +139,7 @@ export class Account {
     this.id = id;
   }
 
-  /** True when forgetting the account would change nothing. */
+  /** True when the account is empty and can be dropped. */
   get isEmpty(): boolean {
     return (
       this.available === 0n && this.held === 0n && this.firstOrder === undefined && this.positions.size === 0
@@ -178,7 +175,7 @@ export class Account {
     this.available = notNegative(this.available + amount, this, 'available');
   }
 
-  /** Sets free collateral aside (or, negative, gives it back). */
+  /** Holds free collateral (or, negative, releases it). */
   hold(amount: Micro): void {
     this.credit(-amount);
     this.held = notNegative(this.held + amount, this, 'held');
@@ -198,7 +195,7 @@ export class Account {
     this.#forget(market, position);
   }
 
-  /** Sets free tokens aside (or, negative, gives them back). */
+  /** Holds free tokens (or, negative, releases them). */
   holdTokens(market: Market, outcome: Outcome, amount: Micro): void {
     const position = this.#position(market);
     if (outcome === 'YES') {

@@ -1,6 +1,5 @@
 /**
- * How an order comes to rest and how it leaves: the one place that keeps book, owner, expiry queue and holds in
- * step with one another.
+ * Adds and removes resting orders: the only place that keeps book, owner, expiry queue and holds consistent.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { floorCost } from './amounts.ts';
@@ -8,7 +7,7 @@ import type { RestingOrder } from './records.ts';
 import type { EngineState } from './state.ts';
 import type { DoneReason, EngineEvent } from './types.ts';
 
-/** Puts an order on its book and sets aside what stands behind it. */
+/** Puts an order on its book and holds its collateral or tokens. */
 export function rest(state: EngineState, order: RestingOrder): void {
   const value = floorCost(order.remaining, order.price);
   order.market.book.add(order, value, state.now);
@@ -24,7 +23,7 @@ export function link(state: EngineState, order: RestingOrder): void {
   if (order.expiresAt !== undefined) state.expiry.add(order);
 }
 
-/** Takes an order off its book, frees what was set aside for it, and says why. */
+/** Removes an order from its book, releases its hold, and records the reason. */
 export function finish(
   state: EngineState,
   order: RestingOrder,
@@ -38,8 +37,8 @@ export function finish(
 }
 
 /**
- * The maker's part of a match: `size` at exactly its limit. A BUY pays out of its hold, and what the smaller rest
- * no longer needs is freed; tokens and proceeds move at once. An order that is filled to the end leaves.
+ * The maker's part of a match: `size` at exactly its limit. A BUY pays out of its hold, and the excess hold of the
+ * smaller rest is released; tokens and proceeds move immediately. A completely filled order is removed.
  */
 export function fillMaker(
   state: EngineState,

@@ -1,10 +1,10 @@
 /**
- * Full sets and their end: split and merge at one collateral per set, and redemption once a market is resolved.
+ * Full sets: split and merge at one collateral per set, and redemption once a market is resolved.
  *
- * Redemption burns all that the caller holds of both outcomes. YES or NO: one collateral per winning token. HALF:
- * floor(half) of each outcome's tokens; a half micro-unit lost to that rounding stays in the backing until another
- * makes it whole, and then goes to the fees, so that the backing is always ceil(half of the tokens outstanding) and
- * ends at zero.
+ * Redemption burns all tokens of both outcomes that the caller holds. YES or NO: one collateral per winning token.
+ * HALF: floor(half) of each outcome's tokens; a half micro-unit lost to that rounding stays in the backing until
+ * another one completes it, and then goes to the fees, so that the backing is always ceil(half of the outstanding
+ * tokens) and ends at zero.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Market } from './records.ts';
@@ -47,7 +47,7 @@ export function splitOrMerge(state: EngineState, command: SetCommand): EngineEve
   return { kind: kind === 'split' ? 'split' : 'merged', account: id, conditionId, amount };
 }
 
-/** Refused: market_not_found, market_not_resolved. Nothing held is redeemed for zeros. */
+/** Refused: market_not_found, market_not_resolved. Without tokens, the redemption reports zeros. */
 export function redeem(state: EngineState, id: AccountId, conditionId: ConditionId): EngineEvent {
   const market = state.markets.get(conditionId);
   if (market === undefined) return { kind: 'refused', command: 'redeem', reason: 'market_not_found' };
@@ -78,7 +78,7 @@ function burn(
   market.backing = backing;
 }
 
-/** What must stand behind a market's tokens, by its payout. */
+/** The required backing of a market's tokens, by its payout. */
 export function backingOf(market: Market): Micro {
   if (market.payout === 'NO') return market.noSupply;
   if (market.payout === 'HALF') return (market.yesSupply + market.noSupply + 1n) / 2n;

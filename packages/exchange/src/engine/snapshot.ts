@@ -1,7 +1,7 @@
 /**
- * The canonical bytes of a state, and back. Accounts and markets are sorted by id, orders stand in priority order;
- * whatever can be derived (holds, supplies, liquidity, indexes) is not written, so that it cannot disagree. Accounts
- * that hold nothing are left out: forgetting them changes nothing.
+ * Encodes a state as canonical bytes, and decodes it. Accounts and markets are sorted by id, orders are in priority
+ * order; derived values (holds, supplies, liquidity, indexes) are not written, so that they cannot contradict. Empty
+ * accounts are omitted: dropping them changes nothing.
  *
  * Layout: magic, version · time, last match, fees, deposits · accounts · markets, each with its positions and its
  * orders (bids, then asks; best price first, oldest first).
@@ -22,7 +22,7 @@ const VERSION = 2;
 /** Without the taker's side of the last trade. */
 const OLDER_VERSION = 1;
 
-// The places of the words are part of the format: append only.
+// The indexes of the words are part of the format: append only.
 const STATUSES: readonly MarketStatus[] = ['open', 'closed', 'resolved'];
 const PAYOUTS: readonly (Payout | undefined)[] = [undefined, 'YES', 'NO', 'HALF'];
 const OUTCOMES: readonly Outcome[] = ['YES', 'NO'];
@@ -85,7 +85,7 @@ function encodeMarket(out: ByteWriter, market: Market): void {
   out.integer(book.changedAt);
 }
 
-/** Free tokens only: what is held is in the orders. */
+/** Free tokens only: held tokens follow from the orders. */
 function encodePositions(
   out: ByteWriter,
   market: Market,
@@ -130,7 +130,7 @@ function encodeOrders(
   }
 }
 
-/** @throws RangeError when the bytes are none of ours, cut short, or of another version. */
+/** @throws RangeError when the bytes are not a snapshot, are truncated, or have another version. */
 export function decodeState(bytes: Uint8Array): EngineState {
   const input = new ByteReader(bytes);
   if (input.text() !== MAGIC) throw new RangeError('not a snapshot of the engine');
@@ -150,7 +150,7 @@ export function decodeState(bytes: Uint8Array): EngineState {
     accounts.push(account);
   }
   for (let left = input.integer(); left > 0; left -= 1) decodeMarket(input, version, state, accounts);
-  if (!input.atEnd) throw new RangeError('the snapshot goes on after its end');
+  if (!input.atEnd) throw new RangeError('the snapshot has bytes after its end');
   return state;
 }
 
@@ -228,7 +228,7 @@ function decodeOrder(
     { owner, market, acceptedAt },
   );
   Object.assign(order, { remaining, filled, cost, fees });
-  // The holds are not taken out of what is free, as they would be for a new order: that was written without them.
+  // Unlike for a new order, the holds are not subtracted from the free amounts: those were written without the holds.
   const value = floorCost(remaining, order.price);
   market.book.add(order, value, acceptedAt);
   link(state, order);

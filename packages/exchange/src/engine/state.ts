@@ -1,4 +1,4 @@
-/** All that the engine remembers. Nothing in it grows with history: what is done is forgotten. */
+/** The engine's whole state. It does not grow with history: ended orders and archived markets are dropped. */
 
 import { ExpiryQueue } from './expiry-queue.ts';
 import { Ledger } from './ledger.ts';

@@ -1,6 +1,6 @@
 /**
- * The engine's language: commands in, events out. Everything here is plain data, so that a command can be
- * journalled and replayed, and an event recorded, without translation.
+ * The engine's commands and events. All of them are plain data, so that a command can be journalled and replayed, and
+ * an event recorded, without translation.
  *
  * Units: money and shares are bigint micro-units; prices are integer pips (ten-thousandths of one collateral);
  * times are integer epoch milliseconds that arrive with the command, never read from a clock.
@@ -17,10 +17,10 @@ export type TokenId = string;
 export type Outcome = 'YES' | 'NO';
 export type Side = 'BUY' | 'SELL';
 export type TimeInForce = 'GTC' | 'GTD' | 'FOK' | 'FAK';
-/** How a resolved market pays: all to one outcome, or half to each. */
+/** Payout of a resolved market: all to one outcome, or half to each. */
 export type Payout = 'YES' | 'NO' | 'HALF';
 
-/** What the engine must know of a market. Titles and categories belong to the world. */
+/** The engine's specification of a market. Titles and categories belong to the world. */
 export interface MarketSpec {
   readonly conditionId: ConditionId;
   /** [YES, NO] */
@@ -60,7 +60,7 @@ export type EngineCommand =
       readonly kind: 'deposit';
       readonly account: AccountId;
       readonly amount: Micro;
-      /** A label for whoever reads the journal; the engine does not look at it. */
+      /** A label for readers of the journal; the engine ignores it. */
       readonly reason?: 'simulation' | 'faucet';
     }
   | { readonly kind: 'list'; readonly market: MarketSpec }
@@ -79,11 +79,11 @@ export type EngineCommand =
       readonly conditionId: ConditionId;
       readonly amount: Micro;
     }
-  /** Takes every GTD order that is due at the command's time off its book. */
+  /** Removes every GTD order that is due at the command's time from its book. */
   | { readonly kind: 'expire' }
-  /** Stops trading and cancels what rests; the market can still be resolved. */
+  /** Stops trading and cancels resting orders; the market can still be resolved. */
   | { readonly kind: 'close'; readonly conditionId: ConditionId }
-  /** Closes if still open, then fixes the payout. */
+  /** Closes an open market, then sets the payout. */
   | { readonly kind: 'resolve'; readonly conditionId: ConditionId; readonly payout: Payout }
   | { readonly kind: 'redeem'; readonly account: AccountId; readonly conditionId: ConditionId };
 
@@ -169,7 +169,7 @@ export type EngineEvent =
       readonly conditionId: ConditionId;
       readonly amount: Micro;
     }
-  /** A split, merge or redeem that could not be done; nothing changed. */
+  /** A refused split, merge or redeem; nothing changed. */
   | {
       readonly kind: 'refused';
       readonly command: 'deposit' | 'list' | 'split' | 'merge' | 'close' | 'resolve' | 'redeem';
@@ -192,7 +192,7 @@ export type EngineEvent =
       readonly payout: Micro;
     };
 
-/** An order on the book, as a reader sees it. */
+/** An order on the book, for readers. */
 export interface OpenOrder {
   readonly orderId: OrderId;
   readonly account: AccountId;
@@ -219,9 +219,9 @@ export interface BookView {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
   readonly lastTrade?: Pips;
-  /** What the taker of the last trade did, in terms of this outcome: who bought NO has sold YES. */
+  /** Side of the last trade's taker, in terms of this outcome: buying NO counts as selling YES. */
   readonly lastTakerSide?: Side;
-  /** Rises by one with every change of this market's book. */
+  /** Incremented with every change of this market's book. */
   readonly sequence: number;
   /** Time of the last change. */
   readonly changedAt: number;

@@ -1,4 +1,4 @@
-/** What readers get: copies in the agreed shapes, never the engine's own objects. */
+/** Copies for readers in the shapes of types.ts, never the engine's own objects. */
 import { yesPrice } from './book.ts';
 import type { Account, Market, RestingOrder } from './records.ts';
 import type { AccountId, AccountView, BookView, ConditionId, OpenOrder, Outcome, Side } from './types.ts';

@@ -1,10 +1,10 @@
-/** Commands and events as JSON texts and back. Amounts become decimal strings, told from other texts by their name. */
+/** Converts commands and events to JSON texts and back. Amounts are decimal strings, recognised by the field's name. */
 import type { EngineEvent } from '../engine/types.ts';
 import type { PublicCommand } from '../world/types.ts';
 
 /**
- * What the journal holds. `speed` in thousandths; with a step only when it changes. `slots`: of the plan that the
- * world was founded with; absent for the first plan.
+ * A journalled command. `speed` in thousandths; with a step only when it changes. `slots`: their number in the plan of
+ * the world's founding; absent for the first plan.
  */
 export type JournalCommand =
   | PublicCommand

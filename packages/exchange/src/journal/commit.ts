@@ -1,13 +1,13 @@
 /**
- * One group commit: `begin … commit` written to the journal's connection in one go, without waiting in between. It
- * either resolves, and then everything in it is durable, or throws: the state in memory is then ahead of the journal, so
- * the caller must give up the lead and start again from what the journal holds.
+ * One group commit: `begin … commit` in one write to the journal's connection, without waiting in between. When it
+ * resolves, all of it is durable. When it throws, the state in memory is ahead of the journal, so the caller must
+ * release the lead and recover from the journal.
  */
 import { commitAll, type Lead, type Tx } from '@bellwether/durable';
 import type { Entry, Recorder } from '../paper-exchange.ts';
 import { gatherOrders, type OrderAddition } from './order-records.ts';
 
-/** A price worth remembering. */
+/** A price to record. */
 export interface PriceTick {
   readonly tokenId: string;
   readonly at: number;
@@ -16,7 +16,7 @@ export interface PriceTick {
   readonly noTokenId?: string;
 }
 
-/** An applied command on its way to the journal. */
+/** An applied command that is not yet journalled. */
 export interface JournalRow {
   readonly entry: Entry;
   /** Encoded. */
@@ -24,7 +24,7 @@ export interface JournalRow {
   readonly prices: readonly PriceTick[];
 }
 
-/** @throws CommitInDoubt when the connection was lost over the commit; anything else is proof that nothing was written */
+/** @throws CommitInDoubt when the connection was lost during the commit; other errors prove that nothing was written */
 export const commitRows = (
   { session, term }: Pick<Lead, 'session' | 'term'>,
   rows: readonly JournalRow[],

@@ -1,5 +1,5 @@
 /**
- * Keeps order ids unique for all time. The engine knows the open orders, exchange_orders every order that ever was.
+ * Keeps order ids unique permanently. The engine has the open orders, exchange_orders every order that ever existed.
  * Calls with the same id run one after another.
  */
 import type { Sql } from '@bellwether/durable';
@@ -19,8 +19,8 @@ export class OrderIds {
 
   /**
    * Runs `place` while no other call with this id runs, and only if the id was never used.
-   * @param isNew the caller knows it already, and the table is not asked. Its primary key still refuses a second order
-   *   with the same id, at the cost of the whole commit.
+   * @param isNew the caller has proof that the id is new, and the table is not queried. Its primary key still refuses a
+   *   second order with the same id, and the whole commit fails.
    * @returns undefined when the id was used.
    */
   async once<T>(orderId: OrderId, isNew: boolean, place: () => Promise<T>): Promise<T | undefined> {

@@ -1,4 +1,4 @@
-/** What one batch adds to exchange_orders: the events of everybody's orders but the house's, gathered by order. */
+/** Rows that one batch adds to exchange_orders: the events of all orders except the house's, grouped by order. */
 import type { AccountId, EngineEvent, OrderId } from '../engine/types.ts';
 import { isHouse } from '../world/house.ts';
 import { encodeEvent } from './command-codec.ts';
@@ -8,15 +8,15 @@ export interface OrderAddition {
   readonly account: AccountId;
   /** Journal position of the first of these events. */
   readonly seq: number;
-  /** True when the order's life begins in this batch: it has no row yet. */
+  /** True when the order starts in this batch: it has no row yet. */
   readonly isNew: boolean;
   /** Encoded events. */
   readonly lines: string[];
 }
 
 /**
- * A refused order is recorded like any other: its id is used up, so that the record stays the truth about it. Only
- * `duplicate_order` leaves no trace, since the id's record is about the first order.
+ * A refused order is recorded like any other: its id is used up, so that its record stays correct. Only
+ * `duplicate_order` is not recorded, because the id's record describes the first order.
  */
 export function gatherOrders(
   entries: Iterable<{ readonly seq: number; readonly events: readonly EngineEvent[] }>,

@@ -1,14 +1,14 @@
-/** Decides which mid prices are worth a row of price history: moved by a tick, at most one a minute per market. */
+/** Selects the mid prices for the price history: moved by a tick, at most one a minute per market. */
 import type { ConditionId } from '../engine/types.ts';
 import type { World } from '../world/world.ts';
 import type { PriceTick } from './commit.ts';
 
 const LEAST_INTERVAL_MS = 60_000;
-/** More than can be open at a time: what is over is forgotten now and then. */
+/** More than can be open at a time: entries of ended markets are dropped when it is reached. */
 const MANY = 1_000;
 
 export class PriceTicks {
-  /** Last recorded: twice the mid price, so that it is whole. */
+  /** Last recorded: twice the mid price, so that it is an integer. */
   #last = new Map<ConditionId, { readonly doubled: number; readonly at: number }>();
 
   collect(world: World, at: number): PriceTick[] {

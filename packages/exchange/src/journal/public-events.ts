@@ -1,7 +1,7 @@
 /**
- * What others get to see of a command's events. Left out is what concerns nobody but the house: the acceptance and
- * end of its quotes, its deposits, merges and redemptions. Fills stay, the house's among themselves too, because they
- * are the market's public trades; so does everything about markets.
+ * The public events of a command. Internal events of the house are omitted: the acceptance and end of its quotes, its
+ * deposits, merges and redemptions. Fills stay, also those between house accounts, because they are the market's public
+ * trades; so do all events of markets.
  */
 import type { EngineEvent } from '../engine/types.ts';
 import { HOUSE_PREFIX, isHouse } from '../world/house.ts';

@@ -1,4 +1,4 @@
-/** Brings the state back: the newest whole snapshot, then every command behind it, in order and without a gap. */
+/** Recovers the state: the newest intact snapshot, then every later command, in order and without a gap. */
 import type { Tag } from '@bellwether/durable';
 import { FIRST_SLOTS } from '../world/slots.ts';
 import { World } from '../world/world.ts';
@@ -9,7 +9,7 @@ export interface Recovered {
   readonly world: World;
   /** Position of the last command. */
   readonly seq: number;
-  /** Position of the snapshot that it began from; 0 without one. */
+  /** Position of the snapshot that recovery started from; 0 without one. */
   readonly snapshotSeq: number;
 }
 
@@ -17,7 +17,7 @@ const ROWS_PER_READ = 2_000;
 
 /**
  * Reads through `database`, which must be the lead's connection or one opened after the lead was taken.
- * @returns undefined for an empty journal. @throws Error when the journal has a gap or does not add up.
+ * @returns undefined for an empty journal. @throws Error when the journal has a gap or is inconsistent.
  */
 export async function recover(database: Tag, log: (message: string) => void): Promise<Recovered | undefined> {
   const snapshot = await readSnapshot(database, log);

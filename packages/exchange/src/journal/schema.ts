@@ -1,12 +1,12 @@
 /**
- * The exchange's tables. Idempotent, so that whoever migrates the database may run it at every start.
+ * The exchange's tables. Idempotent: the migration may run it at every start.
  *
  * - exchange_journal: every command in order, one writer; `command` is the JSON of command-codec.ts.
  * - exchange_snapshots: the state after a command, deflated; the last two are kept.
- * - exchange_orders: what became of every order that anybody but the house ever sent, one JSON event per line. Its
- *   primary key makes order ids unique for ever.
+ * - exchange_orders: the events of every order except the house's, one JSON event per line. Its primary key keeps order
+ *   ids unique permanently.
  * - exchange_prices: mid prices of YES tokens, in pips, for price histories.
- * - exchange_tokens: which YES token a NO token mirrors, for the histories of markets that are archived by now.
+ * - exchange_tokens: the YES token of each NO token, for the price histories of archived markets.
  */
 import { type Sql, TERM_SCHEMA } from '@bellwether/durable';
 

@@ -1,12 +1,12 @@
-/** Stored states: written beside the journal, never in a command's way; read at recovery. */
+/** Stored states: written without blocking commands; read at recovery. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
 import type { Sql, Tag } from '@bellwether/durable';
 
-/** The newest may turn out to be damaged. */
+/** More than one, because the newest may be damaged. */
 const SNAPSHOTS_KEPT = 2;
-/** Fast: most of a state is text that any level halves several times. */
+/** The fastest level: a state is mostly text, which every level compresses well. */
 const DEFLATE_LEVEL = 1;
 
 const deflateAsync = promisify(deflate);
@@ -23,7 +23,8 @@ export interface Snapshot {
 export const hashOf = (state: Uint8Array): string => createHash('sha256').update(state).digest('hex');
 
 /**
- * Only for a state whose last command is committed: then it is right whoever leads by now, and any connection will do.
+ * Only for a state whose last command is committed: such a snapshot is valid whichever process leads, so any connection
+ * may write it.
  */
 export async function writeSnapshot(database: Sql, snapshot: Snapshot): Promise<void> {
   const { seq, at, state } = snapshot;
@@ -38,7 +39,7 @@ export async function writeSnapshot(database: Sql, snapshot: Snapshot): Promise<
         select seq from exchange_snapshots order by seq desc limit ${SNAPSHOTS_KEPT}) as kept)`;
 }
 
-/** The newest snapshot that is whole. @throws Error when there are some and none is. */
+/** The newest intact snapshot. @throws Error when snapshots exist and all are damaged. */
 export async function readSnapshot(
   database: Tag,
   log: (message: string) => void,

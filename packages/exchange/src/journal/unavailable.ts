@@ -1,8 +1,8 @@
-/** How the exchange says that it cannot serve. */
+/** Errors of an exchange that cannot serve. */
 
 /**
  * A command got no answer. `executed: 'no'` is proof that it had no effect and may be sent again; `'unknown'` means
- * that the database was lost with it in flight: `orderRecord` tells later.
+ * that the database was lost while it was in flight: `orderRecord` returns the outcome later.
  */
 export class ExchangeUnavailable extends Error {
   override readonly name = 'ExchangeUnavailable';

@@ -1,6 +1,6 @@
 /**
- * Makes up what a market is about: question, title, rules. Pure text from templates and a generator; it knows
- * nothing of prices.
+ * Generates the texts of a market: question, title, rules. Pure text from templates and a generator; it does not use
+ * prices.
  */
 
 import { CONTESTS, type ContestTemplate, TEMPLATES, type Template, WORD_LISTS } from './catalogue-texts.ts';
@@ -19,10 +19,10 @@ export interface EventText {
 }
 
 const PLACEHOLDER = /\{([a-z]+)(2?)\}|\{(\d+)-(\d+)\}/g;
-/** Draws of one template before a repeated question is let through with its number. */
+/** Draws of one template before a repeated question is accepted with a number. */
 const ATTEMPTS = 6;
 
-/** Fills placeholders; the same one means the same word throughout, so question and rules agree. */
+/** Fills placeholders; a placeholder has the same word in all texts, so question and rules agree. */
 function filler(random: Random): (text: string) => string {
   const words = new Map<string, string>();
   return (text) =>
@@ -64,7 +64,7 @@ function plainOnce(category: Category, pace: Pace, random: Random): EventText {
   };
 }
 
-/** A question of its own that no open market asks (`taken`). The pace follows from how soon the market ends. */
+/** A question that no open market has (`taken`). The pace follows from how soon the market ends. */
 export function plainEvent(
   category: Category,
   pace: Pace,
@@ -95,7 +95,7 @@ export function contestEvent(contest: ContestTemplate, size: number, random: Ran
   return { title, markets };
 }
 
-/** What a market is about, beyond its category: the kinds of names that its texts hold, such as `film` or `league`. */
+/** A market's tags: the kinds of names in its texts, such as `film` or `league`. */
 export const tagsOf = (...texts: readonly string[]): string[] =>
   Object.entries(WORD_LISTS)
     .filter(([, names]) => names.some((name) => texts.some((text) => text.includes(name))))
@@ -104,7 +104,7 @@ export const tagsOf = (...texts: readonly string[]): string[] =>
 export const contestFor = (category: Category): ContestTemplate =>
   CONTESTS.find((contest) => contest.category === category)!;
 
-/** Lower-case words joined by hyphens, with the market's number at the end so that no two are alike. */
+/** Lower-case words joined by hyphens, with the market's number at the end, which makes it unique. */
 export function slugOf(question: string, id: string): string {
   const words = question
     .toLowerCase()

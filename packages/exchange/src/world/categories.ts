@@ -1,4 +1,4 @@
-/** The named categories of the paper world and what each charges a taker (the venue's own table, exponent 1). */
+/** The categories of the paper world and their taker fees (the venue's own table, exponent 1). */
 import type { Micro } from '@bellwether/contract/decimals';
 
 /** Taker fee rates in millionths of shares × p(1−p). */

@@ -1,6 +1,6 @@
 /**
- * A small noise crowd: it buys and sells a little at whatever the best price is, for no reason, so that volumes and
- * last trades live. It rests nothing on the book. Its draws do not depend on what anybody else does.
+ * A small noise crowd: it buys and sells small amounts at the best price at random, so that volumes and last trades
+ * change. Its orders never rest. Its draws do not depend on other accounts.
  */
 import { divide, MICRO, type Micro, PIPS } from '@bellwether/contract/decimals';
 import type { Engine } from '../engine/engine.ts';

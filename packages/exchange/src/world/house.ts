@@ -1,7 +1,7 @@
 /**
- * The house maker: turns the wanted ladder into orders, with as few cancels and placements as will do, and keeps book
- * of what became of them. It only ever buys: YES for its bids, NO for its asks; pairs of both are merged back into
- * collateral. It must never run out: it is topped up before it places anything.
+ * The house maker: turns the wanted ladder into orders, with as few cancels and placements as possible, and tracks
+ * their outcome. It only buys: YES for its bids, NO for its asks; pairs of both are merged into collateral. It must
+ * never run out of collateral: a deposit precedes its placements.
  */
 import { MICRO, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
 import type { Engine } from '../engine/engine.ts';
@@ -10,7 +10,7 @@ import type { Category } from './categories.ts';
 import { backOff, ladder, type Rung } from './quoting.ts';
 import type { Quote, QuoteSide, WorldMarket } from './records.ts';
 
-/** Applies a command and returns its events; whoever made it also collects them. */
+/** Applies a command and returns its events; its creator also collects them. */
 export type Run = (command: EngineCommand) => readonly EngineEvent[];
 
 export const HOUSE_PREFIX = 'house:';
@@ -19,7 +19,7 @@ export const makerOf = (category: Category): AccountId => `${HOUSE_PREFIX}${cate
 
 /** Smallest top-up of a house account, in micro collateral. */
 export const TOP_UP: Micro = 2_000_000n * MICRO;
-/** Pairs worth a merge, in micro-shares. */
+/** Least pairs of one merge, in micro-shares. */
 const MERGE_FROM: Micro = 50n * MICRO;
 
 export class HouseMaker {
@@ -46,7 +46,7 @@ export class HouseMaker {
     return id;
   }
 
-  /** Must see every event of the engine. */
+  /** Must receive every event of the engine. */
   observe(event: EngineEvent): void {
     if (event.kind === 'fill') {
       const known = this.#open.get(event.orderId);
@@ -60,14 +60,14 @@ export class HouseMaker {
     }
   }
 
-  /** The sides of which more than half was taken since they were last quoted. */
+  /** The sides of which more than half was filled since they were last quoted. */
   thinSides(market: WorldMarket): QuoteSide[] {
     const left = { bid: 0n, ask: 0n };
     for (const quote of market.quotes) left[quote.side] += quote.remaining;
     return (['bid', 'ask'] as const).filter((side) => left[side] * 2n < market.quoted[side]);
   }
 
-  /** Quotes anew at once, further from fair on the sides that were taken. */
+  /** Requotes immediately, further from fair on the sides that were filled. */
   react(market: WorldMarket, category: Category, run: Run): boolean {
     const thin = market.status === 'open' ? this.thinSides(market) : [];
     if (thin.length === 0) return false;
@@ -110,7 +110,7 @@ export class HouseMaker {
     for (const rung of wanted) market.quoted[rung.side] += rung.size;
   }
 
-  /** Cancels the quotes that no longer fit; returns the rungs that have none. */
+  /** Cancels quotes that do not fit the ladder; returns the rungs without a quote. */
   #withdraw(market: WorldMarket, maker: AccountId, wanted: readonly Rung[], run: Run): Rung[] {
     const missing = new Set(wanted);
     const stale: OrderId[] = [];
@@ -124,8 +124,8 @@ export class HouseMaker {
   }
 
   /**
-   * Shares that others offer at this price or better. They are taken in addition, so that the rung itself is left on
-   * the book afterwards: a stale order of somebody else must not swallow the depth.
+   * Shares that other accounts offer at this price or better. They are taken in addition, so that the rung itself rests
+   * on the book afterwards: a stale order of another account must not reduce the depth.
    */
   #crossing(market: WorldMarket, rung: Rung): Micro {
     const best = this.#engine.bestPrices(market.conditionId);
@@ -169,6 +169,6 @@ export class HouseMaker {
 
 const limitOf = (rung: Rung): Pips => (rung.side === 'bid' ? rung.price : PIPS - rung.price);
 
-/** Keeping a quote keeps its place in the queue; one that lost two fifths is renewed, one far too big is cut. */
+/** Keeping a quote keeps its place in the queue; one that lost two fifths is replaced, one far too big is reduced. */
 const stillFits = (quote: Quote, rung: Rung): boolean =>
   quote.remaining * 5n >= rung.size * 3n && quote.remaining * 2n <= rung.size * 3n;

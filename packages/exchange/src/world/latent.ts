@@ -1,18 +1,18 @@
 /**
- * The hidden probability of each market: a martingale in small fixed steps. Every move is as likely up as down and
- * equally far both ways, so today's probability is the best forecast of tomorrow's, and of the outcome, which is drawn
- * from it. Near its bounds a move shortens instead of bouncing off: bouncing would favour one direction.
+ * The hidden probability of each market: a martingale in small fixed steps. Moves up and down are equally likely and
+ * equally large, so the current probability is the best forecast of later ones and of the outcome, which is drawn from
+ * it. Near its bounds a move becomes smaller instead of reflecting: reflection would favour one direction.
  */
 import type { Pips } from '@bellwether/contract/decimals';
 import type { Random } from './random.ts';
 import { CERTAIN, type Millionths, type WorldMarket } from './records.ts';
 
 const MILLIONTHS_PER_PIP = 100;
-/** Finest ticks would let a price fall so low that 50 collateral is half a million shares. */
+/** With the finest ticks a price could fall so low that 50 collateral buys half a million shares. */
 const LEAST_PROBABILITY: Millionths = 1_500;
 
 /**
- * The probability stays strictly between one tick and its mirror, so that there is a price on either side of it: the
+ * The probability stays strictly between one tick and its mirror, so that a price exists on either side of it: the
  * maker could not quote honestly below the lowest price.
  */
 export function bounds(tickSize: Pips): readonly [low: Millionths, high: Millionths] {
@@ -26,7 +26,7 @@ function room(market: WorldMarket): Millionths {
   return Math.min(market.moveSize, (market.probability - low) >> 1, (high - market.probability) >> 1);
 }
 
-/** Moves one plain market. Draws the same amount of chance whatever happens. */
+/** Moves one plain market. Always draws the same number of random values. */
 export function moveMarket(market: WorldMarket, random: Random): void {
   const sign = random.sign();
   market.probability += sign * Math.max(0, room(market));
@@ -93,7 +93,7 @@ const LIFETIME_SPREAD: Millionths = 300_000;
 const LEAST_MOVE: Millionths = 100;
 const GREATEST_MOVE: Millionths = 20_000;
 
-/** A move's size such that all the moves of a life of `moves` add up to about the same uncertainty for every market. */
+/** The move size at which the `moves` of a life add up to about the same uncertainty for every market. */
 export function moveSizeFor(moves: number): Millionths {
   const size = Math.floor(LIFETIME_SPREAD / Math.max(1, squareRoot(Math.max(1, moves))));
   return Math.min(GREATEST_MOVE, Math.max(LEAST_MOVE, size));

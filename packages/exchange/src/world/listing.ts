@@ -1,6 +1,6 @@
 /**
- * Makes the event for a slot: texts, ids, first probabilities, end date. Ids come from the catalogue's own stream of
- * chance, so that nothing anybody trades changes what is listed next.
+ * Makes the event for a slot: texts, ids, first probabilities, end date. Ids come from the catalogue's own random
+ * stream, so that trades do not change the next listings.
  */
 import type { ConditionId, TokenId } from '../engine/types.ts';
 import { contestEvent, contestFor, type Pace, plainEvent, slugOf } from './catalogue.ts';
@@ -30,7 +30,7 @@ export interface ListingRequest {
   readonly at: number;
   /** Speed in thousandths. */
   readonly speed: number;
-  /** True when the world begins: lives are then already partly over, so that the ends are spread out. */
+  /** True at the founding of the world: lives are then partly over already, so that the ends are spread out. */
   readonly midway: boolean;
 }
 
@@ -72,7 +72,7 @@ export class Listing {
       slot: request.slot,
       endDate: at + left,
       dueAt: 0,
-      // Spread over the interval, so that a step has only a slice of the markets to visit.
+      // Spread over the interval, so that a step visits only a part of the markets.
       nextQuoteAt: at + random.between(1, QUOTE_EVERY_MS),
       markets: text.markets.map((market, index) =>
         this.#market({ ...market, slot: request.slot, at, probability: probabilities[index]!, moves }),

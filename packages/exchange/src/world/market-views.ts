@@ -1,6 +1,6 @@
 /**
- * The public face of the markets: built when first read after a change, then handed out again. Nothing hidden may
- * pass: a view is written field by field, never spread from a record.
+ * The public views of the markets: built at the first read after a change, then reused. Hidden values must not leak: a
+ * view is written field by field, never spread from a record.
  */
 import { MICRO } from '@bellwether/contract/decimals';
 import type { Engine } from '../engine/engine.ts';
@@ -109,7 +109,7 @@ function build(engine: Engine, { market, event, tags }: Known): MarketView {
     feeExponent: FEE_EXPONENT,
     createdAt: market.createdAt,
     endDate: event.endDate,
-    // Its own facts change seldom; trading and quoting move the book.
+    // The market's own fields change rarely; trading and quoting change the book.
     updatedAt: Math.max(market.updatedAt, best?.changedAt ?? 0),
     status: market.status,
     ...(market.payout === undefined ? {} : { payout: market.payout }),
@@ -123,7 +123,7 @@ function build(engine: Engine, { market, event, tags }: Known): MarketView {
   };
 }
 
-/** Hours of volume kept; with fewer than these the market is younger than a day. */
+/** Hours of volume stored; a market with fewer is younger than a day. */
 export const HOURS_KEPT = 24;
 
 const volumeBeforeToday = (market: WorldMarket): bigint =>

@@ -1,4 +1,4 @@
-/** The ladder's promises, for every probability, tick, pressure and inventory that can occur. */
+/** The ladder's invariants, for every possible probability, tick, pressure and inventory. */
 import { MICRO, PIPS } from '@bellwether/contract/decimals';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

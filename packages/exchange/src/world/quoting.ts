@@ -1,9 +1,9 @@
 /**
- * Where the house maker wants its orders: a ladder on each side of the hidden probability. Pure arithmetic.
+ * The orders that the house maker wants: a ladder on each side of the hidden probability. Pure arithmetic.
  *
- * The maker is honest: no bid above the probability, no ask below it, whatever its inventory or the pressure on it.
- * So nobody can expect to win from the house alone, and paper results do not flatter. Each side holds enough that the
- * half of it still fills an order of 50 collateral, counted in the cheaper of the two outcomes.
+ * The maker is honest: no bid above the probability, no ask below it, at any inventory or pressure. So trading against
+ * the house has no expected profit, and paper results are not too good. Half of each side still fills an order of 50
+ * collateral, counted in the cheaper of the two outcomes.
  */
 import { MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { CERTAIN, type Millionths, type QuoteSide } from './records.ts';
@@ -33,7 +33,7 @@ const MID_HALF_SPREAD: Millionths = 7_000;
 const INVENTORY_PER_TICK: Micro = 2_000n * MICRO;
 const GREATEST_INVENTORY_TICKS = 5;
 
-/** Widest in the middle, where a probability says least. */
+/** Widest in the middle, where a probability is least informative. */
 export function halfSpread(probability: Millionths, tickSize: Pips): Millionths {
   // p(1−p) is at most a quarter; in thousandths of that quarter.
   const uncertainty = Math.floor((4 * probability * (CERTAIN - probability)) / (CERTAIN * 1_000));
@@ -53,7 +53,7 @@ export function ladder(terms: QuoteTerms): Rung[] {
   const half = halfSpread(probability, tickSize);
   const steps = clamp(Number(terms.inventory / INVENTORY_PER_TICK), GREATEST_INVENTORY_TICKS);
   const gap = Math.max(1, Math.floor(half / tick)) * tickSize;
-  // A side that would shrink the inventory comes half as close to fair, and no closer.
+  // A side that would reduce the inventory moves at most halfway towards fair.
   const bidHalf = steps < 0 ? half >> 1 : half;
   const askHalf = steps > 0 ? half >> 1 : half;
   const bid = (Math.floor((probability - bidHalf) / tick) - pressure.bid - Math.max(0, steps)) * tickSize;

@@ -14,7 +14,7 @@ describe('Random', () => {
     expect(Array.from({ length: 4 }, () => random.next())).toEqual([11_520, 0, 5_927_040, 70_819_200]);
   });
 
-  test('goes on from its state', () => {
+  test('continues from its state', () => {
     const random = Random.seeded('a', 'test');
     random.next();
     const copy = new Random(random.state());
@@ -35,7 +35,7 @@ describe('Random', () => {
     for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(400);
   });
 
-  test('refuses a bound that it could draw for ever', () => {
+  test('refuses a bound for which it would never stop drawing', () => {
     const random = Random.seeded('bound', 'test');
     for (const bound of [0, -1, 2 ** 32 + 1, Number.NaN])
       expect(() => random.below(bound)).toThrow(RangeError);

@@ -1,9 +1,9 @@
 /**
- * The world's only source of chance: xoshiro128** over 32-bit integers, so that a seed gives the same numbers on
- * every platform. It must never be fed from a clock or from `Math.random`.
+ * The world's only random generator: xoshiro128** over 32-bit integers, so that a seed gives the same numbers on every
+ * platform. It must never be seeded from a clock or from `Math.random`.
  */
 
-/** Four 32-bit words: all there is to know of a generator. */
+/** Four 32-bit words: the whole state of a generator. */
 export type RandomState = readonly [number, number, number, number];
 
 const rotate = (x: number, by: number): number => (x << by) | (x >>> (32 - by));
@@ -29,7 +29,7 @@ export class Random {
     [this.#a, this.#b, this.#c, this.#d] = state;
   }
 
-  /** A generator of its own for each (seed, purpose): streams do not disturb one another. */
+  /** A separate generator for each (seed, purpose): streams are independent of one another. */
   static seeded(seed: string, purpose: string): Random {
     const words: number[] = [];
     let z = hashText(`${purpose}\u0000${seed}`);
@@ -66,7 +66,7 @@ export class Random {
 
   /**
    * A whole number from 0 to `bound` − 1, each equally likely.
-   * @throws RangeError unless `bound` is 1 to 2^32: it would draw for ever.
+   * @throws RangeError unless `bound` is 1 to 2^32: it would never stop drawing.
    */
   below(bound: number): number {
     if (!(bound >= 1 && bound <= 0x1_0000_0000)) throw new RangeError(`cannot draw below ${bound}`);

@@ -1,4 +1,4 @@
-/** What the world remembers of its events and markets: plain records, so that a snapshot is their list. */
+/** The world's records of events and markets: plain data, so that a snapshot is a list of them. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { ConditionId, OrderId, Payout, TokenId } from '../engine/types.ts';
 
@@ -38,10 +38,10 @@ export interface WorldMarket {
   /** Hidden: how far the probability moves at a time. */
   readonly moveSize: Millionths;
 
-  /** How many ticks the maker backs off from fair, per side, because that side was taken. Decays. */
+  /** Ticks that the maker backs off from fair, per side, because that side was filled. Decays. */
   pressure: { bid: number; ask: number };
   quotes: Quote[];
-  /** Shares that each side held when it was last quoted: what `thin` is measured against. */
+  /** Shares of each side when it was last quoted: the reference of `thin`. */
   quoted: { bid: Micro; ask: Micro };
   /** Volume at the start of each of the last hours, newest last; at most 24. */
   hourlyVolumes: Micro[];
@@ -53,22 +53,22 @@ export interface WorldEvent {
   /** Index into SLOTS. */
   readonly slot: number;
   endDate: number;
-  /** When the event is next due for its outcome (closed) or for the archive (resolved). */
+  /** Time at which the event is due for its outcome (closed) or for the archive (resolved). */
   dueAt: number;
-  /** When the maker is next due here. */
+  /** Time of the maker's next visit. */
   nextQuoteAt: number;
-  /** Those not yet archived. */
+  /** Not yet archived. */
   markets: WorldMarket[];
 }
 
-/** Everything the world remembers beside the engine's own state. */
+/** The world's state besides the engine's. */
 export interface WorldState {
   readonly seed: string;
   /** In thousandths. */
   speed: number;
-  /** Whole hours since the epoch at the last step: when the hourly volumes turn. */
+  /** Whole hours since the epoch at the last step: a change starts a new hour of volume. */
   hour: number;
-  /** By slot: every slot always has its event. */
+  /** By slot: every slot always has an event. */
   readonly open: WorldEvent[];
   /** Closed, waiting for the outcome; oldest first. */
   readonly closed: WorldEvent[];

@@ -1,7 +1,7 @@
 /**
- * The plan of the world: how many markets of which kind are open at any time. A slot is a place for one event; when
- * its event ends, another of the same kind is listed in it, so the mixture never drifts. A world keeps the number of
- * slots that it was founded with: new ones go to the end of the plan, and no old one may change.
+ * The plan of the world: how many markets of each kind are open at any time. A slot is a place for one event; when its
+ * event ends, another of the same kind is listed in it, so the mixture stays constant. A world keeps the number of
+ * slots of its founding: new slots are appended to the plan, and existing slots must not change.
  */
 import type { Pips } from '@bellwether/contract/decimals';
 import type { Category } from './categories.ts';
@@ -75,12 +75,12 @@ function plan(): Slot[] {
   }
   slots.push({ category: 'Sports', horizon: 'weeks', tickSize: 10, markets: 8 });
   slots.push({ category: 'Politics', horizon: 'months', tickSize: 100, markets: 5 });
-  // One that is over in minutes, so that an agent can see a whole life through to the payout.
+  // A market of a few minutes, so that an agent can follow one until its payout.
   slots.push({ category: 'Crypto', horizon: 'blitz', tickSize: 100, markets: 1 });
   return slots;
 }
 
 export const SLOTS: readonly Slot[] = plan();
-/** How many slots the plan had before worlds noted that down. */
+/** Number of slots of worlds that do not record it. */
 export const FIRST_SLOTS = 109;
 export const OPEN_MARKETS = SLOTS.reduce((sum, slot) => sum + slot.markets, 0);

@@ -1,8 +1,8 @@
-/** What the world shows to its readers and takes from them. */
+/** The world's public views and commands. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { ConditionId, EngineCommand, Payout, TokenId } from '../engine/types.ts';
 
-/** A market with all that a person reads. Probabilities the world hides are not in it. */
+/** The public view of a market, without the hidden probability. */
 export interface MarketView {
   /** Short decimal text, like the venue's own ids. */
   readonly id: string;
@@ -13,7 +13,7 @@ export interface MarketView {
   /** The resolution rules. */
   readonly description: string;
   readonly category: string;
-  /** What it is about beyond that, in single words. */
+  /** Further topics, as single words. */
   readonly tags: readonly string[];
   readonly eventId: string;
   readonly eventTitle: string;
@@ -37,11 +37,11 @@ export interface MarketView {
   /** Collateral traded, over all time and over the last 24 h. */
   readonly volume: Micro;
   readonly volume24h: Micro;
-  /** Collateral value of what rests on the book. */
+  /** Collateral value of the resting orders. */
   readonly liquidity: Micro;
 }
 
-/** What identifies a market and how it pays: for records that outlive it. */
+/** A market's identifiers and payout: for records that are kept after it is archived. */
 export interface MarketFacts {
   readonly id: string;
   readonly conditionId: ConditionId;
@@ -52,7 +52,7 @@ export interface MarketFacts {
   readonly payout?: Payout;
 }
 
-/** What an embedder may ask for; the world's own steps are not among it. */
+/** The commands of an embedder; the world's own steps are not included. */
 export type PublicCommand = Extract<
   EngineCommand,
   { kind: 'deposit' | 'place' | 'cancel' | 'split' | 'merge' | 'redeem' }

@@ -1,6 +1,6 @@
 /**
- * The world's canonical bytes and back: the length of a JSON text, the text, the engine's own snapshot. The text is
- * canonical because every record is written field by field in one order; amounts are decimal strings.
+ * Encodes and decodes the world's canonical bytes: the length of a JSON text, the text, the engine's snapshot. The text
+ * is canonical because every record is written field by field in one order; amounts are decimal strings.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { Engine } from '../engine/engine.ts';
@@ -11,12 +11,12 @@ import type { Quote, QuoteSide, WorldEvent, WorldMarket, WorldState } from './re
 const VERSION = 1;
 const LENGTH_BYTES = 4;
 
-/** All that makes up a world. */
+/** The whole state of a world. */
 export interface WorldParts {
   readonly engine: Engine;
   readonly state: WorldState;
   readonly random: { readonly latent: Random; readonly catalogue: Random; readonly crowd: Random };
-  /** How many were ever listed. */
+  /** Number of markets ever listed. */
   readonly listed: { readonly markets: number; readonly events: number };
   /** Number of the house's next order. */
   readonly nextOrder: number;
@@ -91,7 +91,7 @@ export function encodeWorld(parts: WorldParts): Uint8Array {
   return bytes;
 }
 
-/** @throws Error when the bytes are no snapshot of a world, or one of another version. */
+/** @throws Error when the bytes are not a snapshot of a world, or have another version. */
 export function decodeWorld(bytes: Uint8Array): WorldParts {
   const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0);
   const end = LENGTH_BYTES + length;

@@ -1,4 +1,4 @@
-/** The world as a whole: same bytes for the same story, honest ends, always somebody to trade with. */
+/** The whole world: the same commands give the same bytes, outcomes are fair, liquidity is always available. */
 import { createHash } from 'node:crypto';
 import { MICRO, PIPS } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
@@ -75,16 +75,16 @@ describe('determinism', () => {
     const first = hash(story(400));
     expect(hash(story(400))).toBe(first);
     expect(first).toBe('83a81770bfa8e657f474498d4ab051e7cb3822de7902be77ea21257350419284');
-    // And of a world from before the plan grew: its journal must still give the same state.
+    // Also for a world with the first plan: its journal must still give the same state.
     const older = hash(story(400, undefined, FIRST_SLOTS));
     expect(older).toBe('be7b55045a5c3e52dd8094a245453c5a738f0ee9623b878af4a42a39ab66bacf');
   });
 
-  test('another seed gives another world', () => {
+  test('another seed gives a different world', () => {
     expect(hash(World.begin('a', 1_000, START).world)).not.toBe(hash(World.begin('b', 1_000, START).world));
   });
 
-  test('a restored world goes on exactly like the one it was taken from', () => {
+  test('a restored world continues exactly like the original', () => {
     const world = story(100);
     const copy = World.restore(world.snapshot());
     expect(hash(copy)).toBe(hash(world));
@@ -95,7 +95,7 @@ describe('determinism', () => {
     expect(hash(copy)).toBe(hash(world));
   });
 
-  test('what agents trade does not change what the future holds', () => {
+  test('trades do not change future probabilities or listings', () => {
     const { world } = World.begin('same', 1_000, START);
     const other = World.restore(world.snapshot());
     const [market] = openMarkets(other);
@@ -144,7 +144,7 @@ describe('catalogue', () => {
     expect(left.at(-1)).toBeGreaterThan(30 * DAY);
   });
 
-  test('a view tells nothing that the world hides', () => {
+  test('a view contains no hidden value', () => {
     for (const market of markets) {
       for (const secret of ['probability', 'moveSize', 'pressure', 'quotes', 'quoted'])
         expect(market).not.toHaveProperty(secret);
@@ -224,7 +224,7 @@ describe('calibration', () => {
   });
 });
 
-describe('somebody to trade with', () => {
+describe('liquidity', () => {
   const FIFTY = 50n * MICRO;
 
   /** Buys and sells for 50 collateral in every open market and outcome, several times without a step between. */
@@ -261,7 +261,7 @@ describe('somebody to trade with', () => {
     });
   }
 
-  test('50 collateral fill at once on both sides of both outcomes, in a new world', () => {
+  test('50 collateral fill immediately on both sides of both outcomes, in a new world', () => {
     tradeEverything(World.begin('fills', 1_000, START).world);
   });
 
@@ -349,7 +349,7 @@ describe('the long run', () => {
     expect(hidden(copy).open.some((event) => SLOTS[event.slot]!.horizon === 'blitz')).toBe(false);
   });
 
-  test('after a long pause the work comes in slices', () => {
+  test('after a long pause the due work is done in bounded slices', () => {
     const { world } = World.begin('pause', 1_000, START);
     let at = START + 30 * DAY;
     for (let i = 0; i < 60; i += 1) {

@@ -1,24 +1,22 @@
 /**
- * The simulated world around the engine: which markets exist, what they are secretly worth, how they end, who makes
- * their prices. Pure and deterministic: everything a step does follows from (state, time), so the journal needs only
- * to say that a step happened. It must never read a clock, draw from `Math.random`, or let a probability out.
+ * The simulated world around the engine: markets, their hidden probabilities, their ends, and the house maker's prices.
+ * Pure and deterministic: a step follows from (state, time) alone, so the journal only records that a step happened. It
+ * must never read a clock, draw from `Math.random`, or reveal a probability.
  *
- * In prose
+ * Time. All times are wall times. Speed shortens the world's durations: D at speed 1 becomes D/speed. The end of a
+ * market is set when it is listed; a step with a new speed moves future ends in proportion. A pause is harmless:
+ * probabilities do not move without steps, and work that became due meanwhile is done afterwards in bounded slices,
+ * oldest first. GTD orders expire by wall time at any speed.
  *
- * Time. All times are wall times. Speed shortens the world's durations: what takes D at speed 1 takes D/speed. The
- * end of a market is fixed when it is listed; a step that brings a new speed moves the ends that are still to come
- * in proportion. A pause costs nothing: probabilities do not move while nobody steps, and what fell due meanwhile is
- * done afterwards in bounded slices, oldest first. GTD orders expire by wall time whatever the speed.
- *
- * Life of an event. Listed → (end date) closed: every order comes off, another event is listed in its slot → a
- * minute of the world later resolved: the winner is drawn from the hidden probabilities, all markets of the event at
- * once, and the house redeems its own → a day of the world later, once nobody holds its tokens, archived.
+ * Life of an event. Listed → (end date) closed: every order is removed, another event is listed in its slot → a minute
+ * of the world later resolved: the winner is drawn from the hidden probabilities, for all markets of the event at the
+ * same time, and the house redeems its tokens → a day of the world later, once no account holds its tokens, archived.
  *
  * A step does, in this order: new speed · hourly volumes · resolutions due · ends due · visits of the maker (the
- * probability moves, then the quotes) · one crowd trade now and then · archive. Each is bounded.
+ * probability moves, then the quotes) · an occasional crowd trade · archive. Each is bounded.
  *
- * A public command is followed by the maker's reaction: a side of which more than half is gone is quoted again at
- * once, further from fair.
+ * The maker reacts to each public command: a side of which more than half was filled is requoted immediately, further
+ * from fair.
  */
 import { Engine } from '../engine/engine.ts';
 import type {
@@ -48,14 +46,14 @@ const HOUR_MS = 3_600_000;
 /** World time from the end of trading to the outcome, and from the outcome to the archive. */
 const RESOLVE_AFTER_MS = 60_000;
 const ARCHIVE_AFTER_MS = 24 * HOUR_MS;
-/** Of one that lived for minutes: a day of those would be most of what readers see. */
+/** For an event of a few minutes: a day of those would be most of the listings. */
 const ARCHIVE_BLITZ_AFTER_MS = HOUR_MS;
 /** Bounds of one step: events ended, events resolved, markets quoted, events tried for the archive. */
 const ENDS_PER_STEP = 4;
 const RESOLUTIONS_PER_STEP = 4;
 const QUOTES_PER_STEP = 16;
 const ARCHIVES_PER_STEP = 4;
-/** One step in so many trades for the crowd. */
+/** The crowd trades in one of this many steps. */
 const CROWD_ONE_IN = 2;
 
 /** Speeds are whole thousandths. */
@@ -80,7 +78,7 @@ export class World {
     this.#random = random;
     this.#listing = new Listing(random.catalogue, parts.listed.markets, parts.listed.events);
     this.#views = new MarketViews(engine);
-    // Ids count up, so their order is the order of listing.
+    // Ids increase, so their order is the order of listing.
     const all = [...state.resolved, ...state.closed, ...state.open]
       .flatMap((event) => event.markets.map((market) => ({ market, event })))
       .sort((a, b) => Number(a.market.id) - Number(b.market.id));
@@ -93,9 +91,9 @@ export class World {
   }
 
   /**
-   * A world at its beginning, with every slot listed and quoted, and the events of that.
+   * A new world with every slot listed and quoted, and the events of its founding.
    * @param speed in thousandths
-   * @param slots how many of the plan's slots the world has, for good
+   * @param slots how many of the plan's slots the world has, permanently
    */
   static begin(
     seed: string,
@@ -127,7 +125,7 @@ export class World {
     return { world, events };
   }
 
-  /** @throws Error when the bytes are no snapshot of a world. */
+  /** @throws Error when the bytes are not a snapshot of a world. */
   static restore(bytes: Uint8Array): World {
     return new World(decodeWorld(bytes));
   }
@@ -187,7 +185,7 @@ export class World {
     return this.#views.get(conditionId);
   }
 
-  /** Of a market that is not archived; costs no look at its book. */
+  /** Of a market that is not archived; does not read its book. */
   facts(conditionId: ConditionId): MarketFacts | undefined {
     const known = this.#views.record(conditionId);
     if (known === undefined) return undefined;
@@ -317,7 +315,7 @@ export class World {
     }
   }
 
-  /** In the order in which they fall due; of the same time, the later comer last. */
+  /** In order of due time; for equal times, in order of insertion. */
   #awaitArchive(event: WorldEvent): void {
     const { resolved, speed } = this.#state;
     const isBlitz = SLOTS[event.slot]!.horizon === 'blitz';
@@ -362,7 +360,7 @@ export class World {
     }
   }
 
-  /** The maker's round: those longest waiting, as many as fit into a step. */
+  /** Visits the markets that have waited longest, up to the bound of a step. */
   #visitDue(): void {
     const due = this.#state.open
       .filter((event) => event.nextQuoteAt <= this.#at)

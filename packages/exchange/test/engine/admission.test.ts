@@ -124,10 +124,10 @@ const ROWS: readonly Row[] = [
     terms: { account: 'eve' },
     figures: { needed: 5_000_000n, available: 0n },
   },
-  { reason: 'fak_no_match', why: 'nobody there', words: FINE, terms: { timeInForce: 'FAK' } },
+  { reason: 'fak_no_match', why: 'an empty book', words: FINE, terms: { timeInForce: 'FAK' } },
   {
     reason: 'fak_no_match',
-    why: 'nobody but itself',
+    why: 'only its own order',
     words: ['BUY', 'YES', '10', 6000],
     terms: { timeInForce: 'FAK', account: 'bob' },
   },
@@ -169,14 +169,14 @@ test('a crossing GTC BUY under 1 collateral is refused, a resting one is not', (
     { reason: 'amount_below_minimum' },
   ]);
   expect(desk.place('b', 'ann', ['BUY', 'YES', '1.6', 5900])).toMatchObject([{ kind: 'order_accepted' }]);
-  // Meeting nothing but its own order is no taking.
+  // Matching only its own order does not count as taking.
   expect(desk.place('c', 'bob', ['BUY', 'YES', '1.6', 6000])).toMatchObject([
     { kind: 'order_accepted' },
     { kind: 'order_done', orderId: 'ask', reason: 'self_trade' },
   ]);
 });
 
-/** Each order has the faults of its row and of every row below it that can be had at once. */
+/** Each order has the faults of its row and of every row below it that can occur together. */
 const LADDER: readonly {
   readonly reports: RejectReason;
   readonly terms: Partial<ReturnType<typeof order>>;

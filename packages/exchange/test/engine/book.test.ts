@@ -1,4 +1,4 @@
-/** The book's and the queue's structures against sorted arrays, over the whole range of prices and times. */
+/** Compares the book and the queue with sorted arrays, over the whole range of prices and times. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BookSide } from '../../src/engine/book.ts';
@@ -13,7 +13,7 @@ const index = fc.oneof(
   fc.integer({ min: 1, max: TICKS - 1 }),
 );
 
-test('a side knows its best level and what comes after it', () => {
+test('a side returns its best level and the next ones', () => {
   fc.assert(
     fc.property(fc.boolean(), fc.array(fc.tuple(fc.boolean(), index), { maxLength: 60 }), (bids, steps) => {
       const side = new BookSide(bids, TICKS);
@@ -34,7 +34,7 @@ test('a side knows its best level and what comes after it', () => {
   );
 });
 
-test('orders come due by time, then id, whatever left the queue before', () => {
+test('orders become due by time, then id, also after removals from the queue', () => {
   const times = fc.array(fc.tuple(fc.integer({ min: 2, max: 40 }), fc.boolean()), { maxLength: 120 });
   fc.assert(
     fc.property(times, (given) => {

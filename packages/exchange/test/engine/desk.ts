@@ -1,4 +1,4 @@
-/** Test helper: an engine with one market and three funded accounts, and short ways to say what happens to it. */
+/** Test helper: an engine with one market and three funded accounts, and short helpers to apply commands. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { Engine } from '../../src/engine/engine.ts';
 import type {

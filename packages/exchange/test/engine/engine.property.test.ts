@@ -1,8 +1,8 @@
 /**
- * The engine against the naive model on random command sequences: after every command the same events, accounts,
- * books, open orders and totals, and the conservation law recomputed from scratch; from a random point on also a
- * twin restored from a snapshot, which must say the same and end in the same bytes. fast-check prints the seed and
- * a minimal counterexample when one fails.
+ * Compares the engine with the naive model on random command sequences: after every command the same events, accounts,
+ * books, open orders and totals, and the conservation law recomputed from scratch; from a random point on also a copy
+ * restored from a snapshot, which must give the same events and the same final bytes. fast-check prints the seed and a
+ * minimal counterexample when one fails.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -34,7 +34,7 @@ const market = fc.oneof(
 );
 const wait = fc.constantFrom(0, 0, 0, 1, 4);
 
-/** Micro-shares: dust, just around one collateral's worth, ordinary, and whatever. */
+/** Micro-shares: dust, about one collateral's worth, ordinary, and arbitrary. */
 const size = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(0n, 1n, 2n, 3n, 7n, 33n, 4_999n) },
   { weight: 8, arbitrary: fc.constantFrom(2_100_000n, 2_040_817n, 3_000_000n, 3_000_001n, 3_100_300n) },
@@ -119,7 +119,7 @@ const sequence: fc.Arbitrary<readonly Recipe[]> = fc
   )
   .map(([trading, end]) => [...trading, ...end]);
 
-/** What the sequences did, so that the check cannot be about nothing. */
+/** Counts what the sequences did, so that the test cannot pass without covering it. */
 const seen = new Map<string, number>();
 const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
 
@@ -140,7 +140,7 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   archived: 2,
   'budget limits a fill': 800,
   'cancel_refused order_not_found': 6_000,
-  'dust given up': 200,
+  'dust dropped': 200,
   'fee clamped': 300,
   'fill COMPLEMENTARY BUY': 2_000,
   'fill COMPLEMENTARY SELL': 2_000,
@@ -186,7 +186,7 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
   const engine = new Engine();
   const naive = new NaiveExchange();
   const placed = new Map<string, NewOrder>();
-  let twin: Engine | undefined;
+  let restored: Engine | undefined;
   let now = 1_000;
   const apply = (
     recipe: Recipe | undefined,
@@ -194,12 +194,12 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
     command = commandOf(recipe!, index, now),
   ): void => {
     if (command === undefined) {
-      archive(engine, twin, naive, conditionOf((recipe as { market: number }).market));
+      archive(engine, restored, naive, conditionOf((recipe as { market: number }).market));
       return;
     }
     const events = engine.apply(command, now);
     same('events', events, naive.apply(command, now));
-    if (twin !== undefined) same('events after a restart', twin.apply(command, now), events);
+    if (restored !== undefined) same('events after a restart', restored.apply(command, now), events);
     observe(command, events);
     for (const event of events) {
       // In its turn: an order of the same id may have come due in the same command.
@@ -208,9 +208,9 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
       respectsLimit(placed, event);
     }
     if (naive.budgetLimited > 0) count('budget limits a fill');
-    if (naive.dustGivenUp > 0) count('dust given up');
+    if (naive.dustDropped > 0) count('dust dropped');
     naive.budgetLimited = 0;
-    naive.dustGivenUp = 0;
+    naive.dustDropped = 0;
   };
   for (const market of MARKETS) apply(undefined, 0, { kind: 'list', market });
   for (const account of ACCOUNTS.slice(0, 3)) {
@@ -219,7 +219,7 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
       apply(undefined, 0, { kind: 'split', account, conditionId, amount: 15_000_001n });
   }
   for (const [index, recipe] of recipes.entries()) {
-    if (index === restart) twin = Engine.restore(engine.snapshot());
+    if (index === restart) restored = Engine.restore(engine.snapshot());
     now += recipe.wait;
     apply(recipe, index);
     compareViews(engine, naive);
@@ -227,13 +227,18 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
   }
   const bytes = engine.snapshot();
   same('bytes after restore', Engine.restore(bytes).snapshot(), bytes);
-  if (twin !== undefined) same('bytes after a restart', twin.snapshot(), bytes);
+  if (restored !== undefined) same('bytes after a restart', restored.snapshot(), bytes);
 }
 
-function archive(engine: Engine, twin: Engine | undefined, naive: NaiveExchange, conditionId: string): void {
+function archive(
+  engine: Engine,
+  restored: Engine | undefined,
+  naive: NaiveExchange,
+  conditionId: string,
+): void {
   const gone = engine.archive(conditionId);
   same('archive', gone, naive.archive(conditionId));
-  if (twin !== undefined) same('archive after a restart', twin.archive(conditionId), gone);
+  if (restored !== undefined) same('archive after a restart', restored.archive(conditionId), gone);
   if (gone) count('archived');
 }
 
@@ -274,7 +279,7 @@ function compareViews(engine: Engine, naive: NaiveExchange): void {
   same('fees', engine.fees(), naive.t.fees);
 }
 
-/** What was signed holds, whatever the model says: never dearer than the limit, never more than the budget. */
+/** Checks the signed terms, independently of the model: no price beyond the limit, no cost above the budget. */
 function respectsLimit(placed: ReadonlyMap<string, NewOrder>, event: EngineEvent): void {
   if (event.kind !== 'fill' && event.kind !== 'order_done') return;
   const { side, limit, size, spend, timeInForce } = placed.get(event.orderId)!;

@@ -1,4 +1,4 @@
-/** Time, the end of a market, sets, and what the engine forgets. */
+/** Time, the end of a market, sets, and archiving. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
 import { Engine } from '../../src/engine/engine.ts';
@@ -65,7 +65,7 @@ describe('cancel', () => {
 });
 
 describe('the end of a market', () => {
-  test('close cancels what rests: bids from the best, asks from the best, each by age', () => {
+  test('close cancels resting orders: bids from the best, asks from the best, each by age', () => {
     const desk = new Desk();
     desk.place('bid1', 'ann', ['BUY', 'YES', '10', 4000]);
     desk.place('ask2', 'bob', ['SELL', 'YES', '10', 7000]);
@@ -135,7 +135,7 @@ describe('the end of a market', () => {
     expect(desk.engine.archive(conditionId)).toBe(true);
   });
 
-  test('a market is archived when it is resolved and nobody holds tokens any more', () => {
+  test('a market is archived when it is resolved and no account holds its tokens', () => {
     const desk = new Desk({}, ['ann']);
     expect(desk.engine.archive('0xnone')).toBe(false);
     expect(desk.engine.archive(conditionId)).toBe(false);

@@ -105,7 +105,7 @@ describe('price and time', () => {
       bids: [[4000, parseMicro('5')]],
       asks: [],
       lastTrade: 4000,
-      // Who bought YES has sold NO, as far as the book of NO is concerned.
+      // In the book of NO, buying YES counts as selling NO.
       lastTakerSide: 'SELL',
     });
   });
@@ -124,7 +124,7 @@ describe('price and time', () => {
     ]);
   });
 
-  test('what is left of a GTC rests with a hold of its cost alone', () => {
+  test('the rest of a GTC rests with a hold of its own cost only', () => {
     const desk = new Desk({ feeRate: 70_000n });
     desk.place('ask', 'bob', ['SELL', 'YES', '10', 5000]);
     desk.place('buy', 'ann', ['BUY', 'YES', '30', 6000]);
@@ -189,7 +189,7 @@ describe('market BUY by budget', () => {
     expect(events.at(-1)).toMatchObject({ kind: 'order_done', reason: 'filled', cost: parseMicro('8') });
   });
 
-  test('an FAK keeps what it got and gives the rest up', () => {
+  test('an FAK keeps its fills and its rest is killed', () => {
     const desk = new Desk();
     desk.place('ask', 'bob', ['SELL', 'YES', '5', 5000]);
     const events = desk.place('buy', 'ann', ['BUY', 'YES', '20', 5000], { timeInForce: 'FAK', spend: '10' });

@@ -1,6 +1,6 @@
 /**
- * Test helper: what the naive model remembers, and how a reader sees it. Nothing is kept that can be computed: holds,
- * supplies and books are sums over the open orders and balances, made whenever somebody asks.
+ * Test helper: the naive model's state and views. Derived values are not stored: holds, supplies and books are sums over
+ * the open orders and balances, computed at every read.
  */
 import type {
   AccountId,

@@ -1,7 +1,7 @@
 /**
- * Test helper: the exchange's rules once more, slow and obvious, to examine the engine by. Arrays, sorting, linear
- * scans; matching from first principles instead of a mirrored book; holds computed from the open orders whenever
- * somebody asks; an order that is refused is undone from a copy. It shares no code with the engine.
+ * Test helper: a slow and obvious second implementation of the exchange's rules, to test the engine against. Arrays,
+ * sorting, linear scans; matching from first principles instead of a mirrored book; holds computed from the open orders
+ * at every read; a refused order is undone from a copy. It shares no code with the engine.
  */
 
 import type {
@@ -33,7 +33,7 @@ export class NaiveExchange extends NaiveState {
   arrivals = 0;
   /** How often a budget made a fill smaller, and how often a limit order gave up dust: for coverage. */
   budgetLimited = 0;
-  dustGivenUp = 0;
+  dustDropped = 0;
 
   apply(command: EngineCommand, at: number): EngineEvent[] {
     this.now = at;
@@ -176,7 +176,7 @@ export class NaiveExchange extends NaiveState {
     events.push({ kind: 'order_rejected', orderId, account, conditionId, ...fault });
   }
 
-  /** Does everything at once; gives the first fault that it should have been refused for. */
+  /** Executes the whole order; returns the first fault for which it should have been refused. */
   private attempt(order: NewOrder, events: EngineEvent[]): Fault | undefined {
     const malformed = this.faultOfTerms(order);
     if (malformed !== undefined) return { reason: malformed };
@@ -199,14 +199,14 @@ export class NaiveExchange extends NaiveState {
     if (order.timeInForce === 'FOK' && !complete) return { reason: 'fok_not_filled' };
     const missing = order.size - run.taker.filled;
     if (complete || immediate) {
-      if (complete && missing > 0n && !budgeted) this.dustGivenUp += 1;
+      if (complete && missing > 0n && !budgeted) this.dustDropped += 1;
       const remaining = missing > 0n ? missing : 0n;
       events.push(doneOf(run.taker, complete ? 'filled' : 'killed', remaining));
       return undefined;
     }
     const covered = (size: bigint): boolean => !buy || floor(size, order.limit) <= run.left;
     run.taker.rests = this.most(missing, covered);
-    if (run.taker.rests < missing) this.dustGivenUp += 1;
+    if (run.taker.rests < missing) this.dustDropped += 1;
     this.t.orders.push(run.taker);
     this.touch(this.market(order.conditionId)!);
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * Test helper: what a random command sequence is made of. A recipe is a small record that shrinks well; which command
- * it becomes depends on its place in the sequence only. Few accounts, two markets, five prices: orders really meet.
+ * Test helper: the elements of a random command sequence. A recipe is a small record that shrinks well; its command
+ * depends only on its place in the sequence. Few accounts, two markets, five prices: so that orders match.
  */
 import type {
   EngineCommand,
@@ -83,7 +83,7 @@ export type Recipe = { readonly wait: number } & (
   | { readonly kind: 'redeem'; readonly account: number; readonly market: number }
 );
 
-/** The command that a recipe stands for at its place; undefined for `archive`, which is none. */
+/** The command of a recipe at its place; undefined for `archive`, which is not a command. */
 export function commandOf(recipe: Recipe, index: number, now: number): EngineCommand | undefined {
   switch (recipe.kind) {
     case 'place':

@@ -72,27 +72,27 @@ describe('snapshot', () => {
     desk.place('x', 'bob', ['BUY', 'NO', '10', 4000]);
     desk.place('take', 'ann', ['BUY', 'YES', '5', 6000]);
     const bytes = desk.engine.snapshot();
-    const twin = Engine.restore(bytes);
-    expect(twin.snapshot()).toEqual(bytes);
+    const restored = Engine.restore(bytes);
+    expect(restored.snapshot()).toEqual(bytes);
     for (const account of ['ann', 'bob', 'cyd']) {
-      expect(twin.account(account)).toEqual(desk.engine.account(account));
-      expect(twin.openOrders(account)).toEqual(desk.engine.openOrders(account));
+      expect(restored.account(account)).toEqual(desk.engine.account(account));
+      expect(restored.openOrders(account)).toEqual(desk.engine.openOrders(account));
     }
-    expect(twin.book('0xm', 'NO')).toEqual(desk.engine.book('0xm', 'NO'));
-    expect(twin.volume('0xm')).toBe(parseMicro('3'));
-    expect(twin.liquidity('0xm')).toBe(desk.engine.liquidity('0xm'));
+    expect(restored.book('0xm', 'NO')).toEqual(desk.engine.book('0xm', 'NO'));
+    expect(restored.volume('0xm')).toBe(parseMicro('3'));
+    expect(restored.liquidity('0xm')).toBe(desk.engine.liquidity('0xm'));
     const next = {
       kind: 'place',
-      order: { ...orderOf(twin, 'z'), orderId: 'n', account: 'ann', outcome: 'YES', limit: 6000 },
+      order: { ...orderOf(restored, 'z'), orderId: 'n', account: 'ann', outcome: 'YES', limit: 6000 },
     } as const;
-    expect(lines(twin.apply(next, 1_001))).toEqual(lines(desk.engine.apply(next, 1_001)));
-    expect(lines(twin.apply({ kind: 'expire' }, 5_000))).toEqual(
+    expect(lines(restored.apply(next, 1_001))).toEqual(lines(desk.engine.apply(next, 1_001)));
+    expect(lines(restored.apply({ kind: 'expire' }, 5_000))).toEqual(
       lines(desk.engine.apply({ kind: 'expire' }, 5_000)),
     );
-    expect(twin.snapshot()).toEqual(desk.engine.snapshot());
+    expect(restored.snapshot()).toEqual(desk.engine.snapshot());
   });
 
-  test('reads what was written before the taker’s side was kept', () => {
+  test('reads version 1, without the taker’s side', () => {
     const desk = new Desk();
     desk.place('rest', 'bob', ['SELL', 'YES', '10', 6000]);
     desk.place('take', 'ann', ['BUY', 'NO', '5', 4000], { timeInForce: 'FAK', spend: '2' });
@@ -106,7 +106,7 @@ describe('snapshot', () => {
     expect(older.account('ann')).toEqual(desk.engine.account('ann'));
   });
 
-  test('refuses what is none, is cut short, goes on, or does not add up', () => {
+  test('refuses bytes that are not a snapshot, truncated, too long, or inconsistent', () => {
     const desk = new Desk();
     desk.place('a', 'ann', ['BUY', 'YES', '10', 4000]);
     const bytes = desk.engine.snapshot();
@@ -180,7 +180,7 @@ describe('byte codec', () => {
     expect(input.atEnd).toBe(true);
   });
 
-  test('refuses what it could not give back', () => {
+  test('refuses values that it could not decode', () => {
     const out = new ByteWriter();
     expect(() => out.integer(-1)).toThrow(RangeError);
     expect(() => out.integer(1.5)).toThrow(RangeError);

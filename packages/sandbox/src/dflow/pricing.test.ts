@@ -12,7 +12,7 @@ describe('the fee', () => {
     expect(priceBuy([[800, 500n * MICRO]], 948_095n).size).toBe(10n * MICRO);
   });
 
-  test('is rounded up to the cent once for the order, not once for every level', () => {
+  test('is rounded up to the cent once per order, not once per level', () => {
     const two = [
       { price: 5_000, size: MICRO },
       { price: 5_000, size: MICRO },
@@ -45,7 +45,7 @@ describe('pricing', () => {
     });
   });
 
-  test('buys as much as the money allows and not one contract more', () => {
+  test('buys the most contracts that the money allows', () => {
     const levels = fc.array(fc.tuple(fc.integer({ min: 1, max: 9_999 }), fc.bigInt(1n, 40n * MICRO)), {
       maxLength: 6,
     });

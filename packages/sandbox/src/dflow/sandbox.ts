@@ -185,7 +185,7 @@ export class DflowSandbox {
   async #work(): Promise<void> {
     const now = this.now();
     await this.#settleDue(now);
-    await this.#windUp();
+    await this.#settleResolvedMarkets();
     if (now < this.#nextPrune) return;
     this.#nextPrune = now + PRUNE_EVERY_MS;
     await this.orders.prune(await this.chain.blockHeight());
@@ -222,16 +222,19 @@ export class DflowSandbox {
   }
 
   /** Resolved markets: the LP redeems its tokens in the exchange and takes back the losers' backing here. */
-  async #windUp(): Promise<void> {
+  async #settleResolvedMarkets(): Promise<void> {
     if (this.#resolved.size === 0) return;
     for (const conditionId of [...this.#resolved]) {
       const view = this.#exchange.market(conditionId);
-      if (view === undefined || (await this.#windUpOne(conditionId, view.resolvedAt ?? this.now())))
+      if (
+        view === undefined ||
+        (await this.#settleResolvedMarket(conditionId, view.resolvedAt ?? this.now()))
+      )
         this.#resolved.delete(conditionId);
     }
   }
 
-  async #windUpOne(conditionId: ConditionId, resolvedAt: number): Promise<boolean> {
+  async #settleResolvedMarket(conditionId: ConditionId, resolvedAt: number): Promise<boolean> {
     const listed = this.catalog.get(conditionId);
     if (listed !== null && !(await this.#settlement.release(listed, resolvedAt))) return false;
     if (this.#exchange.account(LP_ACCOUNT).tokens.has(conditionId))

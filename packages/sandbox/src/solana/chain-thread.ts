@@ -159,7 +159,7 @@ class ChainThread {
       this.#waiting.set(id, { name, weight, isExternal, since: this.#ticks, resolve, reject });
       this.#count(isExternal, weight);
       const nowMs = this.#options.clock.now();
-      tell(worker, { kind: 'call', id, name, args, nowMs, isExternal } as CallMessage);
+      post(worker, { kind: 'call', id, name, args, nowMs, isExternal } as CallMessage);
     });
   }
 
@@ -170,7 +170,7 @@ class ChainThread {
     const worker = this.#worker;
     if (worker !== null) {
       const isOver = once(worker, 'exit');
-      tell(worker, { kind: 'close' });
+      post(worker, { kind: 'close' });
       await Promise.race([isOver, sleep(CLOSE_MS, undefined, { ref: false })]);
       // Not awaited: a thread in native code does not react.
       worker.terminate().catch(() => {});
@@ -249,7 +249,7 @@ class ChainThread {
       return;
     }
     this.#unanswered += 1;
-    tell(worker, { kind: 'ping', nowMs: this.#options.clock.now() });
+    post(worker, { kind: 'ping', nowMs: this.#options.clock.now() });
   }
 
   /** The thread is dead, or is treated as dead: its successor's term in the database fences off its late commits. */
@@ -286,7 +286,7 @@ class ChainThread {
   }
 }
 
-const tell = (worker: Worker, message: ToChain): void => worker.postMessage(message);
+const post = (worker: Worker, message: ToChain): void => worker.postMessage(message);
 
 const unavailable = (reason: string): SandboxChainUnavailable => new SandboxChainUnavailable('no', reason);
 

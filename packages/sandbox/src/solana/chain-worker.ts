@@ -61,13 +61,13 @@ class ChainThreadServer {
         ...{ sql, seed, name, generation },
         ...(landing === null ? {} : { landing }),
         clock: { now: () => this.#nowMs },
-        onLanded: () => this.#tellLanded(),
-        onState: (state) => this.#tell({ kind: 'state', state }),
+        onLanded: () => this.#postLanded(),
+        onState: (state) => this.#post({ kind: 'state', state }),
         log: (message, details) => this.#log(message, details),
       });
       await this.#chain.start(resume);
     } catch (error) {
-      this.#tell({ kind: 'unopened', error: factsOf(error) });
+      this.#post({ kind: 'unopened', error: factsOf(error) });
       await sql.end({ timeout: DATABASE_END_S });
       process.exit(0);
     }
@@ -78,7 +78,7 @@ class ChainThreadServer {
     else if (message.kind === 'close') void this.#close();
     else {
       this.#nowMs = message.nowMs;
-      this.#tell({ kind: 'pong' });
+      this.#post({ kind: 'pong' });
     }
   }
 
@@ -91,8 +91,8 @@ class ChainThreadServer {
     this.#nowMs = call.nowMs;
     const { id } = call;
     this.#perform(call).then(
-      (value) => this.#tell({ kind: 'answer', id, value }, value),
-      (error: unknown) => this.#tell({ kind: 'failure', id, error: factsOf(error) }),
+      (value) => this.#post({ kind: 'answer', id, value }, value),
+      (error: unknown) => this.#post({ kind: 'failure', id, error: factsOf(error) }),
     );
   }
 
@@ -115,10 +115,10 @@ class ChainThreadServer {
   }
 
   /** Sent once per commit, before the senders of its transactions receive their answers. */
-  #tellLanded(): void {
+  #postLanded(): void {
     if (this.#hasReportedLanded) return;
     this.#hasReportedLanded = true;
-    this.#tell({ kind: 'landed' });
+    this.#post({ kind: 'landed' });
     setImmediate(() => {
       this.#hasReportedLanded = false;
     });
@@ -126,14 +126,14 @@ class ChainThreadServer {
 
   #log(message: string, details?: unknown): void {
     try {
-      this.#tell({ kind: 'log', message, details });
+      this.#post({ kind: 'log', message, details });
     } catch {
-      this.#tell({ kind: 'log', message, details: String(details) });
+      this.#post({ kind: 'log', message, details: String(details) });
     }
   }
 
   /** @param value encoded answers are transferred instead of copied */
-  #tell(message: FromChain, value?: unknown): void {
+  #post(message: FromChain, value?: unknown): void {
     const isText = value instanceof Uint8Array && value.byteLength === value.buffer.byteLength;
     this.#port.postMessage(message, isText ? [value.buffer as ArrayBuffer] : []);
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ProcessorShare } from './processor-share.ts';
 
-test('a thread that works without end is let work a quarter of the time', () => {
+test('a thread that works without a break may work a quarter of the time', () => {
   let [now, used, pauses] = [0, 0, 0];
   const share = new ProcessorShare(
     () => now,
@@ -18,7 +18,7 @@ test('a thread that works without end is let work a quarter of the time', () => 
   expect(pauses).toBeGreaterThan(6_500);
 });
 
-test('one that works now and then never pauses', () => {
+test('a thread that works occasionally never pauses', () => {
   let [now, used] = [0, 0];
   const share = new ProcessorShare(
     () => now,
@@ -31,7 +31,7 @@ test('one that works now and then never pauses', () => {
   }
 });
 
-test('after a long rest only a burst is there, and a long turn is paid back', () => {
+test('a long idle time gives only a burst, and a long turn must be repaid', () => {
   let [now, used] = [0, 0];
   const share = new ProcessorShare(
     () => now,

@@ -117,7 +117,9 @@ function bindRoute(
     onRequest: admit(gate, operation),
     ...(judge === undefined ? {} : { attachValidation: true }),
     ...(operation.body === undefined ? {} : { preValidation: requireBody(operation) }),
-    ...(operation.judgedAlone === undefined ? {} : { validatorCompiler: judgeAlone(operation.judgedAlone) }),
+    ...(operation.checkedSeparately === undefined
+      ? {}
+      : { validatorCompiler: judgeAlone(operation.checkedSeparately) }),
     preHandler: [
       ...(judge === undefined ? [] : [refuseTogether(judge)]),
       ...(operation.tokensPerItemOf === undefined ? [] : [drawPerItem(gate, operation)]),

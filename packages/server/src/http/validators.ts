@@ -192,6 +192,6 @@ export function withoutItems(schema: TSchema, array: string): TSchema {
   const { properties, ...rest } = schema as unknown as Node;
   const list = properties?.[array];
   if (list === undefined) throw new Error(`the body has no array "${array}"`);
-  const { items: _judgedAlone, ...bare } = list;
+  const { items: _checkedSeparately, ...bare } = list;
   return { ...rest, properties: { ...properties, [array]: bare } } as unknown as TSchema;
 }

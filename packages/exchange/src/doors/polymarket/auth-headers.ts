@@ -1,12 +1,12 @@
 /**
- * The venue's POLY_* headers. Node hands them over in lower case.
+ * The venue's POLY_* headers. Node delivers them in lower case.
  */
 
 export type AuthHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * How far a signed request's clock may be from ours, either way. The venue does not document its own; five minutes
- * forgives ordinary clocks and bounds how long a captured request can be replayed.
+ * Most difference between a signed request's clock and ours, either way. The venue does not document its limit; five
+ * minutes tolerates ordinary clocks and bounds how long a captured request can be replayed.
  */
 export const AUTH_TOLERANCE_S = 300;
 

@@ -9,8 +9,8 @@ import { invalidApiKey, invalidL1, WireError } from './wire-error.ts';
 const TOKENS_OF_A_KEY = 10;
 
 /**
- * The paths that a client may have signed, without query: most sign what lies below their base URL, some (the Rust
- * client) the whole path as it is asked for. Both name the same route of the same door.
+ * The paths that a client may have signed, without query: most clients sign the path below their base URL, some (the
+ * Rust client) the whole requested path. Both mean the same route of the same door.
  */
 export function signedPaths(request: FastifyRequest, mount: string): readonly string[] {
   const [path = ''] = request.url.split('?', 1);
@@ -43,7 +43,7 @@ export function authRoutes(door: FastifyInstance, mount: string, options: Polyma
 
   door.post('/auth/api-key', async (request) => {
     const { address, nonce } = requireL1(request);
-    // It is kept for ever.
+    // It is stored permanently.
     await charge(options.guard, request, TOKENS_OF_A_KEY - 1);
     const credentials = await keys.create(address, nonce);
     if (credentials === null) throw new WireError(400, 'Could not create api key');

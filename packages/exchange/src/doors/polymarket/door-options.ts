@@ -15,9 +15,9 @@ export interface PolymarketDoorOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   /**
-   * Order version that `/version` reports: what orders are taken in, 1 for the 12-field struct and 2 for the 11-field
-   * one. Clients of the venue's first version (clob-client 5) never ask and always sign version 1, clob-client-v2 signs
-   * what it is told.
+   * Order version that `/version` reports and the desk accepts: 1 for the 12-field struct, 2 for the 11-field struct.
+   * Clients of the venue's first version (clob-client 5) never ask and always sign version 1; clob-client-v2 signs the
+   * reported version.
    */
   readonly orderVersion: 1 | 2;
   readonly guard: Guarded;

@@ -1,6 +1,6 @@
 /**
- * The exchange's door for the venue's own clients: keys and market reads in the venue's wire protocol. It knows
- * nothing of the desk's agents; whoever comes here authenticates as at the venue.
+ * The exchange's door for the venue's own clients: keys and market reads in the venue's wire protocol. It does not use
+ * the desk's agents; clients authenticate as at the venue.
  *
  * Register it with Fastify under a prefix of your choice. Everything it sets (parser, error shape) stays inside.
  */
@@ -21,7 +21,7 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
 
   const { orderVersion } = options;
   const ok = '"OK"';
-  // The official client's getOk() asks for the root.
+  // The official client's getOk() requests the root.
   for (const path of ['/', '/ok'])
     door.get(path, (_request, reply) => reply.type('application/json').send(ok));
   door.get('/time', (_request, reply) =>
@@ -29,7 +29,7 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   );
   door.get('/version', (_request, reply) => reply.send({ version: orderVersion }));
 
-  // At the root the embedder's own answer stands.
+  // Without a prefix the embedder's own not-found answer applies.
   if (mount !== '')
     door.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
   authRoutes(door, mount, options);

@@ -1,6 +1,6 @@
 /**
- * First level of authentication: the account proves itself with an EIP-712 signature. Wire reference 2.1. A refusal
- * names the header that is wrong and shows what is to be signed: all of it is public, and nobody guesses it.
+ * First level of authentication: the account signs EIP-712 data. Wire reference 2.1. A refusal names the wrong header
+ * and shows the data to sign, which is public and which a caller could not guess.
  */
 import {
   type Address,
@@ -21,11 +21,11 @@ export interface L1Caller {
 }
 
 export interface L1Fault {
-  /** As clients write it. */
+  /** In the spelling that clients use. */
   readonly header: string;
-  /** What is wrong with it, and what to do. */
+  /** The fault, and how to fix it. */
   readonly message: string;
-  /** What is to be signed, as far as the headers say it. */
+  /** The data to sign, as far as the headers determine it. */
   readonly typedData: unknown;
   /** EIP-712 digest of it; only when every header but the signature can be read. */
   readonly digest?: string;
@@ -95,7 +95,7 @@ interface Claimed {
 const NOTHING_READABLE = '<your address>';
 const MAX_TIMESTAMP_CHARS = 12;
 
-/** As `eth_signTypedData_v4` takes it. */
+/** In the format of `eth_signTypedData_v4`. */
 function typedDataOf({ address, timestamp, nonce, chainId, now }: Claimed): unknown {
   const isSane = timestamp !== '' && timestamp.length <= MAX_TIMESTAMP_CHARS;
   return {

@@ -20,7 +20,7 @@ import {
 import { noOrderbook, WireError } from './wire-error.ts';
 
 const MAX_BOOKS = 500;
-/** Books of one answer; asked for beyond it, the venue's own refusal. */
+/** Most books of one answer; a request for more gets the venue's own refusal. */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 const TOKEN_ID = /^[0-9]{1,78}$/;
 
@@ -64,7 +64,7 @@ export function marketRoutes(
     return found;
   };
 
-  /** One-sided books have no midpoint, spread or price; the venue does not say what it answers then. */
+  /** One-sided books have no midpoint, spread or price; the venue does not document its answer for them. */
   const orNoOrderbook = <T>(answer: T | null): T => {
     if (answer === null) throw noOrderbook();
     return answer;
@@ -86,10 +86,10 @@ export function marketRoutes(
     await charge(guard, request, tokens.length / ENTRIES_PER_TOKEN);
     const books: string[] = [];
     let bytes = 0;
-    // The same book twice says nothing more.
+    // Each book is returned once.
     for (const tokenId of new Set(tokens)) {
       const found = bookOf(tokenId);
-      // Unknown tokens are dropped without a word, as the venue does.
+      // Unknown tokens are dropped silently, as at the venue.
       if (found === undefined) continue;
       const text = JSON.stringify(wireBook(found.market, found.outcome, found.book));
       bytes += text.length;

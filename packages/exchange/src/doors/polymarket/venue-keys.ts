@@ -1,10 +1,10 @@
 /**
- * The exchange's own API keys, as accounts hold them: key, secret and passphrase belong to (address, nonce) and are
- * derived from one secret of the exchange. So nothing that authenticates anybody lies in the database: it keeps a
- * keyed hash to find the address by, and whether the key was revoked.
+ * The exchange's own API keys of accounts: key, secret and passphrase belong to (address, nonce) and are derived from
+ * one secret of the exchange. So the database contains no credential: it stores a keyed hash to find the address by,
+ * and whether the key is revoked.
  *
- * A revoked (address, nonce) stays revoked: its values would come out the same again, and a leaked key must not
- * come back to life. The account takes another nonce.
+ * A revoked (address, nonce) stays revoked: derivation would give the same values again, and a leaked key must not
+ * become valid again. The account uses another nonce.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Sql } from '@bellwether/durable';
@@ -57,8 +57,8 @@ export class VenueKeys {
   readonly #now: () => number;
 
   /**
-   * @param options.secret at least 32 random bytes; with another secret every key is another.
-   * @param options.now epoch milliseconds, to judge the age of requests.
+   * @param options.secret at least 32 random bytes; another secret changes every key.
+   * @param options.now epoch milliseconds, to check the age of requests.
    */
   constructor(options: { readonly sql: Sql; readonly secret: Uint8Array; readonly now?: () => number }) {
     if (options.secret.length < MIN_SECRET_BYTES)
@@ -80,7 +80,7 @@ export class VenueKeys {
     return created.length === 1 ? credentials : null;
   }
 
-  /** The key that was created before, or `null` when there is none or it was revoked. */
+  /** The key that was created before, or `null` when none exists or it is revoked. */
   async derive(address: Address, nonce: bigint): Promise<VenueCredentials | null> {
     const found = await this.#sql`
       select 1 from exchange_api_keys
@@ -97,7 +97,7 @@ export class VenueKeys {
     return rows.map((row) => this.#credentials(address, BigInt(row.nonce)).apiKey);
   }
 
-  /** Whether there was an active key to revoke. It is refused from the next request on, at every replica. */
+  /** @returns whether an active key was revoked. Every replica refuses it from the next request on. */
   async revoke(apiKey: string): Promise<boolean> {
     const revoked = await this.#sql`
       update exchange_api_keys set revoked_at = now()
@@ -106,7 +106,7 @@ export class VenueKeys {
     return revoked.length === 1;
   }
 
-  /** Whose key it is, when all three values belong together and the key is not revoked. In constant time. */
+  /** The key's address, when all three values belong together and the key is not revoked. In constant time. */
   async verify(credentials: VenueCredentials): Promise<{ readonly address: Address } | null> {
     const found = await this.#find(credentials.apiKey);
     if (found === null) return null;
@@ -116,7 +116,7 @@ export class VenueKeys {
   }
 
   /**
-   * Judges a signed request (POLY_ADDRESS, POLY_API_KEY, POLY_PASSPHRASE, POLY_TIMESTAMP, POLY_SIGNATURE).
+   * Verifies a signed request (POLY_ADDRESS, POLY_API_KEY, POLY_PASSPHRASE, POLY_TIMESTAMP, POLY_SIGNATURE).
    * @param signed `paths`: any of which the client may have signed, without host and query; `body`: the exact text
    *   received, '' for none.
    */
@@ -149,7 +149,7 @@ export class VenueKeys {
   async #find(
     apiKey: string,
   ): Promise<{ readonly address: Address; readonly credentials: VenueCredentials } | null> {
-    // Anything but a UUID cannot be a key; asking the database would only invite floods.
+    // A text that is not a UUID cannot be a key; without this check, floods of such requests would reach the database.
     if (!UUID.test(apiKey)) return null;
     const [row] = await this.#sql<KeyRow[]>`
       select address, nonce::text from exchange_api_keys

@@ -1,4 +1,4 @@
-/** A refusal in the venue's words. Its clients match on the text, so it goes out unchanged; what helps goes beside it. */
+/** A refusal with the venue's text, unchanged because its clients match on it; hints are separate fields. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   readonly status: number;

@@ -1,5 +1,5 @@
 /**
- * The venue's market records, made from ours. Pure; field order is the venue's, since its book hash depends on it.
+ * Converts our market records to the venue's. Pure; field order is the venue's, since its book hash depends on it.
  * Wire reference 2.9.
  */
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ const OUTCOMES = [
   ['NO', 'No'],
 ] as const satisfies readonly (readonly [Outcome, string])[];
 
-/** What the venue signals by `base_fee` on markets with fees: a flag, not the fee. */
+/** The venue's `base_fee` on markets with fees: a flag, not the fee. */
 const FEE_FLAG_BPS = 1000;
 
 export interface WireLevel {
@@ -71,7 +71,7 @@ export const wireFeeRate = (market: MarketView) => ({ base_fee: baseFee(market) 
 
 const baseFee = (market: MarketView): number => (market.feeRate > 0n ? FEE_FLAG_BPS : 0);
 
-/** Middle of the book, exact to half a ten-thousandth; `null` unless both sides are there. */
+/** Midpoint of the book, exact to half a ten-thousandth; `null` unless both sides have orders. */
 export function wireMidpoint(book: BookView): { readonly mid: string } | null {
   const [bid, ask] = [book.bids[0]?.[0], book.asks[0]?.[0]];
   if (bid === undefined || ask === undefined) return null;
@@ -89,7 +89,7 @@ export function wirePrice(book: BookView, side: 'BUY' | 'SELL'): { readonly pric
   return best === undefined ? null : { price: formatPips(best) };
 }
 
-/** Price of the token's own last trade, and what its taker did; '' before the first. */
+/** Price of the token's last trade, and its taker's side; '' before the first. */
 export const wireLastTrade = (book: BookView): { readonly price: string; readonly side: string } => ({
   price: book.lastTrade === undefined ? '0.5' : formatPips(book.lastTrade),
   side: book.lastTakerSide ?? '',
@@ -101,7 +101,7 @@ export const wireMarketOfToken = ({ conditionId, tokenIds: [yes, no] }: MarketVi
   secondary_token_id: no,
 });
 
-/** The record of `GET /clob-markets/{conditionId}`: what the venue leaves out when it is false or free is left out. */
+/** The record of `GET /clob-markets/{conditionId}`; omits fields that are false or free, like the venue. */
 export const wireCompactMarket = (market: MarketView) => ({
   c: market.conditionId,
   t: OUTCOMES.map(([, label], index) => ({ t: market.tokenIds[index], o: label })),
