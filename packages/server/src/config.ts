@@ -309,7 +309,7 @@ const isSetting = (name: string): name is Setting => name in ENVIRONMENT.propert
 const typeOf = (name: Setting): string | undefined =>
   (ENVIRONMENT.properties[name] as { readonly type?: string }).type;
 
-/** Nothing is rounded: 80.5 is no port. */
+/** Values are not rounded: 80.5 is not a port. */
 const NUMERIC = new Set<string | undefined>(['integer', 'number']);
 const NUMBER = /^-?\d+(\.\d+)?$/;
 

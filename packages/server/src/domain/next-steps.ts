@@ -64,7 +64,7 @@ const WORDING: Readonly<Record<Trading, Wording>> = {
       path: '/wallet/update-sol-address',
     },
     orderPath: (orderId) => `/venueb/agent/orders/${orderId}`,
-    inDoubt: 'See what became of this order; until it is known send no replacement.',
+    inDoubt: 'Check the outcome of this order; send no replacement before it is known.',
   },
 };
 

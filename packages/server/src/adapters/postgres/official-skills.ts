@@ -29,7 +29,7 @@ export function readOfficialSkill(file: string, source: string, at: number): Ski
     return value;
   };
   const version = field('version');
-  if (!VERSION.test(version)) throw new Error(`${file} has a version that is no row of numbers.`);
+  if (!VERSION.test(version)) throw new Error(`${file} has a version that is not a row of numbers.`);
   return {
     skillCode: field('code'),
     slug: file.replace(/\.md$/, ''),

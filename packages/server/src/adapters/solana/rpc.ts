@@ -93,7 +93,7 @@ export function createRpc({ url, send, clock, log }: RpcOptions): Rpc {
 function resultOf(reply: HttpReply, method: string, id: number): unknown {
   const answer = envelope(tryJson(reply.body));
   if (answer === null)
-    throw new ChainUnavailable(`the Solana RPC's answer to ${method} is no JSON-RPC (${reply.status})`);
+    throw new ChainUnavailable(`the Solana RPC's answer to ${method} is not JSON-RPC (${reply.status})`);
   if (answer.error !== undefined)
     throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
   if (answer.id !== id) throw new ChainUnavailable('the Solana RPC answered another request');

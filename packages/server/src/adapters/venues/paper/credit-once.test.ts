@@ -12,7 +12,7 @@ test('concurrent and later requests share one credit call per wallet', async () 
 
 test('a failure reaches every waiting caller, and the next call tries again', async () => {
   const credit = vi.fn(async (_wallet: string) => {});
-  credit.mockRejectedValueOnce(new Error('nobody leads'));
+  credit.mockRejectedValueOnce(new Error('no replica leads'));
   const once = creditOnce(credit);
   const both = await Promise.allSettled([once('ann'), once('ann')]);
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

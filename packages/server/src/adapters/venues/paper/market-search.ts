@@ -1,11 +1,10 @@
 /**
  * Finds markets by words: ranked, over titles (question, event, slug) and tags (category, subjects), then over the rules.
  *
- * In prose: first the markets whose titles and tags have every word, whole or as a beginning. Only when there is none,
- * the rules are read too. Only when that finds nothing, the words are taken to hold typing errors: one edit in a short
- * word, two in a longer one (two letters that changed places are two edits), again first in titles and tags. At last a
- * market may lack some of the words. Each step is taken only when the one before finds nothing: the rules of all
- * markets are alike, so a loose match there is a match of everything.
+ * Each step runs only when the one before finds nothing, because the rules of all markets are similar and a loose match
+ * there would find every market. First: markets whose titles and tags contain every word, whole or as a prefix. Then the
+ * rules, too. Then with typing errors: one edit in a short word, two in a longer one (two swapped letters are two
+ * edits), again first in titles and tags. At last a market may lack some of the words.
  */
 import type { MarketView } from '@bellwether/exchange';
 import MiniSearch, { type SearchOptions } from 'minisearch';
