@@ -1,7 +1,7 @@
 /**
  * The heartbeat. Ten thousand agents ask every half minute, so: one trip to the database, market facts from the
  * venues' memory, at most one call to a chain for a wallet in several seconds, and nothing that grows with an agent's
- * past. No briefing waits long for a venue: what one does not tell is told as it was, and said to be so.
+ * past. No briefing waits long for a venue: a silent venue contributes its last known figures, marked as such.
  */
 import type { Briefing, RiskAlert } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';

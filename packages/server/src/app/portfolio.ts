@@ -35,7 +35,7 @@ interface Sheet {
   readonly warnings: readonly Notice[];
 }
 
-/** @throws Refusal unknown_venue, wallet_not_found. Of a venue that does not answer the last known figures are told. */
+/** @throws Refusal unknown_venue, wallet_not_found. A venue that does not answer contributes its last known figures. */
 export async function portfolio(
   needs: PortfolioNeeds,
   caller: Caller,

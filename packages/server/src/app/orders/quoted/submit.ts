@@ -173,7 +173,7 @@ export async function isUnseen({ quotes }: VenueWith<'quotes'>, signature: strin
 const LIVE = 1;
 const INVALID = 5;
 
-/** What the agent was told first, and is told again: a fill is never part of it. */
+/** The agent's first answer, repeated on every replay: a fill is never part of it. */
 function submitResponse(order: NewQuotedOrder, signature: string, first: FirstAnswer | null): SubmitResponse {
   const failed = first?.success === false;
   const errorCode = failed ? (first.errorCode as VenueRefusal | null) : null;

@@ -1,4 +1,4 @@
-/** What the sender of a signed order is told: the first answer, again on every replay, or that there is none yet. */
+/** Answers to the sender of a signed order: the first answer, repeated on every replay, or that there is none yet. */
 import { type TradeResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Draft } from '../../../domain/orders/draft.ts';
