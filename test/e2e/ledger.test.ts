@@ -115,7 +115,7 @@ async function compare(trader: Trader): Promise<void> {
   ]);
   const ledger = new Map<string, bigint>();
   for (const [conditionId, { yes, no, yesHeld, noHeld }] of account.tokens) {
-    // Tokens that a resolution made worthless are not a position, although nobody has burned them.
+    // Tokens that a resolution made worthless are not a position, although they are not burned yet.
     const payout = (await service.needs.venues.default.markets.find(conditionId))?.payout;
     if (yes + yesHeld > 0n && payout !== 'NO') ledger.set(`${conditionId} YES`, yes + yesHeld);
     if (no + noHeld > 0n && payout !== 'YES') ledger.set(`${conditionId} NO`, no + noHeld);

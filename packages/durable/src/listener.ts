@@ -15,6 +15,15 @@ type OnNotify = (payload: string) => void;
 
 const quoted = (channel: string): string => `"${channel.replaceAll('"', '""')}"`;
 
+/** A payload that a listener cannot read is like a lost notification; it must not end the process. */
+function notify(onNotify: OnNotify, payload: string): void {
+  try {
+    onNotify(payload);
+  } catch {
+    // Listeners must not depend on receiving every notification.
+  }
+}
+
 export class Listener {
   readonly #connect: () => Promise<Connection>;
   readonly #channels = new Map<string, Set<OnNotify>>();
@@ -61,7 +70,7 @@ export class Listener {
       throw fault;
     }
     connection.onNotification = (channel, payload) => {
-      for (const onNotify of this.#channels.get(channel) ?? []) onNotify(payload);
+      for (const onNotify of this.#channels.get(channel) ?? []) notify(onNotify, payload);
     };
     this.#open = connection;
     const asking = setInterval(() => void ask(connection), ASK_EVERY_MS);

@@ -8,6 +8,7 @@
  * sent its last renewal by its own monotonic clock; the other processes measure the age of that renewal by the
  * database's clock. So the clocks of two machines are never compared.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Session, Sql } from './pool.ts';
 import { type Tx, transact } from './transaction.ts';
 
@@ -99,9 +100,12 @@ const FREED_LOOK_MS = 20;
  * @returns undefined when another process leads. @throws when the database does not answer
  */
 export async function takeLead(database: Sql, options: LeadOptions): Promise<Lead | undefined> {
+  const holder = await holderOf(database, options);
+  if (holder === 'renewing') return undefined;
+  if (holder === 'silent') await endSilentHolder(database, options);
   const session = await database.session({ settings: options.settings });
   try {
-    if (!(await lockOrEndSilent(database, session, options))) {
+    if (!(await lock(session, options, holder === 'silent' ? FREED_WITHIN_MS : 0))) {
       session.end();
       return undefined;
     }
@@ -117,31 +121,39 @@ export async function takeLead(database: Sql, options: LeadOptions): Promise<Lea
 /** A crash of the database may undo a renewal without harm. */
 const RENEWAL = { synchronous_commit: 'off' };
 
-async function lockOrEndSilent(database: Sql, session: Session, options: LeadOptions): Promise<boolean> {
-  const lock = async (): Promise<boolean> => {
-    const [row] = await session`select pg_try_advisory_lock(${options.lockKey}::bigint) as locked`;
-    return row?.locked === true;
-  };
-  if (await lock()) return true;
-  const ended = await endSilentHolder(database, options);
-  for (let waited = 0; ended && waited < FREED_WITHIN_MS; waited += FREED_LOOK_MS) {
-    await new Promise((resolve) => setTimeout(resolve, FREED_LOOK_MS));
-    if (await lock()) return true;
+/** Whether another process holds the lock. Asked on the pool, so that an attempt without a chance opens no session. */
+async function holderOf(database: Sql, options: LeadOptions): Promise<'none' | 'renewing' | 'silent'> {
+  const [holder] = await database`
+    select exists (${silentTerm(database, options)} and t.backend_pid = l.pid) as is_silent
+    from pg_locks l where ${ofLock(database, options.lockKey)}`;
+  if (holder === undefined) return 'none';
+  return holder.is_silent === true ? 'silent' : 'renewing';
+}
+
+/** @param withinMs how long to try again: an ended holder frees the lock a moment later */
+async function lock(session: Session, { lockKey }: LeadOptions, withinMs: number): Promise<boolean> {
+  for (let waited = 0; ; waited += FREED_LOOK_MS) {
+    const [row] = await session`select pg_try_advisory_lock(${lockKey}::bigint) as locked`;
+    if (row?.locked === true) return true;
+    if (waited >= withinMs) return false;
+    await sleep(FREED_LOOK_MS);
   }
-  return false;
 }
 
 /**
  * Ends the session of a holder that has not renewed for too long; needs the same database role, or pg_signal_backend.
  * The session that began the term must be the one that holds the lock, so that no unrelated session is ended.
  */
-async function endSilentHolder(database: Sql, { name, lockKey }: LeadOptions): Promise<boolean> {
-  const ended = await database`
-    select pg_terminate_backend(l.pid) from pg_locks l join durable_terms t on t.backend_pid = l.pid
-    where t.name = ${name} and t.renewed_at < clock_timestamp() - ${SILENT_AFTER_MS} * interval '1 millisecond'
-      and ${ofLock(database, lockKey)}`;
-  return ended.length > 0;
+async function endSilentHolder(database: Sql, options: LeadOptions): Promise<void> {
+  await database`
+    select pg_terminate_backend(l.pid) from pg_locks l
+    where ${ofLock(database, options.lockKey)}
+      and exists (${silentTerm(database, options)} and t.backend_pid = l.pid)`;
 }
+
+const silentTerm = (database: Sql, { name }: LeadOptions) => database`
+  select from durable_terms t
+  where t.name = ${name} and t.renewed_at < clock_timestamp() - ${SILENT_AFTER_MS} * interval '1 millisecond'`;
 
 /** Ends our own session on the server, so that a dead connection does not keep its lock for minutes. */
 export async function endOwnSession(database: Sql, lockKey: string, backendPid: number): Promise<void> {

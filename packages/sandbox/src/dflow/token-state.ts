@@ -36,5 +36,4 @@ export function tokenAccountBytes(mint: SolanaAddress, owner: SolanaAddress, amo
   return bytes;
 }
 
-export const supplyOf = (mint: Uint8Array): bigint => view(mint).getBigUint64(SUPPLY_AT, true);
 export const amountOf = (account: Uint8Array): bigint => view(account).getBigUint64(AMOUNT_AT, true);

@@ -190,7 +190,7 @@ export async function evmWallets(
 const notYours = (path: string) =>
   refusal('wallet_not_found', "This wallet is none of your owner's, or out of this agent's reach.", { path });
 
-/** Solana wallets: the same. One that the agent only names is nobody's: nothing was traded with it here. */
+/** The same for Solana wallets. A wallet that the agent only names has no positions: nothing was traded with it here. */
 async function solanaWallets(
   needs: PositionNeeds,
   caller: Caller,

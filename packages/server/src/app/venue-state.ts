@@ -15,7 +15,7 @@ export const BRIEFING_PATIENCE_MS = 300;
 const BALANCE_FRESH_MS = 5_000;
 /** Replicas' clocks, and ours and a chain's, by at most so much. */
 const CLOCKS_DIFFER_MS = 1_000;
-/** A balance that is older, when the venue was just asked, is told to be old. */
+/** From this age on the answer marks a balance as old, although the venue was just asked. */
 const BALANCE_OLD_MS = 60_000;
 
 interface StateNeeds {

@@ -17,7 +17,7 @@ export const offsetPages = (offset: number, limit: number | undefined, total: nu
   next: limit !== undefined && offset + limit < total ? offset + limit : null,
 });
 
-/** @param total of all pages; `null`: nobody counted */
+/** @param total of all pages; `null`: not counted */
 export function paginate(
   request: FastifyRequest,
   reply: FastifyReply,

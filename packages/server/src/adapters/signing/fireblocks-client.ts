@@ -44,7 +44,6 @@ const VaultAddresses = Type.Object({
     Type.Object({ address: Type.String(), bip44AddressIndex: Type.Optional(Type.Number()) }),
   ),
 });
-export type VaultAddress = Static<typeof VaultAddresses>['addresses'][number];
 
 const Cancelled = Type.Object({ success: Type.Boolean() });
 const Fault = Type.Object({ message: MaybeText, code: Type.Optional(Type.Number()) });

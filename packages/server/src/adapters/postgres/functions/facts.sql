@@ -1,4 +1,4 @@
--- An order as the log tells of it.
+-- The payload of a fact about an order.
 create or replace function order_payload(o orders) returns jsonb language sql stable as $$
   select jsonb_build_object('orderId', o.order_id, 'status', o.status, 'venue', o.venue, 'marketId', o.market_id,
     'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,

@@ -112,7 +112,6 @@ export type WireOrderbook = Static<typeof Orderbook>;
 export type WireOnchainTrade = Static<typeof OnchainTrade>;
 export type WireOrder = Static<typeof Order>;
 export type WireOrderStatus = Static<typeof OrderStatus>;
-export type WireRefusal = Static<typeof Refusal>;
 
 /** Lists are checked item by item: a malformed item is left out, the others are kept. */
 export const READ = {
