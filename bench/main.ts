@@ -42,7 +42,12 @@ const memoryLines = ({ before, after, trades }: TradeBench): Line[] => [
 ];
 
 const engineLines = (engine: EngineBench): Line[] => [
-  ['engine alone, one thread', `${whole(engine.ordersPerSecond)}/s`, `median of ${engine.runs.length} runs`],
+  [
+    'engine alone, one thread',
+    `${whole(engine.ordersPerSecond)}/s`,
+    `median of ${engine.runs.length} runs; nodejs-order-book ${whole(engine.peerOrdersPerSecond)}/s with the same ` +
+      `orders, ${engine.timesPeer.toFixed(1)} times`,
+  ],
   [
     `engine after ${whole(engine.commands)} orders`,
     megabytes(engine.heapBytes),
