@@ -55,6 +55,7 @@ export async function startService(options: {
   readonly nodeArgs?: readonly string[];
   /** Another checkout of the repository, to compare with this one. */
   readonly root?: string;
+  readonly readyTimeoutMs?: number;
 }): Promise<BenchService> {
   const { dataDir, via = 'node', env = {}, nodeArgs = [], root = ROOT } = options;
   const port = await freePort();
@@ -83,7 +84,7 @@ export async function startService(options: {
       resolve();
     }),
   );
-  await banner(child);
+  await banner(child, options.readyTimeoutMs ?? READY_TIMEOUT_MS);
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -99,12 +100,12 @@ export async function startService(options: {
   };
 }
 
-function banner(child: ChildProcess): Promise<void> {
+function banner(child: ChildProcess, timeoutMs: number): Promise<void> {
   let output = '';
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new Error(`the service did not start:\n${output}`)),
-      READY_TIMEOUT_MS,
+      timeoutMs,
     );
     const read = (chunk: Buffer) => {
       output += chunk;
