@@ -15,7 +15,9 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 /** Collateral for each agent, so that no order is refused for lack of it. */
 const PAPER_MONEY = 1_000_000;
 /** Collateral spent on each market beforehand: what the SELL orders sell. */
-const STAKE = 30;
+const STAKE = 10;
+/** Agents prepared at a time. */
+const AT_ONCE = 32;
 const HOURS_AHEAD = 12;
 const REST_SHARES = 5;
 const BUY_COLLATERAL = 1;
@@ -52,7 +54,12 @@ export async function newAgents(
   markets: readonly Market[],
 ): Promise<BenchAgent[]> {
   const agents: BenchAgent[] = [];
-  for (let index = 0; index < count; index++) agents.push(await newAgent(url, index, markets));
+  let next = 0;
+  const prepare = async () => {
+    for (let index = next++; index < count; index = next++)
+      agents[index] = await newAgent(url, index, markets);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, prepare));
   return agents;
 }
 
@@ -72,7 +79,7 @@ async function newAgent(url: string, index: number, markets: readonly Market[]):
     dailyTradeAmountLimit: 10_000_000,
   });
   const agent = { apiKey: apiKeyCode, signer, client };
-  await Promise.all(markets.map(async (market) => client.placeTrade(await buy(agent, market, STAKE))));
+  for (const market of markets) await client.placeTrade(await buy(agent, market, STAKE));
   return agent;
 }
 
