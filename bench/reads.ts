@@ -95,8 +95,8 @@ function searches(markets: readonly Market[]): string[] {
     const query = new URLSearchParams({ q: i % 2 === 0 ? pick(words) : `${pick(words)} ${pick(words)}` });
     query.set('limit', '20');
     if (i % SORTED_ONE_IN === 0) query.set('order', i % 2 === 0 ? 'volume24hr' : 'liquidity');
-    if (i % PRICED_ONE_IN === 1) query.set('minPrice', '0.2');
-    if (i % PRICED_ONE_IN === 2) query.set('category', category);
+    if (i % NARROWED_ONE_IN === 1) query.set('minPrice', '0.2');
+    if (i % NARROWED_ONE_IN === 2) query.set('category', category);
     paths.add(`/markets?${query}`);
   }
   return [...paths];
@@ -130,6 +130,19 @@ async function stage(root: string, extent: Extent): Promise<Stage> {
     env: { ...ENVIRONMENT, BENCH_ROOT: root, BENCH_MARKETS: String(extent.markets) },
     readyTimeoutMs: FOUNDING_TIMEOUT_MS,
   });
+  const end = async (): Promise<void> => {
+    await service.stop();
+    removeFolder(dataDir);
+  };
+  try {
+    return { root, service, end, requests: requestsOf(await setScene(service, extent.agents)) };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function setScene(service: BenchService, count: number): Promise<Scene> {
   const visitor = await new BellwetherClient({ baseUrl: service.url }).registerAgent({ name: 'Visitor' });
   const client = new BellwetherClient({ baseUrl: service.url, apiKey: visitor.apiKeyCode });
   const markets = await allMarkets(client);
@@ -137,20 +150,11 @@ async function stage(root: string, extent: Extent): Promise<Stage> {
     ({ tickSize, bestBid, bestAsk }) =>
       tickSize === '0.01' && Number(bestBid) >= SPREAD.lowest && Number(bestAsk) <= SPREAD.highest,
   );
-  const agents = await newAgents(service.url, extent.agents, liquid.slice(0, HELD_MARKETS));
+  const agents = await newAgents(service.url, count, liquid.slice(0, HELD_MARKETS));
   for (const agent of agents) await restingOrders(agent, liquid);
   const { nextCursor } = await client.getBriefing({});
-  return {
-    root,
-    service,
-    requests: requestsOf({ markets, liquid, agents, cursor: nextCursor }),
-    async end() {
-      await service.stop();
-      removeFolder(dataDir);
-    },
-  };
+  return { markets, liquid, agents, cursor: nextCursor };
 }
-
 interface Scene {
   readonly markets: readonly Market[];
   readonly liquid: readonly Market[];
