@@ -24,7 +24,7 @@ const SOLANA = ['@solana', '@solana-program'];
 const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
   durable: { may: ['durable', 'pg', NODE] },
-  protocol: { may: ['protocol', ...HASHES, '@solana/codecs'] },
+  protocol: { may: ['protocol', ...HASHES, 'hash-wasm', '@solana/codecs'] },
   'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
   // Outside the engine an amount is a bigint: nothing else may see its doubles (ADR 0027).
   'exchange/world': {
