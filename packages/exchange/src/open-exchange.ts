@@ -30,6 +30,7 @@ import { OrderIds } from './journal/order-ids.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
 import { type Recovered, recover } from './journal/recovery.ts';
+import { type SnapshotThread, startSnapshotThread } from './journal/snapshot-thread.ts';
 import { hashOf, writeSnapshot } from './journal/snapshots.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
 import type { Entry, ExecuteOptions, OrderRecord, PaperExchange, Recorder } from './paper-exchange.ts';
@@ -81,6 +82,8 @@ const REOPEN_LONGEST_PAUSE_MS = 5_000;
 const MAX_BATCH_ROWS = 500;
 /** Most commands waiting for the journal; more are refused immediately. */
 const MAX_WAITING_COMMANDS = 20_000;
+/** How long the close waits for a thread that writes a snapshot. */
+const THREAD_END_MS = 3_000;
 const GREATEST_SPEED = 100_000;
 
 type Status = 'opening' | 'open' | 'reopening' | 'closing' | 'closed';
@@ -129,6 +132,7 @@ export class JournalledExchange implements PaperExchange {
   #snapshotSeq = 0;
   #snapshotAt = 0;
   #snapshotWrite: Promise<void> | undefined;
+  #snapshotThread: SnapshotThread | undefined;
   #reopening: Promise<void> = Promise.resolve();
   #ticker: { stop(): void } | undefined;
 
@@ -252,11 +256,7 @@ export class JournalledExchange implements PaperExchange {
     await this.#reopening;
     const term = this.#term;
     await term?.queue.settled();
-    await this.#snapshotWrite;
-    if (wasOpen && term !== undefined && !term.lead.session.isLost() && this.#seq > this.#snapshotSeq) {
-      this.#takeSnapshot(Promise.resolve());
-      await this.#snapshotWrite;
-    }
+    await this.#endSnapshots(wasOpen && term !== undefined && !term.lead.session.isLost());
     await term?.lead.release();
     this.#status = 'closed';
   }
@@ -361,7 +361,6 @@ export class JournalledExchange implements PaperExchange {
       publicEvents(events),
       prices,
     );
-    this.#takeSnapshot(durable);
     await durable;
   }
 
@@ -381,17 +380,33 @@ export class JournalledExchange implements PaperExchange {
     return this.#seq - this.#snapshotSeq >= snapshotEveryCommands || at - this.#snapshotAt >= snapshotEveryMs;
   }
 
-  /** Captures the current state; writes it once its last command is durable, without blocking commands. */
+  /** In a thread, once the last command is durable. */
   #takeSnapshot(durable: Promise<void>): void {
-    const snapshot = { seq: this.#seq, at: this.#now(), state: this.#world.snapshot() };
-    this.#snapshotSeq = snapshot.seq;
-    this.#snapshotAt = snapshot.at;
+    const seq = this.#seq;
+    this.#snapshotSeq = seq;
+    this.#snapshotAt = this.#now();
     this.#snapshotWrite = durable
-      .then(() => writeSnapshot(this.#sql, snapshot))
+      .then(() => {
+        this.#snapshotThread = startSnapshotThread({ database: this.#sql.address(), seq }, this.#log);
+        return this.#snapshotThread.written;
+      })
       .catch((error: unknown) => this.#log('a snapshot of the paper exchange was not written', error))
       .finally(() => {
+        this.#snapshotThread = undefined;
         this.#snapshotWrite = undefined;
       });
+  }
+
+  /** Ends the thread, and writes the last state: nothing else runs any more that it could delay. */
+  async #endSnapshots(isValid: boolean): Promise<void> {
+    const timer = setTimeout(() => this.#snapshotThread?.stop(), THREAD_END_MS);
+    await this.#snapshotWrite;
+    clearTimeout(timer);
+    if (!isValid || this.#seq === this.#snapshotSeq) return;
+    const snapshot = { seq: this.#seq, at: this.#now(), state: this.#world.snapshot() };
+    await writeSnapshot(this.#sql, snapshot).catch((error: unknown) =>
+      this.#log('a snapshot of the paper exchange was not written', error),
+    );
   }
 
   #notifyListeners(entries: readonly Entry[]): void {
