@@ -9,7 +9,14 @@
 import { GroupCommit, type Sql, Superseded } from '@bellwether/durable';
 import { type SolanaTransaction, transactionId } from '@bellwether/protocol';
 import { oversized } from './account-size.ts';
-import { BLOCKHASH_LIFE_BLOCKS, type BlockClock, blockClock, hashOf, RECENT_SLOTS } from './block-clock.ts';
+import {
+  type BlockClock,
+  type BlockOrigin,
+  blockClock,
+  hashOf,
+  latestBlockhash,
+  RECENT_SLOTS,
+} from './block-clock.ts';
 import { ChainStore, type ChainTerm, type Change } from './chain-store.ts';
 import { type Effect, executeOnce, faultOf } from './execution.ts';
 import {
@@ -26,6 +33,7 @@ import { callsLoader, createMachine, type Machine, type Run } from './machine.ts
 import { preflightFailed, readOrRefuse, refusal } from './refusals.ts';
 import { INVALID_PARAMS } from './rpc/rpc-error.ts';
 import { messageHashOf, type RecentTransaction, StatusCache, statusOf } from './status-cache.ts';
+import type { ChainState } from './thread-messages.ts';
 import { readToken } from './token-accounts.ts';
 import { addressesOf } from './touched-accounts.ts';
 import {
@@ -63,8 +71,7 @@ export interface LocalChainOptions extends Omit<ChainOptions, 'sql'> {
   /** Number of the thread within its process. */
   readonly generation: number;
   readonly onLanded: () => void;
-  /** `superseded`: another process has opened the chain, and this one stops using it. */
-  readonly onState: (state: 'open' | 'reading' | 'superseded') => void;
+  readonly onState: (state: ChainState) => void;
 }
 
 /** The caller must start it. */
@@ -75,6 +82,7 @@ export const createLocalChain = async (options: LocalChainOptions): Promise<Dura
 interface Live {
   readonly machine: Machine;
   readonly blocks: BlockClock;
+  readonly origin: BlockOrigin;
   readonly line: GroupCommit<Change>;
   readonly term: ChainTerm;
   readonly recent: StatusCache;
@@ -120,7 +128,12 @@ export class DurableChain implements LocalChain {
     }
     this.#live = await this.#load();
     if (this.account(this.#faucet.address) === null) await this.#fillFaucet();
-    this.#options.onState('open');
+    this.#reportOpen(this.#live);
+  }
+
+  /** See `BlockClock.reach`. */
+  reach(slot: number): void {
+    this.#live?.blocks.reach(slot);
   }
 
   slot(): number {
@@ -132,9 +145,7 @@ export class DurableChain implements LocalChain {
   }
 
   latestBlockhash(): { blockhash: string; lastValidBlockHeight: number } {
-    const { blocks } = this.#open();
-    const slot = blocks.slot();
-    return { blockhash: blocks.blockhash(slot), lastValidBlockHeight: slot + BLOCKHASH_LIFE_BLOCKS };
+    return latestBlockhash(this.#open().blocks);
   }
 
   isBlockhashValid(blockhash: string): boolean {
@@ -369,14 +380,11 @@ export class DurableChain implements LocalChain {
     const recent = new StatusCache();
     for (const entry of stored.recent) recent.add({ ...entry, pending: null });
     const day = utcDay(nowMs);
+    const origin = { genesisMs: stored.genesisMs, atLeast: stored.lastSlot };
     return {
       machine,
-      blocks: blockClock({
-        seed,
-        genesisMs: stored.genesisMs,
-        atLeast: stored.lastSlot,
-        now: () => clock.now(),
-      }),
+      blocks: blockClock({ seed, ...origin, now: () => clock.now() }),
+      origin,
       line: this.#lineOf(stored.term),
       term: stored.term,
       recent,
@@ -411,7 +419,7 @@ export class DurableChain implements LocalChain {
   #restart(cause: unknown): void {
     this.#live = null;
     if (this.#closed) return;
-    this.#options.onState('reading');
+    this.#options.onState({ kind: 'reading' });
     this.#options.log?.('the sandbox chain could not be written; it is loaded again from the database', {
       err: cause,
     });
@@ -423,7 +431,7 @@ export class DurableChain implements LocalChain {
     while (!this.#closed) {
       if (problem instanceof Superseded) {
         this.#closed = true;
-        this.#options.onState('superseded');
+        this.#options.onState({ kind: 'superseded' });
         this.#options.log?.('another process has opened the sandbox chain; this process stops using it');
         return;
       }
@@ -435,13 +443,17 @@ export class DurableChain implements LocalChain {
           return;
         }
         this.#live = live;
-        this.#options.onState('open');
+        this.#reportOpen(live);
         return;
       } catch (error) {
         problem = error;
         await new Promise((resolve) => setTimeout(resolve, RELOAD_PAUSE_MS));
       }
     }
+  }
+
+  #reportOpen({ origin }: Live): void {
+    this.#options.onState({ kind: 'open', blocks: origin });
   }
 
   #fillFaucet(): Promise<void> {
