@@ -19,7 +19,7 @@ import { startDatabase } from './wiring/database.ts';
 import { doorPaths } from './wiring/doors.ts';
 import { createDoor } from './wiring/http.ts';
 import { resolveEarlierDoubt, startAllJobs } from './wiring/jobs.ts';
-import { startPaper } from './wiring/paper.ts';
+import { paperJournal, startPaper } from './wiring/paper.ts';
 import { openSecrets } from './wiring/secrets.ts';
 import { createSigning } from './wiring/signing.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
@@ -111,7 +111,7 @@ async function start(
   const paper = await startPaper({ ...base, keys, replicaId, sign, platformWallet: signing.address });
   stops.push('exchange', STOP_EXCHANGE_MS, () => paper.stop());
 
-  const stores = await openStores({ ...base, stops });
+  const stores = await openStores({ ...base, stops, journal: paperJournal(config, paper) });
   const { isCredited } = stores.wallets;
   const venues = createVenues({ ...base, paper, isCredited }, overrides.venues);
   const needs = composeNeeds({
