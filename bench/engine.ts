@@ -1,31 +1,49 @@
 /**
- * How many orders per second the matching engine alone processes on one thread: no journal, no network.
+ * How many orders per second the matching engine alone processes on one thread, without journal and network, beside
+ * `nodejs-order-book` with the same orders (engine-orders.ts). Each has a process of its own; the two alternate.
  *
- * The mix, over 100 markets and 200 accounts: half are limit orders that come to rest around a moving price, three
- * in ten cross the spread (all three match kinds), two in ten cancel an open order. Every command counts as one.
- * The commands are prepared first, so that only the engine is timed; each run starts with a new engine.
+ * The peer has one book for each market, with every order at its YES price. It knows no accounts: it does without
+ * balances, holds, fees, tokens and the prevention of self-trades, all of which the engine does for every order.
+ *
+ *     node bench/engine.ts [checkout…]
+ *
+ * also measures the engines of other checkouts of this repository, in the same run.
  */
-import { fileURLToPath } from 'node:url';
+import { execFileSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Engine } from '../packages/exchange/src/engine/engine.ts';
-import type { EngineCommand, NewOrder, Outcome, Side } from '../packages/exchange/src/engine/types.ts';
+import { OrderBook, Side } from 'nodejs-order-book';
+import type { Engine } from '../packages/exchange/src/engine/engine.ts';
+import type { EngineCommand } from '../packages/exchange/src/engine/types.ts';
+import { conditionId, MARKETS, makeOrders, type Orders } from './engine-orders.ts';
 
-const MARKETS = 100;
-const ACCOUNTS = 200;
-const COMMANDS = 100_000;
-const RUNS = 7;
-/** Micro collateral per account, and sets per account and market. */
-const DEPOSIT = 10_000_000_000_000n;
-const SETS = 10_000_000_000n;
+const SELF = fileURLToPath(import.meta.url);
+const HERE = resolve(import.meta.dirname, '..');
+const PEER = 'nodejs-order-book';
+const ORDERS = 100_000;
+/** The compiler optimises for what it has seen: a program's first orders are not measured. */
+const WARM_UP_ORDERS = 20_000;
+const ROUNDS = 5;
+const SHARES = 1_000_000n;
+const PIPS = 10_000;
+
+interface Round {
+  readonly ordersPerSecond: number;
+  readonly matches: number;
+}
 
 export interface EngineBench {
-  /** Commands per second, median of the runs. */
+  /** Orders (cancels included) per second, medians of the rounds. */
   readonly ordersPerSecond: number;
+  readonly peerOrdersPerSecond: number;
+  /** Median of the rounds' ratios. */
+  readonly timesPeer: number;
   readonly runs: readonly number[];
   readonly commands: number;
   readonly fills: number;
-  /** Bytes of heap that the engine occupies after all commands, and the open orders at that moment. */
+  /** Bytes of heap that the engine occupies after all orders, and the open orders at that moment. */
   readonly heapBytes: number;
   readonly openOrders: number;
   readonly snapshotBytes: number;
@@ -33,130 +51,139 @@ export interface EngineBench {
   readonly snapshotMs: number;
 }
 
+type State = Pick<EngineBench, 'heapBytes' | 'openOrders' | 'snapshotBytes' | 'snapshotMs'>;
+
 export async function benchEngine(): Promise<EngineBench> {
-  const commands = makeCommands();
-  const runs: number[] = [];
-  let fills = 0;
-  for (let run = 0; run < RUNS; run += 1) {
-    const engine = prepared();
-    const start = performance.now();
-    fills = passThrough(engine, commands);
-    runs.push(Math.round((commands.length / (performance.now() - start)) * 1000));
+  const [ours, peer] = alternate([HERE, PEER]);
+  const runs = ours!.map((round) => round.ordersPerSecond);
+  return {
+    ordersPerSecond: median(runs),
+    peerOrdersPerSecond: median(peer!.map((round) => round.ordersPerSecond)),
+    timesPeer: median(runs.map((rate, round) => rate / peer![round]!.ordersPerSecond)),
+    runs,
+    commands: ORDERS,
+    fills: ours![0]!.matches,
+    ...(inProcess('state', HERE) as State),
+  };
+}
+
+/** The programs one after another, round by round. */
+function alternate(programs: readonly string[]): Round[][] {
+  const rounds: Round[][] = programs.map(() => []);
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const [index, program] of programs.entries())
+      rounds[index]!.push(inProcess('round', program) as Round);
+  return rounds;
+}
+
+const inProcess = (what: 'round' | 'state', program: string): unknown =>
+  JSON.parse(execFileSync(process.execPath, [SELF, `--${what}`, program], { encoding: 'utf8' }));
+
+async function measureRound(program: string): Promise<Round> {
+  const orders = makeOrders(ORDERS);
+  const run = program === PEER ? throughPeer : throughEngine(await engineOf(program));
+  run({ ...orders, mix: orders.mix.slice(0, WARM_UP_ORDERS) });
+  return run(orders);
+}
+
+const engineOf = async (checkout: string): Promise<typeof Engine> =>
+  (await import(pathToFileURL(join(checkout, 'packages/exchange/src/engine/engine.ts')).href)).Engine;
+
+const throughEngine =
+  (Made: typeof Engine) =>
+  (orders: Orders): Round => {
+    const engine = withDepth(Made, orders);
+    const { mix } = orders;
+    const first = engine.now() + 1;
+    let fills = 0;
+    const start = process.threadCpuUsage();
+    for (let index = 0; index < mix.length; index += 1) {
+      for (const event of engine.apply(mix[index]!, first + index)) if (event.kind === 'fill') fills += 1;
+    }
+    const ordersPerSecond = rate(mix.length, start);
     engine.checkConservation();
-    await new Promise((resolve) => setImmediate(resolve));
+    return { ordersPerSecond, matches: fills / 2 };
+  };
+
+function withDepth(Made: typeof Engine, { founding, depth }: Orders): Engine {
+  const engine = new Made();
+  for (const command of founding) engine.apply(command, 1);
+  for (const [index, command] of depth.entries()) engine.apply(command, 1 + index);
+  return engine;
+}
+
+/** The peer's form of an order, made beforehand like the engine's commands. */
+type Call =
+  | { readonly kind: 'limit'; readonly book: OrderBook; readonly order: Parameters<OrderBook['limit']>[0] }
+  | { readonly kind: 'market'; readonly book: OrderBook; readonly order: Parameters<OrderBook['market']>[0] }
+  | { readonly kind: 'cancel'; readonly book: OrderBook; readonly orderId: string };
+
+function throughPeer(orders: Orders): Round {
+  const callOf = peerCalls();
+  for (const command of orders.depth) send(callOf(command));
+  const calls = orders.mix.map(callOf);
+  let matches = 0;
+  const start = process.threadCpuUsage();
+  for (const call of calls) matches += send(call);
+  return { ordersPerSecond: rate(calls.length, start), matches };
+}
+
+/** @returns the number of orders that it matched */
+function send(call: Call): number {
+  if (call.kind === 'cancel') {
+    call.book.cancel(call.orderId);
+    return 0;
   }
+  const { done, partial } =
+    call.kind === 'limit' ? call.book.limit(call.order) : call.book.market(call.order);
+  return done.length + (partial === null ? 0 : 1);
+}
+
+function peerCalls(): (command: EngineCommand) => Call {
+  const books = new Map(
+    Array.from({ length: MARKETS }, (_, market) => [conditionId(market), new OrderBook()]),
+  );
+  const placedIn = new Map<string, OrderBook>();
+  return (command) => {
+    if (command.kind === 'cancel') {
+      const orderId = command.orderIds[0]!;
+      return { kind: 'cancel', book: placedIn.get(orderId)!, orderId };
+    }
+    if (command.kind !== 'place') throw new Error(`the peer has no ${command.kind}`);
+    const { order } = command;
+    const book = books.get(order.conditionId)!;
+    placedIn.set(order.orderId, book);
+    const side = (order.outcome === 'YES') === (order.side === 'BUY') ? Side.BUY : Side.SELL;
+    const size = Number(order.size / SHARES);
+    if (order.timeInForce === 'FAK') return { kind: 'market', book, order: { side, size } };
+    const price = order.outcome === 'YES' ? order.limit : PIPS - order.limit;
+    const id = order.orderId;
+    return { kind: 'limit', book, order: { id, side, size, price } };
+  };
+}
+
+async function measureState(program: string): Promise<State> {
+  const Made = await engineOf(program);
+  const orders = makeOrders(ORDERS);
   const before = heapUsed();
-  const engine = prepared();
-  passThrough(engine, commands);
+  const engine = withDepth(Made, orders);
+  for (const [index, command] of orders.mix.entries()) engine.apply(command, engine.now() + (index & 1));
   const heapBytes = heapUsed() - before;
+  const accounts = new Set(orders.founding.flatMap((one) => (one.kind === 'deposit' ? [one.account] : [])));
   let openOrders = 0;
-  for (let index = 0; index < ACCOUNTS; index += 1)
-    openOrders += engine.openOrders(`account-${index}`).length;
-  const times = Array.from({ length: RUNS }, () => {
+  for (const account of accounts) openOrders += engine.openOrders(account).length;
+  const times = Array.from({ length: ROUNDS }, () => {
     const start = performance.now();
     engine.snapshot();
     return performance.now() - start;
   });
-  return {
-    ordersPerSecond: median(runs),
-    runs,
-    commands: commands.length,
-    fills,
-    heapBytes,
-    openOrders,
-    snapshotBytes: engine.snapshot().length,
-    snapshotMs: median(times),
-  };
+  return { heapBytes, openOrders, snapshotBytes: engine.snapshot().length, snapshotMs: median(times) };
 }
 
-/** Applies every command, a millisecond apart. @returns the number of matches */
-function passThrough(engine: Engine, commands: readonly EngineCommand[]): number {
-  let fills = 0;
-  for (let index = 0; index < commands.length; index += 1) {
-    for (const event of engine.apply(commands[index]!, 2 + index)) if (event.kind === 'fill') fills += 1;
-  }
-  return fills / 2;
-}
-
-/** An engine with markets, funded accounts and tokens to sell. */
-function prepared(): Engine {
-  const engine = new Engine();
-  for (let index = 0; index < MARKETS; index += 1) {
-    engine.apply(
-      {
-        kind: 'list',
-        market: {
-          conditionId: conditionId(index),
-          tokenIds: [`${2 * index}`, `${2 * index + 1}`],
-          tickSize: 100,
-          minOrderSize: 5_000_000n,
-          feeRate: 40_000n,
-          feeExponent: 1,
-        },
-      },
-      1,
-    );
-  }
-  for (let index = 0; index < ACCOUNTS; index += 1) {
-    engine.apply({ kind: 'deposit', account: `account-${index}`, amount: DEPOSIT }, 1);
-    for (let market = 0; market < MARKETS; market += 1)
-      engine.apply(
-        { kind: 'split', account: `account-${index}`, conditionId: conditionId(market), amount: SETS },
-        1,
-      );
-  }
-  return engine;
-}
-
-/** 66 characters, as on the wire. */
-const conditionId = (index: number): string => `0x${index.toString(16).padStart(64, '0')}`;
-
-function makeCommands(): EngineCommand[] {
-  const random = generator(7);
-  const pick = (count: number): number => Math.floor(random() * count);
-  const resting: { orderId: string; account: string }[] = [];
-  const commands: EngineCommand[] = [];
-  for (let index = 0; index < COMMANDS; index += 1) {
-    const roll = random();
-    if (roll < 0.2 && resting.length > 0) {
-      // Some are already filled by then, as in real trading.
-      const [order] = resting.splice(resting.length - 1 - pick(Math.min(resting.length, 2_000)), 1);
-      commands.push({ kind: 'cancel', account: order!.account, orderIds: [order!.orderId] });
-      continue;
-    }
-    const market = pick(MARKETS);
-    const middle = 3_000 + ((market * 37 + Math.floor(index / 20_000)) % 40) * 100;
-    const crossing = roll >= 0.7;
-    const outcome: Outcome = random() < 0.5 ? 'YES' : 'NO';
-    const side: Side = random() < 0.5 ? 'BUY' : 'SELL';
-    const own = outcome === 'YES' ? middle : 10_000 - middle;
-    const away = (crossing ? -500 : 100 + 100 * pick(8)) * (side === 'BUY' ? -1 : 1);
-    const order: NewOrder = {
-      orderId: `0x${(index + 1).toString(16).padStart(64, '0')}`,
-      account: `account-${pick(ACCOUNTS)}`,
-      conditionId: conditionId(market),
-      outcome,
-      side,
-      limit: own + away,
-      size: BigInt(5 + pick(40)) * 1_000_000n,
-      timeInForce: crossing ? 'FAK' : 'GTC',
-      postOnly: false,
-    };
-    if (!crossing) resting.push(order);
-    commands.push({ kind: 'place', order });
-  }
-  return commands;
-}
-
-/** A small seeded generator (mulberry32): the same commands on every machine. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+/** Per second of this thread's processor time, which other work on the machine does not lengthen. */
+function rate(count: number, start: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(start);
+  return Math.round((count / (user + system)) * 1_000_000);
 }
 
 /** Heap in use after a full collection. */
@@ -171,15 +198,23 @@ function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1] ?? 0;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const result = await benchEngine();
-  console.log(`engine: ${result.ordersPerSecond.toLocaleString('en')} orders/s (median of ${RUNS} runs)`);
-  console.log(`  runs ${result.runs.map((run) => run.toLocaleString('en')).join(', ')}`);
-  console.log(
-    `  ${result.commands} commands, ${result.fills} matches, ${result.openOrders} orders open at the end`,
-  );
-  console.log(`  engine ${(result.heapBytes / 1e6).toFixed(1)} MB of heap`);
-  console.log(
-    `  snapshot ${(result.snapshotBytes / 1e6).toFixed(2)} MB in ${result.snapshotMs.toFixed(1)} ms`,
-  );
+function print(programs: readonly string[], rounds: readonly (readonly Round[])[]): void {
+  const [ours] = rounds;
+  for (const [index, program] of programs.entries()) {
+    const rates = rounds[index]!.map((round) => round.ordersPerSecond);
+    const ratios = ours!.map((round, place) => round.ordersPerSecond / rates[place]!);
+    const beside = index === 0 ? '' : `; this engine ${median(ratios).toFixed(2)} times as fast`;
+    console.log(`${program}: ${median(rates).toLocaleString('en')} orders/s, median of ${ROUNDS}${beside}`);
+    console.log(`  ${rates.join(', ')}; ${rounds[index]![0]!.matches} matches`);
+  }
+}
+
+if (process.argv[1] === SELF) {
+  const [what, program = HERE] = process.argv.slice(2);
+  if (what === '--round') console.log(JSON.stringify(await measureRound(program)));
+  else if (what === '--state') console.log(JSON.stringify(await measureState(program)));
+  else {
+    const programs = [HERE, PEER, ...process.argv.slice(2)];
+    print(programs, alternate(programs));
+  }
 }

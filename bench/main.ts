@@ -1,64 +1,69 @@
-/** `npm run bench`: measures, prints one table, stores it in last.md. README.md explains the rows. */
+/**
+ * `npm run bench`: measures the service beside its peers, prints tables, stores them in last.md. README.md explains the rows.
+ *
+ *   npm run bench -- [--full] [--only ROW[,ROW…]] [--root CHECKOUT]… [--rounds N]
+ */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
-import { join } from 'node:path';
-import { benchEngine, type EngineBench } from './engine.ts';
-import { benchStart, type StartBench } from './start.ts';
-import { benchTrades, type Row, type TradeBench } from './trades.ts';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { benchEngine } from './engine.ts';
+import { megabytes, ms, type Report, type RowOptions, tableText, times, whole } from './report.ts';
+import { benchStart } from './start.ts';
+import { benchTrades } from './trades.ts';
 
-const TRADE_SECONDS = 10;
-const MEGABYTE = 1_000_000;
+interface Row {
+  readonly run: (options: RowOptions) => Promise<Report>;
+  readonly isFullOnly?: boolean;
+}
 
-type Line = readonly [what: string, figure: string, note: string];
+async function engineReport(): Promise<Report> {
+  const engine = await benchEngine();
+  return {
+    ratios: [
+      ['engine ÷ nodejs-order-book', times(engine.timesPeer), '≥ 30'],
+      ['engine alone, orders/s', whole(engine.ordersPerSecond), '≥ 1,000,000'],
+    ],
+    tables: [
+      {
+        head: ['matching engine, one thread', 'orders/s', 'open orders', 'heap', 'one snapshot'],
+        rows: [
+          [
+            'service',
+            whole(engine.ordersPerSecond),
+            whole(engine.openOrders),
+            megabytes(engine.heapBytes),
+            `${megabytes(engine.snapshotBytes)} in ${ms(engine.snapshotMs)}`,
+          ],
+          ['nodejs-order-book', whole(engine.peerOrdersPerSecond), '', '', ''],
+        ],
+      },
+    ],
+  };
+}
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en');
-const ms = (value: number): string => `${value.toFixed(1)} ms`;
-const megabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(0)} MB`;
+const ROWS: Readonly<Record<string, Row>> = {
+  cold: { run: benchStart },
+  trades: { run: benchTrades },
+  engine: { run: engineReport },
+};
 
-const startLines = ({ firstMs, secondMs, runs }: StartBench): Line[] => [
-  [
-    'npm start to ready, first start',
-    `${(firstMs / 1000).toFixed(2)} s`,
-    `median of ${runs}; makes the database`,
-  ],
-  ['npm start to ready, later starts', `${(secondMs / 1000).toFixed(2)} s`, `median of ${runs}`],
-];
+const { values } = parseArgs({
+  options: {
+    full: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    root: { type: 'string', multiple: true, default: [] },
+    rounds: { type: 'string' },
+  },
+});
 
-const loadLine = ({ what, load, cpuMs }: Row): Line => [
-  what,
-  `${whole(load.perSecond)}/s`,
-  `p50 ${ms(load.p50Ms)}, p99 ${ms(load.p99Ms)}; ${whole(load.answers)} answers, ${load.bad} bad; ` +
-    `${(cpuMs / load.answers).toFixed(2)} ms of the service's processor each`,
-];
-
-const memoryLines = ({ before, after, trades }: TradeBench): Line[] => [
-  ['service before the load', megabytes(before.rss), `resident; heap ${megabytes(before.heapUsed)}`],
-  [
-    `service after ${whole(trades)} trades`,
-    megabytes(after.rss),
-    `resident; heap ${megabytes(after.heapUsed)}`,
-  ],
-];
-
-const engineLines = (engine: EngineBench): Line[] => [
-  ['engine alone, one thread', `${whole(engine.ordersPerSecond)}/s`, `median of ${engine.runs.length} runs`],
-  [
-    `engine after ${whole(engine.commands)} orders`,
-    megabytes(engine.heapBytes),
-    `heap; ${whole(engine.openOrders)} open, snapshot ${megabytes(engine.snapshotBytes)} in ${ms(engine.snapshotMs)}`,
-  ],
-];
-
-function table(lines: readonly Line[]): string {
-  const rows: Line[] = [['measured', 'figure', 'note'], ...lines];
-  const width = (column: 0 | 1 | 2) => Math.max(...rows.map((row) => row[column].length));
-  const widths = [width(0), width(1), width(2)] as const;
-  const text = (row: Line) =>
-    `| ${row[0].padEnd(widths[0])} | ${row[1].padStart(widths[1])} | ${row[2].padEnd(widths[2])} |`;
-  const rule = `|-${'-'.repeat(widths[0])}-|-${'-'.repeat(widths[1])}:|-${'-'.repeat(widths[2])}-|`;
-  const [head, ...body] = rows.map(text);
-  return [head, rule, ...body].join('\n');
+function chosen(): readonly string[] {
+  const named = values.only?.split(',');
+  const unknown = named?.find((name) => !(name in ROWS));
+  if (unknown !== undefined)
+    throw new Error(`There is no row "${unknown}"; the rows are ${Object.keys(ROWS).join(', ')}.`);
+  return named ?? Object.keys(ROWS).filter((name) => values.full || ROWS[name]?.isFullOnly !== true);
 }
 
 const git = (...args: string[]): string => {
@@ -69,26 +74,32 @@ const git = (...args: string[]): string => {
   }
 };
 
-const busy = (loadavg()[0] ?? 0).toFixed(1);
-console.log('Measuring; this takes about three minutes.');
-const start = await benchStart();
-const trades = await benchTrades({ seconds: TRADE_SECONDS });
-const engine = await benchEngine();
-const lines = [
-  ...startLines(start),
-  ...trades.rows.map(loadLine),
-  ...memoryLines(trades),
-  ...engineLines(engine),
-];
-const about =
+const about = (): string =>
   `${new Date().toISOString().slice(0, 10)}, commit ${git('rev-parse', '--short', 'HEAD')}, ` +
   `${availableParallelism()} CPUs (${cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ` +
-  `load average before the first measurement ${busy}`;
-const text = table(lines);
-console.log(`\n${about}\n\n${text}`);
-writeFileSync(join(import.meta.dirname, 'last.md'), `# The last table\n\n${about}\n\n${text}\n`);
+  `load average before the first measurement ${(loadavg()[0] ?? 0).toFixed(1)}`;
 
-const wrong = trades.rows.filter(({ load }) => load.bad > 0);
-for (const { what, load } of wrong)
-  console.error(`\n${what}: ${load.bad} bad answers, e.g.\n${load.examples[0]}`);
-process.exitCode = wrong.length > 0 ? 1 : 0;
+const rounds = values.rounds === undefined ? null : Number(values.rounds);
+if (rounds !== null && !(Number.isInteger(rounds) && rounds >= 1))
+  throw new Error('--rounds wants a whole number from 1');
+const options: RowOptions = { full: values.full, roots: values.root.map((root) => resolve(root)), rounds };
+const header = about();
+const reports: Report[] = [];
+const faults: string[] = [];
+for (const name of chosen()) {
+  const from = performance.now();
+  const report = await (ROWS[name] as Row).run(options).catch((error: Error) => {
+    faults.push(`${name}: ${error.stack}`);
+  });
+  if (report !== undefined) reports.push(report);
+  console.error(`${name}: ${((performance.now() - from) / 1000).toFixed(0)} s`);
+}
+
+const ratios = { head: ['ratio', 'figure', 'goal'], rows: reports.flatMap((report) => report.ratios) };
+const tables = reports.flatMap((report) => report.tables);
+const text = [tableText(ratios), header, ...tables.map(tableText)].join('\n\n');
+console.log(`\n${text}`);
+if (values.only === undefined && values.root.length === 0 && faults.length === 0)
+  writeFileSync(join(import.meta.dirname, 'last.md'), `# The last run\n\n${text}\n`);
+for (const fault of faults) console.error(`\n${fault}`);
+process.exitCode = faults.length > 0 ? 1 : 0;

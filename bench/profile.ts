@@ -1,7 +1,7 @@
 /** Where the service's time goes under load: runs it with Node's profiler and prints the functions with most self time. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { benchTrades } from './trades.ts';
+import { tradesAlone } from './trades.ts';
 
 interface Profile {
   readonly nodes: readonly {
@@ -12,24 +12,18 @@ interface Profile {
   readonly timeDeltas: readonly number[];
 }
 
-const SECONDS = 10;
 const SHOWN = 40;
 /** Microseconds: the busiest window of this length is analysed, without the start and the preparations. */
-const WINDOW_US = 6_000_000;
+const WINDOW_US = 3_000_000;
 /** Runs once for every trade: the window with most calls is the one under load. */
 const MARKER = 'ecdsaRecover';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('usage: node bench/profile.ts <folder>');
-const { rows } = await benchTrades({
-  seconds: SECONDS,
-  short: true,
-  nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${resolve(folder)}`],
-});
-for (const { what, load, cpuMs } of rows)
-  console.log(
-    `${what}: ${Math.round(load.perSecond)}/s, ${(cpuMs / load.answers).toFixed(2)} ms each, profiled`,
-  );
+const { load, used } = await tradesAlone(['--cpu-prof', `--cpu-prof-dir=${resolve(folder)}`]);
+console.log(
+  `${Math.round(load.perSecond)} trades/s, ${(used.programMs / load.answers).toFixed(2)} ms of processor each, profiled`,
+);
 const newest = readdirSync(folder)
   .filter((name) => name.endsWith('.cpuprofile'))
   .sort()

@@ -1,12 +1,13 @@
-/** The service as a separate process in its own folder, for the duration of a measurement. */
+/** The service, or one of its peers, as a separate process in its own folder, for the duration of a measurement. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Processor, processorOf } from './processor.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const MAIN = join('packages', 'server', 'src', 'main.ts');
+export const SERVICE_MAIN = join('packages', 'server', 'src', 'main.ts');
 const PROBE = join(import.meta.dirname, 'probe.ts');
 const READY = /is ready \(/;
 const READY_TIMEOUT_MS = 60_000;
@@ -24,8 +25,8 @@ export interface BenchService {
   memory(): Promise<Memory>;
   /** Resident memory, read from the operating system without work for the service. */
   rss(): number;
-  /** Milliseconds of processor time that the service's process has used, user and system. */
-  cpuMs(): Promise<number>;
+  /** Processor time that the process and its embedded PostgreSQL have used until now. */
+  processor(): Processor;
   stop(): Promise<void>;
 }
 
@@ -55,13 +56,15 @@ export async function startService(options: {
   readonly nodeArgs?: readonly string[];
   /** Another checkout of the repository, to compare with this one. */
   readonly root?: string;
+  /** Another program than the service, from the checkout's root: a peer. */
+  readonly main?: string;
 }): Promise<BenchService> {
-  const { dataDir, via = 'node', env = {}, nodeArgs = [], root = ROOT } = options;
+  const { dataDir, via = 'node', env = {}, nodeArgs = [], root = ROOT, main = SERVICE_MAIN } = options;
   const port = await freePort();
   const [file, args] =
     via === 'npm'
       ? ['npm', ['start']]
-      : [process.execPath, [...nodeArgs, '--import', PROBE, join(root, MAIN)]];
+      : [process.execPath, [...nodeArgs, '--import', PROBE, join(root, main)]];
   const startedAt = performance.now();
   const child = spawn(file, args, {
     cwd: root,
@@ -90,8 +93,8 @@ export async function startService(options: {
     readyMs: performance.now() - startedAt,
     rss: () =>
       Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024,
-    memory: () => ask(child, 'memory') as Promise<Memory>,
-    cpuMs: () => ask(child, 'cpu') as Promise<number>,
+    memory: () => ask(child),
+    processor: () => processorOf(child.pid ?? 0, dataDir),
     async stop() {
       child.kill('SIGTERM');
       await ended;
@@ -118,8 +121,8 @@ function banner(child: ChildProcess): Promise<void> {
   });
 }
 
-const ask = (child: ChildProcess, what: 'memory' | 'cpu'): Promise<unknown> =>
+const ask = (child: ChildProcess): Promise<Memory> =>
   new Promise((resolve) => {
-    child.once('message', resolve);
-    child.send(what);
+    child.once('message', (memory) => resolve(memory as Memory));
+    child.send('memory');
   });

@@ -1,31 +1,50 @@
 /** From `npm start` to the banner: the first start creates the database, the second finds it. */
+import { basename } from 'node:path';
+import { median, type Report, type RowOptions } from './report.ts';
 import { newDataFolder, removeFolder, startService } from './service.ts';
 
 const RUNS = 5;
 
-export interface StartBench {
-  readonly firstMs: number;
-  readonly secondMs: number;
-  readonly runs: number;
-}
-
-export async function benchStart(): Promise<StartBench> {
-  const first: number[] = [];
-  const second: number[] = [];
-  for (let run = 0; run < RUNS; run++) {
-    const dataDir = newDataFolder();
-    try {
-      for (const times of [first, second]) {
-        const service = await startService({ dataDir, via: 'npm' });
-        times.push(service.readyMs);
-        await service.stop();
+export async function benchStart({ roots, rounds }: RowOptions): Promise<Report> {
+  const runs = rounds ?? RUNS;
+  const subjects = [undefined, ...roots].map((root) => ({
+    root,
+    first: [] as number[],
+    later: [] as number[],
+  }));
+  for (let run = 0; run < runs; run += 1) {
+    for (const { root, first, later } of subjects) {
+      const dataDir = newDataFolder();
+      try {
+        for (const taken of [first, later]) {
+          const service = await startService({
+            ...{ dataDir, via: 'npm' },
+            ...(root === undefined ? {} : { root }),
+          });
+          taken.push(service.readyMs);
+          await service.stop();
+        }
+      } finally {
+        removeFolder(dataDir);
       }
-    } finally {
-      removeFolder(dataDir);
     }
   }
-  return { firstMs: median(first), secondMs: median(second), runs: RUNS };
+  const seconds = (taken: readonly number[]): string => `${(median(taken) / 1000).toFixed(2)} s`;
+  const own = subjects[0] as (typeof subjects)[number];
+  return {
+    ratios: [
+      ['npm start to ready, first start', seconds(own.first), '≤ 2 s'],
+      ['npm start to ready, later starts', seconds(own.later), '≤ 1 s'],
+    ],
+    tables: [
+      {
+        head: [`npm start to ready, median of ${runs}`, 'first start', 'later starts'],
+        rows: subjects.map(({ root, first, later }) => [
+          root === undefined ? 'this checkout' : basename(root),
+          seconds(first),
+          seconds(later),
+        ]),
+      },
+    ],
+  };
 }
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;

@@ -24,7 +24,7 @@ const SOLANA = ['@solana', '@solana-program'];
 const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
   durable: { may: ['durable', 'pg', NODE] },
-  protocol: { may: ['protocol', ...HASHES, '@solana/codecs'] },
+  protocol: { may: ['protocol', ...HASHES, 'hash-wasm', '@solana/codecs'] },
   'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
   'exchange/world': { may: ['exchange/world', 'exchange/engine', 'contract/decimals'] },
   'exchange/journal': {

@@ -42,6 +42,29 @@ describe('size, then type, then syntax', () => {
     },
   );
 
+  test.each([
+    '{"__proto__": {"a": 1}}',
+    '{"a": {"b": [{"__proto__" : 1}]}}',
+    String.raw`{"\u005f_proto\u005F_": {"a": 1}}`,
+    '{"constructor": {"prototype": {"a": 1}}}',
+    String.raw`{"constr\u0075ctor": {"prototype": {"a": 1}}}`,
+    '{"a": "b"',
+    'undefined',
+  ])('%s is not taken', async (body) => {
+    expect(await post('/agents/settings', 'application/json', body)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_json' },
+    });
+  });
+
+  test.each(['\ufeff{}', ' \n{}', String.raw`{"\u006dodel": null, "constructor_": 1}`])(
+    '%s is JSON',
+    async (body) => {
+      const answer = await post('/agents/settings', 'application/json', body);
+      expect(answer.body.code).not.toBe('invalid_json');
+    },
+  );
+
   test('also without Content-Length', async () => {
     const chunk = `${(70_000).toString(16)}\r\n${LARGE}\r\n0\r\n\r\n`;
     const { status, body } = await rawRequest(

@@ -2,8 +2,9 @@
  * EVM addresses. In this package an address is always the lower-case 0x text of 20 bytes, so that two
  * of them can be compared with `===` and used as keys; the checksummed spelling is for people and headers.
  */
-import { keccak_256 } from '@noble/hashes/sha3.js';
+
 import { bytesToHex, hexToBytes, utf8 } from './bytes.ts';
+import { keccak256 } from './keccak.ts';
 
 declare const brand: unique symbol;
 
@@ -46,7 +47,7 @@ export function addressToBytes(address: Address): Uint8Array {
 /** The EIP-55 spelling. */
 export function toChecksumAddress(address: Address): `0x${string}` {
   const digits = address.slice(2);
-  const hash = keccak_256(utf8(digits));
+  const hash = keccak256(utf8(digits));
   let text = '';
   for (let i = 0; i < digits.length; i++) {
     const byte = hash[i >> 1]!;
@@ -61,5 +62,5 @@ export function addressOfPublicKey(publicKey: Uint8Array): Address {
   const point = publicKey.length === 65 ? publicKey.subarray(1) : publicKey;
   if (point.length !== 64 || (publicKey.length === 65 && publicKey[0] !== 4))
     throw new RangeError('an uncompressed public key has 64 bytes, or 65 that begin with 4');
-  return bytesToHex(keccak_256(point).subarray(12)) as Address;
+  return bytesToHex(keccak256(point).subarray(12)) as Address;
 }

@@ -6,13 +6,35 @@ import * as noble from '@noble/hashes/utils.js';
 export { equalBytes } from '@noble/curves/utils.js';
 export { concatBytes, utf8ToBytes as utf8 } from '@noble/hashes/utils.js';
 
+const NO_DIGIT = 16;
+
+/** The value of a hex digit by its character code. */
+const DIGITS = new Uint8Array(128).fill(NO_DIGIT);
+for (let value = 0; value < 16; value++) {
+  const digit = value.toString(16);
+  DIGITS[digit.charCodeAt(0)] = value;
+  DIGITS[digit.toUpperCase().charCodeAt(0)] = value;
+}
+
+const startOfHex = (text: string): number => (text.startsWith('0x') || text.startsWith('0X') ? 2 : 0);
+
 /** Bytes of a hex text with or without `0x`, either case; `null` when it is not hex or has an odd length. */
 export function parseHex(text: string): Uint8Array | null {
-  try {
-    return noble.hexToBytes(text.startsWith('0x') || text.startsWith('0X') ? text.slice(2) : text);
-  } catch {
-    return null;
+  const digits = text.length - startOfHex(text);
+  if (digits % 2 !== 0) return null;
+  const bytes = new Uint8Array(digits / 2);
+  return writeHex(bytes, 0, text) ? bytes : null;
+}
+
+/** Writes the bytes of a hex text at `offset`. @returns false when it is not hex; the bytes are undefined then */
+export function writeHex(bytes: Uint8Array, offset: number, text: string): boolean {
+  for (let from = startOfHex(text), to = offset; from < text.length; from += 2, to += 1) {
+    const high = DIGITS[text.charCodeAt(from)] ?? NO_DIGIT;
+    const low = DIGITS[text.charCodeAt(from + 1)] ?? NO_DIGIT;
+    if (high === NO_DIGIT || low === NO_DIGIT) return false;
+    bytes[to] = (high << 4) | low;
   }
+  return true;
 }
 
 /** @throws RangeError when `text` is not hex. The error does not quote the text: it may be a secret. */

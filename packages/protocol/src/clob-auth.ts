@@ -2,10 +2,11 @@
  * The venue's first level of authentication: an EIP-712 message by which an account proves itself, to create or
  * derive its API key. Wire reference 2.1.
  */
-import { keccak_256 } from '@noble/hashes/sha3.js';
+
 import type { Address } from './address.ts';
 import { concatBytes, uint256 } from './bytes.ts';
 import { addressWord, domainSeparator, hashText, typedDataDigest } from './eip712.ts';
+import { keccak256 } from './keccak.ts';
 
 export const CLOB_AUTH_MESSAGE = 'This message attests that I control the given wallet';
 export const CLOB_AUTH_DOMAIN_NAME = 'ClobAuthDomain';
@@ -33,5 +34,5 @@ export function clobAuthDigest(auth: ClobAuth): Uint8Array {
     uint256(auth.nonce),
     hashText(CLOB_AUTH_MESSAGE),
   );
-  return typedDataDigest(separator, keccak_256(struct));
+  return typedDataDigest(separator, keccak256(struct));
 }

@@ -6,10 +6,11 @@
  *
  * The order id stays the plain digest of the order, not the digest that was signed.
  */
-import { keccak_256 } from '@noble/hashes/sha3.js';
+
 import type { Address } from './address.ts';
 import { bytesToHex, concatBytes, parseHex, uint256, utf8 } from './bytes.ts';
 import { addressWord, hashText, typedDataDigest } from './eip712.ts';
+import { keccak256 } from './keccak.ts';
 import { ORDER_TYPE, POLYMARKET_ORDER_TYPE } from './order.ts';
 import { SIGNATURE_BYTES } from './signature.ts';
 
@@ -94,5 +95,5 @@ export function typedDataSignDigest(order: {
     addressWord(order.wallet),
     new Uint8Array(32),
   );
-  return typedDataDigest(order.separator, keccak_256(struct));
+  return typedDataDigest(order.separator, keccak256(struct));
 }

@@ -3,9 +3,10 @@
  * are defined, with fixed layouts; there is no general EIP-712 encoder here, because it would cost more per order
  * than everything else together except the recovery.
  */
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { type Address, addressToBytes } from './address.ts';
-import { concatBytes, uint256, utf8, writeUint256 } from './bytes.ts';
+
+import { ADDRESS_BYTES, type Address, addressToBytes } from './address.ts';
+import { concatBytes, uint256, utf8, writeHex, writeUint256 } from './bytes.ts';
+import { keccak256 } from './keccak.ts';
 
 export interface Eip712Domain {
   readonly name: string;
@@ -18,7 +19,7 @@ const DOMAIN_WITH_CONTRACT =
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)';
 const DOMAIN_WITHOUT_CONTRACT = 'EIP712Domain(string name,string version,uint256 chainId)';
 
-export const hashText = (text: string): Uint8Array => keccak_256(utf8(text));
+export const hashText = (text: string): Uint8Array => keccak256(utf8(text));
 
 export function domainSeparator(domain: Eip712Domain): Uint8Array {
   const { verifyingContract } = domain;
@@ -29,7 +30,7 @@ export function domainSeparator(domain: Eip712Domain): Uint8Array {
     uint256(BigInt(domain.chainId)),
   ];
   if (verifyingContract !== undefined) parts.push(addressWord(verifyingContract));
-  return keccak_256(concatBytes(...parts));
+  return keccak256(concatBytes(...parts));
 }
 
 /** An address as ABI encodes it: 12 zero bytes, then the 20 of the address. */
@@ -48,7 +49,7 @@ export function typedDataDigest(separator: Uint8Array, structHash: Uint8Array): 
   message[1] = 0x01;
   message.set(separator, 2);
   message.set(structHash, 34);
-  return keccak_256(message);
+  return keccak256(message);
 }
 
 /**
@@ -86,7 +87,8 @@ export class StructEncoder {
   }
 
   address(value: Address): this {
-    this.#bytes.set(addressToBytes(value), this.#offset + 12);
+    if (value.length !== 2 + 2 * ADDRESS_BYTES || !writeHex(this.#bytes, this.#offset + 12, value))
+      throw new RangeError('not an EVM address');
     this.#offset += 32;
     return this;
   }
@@ -100,6 +102,6 @@ export class StructEncoder {
 
   hash(): Uint8Array {
     if (this.#offset !== this.#bytes.length) throw new RangeError('the struct is not complete');
-    return keccak_256(this.#bytes);
+    return keccak256(this.#bytes);
   }
 }

@@ -1,9 +1,10 @@
 /** EIP-191: what an account signs when a wallet is asked for a "personal" signature over a text. */
-import { keccak_256 } from '@noble/hashes/sha3.js';
+
 import { concatBytes, utf8 } from './bytes.ts';
+import { keccak256 } from './keccak.ts';
 
 /** 32 bytes; the length in the prefix counts UTF-8 bytes. */
 export function personalMessageDigest(message: string): Uint8Array {
   const body = utf8(message);
-  return keccak_256(concatBytes(utf8(`\x19Ethereum Signed Message:\n${body.length}`), body));
+  return keccak256(concatBytes(utf8(`\x19Ethereum Signed Message:\n${body.length}`), body));
 }

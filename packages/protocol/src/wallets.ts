@@ -3,10 +3,11 @@
  * each address follows from the owner's alone and can be checked without asking the chain. Constants and vectors:
  * wire reference 5.4 and 5.5.
  */
-import { keccak_256 } from '@noble/hashes/sha3.js';
+
 import { type Address, addressFromBytes, addressToBytes } from './address.ts';
 import { concatBytes, hexToBytes } from './bytes.ts';
 import { addressWord } from './eip712.ts';
+import { keccak256 } from './keccak.ts';
 import type { SignatureType } from './order.ts';
 
 export const PROXY_FACTORY = '0xab45c5a4b0c941a2f231c04c3f49182e1a254052' as Address;
@@ -32,17 +33,17 @@ const UUPS_SUFFIX =
   'cc3735a920a3ca505d382bbc545af43d6000803e6038573d6000fd5b3d6000f3';
 
 function create2(factory: Address, salt: Uint8Array, initCodeHash: Uint8Array): Address {
-  const hash = keccak_256(concatBytes(Uint8Array.of(0xff), addressToBytes(factory), salt, initCodeHash));
+  const hash = keccak256(concatBytes(Uint8Array.of(0xff), addressToBytes(factory), salt, initCodeHash));
   return addressFromBytes(hash.subarray(12));
 }
 
 /** The proxy wallet of type 1. */
 export const deriveProxyWallet = (eoa: Address): Address =>
-  create2(PROXY_FACTORY, keccak_256(addressToBytes(eoa)), hexToBytes(PROXY_INIT_CODE_HASH));
+  create2(PROXY_FACTORY, keccak256(addressToBytes(eoa)), hexToBytes(PROXY_INIT_CODE_HASH));
 
 /** The Safe wallet of type 2. */
 export const deriveSafeWallet = (eoa: Address): Address =>
-  create2(SAFE_FACTORY, keccak_256(addressWord(eoa)), hexToBytes(SAFE_INIT_CODE_HASH));
+  create2(SAFE_FACTORY, keccak256(addressWord(eoa)), hexToBytes(SAFE_INIT_CODE_HASH));
 
 export interface DepositWallets {
   readonly beacon: Address;
@@ -52,12 +53,12 @@ export interface DepositWallets {
 /** Both deposit wallets of type 3. The account's age decides which one it has; new ones are `beacon`. */
 export function deriveDepositWallets(eoa: Address): DepositWallets {
   const args = concatBytes(addressWord(DEPOSIT_FACTORY), addressWord(eoa));
-  const salt = keccak_256(args);
+  const salt = keccak256(args);
   const place = (prefix: string, target: Address, suffix: string): Address =>
     create2(
       DEPOSIT_FACTORY,
       salt,
-      keccak_256(concatBytes(hexToBytes(prefix), addressToBytes(target), hexToBytes(suffix), args)),
+      keccak256(concatBytes(hexToBytes(prefix), addressToBytes(target), hexToBytes(suffix), args)),
     );
   return {
     beacon: place(BEACON_PREFIX, DEPOSIT_BEACON, BEACON_SUFFIX),

@@ -10,8 +10,8 @@ export const CACHE_LEASE_MS = 2_000;
 const MAX_REMEMBERED = 50_000;
 
 export interface Authenticator {
-  /** `null`: missing, malformed, unknown or revoked. */
-  authenticate(header: string | undefined): Promise<Caller | null>;
+  /** At once when the key is remembered. `null`: missing, malformed, unknown or revoked. */
+  authenticate(header: string | undefined): Caller | null | Promise<Caller | null>;
   forget(keyId: bigint): void;
   /** Hands over when each key was last used, and starts anew. */
   drainCalls(): ReadonlyMap<bigint, number>;
@@ -20,8 +20,8 @@ export interface Authenticator {
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
 export function createAuthenticator(needs: {
-  agents: AgentStore;
-  secrets: Secrets;
+  agents: Pick<AgentStore, 'callerByKeyHash'>;
+  secrets: Pick<Secrets, 'isWellFormed' | 'hash' | 'nameOf'>;
   clock: Clock;
 }): Authenticator {
   const remembered = new Map<string, { readonly caller: Caller; readonly until: number }>();
@@ -29,28 +29,31 @@ export function createAuthenticator(needs: {
   let revocations = 0;
   let calls = new Map<bigint, number>();
 
+  const lookUp = async (apiKey: string, name: string, now: number): Promise<Caller | null> => {
+    const asked = revocations;
+    const caller = await needs.agents.callerByKeyHash(needs.secrets.hash(apiKey));
+    if (caller === null) {
+      remembered.delete(name);
+      return null;
+    }
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    if (asked === revocations) remembered.set(name, { caller, until: now + CACHE_LEASE_MS });
+    calls.set(caller.keyId, now);
+    return caller;
+  };
+
   return {
-    async authenticate(header) {
+    authenticate(header) {
       const apiKey = header === undefined ? undefined : BEARER.exec(header)?.[1];
-      if (apiKey === undefined || !needs.secrets.isWellFormed(apiKey)) return null;
+      if (apiKey === undefined) return null;
       const now = needs.clock.now();
-      const hash = needs.secrets.hash(apiKey);
-      const name = Buffer.from(hash).toString('base64');
+      const name = needs.secrets.nameOf(apiKey);
       const known = remembered.get(name);
       if (known !== undefined && known.until > now) {
         calls.set(known.caller.keyId, now);
         return known.caller;
       }
-      const asked = revocations;
-      const caller = await needs.agents.callerByKeyHash(hash);
-      if (caller === null) {
-        remembered.delete(name);
-        return null;
-      }
-      if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-      if (asked === revocations) remembered.set(name, { caller, until: now + CACHE_LEASE_MS });
-      calls.set(caller.keyId, now);
-      return caller;
+      return needs.secrets.isWellFormed(apiKey) ? lookUp(apiKey, name, now) : null;
     },
     forget(keyId) {
       revocations += 1;

@@ -38,6 +38,8 @@ export interface RateLimitOptions {
 
 interface Bucket {
   readonly policy: BucketPolicy;
+  /** Of all buckets, in the bank. */
+  readonly name: string;
   /** Alone: what the bucket holds. Among replicas: what is left of the leased slice. */
   tokens: number;
   at: number;
@@ -58,13 +60,26 @@ const sliceOf = ({ perSecond, burst }: BucketPolicy): number =>
   Math.max(1, Math.min(Math.floor(burst / SLICES_PER_BURST), Math.ceil(perSecond / 4)));
 
 export function createRateLimits({ policies, clock, bank }: RateLimitOptions): RateLimits {
-  const buckets = new Map<string, Bucket>();
+  /** By class of route, then by caller: a name made of both would be built and hashed for every request. */
+  const buckets = new Map<string, Map<string, Bucket>>(
+    Object.keys(policies ?? {}).map((rateClass) => [rateClass, new Map()]),
+  );
 
-  const bucketOf = (name: string, policy: BucketPolicy): Bucket => {
-    let bucket = buckets.get(name);
+  const bucketOf = (rateClass: string, who: string, policy: BucketPolicy): Bucket => {
+    const ofClass = buckets.get(rateClass) as Map<string, Bucket>;
+    let bucket = ofClass.get(who);
     if (bucket === undefined) {
-      bucket = { policy, tokens: policy.burst, at: clock.now(), leased: false, banked: 0, leasing: null };
-      buckets.set(name, bucket);
+      const name = `${rateClass} ${who}`;
+      bucket = {
+        policy,
+        name,
+        tokens: policy.burst,
+        at: clock.now(),
+        leased: false,
+        banked: 0,
+        leasing: null,
+      };
+      ofClass.set(who, bucket);
     }
     return bucket;
   };
@@ -80,23 +95,22 @@ export function createRateLimits({ policies, clock, bank }: RateLimitOptions): R
     draw(rateClass, who, count = 1) {
       const policy = policies?.[rateClass];
       if (policy === undefined) return null;
-      const name = `${rateClass} ${who}`;
-      const bucket = bucketOf(name, policy);
-      return bank.isShared()
-        ? drawLeased(bucket, name, count, { clock, bank })
-        : drawAlone(bucket, count, clock);
+      const bucket = bucketOf(rateClass, who, policy);
+      return bank.isShared() ? drawLeased(bucket, count, { clock, bank }) : drawAlone(bucket, count, clock);
     },
     async sweep() {
       const now = clock.now();
       const back: Promise<unknown>[] = [];
-      for (const [name, bucket] of buckets) {
-        if (bucket.leasing !== null) continue;
-        if (!bucket.leased) {
-          if (bucket.tokens + ((now - bucket.at) / MS) * bucket.policy.perSecond >= bucket.policy.burst)
-            buckets.delete(name);
-        } else if (now - bucket.at > SLICE_LAPSES_MS) {
-          buckets.delete(name);
-          if (bucket.tokens > 0) back.push(bank.lease(name, bucket.policy, -bucket.tokens));
+      for (const ofClass of buckets.values()) {
+        for (const [who, bucket] of ofClass) {
+          if (bucket.leasing !== null) continue;
+          if (!bucket.leased) {
+            if (bucket.tokens + ((now - bucket.at) / MS) * bucket.policy.perSecond >= bucket.policy.burst)
+              ofClass.delete(who);
+          } else if (now - bucket.at > SLICE_LAPSES_MS) {
+            ofClass.delete(who);
+            if (bucket.tokens > 0) back.push(bank.lease(bucket.name, bucket.policy, -bucket.tokens));
+          }
         }
       }
       await Promise.all(back);
@@ -129,7 +143,7 @@ function drawAlone(bucket: Bucket, count: number, clock: Clock): Draw {
 
 type Shared = Pick<RateLimitOptions, 'clock' | 'bank'>;
 
-async function drawLeased(bucket: Bucket, name: string, count: number, shared: Shared): Promise<Draw> {
+async function drawLeased(bucket: Bucket, count: number, shared: Shared): Promise<Draw> {
   const { bank } = shared;
   if (!bucket.leased) {
     // What this process gave out while it was alone is gone from the shared bucket, too.
@@ -138,7 +152,7 @@ async function drawLeased(bucket: Bucket, name: string, count: number, shared: S
     bucket.tokens = 0;
     if (spent > 0) {
       bucket.leasing = bank
-        .lease(name, bucket.policy, spent)
+        .lease(bucket.name, bucket.policy, spent)
         .then(() => {})
         .finally(() => {
           bucket.leasing = null;
@@ -154,14 +168,14 @@ async function drawLeased(bucket: Bucket, name: string, count: number, shared: S
     // What was leased in vain stays in the slice, for a smaller draw or to go back when it lapses.
     const held = bucket.tokens + bucket.banked;
     if (attempt > 0 && held < count) return answer(bucket, count, false, held);
-    bucket.leasing ??= lease(bucket, name, count - bucket.tokens, shared);
+    bucket.leasing ??= lease(bucket, count - bucket.tokens, shared);
   }
 }
 
-async function lease(bucket: Bucket, name: string, missing: number, { clock, bank }: Shared): Promise<void> {
+async function lease(bucket: Bucket, missing: number, { clock, bank }: Shared): Promise<void> {
   try {
     const want = Math.max(sliceOf(bucket.policy), missing);
-    const { granted, remaining } = await bank.lease(name, bucket.policy, want);
+    const { granted, remaining } = await bank.lease(bucket.name, bucket.policy, want);
     bucket.tokens += granted;
     bucket.banked = remaining;
     bucket.at = clock.now();

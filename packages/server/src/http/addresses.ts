@@ -128,8 +128,9 @@ export function noteCallers(
 ): void {
   app.decorateRequest('fromProxy', false);
   app.decorateRequest('vouchedAddress', null);
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     request.fromProxy = trusts(request.socket.remoteAddress ?? '', 0);
     request.vouchedAddress = vouched(request);
+    done();
   });
 }

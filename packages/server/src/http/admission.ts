@@ -101,18 +101,29 @@ export class Admission {
    * @throws Refusal overloaded
    */
   async tradeSlot(who: string, isGone: () => boolean): Promise<() => void> {
-    if (this.#trades >= this.#options.maxTrades) {
-      if (this.#isFull()) throw overloaded('More orders come in than can be placed.');
-      const since = this.#options.now();
-      if (this.#lineSince === null) {
-        this.#lineSince = since;
-        // Only while there is always a next one does the pace say what can be done.
-        this.#pace = { wholeMs: 0, whole: 0, since, ended: 0 };
-      }
-      await new Promise<void>((enter, refuse) => {
-        this.#line.push({ who, since, isGone, enter, refuse });
-      });
-    } else this.#take(who);
+    const free = this.freeSlot(who);
+    if (free !== null) return free;
+    if (this.#isFull()) throw overloaded('More orders come in than can be placed.');
+    const since = this.#options.now();
+    if (this.#lineSince === null) {
+      this.#lineSince = since;
+      // Only while there is always a next one does the pace say what can be done.
+      this.#pace = { wholeMs: 0, whole: 0, since, ended: 0 };
+    }
+    await new Promise<void>((enter, refuse) => {
+      this.#line.push({ who, since, isGone, enter, refuse });
+    });
+    return this.#heldBy(who);
+  }
+
+  /** A trade's slot without waiting. @returns what gives it back, or `null` when all are taken */
+  freeSlot(who: string): (() => void) | null {
+    if (this.#trades >= this.#options.maxTrades) return null;
+    this.#take(who);
+    return this.#heldBy(who);
+  }
+
+  #heldBy(who: string): () => void {
     let isHeld = true;
     return () => {
       if (isHeld) this.#leave(who);

@@ -82,19 +82,29 @@ export function operatorFault(
   };
 }
 
+const NO_AGENT: Unidentified = { code: 'unauthorized', failures: 'failed_auth' };
+const NO_OWNER: Unidentified = { code: 'owner_session_required', failures: 'failed_auth' };
+
 /** Fills in the request's caller or owner. @returns why it cannot */
-export async function identify(
+export function identify(
   identities: Identities,
   operation: Operation,
   request: FastifyRequest,
-): Promise<Unidentified | null> {
+): Unidentified | null | Promise<Unidentified | null> {
   switch (operation.permission) {
-    case 'agent':
-      request.caller = await identities.authenticator.authenticate(request.headers.authorization);
-      return request.caller === null ? { code: 'unauthorized', failures: 'failed_auth' } : null;
+    case 'agent': {
+      const note = (caller: FastifyRequest['caller']): Unidentified | null => {
+        request.caller = caller;
+        return caller === null ? NO_AGENT : null;
+      };
+      const caller = identities.authenticator.authenticate(request.headers.authorization);
+      return caller instanceof Promise ? caller.then(note) : note(caller);
+    }
     case 'owner':
-      request.owner = await identities.ownerOf(sessionToken(request, identities.publicUrl()));
-      return request.owner === null ? { code: 'owner_session_required', failures: 'failed_auth' } : null;
+      return identities.ownerOf(sessionToken(request, identities.publicUrl())).then((owner) => {
+        request.owner = owner;
+        return owner === null ? NO_OWNER : null;
+      });
     case 'operator':
       return operatorFault(request.headers.authorization, identities.operatorKey);
     case 'public':

@@ -19,27 +19,78 @@ const RETRY_S = 1;
 const UNKNOWN_RETRY_S = 2;
 
 export interface DeadlineOptions {
-  /** Of most routes. */
-  readonly ms: number;
+  readonly firstLooks: FirstLooks;
   /** Where a route needs more: it asks services elsewhere. */
   readonly ownMs: number | undefined;
   readonly isDatabaseAway: () => boolean;
 }
 
+/**
+ * The first look at each request's deadline. All are due after the same time, so in the order in which the requests came:
+ * one timer, for the oldest, serves them all.
+ */
+export class FirstLooks {
+  /** Of most routes. */
+  readonly afterMs: number;
+  readonly #waiting = new Map<RequestDeadline, number>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(afterMs: number) {
+    this.afterMs = afterMs;
+  }
+
+  add(deadline: RequestDeadline, now: number): void {
+    this.#waiting.set(deadline, now + this.afterMs);
+    this.#timer ??= this.#wake(this.afterMs);
+  }
+
+  remove(deadline: RequestDeadline): void {
+    this.#waiting.delete(deadline);
+  }
+
+  #wake(inMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#timer = null;
+      this.#lookAtOldest();
+    }, inMs).unref();
+  }
+
+  #lookAtOldest(): void {
+    const now = performance.now();
+    for (const [deadline, at] of this.#waiting) {
+      if (at > now) {
+        this.#timer = this.#wake(at - now);
+        return;
+      }
+      this.#waiting.delete(deadline);
+      deadline.look();
+    }
+  }
+}
+
 export class RequestDeadline implements Deadline {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
   readonly #end: number;
   readonly #options: DeadlineOptions;
   #doubt: InDoubt | null = null;
   #isOver = false;
-  #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: DeadlineOptions) {
+    const { firstLooks, ownMs = 0 } = options;
+    const now = performance.now();
+    this.#request = request;
+    this.#reply = reply;
     this.#options = options;
-    this.#end = performance.now() + Math.max(options.ms, options.ownMs ?? 0);
-    this.#timer = setTimeout(() => this.#look(request, reply), options.ms);
-    reply.raw.once('close', () => {
-      clearTimeout(this.#timer);
-    });
+    this.#end = now + Math.max(firstLooks.afterMs, ownMs);
+    firstLooks.add(this, now);
+  }
+
+  /** The answer is gone, or nobody is left to wait for it. */
+  end(): void {
+    this.#options.firstLooks.remove(this);
+    if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
   leftMs(): number {
@@ -57,14 +108,16 @@ export class RequestDeadline implements Deadline {
     return this.#isOver;
   }
 
-  #look(request: FastifyRequest, reply: FastifyReply): void {
+  /** Answers when the time is up. */
+  look(): void {
     const left = this.#end - performance.now();
     if (left > 0 && !this.#options.isDatabaseAway()) {
-      this.#timer = setTimeout(() => this.#look(request, reply), Math.min(left, LOOK_AGAIN_MS));
+      this.#timer = setTimeout(() => this.look(), Math.min(left, LOOK_AGAIN_MS));
       return;
     }
     this.#isOver = true;
-    if (!reply.sent && !reply.raw.headersSent) answer(request, reply, this.#doubt);
+    const reply = this.#reply;
+    if (!reply.sent && !reply.raw.headersSent) answer(this.#request, reply, this.#doubt);
   }
 }
 

@@ -4,7 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaCompiler,
+  onSendHookHandler,
+} from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Authenticator } from '../app/authenticate.ts';
 import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
@@ -15,8 +21,9 @@ import type { Denial } from '../domain/denial.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import { type Admission, kindOf } from './admission.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { type Identities, identify, isSameOrigin } from './identify.ts';
+import { type Identities, identify, isSameOrigin, type Unidentified } from './identify.ts';
 import { sendProblem } from './problem.ts';
+import { asHook, type Step } from './step.ts';
 import { inTurn } from './take-in.ts';
 import { compileFor, UNKNOWN_FIELDS_TEXT, withoutItems, withUnknownFields } from './validators.ts';
 
@@ -114,16 +121,16 @@ function bindRoute(
     config: { operation, kind: kindOf(operation.rateClass), deadlineMs: operation.deadlineMs },
     schema: isAlias ? { ...routeSchema(operation), hide: true } : routeSchema(operation),
     ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
-    onRequest: admit(gate, operation),
+    onRequest: asHook(admit(gate, operation)),
     ...(judge === undefined ? {} : { attachValidation: true }),
-    ...(operation.body === undefined ? {} : { preValidation: requireBody(operation) }),
+    ...(operation.body === undefined ? {} : { preValidation: asHook(requireBody(operation)) }),
     ...(operation.checkedSeparately === undefined
       ? {}
       : { validatorCompiler: judgeAlone(operation.checkedSeparately) }),
     preHandler: [
-      ...(judge === undefined ? [] : [refuseTogether(judge)]),
-      ...(operation.tokensPerItemOf === undefined ? [] : [drawPerItem(gate, operation)]),
-      ...(operation.idempotent === true ? [replay(gate, operation, path)] : []),
+      ...(judge === undefined ? [] : [asHook(refuseTogether(judge))]),
+      ...(operation.tokensPerItemOf === undefined ? [] : [asHook(drawPerItem(gate, operation))]),
+      ...(operation.idempotent === true ? [asHook(replay(gate, operation, path))] : []),
     ],
     ...(operation.idempotent === true ? { onSend: remember(gate, operation) } : {}),
     handler: inTurn(
@@ -148,18 +155,11 @@ function bindRoute(
 }
 
 /** Key, then rate limit. */
-function admit(gate: Gate, operation: Operation) {
-  const { rateLimits, paperOnly } = gate;
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const unidentified = await identify(gate, operation, request);
-    if (unidentified !== null) {
-      const { code, detail, failures } = unidentified;
-      const failed = failures === null ? null : await rateLimits.draw(failures, addressOf(request));
-      if (failed !== null && !failed.allowed) {
-        return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
-      }
-      return sendProblem(request, reply, code, detail === undefined ? {} : { detail });
-    }
+function admit(gate: Gate, operation: Operation): Step {
+  const { paperOnly } = gate;
+  const draw = limited(gate, operation);
+  const enter = (request: FastifyRequest, reply: FastifyReply, unidentified: Unidentified | null) => {
+    if (unidentified !== null) return turnAwayUnidentified(gate, request, reply, unidentified);
     if (operation.sameOrigin === true) {
       const { origin } = new URL(gate.publicUrl());
       const detail = `This route serves the pages under ${origin} only.`;
@@ -168,45 +168,66 @@ function admit(gate: Gate, operation: Operation) {
     }
     if (operation.rateClass === 'register' && paperOnly && isLocal(request, gate.publicUrl()))
       return undefined;
-    return limited(gate, operation, request, reply, 1);
+    return draw(request, reply, 1);
+  };
+  return (request, reply) => {
+    const unidentified = identify(gate, operation, request);
+    return unidentified instanceof Promise
+      ? unidentified.then((known) => enter(request, reply, known))
+      : enter(request, reply, unidentified);
   };
 }
 
+async function turnAwayUnidentified(
+  { rateLimits }: Gate,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { code, detail, failures }: Unidentified,
+): Promise<FastifyReply> {
+  const failed = failures === null ? null : await rateLimits.draw(failures, addressOf(request));
+  if (failed !== null && !failed.allowed) {
+    return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
+  }
+  return sendProblem(request, reply, code, detail === undefined ? {} : { detail });
+}
+
 /** The further tokens of a call that is many in one: all or none, so that it is never carried out by halves. */
-function drawPerItem(gate: Gate, operation: Operation) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+function drawPerItem(gate: Gate, operation: Operation): Step {
+  const draw = limited(gate, operation);
+  return (request, reply) => {
     const items = (request.body as Readonly<Record<string, unknown>>)[operation.tokensPerItemOf ?? ''];
     const count = Array.isArray(items) ? items.length - 1 : 0;
-    return count < 1 ? undefined : limited(gate, operation, request, reply, count);
+    return count < 1 ? undefined : draw(request, reply, count);
   };
 }
 
 /** Draws from the agent's bucket, whichever of its keys calls; without an agent from the address's. */
-async function limited(
-  { rateLimits }: Gate,
-  { rateClass }: Operation,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  count: number,
-): Promise<FastifyReply | undefined> {
+function limited({ rateLimits }: Gate, { rateClass }: Operation) {
   const policy = rateLimits.policy(rateClass);
-  if (policy === null) return undefined;
-  const who = request.caller?.agentId ?? addressOf(request);
-  const draw: Draw | null = await rateLimits.draw(rateClass, who, count);
-  if (draw === null) return undefined;
-  const windowS = Math.max(1, Math.round(policy.burst / policy.perSecond));
-  reply.header('ratelimit-policy', `"${rateClass}";q=${policy.burst};w=${windowS}`);
-  reply.header('ratelimit', `"${rateClass}";r=${draw.remaining};t=${draw.resetS}`);
-  if (draw.allowed) return undefined;
-  const tokens = count === 1 ? '' : ` This one needs ${count} more tokens.`;
-  return sendProblem(request, reply, 'rate_limited', {
-    detail: `Too many requests of class "${rateClass}": wait ${draw.retryAfterS} s.${tokens}`,
-    retryAfterS: draw.retryAfterS,
-  });
+  const windowS = policy === null ? 0 : Math.max(1, Math.round(policy.burst / policy.perSecond));
+  const stated = `"${rateClass}";q=${policy?.burst};w=${windowS}`;
+  const answer = (request: FastifyRequest, reply: FastifyReply, count: number, draw: Draw | null) => {
+    if (draw === null) return undefined;
+    reply.header('ratelimit-policy', stated);
+    reply.header('ratelimit', `"${rateClass}";r=${draw.remaining};t=${draw.resetS}`);
+    if (draw.allowed) return undefined;
+    const tokens = count === 1 ? '' : ` This one needs ${count} more tokens.`;
+    return sendProblem(request, reply, 'rate_limited', {
+      detail: `Too many requests of class "${rateClass}": wait ${draw.retryAfterS} s.${tokens}`,
+      retryAfterS: draw.retryAfterS,
+    });
+  };
+  return (request: FastifyRequest, reply: FastifyReply, count: number): ReturnType<Step> => {
+    if (policy === null) return undefined;
+    const draw = rateLimits.draw(rateClass, request.caller?.agentId ?? addressOf(request), count);
+    return draw instanceof Promise
+      ? draw.then((known) => answer(request, reply, count, known))
+      : answer(request, reply, count, draw);
+  };
 }
 
-function requireBody({ bodyOptional, bodyRequiredFix: fix }: Operation) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+function requireBody({ bodyOptional, bodyRequiredFix: fix }: Operation): Step {
+  return (request, reply) => {
     if (request.body !== undefined && request.body !== null) return undefined;
     if (bodyOptional !== true)
       return sendProblem(request, reply, 'body_required', fix === undefined ? {} : { fix });
@@ -216,9 +237,9 @@ function requireBody({ bodyOptional, bodyRequiredFix: fix }: Operation) {
 }
 
 const refuseTogether =
-  (judge: (body: unknown) => readonly Denial[]) =>
-  async (request: FastifyRequest): Promise<void> => {
-    if (request.validationError === undefined) return;
+  (judge: (body: unknown) => readonly Denial[]): Step =>
+  (request) => {
+    if (request.validationError === undefined) return undefined;
     throw Object.assign(request.validationError, { further: judge(request.body) });
   };
 
@@ -237,10 +258,8 @@ function canonicalBody(body: unknown): string | null {
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Keys are scoped to the agent and route; on public routes, where strangers share addresses, to address and body. */
-function replay({ idempotency }: Gate, operation: Operation, path: string) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const key = request.headers['idempotency-key'];
-    if (key === undefined) return undefined;
+function replay({ idempotency }: Gate, operation: Operation, path: string): Step {
+  const begin = async (request: FastifyRequest, reply: FastifyReply, key: string | string[]) => {
     if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) throw refusal('idempotency_key_invalid');
     const body = canonicalBody(request.body);
     if (body === null) throw refusal('invalid_request', 'The body is nested more than 100 levels deep.');
@@ -267,6 +286,10 @@ function replay({ idempotency }: Gate, operation: Operation, path: string) {
       .serializer((body: string) => body)
       .send(first.body);
   };
+  return (request, reply) => {
+    const key = request.headers['idempotency-key'];
+    return key === undefined ? undefined : begin(request, reply, key);
+  };
 }
 
 function scopeOf(request: FastifyRequest, { permission }: Operation, bodyHash: Buffer): string {
@@ -278,18 +301,14 @@ function scopeOf(request: FastifyRequest, { permission }: Operation, bodyHash: B
 }
 
 /** Keeps the answer before it leaves: whoever saw it can rely on its replay. */
-function remember({ idempotency }: Gate, operation: Operation) {
-  return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
+function remember({ idempotency }: Gate, operation: Operation): onSendHookHandler {
+  return (request, reply, payload, done) => {
     const { keyed } = request;
-    if (keyed === null) return payload;
+    if (keyed === null) return done(null, payload);
     request.keyed = null;
     const body = typeof payload === 'string' ? payload : '';
-    await idempotency.finish(
-      keyed,
-      { status: request.hadNoEffect ? 0 : reply.statusCode, body },
-      operation.secretAnswer === true,
-    );
-    return payload;
+    const answer = { status: request.hadNoEffect ? 0 : reply.statusCode, body };
+    return idempotency.finish(keyed, answer, operation.secretAnswer === true).then(() => payload);
   };
 }
 

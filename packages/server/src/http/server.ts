@@ -70,6 +70,8 @@ export interface ServerOptions {
 
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 const MAX_PARAM_CHARS = 300;
+/** The levels at which every request has a line. */
+const DETAILED: ReadonlySet<string> = new Set(['debug', 'trace']);
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const trusts = trustOf(options.trustProxy);
@@ -146,23 +148,26 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   app.decorateRequest('hadNoEffect', false);
   app.decorate('describeOutage', options.describeOutage);
   app.setErrorHandler(handleError);
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    done();
   });
   takeIn(app, { admission: gate.admission, deadlineMs, isDatabaseAway, log: logger });
-  app.addHook('onResponse', async (request, reply) => {
-    // Paths hold claim codes and keys' ids; the route's pattern says enough.
-    const context = {
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? 'none',
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-    };
+  app.addHook('onResponse', (request, reply, done) => {
     // Those that are turned away are counted and told together: a line for each would cost more than the refusal.
-    if (reply.statusCode >= 500 && reply.statusCode !== ERRORS.overloaded.status)
-      logger.warn(context, 'request');
-    else logger.debug(context, 'request');
+    const isFault = reply.statusCode >= 500 && reply.statusCode !== ERRORS.overloaded.status;
+    if (isFault || DETAILED.has(logger.level)) {
+      // Paths hold claim codes and keys' ids; the route's pattern says enough.
+      const context = {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+      };
+      logger[isFault ? 'warn' : 'debug'](context, 'request');
+    }
+    done();
   });
 }
 
@@ -171,14 +176,34 @@ class UnsupportedMediaType extends Error {
   readonly statusCode = 415;
 }
 
+const BRACE = '{'.charCodeAt(0);
+const BYTE_ORDER_MARK = 0xfeff;
+
+/** Whether a key that would change what an object is could stand in it, spelt out or by escapes. */
+const mayNeedCare = (text: string): boolean =>
+  text.includes('\\') ||
+  text.includes('__proto__') ||
+  text.includes('constructor') ||
+  text.charCodeAt(0) === BYTE_ORDER_MARK;
+
+/** `undefined` for what is not JSON. */
+function parsePlain(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 function parseBodies(scope: FastifyInstance): void {
   const parse = scope.getDefaultJsonParser('error', 'error');
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = body as string;
     // Many clients send the header with an empty body; the route says whether it needs one.
-    if (text.trim() === '') done(null, undefined);
-    else parse(request, text, done);
+    if (text.charCodeAt(0) !== BRACE && text.trim() === '') return done(null, undefined);
+    const value = mayNeedCare(text) ? undefined : parsePlain(text);
+    return value === undefined ? parse(request, text, done) : done(null, value);
   });
   // Of any other type it is read all the same: too large comes before the wrong type, and an empty one has none.
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
@@ -285,10 +310,10 @@ class MethodTable {
 /** 405 where the path exists under another method, 404 elsewhere; both before a key is asked for. */
 function refuseUnknown(app: FastifyInstance, table: MethodTable): void {
   // A fixed path wins over a pattern that happens to fit it, whatever the method: GET /markets/trade is no market.
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const methods = table.ofFixed(request.url);
-    if (methods === null || methods.has(request.method)) return undefined;
-    return sendProblem(request, reply.header('allow', [...methods].join(', ')), 'method_not_allowed');
+    if (methods === null || methods.has(request.method)) done();
+    else sendProblem(request, reply.header('allow', [...methods].join(', ')), 'method_not_allowed');
   });
   app.setNotFoundHandler((request, reply) => {
     const methods = table.ofAny(request.url);

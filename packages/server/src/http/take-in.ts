@@ -3,7 +3,8 @@ import type { Operation } from '@bellwether/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, Kind } from './admission.ts';
 import { problemOf } from './problem.ts';
-import { RequestDeadline } from './request-deadline.ts';
+import { FirstLooks, RequestDeadline } from './request-deadline.ts';
+import { asHook } from './step.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,8 +13,8 @@ declare module 'fastify' {
     deadlineMs?: number | undefined;
   }
   interface FastifyRequest {
-    /** Whether it counts among the requests in flight. */
-    isCounted: boolean;
+    /** Ends its count among the requests in flight; `null` while it is not counted. */
+    leave: (() => void) | null;
   }
 }
 
@@ -43,8 +44,9 @@ function kindOf({ routeOptions, method }: FastifyRequest): Kind {
 /** Must come before every other hook that waits for something. */
 export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   const { admission, deadlineMs, isDatabaseAway, log } = options;
+  const firstLooks = new FirstLooks(deadlineMs);
   app.decorateRequest('deadline', null);
-  app.decorateRequest('isCounted', false);
+  app.decorateRequest('leave', null);
 
   let turnedAway = 0;
   let toldAt = performance.now();
@@ -61,13 +63,10 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   timer.unref();
   app.addHook('onClose', async () => clearInterval(timer));
 
-  const count = (request: FastifyRequest, reply: FastifyReply): void => {
-    if (request.isCounted) return;
-    request.isCounted = true;
-    reply.raw.once('close', admission.enter());
+  const count = (request: FastifyRequest): void => {
+    request.leave ??= admission.enter();
   };
-
-  app.addHook('onRequest', async (request, reply) => {
+  const refusalOf = (request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
     const kind = kindOf(request);
     if (kind === 'vital') return undefined;
     if (isDatabaseAway()) {
@@ -80,13 +79,21 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
       return turnAway(request, reply, 'overloaded', detail);
     }
     const ownMs = request.routeOptions.config.deadlineMs;
-    request.deadline = new RequestDeadline(request, reply, { ms: deadlineMs, ownMs, isDatabaseAway });
+    const deadline = new RequestDeadline(request, reply, { firstLooks, ownMs, isDatabaseAway });
+    request.deadline = deadline;
     // A body that is still on its way, perhaps for ever, takes no place from others.
-    if (request.method === 'GET' || request.method === 'HEAD') count(request, reply);
+    if (request.method === 'GET' || request.method === 'HEAD') count(request);
+    reply.raw.on('close', () => {
+      deadline.end();
+      request.leave?.();
+    });
     return undefined;
-  });
-  app.addHook('preValidation', async (request, reply) => {
-    if (request.deadline !== null) count(request, reply);
+  };
+
+  app.addHook('onRequest', asHook(refusalOf));
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.deadline !== null) count(request);
+    done();
   });
 }
 
@@ -125,22 +132,20 @@ export function inTurn(
   handler: Handler,
   onLate: OnLate,
 ): Handler {
-  const withSlot: Handler =
-    rateClass !== 'trade' || deadlineMs !== undefined
-      ? handler
-      : async (request, reply) => {
-          const who = request.headers.authorization ?? request.ip;
-          const leave = await admission.tradeSlot(who, () => request.deadline?.isOver === true);
-          try {
-            return await handler(request, reply);
-          } finally {
-            leave();
-          }
-        };
+  const takesSlot = rateClass === 'trade' && deadlineMs === undefined;
+  const withSlot = async (request: FastifyRequest, reply: FastifyReply, isLate: () => boolean) => {
+    const who = request.headers.authorization ?? request.ip;
+    const leave = admission.freeSlot(who) ?? (await admission.tradeSlot(who, isLate));
+    try {
+      return await handler(request, reply);
+    } finally {
+      leave();
+    }
+  };
   return async (request, reply) => {
     const isLate = () => request.deadline?.isOver === true;
     try {
-      const answer = await withSlot(request, reply);
+      const answer = await (takesSlot ? withSlot(request, reply, isLate) : handler(request, reply));
       if (isLate()) await onLate(request, answer);
       return answer;
     } catch (error) {

@@ -18,7 +18,7 @@ export interface TargetOptions {
   readonly origins: readonly string[];
 }
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
+type Judge = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 
 /** One slash, and no backslash behind it: URL parsers read that as a second one. */
 const ORIGIN_FORM = /^\/(?![/\\])/;
@@ -38,17 +38,14 @@ const EXPOSED = [
 ].join(', ');
 
 export function guardTargets(app: FastifyInstance, options: TargetOptions): void {
-  const judges: readonly Hook[] = [targetJudge(options), hostJudge(options), originJudge(options)];
-  app.addHook('onRequest', async (request, reply) => {
-    for (const judge of judges) {
-      const answer = judge(request, reply);
-      if (answer !== null) return answer;
-    }
-    return undefined;
+  const judges: readonly Judge[] = [targetJudge(options), hostJudge(options), originJudge(options)];
+  app.addHook('onRequest', (request, reply, done) => {
+    for (const judge of judges) if (judge(request, reply) !== null) return;
+    done();
   });
 }
 
-function targetJudge({ basePath }: TargetOptions): Hook {
+function targetJudge({ basePath }: TargetOptions): Judge {
   const doors = `${basePath}/paper/`;
   return (request, reply) => {
     if (!ORIGIN_FORM.test(request.url)) {
@@ -78,7 +75,7 @@ function hostOf(request: FastifyRequest): string | null {
   return HOST.exec(request.headers.host ?? '')?.[1]?.toLowerCase() ?? null;
 }
 
-function hostJudge({ basePath, publicUrl, hosts }: TargetOptions): Hook {
+function hostJudge({ basePath, publicUrl, hosts }: TargetOptions): Judge {
   const known = new Set([new URL(publicUrl()).hostname, ...hosts]);
   // Probes and replicas ask by address: the first say nothing that matters, the second prove who they are.
   const anyHost = new Set(
@@ -93,8 +90,8 @@ function hostJudge({ basePath, publicUrl, hosts }: TargetOptions): Hook {
         detail: 'The request needs exactly one Host header with a host name or address.',
       });
     }
-    const path = request.url.split('?', 1)[0] as string;
-    if (known.has(host) || isLoopbackHost(host) || anyHost.has(path)) return null;
+    if (known.has(host) || isLoopbackHost(host)) return null;
+    if (anyHost.has(request.url.split('?', 1)[0] as string)) return null;
     return (
       sendHome(request, reply, { basePath, publicUrl }) ?? sendProblem(request, reply, 'host_not_allowed')
     );
@@ -115,7 +112,7 @@ function sendHome(
   return reply.redirect(`${publicUrl()}${below}?${query}`, 302);
 }
 
-function originJudge({ publicUrl, origins }: TargetOptions): Hook {
+function originJudge({ publicUrl, origins }: TargetOptions): Judge {
   const allowed = new Set(origins);
   return (request, reply) => {
     const given = request.headers.origin;

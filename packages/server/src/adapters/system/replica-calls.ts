@@ -3,7 +3,7 @@
  * digest. The secret is never sent, and an intercepted call is useless: the proof is valid once, for this body, for half a
  * minute.
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface ReplicaCall {
   readonly method: string;
@@ -25,12 +25,13 @@ export interface ReplicaCalls {
 const WINDOW_MS = 30_000;
 const PROOF = /^v1 (\d{1,15}) ([0-9a-f]{32}) ([0-9a-f]{64}) ([0-9a-f]{64})$/;
 
-const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex');
+const digestOf = (body: string): string => hash('sha256', body);
 
 export function createReplicaCalls(secret: Uint8Array, now: () => number = Date.now): ReplicaCalls {
   const seen = createSeen(now);
+  const key = createSecretKey(secret);
   const mac = (time: string, nonce: string, digest: string, { method, path }: Omit<ReplicaCall, 'body'>) =>
-    createHmac('sha256', secret).update(`v1\n${time}\n${nonce}\n${method}\n${path}\n${digest}`).digest();
+    createHmac('sha256', key).update(`v1\n${time}\n${nonce}\n${method}\n${path}\n${digest}`).digest();
   return {
     sign({ method, path, body }) {
       const time = String(now());
