@@ -15,6 +15,7 @@ import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from '
 import { type GroupFacts, keepGroupPlans, keepPlans, readAlone, readGroup } from './admission-reads.ts';
 import { bindOthers, writeGroup } from './admission-writes.ts';
 import type { Sql, Tx } from './connection.ts';
+import { databaseFault } from './database-faults.ts';
 import { writeEvidence } from './evidence.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
 import { only } from './rows.ts';
@@ -305,8 +306,15 @@ async function runInJournal(
     return result === 'recorded' ? verdicts : verdicts.map(withoutProof);
   } catch (error) {
     if (judged === undefined) throw error;
-    return withFailure(judged.verdicts, error);
+    return withFailure(judged.verdicts, databaseCause(error) ?? error);
   }
+}
+
+/** The database's own error, which says more than the venue's. */
+function databaseCause(error: unknown): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (databaseFault(cause) !== null) return cause;
+  return null;
 }
 
 const withoutProof = (verdict: Verdict): Verdict =>
