@@ -9,6 +9,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchEngine } from './engine.ts';
+import { benchReads } from './reads.ts';
 import { megabytes, ms, type Report, type RowOptions, tableText, times, whole } from './report.ts';
 import { benchStart } from './start.ts';
 import { benchTrades } from './trades.ts';
@@ -47,6 +48,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   cold: { run: benchStart },
   trades: { run: benchTrades },
   engine: { run: engineReport },
+  reads: { run: benchReads },
 };
 
 const { values } = parseArgs({

@@ -74,7 +74,11 @@ export async function openDesk(url: string, agents: number): Promise<Desk> {
   return { visitor, visitorKey: apiKeyCode, markets, agents: await newAgents(url, agents, markets) };
 }
 
-async function newAgents(url: string, count: number, markets: readonly Market[]): Promise<BenchAgent[]> {
+export async function newAgents(
+  url: string,
+  count: number,
+  markets: readonly Market[],
+): Promise<BenchAgent[]> {
   const agents: BenchAgent[] = [];
   let next = 0;
   const prepare = async () => {

@@ -42,7 +42,7 @@ import type {
 } from './paper-exchange.ts';
 import { isHouse } from './world/house.ts';
 import { SLOTS } from './world/slots.ts';
-import type { MarketFacts, MarketView, PublicCommand } from './world/types.ts';
+import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 import { SPEED_UNIT, World } from './world/world.ts';
 
 export interface Clock {
@@ -221,6 +221,10 @@ export class JournalledExchange implements PaperExchange {
 
   markets(): Iterable<MarketView> {
     return this.#world.markets();
+  }
+
+  get catalogue(): Catalogue {
+    return this.#world.catalogue;
   }
 
   market(conditionId: ConditionId): MarketView | undefined {
