@@ -35,7 +35,7 @@ import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable
 import type { Entry, ExecuteOptions, OrderRecord, PaperExchange, Recorder } from './paper-exchange.ts';
 import { isHouse } from './world/house.ts';
 import { SLOTS } from './world/slots.ts';
-import type { MarketFacts, MarketView, PublicCommand } from './world/types.ts';
+import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 import { SPEED_UNIT, World } from './world/world.ts';
 
 export interface Clock {
@@ -195,6 +195,10 @@ export class JournalledExchange implements PaperExchange {
 
   markets(): Iterable<MarketView> {
     return this.#world.markets();
+  }
+
+  get catalogue(): Catalogue {
+    return this.#world.catalogue;
   }
 
   market(conditionId: ConditionId): MarketView | undefined {

@@ -11,10 +11,10 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
-import type { MarketFacts, MarketView, PublicCommand } from './world/types.ts';
+import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 
 export type * from './engine/types.ts';
-export type { MarketFacts, MarketView, PublicCommand } from './world/types.ts';
+export type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 
 /**
  * One journalled command with its events, in order, except internal events of the house: the acceptance and end of its
@@ -56,6 +56,8 @@ export interface PaperExchange {
   execute(command: PublicCommand, options?: ExecuteOptions): Promise<readonly EngineEvent[]>;
   /** Every market ever listed that is not yet archived, newest last. */
   markets(): Iterable<MarketView>;
+  /** Another object after the exchange was reopened. */
+  readonly catalogue: Catalogue;
   market(conditionId: ConditionId): MarketView | undefined;
   /** Also returns the token's outcome. */
   marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined;
