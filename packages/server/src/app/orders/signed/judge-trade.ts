@@ -7,8 +7,14 @@ import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, signedLimit } from '../../../domain/orders/draft.ts';
 import { assess } from '../../../domain/safeguards.ts';
-import { type VerifiedOrder, verifyOrder } from '../../../domain/signatures.ts';
+import {
+  firstRecovery,
+  type RecoveryQuestion,
+  type VerifiedOrder,
+  verifyOrder,
+} from '../../../domain/signatures.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import type { RecoverElsewhere } from '../../../ports/recovery.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
 import type { Caller, NewSignedOrder, TradeScope, TradingCredential } from '../../../ports/stores.ts';
 import type { Balance, VenueWith } from '../../../ports/venue.ts';
@@ -18,7 +24,11 @@ import { requireReady } from '../place-order.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
   readonly clock: Clock;
-  readonly signatures: { readonly recover: RecoverPublicKey };
+  readonly signatures: {
+    readonly recover: RecoverPublicKey;
+    /** `null`: no core is left for it. */
+    readonly recoverElsewhere: RecoverElsewhere | null;
+  };
   readonly secrets: Pick<Secrets, 'hash'>;
 }
 
@@ -44,7 +54,7 @@ export function judgeDraft(
     draft,
     market,
   }: Omit<SoundTrade, 'market' | 'verified'> & { readonly market: MarketRecord | null },
-): SoundTrade {
+): SoundTrade | Promise<SoundTrade> {
   const { signing, rules } = venue.signedOrders;
   if (market === null || market.conditionId !== draft.conditionId)
     throw asRefusal([
@@ -56,10 +66,26 @@ export function judgeDraft(
     ]);
   const faults = incoherences(draft, termsOf(market), rules, needs.clock.now());
   if (faults.length > 0) throw asRefusal(faults);
-  const verdict = verifyOrder(draft, market.negRisk, { ...signing, recover: needs.signatures.recover });
-  if (!verdict.ok) throw asRefusal([verdict.denial]);
-  return { venue, draft, market, verified: verdict };
+  const verified = (recover: RecoverPublicKey): SoundTrade => {
+    const verdict = verifyOrder(draft, market.negRisk, { ...signing, recover });
+    if (!verdict.ok) throw asRefusal([verdict.denial]);
+    return { venue, draft, market, verified: verdict };
+  };
+  const { recover, recoverElsewhere } = needs.signatures;
+  const first = recoverElsewhere === null ? null : firstRecovery(draft, market.negRisk, signing);
+  if (recoverElsewhere === null || first === null) return verified(recover);
+  return recoverElsewhere(first).then((publicKey) => verified(knowing(first, publicKey, recover)));
 }
+
+/** Recovers like `recover`, without doing again what is known. */
+const knowing =
+  (known: RecoveryQuestion, publicKey: Uint8Array | null, recover: RecoverPublicKey): RecoverPublicKey =>
+  (digest, rs, recovery) => {
+    const { signature } = known;
+    const isKnown =
+      recovery === signature.recovery && sameBytes(digest, known.digest) && sameBytes(rs, signature.rs);
+    return isKnown ? publicKey : recover(digest, rs, recovery);
+  };
 
 /** With the balance of its account, or the error that the venue gave instead. */
 export interface FundedTrade extends SoundTrade {

@@ -53,7 +53,7 @@ function placementOf(needs: PlaceTradeNeeds, { caller, request, requestId }: Tra
       replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
     judgeRequest: async () => {
       const market = await venue.markets.find(draft.conditionId);
-      return withBalance(judgeDraft(needs, { venue, draft, market }));
+      return withBalance(await judgeDraft(needs, { venue, draft, market }));
     },
     question: questionOf,
     sameOrder(existing) {
