@@ -77,7 +77,7 @@ async function generate({ url, keys, seconds, query }: Load): Promise<Result> {
 
 /** Agents with wallets, positions, open orders and a history, written directly into the tables. */
 async function populate(sql: Sql, service: Service, agents: number, past: number): Promise<string[]> {
-  const markets = (await service.needs.venues.default.markets.search('*')).filter(
+  const markets = (await service.needs.venues.default.markets.search({ words: '*' })).markets.filter(
     ({ status }) => status === 'open',
   );
   const keys: string[] = [];

@@ -6,7 +6,6 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { BellwetherClient } from '@bellwether/sdk';
 import { type Address, createSolanaRpc, generateKeyPairSigner, lamports } from '@solana/kit';
 import { getCreateAccountInstruction } from '@solana-program/system';
 import { build, SOL, SYSTEM, transferSol } from '../packages/sandbox/test/chain-fixtures.ts';
@@ -14,8 +13,7 @@ import { type AttackResult, runAttack } from './attackers.ts';
 import { httpText } from './load.ts';
 import { type OpenLoadResult, runOpenLoad } from './open-load.ts';
 import { type BenchService, newDataFolder, removeFolder, startService } from './service.ts';
-import { liquidMarkets, newAgents, prepareOrders } from './traders.ts';
-import { ENVIRONMENT } from './trades.ts';
+import { ENVIRONMENT, openDesk, requestsOf } from './traders.ts';
 
 const AGENTS = 16;
 const TRADES_PER_SECOND = 100;
@@ -43,14 +41,8 @@ interface Subject {
 async function open(root: string): Promise<Subject> {
   const folder = newDataFolder();
   const service = await startService({ dataDir: folder, root, env: ENVIRONMENT });
-  const visitor = await new BellwetherClient({ baseUrl: service.url }).registerAgent({ name: 'Visitor' });
-  const client = new BellwetherClient({ baseUrl: service.url, apiKey: visitor.apiKeyCode });
-  const markets = (await liquidMarkets(client)).slice(0, 40);
-  const agents = await newAgents(service.url, AGENTS, markets);
-  const count = 2 * ROUNDS * ROUND_SECONDS * TRADES_PER_SECOND;
-  const orders = (await prepareOrders(agents, markets, count)).map(({ apiKey, body }) =>
-    httpText('POST', '/markets/trade', apiKey, body),
-  );
+  const desk = await openDesk(service.url, AGENTS);
+  const orders = await requestsOf(desk, 2 * ROUNDS * ROUND_SECONDS * TRADES_PER_SECOND);
   return { root, service, folder, orders, quiet: [], attacked: [], attacks: [] };
 }
 

@@ -73,13 +73,15 @@ function pack(requests: readonly string[]): Packed {
   return { bytes, offsets };
 }
 
-function source({ packed: { bytes, offsets }, repeat, seconds }: Work): () => Buffer | undefined {
-  const end = performance.now() + seconds * 1000;
+function source(
+  { packed: { bytes, offsets }, repeat }: Work,
+  isOver: () => boolean,
+): () => Buffer | undefined {
   const buffer = Buffer.from(bytes);
   const count = offsets.length - 1;
   let next = 0;
   return () => {
-    if (performance.now() >= end) return undefined;
+    if (isOver()) return undefined;
     const index = repeat === true ? next++ % count : next++;
     return index < count ? buffer.subarray(offsets[index], offsets[index + 1]) : undefined;
   };
@@ -108,8 +110,9 @@ async function generate(work: Work): Promise<LoadResult> {
   const sockets = await Promise.all(Array.from({ length: work.connections }, () => open(work.port)));
   const usedBefore = process.threadCpuUsage();
   const startedAt = performance.now();
-  const next = source(work);
-  await Promise.all(sockets.map((socket) => sendAll(socket, next, judge)));
+  const isOver = () => performance.now() >= startedAt + work.seconds * 1000;
+  const next = source(work, isOver);
+  await Promise.all(sockets.map((socket) => sendAll(socket, { next, judge, isOver })));
   const seconds = (performance.now() - startedAt) / 1000;
   const { user, system } = process.threadCpuUsage(usedBefore);
   latencies.sort((a, b) => a - b);
@@ -141,15 +144,36 @@ const LENGTH = /\r\ncontent-length: (\d+)/i;
 
 type Judge = (answer: string, tookMs: number) => 'done' | 'again';
 
+/** One request over a connection of its own. @returns the answer */
+export async function askOnce(port: number, request: string): Promise<{ answer: string; tookMs: number }> {
+  const asked = { answer: '', tookMs: Number.POSITIVE_INFINITY };
+  const requests = [Buffer.from(request)];
+  await sendAll(await open(port), {
+    next: () => requests.pop(),
+    judge(answer, tookMs) {
+      Object.assign(asked, { answer, tookMs });
+      return 'done';
+    },
+    isOver: () => false,
+  });
+  return asked;
+}
+
 /** Sends one request after the other, and again those that were turned away. */
-function sendAll(socket: Socket, next: () => Buffer | undefined, judge: Judge): Promise<void> {
+function sendAll(
+  socket: Socket,
+  {
+    next,
+    judge,
+    isOver,
+  }: { readonly next: () => Buffer | undefined; readonly judge: Judge; readonly isOver: () => boolean },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let received = '';
     let sentAt = 0;
     let isDone = false;
     let again: Buffer | undefined;
-    const send = () => {
-      const request = next();
+    const send = (request: Buffer | undefined) => {
       if (request === undefined) {
         isDone = true;
         socket.destroy();
@@ -159,10 +183,6 @@ function sendAll(socket: Socket, next: () => Buffer | undefined, judge: Judge): 
       again = request;
       sentAt = performance.now();
       socket.write(request);
-    };
-    const sendAgain = () => {
-      sentAt = performance.now();
-      if (again !== undefined) socket.write(again);
     };
     // Bodies are ASCII except a few characters of titles; in latin1 each byte is one character, as the length requires.
     socket.setEncoding('latin1');
@@ -174,14 +194,14 @@ function sendAll(socket: Socket, next: () => Buffer | undefined, judge: Judge): 
       if (received.length < head + 4 + length) return;
       const answer = received;
       received = '';
-      if (judge(answer, performance.now() - sentAt) === 'done') send();
-      else setTimeout(sendAgain, PAUSE_MS);
+      if (judge(answer, performance.now() - sentAt) === 'done') send(next());
+      else setTimeout(() => send(isOver() ? undefined : again), PAUSE_MS);
     });
     socket.on('error', reject);
     socket.on('close', () => {
       if (!isDone) reject(new Error('the measured program closed the connection'));
     });
-    send();
+    send(next());
   });
 }
 

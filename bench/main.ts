@@ -9,6 +9,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchEngine } from './engine.ts';
+import { benchReads } from './reads.ts';
 import { megabytes, ms, type Report, type RowOptions, tableText, times, whole } from './report.ts';
 import { benchStart } from './start.ts';
 import { benchTrades } from './trades.ts';
@@ -25,20 +26,21 @@ async function engineReport(): Promise<Report> {
       ['engine ÷ nodejs-order-book', times(engine.timesPeer), '≥ 30'],
       ['engine alone, orders/s', whole(engine.ordersPerSecond), '≥ 1,000,000'],
     ],
-    table: {
-      head: ['matching engine, one thread', 'orders/s', 'open orders', 'heap', 'one snapshot'],
-      rows: [
-        [
-          'service',
-          whole(engine.ordersPerSecond),
-          whole(engine.openOrders),
-          megabytes(engine.heapBytes),
-          `${megabytes(engine.snapshotBytes)} in ${ms(engine.snapshotMs)}`,
+    tables: [
+      {
+        head: ['matching engine, one thread', 'orders/s', 'open orders', 'heap', 'one snapshot'],
+        rows: [
+          [
+            'service',
+            whole(engine.ordersPerSecond),
+            whole(engine.openOrders),
+            megabytes(engine.heapBytes),
+            `${megabytes(engine.snapshotBytes)} in ${ms(engine.snapshotMs)}`,
+          ],
+          ['nodejs-order-book', whole(engine.peerOrdersPerSecond), '', '', ''],
         ],
-        ['nodejs-order-book', whole(engine.peerOrdersPerSecond), '', '', ''],
-      ],
-    },
-    faults: [],
+      },
+    ],
   };
 }
 
@@ -46,6 +48,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   cold: { run: benchStart },
   trades: { run: benchTrades },
   engine: { run: engineReport },
+  reads: { run: benchReads },
 };
 
 const { values } = parseArgs({
@@ -84,21 +87,21 @@ if (rounds !== null && !(Number.isInteger(rounds) && rounds >= 1))
 const options: RowOptions = { full: values.full, roots: values.root.map((root) => resolve(root)), rounds };
 const header = about();
 const reports: Report[] = [];
+const faults: string[] = [];
 for (const name of chosen()) {
-  console.error(`Measuring: ${name}`);
   const from = performance.now();
-  const report = await ROWS[name]?.run(options);
-  if (report === undefined) continue;
-  reports.push(report);
-  console.error(`  ${((performance.now() - from) / 1000).toFixed(0)} s`);
+  const report = await (ROWS[name] as Row).run(options).catch((error: Error) => {
+    faults.push(`${name}: ${error.stack}`);
+  });
+  if (report !== undefined) reports.push(report);
+  console.error(`${name}: ${((performance.now() - from) / 1000).toFixed(0)} s`);
 }
 
 const ratios = { head: ['ratio', 'figure', 'goal'], rows: reports.flatMap((report) => report.ratios) };
-const text = [tableText(ratios), header, ...reports.map(({ table }) => tableText(table))].join('\n\n');
+const tables = reports.flatMap((report) => report.tables);
+const text = [tableText(ratios), header, ...tables.map(tableText)].join('\n\n');
 console.log(`\n${text}`);
-if (values.only === undefined && values.root.length === 0)
+if (values.only === undefined && values.root.length === 0 && faults.length === 0)
   writeFileSync(join(import.meta.dirname, 'last.md'), `# The last run\n\n${text}\n`);
-
-const faults = reports.flatMap((report) => report.faults);
 for (const fault of faults) console.error(`\n${fault}`);
 process.exitCode = faults.length > 0 ? 1 : 0;

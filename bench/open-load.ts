@@ -36,7 +36,7 @@ export interface OpenLoadResult {
   readonly bySecond: readonly number[];
 }
 
-const TICK_MS = 4;
+const TICK_MS = 1;
 const MAX_CONNECTIONS = 4_000;
 const READ_AHEAD = 20_000;
 const EXAMPLES = 3;

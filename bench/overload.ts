@@ -8,12 +8,10 @@ import { createWriteStream } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { BellwetherClient } from '@bellwether/sdk';
-import { httpText, runLoad } from './load.ts';
+import { askOnce, runLoad } from './load.ts';
 import { type OpenLoadResult, runOpenLoad } from './open-load.ts';
 import { type BenchService, newDataFolder, removeFolder, startService } from './service.ts';
-import { type BenchAgent, liquidMarkets, newAgents, type Prepared, prepareOrders } from './traders.ts';
-import { ENVIRONMENT } from './trades.ts';
+import { ENVIRONMENT, openDesk, requestsOf } from './traders.ts';
 
 const AGENTS = 64;
 const CONNECTIONS = 64;
@@ -35,14 +33,12 @@ const seconds = Number(process.argv[2] ?? 60);
 if (!(seconds >= 5 && seconds <= LONGEST_SECONDS))
   throw new Error(`usage: node bench/overload.ts [seconds, 5 to ${LONGEST_SECONDS}]`);
 
-const textOf = ({ apiKey, body }: Prepared): string => httpText('POST', '/markets/trade', apiKey, body);
-
-async function peakOf(service: BenchService, orders: readonly Prepared[]): Promise<number> {
+async function peakOf(service: BenchService, requests: readonly string[]): Promise<number> {
   const { perSecond, bad, examples } = await runLoad({
     port: service.port,
     connections: CONNECTIONS,
     seconds: PEAK_SECONDS,
-    requests: orders.map(textOf),
+    requests,
     expectStatus: 201,
     expectText: '"success":true',
   });
@@ -50,18 +46,12 @@ async function peakOf(service: BenchService, orders: readonly Prepared[]): Promi
   return perSecond;
 }
 
-/** Milliseconds per order, sent one after another. */
-async function alone(service: BenchService, orders: readonly Prepared[]): Promise<number[]> {
+/** Milliseconds per order, sent one after another; a request that is not accepted took for ever. */
+async function alone(service: BenchService, requests: readonly string[]): Promise<number[]> {
   const took: number[] = [];
-  for (const { apiKey, body } of orders) {
-    const at = performance.now();
-    const answer = await fetch(`${service.url}/markets/trade`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body,
-    });
-    await answer.text();
-    took.push(answer.status === 201 ? performance.now() - at : Number.POSITIVE_INFINITY);
+  for (const request of requests) {
+    const { answer, tookMs } = await askOnce(service.port, request);
+    took.push(answer.startsWith('HTTP/1.1 201 ') ? tookMs : Number.POSITIVE_INFINITY);
     await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS));
   }
   return took;
@@ -74,12 +64,12 @@ const secondsOf = (counts: readonly number[]): string =>
 async function writeOrders(
   file: string,
   count: number,
-  prepare: (count: number) => Promise<Prepared[]>,
+  prepare: (count: number) => Promise<string[]>,
 ): Promise<void> {
   const stream = createWriteStream(file);
   for (let left = count; left > 0; left -= SIGN_AT_ONCE) {
     const orders = await prepare(Math.min(SIGN_AT_ONCE, left));
-    stream.write(orders.map((order) => `${JSON.stringify(textOf(order))}\n`).join(''));
+    stream.write(orders.map((order) => `${JSON.stringify(order)}\n`).join(''));
   }
   stream.end();
   await finished(stream);
@@ -89,11 +79,8 @@ const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
 async function measure(service: BenchService): Promise<void> {
-  const visitor = await new BellwetherClient({ baseUrl: service.url }).registerAgent({ name: 'Visitor' });
-  const client = new BellwetherClient({ baseUrl: service.url, apiKey: visitor.apiKeyCode });
-  const markets = (await liquidMarkets(client)).slice(0, 40);
-  const agents: BenchAgent[] = await newAgents(service.url, AGENTS, markets);
-  const prepare = (count: number) => prepareOrders(agents, markets, count);
+  const desk = await openDesk(service.url, AGENTS);
+  const prepare = (count: number) => requestsOf(desk, count);
 
   const calmMs = median(await alone(service, await prepare(40)));
   const peak = await peakOf(service, await prepare(PEAK_ORDERS_PER_SECOND * PEAK_SECONDS));

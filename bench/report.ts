@@ -1,4 +1,7 @@
-/** What a row of the benchmark hands back, and how it is printed. */
+/**
+ * What a row of the benchmark hands back, and how it is printed. A row whose figures are worthless, because an answer was
+ * not the expected one, throws instead.
+ */
 
 /** [what, ratio, goal] */
 export type Ratio = readonly [what: string, ratio: string, goal: string];
@@ -10,9 +13,7 @@ export interface Table {
 
 export interface Report {
   readonly ratios: readonly Ratio[];
-  readonly table: Table;
-  /** Answers that were not the expected ones, and anything else that makes the figures worthless. */
-  readonly faults: readonly string[];
+  readonly tables: readonly Table[];
 }
 
 export interface RowOptions {

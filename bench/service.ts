@@ -56,6 +56,7 @@ export async function startService(options: {
   readonly nodeArgs?: readonly string[];
   /** Another checkout of the repository, to compare with this one. */
   readonly root?: string;
+  readonly readyTimeoutMs?: number;
   /** Another program than the service, from the checkout's root: a peer. */
   readonly main?: string;
 }): Promise<BenchService> {
@@ -86,7 +87,7 @@ export async function startService(options: {
       resolve();
     }),
   );
-  await banner(child);
+  await banner(child, options.readyTimeoutMs ?? READY_TIMEOUT_MS);
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -102,13 +103,10 @@ export async function startService(options: {
   };
 }
 
-function banner(child: ChildProcess): Promise<void> {
+function banner(child: ChildProcess, timeoutMs: number): Promise<void> {
   let output = '';
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`the service did not start:\n${output}`)),
-      READY_TIMEOUT_MS,
-    );
+    const timer = setTimeout(() => reject(new Error(`the service did not start:\n${output}`)), timeoutMs);
     const read = (chunk: Buffer) => {
       output += chunk;
       if (!READY.test(output)) return;

@@ -11,17 +11,35 @@ import {
   type TradeRequest,
 } from '@bellwether/sdk';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { httpText } from './load.ts';
 
 /** Collateral for each agent, so that no order is refused for lack of it. */
 const PAPER_MONEY = 1_000_000;
 /** Collateral spent on each market beforehand: what the SELL orders sell. */
 const STAKE = 10;
+const MARKETS = 20;
 /** Agents prepared at a time. */
 const AT_ONCE = 32;
 const HOURS_AHEAD = 12;
 const REST_SHARES = 5;
 const BUY_COLLATERAL = 1;
 const SELL_SHARES = 1;
+
+/** Of the measured service: limits that would only stop the load. */
+export const ENVIRONMENT = {
+  RATE_LIMITS: 'off',
+  LOG_LEVEL: 'warn',
+  PAPER_FAUCET_PER_DAY: '1000000000',
+};
+
+/** A service with agents that can trade. */
+export interface Desk {
+  /** Of an agent that only reads. */
+  readonly visitor: BellwetherClient;
+  readonly visitorKey: string;
+  readonly markets: readonly Market[];
+  readonly agents: readonly BenchAgent[];
+}
 
 export interface BenchAgent {
   readonly apiKey: string;
@@ -47,7 +65,15 @@ function fastSigner(): Signer {
   });
 }
 
-/** A registered agent with a wallet, money and very high daily caps; every check still runs. */
+/** Agents with wallets, money and shares in some markets; their caps are off, and every check still runs. */
+export async function openDesk(url: string, agents: number): Promise<Desk> {
+  const { apiKeyCode } = await new BellwetherClient({ baseUrl: url }).registerAgent({ name: 'Visitor' });
+  const visitor = new BellwetherClient({ baseUrl: url, apiKey: apiKeyCode });
+  const markets = (await liquidMarkets(visitor)).slice(0, MARKETS);
+  if (markets.length < MARKETS) throw new Error('the world has too few liquid markets');
+  return { visitor, visitorKey: apiKeyCode, markets, agents: await newAgents(url, agents, markets) };
+}
+
 export async function newAgents(
   url: string,
   count: number,
@@ -84,7 +110,7 @@ async function newAgent(url: string, index: number, markets: readonly Market[]):
 }
 
 /** Markets open for hours, with a book well inside the price range. */
-export async function liquidMarkets(client: BellwetherClient): Promise<Market[]> {
+async function liquidMarkets(client: BellwetherClient): Promise<Market[]> {
   const markets = await client.listMarkets({ q: '*', limit: 500 });
   return markets.filter(
     ({ tickSize, bestBid, bestAsk, endDate }) =>
@@ -111,24 +137,19 @@ function orderOf(turn: number, agent: BenchAgent, market: Market): Promise<Trade
   }
 }
 
-export interface Prepared {
-  readonly apiKey: string;
-  readonly body: string;
-}
-
-/** Signs orders of all kinds in turn, one after the other through the agents, spread over the markets. */
-export async function prepareOrders(
-  agents: readonly BenchAgent[],
-  markets: readonly Market[],
+/** Whole requests. Orders of all kinds in turn, one after the other through the agents, spread over the markets. */
+export async function requestsOf(
+  { agents, markets }: Pick<Desk, 'agents' | 'markets'>,
   count: number,
-): Promise<Prepared[]> {
-  const prepared: Prepared[] = [];
+): Promise<string[]> {
+  const requests: string[] = [];
   for (let index = 0; index < count; index++) {
     const agent = agents[index % agents.length] as BenchAgent;
     const turn = Math.floor(index / agents.length);
     // Each group of four stays on one market, so that the agent sells there what it bought there.
     const market = markets[(Math.floor(turn / 4) + (index % agents.length)) % markets.length] as Market;
-    prepared.push({ apiKey: agent.apiKey, body: JSON.stringify(await orderOf(turn, agent, market)) });
+    const body = JSON.stringify(await orderOf(turn, agent, market));
+    requests.push(httpText('POST', '/markets/trade', agent.apiKey, body));
   }
-  return prepared;
+  return requests;
 }

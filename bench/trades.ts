@@ -2,28 +2,27 @@
  * Trades beside the peers: the service, the naive limit (peers/limit.ts) and what people write (peers/express.ts), each in
  * a process of its own with a PostgreSQL of its own, take the same signed bodies in turns. Half of the orders rest, a
  * quarter buy at once, a quarter sell. The service makes every check and every answer is durable, as always.
+ *
+ * First as fast as each program answers, which gives its peak; then by the clock at half of its own peak, each order timed
+ * from the moment at which it was due, so that queueing is not hidden.
  */
-import { basename } from 'node:path';
-import { BellwetherClient, type Market } from '@bellwether/sdk';
-import { httpText, type LoadResult, runLoad } from './load.ts';
+import { writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type LoadResult, runLoad } from './load.ts';
+import { type OpenLoadResult, runOpenLoad } from './open-load.ts';
 import { type Processor, used } from './processor.ts';
 import { median, ms, type Ratio, type Report, type RowOptions, times, whole } from './report.ts';
 import { type BenchService, newDataFolder, removeFolder, startService } from './service.ts';
-import { type BenchAgent, liquidMarkets, newAgents, type Prepared, prepareOrders } from './traders.ts';
+import { type Desk, ENVIRONMENT, openDesk, requestsOf } from './traders.ts';
 
-export const ENVIRONMENT = {
-  RATE_LIMITS: 'off',
-  LOG_LEVEL: 'warn',
-  PAPER_FAUCET_PER_DAY: '1000000000',
-};
-
-const MARKETS = 20;
+const AGENTS = 200;
 const ROUNDS = { short: 3, full: 7 };
 const ANSWER = { expectStatus: 201, expectText: '"success":true' };
 const PEERS = [
   ['limit', 'bench/peers/limit.ts'],
   ['Express', 'bench/peers/express.ts'],
 ] as const;
+const OPEN_SECONDS = 4;
 
 /** One way to load a program. A round ends after `seconds`, or earlier when all its orders were sent. */
 interface Way {
@@ -36,8 +35,8 @@ interface Way {
 }
 
 const MANY: Way = {
-  what: '64 connections, 200 agents',
-  ...{ agents: 200, connections: 64, seconds: 4, orders: 12_000 },
+  what: `64 connections, ${AGENTS} agents`,
+  ...{ agents: AGENTS, connections: 64, seconds: 4, orders: 12_000 },
   isFor: () => true,
 };
 const ONE_AGENT: Way = {
@@ -62,27 +61,24 @@ interface Subject {
   readonly isService: boolean;
   readonly program: BenchService;
   readonly folder: string;
+  /** Whose orders it takes: its own, or for a peer those of the service. */
+  readonly desk: Desk;
   readonly rounds: Map<Way, Round[]>;
-  /** The orders of each round. */
-  readonly orders: ReadonlyMap<Way, readonly string[][]>;
+  readonly open: OpenLoadResult[];
 }
 
-/** Round 0 warms up and does not count. */
 export async function benchTrades({ full, roots, rounds = null }: RowOptions): Promise<Report> {
   const count = rounds ?? (full ? ROUNDS.full : ROUNDS.short);
   const subjects: Subject[] = [];
   try {
-    subjects.push(await openService('service', {}, count));
-    for (const root of roots) subjects.push(await openService(basename(root), { root }, count));
-    const { orders } = subjects[0] as Subject;
-    for (const [name, main] of PEERS) subjects.push(await openPeer(name, main, orders));
-    for (let round = 0; round <= count; round += 1) {
-      // Each program is the first in turn: what a program left undone (a checkpoint, garbage) costs the next one.
-      const turn = round % subjects.length;
-      for (const way of WAYS)
-        for (const subject of [...subjects.slice(turn), ...subjects.slice(0, turn)])
-          if (way.isFor(subject)) await measure(subject, way, round);
-    }
+    const own = await openService('service', {});
+    subjects.push(own);
+    for (const root of roots) subjects.push(await openService(basename(root), { root }));
+    for (const [name, main] of PEERS) subjects.push(await openPeer(name, main, own.desk));
+    // Round 0 warms up and does not count.
+    for (let round = 0; round <= count; round += 1)
+      for (const way of WAYS) await measureAll(inTurn(subjects.filter(way.isFor), round), way, round);
+    for (let round = 0; round < count; round += 1) await measureOpen(inTurn(subjects, round), round);
     return reportOf(subjects);
   } finally {
     for (const { program, folder } of subjects) {
@@ -94,9 +90,9 @@ export async function benchTrades({ full, roots, rounds = null }: RowOptions): P
 
 /** The service alone under the first of these loads, for a profile. */
 export async function tradesAlone(nodeArgs: readonly string[]): Promise<Round> {
-  const service = await openService('service', { nodeArgs }, 1);
+  const service = await openService('service', { nodeArgs });
   try {
-    for (const round of [0, 1]) await measure(service, MANY, round);
+    for (const round of [0, 1]) await measureAll([service], MANY, round);
     return service.rounds.get(MANY)?.[0] as Round;
   } finally {
     await service.program.stop();
@@ -107,59 +103,69 @@ export async function tradesAlone(nodeArgs: readonly string[]): Promise<Round> {
 async function openService(
   name: string,
   given: { readonly root?: string; readonly nodeArgs?: readonly string[] },
-  rounds: number,
 ): Promise<Subject> {
   const folder = newDataFolder();
   const program = await startService({ ...given, dataDir: folder, env: ENVIRONMENT });
-  const visitor = await new BellwetherClient({ baseUrl: program.url }).registerAgent({ name: 'Visitor' });
-  const client = new BellwetherClient({ baseUrl: program.url, apiKey: visitor.apiKeyCode });
-  const markets = (await liquidMarkets(client)).slice(0, MARKETS);
-  if (markets.length < MARKETS) throw new Error('the world has too few liquid markets');
-  const agents = await newAgents(program.url, MANY.agents, markets);
-  const orders = new Map<Way, string[][]>();
-  for (const way of WAYS) orders.set(way, await ordersOf(way, { agents, markets, rounds }));
-  return { name, isService: true, program, folder, orders, rounds: new Map() };
+  const desk = await openDesk(program.url, AGENTS);
+  return { name, isService: true, program, folder, desk, rounds: new Map(), open: [] };
 }
 
-async function ordersOf(
-  way: Way,
-  given: {
-    readonly agents: readonly BenchAgent[];
-    readonly markets: readonly Market[];
-    readonly rounds: number;
-  },
-): Promise<string[][]> {
-  const textOf = ({ apiKey, body }: Prepared) => httpText('POST', '/markets/trade', apiKey, body);
-  const orders: string[][] = [];
-  for (let round = 0; round <= given.rounds; round += 1) {
-    // Another one in each round, when there is only one.
-    const agents = Array.from(
-      { length: way.agents },
-      (_, index) => given.agents[(round * way.agents + index) % given.agents.length] as BenchAgent,
-    );
-    orders.push((await prepareOrders(agents, given.markets, way.orders)).map(textOf));
-  }
-  return orders;
-}
-
-async function openPeer(name: string, main: string, orders: Subject['orders']): Promise<Subject> {
+async function openPeer(name: string, main: string, desk: Desk): Promise<Subject> {
   const folder = newDataFolder();
   const program = await startService({ dataDir: folder, main, env: { NODE_ENV: 'production' } });
-  return { name, isService: false, program, folder, orders, rounds: new Map() };
+  return { name, isService: false, program, folder, desk, rounds: new Map(), open: [] };
 }
 
-async function measure(subject: Subject, way: Way, round: number): Promise<void> {
-  const { program, orders, rounds } = subject;
+/** Each is the first in turn: what a program left undone (a checkpoint, garbage) costs the next one. */
+function inTurn(subjects: readonly Subject[], round: number): readonly Subject[] {
+  const first = round % subjects.length;
+  return [...subjects.slice(first), ...subjects.slice(0, first)];
+}
+
+/** New orders of each desk, signed while nothing is measured. */
+async function sign(
+  subjects: readonly Subject[],
+  way: Way,
+  round: number,
+): Promise<ReadonlyMap<Desk, readonly string[]>> {
+  const signed = new Map<Desk, readonly string[]>();
+  for (const desk of new Set(subjects.map((subject) => subject.desk))) {
+    // Another agent in each round, when there is only one.
+    const first = (round * way.agents) % desk.agents.length;
+    const agents = desk.agents.slice(first, first + way.agents);
+    signed.set(desk, await requestsOf({ ...desk, agents }, way.orders));
+  }
+  return signed;
+}
+
+async function measureAll(subjects: readonly Subject[], way: Way, round: number): Promise<void> {
+  const signed = await sign(subjects, way, round);
   const { connections, seconds } = way;
-  const from = program.processor();
-  const load = await runLoad({
-    ...{ port: program.port, connections, seconds, ...ANSWER },
-    requests: orders.get(way)?.[round] ?? [],
-  });
-  if (load.bad > 0)
-    throw new Error(`${subject.name}, ${way.what}: ${load.bad} bad answers, e.g.\n${load.examples[0]}`);
-  if (round === 0) return;
-  rounds.set(way, [...(rounds.get(way) ?? []), { load, used: used(from, program.processor()) }]);
+  for (const { name, program, desk, rounds } of subjects) {
+    const from = program.processor();
+    const requests = signed.get(desk) ?? [];
+    const load = await runLoad({ port: program.port, connections, seconds, requests, ...ANSWER });
+    if (load.bad > 0)
+      throw new Error(`${name}, ${way.what}: ${load.bad} bad answers, e.g.\n${load.examples[0]}`);
+    if (round > 0)
+      rounds.set(way, [...(rounds.get(way) ?? []), { load, used: used(from, program.processor()) }]);
+  }
+}
+
+/** At half of each program's own peak. */
+async function measureOpen(subjects: readonly Subject[], round: number): Promise<void> {
+  const half = (subject: Subject): number => rateOf(subject, MANY) / 2;
+  const orders = Math.ceil(Math.max(...subjects.map(half)) * OPEN_SECONDS) + 1;
+  const signed = await sign(subjects, { ...MANY, orders }, round);
+  for (const subject of subjects) {
+    const { name, program, folder, desk } = subject;
+    const file = join(folder, 'orders.jsonl');
+    writeFileSync(file, (signed.get(desk) ?? []).map((text) => JSON.stringify(text)).join('\n'));
+    const perSecond = half(subject);
+    const load = await runOpenLoad({ port: program.port, perSecond, seconds: OPEN_SECONDS, file });
+    if (load.bad > 0) throw new Error(`${name}, by the clock: ${load.bad} bad, e.g.\n${load.examples[0]}`);
+    subject.open.push(load);
+  }
 }
 
 const HEAD = [
@@ -172,6 +178,16 @@ const HEAD = [
   'of its PostgreSQL',
   'of the load generator',
   'turned away',
+];
+
+const OPEN_HEAD = [
+  'trades by the clock, at half the peak',
+  'offered/s',
+  'p50',
+  'p99',
+  'lowest–highest p99',
+  'turned away/s',
+  'sent late by at most',
 ];
 
 const medianOf = ({ rounds }: Subject, way: Way, value: (round: Round) => number): number =>
@@ -195,6 +211,20 @@ function rowOf(subject: Subject, way: Way): string[] {
   ];
 }
 
+function openRowOf({ name, open }: Subject): string[] {
+  const middle = (value: (load: OpenLoadResult) => number): number => median(open.map(value));
+  const p99s = open.map(({ p99Ms }) => p99Ms);
+  return [
+    name,
+    whole(middle(({ offeredPerSecond }) => offeredPerSecond)),
+    ms(middle(({ p50Ms }) => p50Ms)),
+    ms(median(p99s)),
+    `${ms(Math.min(...p99s))}–${ms(Math.max(...p99s))}`,
+    whole(middle(({ shedPerSecond }) => shedPerSecond)),
+    ms(middle(({ lateMs }) => lateMs)),
+  ];
+}
+
 function reportOf(subjects: readonly Subject[]): Report {
   const of = (name: string) => subjects.find((subject) => subject.name === name) as Subject;
   const [limit, express] = [of('limit'), of('Express')];
@@ -204,9 +234,21 @@ function reportOf(subjects: readonly Subject[]): Report {
     times(rateOf(service, MANY) / rateOf(peer, MANY)),
     goal,
   ];
+  const openP99 = ({ open }: Subject): number => median(open.map(({ p99Ms }) => p99Ms));
+  const p99Of = (subject: Subject): number => medianOf(subject, MANY, ({ load }) => load.p99Ms);
   const ratios = services.flatMap((service): Ratio[] => [
     against('limit', limit, service, '≥ 1.0'),
     against('Express', express, service, '≥ 6'),
+    [
+      `latency at half the peak: p99 of ${service.name} ÷ limit`,
+      times(openP99(service) / openP99(limit)),
+      '≤ 1.5',
+    ],
+    [
+      `latency as fast as answered: p99 of ${service.name} ÷ limit`,
+      times(p99Of(service) / p99Of(limit)),
+      '≤ 1.5',
+    ],
     [
       `trades: one agent ÷ many agents, ${service.name}`,
       times(rateOf(service, ONE_AGENT) / rateOf(service, MANY)),
@@ -223,5 +265,6 @@ function reportOf(subjects: readonly Subject[]): Report {
     .slice(1)
     .map((other): Ratio => against(other.name, other, own, 'this checkout ÷ the other'));
   const rows = WAYS.flatMap((way) => subjects.filter(way.isFor).map((subject) => rowOf(subject, way)));
-  return { ratios: [...ratios, ...others], table: { head: HEAD, rows }, faults: [] };
+  const open = { head: OPEN_HEAD, rows: subjects.map(openRowOf) };
+  return { ratios: [...ratios, ...others], tables: [{ head: HEAD, rows }, open] };
 }

@@ -29,6 +29,7 @@ import {
 } from '@solana/kit';
 import { getTransferCheckedInstruction } from '@solana-program/token';
 import { createChainAccounts } from '../packages/server/src/adapters/venues/dflow/accounts.ts';
+import { isEverything, selectMarkets } from '../packages/server/src/domain/market-search.ts';
 import type {
   Chain,
   Landing,
@@ -261,8 +262,14 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
         if (market === undefined) return null;
         return { market, outcome: market.tokenIds[0] === token ? 'YES' : 'NO' };
       },
-      search: async (words) =>
-        markets().filter((one) => words === '*' || one.question.toLowerCase().includes(words.toLowerCase())),
+      search: async (search) => {
+        const words = search.words.toLowerCase();
+        const matches = (text: string) => isEverything(words) || text.toLowerCase().includes(words);
+        return selectMarkets(
+          markets().filter(({ question }) => matches(question)),
+          search,
+        );
+      },
       book: async (id, outcome) => {
         const market = listed.get(id);
         if (market === undefined) return null;

@@ -4,6 +4,7 @@
  */
 import { exchangeDomains } from '@bellwether/protocol';
 import type { MarketRecord } from '../packages/server/src/domain/market.ts';
+import { isEverything, selectMarkets } from '../packages/server/src/domain/market-search.ts';
 import { type OrderEventKind, requireTransition } from '../packages/server/src/domain/orders/lifecycle.ts';
 import type { FillEvidence, FirstAnswer } from '../packages/server/src/ports/evidence.ts';
 import type { VenueOrder, VenueWith } from '../packages/server/src/ports/venue.ts';
@@ -110,7 +111,11 @@ export function createHouseVenue(
         const nth = market.tokenIds.indexOf(token);
         return nth < 0 ? null : { market, outcome: nth === 0 ? 'YES' : 'NO' };
       },
-      search: async (words) => (words === '*' || market.question.includes(words) ? [market] : []),
+      search: async (search) =>
+        selectMarkets(
+          isEverything(search.words) || market.question.includes(search.words) ? [market] : [],
+          search,
+        ),
       book: async (conditionId, outcome) => ({
         ...{ conditionId, outcome, sequence: 1, changedAt: market.updatedAt },
         bids: [[priceFor('SELL', outcome), 1_000n * MICRO]],

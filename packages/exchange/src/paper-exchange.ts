@@ -6,15 +6,16 @@ import type {
   BookView,
   ConditionId,
   EngineEvent,
+  NewOrder,
   OpenOrder,
   OrderId,
   Outcome,
   TokenId,
 } from './engine/types.ts';
-import type { MarketFacts, MarketView, PublicCommand } from './world/types.ts';
+import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 
 export type * from './engine/types.ts';
-export type { MarketFacts, MarketView, PublicCommand } from './world/types.ts';
+export type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 
 /**
  * One journalled command with its events, in order, except internal events of the house: the acceptance and end of its
@@ -39,6 +40,22 @@ export interface Entry {
  */
 export type Recorder = (tx: Tx, entries: readonly Entry[]) => readonly PromiseLike<unknown>[];
 
+/**
+ * Work that takes part in one commit of the journal and decides inside it: it reads in the commit's transaction, places
+ * orders according to what it read, and records its decisions together with the journal.
+ */
+export interface JoinedWork {
+  /** Issues statements that read, without awaiting between them. A failure concerns this work alone. */
+  read(tx: Tx): PromiseLike<unknown>;
+  /**
+   * Called once all reads are answered; must not wait. The caller must have proof that the ids of its orders never
+   * reached the exchange.
+   */
+  decide(place: (order: NewOrder) => readonly EngineEvent[]): void;
+  /** In place of the `Recorder`, for all entries of the commit. */
+  readonly record: Recorder;
+}
+
 export interface ExecuteOptions {
   /**
    * With `place`: the caller has proof, such as its own unique key, that this order id never reached the exchange. It
@@ -56,6 +73,8 @@ export interface PaperExchange {
   execute(command: PublicCommand, options?: ExecuteOptions): Promise<readonly EngineEvent[]>;
   /** Every market ever listed that is not yet archived, newest last. */
   markets(): Iterable<MarketView>;
+  /** Another object after the exchange was reopened. */
+  readonly catalogue: Catalogue;
   market(conditionId: ConditionId): MarketView | undefined;
   /** Also returns the token's outcome. */
   marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined;

@@ -53,7 +53,7 @@ describe('markets', () => {
       'closed 0': [capturedMarket({ ticker: 'KXCLOSED-1', status: 'closed' })],
     };
     stage.listing = (status, cursor) => pages[`${status} ${cursor}`] ?? [];
-    const all = await venue.markets.search('*');
+    const all = (await venue.markets.search({ words: '*' })).markets;
     expect(all).toHaveLength(257);
     expect(seen.filter(({ url }) => url.includes('status=active'))).toHaveLength(2);
     expect(seen).toHaveLength(5);
@@ -69,9 +69,9 @@ describe('markets', () => {
       events: [{ ticker: 'KXEPLGAME-26FEB18WOLARS', title: 'x', markets: [other, capturedMarket()] }],
       cursor: null,
     };
-    const found = await venue.markets.search('(wolverhampton) winner');
+    const found = (await venue.markets.search({ words: '(wolverhampton) winner' })).markets;
     expect(found.map(({ id }) => id)).toEqual([TICKER, 'KXEPLGAME-26FEB18WOLARS-ARS']);
-    await venue.markets.search('(wolverhampton) winner');
+    await venue.markets.search({ words: '(wolverhampton) winner' });
     expect(seen).toHaveLength(1);
   });
 

@@ -55,7 +55,7 @@ describe('a quote without a transaction has a reason', () => {
   });
 
   test('price_impact_too_high, when the order is large for the book', async () => {
-    const cheapest = ((await venue.markets.search('*')) as readonly TickerMarket[])
+    const cheapest = ((await venue.markets.search({ words: '*' })).markets as readonly TickerMarket[])
       .filter(({ phase, asks }) => phase === 'active' && asks.YES !== null)
       .sort((a, b) => a.asks.YES! - b.asks.YES!)
       .slice(0, 10);

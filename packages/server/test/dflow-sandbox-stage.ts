@@ -50,7 +50,7 @@ export const logged: string[] = [];
 
 /** A market with offers on both sides near the middle, which does not end during the test. */
 export async function liquidMarket(): Promise<TickerMarket> {
-  const markets = (await venue.markets.search('*')) as readonly TickerMarket[];
+  const markets = (await venue.markets.search({ words: '*' })).markets as readonly TickerMarket[];
   const found = markets.find(
     ({ phase, bestBid = 0, asks, endDate }) =>
       phase === 'active' && bestBid > 3_000 && (asks.YES ?? 9_999) < 7_000 && endDate > clock.ms + 86_400_000,

@@ -48,7 +48,7 @@ const yesOf = (market: TickerMarket) => market.tokenIds[0] as SolanaAddress;
 
 describe('markets', () => {
   test('of the world are listed, found by ticker, mint and words, and have the world’s book', async () => {
-    const listed = await venue.markets.search('*');
+    const listed = (await venue.markets.search({ words: '*' })).markets;
     const world = [...exchange.markets()];
     expect(world.length).toBeGreaterThan(50);
     expect(listed).toHaveLength(world.length);
@@ -59,7 +59,7 @@ describe('markets', () => {
       outcome: 'NO',
     });
     expect(await venue.quotes.market('KXNONE-1-1')).toBeNull();
-    const [byWords] = await venue.markets.search(market.question);
+    const [byWords] = (await venue.markets.search({ words: market.question })).markets;
     expect(byWords?.id).toBe(market.id);
     const source = world.find(({ question }) => market.question.includes(question));
     const book = await venue.markets.book(market.id, 'NO', 3);
@@ -168,7 +168,7 @@ describe('an order', () => {
   });
 
   test('in a market that ended redeems the winning outcome; the losing one pays nothing', async () => {
-    const blitz = ((await venue.markets.search('*')) as readonly TickerMarket[]).find(
+    const blitz = ((await venue.markets.search({ words: '*' })).markets as readonly TickerMarket[]).find(
       ({ status, endDate, asks }) =>
         status === 'open' && endDate - clock.ms < 120_000 && asks.YES !== null && asks.NO !== null,
     )!;

@@ -80,7 +80,7 @@ afterAll(async () => {
 
 /** Arguments for every forwarded method; a missing one is a type error. */
 async function examples(): Promise<Examples> {
-  const [market] = await leader.markets.search('*');
+  const [market] = (await leader.markets.search({ words: '*' })).markets;
   if (market === undefined) throw new Error('the world has no market');
   const { id, conditionId, tokenIds } = market;
   const order = {
@@ -111,7 +111,7 @@ async function examples(): Promise<Examples> {
       findAll: [[conditionId]],
       listedAfter: [0, 3],
       byToken: [tokenIds[1]],
-      search: [market.question],
+      search: [{ words: market.question, status: 'active', sort: 'volume', page: { offset: 0, limit: 2 } }],
       book: [conditionId, 'NO', 5],
     },
     sandbox: {

@@ -4,12 +4,12 @@
  */
 import { MICRO } from '@bellwether/contract/decimals';
 import type { Engine } from '../engine/engine.ts';
-import type { ConditionId, MarketSpec, Outcome, TokenId } from '../engine/types.ts';
+import type { ConditionId, EngineEvent, MarketSpec, Outcome, TokenId } from '../engine/types.ts';
 import { tagsOf } from './catalogue.ts';
 import { CATEGORY_FEE_RATES, FEE_EXPONENT } from './categories.ts';
 import type { WorldEvent, WorldMarket } from './records.ts';
 import { SLOTS } from './slots.ts';
-import type { MarketView } from './types.ts';
+import type { Catalogue, MarketView } from './types.ts';
 
 const MIN_ORDER_SIZE = 5n * MICRO;
 
@@ -31,7 +31,13 @@ interface Known {
   view: MarketView | undefined;
 }
 
-export class MarketViews {
+/** Their events change a market's status. */
+const ENDS: ReadonlySet<EngineEvent['kind']> = new Set(['market_closed', 'market_resolved']);
+
+export class MarketViews implements Catalogue {
+  listings = 0;
+  lives = 0;
+  changes = 0;
   readonly #engine: Engine;
   /** In the order of listing. */
   readonly #known = new Map<ConditionId, Known>();
@@ -47,24 +53,36 @@ export class MarketViews {
     this.#known.set(market.conditionId, known);
     this.#tokens.set(market.tokenIds[0], { known, outcome: 'YES' });
     this.#tokens.set(market.tokenIds[1], { known, outcome: 'NO' });
+    this.#listingChanged();
   }
 
   remove(market: WorldMarket): void {
     this.#known.delete(market.conditionId);
     for (const tokenId of market.tokenIds) this.#tokens.delete(tokenId);
+    this.#listingChanged();
   }
 
   record(conditionId: ConditionId): { readonly market: WorldMarket; readonly event: WorldEvent } | undefined {
     return this.#known.get(conditionId);
   }
 
-  changed(conditionId: ConditionId): void {
-    const known = this.#known.get(conditionId);
+  /** Must receive every event of the engine. */
+  observe(event: EngineEvent): void {
+    if (!('conditionId' in event)) return;
+    this.changes += 1;
+    if (ENDS.has(event.kind)) this.lives += 1;
+    const known = this.#known.get(event.conditionId);
     if (known !== undefined) known.view = undefined;
   }
 
   allChanged(): void {
+    this.lives += 1;
+    this.changes += 1;
     for (const known of this.#known.values()) known.view = undefined;
+  }
+
+  conditionIds(): Iterable<ConditionId> {
+    return this.#known.keys();
   }
 
   *all(): Generator<MarketView> {
@@ -79,6 +97,12 @@ export class MarketViews {
   byToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined {
     const found = this.#tokens.get(tokenId);
     return found === undefined ? undefined : { market: this.#view(found.known), outcome: found.outcome };
+  }
+
+  #listingChanged(): void {
+    this.listings += 1;
+    this.lives += 1;
+    this.changes += 1;
   }
 
   #view(known: Known): MarketView {

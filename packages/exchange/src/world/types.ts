@@ -41,6 +41,21 @@ export interface MarketView {
   readonly liquidity: Micro;
 }
 
+/**
+ * Which markets there are, with counters for readers that keep what they derived from the views: it is out of date once
+ * the counter has moved. A counter that moves takes those below it along.
+ */
+export interface Catalogue {
+  /** Moves when a market is listed or archived. */
+  readonly listings: number;
+  /** Moves also when a market's status or end changes. */
+  readonly lives: number;
+  /** Moves also when anything else in a view changes, such as a price. */
+  readonly changes: number;
+  /** Of every market that is not archived, newest last. */
+  conditionIds(): Iterable<ConditionId>;
+}
+
 /** A market's identifiers and payout: for records that are kept after it is archived. */
 export interface MarketFacts {
   readonly id: string;

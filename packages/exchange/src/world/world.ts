@@ -39,7 +39,7 @@ import { HOURS_KEPT, MarketViews, specOf } from './market-views.ts';
 import { Random } from './random.ts';
 import type { WorldEvent, WorldMarket, WorldState } from './records.ts';
 import { SLOTS } from './slots.ts';
-import type { MarketFacts, MarketView, PublicCommand } from './types.ts';
+import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './types.ts';
 import { decodeWorld, encodeWorld, type WorldParts } from './world-codec.ts';
 
 const HOUR_MS = 3_600_000;
@@ -181,6 +181,11 @@ export class World {
     return this.#views.all();
   }
 
+  /** Of this world: a world that is restored has another one. */
+  get catalogue(): Catalogue {
+    return this.#views;
+  }
+
   market(conditionId: ConditionId): MarketView | undefined {
     return this.#views.get(conditionId);
   }
@@ -247,7 +252,7 @@ export class World {
     const events = this.#engine.apply(command, this.#at);
     for (const event of events) {
       this.#maker.observe(event);
-      if ('conditionId' in event) this.#views.changed(event.conditionId);
+      this.#views.observe(event);
       if (event.kind === 'fill') this.#traded.add(event.conditionId);
       this.#events.push(event);
     }
@@ -336,10 +341,14 @@ export class World {
       const { conditionId, payout } = market;
       this.#run({ kind: 'resolve', conditionId, payout });
       for (const account of house) {
-        if (this.#engine.account(account).tokens.has(conditionId))
-          this.#run({ kind: 'redeem', account, conditionId });
+        if (this.#holds(account, conditionId)) this.#run({ kind: 'redeem', account, conditionId });
       }
     }
+  }
+
+  #holds(account: AccountId, conditionId: ConditionId): boolean {
+    const free = (outcome: Outcome) => this.#engine.freeTokens(account, conditionId, outcome);
+    return free('YES') > 0n || free('NO') > 0n;
   }
 
   /** Ends the events that are due, longest overdue first, and lists their successors. */

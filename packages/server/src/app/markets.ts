@@ -2,12 +2,14 @@
 import { MARKET_SORT_FIELDS, type Market, type MarketsQuery, type OrderBook } from '@bellwether/contract';
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
-import type { Venue } from '../ports/venue.ts';
+import type { MarketFilter, MarketSortField } from '../domain/market-search.ts';
+import type { Venue, VenueId } from '../ports/venue.ts';
 import { refusal } from './refusal.ts';
 import { parseTime } from './times.ts';
 import { type HasVenues, namedVenue } from './venues.ts';
 
 const MAX_PAGE = 500;
+const DEFAULT_PAGE = 20;
 const BOOK_DEPTH = 100;
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -44,85 +46,66 @@ export function marketItem(venue: string, market: MarketRecord): Market {
   };
 }
 
-const COMPARE: Record<(typeof MARKET_SORT_FIELDS)[number], (a: MarketRecord, b: MarketRecord) => number> = {
-  volume24hr: (a, b) => compareMicro(a.volume24h, b.volume24h),
-  liquidity: (a, b) => compareMicro(a.liquidity, b.liquidity),
-  volume: (a, b) => compareMicro(a.volume, b.volume),
-  endDate: (a, b) => a.endDate - b.endDate,
-  createdAt: (a, b) => a.createdAt - b.createdAt,
-};
-
-const compareIds = (a: MarketRecord, b: MarketRecord): number =>
-  a.id.length - b.id.length || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
-const compareMicro = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** Closed = no longer trading (resolved ones too); resolved = outcome final. */
-const FILTERS: Record<'active' | 'resolved' | 'closed', (market: MarketRecord) => boolean> = {
-  active: (market) => market.status === 'open',
-  closed: (market) => market.status !== 'open',
-  resolved: (market) => market.status === 'resolved',
-};
+/** @throws Refusal contradictory_filter */
+function statusOf({ closed, eventsStatus }: MarketsQuery): NonNullable<MarketFilter['status']> {
+  if (closed === true && eventsStatus === 'active') {
+    throw refusal('contradictory_filter', 'closed=true and eventsStatus=active exclude each other.', {
+      path: 'closed',
+    });
+  }
+  return eventsStatus ?? (closed === true ? 'closed' : 'active');
+}
 
 /** @throws Refusal contradictory_filter, invalid_request */
-function narrowedTo({ category, minPrice, maxPrice, endsBefore }: MarketsQuery) {
+function limitsOf({ category, minPrice, maxPrice, endsBefore }: MarketsQuery): MarketFilter {
   if (minPrice !== undefined && maxPrice !== undefined && minPrice > maxPrice) {
     throw refusal('contradictory_filter', 'minPrice is above maxPrice, so no market can fit both.', {
       path: 'minPrice',
     });
   }
-  const before = endsBefore === undefined ? null : parseTime(endsBefore);
-  if (before !== null && Number.isNaN(before)) {
+  const before = endsBefore === undefined ? undefined : parseTime(endsBefore);
+  if (Number.isNaN(before)) {
     throw refusal(
       'invalid_request',
       'endsBefore is an ISO 8601 time with zone, or epoch seconds or milliseconds.',
       { path: 'endsBefore' },
     );
   }
-  const wanted = category?.toLowerCase();
-  return (market: MarketRecord): boolean => {
-    const price = pipsToNumber(markPrice(market, 'YES'));
-    return (
-      (wanted === undefined || market.category.toLowerCase() === wanted) &&
-      (minPrice === undefined || price >= minPrice) &&
-      (maxPrice === undefined || price <= maxPrice) &&
-      (before === null || market.endDate < before)
-    );
+  return {
+    ...(category === undefined ? {} : { category }),
+    ...(minPrice === undefined ? {} : { minPrice }),
+    ...(maxPrice === undefined ? {} : { maxPrice }),
+    ...(before === undefined ? {} : { endsBefore: before }),
   };
 }
 
 export interface MarketPage {
-  readonly items: Market[];
+  readonly venue: VenueId;
+  readonly markets: readonly MarketRecord[];
   readonly total: number;
   readonly limit: number;
   readonly page: number;
 }
 
-/** @throws Refusal unknown_venue, unknown_sort_field, contradictory_filter */
+/** @throws Refusal unknown_venue, unknown_sort_field, contradictory_filter, invalid_request */
 export async function searchMarkets(needs: HasVenues, query: MarketsQuery): Promise<MarketPage> {
-  const limit = Math.min(query.limit ?? 20, MAX_PAGE);
-  const page = query.page ?? 1;
+  const { q, ascending, page = 1 } = query;
+  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE);
   const sort = sortField(query.order);
-  if (query.closed === true && query.eventsStatus === 'active') {
-    throw refusal('contradictory_filter', 'closed=true and eventsStatus=active exclude each other.', {
-      path: 'closed',
-    });
-  }
-  const venue = namedVenue(needs, query.venue) ?? needs.venues.default;
-  const wanted = FILTERS[query.eventsStatus ?? (query.closed === true ? 'closed' : 'active')];
-  const isWithin = narrowedTo(query);
-  const found = (await venue.markets.search(query.q)).filter((market) => wanted(market) && isWithin(market));
-  if (sort !== null) {
-    const direction = query.ascending === true ? 1 : -1;
-    // Equal ones stay in one order, so that no page repeats or skips any.
-    found.sort((a, b) => direction * COMPARE[sort](a, b) || compareIds(a, b));
-  } else if (query.ascending === true) {
-    found.reverse();
-  }
-  const items = found.slice((page - 1) * limit, page * limit).map((market) => marketItem(venue.id, market));
-  return { items, total: found.length, limit, page };
+  const status = statusOf(query);
+  const { id, markets } = namedVenue(needs, query.venue) ?? needs.venues.default;
+  const found = await markets.search({
+    words: q,
+    status,
+    ...limitsOf(query),
+    ...(sort === null ? {} : { sort }),
+    ...(ascending === undefined ? {} : { ascending }),
+    page: { offset: (page - 1) * limit, limit },
+  });
+  return { venue: id, ...found, limit, page };
 }
 
-function sortField(order: string | undefined): (typeof MARKET_SORT_FIELDS)[number] | null {
+function sortField(order: string | undefined): MarketSortField | null {
   if (order === undefined || order === '') return null;
   const field = MARKET_SORT_FIELDS.find((name) => name === order);
   if (field === undefined) {

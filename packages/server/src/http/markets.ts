@@ -9,12 +9,15 @@ import { type MarketContextNeeds, marketContext } from '../app/market-context.ts
 import * as markets from '../app/markets.ts';
 import { narrowed, pageOf } from '../app/position-filters.ts';
 import { currentPositions, type PositionNeeds } from '../app/positions.ts';
+import { createMarketSender } from './market-bytes.ts';
 import { offsetPages, paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
 export function bindMarkets(bind: Bind, needs: MarketContextNeeds & PositionNeeds): void {
+  const sendMarkets = createMarketSender();
   bind(listMarkets, async ({ query, request, reply }) => {
-    const { items, total, limit, page } = await markets.searchMarkets(needs, query);
+    const found = await markets.searchMarkets(needs, query);
+    const { total, limit, page } = found;
     const pageCount = limit === 0 ? 0 : Math.ceil(total / limit);
     paginate(request, reply, total, {
       name: 'page',
@@ -22,7 +25,7 @@ export function bindMarkets(bind: Bind, needs: MarketContextNeeds & PositionNeed
       previous: page > 1 && pageCount > 0 ? Math.min(page - 1, pageCount) : null,
       next: page < pageCount ? page + 1 : null,
     });
-    return items;
+    return sendMarkets(reply, found.venue, found.markets);
   });
   bind(getMarketContext, ({ caller, params, query }) => marketContext(needs, caller, params.marketId, query));
   bind(getOrderBook, ({ params, query }) => markets.getOrderBook(needs, params.tokenId, query.venue));

@@ -11,6 +11,7 @@ import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, SignatureType } from '@bellwether/protocol';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
+import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
 import type { VenueRules } from '../domain/orders/coherence.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { SigningTerms } from '../domain/signature-rules.ts';
@@ -71,8 +72,8 @@ export interface MarketData {
   listedAfter(after: number, limit: number): Promise<Listing>;
   /** @throws VenueUnavailable */
   byToken(tokenId: string): Promise<{ readonly market: MarketRecord; readonly outcome: 'YES' | 'NO' } | null>;
-  /** Markets that match the words, best first; `*` means all. @throws VenueUnavailable */
-  search(words: string): Promise<readonly MarketRecord[]>;
+  /** A page of the markets that match. @throws VenueUnavailable */
+  search(search: MarketSearch): Promise<FoundMarkets>;
   /** `null`: the market has ended and has no book. @throws VenueUnavailable */
   book(conditionId: string, outcome: 'YES' | 'NO', depth: number): Promise<Book | null>;
 }

@@ -3,6 +3,7 @@
  * These reads are for information; the check of an order fetches its market separately.
  */
 import { parseSolanaAddress } from '@bellwether/protocol';
+import { isEverything, selectMarkets } from '../../../domain/market-search.ts';
 import type { TickerMarket } from '../../../ports/quotes.ts';
 import type { MarketData } from '../../../ports/venue.ts';
 import { canBeTicker, type DflowClient, MAX_IDS_PER_BATCH, MAX_MARKETS_PER_PAGE } from './client.ts';
@@ -16,7 +17,6 @@ const MAX_SEARCHES_CACHED = 200;
 const EVENTS_PER_PAGE = 100;
 /** Maximum pages of events per search; more words give a narrower search. */
 const PAGES_PER_SEARCH = 5;
-const EVERYTHING = '*';
 /** Not a hexadecimal or decimal number: those are ids of other venues. */
 const TICKER_OR_MINT = /^(?!0x|\d+$)[A-Za-z0-9._-]{1,120}$/;
 
@@ -53,7 +53,11 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
     lifeMs: MARKET_LIFE_MS,
     clock,
   });
-  const listing = remembered(clock, 1, async () => listAll(client, translated));
+  // Read by many between two calls of the venue, so it is put in order once.
+  const listing = remembered(clock, 1, async () => {
+    const all = await listAll(client, translated);
+    return { all, ...newestOf(all) };
+  });
   const searched = remembered(clock, MAX_SEARCHES_CACHED, async (words) =>
     searchFor(client, words, translated),
   );
@@ -78,13 +82,10 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
       },
 
       async listedAfter(after, limit) {
-        const all = await listing('');
-        const open = all.filter(({ createdAt, status }) => createdAt > after && status === 'open');
-        const newest = open.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
-        return {
-          markets: newest.slice(0, limit),
-          latest: all.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0),
-        };
+        const { openNewestFirst, latest } = await listing('');
+        const older = openNewestFirst.findIndex(({ createdAt }) => createdAt <= after);
+        const count = older === -1 ? limit : Math.min(limit, older);
+        return { markets: openNewestFirst.slice(0, count), latest };
       },
 
       async byToken(mint) {
@@ -94,9 +95,10 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
         return { market, outcome: market.tokenIds[0] === mint ? 'YES' : 'NO' };
       },
 
-      async search(words) {
-        const asked = words.trim();
-        return [...(await (asked === EVERYTHING || asked === '' ? listing('') : searched(asked)))];
+      async search(search) {
+        const asked = search.words.trim();
+        const isAll = isEverything(asked) || asked === '';
+        return selectMarkets(isAll ? (await listing('')).all : await searched(asked), search);
       },
 
       async book(ticker, outcome, depth) {
@@ -104,6 +106,20 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
         return wire === null ? null : toBook(ticker, outcome, wire, { depth, now: clock.now() });
       },
     },
+  };
+}
+
+interface Newest {
+  readonly openNewestFirst: readonly TickerMarket[];
+  /** Of all, also of those that have ended. */
+  readonly latest: number;
+}
+
+function newestOf(listed: readonly TickerMarket[]): Newest {
+  const open = listed.filter(({ status }) => status === 'open');
+  return {
+    openNewestFirst: open.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1)),
+    latest: listed.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0),
   };
 }
 

@@ -1,58 +1,66 @@
 /** Market reads from the embedded exchange's memory. */
-import type { MarketView, PaperExchange } from '@bellwether/exchange';
+import type { Catalogue, MarketView, PaperExchange } from '@bellwether/exchange';
 import type { MarketData } from '../../../ports/venue.ts';
-import { MarketSearch } from './market-search.ts';
+import { MarketPages } from './market-pages.ts';
 
-/** The search word for all markets, as in the venue's own search box. */
-const EVERYTHING = '*';
+type ConditionId = MarketView['conditionId'];
 
 export function createPaperMarketData(exchange: PaperExchange): MarketData {
-  const search = new MarketSearch();
-  const aliases = new Map<string, string>();
-
-  const byAlias = (id: string): MarketView | undefined => {
-    const known = aliases.get(id);
-    if (known !== undefined) return exchange.market(known);
-    for (const market of exchange.markets()) {
-      aliases.set(market.id, market.conditionId);
-      aliases.set(market.slug, market.conditionId);
-    }
-    const found = aliases.get(id);
-    return found === undefined ? undefined : exchange.market(found);
-  };
-
+  const pages = new MarketPages(exchange);
+  const listing = listingOf(exchange);
   return {
     announcesResolutions: true,
     canBeId: () => true,
     async find(id) {
-      return exchange.market(id) ?? exchange.marketByToken(id)?.market ?? byAlias(id) ?? null;
+      const byAlias = () => exchange.market(listing().aliases.get(id) ?? id);
+      return exchange.market(id) ?? exchange.marketByToken(id)?.market ?? byAlias() ?? null;
     },
     async findAll(conditionIds) {
       return conditionIds.map((id) => exchange.market(id)).filter((market) => market !== undefined);
     },
     async listedAfter(after, limit) {
-      const found: MarketView[] = [];
-      let latest = 0;
-      for (const market of exchange.markets()) {
-        latest = Math.max(latest, market.createdAt);
-        if (market.createdAt > after && market.status === 'open') found.push(market);
+      const { newestFirst } = listing();
+      const markets: MarketView[] = [];
+      for (const id of newestFirst) {
+        const market = exchange.market(id);
+        if (market === undefined || market.createdAt <= after || markets.length === limit) break;
+        if (market.status === 'open') markets.push(market);
       }
-      found.sort((a, b) => b.createdAt - a.createdAt || Number(b.id) - Number(a.id));
-      return { markets: found.slice(0, limit), latest };
+      const [newest] = newestFirst;
+      return { markets, latest: newest === undefined ? 0 : (exchange.market(newest)?.createdAt ?? 0) };
     },
     async byToken(tokenId) {
       return exchange.marketByToken(tokenId) ?? null;
     },
-    async search(words) {
-      if (words.trim() === EVERYTHING) return [...exchange.markets()];
-      search.follow(exchange.markets());
-      return search
-        .find(words)
-        .map((id) => exchange.market(id))
-        .filter((market) => market !== undefined);
-    },
+    search: (search) => pages.find(search),
     async book(conditionId, outcome, depth) {
       return exchange.book(conditionId, outcome, depth) ?? null;
     },
+  };
+}
+
+interface Listing {
+  readonly catalogue: Catalogue;
+  readonly listings: number;
+  readonly newestFirst: readonly ConditionId[];
+  /** Market ids and slugs. */
+  readonly aliases: ReadonlyMap<string, ConditionId>;
+}
+
+/** What changes only when a market is listed or archived. */
+function listingOf(exchange: PaperExchange): () => Listing {
+  let known: Listing | undefined;
+  return () => {
+    const { catalogue } = exchange;
+    const { listings } = catalogue;
+    if (known?.catalogue === catalogue && known.listings === listings) return known;
+    const aliases = new Map<string, ConditionId>();
+    const inOrder: ConditionId[] = [];
+    for (const { id, slug, conditionId } of exchange.markets()) {
+      inOrder.push(conditionId);
+      aliases.set(id, conditionId).set(slug, conditionId);
+    }
+    known = { catalogue, listings, newestFirst: inOrder.reverse(), aliases };
+    return known;
   };
 }

@@ -6,7 +6,8 @@
  * rules, too. Then with typing errors: one edit in a short word, two in a longer one (two swapped letters are two
  * edits), again first in titles and tags. At last a market may lack some of the words.
  */
-import type { MarketView } from '@bellwether/exchange';
+import { setImmediate } from 'node:timers/promises';
+import type { Catalogue, MarketView, PaperExchange } from '@bellwether/exchange';
 import MiniSearch, { type SearchOptions } from 'minisearch';
 
 interface Entry {
@@ -40,7 +41,10 @@ const STAGES: readonly SearchOptions[] = [
 /** Lower case, without accents. */
 const plain = (term: string): string => term.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-export class MarketSearch {
+/** Markets added to the index in one turn of the event loop: a few milliseconds. */
+const SLICE = 50;
+
+export class MarketWords {
   readonly #index = new MiniSearch<Entry>({
     fields: [...TITLES_AND_TAGS, 'description'],
     idField: 'id',
@@ -52,28 +56,48 @@ export class MarketSearch {
     },
   });
 
-  /** Texts never change, so only newly listed or archived markets are updated. */
-  follow(markets: Iterable<MarketView>): void {
-    const seen = new Set<string>();
-    for (const market of markets) {
-      seen.add(market.conditionId);
-      if (!this.#index.has(market.conditionId))
-        this.#index.add({ ...market, id: market.conditionId, tags: market.tags.join(' ') });
+  /** Ids of the markets in the index. */
+  readonly #known = new Set<MarketView['conditionId']>();
+  /** The catalogue's counter that the index is at. */
+  #listings = -1;
+
+  covers({ listings }: Catalogue): boolean {
+    return listings === this.#listings;
+  }
+
+  /** Texts never change, so only newly listed or archived markets are updated; in slices, since others wait. */
+  async follow(exchange: Pick<PaperExchange, 'catalogue' | 'market'>): Promise<void> {
+    const { listings } = exchange.catalogue;
+    const listed = new Set(exchange.catalogue.conditionIds());
+    for (const id of this.#known) if (!listed.has(id)) this.#remove(id);
+    let added = 0;
+    for (const id of listed) {
+      if (this.#known.has(id)) continue;
+      if (added > 0 && added % SLICE === 0) await setImmediate();
+      this.#add(id, exchange.market(id));
+      added += 1;
     }
-    if (seen.size === this.#index.documentCount) return;
-    for (const id of this.#ids()) if (!seen.has(id)) this.#index.discard(id);
+    this.#listings = listings;
   }
 
   /** Condition ids, best first. */
-  find(words: string): readonly string[] {
+  find(words: string): readonly MarketView['conditionId'][] {
     for (const stage of STAGES) {
       const hits = this.#index.search(words, stage);
-      if (hits.length > 0) return hits.map((hit) => String(hit.id));
+      if (hits.length > 0) return hits.map((hit) => hit.id);
     }
     return [];
   }
 
-  #ids(): string[] {
-    return this.#index.search(MiniSearch.wildcard).map((hit) => String(hit.id));
+  /** @param market `undefined`: archived meanwhile */
+  #add(id: MarketView['conditionId'], market: MarketView | undefined): void {
+    if (market === undefined || this.#known.has(id)) return;
+    this.#known.add(id);
+    this.#index.add({ ...market, id, tags: market.tags.join(' ') });
+  }
+
+  #remove(id: MarketView['conditionId']): void {
+    this.#known.delete(id);
+    this.#index.discard(id);
   }
 }

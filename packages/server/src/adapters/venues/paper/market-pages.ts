@@ -1,0 +1,116 @@
+/**
+ * Pages of searches, from results that are kept per question as lists of ids. An answer is as current as one that is
+ * computed anew: each list is valid for one value of the catalogue's counter that covers what it was made from, and the
+ * markets of the page are read at every call. Three steps, each from the list of the one before: the words (valid until
+ * a market is listed or archived), the lives of the markets (until one ends), prices and volumes (until anything changes).
+ */
+import type { Catalogue, MarketView, PaperExchange } from '@bellwether/exchange';
+import {
+  arrange,
+  type FoundMarkets,
+  fitsLife,
+  fitsPrice,
+  isEverything,
+  type MarketSearch,
+  pageOf,
+} from '../../../domain/market-search.ts';
+import { BoundedCache } from './bounded-cache.ts';
+import { MarketWords } from './market-words.ts';
+
+/** What strangers can make it keep: lists of so many questions, of so many ids in all. */
+const KEPT_LISTS = 10_000;
+const KEPT_IDS = 1_000_000;
+
+type Counter = 'listings' | 'lives' | 'changes';
+type Ids = readonly MarketView['conditionId'][];
+
+interface Kept {
+  readonly ids: Ids;
+  /** The catalogue's counters when it was made. */
+  readonly at: Readonly<Record<Counter, number>>;
+}
+
+const MOVING: ReadonlySet<MarketSearch['sort']> = new Set(['volume24hr', 'liquidity', 'volume']);
+
+const filtersByPrice = ({ minPrice, maxPrice }: MarketSearch): boolean =>
+  minPrice !== undefined || maxPrice !== undefined;
+
+const termsOf = (words: string): string => words.trim().toLowerCase();
+
+export class MarketPages {
+  readonly #exchange: Pick<PaperExchange, 'catalogue' | 'market'>;
+  readonly #kept = new BoundedCache<Kept>({
+    entries: KEPT_LISTS,
+    weight: KEPT_IDS,
+    weightOf: ({ ids }) => ids.length,
+  });
+  #words = new MarketWords();
+  #catalogue: Catalogue | undefined;
+
+  constructor(exchange: Pick<PaperExchange, 'catalogue' | 'market'>) {
+    this.#exchange = exchange;
+  }
+
+  async find(search: MarketSearch): Promise<FoundMarkets> {
+    while (!this.#isReady(search)) await this.#words.follow(this.#exchange);
+    // From here on nothing is awaited: ids, order and records are of one moment.
+    const ids =
+      filtersByPrice(search) || MOVING.has(search.sort) ? this.#moving(search) : this.#steady(search);
+    return { markets: this.#views(pageOf(ids, search.page)), total: ids.length };
+  }
+
+  /** Whether the words can be looked up. An exchange that was reopened counts anew. */
+  #isReady({ words }: MarketSearch): boolean {
+    const { catalogue } = this.#exchange;
+    if (catalogue !== this.#catalogue) {
+      this.#catalogue = catalogue;
+      this.#words = new MarketWords();
+      this.#kept.clear();
+    }
+    return isEverything(words) || this.#words.covers(catalogue);
+  }
+
+  #matching(words: string): Ids {
+    return this.#list('listings', termsOf(words), () =>
+      isEverything(words) ? [...this.#exchange.catalogue.conditionIds()] : this.#words.find(words),
+    );
+  }
+
+  #steady(search: MarketSearch): Ids {
+    const { words, status, category, endsBefore, sort, ascending } = search;
+    const question = [status, category?.toLowerCase(), endsBefore, sort, ascending, termsOf(words)];
+    return this.#list('lives', JSON.stringify(question), () => {
+      const fitting = this.#views(this.#matching(words)).filter((market) => fitsLife(market, search));
+      return arrange(fitting, search).map(({ conditionId }) => conditionId);
+    });
+  }
+
+  #moving(search: MarketSearch): Ids {
+    const { page: _, minPrice, maxPrice, sort, ascending, ...steady } = search;
+    const question = [minPrice, maxPrice, sort, ascending, steady.status, steady.category?.toLowerCase()];
+    const key = JSON.stringify([...question, steady.endsBefore, termsOf(steady.words)]);
+    return this.#list('changes', key, (before) => {
+      const { lives } = this.#exchange.catalogue;
+      // The same markets as before, nearly in order: sorting them again is one pass.
+      const isSameSet = before?.at.lives === lives && !filtersByPrice(search);
+      const base = isSameSet ? before.ids : this.#steady(steady);
+      const fitting = this.#views(base).filter((market) => fitsPrice(market, search));
+      return arrange(fitting, search).map(({ conditionId }) => conditionId);
+    });
+  }
+
+  #list(counter: Counter, question: string, make: (before: Kept | undefined) => Ids): Ids {
+    const { listings, lives, changes } = this.#exchange.catalogue;
+    const key = `${counter} ${question}`;
+    const kept = this.#kept.get(key);
+    const at = { listings, lives, changes };
+    if (kept !== undefined && kept.at[counter] === at[counter]) return kept.ids;
+    const ids = make(kept);
+    this.#kept.set(key, { ids, at });
+    return ids;
+  }
+
+  #views(ids: Ids): MarketView[] {
+    return ids.map((id) => this.#exchange.market(id)).filter((market) => market !== undefined);
+  }
+}

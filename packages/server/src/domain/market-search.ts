@@ -1,0 +1,100 @@
+/** Which markets a search wants, and in which order. The same for every venue. */
+import type { MARKET_SORT_FIELDS } from '@bellwether/contract';
+import { pipsToNumber } from '@bellwether/contract/decimals';
+import { type MarketRecord, markPrice } from './market.ts';
+
+export type MarketSortField = (typeof MARKET_SORT_FIELDS)[number];
+
+/** What markets must be like, beside the words. */
+export interface MarketFilter {
+  /** Closed = no longer trading (resolved ones too); resolved = outcome final. Omitted: any. */
+  readonly status?: 'active' | 'closed' | 'resolved';
+  /** In any case. */
+  readonly category?: string;
+  /** Of YES, between 0 and 1, both included. */
+  readonly minPrice?: number;
+  readonly maxPrice?: number;
+  readonly endsBefore?: number;
+}
+
+export interface MarketOrder {
+  /** Omitted: by relevance. */
+  readonly sort?: MarketSortField;
+  /** The opposite direction: least first, or least relevant first. */
+  readonly ascending?: boolean;
+}
+
+export interface MarketSearch extends MarketFilter, MarketOrder {
+  /** `*`: all markets. */
+  readonly words: string;
+  /** Omitted: all that were found. */
+  readonly page?: { readonly offset: number; readonly limit: number };
+}
+
+export interface FoundMarkets {
+  readonly markets: readonly MarketRecord[];
+  /** Of all pages. */
+  readonly total: number;
+}
+
+/** The word for all markets, as in the venue's own search box. */
+const EVERYTHING = '*';
+export const isEverything = (words: string): boolean => words.trim() === EVERYTHING;
+
+const STATUS: Record<NonNullable<MarketFilter['status']>, (market: MarketRecord) => boolean> = {
+  active: (market) => market.status === 'open',
+  closed: (market) => market.status !== 'open',
+  resolved: (market) => market.status === 'resolved',
+};
+
+/** What a market's life decides: a price that moves changes nothing about it. */
+export function fitsLife(
+  market: MarketRecord,
+  { status, category, endsBefore }: Pick<MarketFilter, 'status' | 'category' | 'endsBefore'>,
+): boolean {
+  return (
+    (status === undefined || STATUS[status](market)) &&
+    (category === undefined || market.category.toLowerCase() === category.toLowerCase()) &&
+    (endsBefore === undefined || market.endDate < endsBefore)
+  );
+}
+
+export function fitsPrice(
+  market: MarketRecord,
+  { minPrice, maxPrice }: Pick<MarketFilter, 'minPrice' | 'maxPrice'>,
+): boolean {
+  if (minPrice === undefined && maxPrice === undefined) return true;
+  const price = pipsToNumber(markPrice(market, 'YES'));
+  return (minPrice === undefined || price >= minPrice) && (maxPrice === undefined || price <= maxPrice);
+}
+
+const compareMicro = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const COMPARE: Record<MarketSortField, (a: MarketRecord, b: MarketRecord) => number> = {
+  volume24hr: (a, b) => compareMicro(a.volume24h, b.volume24h),
+  liquidity: (a, b) => compareMicro(a.liquidity, b.liquidity),
+  volume: (a, b) => compareMicro(a.volume, b.volume),
+  endDate: (a, b) => a.endDate - b.endDate,
+  createdAt: (a, b) => a.createdAt - b.createdAt,
+};
+
+const compareIds = (a: MarketRecord, b: MarketRecord): number =>
+  a.id.length - b.id.length || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+/** Puts markets that come by relevance into the order that is wanted, in place. */
+export function arrange<M extends MarketRecord>(markets: M[], { sort, ascending }: MarketOrder): M[] {
+  if (sort === undefined) return ascending === true ? markets.reverse() : markets;
+  const direction = ascending === true ? 1 : -1;
+  const compare = COMPARE[sort];
+  // Equal ones stay in one order, so that no page repeats or skips any.
+  return markets.sort((a, b) => direction * compare(a, b) || compareIds(a, b));
+}
+
+export const pageOf = <T>(found: readonly T[], page: MarketSearch['page']): readonly T[] =>
+  page === undefined ? found : found.slice(page.offset, page.offset + page.limit);
+
+/** For venues that have their markets at hand, in order of relevance. */
+export function selectMarkets(matching: readonly MarketRecord[], search: MarketSearch): FoundMarkets {
+  const found = matching.filter((market) => fitsLife(market, search) && fitsPrice(market, search));
+  return { markets: pageOf(arrange(found, search), search.page), total: found.length };
+}

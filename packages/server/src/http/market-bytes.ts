@@ -1,0 +1,46 @@
+/**
+ * Markets as the bytes of an answer. A venue gives the same record for a market until something about it changes, so
+ * the bytes of a record are made once, for everybody who asks, and go with the record.
+ */
+import type { Market } from '@bellwether/contract';
+import type { FastifyReply } from 'fastify';
+import { marketItem } from '../app/markets.ts';
+import type { MarketRecord } from '../domain/market.ts';
+
+interface Written {
+  readonly venue: string;
+  readonly bytes: Buffer;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')] as const;
+
+export type SendMarkets = (
+  reply: FastifyReply,
+  venue: string,
+  markets: readonly MarketRecord[],
+) => FastifyReply;
+
+/** Sends them as the array that the route's schema describes. */
+export function createMarketSender(): SendMarkets {
+  const written = new WeakMap<MarketRecord, Written>();
+
+  const bytesOf = (reply: FastifyReply, venue: string, market: MarketRecord): Buffer => {
+    const known = written.get(market);
+    if (known?.venue === venue) return known.bytes;
+    const items: readonly [Market] = [marketItem(venue, market)];
+    // The route's own serializer, without the brackets that it puts around the list.
+    const bytes = Buffer.from((reply.serialize(items) as string).slice(1, -1));
+    written.set(market, { venue, bytes });
+    return bytes;
+  };
+
+  return (reply, venue, markets) => {
+    reply.code(200).type(JSON_TYPE);
+    const parts = markets.flatMap((market, nth) => {
+      const bytes = bytesOf(reply, venue, market);
+      return nth === 0 ? [bytes] : [COMMA, bytes];
+    });
+    return reply.send(Buffer.concat([OPEN, ...parts, CLOSE]));
+  };
+}
