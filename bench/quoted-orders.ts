@@ -213,16 +213,17 @@ export async function benchQuotedOrders({ full, roots, rounds = null }: RowOptio
     }
     return {
       ratios: ratiosOf(subjects),
-      table: {
-        head: [
-          'quoted orders',
-          ...['quote p50, 1 agent', 'submit p50, 1 agent', `quotes/s, ${AGENTS} agents`],
-          ...[`submits/s, ${AGENTS} agents`, 'submit p99', 'service CPU a trade', 'PostgreSQL CPU a trade'],
-          'reverted',
-        ],
-        rows: subjects.map(rowOf),
-      },
-      faults: [],
+      tables: [
+        {
+          head: [
+            'quoted orders',
+            ...['quote p50, 1 agent', 'submit p50, 1 agent', `quotes/s, ${AGENTS} agents`],
+            ...[`submits/s, ${AGENTS} agents`, 'submit p99', 'service CPU a trade', 'PostgreSQL CPU a trade'],
+            'reverted',
+          ],
+          rows: subjects.map(rowOf),
+        },
+      ],
     };
   } finally {
     for (const { service, folder } of subjects) {
@@ -261,8 +262,8 @@ if (import.meta.main) {
     console.log(rowOf(subject).join('; '));
   } else {
     const roots = values.root.map((root) => resolve(root));
-    const { ratios, table } = await benchQuotedOrders({ full: false, roots, rounds });
+    const { ratios, tables } = await benchQuotedOrders({ full: false, roots, rounds });
     if (ratios.length > 0) console.log(tableText({ head: ['ratio', 'figure', 'goal'], rows: ratios }));
-    console.log(tableText(table));
+    for (const table of tables) console.log(tableText(table));
   }
 }
