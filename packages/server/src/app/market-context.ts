@@ -83,6 +83,7 @@ export async function marketContext(
       family,
       user,
       conditionId: market.conditionId,
+      tokenIds: market.tokenIds,
       at: now,
       doubtBefore: inDoubtBefore(now),
     }),
@@ -95,14 +96,15 @@ export async function marketContext(
   const isProved = facts.funder !== null && (family === 'evm' || facts.wallets.includes(facts.funder));
   const [account, standing] = await Promise.all([
     facts.funder === null ? null : accountOf(located, facts.funder),
-    needs.ledger.look({
-      caller,
-      funder: isProved && facts.funder !== null ? facts.funder : NO_WALLET,
-      signer: isProved && facts.signer !== null ? facts.signer : NO_WALLET,
-      conditionId: market.conditionId,
-      tokenIds: market.tokenIds,
-      at: now,
-    }),
+    facts.standing ??
+      needs.ledger.look({
+        caller,
+        funder: isProved && facts.funder !== null ? facts.funder : NO_WALLET,
+        signer: isProved && facts.signer !== null ? facts.signer : NO_WALLET,
+        conditionId: market.conditionId,
+        tokenIds: market.tokenIds,
+        at: now,
+      }),
   ]);
   const asked = sweepsOf(located, books, query.side, ownSizes(query));
   const warnings = warningsOf(needs, { located, books, facts, standing, account, query, asked });
