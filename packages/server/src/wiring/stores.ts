@@ -17,6 +17,7 @@ import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts'
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { createResultStore } from '../adapters/postgres/result-store.ts';
 import { createSkillStore } from '../adapters/postgres/skill-store.ts';
+import { createStatistics } from '../adapters/postgres/statistics.ts';
 import { createTradeLedger } from '../adapters/postgres/trade-ledger.ts';
 import { createWalletLinkStore } from '../adapters/postgres/wallet-link-store.ts';
 import { createWalletStore } from '../adapters/postgres/wallet-store.ts';
@@ -54,6 +55,7 @@ const createStores = ({ sql, clock, log }: Parts) => ({
   fees: createFeeStore(sql),
   idempotencyKeys: createIdempotencyStore(sql),
   factLog: createFactLog(sql),
+  statistics: createStatistics(sql),
 });
 
 /** The stores, with this release's official skills in theirs. */
