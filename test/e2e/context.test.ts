@@ -308,4 +308,24 @@ describe('access and names', () => {
     }
     expect(Math.min(...counts)).toBe(1);
   });
+
+  test('of many agents at a time: few statements, and each sees what is its own', async () => {
+    const traders = await Promise.all([1, 2, 3].map(() => newTrader(service)));
+    const market = markets[0] as Market;
+    for (const [index, trader] of traders.entries())
+      await trader.client.faucet({ address: trader.funder, amount: 1_000 + index });
+    const ask = () =>
+      Promise.all(
+        Array.from({ length: 30 }, (_, turn) =>
+          traders[turn % traders.length]?.client.getMarketContext(market.id),
+        ),
+      );
+    const alone = await Promise.all(traders.map(({ client }) => client.getMarketContext(market.id)));
+    statements.length = 0;
+    const together = await ask();
+    for (const [turn, context] of together.entries())
+      expect(context?.account).toEqual(alone[turn % traders.length]?.account);
+    expect(new Set(together.map((context) => context?.account?.walletAddress)).size).toBe(traders.length);
+    expect(statements.filter((text) => text.includes('position_value')).length).toBeLessThan(30);
+  });
 });

@@ -1,6 +1,6 @@
 /**
- * Everything to look at before a trade, in one answer: what the wallets hold, then what the trade itself would be judged
- * by, read by the same statements; the rest from the venue's memory.
+ * Everything to look at before a trade, in one answer: what the wallets hold, and what the trade itself would be judged
+ * by, from the same functions in the database; the rest from the venue's memory.
  */
 import { CAP_NAMES, CAPS, type MarketContext } from '@bellwether/contract';
 import {

@@ -76,7 +76,7 @@ export function askContext(
     cross join lateral (select case when ${isProved} then f.funder end as account,
       case when ${isProved} then f.eoa end as signer offset 0) e
     left join lateral (select ${columns} as positions from positions p
-      where p.is_held and p.wallet = any(w.wallets) and p.condition_id = q.condition_id offset 0) p on true
+      where p.is_held and p.wallet = any(w.wallets) and p.token_id in (q.yes_token, q.no_token) offset 0) p on true
     left join lateral (
       select count(*)::int as count, min(market_id) as market_id, min(venue) as venue,
         (array_agg(order_id) filter (where ${doubtful})) as in_doubt
