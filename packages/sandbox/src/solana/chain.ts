@@ -411,8 +411,7 @@ export class DurableChain implements LocalChain {
 
   #lineOf(term: ChainTerm): GroupCommit<Change> {
     const line = new GroupCommit<Change>({
-      commit: term.commit,
-      maxBatch: MAX_BATCH,
+      commit: (take) => term.commit(take(MAX_BATCH)),
       onFailed: (cause) => {
         term.end();
         this.#restart(cause);
