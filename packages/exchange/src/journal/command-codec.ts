@@ -4,12 +4,19 @@ import type { PublicCommand } from '../world/types.ts';
 
 /**
  * A journalled command. `speed` in thousandths; with a step only when it changes. `slots`: their number in the plan of
- * the world's founding; absent for the first plan.
+ * the world's founding; absent for the first plan. `boundedSweeps`: from this command on; absent before that release.
  */
 export type JournalCommand =
   | PublicCommand
-  | { readonly kind: 'begin'; readonly seed: string; readonly speed: number; readonly slots?: number }
-  | { readonly kind: 'step'; readonly speed?: number };
+  | {
+      readonly kind: 'begin';
+      readonly seed: string;
+      readonly speed: number;
+      readonly slots?: number;
+      readonly boundedSweeps?: true;
+    }
+  | { readonly kind: 'step'; readonly speed?: number; readonly boundedSweeps?: true }
+  | { readonly kind: 'sweep' };
 
 const AMOUNTS: ReadonlySet<string> = new Set([
   'amount',
