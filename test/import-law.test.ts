@@ -26,10 +26,14 @@ const LAW: Readonly<Record<string, Rule>> = {
   durable: { may: ['durable', 'pg', NODE] },
   protocol: { may: ['protocol', ...HASHES, 'hash-wasm', '@solana/codecs'] },
   'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
-  'exchange/world': { may: ['exchange/world', 'exchange/engine', 'contract/decimals'] },
+  // Outside the engine an amount is a bigint: nothing else may see its doubles (ADR 0027).
+  'exchange/world': {
+    may: ['exchange/world', 'exchange/engine/engine', 'contract/decimals'],
+    types: ['exchange/engine/types'],
+  },
   'exchange/journal': {
-    may: ['exchange/journal', 'exchange/engine', 'exchange/world', 'contract', 'protocol', 'durable', NODE],
-    types: ['exchange/paper-exchange'],
+    may: ['exchange/journal', 'exchange/world', 'contract', 'protocol', 'durable', NODE],
+    types: ['exchange/paper-exchange', 'exchange/engine/types'],
   },
   'exchange/doors': {
     may: ['exchange/doors', 'contract', 'protocol', 'fastify', NODE],
@@ -296,6 +300,8 @@ describe('the import law', () => {
     ['server/jobs/jobs', "import { startService } from '../service.ts';"],
     ['server/app/owners', "import { verifyRegistrationResponse } from '@simplewebauthn/server';"],
     ['exchange/engine/book', "import { randomInt } from 'crypto';"],
+    ['exchange/world/world', "import { unitsOf } from '../engine/units.ts';"],
+    ['exchange/journal/recovery', "import { EngineState } from '../engine/state.ts';"],
     ['exchange/world/world', "import { keccak_256 } from '@noble/hashes/sha3.js';"],
     ['exchange/doors/polymarket/door', "import { createSolanaRpc } from '@solana/kit';"],
     ['exchange/open-exchange', "import type { Sandbox } from '@bellwether/sandbox';"],

@@ -22,12 +22,23 @@ async function askForServer(): Promise<SharedPostgres> {
 }
 
 async function asAdmin(where: SharedPostgres, statement: string): Promise<void> {
-  const sql = openPool(socketUrl({ ...where, user: where.admin }, 'postgres'), { max: 1 });
+  const sql = openPool(adminUrl(where, 'postgres'), { max: 1 });
   try {
     await sql.unsafe(statement);
   } finally {
     await sql.end();
   }
+}
+
+const adminUrl = (where: SharedPostgres, database: string): string =>
+  socketUrl({ ...where, user: where.admin }, database);
+
+/** A superuser's pool on a database of `createTestDatabase`; closed with the file. */
+export async function openAsAdmin(databaseUrl: string): Promise<Sql> {
+  const name = /\/(\w+)\?/.exec(databaseUrl)?.[1] ?? '';
+  const sql = openPool(adminUrl(await sharedPostgres(), name), { max: 1 });
+  afterFile('pools', () => sql.end({ timeout: 1 }));
+  return sql;
 }
 
 /**

@@ -29,6 +29,8 @@ export interface SharedPostgres {
   readonly admin: string;
   /** A new cluster that was never started: a test's service starts on a copy, which is faster than initdb. */
   readonly newCluster: string;
+  /** File of the server's own messages. */
+  readonly log: string;
 }
 
 const PORT = 5432;
@@ -116,7 +118,10 @@ try {
   pid = await start();
   await waitUntilReady();
   await prepareDatabase(urlOf, 'bellwether');
-  const shared: SharedPostgres = { socketDir, port: PORT, user: DESK_ROLE, admin: ADMIN_ROLE, newCluster };
+  const shared: SharedPostgres = {
+    ...{ socketDir, port: PORT, user: DESK_ROLE, admin: ADMIN_ROLE },
+    ...{ newCluster, log },
+  };
   process.stdout.write(`${JSON.stringify(shared)}\n`);
 } catch (error) {
   console.error(error);

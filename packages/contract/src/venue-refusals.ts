@@ -46,6 +46,10 @@ export const VENUE_REFUSALS = {
     message: 'A BUY that executes at once spends at least 1 collateral.',
     fix: 'Spend at least 1 collateral.',
   },
+  size_above_maximum: {
+    message: 'The order is larger than the venue can hold: 9,007,199,254 shares, or as much collateral.',
+    fix: 'Place several smaller orders.',
+  },
   already_expired: {
     message: "The order's expiration has passed.",
     fix: 'Sign a later order.expiration, or an order without one (GTC).',

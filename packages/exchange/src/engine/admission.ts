@@ -14,65 +14,99 @@
  * 10. amount_below_minimum: a BUY that is immediate, or that would match another account, for under 1 collateral.
  * 11. insufficient_balance: a BUY needs its budget (`spend`, or floor(size × limit)) plus the fees of its immediate
  *     matches; a SELL its size in free tokens. Holds that self-trade cancels would free do not count.
- * 12. fak_no_match: no order of another account within the limit.
- * 13. fok_not_filled: not completely filled immediately, without own orders.
+ * 12. size_above_maximum: more than 2^53 − 1 micro-units of shares, or of money for a market BUY.
+ * 13. fak_no_match: no order of another account within the limit.
+ * 14. fok_not_filled: not completely filled immediately, without own orders.
  */
 import { MICRO, type Micro, PIPS } from '@bellwether/contract/decimals';
-import { budgetOf, isImmediate } from './amounts.ts';
+import { budgetOf, floorCost, isImmediate, spendsBudget } from './amounts.ts';
 import { yesPrice } from './book.ts';
-import { type Plan, planOrder } from './matching.ts';
-import type { Market } from './records.ts';
+import { AVAILABLE } from './ledger.ts';
+import type { Market } from './market.ts';
+import { planOrder, type Taking } from './matching.ts';
+import { NONE } from './orders.ts';
 import type { EngineState } from './state.ts';
 import type { NewOrder, RejectReason } from './types.ts';
+import { clampedUnits, MOST_UNITS, microOf, NOTHING, type Units } from './units.ts';
 
 /** Least amount of a BUY that takes liquidity, in micro collateral. */
 export const MIN_TAKING_BUY_MICRO = MICRO;
+const MIN_TAKING_BUY = Number(MIN_TAKING_BUY_MICRO);
 
-export type Admission =
-  | { readonly admitted: true; readonly market: Market; readonly plan: Plan }
-  | {
-      readonly admitted: false;
-      readonly reason: RejectReason;
-      readonly needed?: Micro;
-      readonly available?: Micro;
-    };
+export class Refusal {
+  readonly reason: RejectReason;
+  readonly needed: Micro | undefined;
+  readonly available: Micro | undefined;
 
-export function admit(state: EngineState, order: NewOrder): Admission {
-  if (state.orders.has(order.orderId)) return refuse('duplicate_order');
+  constructor(reason: RejectReason, needed?: Micro, available?: Micro) {
+    this.reason = reason;
+    this.needed = needed;
+    this.available = available;
+  }
+}
+
+/** An accepted order has its plan in `state.plan`. */
+export function admit(state: EngineState, order: NewOrder): Taking | Refusal {
+  if (state.orders.find(order.orderId) !== NONE) return new Refusal('duplicate_order');
   const market = state.markets.get(order.conditionId);
-  if (market === undefined) return refuse('market_not_found');
+  if (market === undefined) return new Refusal('market_not_found');
   const malformed = faultOfTerms(order, market, state.now);
-  if (malformed !== undefined) return refuse(malformed);
-  if (order.postOnly && wouldCross(order, market)) return refuse('post_only_would_cross');
+  if (malformed !== undefined) return new Refusal(malformed);
+  if (order.postOnly && wouldCross(order, market)) return new Refusal('post_only_would_cross');
 
   const isBuy = order.side === 'BUY';
-  const budget = isBuy ? budgetOf(order) : 0n;
-  const small = isBuy && budget < MIN_TAKING_BUY_MICRO;
+  const size = clampedUnits(order.size);
+  const budget = isBuy ? clampedBudget(order, size) : NOTHING;
+  const small = isBuy && budget < MIN_TAKING_BUY;
   // Before planning, which requires a positive budget.
-  if (small && isImmediate(order)) return refuse('amount_below_minimum');
-  const plan = planOrder(order, market);
-  if (small && plan.crosses) return refuse('amount_below_minimum');
+  if (small && isImmediate(order)) return new Refusal('amount_below_minimum');
+  const taking: Taking = { order, market, owner: state.ledger.find(order.account), size, budget };
+  const plan = planOrder(state, taking);
+  if (small && plan.crosses) return new Refusal('amount_below_minimum');
 
-  const account = state.ledger.accounts.get(order.account);
-  const needed = isBuy ? budget + plan.fees : order.size;
-  const available =
-    account === undefined ? 0n : isBuy ? account.available : account.freeTokens(market, order.outcome);
-  if (available < needed) return { admitted: false, reason: 'insufficient_balance', needed, available };
+  const isHuge = Number(spendsBudget(order) ? order.spend : order.size) > MOST_UNITS;
+  if (isHuge || !isCovered(state, taking)) {
+    const needed = isBuy ? budgetOf(order) + microOf(plan.fees) : order.size;
+    const available = availableTo(state, taking);
+    if (available < needed) return new Refusal('insufficient_balance', needed, available);
+    if (isHuge) return new Refusal('size_above_maximum');
+  }
 
-  if (order.timeInForce === 'FAK' && plan.filled === 0n) return refuse('fak_no_match');
-  if (order.timeInForce === 'FOK' && !plan.complete) return refuse('fok_not_filled');
-  return { admitted: true, market, plan };
+  if (order.timeInForce === 'FAK' && plan.filled === 0) return new Refusal('fak_no_match');
+  if (order.timeInForce === 'FOK' && !plan.complete) return new Refusal('fok_not_filled');
+  return taking;
 }
+
+/** Quickly; where it is false, bigints decide. */
+function isCovered({ ledger, plan }: EngineState, { order, market, owner, size, budget }: Taking): boolean {
+  if (owner === NONE) return false;
+  if (order.side === 'BUY') {
+    const needed = budget + plan.fees;
+    return needed <= MOST_UNITS && ledger.covers(owner, needed as Units);
+  }
+  return ledger.coversTokens(ledger.position(owner, market.row), order.outcome, size);
+}
+
+function availableTo({ ledger }: EngineState, { order, market, owner }: Taking): Micro {
+  if (owner === NONE) return 0n;
+  return order.side === 'BUY'
+    ? ledger.money(owner, AVAILABLE)
+    : ledger.freeTokens(ledger.position(owner, market.row), order.outcome);
+}
+
+const clampedBudget = (order: NewOrder, size: Units): Units =>
+  spendsBudget(order) ? clampedUnits(order.spend!) : floorCost(size, order.limit);
 
 /** Steps 3 to 8: the checks that need neither the book nor balances. */
 function faultOfTerms(order: NewOrder, market: Market, now: number): RejectReason | undefined {
-  const { tickSize, minOrderSize } = market.spec;
+  const { tickSize } = market.spec;
   const immediate = isImmediate(order);
   if (market.status !== 'open') return 'market_closed';
   if (order.postOnly && immediate) return 'post_only_needs_gtc_or_gtd';
   if (order.limit % tickSize !== 0) return 'price_off_tick_grid';
   if (order.limit < tickSize || order.limit > PIPS - tickSize) return 'price_out_of_range';
-  if (order.size <= 0n || (!immediate && order.size < minOrderSize)) return 'size_below_minimum';
+  const size = clampedUnits(order.size);
+  if (size <= 0 || (!immediate && size < market.minOrderSize)) return 'size_below_minimum';
   // The comparison treats a missing or invalid time as past.
   if (order.timeInForce === 'GTD' && !((order.expiresAt ?? 0) > now)) return 'already_expired';
   return undefined;
@@ -82,5 +116,3 @@ function wouldCross(order: NewOrder, market: Market): boolean {
   const opposite = market.book.sideOf(order.outcome, order.side === 'BUY' ? 'SELL' : 'BUY');
   return market.book.crosses(opposite, yesPrice(order.outcome, order.limit));
 }
-
-const refuse = (reason: RejectReason): Admission => ({ admitted: false, reason });

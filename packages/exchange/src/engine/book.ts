@@ -3,45 +3,14 @@
  * bid at 1−q), best price first and oldest first within a price. It handles neither money nor balances.
  *
  * A price has bids or asks, never both, because a book is never crossed; so both sides share one array of levels
- * indexed by tick, and each side has a bitmap of its non-empty ones. Levels are linked lists through the orders
+ * indexed by tick, and each side has a bitmap of its non-empty ones. Levels are lists through the rows of the orders
  * themselves: joining, leaving and finding the best are all O(1), or one short scan of the bitmap.
  */
 import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
-import { feeNumerator } from './amounts.ts';
+import { FeeShare } from './amounts.ts';
+import { NEXT, NONE, type Orders, PREVIOUS, REMAINING, VALUE } from './orders.ts';
 import type { Level, MarketSpec, Outcome, Side } from './types.ts';
-
-/** The fields of an order that the book needs. */
-interface Queued<Order> {
-  readonly outcome: Outcome;
-  readonly side: Side;
-  readonly level: PriceLevel<Order>;
-  remaining: Micro;
-  /** floor(remaining × limit) in micro collateral. */
-  value: Micro;
-  previous: Order | undefined;
-  next: Order | undefined;
-}
-
-/** All orders at one YES price, oldest first. Kept when empty: there are at most as many as ticks. */
-export class PriceLevel<Order> {
-  readonly index: number;
-  /** YES price in pips, and both tokens' prices as bigints. */
-  readonly pips: Pips;
-  readonly yes: bigint;
-  readonly no: bigint;
-  readonly feeNumerator: bigint;
-  size: Micro = 0n;
-  first: Order | undefined = undefined;
-  last: Order | undefined = undefined;
-
-  constructor(index: number, spec: MarketSpec) {
-    this.index = index;
-    this.pips = index * spec.tickSize;
-    this.yes = BigInt(this.pips);
-    this.no = BigInt(PIPS - this.pips);
-    this.feeNumerator = feeNumerator(spec.feeRate, spec.feeExponent, this.yes);
-  }
-}
+import { addTo, CELL, microAt, takeFrom, type Units } from './units.ts';
 
 export const yesPrice = (outcome: Outcome, price: Pips): Pips => (outcome === 'YES' ? price : PIPS - price);
 
@@ -101,37 +70,66 @@ export class BookSide {
   }
 }
 
-export class Book<Order extends Queued<Order>> {
+export class Book {
   readonly bids: BookSide;
   readonly asks: BookSide;
   /** Incremented for every order that was added, reduced by a match or removed. */
   sequence = 0;
   changedAt: number;
-  /** Collateral value of all resting orders at their limits. */
-  liquidity: Micro = 0n;
   readonly #spec: MarketSpec;
-  readonly #levels: (PriceLevel<Order> | undefined)[];
+  readonly #orders: Orders;
+  /** Oldest and newest order of each level. */
+  readonly #first: Int32Array;
+  readonly #last: Int32Array;
+  /** A cell for each level: the size that rests there. */
+  readonly #sizes: Float64Array;
+  readonly #fees: (FeeShare | undefined)[];
+  /** One cell: collateral value of all resting orders at their limits. */
+  readonly #liquidity = new Float64Array(CELL);
 
-  constructor(spec: MarketSpec, listedAt: number) {
+  constructor(spec: MarketSpec, orders: Orders, listedAt: number) {
     const ticks = PIPS / spec.tickSize;
     this.bids = new BookSide(true, ticks);
     this.asks = new BookSide(false, ticks);
     this.changedAt = listedAt;
     this.#spec = spec;
-    this.#levels = new Array(ticks + 1).fill(undefined);
+    this.#orders = orders;
+    this.#first = new Int32Array(ticks + 1).fill(NONE);
+    this.#last = new Int32Array(ticks + 1).fill(NONE);
+    this.#sizes = new Float64Array(CELL * (ticks + 1));
+    this.#fees = new Array(ticks + 1).fill(undefined);
   }
 
-  level(pips: Pips): PriceLevel<Order> {
-    return this.levelAt(pips / this.#spec.tickSize);
+  get liquidity(): Micro {
+    return microAt(this.#liquidity, 0);
   }
 
-  levelAt(index: number): PriceLevel<Order> {
-    let level = this.#levels[index];
-    if (level === undefined) {
-      level = new PriceLevel<Order>(index, this.#spec);
-      this.#levels[index] = level;
+  tickOf(yesPrice: Pips): number {
+    return yesPrice / this.#spec.tickSize;
+  }
+
+  /** YES price of a level. */
+  priceAt(tick: number): Pips {
+    return tick * this.#spec.tickSize;
+  }
+
+  /** The oldest order of a level, or NONE. */
+  firstAt(tick: number): number {
+    return this.#first[tick]!;
+  }
+
+  sizeAt(tick: number): Micro {
+    return microAt(this.#sizes, CELL * tick);
+  }
+
+  /** The share of a fill that its taker pays at a level; the same for both outcomes. */
+  feeAt(tick: number): FeeShare {
+    let share = this.#fees[tick];
+    if (share === undefined) {
+      share = new FeeShare(this.#spec.feeRate, this.#spec.feeExponent, this.priceAt(tick));
+      this.#fees[tick] = share;
     }
-    return level;
+    return share;
   }
 
   sideOf(outcome: Outcome, side: Side): BookSide {
@@ -140,69 +138,78 @@ export class Book<Order extends Queued<Order>> {
 
   /** True when an order at YES price `pips` would match the best of `opposite`. */
   crosses(opposite: BookSide, pips: Pips): boolean {
-    if (opposite.best === -1) return false;
-    const best = opposite.best * this.#spec.tickSize;
+    if (opposite.best === NONE) return false;
+    const best = this.priceAt(opposite.best);
     return opposite.bids ? best >= pips : best <= pips;
   }
 
   /** Puts an order at the back of its level. `value` is floor(remaining × limit). */
-  add(order: Order, value: Micro, at: number): void {
-    const level = order.level;
-    order.value = value;
-    order.previous = level.last;
-    if (level.last === undefined) {
-      level.first = order;
-      this.sideOf(order.outcome, order.side).add(level.index);
+  add(order: number, value: Units, at: number): void {
+    const orders = this.#orders;
+    const tick = orders.tick(order);
+    const last = this.#last[tick]!;
+    orders.setAmount(order, VALUE, value);
+    orders.setLink(order, PREVIOUS, last);
+    if (last === NONE) {
+      this.#first[tick] = order;
+      this.#sideOf(order).add(tick);
     } else {
-      level.last.next = order;
+      orders.setLink(last, NEXT, order);
     }
-    level.last = order;
-    level.size += order.remaining;
-    this.#changed(value, at);
+    this.#last[tick] = order;
+    addTo(this.#sizes, CELL * tick, orders.amount(order, REMAINING));
+    addTo(this.#liquidity, 0, value);
+    this.#changed(at);
   }
 
-  /** Reduces an order by `size`; it keeps its place in the queue. `value` is its new value. */
-  reduce(order: Order, size: Micro, value: Micro, at: number): void {
-    const change = value - order.value;
-    order.remaining -= size;
-    order.level.size -= size;
-    order.value = value;
-    this.#changed(change, at);
+  /** Reduces an order by `size`; it keeps its place in the queue. `value` is its new, smaller value. */
+  reduce(order: number, size: Units, value: Units, at: number): void {
+    const orders = this.#orders;
+    const released = (orders.amount(order, VALUE) - value) as Units;
+    orders.setAmount(order, REMAINING, (orders.amount(order, REMAINING) - size) as Units);
+    orders.setAmount(order, VALUE, value);
+    takeFrom(this.#sizes, CELL * orders.tick(order), size, 'the size of a level');
+    takeFrom(this.#liquidity, 0, released, 'liquidity');
+    this.#changed(at);
   }
 
-  remove(order: Order, at: number): void {
-    const level = order.level;
-    if (order.previous === undefined) level.first = order.next;
-    else order.previous.next = order.next;
-    if (order.next === undefined) level.last = order.previous;
-    else order.next.previous = order.previous;
-    order.previous = undefined;
-    order.next = undefined;
-    level.size -= order.remaining;
-    if (level.first === undefined) this.sideOf(order.outcome, order.side).remove(level.index);
-    this.#changed(-order.value, at);
+  remove(order: number, at: number): void {
+    const orders = this.#orders;
+    const tick = orders.tick(order);
+    const previous = orders.link(order, PREVIOUS);
+    const next = orders.link(order, NEXT);
+    if (previous === NONE) this.#first[tick] = next;
+    else orders.setLink(previous, NEXT, next);
+    if (next === NONE) this.#last[tick] = previous;
+    else orders.setLink(next, PREVIOUS, previous);
+    takeFrom(this.#sizes, CELL * tick, orders.amount(order, REMAINING), 'the size of a level');
+    takeFrom(this.#liquidity, 0, orders.amount(order, VALUE), 'liquidity');
+    if (this.#first[tick] === NONE) this.#sideOf(order).remove(tick);
+    this.#changed(at);
   }
 
   /** Every resting order of a side, best price first, oldest first. */
-  *orders(side: BookSide): Generator<Order> {
-    for (let index = side.best; index !== -1; index = side.worseThan(index)) {
-      for (let order = this.levelAt(index).first; order !== undefined; order = order.next) yield order;
+  *orders(side: BookSide): Generator<number> {
+    for (let tick = side.best; tick !== NONE; tick = side.worseThan(tick)) {
+      for (let order = this.#first[tick]!; order !== NONE; order = this.#orders.link(order, NEXT))
+        yield order;
     }
   }
 
   /** Up to `depth` levels, best first, in the prices of `outcome`. */
   view(side: BookSide, outcome: Outcome, depth: number): Level[] {
     const levels: Level[] = [];
-    for (let index = side.best; index !== -1 && levels.length < depth; index = side.worseThan(index)) {
-      const level = this.levelAt(index);
-      levels.push([yesPrice(outcome, level.pips), level.size]);
-    }
+    for (let tick = side.best; tick !== NONE && levels.length < depth; tick = side.worseThan(tick))
+      levels.push([yesPrice(outcome, this.priceAt(tick)), this.sizeAt(tick)]);
     return levels;
   }
 
-  #changed(liquidity: Micro, at: number): void {
+  #sideOf(order: number): BookSide {
+    return this.sideOf(this.#orders.outcome(order), this.#orders.side(order));
+  }
+
+  #changed(at: number): void {
     this.sequence += 1;
     this.changedAt = at;
-    this.liquidity += liquidity;
   }
 }

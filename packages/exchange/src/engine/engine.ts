@@ -25,11 +25,14 @@
  * immediately. After every command, collateral available + held + backing of open sets + fees equals the deposits.
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import { admit } from './admission.ts';
-import type { BookSide } from './book.ts';
+import { admit, Refusal } from './admission.ts';
+import { type BookSide, yesPrice } from './book.ts';
 import { checkConservation } from './conservation.ts';
-import { executePlan, type Plan } from './matching.ts';
-import { Market, type MarketStatus, RestingOrder } from './records.ts';
+import { AVAILABLE } from './ledger.ts';
+import { type Market, type MarketStatus, NO_SUPPLY, VOLUME, YES_SUPPLY } from './market.ts';
+import { executePlan } from './matching.ts';
+import { COST, FEES, FILLED, NONE } from './orders.ts';
+import type { Plan } from './plan.ts';
 import { finish, rest } from './resting.ts';
 import { redeem, splitOrMerge } from './sets.ts';
 import { decodeState, encodeState } from './snapshot.ts';
@@ -49,9 +52,10 @@ import type {
   Outcome,
   Payout,
 } from './types.ts';
-import { accountView, bookView, compareOpenOrders, openOrderView } from './views.ts';
+import { isEmpty, microAt, microOf } from './units.ts';
+import { accountView, bookView, openOrderView, openOrderViews } from './views.ts';
 
-export type { MarketStatus } from './records.ts';
+export type { MarketStatus } from './market.ts';
 
 export class Engine {
   #state = new EngineState();
@@ -69,11 +73,11 @@ export class Engine {
     // Built before any change, because only this step can throw because of a caller's bug.
     const listing =
       command.kind === 'list' && !state.markets.has(command.market.conditionId)
-        ? new Market(command.market, at)
+        ? state.newMarket(command.market, at)
         : undefined;
     state.now = at;
     const events: EngineEvent[] = [];
-    for (let due = state.expiry.due(at); due !== undefined; due = state.expiry.due(at))
+    for (let due = state.expiry.due(at); due !== NONE; due = state.expiry.due(at))
       finish(state, due, 'expired', events);
     switch (command.kind) {
       case 'place':
@@ -86,7 +90,7 @@ export class Engine {
         events.push(deposit(state, command.account, command.amount));
         break;
       case 'list':
-        events.push(list(state, command.market.conditionId, listing));
+        events.push(list(state, listing));
         break;
       case 'split':
       case 'merge':
@@ -133,18 +137,33 @@ export class Engine {
 
   /** Zeros for an unknown account. */
   account(id: AccountId): AccountView {
-    return accountView(id, this.#state.ledger.accounts.get(id));
+    return accountView(this.#state, id);
+  }
+
+  /** Free collateral, without the view of a whole account. */
+  available(id: AccountId): Micro {
+    const { ledger } = this.#state;
+    const account = ledger.find(id);
+    return account === NONE ? 0n : ledger.money(account, AVAILABLE);
+  }
+
+  /** Free tokens of one market, without the view of a whole account. */
+  freeTokens(id: AccountId, conditionId: ConditionId, outcome: Outcome): Micro {
+    const { ledger, markets } = this.#state;
+    const account = ledger.find(id);
+    const market = markets.get(conditionId);
+    if (account === NONE || market === undefined) return 0n;
+    return ledger.freeTokens(ledger.position(account, market.row), outcome);
   }
 
   openOrder(id: OrderId): OpenOrder | undefined {
-    const order = this.#state.orders.get(id);
-    return order === undefined ? undefined : openOrderView(order);
+    const order = this.#state.orders.find(id);
+    return order === NONE ? undefined : openOrderView(this.#state, order);
   }
 
   /** Oldest first; orders of the same time by id. */
   openOrders(id: AccountId): OpenOrder[] {
-    const account = this.#state.ledger.accounts.get(id);
-    return account === undefined ? [] : Array.from(account.orders(), openOrderView).sort(compareOpenOrders);
+    return openOrderViews(this.#state, id);
   }
 
   marketSpec(conditionId: ConditionId): MarketSpec | undefined {
@@ -161,7 +180,8 @@ export class Engine {
 
   /** Collateral traded (the takers' costs, fees apart); 0n for an unknown market. */
   volume(conditionId: ConditionId): Micro {
-    return this.#state.markets.get(conditionId)?.volume ?? 0n;
+    const market = this.#state.markets.get(conditionId);
+    return market === undefined ? 0n : microAt(market.totals, VOLUME);
   }
 
   /** Collateral value of the resting orders, each at its own limit; 0n for an unknown market. */
@@ -171,7 +191,7 @@ export class Engine {
 
   /** Taker fees, and the rounding remainders of HALF redemptions. */
   fees(): Micro {
-    return this.#state.ledger.fees;
+    return microAt(this.#state.ledger.fees, 0);
   }
 
   /** Time of the last command. */
@@ -185,8 +205,10 @@ export class Engine {
    */
   archive(conditionId: ConditionId): boolean {
     const market = this.#state.markets.get(conditionId);
-    if (market?.status !== 'resolved' || market.yesSupply > 0n || market.noSupply > 0n) return false;
-    return this.#state.markets.delete(conditionId);
+    if (market?.status !== 'resolved') return false;
+    if (!isEmpty(market.totals, YES_SUPPLY) || !isEmpty(market.totals, NO_SUPPLY)) return false;
+    this.#state.unlist(market);
+    return true;
   }
 
   /** Canonical bytes: equal states give equal bytes, independent of their history. */
@@ -210,53 +232,64 @@ export class Engine {
 
 function deposit(state: EngineState, id: AccountId, amount: Micro): EngineEvent {
   if (amount <= 0n) return { kind: 'refused', command: 'deposit', reason: 'amount_not_positive' };
-  state.ledger.open(id).credit(amount);
+  state.ledger.changeMoney(state.ledger.open(id), amount);
   state.ledger.deposits += amount;
   return { kind: 'deposited', account: id, amount };
 }
 
-function list(state: EngineState, conditionId: ConditionId, market: Market | undefined): EngineEvent {
+function list(state: EngineState, market: Market | undefined): EngineEvent {
   if (market === undefined) return { kind: 'refused', command: 'list', reason: 'market_exists' };
-  state.markets.set(conditionId, market);
-  return { kind: 'market_listed', conditionId };
+  state.list(market);
+  return { kind: 'market_listed', conditionId: market.spec.conditionId };
 }
 
 function place(state: EngineState, order: NewOrder, events: EngineEvent[]): void {
   const { orderId, account, conditionId } = order;
-  const admission = admit(state, order);
-  if (!admission.admitted) {
-    const { reason, needed, available } = admission;
-    events.push({
-      kind: 'order_rejected',
-      orderId,
-      account,
-      conditionId,
-      reason,
-      ...(needed === undefined ? {} : { needed }),
-      ...(available === undefined ? {} : { available }),
-    });
+  const taking = admit(state, order);
+  if (taking instanceof Refusal) {
+    events.push(rejected(order, taking));
     return;
   }
-  const { market, plan } = admission;
+  const { market, size } = taking;
+  const { plan, orders } = state;
   events.push({ kind: 'order_accepted', orderId, account, conditionId });
-  const owner = state.ledger.open(account);
-  if (plan.steps.length > 0) executePlan(state, { order, owner, market, plan }, events);
+  const owner = taking.owner === NONE ? state.ledger.open(account) : taking.owner;
+  if (plan.length > 0) executePlan(state, { ...taking, owner }, events);
   if (plan.complete || order.timeInForce === 'FAK') {
     events.push(takerDone(order, plan));
     return;
   }
-  const resting = new RestingOrder(order, { owner, market, acceptedAt: state.now });
-  resting.filled = plan.filled;
-  resting.cost = plan.cost;
-  resting.fees = plan.fees;
-  resting.remaining = plan.remaining;
+  const resting = orders.add(order, {
+    owner,
+    market: market.row,
+    tick: market.book.tickOf(yesPrice(order.outcome, order.limit)),
+    size,
+    remaining: plan.remaining,
+    acceptedAt: state.now,
+  });
+  orders.setAmount(resting, FILLED, plan.filled);
+  orders.setAmount(resting, COST, plan.cost);
+  orders.setAmount(resting, FEES, plan.fees);
   rest(state, resting);
+}
+
+function rejected(order: NewOrder, { reason, needed, available }: Refusal): EngineEvent {
+  const { orderId, account, conditionId } = order;
+  return {
+    kind: 'order_rejected',
+    orderId,
+    account,
+    conditionId,
+    reason,
+    ...(needed === undefined ? {} : { needed }),
+    ...(available === undefined ? {} : { available }),
+  };
 }
 
 /** `remaining` is 0n for a market BUY that received more than its size. */
 function takerDone(order: NewOrder, plan: Plan): EngineEvent {
   const { orderId, account, conditionId, size } = order;
-  const { filled, cost, fees } = plan;
+  const filled = microOf(plan.filled);
   return {
     kind: 'order_done',
     orderId,
@@ -265,8 +298,8 @@ function takerDone(order: NewOrder, plan: Plan): EngineEvent {
     reason: plan.complete ? 'filled' : 'killed',
     filled,
     remaining: filled < size ? size - filled : 0n,
-    cost,
-    fees,
+    cost: microOf(plan.cost),
+    fees: microOf(plan.fees),
   };
 }
 
@@ -276,9 +309,10 @@ function cancel(
   orderIds: readonly OrderId[],
   events: EngineEvent[],
 ): void {
+  const { orders, ledger } = state;
   for (const orderId of orderIds) {
-    const order = state.orders.get(orderId);
-    if (order === undefined || order.owner.id !== account)
+    const order = orders.find(orderId);
+    if (order === NONE || ledger.id(orders.owner(order)) !== account)
       events.push({ kind: 'cancel_refused', orderId, reason: 'order_not_found' });
     else finish(state, order, 'canceled', events);
   }
@@ -326,5 +360,5 @@ function sweep(
   reason: DoneReason,
   events: EngineEvent[],
 ): void {
-  while (side.best !== -1) finish(state, market.book.levelAt(side.best).first!, reason, events);
+  while (side.best !== -1) finish(state, market.book.firstAt(side.best), reason, events);
 }

@@ -18,195 +18,189 @@
  * (it goes on past `size` while money is left); any other order has reached `size`, or has used up its money as
  * above. A FOK must become complete; an FAK must match at least one order.
  *
+ * Exactness. An order's filled size, cost and fees are each at most its size, or for a market BUY the size is bounded
+ * here: it never receives more than 2^53 − 1 micro-shares.
+ *
  * Own orders on the way are skipped, do not count, and are cancelled when (and only when) the incoming order is
  * accepted. Own orders that the walk does not reach stay.
  */
-import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
-import { affordable, budgetOf, feeOf, floorCost, spendsBudget, takerCost } from './amounts.ts';
-import { isBid, type PriceLevel, yesPrice } from './book.ts';
-import type { Account, Market, RestingOrder } from './records.ts';
+import { PIPS, type Pips } from '@bellwether/contract/decimals';
+import { affordable, floorCost, spendsBudget, takerCost } from './amounts.ts';
+import { isBid, yesPrice } from './book.ts';
+import { type Market, VOLUME } from './market.ts';
+import { NEXT, NONE, REMAINING } from './orders.ts';
+import type { Plan, Step } from './plan.ts';
 import { fillMaker, finish } from './resting.ts';
 import type { EngineState } from './state.ts';
 import type { EngineEvent, MatchKind, NewOrder } from './types.ts';
+import { addTo, least, MOST_UNITS, microOf, minus, NOTHING, plus, type Units } from './units.ts';
 
-/** One resting order on the way. `size` 0n: it belongs to the same account and will be cancelled. */
-export interface Step {
-  readonly maker: RestingOrder;
-  readonly kind: MatchKind;
-  readonly size: Micro;
-  /** The maker's side, and the taker's before the fee. */
-  readonly makerCost: Micro;
-  readonly takerCost: Micro;
-  readonly fee: Micro;
+/** An order that is being placed. */
+export interface Taking {
+  readonly order: NewOrder;
+  readonly market: Market;
+  /** Row of its account; NONE for an account that the engine does not know yet. */
+  readonly owner: number;
+  readonly size: Units;
+  /** Of a BUY. */
+  readonly budget: Units;
 }
 
-/** The complete immediate outcome of an order. */
-export interface Plan {
-  readonly steps: readonly Step[];
-  /** True when the order matches another account's order within its limit. */
-  readonly crosses: boolean;
-  readonly complete: boolean;
-  readonly filled: Micro;
-  readonly cost: Micro;
-  readonly fees: Micro;
-  /** Micro-shares that can rest, or would be killed; 0n when complete. */
-  readonly remaining: Micro;
-}
-
-const NO_STEPS: readonly Step[] = [];
-
-export function planOrder(order: NewOrder, market: Market): Plan {
+/** Writes `state.plan`. */
+export function planOrder(state: EngineState, taking: Taking): Plan {
+  const { plan } = state;
+  const { order, market, size } = taking;
+  plan.reset(size);
   const { book } = market;
   const opposite = book.sideOf(order.outcome, order.side === 'BUY' ? 'SELL' : 'BUY');
   const limit = yesPrice(order.outcome, order.limit);
-  if (!book.crosses(opposite, limit))
-    return {
-      steps: NO_STEPS,
-      crosses: false,
-      complete: false,
-      filled: 0n,
-      cost: 0n,
-      fees: 0n,
-      remaining: order.size,
-    };
-  const walk = new Walk(order, market);
-  for (let index = opposite.best; index !== -1; index = opposite.worseThan(index)) {
-    const level = book.levelAt(index);
-    if (opposite.bids ? level.pips < limit : level.pips > limit) break;
-    if (!walk.take(level)) break;
+  if (!book.crosses(opposite, limit)) return plan;
+  const walk = new Walk(state, taking);
+  for (let tick = opposite.best; tick !== NONE; tick = opposite.worseThan(tick)) {
+    const price = book.priceAt(tick);
+    if (opposite.bids ? price < limit : price > limit) break;
+    if (!walk.take(tick)) break;
   }
-  return walk.plan();
+  walk.end();
+  return plan;
 }
 
 class Walk {
-  readonly #order: NewOrder;
-  readonly #market: Market;
+  readonly #state: EngineState;
+  readonly #taking: Taking;
+  readonly #plan: Plan;
   readonly #isBuy: boolean;
   readonly #bySize: boolean;
-  readonly #steps: Step[] = [];
-  #crosses = false;
   /** The budget is used up and ended the order. */
   #exhausted = false;
   /** Shares still wanted (by size) and money still to spend (BUY). */
-  #wanted: Micro;
-  #budget: Micro;
-  #filled: Micro = 0n;
-  #cost: Micro = 0n;
-  #fees: Micro = 0n;
+  #wanted: Units;
+  #budget: Units;
 
-  constructor(order: NewOrder, market: Market) {
-    this.#order = order;
-    this.#market = market;
-    this.#isBuy = order.side === 'BUY';
-    this.#bySize = !spendsBudget(order);
-    this.#wanted = order.size;
-    this.#budget = this.#isBuy ? budgetOf(order) : 0n;
+  constructor(state: EngineState, taking: Taking) {
+    this.#state = state;
+    this.#taking = taking;
+    this.#plan = state.plan;
+    this.#isBuy = taking.order.side === 'BUY';
+    this.#bySize = !spendsBudget(taking.order);
+    // A market BUY goes on past its size.
+    this.#wanted = this.#bySize ? taking.size : MOST_UNITS;
+    this.#budget = taking.budget;
   }
 
   /** Takes what it can of a level; false when the walk is over. */
-  take(level: PriceLevel<RestingOrder>): boolean {
-    for (let maker = level.first; maker !== undefined; maker = maker.next) {
-      if (this.#bySize ? this.#wanted === 0n : this.#budget === 0n) return false;
-      if (maker.owner.id === this.#order.account) {
-        this.#steps.push({ maker, kind: 'COMPLEMENTARY', size: 0n, makerCost: 0n, takerCost: 0n, fee: 0n });
+  take(tick: number): boolean {
+    const { orders } = this.#state;
+    const { owner, market } = this.#taking;
+    for (let maker = market.book.firstAt(tick); maker !== NONE; maker = orders.link(maker, NEXT)) {
+      if (this.#wanted === 0 || (!this.#bySize && this.#budget === 0)) return false;
+      if (orders.owner(maker) === owner) {
+        this.#add(maker, 'COMPLEMENTARY', NOTHING);
         continue;
       }
-      this.#crosses = true;
-      this.#match(maker, level);
+      this.#plan.crosses = true;
+      this.#match(maker, tick);
       if (this.#exhausted) return false;
     }
     return true;
   }
 
-  #match(maker: RestingOrder, level: PriceLevel<RestingOrder>): void {
-    const kind = maker.outcome === this.#order.outcome ? 'COMPLEMENTARY' : this.#isBuy ? 'MINT' : 'MERGE';
-    let size = maker.remaining;
-    if (this.#bySize && this.#wanted < size) size = this.#wanted;
+  #match(maker: number, tick: number): void {
+    const { order, market } = this.#taking;
+    const { orders } = this.#state;
+    const kind = orders.outcome(maker) === order.outcome ? 'COMPLEMENTARY' : this.#isBuy ? 'MINT' : 'MERGE';
+    let size = least(orders.amount(maker, REMAINING), this.#wanted);
     if (this.#isBuy) {
-      const most = affordable(kind, this.#budget, this.#order.outcome === 'YES' ? level.yes : level.no);
+      const most = affordable(kind, this.#budget, yesPrice(order.outcome, market.book.priceAt(tick)));
       if (most < size) {
         size = most;
         this.#exhausted = true;
-        if (size === 0n) return;
+        if (size === 0) return;
       }
     }
-    const makerCost = floorCost(size, maker.price);
-    const cost = takerCost(kind, size, makerCost);
-    let fee = feeOf(size, level.feeNumerator, this.#market.feeDenominator);
-    if (this.#isBuy) this.#budget -= cost;
-    else if (fee > cost) fee = cost;
-    if (this.#bySize) this.#wanted -= size;
-    this.#filled += size;
-    this.#cost += cost;
-    this.#fees += fee;
-    this.#steps.push({ maker, kind, size, makerCost, takerCost: cost, fee });
+    const step = this.#add(maker, kind, size);
+    step.makerCost = floorCost(size, orders.limit(maker));
+    step.takerCost = takerCost(kind, size, step.makerCost);
+    step.fee = market.book.feeAt(tick).of(size);
+    if (this.#isBuy) this.#budget = minus(this.#budget, step.takerCost);
+    else step.fee = least(step.fee, step.takerCost);
+    this.#wanted = minus(this.#wanted, size);
+    const plan = this.#plan;
+    plan.filled = plus(plan.filled, size);
+    plan.cost = plus(plan.cost, step.takerCost);
+    plan.fees = plus(plan.fees, step.fee);
   }
 
-  plan(): Plan {
-    const complete = this.#bySize
-      ? this.#wanted === 0n || this.#exhausted
-      : this.#budget === 0n || this.#filled >= this.#order.size;
-    return {
-      steps: this.#steps,
-      crosses: this.#crosses,
-      complete,
-      filled: this.#filled,
-      cost: this.#cost,
-      fees: this.#fees,
-      remaining: complete ? 0n : this.#remaining(),
-    };
+  #add(maker: number, kind: MatchKind, size: Units): Step {
+    const step = this.#plan.next();
+    step.maker = maker;
+    step.kind = kind;
+    step.size = size;
+    return step;
+  }
+
+  /** Completes the plan. */
+  end(): void {
+    const plan = this.#plan;
+    plan.complete = this.#bySize
+      ? this.#wanted === 0 || this.#exhausted
+      : this.#budget === 0 || plan.filled >= this.#taking.size;
+    plan.remaining = plan.complete ? NOTHING : this.#remaining();
   }
 
   /** The size that may rest: at most what the budget covers at the limit, see the top of the file. */
-  #remaining(): Micro {
-    if (!this.#isBuy || !this.#bySize) return this.#wanted;
-    const covered = affordable('COMPLEMENTARY', this.#budget, BigInt(this.#order.limit));
-    return covered < this.#wanted ? covered : this.#wanted;
+  #remaining(): Units {
+    const { order, size } = this.#taking;
+    // Of a market BUY nothing rests.
+    if (!this.#bySize) return size;
+    if (!this.#isBuy) return this.#wanted;
+    return least(affordable('COMPLEMENTARY', this.#budget, order.limit), this.#wanted);
   }
 }
 
-/** Executes a plan: for each step the taker's fill, the maker's fill, and the end of a complete maker. */
-export function executePlan(
-  state: EngineState,
-  taking: { readonly order: NewOrder; readonly owner: Account; readonly market: Market; readonly plan: Plan },
-  events: EngineEvent[],
-): void {
-  for (const step of taking.plan.steps) {
-    if (step.size === 0n) {
+/** Executes the plan: for each step the taker's fill, the maker's fill, and the end of a complete maker. */
+export function executePlan(state: EngineState, taking: Taking, events: EngineEvent[]): void {
+  const { plan } = state;
+  const { order, market } = taking;
+  for (let index = 0; index < plan.length; index += 1) {
+    const step = plan.steps[index]!;
+    if (step.size === 0) {
       finish(state, step.maker, 'self_trade', events);
       continue;
     }
     state.lastMatchId += 1;
-    pushFills(state.lastMatchId, taking.order, step, events);
+    pushFills(state, order, step, events);
     settleTaker(state, taking, step);
-    if (step.kind === 'MINT') taking.market.changeSets(step.size);
-    else if (step.kind === 'MERGE') taking.market.changeSets(-step.size);
-    taking.market.volume += step.takerCost;
-    taking.market.lastTrade = step.maker.level.pips;
-    taking.market.lastTakerSide = isBid(taking.order.outcome, taking.order.side) ? 'BUY' : 'SELL';
-    fillMaker(state, step.maker, { size: step.size, cost: step.makerCost }, events);
+    if (step.kind === 'MINT') market.makeSets(step.size);
+    else if (step.kind === 'MERGE') market.unwindSets(step.size);
+    addTo(market.totals, VOLUME, step.takerCost);
+    market.lastTrade = market.book.priceAt(state.orders.tick(step.maker));
+    market.lastTakerSide = isBid(order.outcome, order.side) ? 'BUY' : 'SELL';
+    fillMaker(state, step, events);
   }
 }
 
-function settleTaker(
-  state: EngineState,
-  taking: { readonly order: NewOrder; readonly owner: Account; readonly market: Market },
-  step: Step,
-): void {
-  const { order, owner, market } = taking;
+function settleTaker(state: EngineState, { order, owner, market }: Taking, step: Step): void {
+  const { ledger } = state;
   if (order.side === 'BUY') {
-    owner.credit(-(step.takerCost + step.fee));
-    owner.creditTokens(market, order.outcome, step.size);
+    ledger.debit(owner, step.takerCost);
+    ledger.debit(owner, step.fee);
+    ledger.creditTokens(owner, market.row, order.outcome, step.size);
   } else {
-    owner.creditTokens(market, order.outcome, -step.size);
-    owner.credit(step.takerCost - step.fee);
+    ledger.debitTokens(owner, market.row, order.outcome, step.size);
+    ledger.credit(owner, minus(step.takerCost, step.fee));
   }
-  state.ledger.fees += step.fee;
+  addTo(ledger.fees, 0, step.fee);
 }
 
-function pushFills(matchId: number, order: NewOrder, step: Step, events: EngineEvent[]): void {
-  const { maker, kind, size } = step;
-  const price: Pips = maker.outcome === order.outcome ? maker.limit : PIPS - maker.limit;
+function pushFills(state: EngineState, order: NewOrder, step: Step, events: EngineEvent[]): void {
+  const { orders, ledger, lastMatchId: matchId } = state;
+  const { maker, kind } = step;
+  const limit = orders.limit(maker);
+  const outcome = orders.outcome(maker);
+  const price: Pips = outcome === order.outcome ? limit : PIPS - limit;
+  const size = microOf(step.size);
+  const makerCost = microOf(step.makerCost);
   events.push(
     {
       kind: 'fill',
@@ -220,22 +214,22 @@ function pushFills(matchId: number, order: NewOrder, step: Step, events: EngineE
       side: order.side,
       price,
       size,
-      cost: step.takerCost,
-      fee: step.fee,
+      cost: kind === 'COMPLEMENTARY' ? makerCost : microOf(step.takerCost),
+      fee: microOf(step.fee),
     },
     {
       kind: 'fill',
-      orderId: maker.orderId,
-      account: maker.owner.id,
+      orderId: orders.id(maker),
+      account: ledger.id(orders.owner(maker)),
       conditionId: order.conditionId,
       matchId,
       matchKind: kind,
       liquidity: 'maker',
-      outcome: maker.outcome,
-      side: maker.side,
-      price: maker.limit,
+      outcome,
+      side: orders.side(maker),
+      price: limit,
       size,
-      cost: step.makerCost,
+      cost: makerCost,
       fee: 0n,
     },
   );

@@ -1,87 +1,105 @@
 /**
  * Adds and removes resting orders: the only place that keeps book, owner, expiry queue and holds consistent.
  */
-import type { Micro } from '@bellwether/contract/decimals';
 import { floorCost } from './amounts.ts';
-import type { RestingOrder } from './records.ts';
+import { COST, FEES, FILLED, NONE, OWNERS_NEXT, OWNERS_PREVIOUS, REMAINING, SIZE, VALUE } from './orders.ts';
+import type { Step } from './plan.ts';
 import type { EngineState } from './state.ts';
 import type { DoneReason, EngineEvent } from './types.ts';
+import { microOf, minus, plus, type Units } from './units.ts';
 
 /** Puts an order on its book and holds its collateral or tokens. */
-export function rest(state: EngineState, order: RestingOrder): void {
-  const value = floorCost(order.remaining, order.price);
-  order.market.book.add(order, value, state.now);
+export function rest(state: EngineState, order: number): void {
+  const { orders, ledger } = state;
+  const remaining = orders.amount(order, REMAINING);
+  const value = floorCost(remaining, orders.limit(order));
+  const owner = orders.owner(order);
+  state.marketOf(orders.market(order)).book.add(order, value, state.now);
   link(state, order);
-  if (order.side === 'BUY') order.owner.hold(value);
-  else order.owner.holdTokens(order.market, order.outcome, order.remaining);
+  if (orders.isBuy(order)) ledger.hold(owner, value);
+  else ledger.holdTokens(owner, orders.market(order), orders.outcome(order), remaining);
 }
 
-/** Makes an order on a book findable by id, owner and expiry. */
-export function link(state: EngineState, order: RestingOrder): void {
-  state.orders.set(order.orderId, order);
-  order.owner.addOrder(order);
-  if (order.expiresAt !== undefined) state.expiry.add(order);
+/** Makes an order on a book findable by owner and expiry. */
+export function link(state: EngineState, order: number): void {
+  const { orders, ledger } = state;
+  const owner = orders.owner(order);
+  const next = ledger.firstOrder(owner);
+  orders.setLink(order, OWNERS_NEXT, next);
+  if (next !== NONE) orders.setLink(next, OWNERS_PREVIOUS, order);
+  ledger.setFirstOrder(owner, order);
+  if (orders.isGtd(order)) state.expiry.add(order);
 }
 
 /** Removes an order from its book, releases its hold, and records the reason. */
-export function finish(
-  state: EngineState,
-  order: RestingOrder,
-  reason: DoneReason,
-  events: EngineEvent[],
-): void {
-  unlink(state, order);
-  if (order.side === 'BUY') order.owner.hold(-order.value);
-  else if (order.remaining > 0n) order.owner.holdTokens(order.market, order.outcome, -order.remaining);
-  events.push(doneEvent(order, reason));
+export function finish(state: EngineState, order: number, reason: DoneReason, events: EngineEvent[]): void {
+  const { orders, ledger } = state;
+  const owner = orders.owner(order);
+  if (orders.isBuy(order)) {
+    const value = orders.amount(order, VALUE);
+    ledger.endHold(owner, value);
+    ledger.credit(owner, value);
+  } else {
+    ledger.releaseTokens(owner, orders.market(order), orders.outcome(order), orders.amount(order, REMAINING));
+  }
+  unlink(state, order, reason, events);
 }
 
 /**
- * The maker's part of a match: `size` at exactly its limit. A BUY pays out of its hold, and the excess hold of the
+ * The maker's part of a match, at exactly its limit. A BUY pays out of its hold, and the excess hold of the
  * smaller rest is released; tokens and proceeds move immediately. A completely filled order is removed.
  */
-export function fillMaker(
-  state: EngineState,
-  order: RestingOrder,
-  fill: { readonly size: Micro; readonly cost: Micro },
-  events: EngineEvent[],
-): void {
-  const { market, owner, outcome } = order;
-  const { size, cost } = fill;
-  const value = floorCost(order.remaining - size, order.price);
-  if (order.side === 'BUY') {
-    owner.payFromHold(order.value - value, cost);
-    owner.creditTokens(market, outcome, size);
+export function fillMaker(state: EngineState, { maker, size, makerCost }: Step, events: EngineEvent[]): void {
+  const { orders, ledger } = state;
+  const owner = orders.owner(maker);
+  const market = orders.market(maker);
+  const rests = minus(orders.amount(maker, REMAINING), size);
+  const value = floorCost(rests, orders.limit(maker));
+  if (orders.isBuy(maker)) {
+    const released = minus(orders.amount(maker, VALUE), value);
+    ledger.endHold(owner, released);
+    ledger.credit(owner, minus(released, makerCost));
+    ledger.creditTokens(owner, market, orders.outcome(maker), size);
   } else {
-    owner.deliverHeld(market, outcome, size);
-    owner.credit(cost);
+    ledger.deliverTokens(owner, market, orders.outcome(maker), size);
+    ledger.credit(owner, makerCost);
   }
-  order.filled += size;
-  order.cost += cost;
-  if (order.remaining === size) {
-    unlink(state, order);
-    events.push(doneEvent(order, 'filled'));
-  } else {
-    market.book.reduce(order, size, value, state.now);
-  }
+  add(state, maker, FILLED, size);
+  add(state, maker, COST, makerCost);
+  if (rests === 0) unlink(state, maker, 'filled', events);
+  else state.marketOf(market).book.reduce(maker, size, value, state.now);
 }
 
-function unlink(state: EngineState, order: RestingOrder): void {
-  order.market.book.remove(order, state.now);
-  state.orders.delete(order.orderId);
-  order.owner.removeOrder(order);
+const add = (
+  { orders }: EngineState,
+  order: number,
+  which: typeof FILLED | typeof COST,
+  amount: Units,
+): void => orders.setAmount(order, which, plus(orders.amount(order, which), amount));
+
+function unlink(state: EngineState, order: number, reason: DoneReason, events: EngineEvent[]): void {
+  const { orders, ledger } = state;
+  const market = state.marketOf(orders.market(order));
+  const owner = orders.owner(order);
+  market.book.remove(order, state.now);
+  const previous = orders.link(order, OWNERS_PREVIOUS);
+  const next = orders.link(order, OWNERS_NEXT);
+  if (previous === NONE) ledger.setFirstOrder(owner, next);
+  else orders.setLink(previous, OWNERS_NEXT, next);
+  if (next !== NONE) orders.setLink(next, OWNERS_PREVIOUS, previous);
   state.expiry.remove(order);
+  const filled = orders.amount(order, FILLED);
+  events.push({
+    kind: 'order_done',
+    orderId: orders.id(order),
+    account: ledger.id(owner),
+    conditionId: market.spec.conditionId,
+    reason,
+    filled: microOf(filled),
+    // Never negative here: only a market BUY may receive more than its size, and that never rests.
+    remaining: microOf(minus(orders.amount(order, SIZE), filled)),
+    cost: microOf(orders.amount(order, COST)),
+    fees: microOf(orders.amount(order, FEES)),
+  });
+  orders.remove(order);
 }
-
-/** `size` less `filled` is never negative here: only a market BUY may receive more, and that never rests. */
-const doneEvent = (order: RestingOrder, reason: DoneReason): EngineEvent => ({
-  kind: 'order_done',
-  orderId: order.orderId,
-  account: order.owner.id,
-  conditionId: order.market.spec.conditionId,
-  reason,
-  filled: order.filled,
-  remaining: order.size - order.filled,
-  cost: order.cost,
-  fees: order.fees,
-});

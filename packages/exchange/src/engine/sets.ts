@@ -7,9 +7,12 @@
  * tokens) and ends at zero.
  */
 import type { Micro } from '@bellwether/contract/decimals';
-import type { Market } from './records.ts';
+import { AVAILABLE } from './ledger.ts';
+import { BACKING, type Market, NO_SUPPLY, YES_SUPPLY } from './market.ts';
+import { NONE } from './orders.ts';
 import type { EngineState } from './state.ts';
 import type { AccountId, ConditionId, EngineEvent } from './types.ts';
+import { changeMicro, microAt, setMicro } from './units.ts';
 
 type Refusal = Extract<EngineEvent, { kind: 'refused' }>;
 
@@ -32,17 +35,20 @@ export function splitOrMerge(state: EngineState, command: SetCommand): EngineEve
   if (market.status === 'resolved') return refuse('market_resolved');
   if (market.status === 'closed' && kind === 'split') return refuse('market_closed');
   if (amount <= 0n) return refuse('amount_not_positive');
-  const account = state.ledger.accounts.get(id);
-  if (account === undefined) return refuse('insufficient_balance');
+  const { ledger } = state;
+  const account = ledger.find(id);
+  if (account === NONE) return refuse('insufficient_balance');
   if (kind === 'split') {
-    if (account.available < amount) return refuse('insufficient_balance');
-  } else if (account.freeTokens(market, 'YES') < amount || account.freeTokens(market, 'NO') < amount) {
-    return refuse('insufficient_balance');
+    if (ledger.money(account, AVAILABLE) < amount) return refuse('insufficient_balance');
+  } else {
+    const position = ledger.position(account, market.row);
+    if (ledger.freeTokens(position, 'YES') < amount || ledger.freeTokens(position, 'NO') < amount)
+      return refuse('insufficient_balance');
   }
   const sets = kind === 'split' ? amount : -amount;
-  account.credit(-sets);
-  account.creditTokens(market, 'YES', sets);
-  account.creditTokens(market, 'NO', sets);
+  ledger.changeMoney(account, -sets);
+  ledger.changeTokens(account, market.row, 'YES', sets);
+  ledger.changeTokens(account, market.row, 'NO', sets);
   market.changeSets(sets);
   return { kind: kind === 'split' ? 'split' : 'merged', account: id, conditionId, amount };
 }
@@ -53,14 +59,16 @@ export function redeem(state: EngineState, id: AccountId, conditionId: Condition
   if (market === undefined) return { kind: 'refused', command: 'redeem', reason: 'market_not_found' };
   if (market.payout === undefined)
     return { kind: 'refused', command: 'redeem', reason: 'market_not_resolved' };
-  const account = state.ledger.accounts.get(id);
-  const yes = account?.freeTokens(market, 'YES') ?? 0n;
-  const no = account?.freeTokens(market, 'NO') ?? 0n;
+  const { ledger } = state;
+  const account = ledger.find(id);
+  const position = account === NONE ? NONE : ledger.position(account, market.row);
+  const yes = ledger.freeTokens(position, 'YES');
+  const no = ledger.freeTokens(position, 'NO');
   const payout = market.payout === 'HALF' ? yes / 2n + no / 2n : market.payout === 'YES' ? yes : no;
-  if (account !== undefined && yes + no > 0n) {
-    account.creditTokens(market, 'YES', -yes);
-    account.creditTokens(market, 'NO', -no);
-    account.credit(payout);
+  if (yes + no > 0n) {
+    ledger.changeTokens(account, market.row, 'YES', -yes);
+    ledger.changeTokens(account, market.row, 'NO', -no);
+    ledger.changeMoney(account, payout);
     burn(state, market, { yes, no, payout });
   }
   return { kind: 'redeemed', account: id, conditionId, yes, no, payout };
@@ -71,16 +79,18 @@ function burn(
   market: Market,
   burnt: { readonly yes: Micro; readonly no: Micro; readonly payout: Micro },
 ): void {
-  market.yesSupply -= burnt.yes;
-  market.noSupply -= burnt.no;
+  const { totals } = market;
+  changeMicro(totals, YES_SUPPLY, -burnt.yes, 'YES supply');
+  changeMicro(totals, NO_SUPPLY, -burnt.no, 'NO supply');
   const backing = backingOf(market);
-  state.ledger.fees += market.backing - burnt.payout - backing;
-  market.backing = backing;
+  changeMicro(state.ledger.fees, 0, microAt(totals, BACKING) - burnt.payout - backing, 'fees');
+  setMicro(totals, BACKING, backing, 'backing');
 }
 
 /** The required backing of a market's tokens, by its payout. */
-export function backingOf(market: Market): Micro {
-  if (market.payout === 'NO') return market.noSupply;
-  if (market.payout === 'HALF') return (market.yesSupply + market.noSupply + 1n) / 2n;
-  return market.yesSupply;
+export function backingOf({ payout, totals }: Market): Micro {
+  const [yes, no] = [microAt(totals, YES_SUPPLY), microAt(totals, NO_SUPPLY)];
+  if (payout === 'NO') return no;
+  if (payout === 'HALF') return (yes + no + 1n) / 2n;
+  return yes;
 }

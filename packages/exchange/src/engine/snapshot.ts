@@ -8,14 +8,16 @@
  */
 
 import { floorCost } from './amounts.ts';
-import type { BookSide } from './book.ts';
+import { type BookSide, yesPrice } from './book.ts';
 import { ByteReader, ByteWriter } from './byte-codec.ts';
-import type { Account } from './records.ts';
-import { Market, type MarketStatus, RestingOrder } from './records.ts';
+import { AVAILABLE } from './ledger.ts';
+import { BACKING, type Market, type MarketStatus, NO_SUPPLY, VOLUME, YES_SUPPLY } from './market.ts';
+import { COST, FEES, FILLED, NONE, REMAINING, SIZE } from './orders.ts';
 import { link } from './resting.ts';
 import { backingOf } from './sets.ts';
 import { EngineState } from './state.ts';
 import type { Outcome, Payout, Side, TimeInForce } from './types.ts';
+import { addTo, changeMicro, microAt, setMicro, type Units, unitsOf } from './units.ts';
 
 const MAGIC = 'bellwether-engine';
 const VERSION = 2;
@@ -30,41 +32,55 @@ const SIDES: readonly Side[] = ['BUY', 'SELL'];
 const TAKER_SIDES: readonly (Side | undefined)[] = [undefined, 'BUY', 'SELL'];
 const TIMES_IN_FORCE: readonly TimeInForce[] = ['GTC', 'GTD'];
 
-const byText = <Key extends string, Value>([a]: [Key, Value], [b]: [Key, Value]): number => (a < b ? -1 : 1);
-
 export function encodeState(state: EngineState): Uint8Array {
+  const { ledger } = state;
   const out = new ByteWriter();
   out.text(MAGIC);
   out.integer(VERSION);
   out.integer(state.now);
   out.integer(state.lastMatchId);
-  out.amount(state.ledger.fees);
-  out.amount(state.ledger.deposits);
+  out.amount(microAt(ledger.fees, 0));
+  out.amount(ledger.deposits);
 
-  const accounts = [...state.ledger.accounts].filter(([, account]) => !account.isEmpty).sort(byText);
-  const places = new Map<Account, number>();
-  const holders = new Map<Market, Account[]>();
+  const accounts = usedAccounts(state);
+  const places = new Int32Array(ledger.size);
+  /** Positions of each market, in the order of their accounts. */
+  const holdings = new Map<number, Holding[]>();
   out.integer(accounts.length);
-  for (const [id, account] of accounts) {
-    places.set(account, places.size);
-    out.text(id);
-    out.amount(account.available);
-    for (const market of account.positions.keys()) {
-      const list = holders.get(market);
-      if (list === undefined) holders.set(market, [account]);
-      else list.push(account);
+  for (const [place, account] of accounts.entries()) {
+    places[account] = place;
+    out.text(ledger.id(account));
+    out.amount(ledger.money(account, AVAILABLE));
+    for (let at = ledger.firstPosition(account); at !== NONE; at = ledger.nextPosition(at)) {
+      const market = ledger.marketOf(at);
+      const list = holdings.get(market);
+      if (list === undefined) holdings.set(market, [{ place, position: at }]);
+      else list.push({ place, position: at });
     }
   }
 
-  const markets = [...state.markets].sort(byText);
+  const markets = [...state.markets].sort(([a], [b]) => (a < b ? -1 : 1));
   out.integer(markets.length);
   for (const [, market] of markets) {
     encodeMarket(out, market);
-    encodePositions(out, market, holders.get(market) ?? [], places);
-    encodeOrders(out, market, market.book.bids, places);
-    encodeOrders(out, market, market.book.asks, places);
+    encodePositions(out, state, holdings.get(market.row) ?? []);
+    encodeOrders(out, state, { market, side: market.book.bids, places });
+    encodeOrders(out, state, { market, side: market.book.asks, places });
   }
   return out.bytes();
+}
+
+interface Holding {
+  readonly place: number;
+  readonly position: number;
+}
+
+/** Rows, sorted by id. */
+function usedAccounts({ ledger }: EngineState): number[] {
+  const used: number[] = [];
+  for (let account = 0; account < ledger.size; account += 1)
+    if (!ledger.isUnused(account)) used.push(account);
+  return used.sort((a, b) => (ledger.id(a) < ledger.id(b) ? -1 : 1));
 }
 
 function encodeMarket(out: ByteWriter, market: Market): void {
@@ -78,7 +94,7 @@ function encodeMarket(out: ByteWriter, market: Market): void {
   out.integer(spec.feeExponent);
   out.word(STATUSES, market.status);
   out.word(PAYOUTS, market.payout);
-  out.amount(market.volume);
+  out.amount(microAt(market.totals, VOLUME));
   out.integer(market.lastTrade ?? 0);
   out.word(TAKER_SIDES, market.lastTakerSide);
   out.integer(book.sequence);
@@ -86,47 +102,36 @@ function encodeMarket(out: ByteWriter, market: Market): void {
 }
 
 /** Free tokens only: held tokens follow from the orders. */
-function encodePositions(
-  out: ByteWriter,
-  market: Market,
-  holders: readonly Account[],
-  places: ReadonlyMap<Account, number>,
-): void {
-  const free = holders.filter((account) => {
-    const position = account.positions.get(market)!;
-    return position.yes > 0n || position.no > 0n;
-  });
+function encodePositions(out: ByteWriter, { ledger }: EngineState, holdings: readonly Holding[]): void {
+  const free = holdings.filter(
+    ({ position }) => ledger.freeTokens(position, 'YES') + ledger.freeTokens(position, 'NO') > 0n,
+  );
   out.integer(free.length);
-  for (const account of free) {
-    const position = account.positions.get(market)!;
-    out.integer(places.get(account)!);
-    out.amount(position.yes);
-    out.amount(position.no);
+  for (const { place, position } of free) {
+    out.integer(place);
+    out.amount(ledger.freeTokens(position, 'YES'));
+    out.amount(ledger.freeTokens(position, 'NO'));
   }
 }
 
 function encodeOrders(
   out: ByteWriter,
-  market: Market,
-  side: BookSide,
-  places: ReadonlyMap<Account, number>,
+  { orders }: EngineState,
+  from: { readonly market: Market; readonly side: BookSide; readonly places: Int32Array },
 ): void {
-  const orders = [...market.book.orders(side)];
-  out.integer(orders.length);
-  for (const order of orders) {
-    out.text(order.orderId);
-    out.integer(places.get(order.owner)!);
-    out.word(OUTCOMES, order.outcome);
-    out.word(SIDES, order.side);
-    out.integer(order.limit);
-    out.amount(order.size);
-    out.amount(order.remaining);
-    out.amount(order.filled);
-    out.amount(order.cost);
-    out.amount(order.fees);
-    out.word(TIMES_IN_FORCE, order.timeInForce);
-    if (order.expiresAt !== undefined) out.integer(order.expiresAt);
-    out.integer(order.acceptedAt);
+  const rows = [...from.market.book.orders(from.side)];
+  out.integer(rows.length);
+  for (const row of rows) {
+    const isGtd = orders.isGtd(row);
+    out.text(orders.id(row));
+    out.integer(from.places[orders.owner(row)]!);
+    out.word(OUTCOMES, orders.outcome(row));
+    out.word(SIDES, orders.side(row));
+    out.integer(orders.limit(row));
+    for (const amount of [SIZE, REMAINING, FILLED, COST, FEES]) out.integer(orders.amount(row, amount));
+    out.word(TIMES_IN_FORCE, isGtd ? 'GTD' : 'GTC');
+    if (isGtd) out.integer(orders.expiresAt(row));
+    out.integer(orders.acceptedAt(row));
   }
 }
 
@@ -140,13 +145,13 @@ export function decodeState(bytes: Uint8Array): EngineState {
   const state = new EngineState();
   state.now = input.integer();
   state.lastMatchId = input.integer();
-  state.ledger.fees = input.amount();
+  setMicro(state.ledger.fees, 0, input.amount(), 'fees');
   state.ledger.deposits = input.amount();
 
-  const accounts: Account[] = [];
+  const accounts: number[] = [];
   for (let left = input.integer(); left > 0; left -= 1) {
     const account = state.ledger.open(input.text());
-    account.available = input.amount();
+    state.ledger.changeMoney(account, input.amount());
     accounts.push(account);
   }
   for (let left = input.integer(); left > 0; left -= 1) decodeMarket(input, version, state, accounts);
@@ -158,9 +163,9 @@ function decodeMarket(
   input: ByteReader,
   version: number,
   state: EngineState,
-  accounts: readonly Account[],
+  accounts: readonly number[],
 ): void {
-  const market = new Market(
+  const market = state.newMarket(
     {
       conditionId: input.text(),
       tokenIds: [input.text(), input.text()],
@@ -171,10 +176,10 @@ function decodeMarket(
     },
     0,
   );
-  state.markets.set(market.spec.conditionId, market);
+  state.list(market);
   market.status = input.word(STATUSES);
   market.payout = input.word(PAYOUTS);
-  market.volume = input.amount();
+  setMicro(market.totals, VOLUME, input.amount(), 'volume');
   market.lastTrade = input.integer() || undefined;
   if (version > OLDER_VERSION) market.lastTakerSide = input.word(TAKER_SIDES);
   const sequence = input.integer();
@@ -183,15 +188,15 @@ function decodeMarket(
     const account = accountAt(accounts, input.integer());
     const yes = input.amount();
     const no = input.amount();
-    account.creditTokens(market, 'YES', yes);
-    account.creditTokens(market, 'NO', no);
-    market.yesSupply += yes;
-    market.noSupply += no;
+    state.ledger.changeTokens(account, market.row, 'YES', yes);
+    state.ledger.changeTokens(account, market.row, 'NO', no);
+    changeMicro(market.totals, YES_SUPPLY, yes, 'YES supply');
+    changeMicro(market.totals, NO_SUPPLY, no, 'NO supply');
   }
   for (let side = 0; side < 2; side += 1) {
     for (let left = input.integer(); left > 0; left -= 1) decodeOrder(input, state, market, accounts);
   }
-  market.backing = backingOf(market);
+  setMicro(market.totals, BACKING, backingOf(market), 'backing');
   market.book.sequence = sequence;
   market.book.changedAt = changedAt;
 }
@@ -200,49 +205,57 @@ function decodeOrder(
   input: ByteReader,
   state: EngineState,
   market: Market,
-  accounts: readonly Account[],
+  accounts: readonly number[],
 ): void {
+  const { orders, ledger } = state;
   const orderId = input.text();
   const owner = accountAt(accounts, input.integer());
   const outcome = input.word(OUTCOMES);
   const side = input.word(SIDES);
   const limit = input.integer();
   const size = input.amount();
-  const [remaining, filled, cost, fees] = [input.amount(), input.amount(), input.amount(), input.amount()];
+  const [remaining, filled, cost, fees] = [units(input), units(input), units(input), units(input)];
   const timeInForce = input.word(TIMES_IN_FORCE);
   const expiry = timeInForce === 'GTD' ? { expiresAt: input.integer() } : {};
   const acceptedAt = input.integer();
-  const order = new RestingOrder(
+  const terms = {
+    orderId,
+    account: ledger.id(owner),
+    conditionId: market.spec.conditionId,
+    outcome,
+    side,
+    limit,
+  };
+  const order = orders.add(
+    { ...terms, size, timeInForce, postOnly: false, ...expiry },
     {
-      orderId,
-      account: owner.id,
-      conditionId: market.spec.conditionId,
-      outcome,
-      side,
-      limit,
-      size,
-      timeInForce,
-      postOnly: false,
-      ...expiry,
+      owner,
+      market: market.row,
+      tick: market.book.tickOf(yesPrice(outcome, limit)),
+      size: unitsOf(size),
+      remaining,
+      acceptedAt,
     },
-    { owner, market, acceptedAt },
   );
-  Object.assign(order, { remaining, filled, cost, fees });
+  orders.setAmount(order, FILLED, filled);
+  orders.setAmount(order, COST, cost);
+  orders.setAmount(order, FEES, fees);
   // Unlike for a new order, the holds are not subtracted from the free amounts: those were written without the holds.
-  const value = floorCost(remaining, order.price);
+  const value = floorCost(remaining, limit);
   market.book.add(order, value, acceptedAt);
   link(state, order);
   if (side === 'BUY') {
-    owner.held += value;
+    ledger.addHold(owner, value);
     return;
   }
-  owner.creditTokens(market, outcome, remaining);
-  owner.holdTokens(market, outcome, remaining);
-  if (outcome === 'YES') market.yesSupply += remaining;
-  else market.noSupply += remaining;
+  ledger.addHeldTokens(owner, market.row, outcome, remaining);
+  addTo(market.totals, outcome === 'YES' ? YES_SUPPLY : NO_SUPPLY, remaining);
 }
 
-function accountAt(accounts: readonly Account[], place: number): Account {
+/** An order of an earlier release may exceed what the engine holds exactly: its snapshot cannot be read. */
+const units = (input: ByteReader): Units => unitsOf(input.amount());
+
+function accountAt(accounts: readonly number[], place: number): number {
   const account = accounts[place];
   if (account === undefined)
     throw new RangeError(`the snapshot names account ${place} of ${accounts.length}`);

@@ -2,8 +2,10 @@
 
 import { ExpiryQueue } from './expiry-queue.ts';
 import { Ledger } from './ledger.ts';
-import type { Market, RestingOrder } from './records.ts';
-import type { ConditionId, OrderId } from './types.ts';
+import { Market } from './market.ts';
+import { Orders } from './orders.ts';
+import { Plan } from './plan.ts';
+import type { ConditionId, MarketSpec } from './types.ts';
 
 export class EngineState {
   /** Time of the last command. */
@@ -11,8 +13,33 @@ export class EngineState {
   /** Number of the last match; 0 before the first. */
   lastMatchId = 0;
   readonly markets = new Map<ConditionId, Market>();
-  /** Open orders only. */
-  readonly orders = new Map<OrderId, RestingOrder>();
-  readonly expiry = new ExpiryQueue();
+  readonly orders = new Orders();
+  readonly expiry = new ExpiryQueue(this.orders);
   readonly ledger = new Ledger();
+  /** Of the order that is being placed. */
+  readonly plan = new Plan();
+  /** By row; undefined where an archived market has made room. */
+  readonly #rows: (Market | undefined)[] = [];
+  readonly #free: number[] = [];
+
+  /** Not listed yet. @throws RangeError for an impossible specification; the state is then unchanged */
+  newMarket(spec: MarketSpec, at: number): Market {
+    return new Market(spec, { row: this.#free.at(-1) ?? this.#rows.length, orders: this.orders, at });
+  }
+
+  list(market: Market): void {
+    if (this.#free.at(-1) === market.row) this.#free.pop();
+    this.#rows[market.row] = market;
+    this.markets.set(market.spec.conditionId, market);
+  }
+
+  unlist(market: Market): void {
+    this.markets.delete(market.spec.conditionId);
+    this.#rows[market.row] = undefined;
+    this.#free.push(market.row);
+  }
+
+  marketOf(row: number): Market {
+    return this.#rows[row]!;
+  }
 }

@@ -97,6 +97,7 @@ export type RejectReason =
   | 'size_below_minimum'
   | 'amount_below_minimum'
   | 'insufficient_balance'
+  | 'size_above_maximum'
   | 'already_expired'
   | 'post_only_would_cross'
   | 'post_only_needs_gtc_or_gtd'

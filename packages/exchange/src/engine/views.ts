@@ -1,7 +1,11 @@
 /** Copies for readers in the shapes of types.ts, never the engine's own objects. */
 import { yesPrice } from './book.ts';
-import type { Account, Market, RestingOrder } from './records.ts';
+import { AVAILABLE, HELD } from './ledger.ts';
+import type { Market } from './market.ts';
+import { COST, FEES, FILLED, NONE, OWNERS_NEXT, SIZE } from './orders.ts';
+import type { EngineState } from './state.ts';
 import type { AccountId, AccountView, BookView, ConditionId, OpenOrder, Outcome, Side } from './types.ts';
+import { microOf } from './units.ts';
 
 /** The NO book is the YES book seen from the other side: YES asks are NO bids at the mirrored price. */
 export function bookView(market: Market, outcome: Outcome, depth: number): BookView {
@@ -22,29 +26,55 @@ export function bookView(market: Market, outcome: Outcome, depth: number): BookV
 const sideOn = (outcome: Outcome, side: Side): Side =>
   (outcome === 'YES') === (side === 'BUY') ? 'BUY' : 'SELL';
 
-export function accountView(id: AccountId, account: Account | undefined): AccountView {
+export function accountView(state: EngineState, id: AccountId): AccountView {
+  const { ledger } = state;
+  const account = ledger.find(id);
   const tokens = new Map<ConditionId, { yes: bigint; no: bigint; yesHeld: bigint; noHeld: bigint }>();
-  if (account !== undefined) {
-    for (const [market, position] of account.positions) tokens.set(market.spec.conditionId, { ...position });
-  }
-  return { account: id, available: account?.available ?? 0n, held: account?.held ?? 0n, tokens };
+  if (account === NONE) return { account: id, available: 0n, held: 0n, tokens };
+  for (let at = ledger.firstPosition(account); at !== NONE; at = ledger.nextPosition(at))
+    tokens.set(state.marketOf(ledger.marketOf(at)).spec.conditionId, {
+      yes: ledger.freeTokens(at, 'YES'),
+      no: ledger.freeTokens(at, 'NO'),
+      yesHeld: ledger.heldTokens(at, 'YES'),
+      noHeld: ledger.heldTokens(at, 'NO'),
+    });
+  return {
+    account: id,
+    available: ledger.money(account, AVAILABLE),
+    held: ledger.money(account, HELD),
+    tokens,
+  };
 }
 
-export const openOrderView = (order: RestingOrder): OpenOrder => ({
-  orderId: order.orderId,
-  account: order.owner.id,
-  conditionId: order.market.spec.conditionId,
-  outcome: order.outcome,
-  side: order.side,
-  limit: order.limit,
-  size: order.size,
-  filled: order.filled,
-  cost: order.cost,
-  fees: order.fees,
-  timeInForce: order.timeInForce,
-  ...(order.expiresAt === undefined ? {} : { expiresAt: order.expiresAt }),
-  acceptedAt: order.acceptedAt,
-});
+export function openOrderView(state: EngineState, order: number): OpenOrder {
+  const { orders } = state;
+  const isGtd = orders.isGtd(order);
+  return {
+    orderId: orders.id(order),
+    account: state.ledger.id(orders.owner(order)),
+    conditionId: state.marketOf(orders.market(order)).spec.conditionId,
+    outcome: orders.outcome(order),
+    side: orders.side(order),
+    limit: orders.limit(order),
+    size: microOf(orders.amount(order, SIZE)),
+    filled: microOf(orders.amount(order, FILLED)),
+    cost: microOf(orders.amount(order, COST)),
+    fees: microOf(orders.amount(order, FEES)),
+    timeInForce: isGtd ? 'GTD' : 'GTC',
+    ...(isGtd ? { expiresAt: orders.expiresAt(order) } : {}),
+    acceptedAt: orders.acceptedAt(order),
+  };
+}
 
-export const compareOpenOrders = (a: OpenOrder, b: OpenOrder): number =>
+/** Oldest first; orders of the same time by id. */
+export function openOrderViews(state: EngineState, id: AccountId): OpenOrder[] {
+  const account = state.ledger.find(id);
+  const open: OpenOrder[] = [];
+  if (account === NONE) return open;
+  for (let at = state.ledger.firstOrder(account); at !== NONE; at = state.orders.link(at, OWNERS_NEXT))
+    open.push(openOrderView(state, at));
+  return open.sort(compareOpenOrders);
+}
+
+const compareOpenOrders = (a: OpenOrder, b: OpenOrder): number =>
   a.acceptedAt - b.acceptedAt || (a.orderId < b.orderId ? -1 : 1);

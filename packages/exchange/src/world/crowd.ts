@@ -33,8 +33,7 @@ export function crowdTrade(
 
   const best = engine.bestPrices(market.conditionId);
   if (best?.bid === undefined || best.ask === undefined) return;
-  const view = engine.account(account);
-  const held = view.tokens.get(market.conditionId)?.[outcome === 'YES' ? 'yes' : 'no'] ?? 0n;
+  const held = engine.freeTokens(account, market.conditionId, outcome);
   const common = {
     orderId: newOrderId(),
     account,
@@ -49,7 +48,7 @@ export function crowdTrade(
     run({ kind: 'place', order: { ...common, side: 'SELL', limit, size: worth < held ? worth : held } });
     return;
   }
-  if (view.available < LEAST_BALANCE) run({ kind: 'deposit', account, amount: TOP_UP });
+  if (engine.available(account) < LEAST_BALANCE) run({ kind: 'deposit', account, amount: TOP_UP });
   const limit = outcome === 'YES' ? best.ask : PIPS - best.bid;
   const size = divide(spend * BigInt(PIPS), BigInt(limit), 'floor');
   run({ kind: 'place', order: { ...common, side: 'BUY', limit, size, spend } });

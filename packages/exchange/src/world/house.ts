@@ -88,9 +88,8 @@ export class HouseMaker {
 
   #quote(market: WorldMarket, category: Category, run: Run): void {
     const maker = makerOf(category);
-    const tokens = this.#engine.account(maker).tokens.get(market.conditionId);
-    const yes = tokens?.yes ?? 0n;
-    const no = tokens?.no ?? 0n;
+    const yes = this.#engine.freeTokens(maker, market.conditionId, 'YES');
+    const no = this.#engine.freeTokens(maker, market.conditionId, 'NO');
     const pairs = yes < no ? yes : no;
     if (pairs >= MERGE_FROM)
       run({ kind: 'merge', account: maker, conditionId: market.conditionId, amount: pairs });
@@ -141,8 +140,8 @@ export class HouseMaker {
   #topUp(maker: AccountId, cost: Micro, run: Run): void {
     // Twice the cost leaves room for taker fees, which are a few percent at most.
     const needed = 2n * cost;
-    const { available } = this.#engine.account(maker);
-    if (available < needed) run({ kind: 'deposit', account: maker, amount: needed + TOP_UP });
+    if (this.#engine.available(maker) < needed)
+      run({ kind: 'deposit', account: maker, amount: needed + TOP_UP });
   }
 
   #place(market: WorldMarket, maker: AccountId, rung: Rung, run: Run): void {

@@ -341,10 +341,14 @@ export class World {
       const { conditionId, payout } = market;
       this.#run({ kind: 'resolve', conditionId, payout });
       for (const account of house) {
-        if (this.#engine.account(account).tokens.has(conditionId))
-          this.#run({ kind: 'redeem', account, conditionId });
+        if (this.#holds(account, conditionId)) this.#run({ kind: 'redeem', account, conditionId });
       }
     }
+  }
+
+  #holds(account: AccountId, conditionId: ConditionId): boolean {
+    const free = (outcome: Outcome) => this.#engine.freeTokens(account, conditionId, outcome);
+    return free('YES') > 0n || free('NO') > 0n;
   }
 
   /** Ends the events that are due, longest overdue first, and lists their successors. */

@@ -8,6 +8,7 @@ import { deliverWebhooksJob } from '../jobs/deliver-webhooks.ts';
 import { followChainOrdersJob } from '../jobs/follow-chain-orders.ts';
 import { followFeesJob } from '../jobs/follow-fees.ts';
 import { forgetFactsJob } from '../jobs/forget-facts.ts';
+import { gatherStatisticsJob } from '../jobs/gather-statistics.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { resolveDoubtJob } from '../jobs/resolve-doubt.ts';
 import { resolveMarketsJob } from '../jobs/resolve-markets.ts';
@@ -66,6 +67,7 @@ export function startAllJobs({ config, needs, door, stops, log }: Parts): void {
       deliverWebhooksJob(courier),
       watchRisksJob(needs),
       forgetFactsJob({ ...needs, retentionMs: config.factsRetentionMs }),
+      gatherStatisticsJob(needs),
       sweepWebhooksJob(courier),
       trimWebhooksJob(courier),
     ],

@@ -40,8 +40,9 @@ begin
     'marketConditionId', r.condition_id, 'marketQuestion', m.question, 'payout', r.payout)
   from jsonb_to_recordset(batch) as r(condition_id text, payout text, at timestamptz)
   cross join lateral (
+    -- The length, which is always greater, makes the index on open orders by market fit, and only here.
     select agent_id from orders where condition_id = r.condition_id
-      and order_is_open(status)
+      and order_is_open(status) and length(condition_id) > 0
     union
     select w.agent_id from positions p
     join agent_wallets w on w.address = p.wallet and (w.is_own or w.granted)

@@ -1,0 +1,37 @@
+/**
+ * Gathers the planner's statistics when tables grow. A session keeps its plans, and a plan that was made while its table
+ * was nearly empty may read the whole table or index: then everything costs the same. Gathering statistics makes every
+ * session plan again. The server's own autovacuum does it, too, but not before a minute has passed, and a busy service
+ * fills a table in less.
+ */
+import type { Sql } from './connection.ts';
+
+/** A smaller table may be read as a whole. */
+const LEAST_PAGES = 16;
+/** Times that a table must have grown since its rows were counted, in pages or in rows. */
+const GROWTH = 4;
+const LEAST_ROWS = 50;
+
+export interface Statistics {
+  /** @returns the tables whose statistics were gathered */
+  gather(): Promise<string[]>;
+}
+
+export const createStatistics = (sql: Sql): Statistics => ({
+  async gather() {
+    // Rows, because those of an open transaction are not counted though their pages are; pages, because a crash of the
+    // database forgets how many rows there are.
+    const grown = await sql<{ name: string }[]>`
+      select c.relname as name
+      from pg_class c cross join lateral (
+        select pg_relation_size(c.oid) / current_setting('block_size')::int as pages,
+          pg_stat_get_live_tuples(c.oid) as rows offset 0) now
+      where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and pg_has_role(c.relowner, 'usage')
+        and now.pages >= ${LEAST_PAGES}::int
+        and (now.pages >= c.relpages * ${GROWTH}::int
+          or now.rows >= greatest(c.reltuples, ${LEAST_ROWS}::int) * ${GROWTH}::int)`;
+    // A table that is being vacuumed or analysed has its turn later.
+    for (const { name } of grown) await sql.unsafe(`analyze (skip_locked) "${name}"`);
+    return grown.map(({ name }) => name);
+  },
+});
