@@ -198,7 +198,9 @@ export class JournalledExchange implements PaperExchange {
 
   /** Moves the world once, as the clock does every second unless `autoStep` is off. */
   async step(): Promise<void> {
-    await this.#apply({ kind: 'step' });
+    // The first step of a world of an earlier release.
+    const isEarlier = !this.#world.hasBoundedSweeps;
+    await this.#apply({ kind: 'step', ...(isEarlier ? { boundedSweeps: true } : {}) });
   }
 
   /** Calls back with every batch of entries once it is durable, until the returned function is called. */
@@ -425,10 +427,8 @@ export class JournalledExchange implements PaperExchange {
     if (recovered === undefined) await this.#found(queue, speed);
     else this.#resume(recovered);
     if (this.#status !== 'closing') this.#status = 'open';
-    if (recovered === undefined) return;
-    const { world } = recovered;
-    if (world.speed !== speed || !world.hasBoundedSweeps)
-      await this.#apply({ kind: 'step', speed, ...(world.hasBoundedSweeps ? {} : { boundedSweeps: true }) });
+    if (recovered !== undefined && recovered.world.speed !== speed)
+      await this.#apply({ kind: 'step', speed });
   }
 
   async #found(queue: GroupCommit<JournalRow>, speed: number): Promise<void> {
