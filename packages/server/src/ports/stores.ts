@@ -1,7 +1,7 @@
 /** The desk's stores, as the use cases need them. Times are epoch milliseconds, money micro-units. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
-import type { WalletAddress } from '../domain/addresses.ts';
+import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
@@ -229,6 +229,9 @@ interface OrderState {
 export type SignedOrderRow = NewSignedOrder & OrderState;
 export type QuotedOrderRow = NewQuotedOrder & OrderState;
 export type OrderRow = SignedOrderRow | QuotedOrderRow;
+type Listed<Order> = Omit<Order, 'journal' | 'first' | 'requestId'>;
+/** What a list shows of an order. */
+export type ListedOrder = Listed<SignedOrderRow> | Listed<QuotedOrderRow>;
 
 export interface FillRow {
   readonly tradeId: string;
@@ -379,7 +382,7 @@ export interface OrderStore {
   open(
     agentId: string,
     filter: OrderFilter,
-  ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
+  ): Promise<{ readonly orders: readonly ListedOrder[]; readonly total: number }>;
   history(
     agentId: string,
     filter: OrderFilter,
@@ -438,6 +441,12 @@ export interface ClosedPage {
 }
 
 export interface PositionStore {
+  /** Held now, by all wallets within the agent's reach, of these address families. */
+  heldByAgent(
+    caller: Caller,
+    families: readonly AddressFamily[],
+    venues: VenueFilter,
+  ): Promise<readonly PositionRow[]>;
   /** Held now, by any of the wallets. */
   held(wallets: readonly WalletAddress[], venues: VenueFilter): Promise<readonly PositionRow[]>;
   /** Completely sold or redeemed, latest first. */
