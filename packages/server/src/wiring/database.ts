@@ -5,7 +5,7 @@ import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import { openPool, type PoolOptions, type Sql, socketUrl } from '../adapters/postgres/connection.ts';
 import { type DatabasePulse, startPulse } from '../adapters/postgres/database-pulse.ts';
-import { startEmbeddedPostgres } from '../adapters/postgres/embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../adapters/postgres/embedded-postgres.ts';
 import { type EmbeddedWatch, watchEmbedded } from '../adapters/postgres/embedded-watch.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
 import { countOtherReplicas, replicaName } from '../adapters/postgres/replica-watch.ts';
@@ -31,6 +31,8 @@ export interface DatabaseParts {
   readonly replicaId: string;
   readonly log: Logger;
   readonly onStatement?: PoolOptions['onStatement'];
+  /** The embedded server, when somebody has begun to start it. */
+  readonly postgres?: Promise<EmbeddedPostgres>;
   /** The embedded server is gone and does not start again. */
   readonly onLost: (error: Error) => void;
 }
@@ -81,7 +83,7 @@ async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
 
 async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   const { config, replicaId, log } = parts;
-  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, database: 'bellwether' });
+  const embedded = await (parts.postgres ?? startEmbeddedPostgres({ dataDir: config.dataDir }));
   const url = socketUrl(embedded, embedded.database);
   const { sql, options } = pool(parts, url);
   // The server is ours alone: another service on the same folder would fight over it.
