@@ -16,6 +16,7 @@ import {
   openDflowSandbox,
   type Switches,
 } from './dflow/index.ts';
+import { forgetHistory } from './history.ts';
 import {
   askChain,
   openChain,
@@ -50,6 +51,8 @@ export interface SandboxOptions {
   readonly seed: string;
   readonly clock: Clock;
   readonly switches: Partial<Switches>;
+  /** See HistoryOptions. */
+  readonly awaited?: string;
   readonly log: (message: string, details?: unknown) => void;
 }
 
@@ -106,8 +109,38 @@ export async function registerSandboxDoors(
     });
 }
 
+const FORGET_EVERY_MS = 60_000;
+
+/** @returns ends it */
+function keepForgetting(
+  parts: Pick<SandboxOptions, 'sql' | 'clock' | 'log'> & {
+    readonly chain: SandboxChain;
+    readonly awaited: string | null;
+  },
+): () => void {
+  const { sql, chain, clock, awaited, log } = parts;
+  const over = new AbortController();
+  let isRunning = false;
+  const ticker = clock.every(FORGET_EVERY_MS, () => {
+    if (isRunning || !chain.isOpen()) return;
+    isRunning = true;
+    forgetHistory({ sql, awaited, signal: over.signal }, chain.blocks().slot)
+      .catch((error: unknown) => {
+        if (!over.signal.aborted)
+          log('the history of the sandbox chain could not be shortened', { err: error });
+      })
+      .finally(() => {
+        isRunning = false;
+      });
+  });
+  return () => {
+    ticker.stop();
+    over.abort();
+  };
+}
+
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { sql, exchange, seed, clock, switches, log } = options;
+  const { sql, exchange, seed, clock, switches, awaited = null, log } = options;
   const chain = await openChain({ sql, seed, clock, log, landing: LANDING });
   try {
     const venue = await openDflowSandbox({ sql, exchange, chain, seed, clock, switches, log });
@@ -118,6 +151,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       doors: ALL_SANDBOX_DOORS,
     });
     await doors.ready();
+    const stopForgetting = keepForgetting({ sql, chain, clock, awaited, log });
     return {
       venue,
       chain,
@@ -139,6 +173,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       },
       ask: (method, params) => askChain(chain, method, params),
       async close() {
+        stopForgetting();
         await doors.close();
         await venue.close();
         await chain.close();
