@@ -30,7 +30,8 @@ import { OrderIds } from './journal/order-ids.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
 import { type Recovered, recover } from './journal/recovery.ts';
-import { hashOf, writeSnapshot } from './journal/snapshots.ts';
+import { SnapshotSchedule } from './journal/snapshot-schedule.ts';
+import { hashOf } from './journal/snapshots.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
 import type {
   Entry,
@@ -78,8 +79,6 @@ export interface ExchangeOptions {
 }
 
 const STEP_MS = 1_000;
-const SNAPSHOT_EVERY_COMMANDS = 20_000;
-const SNAPSHOT_EVERY_MS = 5 * 60_000;
 const LEAD_WAIT_MS = 2_000;
 const LEAD_RETRY_MS = 50;
 const REOPEN_FIRST_PAUSE_MS = 50;
@@ -136,14 +135,12 @@ export class JournalledExchange implements PaperExchange {
   readonly #holder = randomUUID();
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   #status: Status = 'opening';
+  readonly #snapshots: SnapshotSchedule;
   #term: Term | undefined;
   #terms = 0;
   #world!: World;
   #prices = new PriceTicks();
   #seq = 0;
-  #snapshotSeq = 0;
-  #snapshotAt = 0;
-  #snapshotWrite: Promise<void> | undefined;
   #reopening: Promise<void> = Promise.resolve();
   #ticker: { stop(): void } | undefined;
 
@@ -151,6 +148,7 @@ export class JournalledExchange implements PaperExchange {
     this.#options = options;
     this.#sql = options.sql;
     this.#clock = options.clock ?? systemClock;
+    this.#snapshots = new SnapshotSchedule({ ...options, log: this.#log });
   }
 
   /** Called once, by `openExchange`. */
@@ -243,6 +241,14 @@ export class JournalledExchange implements PaperExchange {
     return this.#world.account(account);
   }
 
+  available(account: AccountId): bigint {
+    return this.#world.available(account);
+  }
+
+  freeTokens(account: AccountId, conditionId: ConditionId, outcome: Outcome): bigint {
+    return this.#world.freeTokens(account, conditionId, outcome);
+  }
+
   openOrder(orderId: OrderId): OpenOrder | undefined {
     return this.#world.openOrder(orderId);
   }
@@ -278,11 +284,9 @@ export class JournalledExchange implements PaperExchange {
     await this.#reopening;
     const term = this.#term;
     await term?.queue.settled();
-    await this.#snapshotWrite;
-    if (wasOpen && term !== undefined && !term.lead.session.isLost() && this.#seq > this.#snapshotSeq) {
-      this.#takeSnapshot(Promise.resolve());
-      await this.#snapshotWrite;
-    }
+    await this.#snapshots.end();
+    if (wasOpen && term?.lead.session.isLost() === false)
+      await this.#snapshots.writeLast(this.#seq, () => ({ at: this.#now(), state: this.#world.snapshot() }));
     await term?.lead.release();
     this.#status = 'closed';
   }
@@ -303,7 +307,7 @@ export class JournalledExchange implements PaperExchange {
     const at = this.#now();
     const row = this.#execute(queue, command, at);
     const durable = queue.add(row);
-    if (this.#snapshotDue(at)) this.#takeSnapshot(durable);
+    if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable);
     await durable;
     return row.entry.events;
   }
@@ -343,7 +347,7 @@ export class JournalledExchange implements PaperExchange {
         queue.append(row);
         return row.entry.events;
       });
-      if (this.#snapshotDue(at)) this.#takeSnapshot(durable.promise);
+      if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable.promise);
     };
     const { read, record } = work;
     try {
@@ -421,12 +425,10 @@ export class JournalledExchange implements PaperExchange {
     const { world, events } = World.begin(seed, speed, at);
     this.#world = world;
     this.#seq = 0;
-    this.#snapshotAt = at;
+    this.#snapshots.begin(0, at);
     const prices = this.#prices.collect(world, at);
     const begin = { kind: 'begin', seed, speed, slots: SLOTS.length } as const;
-    const durable = queue.add(this.#row(begin, at, publicEvents(events), prices));
-    this.#takeSnapshot(durable);
-    await durable;
+    await queue.add(this.#row(begin, at, publicEvents(events), prices));
   }
 
   #resume({ world, seq, snapshotSeq }: Recovered): void {
@@ -434,28 +436,7 @@ export class JournalledExchange implements PaperExchange {
       this.#log(`the paper world keeps the seed "${world.seed}" that it began with`);
     this.#world = world;
     this.#seq = seq;
-    this.#snapshotSeq = snapshotSeq;
-    this.#snapshotAt = this.#now();
-  }
-
-  #snapshotDue(at: number): boolean {
-    const { snapshotEveryCommands = SNAPSHOT_EVERY_COMMANDS, snapshotEveryMs = SNAPSHOT_EVERY_MS } =
-      this.#options;
-    if (this.#snapshotWrite !== undefined) return false;
-    return this.#seq - this.#snapshotSeq >= snapshotEveryCommands || at - this.#snapshotAt >= snapshotEveryMs;
-  }
-
-  /** Captures the current state; writes it once its last command is durable, without blocking commands. */
-  #takeSnapshot(durable: Promise<void>): void {
-    const snapshot = { seq: this.#seq, at: this.#now(), state: this.#world.snapshot() };
-    this.#snapshotSeq = snapshot.seq;
-    this.#snapshotAt = snapshot.at;
-    this.#snapshotWrite = durable
-      .then(() => writeSnapshot(this.#sql, snapshot))
-      .catch((error: unknown) => this.#log('a snapshot of the paper exchange was not written', error))
-      .finally(() => {
-        this.#snapshotWrite = undefined;
-      });
+    this.#snapshots.begin(snapshotSeq, this.#now());
   }
 
   #notifyListeners(entries: readonly Entry[]): void {
