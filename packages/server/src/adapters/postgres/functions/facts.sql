@@ -1,10 +1,7 @@
--- The payload of a fact about an order.
+-- What changes of an order, as the payload of a fact about it. The rest is in its row: see webhook_events.
 create or replace function order_payload(o orders) returns jsonb language sql stable as $$
-  select jsonb_build_object('orderId', o.order_id, 'status', o.status, 'venue', o.venue, 'marketId', o.market_id,
-    'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
-    'orderType', o.time_in_force, 'price', o.price, 'orderSize', o.shares::text, 'filledSize', o.filled::text,
-    'filledAmount', o.cost::text, 'feePaid', o.fees::text, 'errorCode', o.error_code, 'source', o.source,
-    'skillSlug', o.skill_slug)
+  select jsonb_build_object('status', o.status, 'filledSize', o.filled::text, 'filledAmount', o.cost::text,
+    'feePaid', o.fees::text, 'errorCode', o.error_code)
 $$;
 
 -- Logs every order that is recorded, whichever statement records it.

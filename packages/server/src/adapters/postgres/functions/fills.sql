@@ -124,11 +124,8 @@ begin
       from taken order by nth
     ), logged as (
       insert into facts (agent_id, kind, subject, at, payload)
-      select who, 'fill', order_id, at, jsonb_build_object(
-        'orderId', order_id, 'tradeId', trade_id::text, 'venue', venue, 'marketId', market_id,
-        'marketConditionId', condition_id, 'tokenId', token_id, 'outcome', outcome, 'side', side, 'price', price,
-        'size', size::text, 'cost', cost::text, 'fee', fee::text, 'liquidity', liquidity, 'walletAddress', wallet,
-        'matchKind', match_kind, 'realized', gain::text)
+      -- The rest is in the fill's row: see webhook_events.
+      select who, 'fill', order_id, at, jsonb_build_object('tradeId', trade_id::text, 'walletAddress', wallet)
       from taken where who is not null order by nth
     ), days as (
       -- A result on a wallet that others' locks bind counts on their day, too.
@@ -159,8 +156,7 @@ begin
   end loop;
   -- The positions as they are after all of it.
   insert into facts (agent_id, kind, subject, at, payload)
-  select p.agent_id, 'position', p.token_id, p.updated_at, jsonb_build_object('walletAddress', p.wallet,
-    'tokenId', p.token_id, 'marketConditionId', p.condition_id, 'outcome', p.outcome, 'size', p.size::text,
+  select p.agent_id, 'position', p.token_id, p.updated_at, jsonb_build_object('walletAddress', p.wallet, 'size', p.size::text,
     'cost', p.cost::text, 'realized', p.realized::text, 'fees', p.fees::text)
   from (select distinct wallet, token_id from unnest(wallets, tokens) as t(wallet, token_id)) t
   cross join lateral (select * from positions where wallet = t.wallet and token_id = t.token_id offset 0) p
