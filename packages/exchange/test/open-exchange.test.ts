@@ -41,7 +41,7 @@ describe('opening', () => {
 
   test('replayed from its beginning, the journal gives the same state as from a snapshot', async () => {
     const { sql, clock, open } = await stage();
-    const first = await open({ snapshotEveryCommands: 25 });
+    const first = await open({ snapshotEveryCommands: 25, prunesJournal: false });
     await someTrading(first, clock);
     const hash = first.stateHash();
     await first.close();
@@ -62,6 +62,28 @@ describe('opening', () => {
     await sql`
       update exchange_snapshots set state = set_byte(state, 100, 255 - get_byte(state, 100))
       where seq = ${kept[1]!.seq}`;
+    const second = await open();
+    expect(second.stateHash()).toBe(hash);
+    await second.close();
+  });
+
+  test('the journal keeps what follows the oldest kept snapshot, and nothing before it', async () => {
+    const { sql, clock, open } = await stage();
+    const first = await open({ snapshotEveryCommands: 10 });
+    await someTrading(first, clock);
+    const hash = first.stateHash();
+    await first.close();
+    const [kept] = await sql`select min(seq)::int as oldest, max(seq)::int as newest from exchange_snapshots`;
+    const [journal] = await sql`
+      select min(seq)::int as first, max(seq)::int as last, count(*)::int as count from exchange_journal`;
+    expect(kept?.oldest).toBeGreaterThan(20);
+    expect(journal).toEqual({
+      first: kept?.oldest,
+      last: kept?.newest,
+      count: kept?.newest - kept?.oldest + 1,
+    });
+    // The oldest one alone still leads to the same state.
+    await sql`delete from exchange_snapshots where seq = ${kept?.newest}`;
     const second = await open();
     expect(second.stateHash()).toBe(hash);
     await second.close();
@@ -148,33 +170,45 @@ describe('a lost database', () => {
     await again.close();
   });
 
-  test('a process that is killed loses nothing that it acknowledged', async () => {
-    const { sql, url, open } = await stage();
-    const child = spawn(
-      process.execPath,
-      [fileURLToPath(new URL('./open-exchange.crash.ts', import.meta.url)), url],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
-    const acknowledged: string[] = [];
-    for await (const line of createInterface({ input: child.stdout })) {
-      acknowledged.push(line);
-      if (acknowledged.length === 3_000) child.kill('SIGKILL');
-    }
-    expect(acknowledged.length).toBeGreaterThanOrEqual(3_000);
-    const exchange = await open({ clock: { now: Date.now, every: () => ({ stop: () => {} }) } });
-    const hash = exchange.stateHash();
-    const [row] = await sql`
+  test.each([
+    ['keeps', false],
+    ['prunes', true],
+  ])(
+    'a process that is killed loses nothing that it acknowledged; it %s its journal',
+    async (_, prunesJournal) => {
+      const { sql, url, open } = await stage();
+      const child = spawn(
+        process.execPath,
+        [fileURLToPath(new URL('./open-exchange.crash.ts', import.meta.url)), url, String(prunesJournal)],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
+      const acknowledged: string[] = [];
+      for await (const line of createInterface({ input: child.stdout })) {
+        acknowledged.push(line);
+        if (acknowledged.length === 3_000) child.kill('SIGKILL');
+      }
+      expect(acknowledged.length).toBeGreaterThanOrEqual(3_000);
+      const exchange = await open({
+        clock: { now: Date.now, every: () => ({ stop: () => {} }) },
+        prunesJournal,
+      });
+      const hash = exchange.stateHash();
+      const [row] = await sql`
       select count(*)::int as count from exchange_orders where order_id = any(${acknowledged})`;
-    expect(row?.count).toBe(acknowledged.length);
-    for (const id of acknowledged) expect(exchange.openOrder(id)).toBeDefined();
-    await exchange.close();
-    await sql`delete from exchange_snapshots`;
-    const again = await open();
-    expect(again.stateHash()).toBe(hash);
-    await again.close();
-  });
+      expect(row?.count).toBe(acknowledged.length);
+      for (const id of acknowledged) expect(exchange.openOrder(id)).toBeDefined();
+      await exchange.close();
+      const [journal] = await sql`select min(seq)::int as first from exchange_journal`;
+      if (prunesJournal) expect(journal?.first).toBeGreaterThan(700);
+      // Without a snapshot only a whole journal leads there, else the last ones.
+      else await sql`delete from exchange_snapshots`;
+      const again = await open();
+      expect(again.stateHash()).toBe(hash);
+      await again.close();
+    },
+  );
 
   test('a silently lost connection is noticed before the next command', async () => {
     const { sql, open } = await stage();

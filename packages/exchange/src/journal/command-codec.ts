@@ -1,5 +1,4 @@
-/** Converts commands and events to JSON texts and back. Amounts are decimal strings, recognised by the field's name. */
-import type { EngineEvent } from '../engine/types.ts';
+/** Converts commands to JSON texts and back. Amounts are decimal strings, recognised by the field's name. */
 import type { PublicCommand } from '../world/types.ts';
 
 /**
@@ -39,7 +38,3 @@ const read = (text: string): unknown =>
 
 export const encodeCommand = (command: JournalCommand): string => write(command);
 export const decodeCommand = (text: string): JournalCommand => read(text) as JournalCommand;
-export const encodeEvent = (event: EngineEvent): string => write(event);
-/** One event per line. */
-export const decodeEvents = (lines: string): EngineEvent[] =>
-  lines.split('\n').map((line) => read(line) as EngineEvent);

@@ -1,17 +1,24 @@
--- The payload of a fact about an order.
-create or replace function order_payload(o orders) returns jsonb language sql stable as $$
-  select jsonb_build_object('orderId', o.order_id, 'status', o.status, 'venue', o.venue, 'marketId', o.market_id,
-    'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
-    'orderType', o.time_in_force, 'price', o.price, 'orderSize', o.shares::text, 'filledSize', o.filled::text,
-    'filledAmount', o.cost::text, 'feePaid', o.fees::text, 'errorCode', o.error_code, 'source', o.source,
-    'skillSlug', o.skill_slug)
+-- What a fact about an order holds: what changes in the life of an order, without what is 0 or absent. The rest is in the
+-- order's row, which is never deleted.
+create or replace function order_change(o orders) returns jsonb language sql immutable as $$
+  select jsonb_strip_nulls(jsonb_build_object('status', o.status, 'filledSize', nullif(o.filled, 0)::text,
+    'filledAmount', nullif(o.cost, 0)::text, 'feePaid', nullif(o.fees, 0)::text, 'errorCode', o.error_code))
 $$;
+
+-- An order as it was at a fact.
+create or replace function order_payload(o orders, change jsonb) returns jsonb language sql immutable as $$
+  select jsonb_build_object('orderId', o.order_id, 'venue', o.venue, 'marketId', o.market_id,
+    'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
+    'orderType', o.time_in_force, 'price', o.price, 'orderSize', o.shares::text, 'filledSize', '0', 'filledAmount', '0',
+    'feePaid', '0', 'errorCode', null, 'source', o.source, 'skillSlug', o.skill_slug) || change
+$$;
+drop function if exists order_payload(orders);
 
 -- Logs every order that is recorded, whichever statement records it.
 create or replace function log_new_orders() returns trigger language plpgsql as $$
 begin
   insert into facts (agent_id, kind, subject, at, payload)
-  select o.agent_id, 'order', o.order_id, o.updated_at, order_payload(o) from added o;
+  select o.agent_id, 'order', o.order_id, o.updated_at, order_change(o) from added o;
   return null;
 end
 $$;
@@ -22,7 +29,7 @@ create or replace trigger orders_log_new after insert on orders
 create or replace function log_changed_orders() returns trigger language plpgsql as $$
 begin
   insert into facts (agent_id, kind, subject, at, payload)
-  select o.agent_id, 'order', o.order_id, o.updated_at, order_payload(o)
+  select o.agent_id, 'order', o.order_id, o.updated_at, order_change(o)
   from changed o join formerly f using (order_id)
   where (o.status, o.filled, o.error_code, o.updated_at) is distinct from (f.status, f.filled, f.error_code, f.updated_at);
   return null;

@@ -17,7 +17,10 @@ $$;
 -- order, positions and balances.
 create or replace function webhook_events(fact facts)
 returns table (nth integer, type text, event_id uuid, data jsonb) language sql stable as $$
-  with f as (select fact.agent_id, fact.kind, fact.subject, fact.payload as p)
+  with f as (
+    select fact.agent_id, fact.kind, fact.subject, case when fact.kind <> 'order' then fact.payload
+      else (select order_payload(o, fact.payload) from orders o where o.order_id = fact.subject) end as p
+  )
   select 1, 'order.' || order_event_word(p ->> 'status'),
     event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize')),
     p || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
