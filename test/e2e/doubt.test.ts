@@ -26,6 +26,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { recordFirst } from '../record-first.ts';
 import { jumpingClock } from '../sandbox.ts';
 
 /** The resolver leaves an order alone for twelve seconds on a shared database, then checks every second. */
@@ -41,6 +42,7 @@ let real: SignedOrders;
 
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
+  recordFirst(service);
   signedOrders = venueFor(service.needs, undefined, 'signedOrders').signedOrders;
   real = { ...signedOrders };
   market = await aMarket((await newTrader(service)).client);

@@ -5,7 +5,7 @@ import { buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { venueFor } from '../../packages/server/src/app/venues.ts';
-import type { TradeLedger, TradeScope } from '../../packages/server/src/ports/stores.ts';
+import type { TradeLedger } from '../../packages/server/src/ports/stores.ts';
 import type { SignedOrders } from '../../packages/server/src/ports/venue.ts';
 import {
   aMarket,
@@ -16,6 +16,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { recordFirst } from '../record-first.ts';
 
 const DEADLINE_MS = 1_500;
 const MAX_TRADES = 2;
@@ -33,7 +34,7 @@ beforeAll(async () => {
     REQUEST_DEADLINE_MS: String(DEADLINE_MS),
     MAX_TRADES_IN_FLIGHT: String(MAX_TRADES),
   });
-  ({ ledger } = service.needs);
+  ledger = recordFirst(service);
   ({ signedOrders } = venueFor(service.needs, undefined, 'signedOrders'));
   venue = { ...signedOrders };
   trader = await newTrader(service);
@@ -52,14 +53,6 @@ const usage = async () => {
 };
 
 const wrapVenue = (replaced: Partial<SignedOrders>) => Object.assign(signedOrders, replaced);
-
-function wrapScope(change: (scope: TradeScope) => Partial<TradeScope>): void {
-  const open: TradeLedger['open'] = async (question) => {
-    const scope = await ledger.open(question);
-    return { ...scope, ...change(scope) };
-  };
-  Object.assign(service.needs, { ledger: { ...ledger, open } });
-}
 
 /** Lets `count` orders reach the venue and holds them there. */
 function holdAtVenue(count: number) {
@@ -182,13 +175,12 @@ describe('a request whose deadline passes', () => {
         return venue.submit(order);
       },
     });
-    wrapScope((scope) => ({
-      commit: async (...given) => {
-        const placed = await scope.commit(...given);
-        await held.promise;
-        return placed;
-      },
-    }));
+    const admit: TradeLedger['admit'] = async (admission) => {
+      const answer = await ledger.admit(admission);
+      await held.promise;
+      return answer;
+    };
+    Object.assign(service.needs, { ledger: { ...ledger, admit } });
     const request = await restingOrder(trader, market);
     expect(await send(request)).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
     held.resolve();

@@ -2,6 +2,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { buildLimitOrder, buildMarketOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TradeScope } from '../../packages/server/src/ports/stores.ts';
 import {
   aMarket,
   newTrader,
@@ -248,20 +249,24 @@ describe('UTC days', () => {
       const row = await timed.needs.agents.byId(agentId);
       return { caller: { agentId, userId: row?.userId as bigint, keyId: row?.key.id as bigint } };
     })();
-    const question = (at: number) => ({
+    let late: TradeScope | undefined;
+    await timed.needs.ledger.admit({
       caller,
-      orderIds: [],
+      venue: on.venue,
+      orderId: 'none',
       wallets: [],
       funder: agent.funder as never,
       signer: agent.funder as never,
       conditionId: on.conditionId,
       tokenIds: on.clobTokenIds as [string, string],
-      at,
+      at: MIDNIGHT - 1,
+      judge(scope) {
+        late = scope;
+        return null;
+      },
     });
-    const late = await timed.needs.ledger.open(question(MIDNIGHT - 1));
-    late.abort();
     // Its time is yesterday's; it is checked against the new day.
-    expect(late.usage.trades).toBe(3);
+    expect(late?.usage.trades).toBe(3);
   });
 
   test('GTD: expires at the exchange by wall time, is reported as expired, and returns the budget', async () => {

@@ -17,6 +17,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { recordFirst } from '../record-first.ts';
 
 let service: TestService;
 let trader: Trader;
@@ -159,8 +160,8 @@ const BESIDE_TRADES =
   /k\.key_hash|record_refusals|chain_orders|fee_charges|durable_terms|sandbox_|webhook_endpoints|queue_webhook_events|last_called_at|pg_stat_activity|limit 1000|from traded_markets where/;
 
 /**
- * Round trips among the statements: a transaction is opened by a trip of its own, which carries all its reads, and
- * closed by one that carries its writes and the commit; the journal's is one trip. Every other statement is one trip.
+ * Round trips among the statements: a transaction that takes locks has a trip for all its reads and another for its
+ * writes and the commit; any other transaction is one trip. Every other statement is one trip.
  */
 function tripsOf(all: typeof statements): string[] {
   const seen = all.filter(({ statement }) => !BESIDE_TRADES.test(statement));
@@ -174,21 +175,52 @@ function tripsOf(all: typeof statements): string[] {
     else transaction.push(text);
     if (transaction === undefined || !/^(commit|rollback)$/.test(text)) continue;
     open.delete(connection);
-    if (text === 'rollback') trips.push('lock and read');
-    else if (transaction.some((line) => line.includes('exchange_journal'))) trips.push('journal and outcome');
-    else trips.push('lock and read', 'write and commit');
+    if (transaction.some((line) => line.includes('for no key update'))) trips.push('lock and read');
+    if (text === 'rollback') continue;
+    const journals = transaction.some((line) => line.includes('exchange_journal'));
+    const records = transaction.some((line) => line.includes('insert into orders'));
+    if (journals || records)
+      trips.push([...(records ? ['record'] : []), ...(journals ? ['journal'] : []), 'commit'].join(', '));
   }
   return trips;
 }
 
 describe('speed', () => {
-  test('a trade takes at most three awaited database trips', async () => {
-    const warmUp = await marketBuy(20);
+  test('a trade takes two awaited database trips where this process leads the exchange', async () => {
+    await send(await marketBuy(20));
     const request = await marketBuy(20);
-    await send(warmUp);
     statements.length = 0;
     await send(request);
-    expect(tripsOf(statements)).toEqual(['lock and read', 'write and commit', 'journal and outcome']);
+    expect(tripsOf(statements)).toEqual(['lock and read', 'record, journal, commit']);
+  });
+
+  test('trades of different agents that arrive together share these two trips', async () => {
+    const agents = await Promise.all(Array.from({ length: 6 }, () => newTrader(service)));
+    for (const agent of agents) await send(await marketBuy(1, agent), agent);
+    const requests = await Promise.all(
+      agents.map(async (agent) => ({ agent, request: await marketBuy(1, agent) })),
+    );
+    // The first trade is on its way while the others arrive, and they form one group.
+    statements.length = 0;
+    const answers = await Promise.all(requests.map(({ agent, request }) => send(request, agent)));
+    for (const answer of answers) expect(answer).toMatchObject({ status: 201, body: { success: true } });
+    const groups = tripsOf(statements).filter((trip) => trip === 'record, journal, commit').length;
+    expect(groups).toBeGreaterThan(0);
+    expect(groups).toBeLessThanOrEqual(agents.length / 2);
+  });
+
+  test('a trade takes three where another process leads: recorded first, then sent', async () => {
+    const { ledger } = service.needs;
+    recordFirst(service);
+    try {
+      await send(await marketBuy(20));
+      const request = await marketBuy(20);
+      statements.length = 0;
+      await send(request);
+      expect(tripsOf(statements)).toEqual(['lock and read', 'record, commit', 'journal, commit']);
+    } finally {
+      Object.assign(service.needs, { ledger });
+    }
   });
 
   test('a replayed trade and a denied one take one trip', async () => {

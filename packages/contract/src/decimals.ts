@@ -34,6 +34,16 @@ export class DecimalError extends Error {
   }
 }
 
+/** Decimals of at most so many digits are all different doubles, so each is the shortest spelling of its own. */
+const EXACT_BELOW = 1e15;
+
+/** A double times a power of ten, where that is a whole number without any rounding; else `null`. */
+function scaled(value: number, decimals: number): bigint | null {
+  const unit = 10 ** decimals;
+  const whole = Math.round(value * unit);
+  return Math.abs(whole) < EXACT_BELOW && unit < EXACT_BELOW && whole / unit === value ? BigInt(whole) : null;
+}
+
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
@@ -41,7 +51,9 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
  * @throws DecimalError when it is not a decimal, or finer than `decimals` and the caller names no rounding.
  */
 export function parseDecimal(value: string | number, decimals: number, rounding?: Rounding): bigint {
-  const text = typeof value === 'number' ? String(value) : value;
+  const exact = typeof value === 'number' ? scaled(value, decimals) : null;
+  if (exact !== null) return exact;
+  const text = String(value);
   const match = DECIMAL.exec(text);
   if (match === null) throw new DecimalError('not_a_decimal', text);
   const [, sign, whole = '', fraction = '', exponent = '0'] = match;
@@ -78,7 +90,11 @@ export const parseMicro = (value: string | number, rounding?: Rounding): Micro =
 export const formatMicro = (value: Micro): string => formatDecimal(value, MICRO_DECIMALS);
 
 /** A micro amount as a JSON number. Exact up to 2^33 collateral (8.5 billion); above that, doubles are too coarse. */
-export const microToNumber = (value: Micro): number => Number(formatMicro(value));
+export const microToNumber = (value: Micro): number =>
+  // One division of two exact doubles rounds as reading the text does.
+  -LARGEST_EXACT <= value && value <= LARGEST_EXACT ? Number(value) / 1e6 : Number(formatMicro(value));
+
+const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** @throws DecimalError when the price is finer than a ten-thousandth and the caller names no rounding. */
 export const parsePips = (value: string | number, rounding?: Rounding): Pips =>

@@ -40,6 +40,40 @@ describe('parse and format', () => {
     expect(parseMicro(1e21)).toBe(10n ** 27n);
   });
 
+  test('a JSON number is read as its text is, whatever it is', () => {
+    const outcome = (value: string | number, places: number, rounding: 'floor' | 'ceil' | undefined) => {
+      try {
+        return parseDecimal(value, places, rounding);
+      } catch (error) {
+        return (error as DecimalError).reason;
+      }
+    };
+    const rough = fc.tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 12 }));
+    const numbers = fc.oneof(
+      fc.double(),
+      fc.double({ min: -1e10, max: 1e10 }),
+      fc.maxSafeInteger(),
+      rough.map(([digits, places]) => digits / 10 ** places),
+    );
+    const roundings = fc.constantFrom(undefined, 'floor' as const, 'ceil' as const);
+    fc.assert(
+      fc.property(numbers, fc.integer({ min: 0, max: 18 }), roundings, (value, places, rounding) => {
+        expect(outcome(value, places, rounding)).toBe(outcome(String(value), places, rounding));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  test('an amount becomes the number that its text says', () => {
+    const amounts = fc.oneof(anyInteger, fc.bigInt({ min: -(2n ** 54n), max: 2n ** 54n }));
+    fc.assert(
+      fc.property(amounts, (value) => {
+        expect(microToNumber(value)).toBe(Number(formatMicro(value)));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
   test('an exponent moves the point and changes nothing else', () => {
     fc.assert(
       fc.property(anyInteger, fc.integer({ min: -20, max: 20 }), (value, exponent) => {

@@ -1,7 +1,7 @@
 /**
  * Group commit: items become durable in the order in which they arrive. While one commit runs, arriving items wait for
- * the next one. The first failure closes the queue: the items of the failed commit may or may not be durable, later
- * items are certainly not.
+ * the next one. The first failure of a commit that has taken items closes the queue: those items may or may not be
+ * durable, later items are certainly not.
  */
 import { CommitInDoubt } from './errors.ts';
 
@@ -10,12 +10,11 @@ const COMMIT_TIMEOUT_MS = 15_000;
 
 export interface GroupCommitOptions<T> {
   /**
-   * Writes all items or none.
+   * Writes everything that `take` returns, or nothing. It may prepare before it takes, and add items meanwhile. What it
+   * throws before it has taken concerns no item: the queue stays open, and the items wait for the next commit.
    * @throws CommitInDoubt when the outcome is unknown; any other error proves that nothing was written
    */
-  readonly commit: (batch: readonly T[]) => Promise<void>;
-  /** Most items of one commit: bounds its size, and how long the next one waits. */
-  readonly maxBatch: number;
+  readonly commit: (take: Take<T>) => Promise<void>;
   /** Called once the batch is durable, after the promises of its senders are resolved. */
   readonly onCommitted?: (batch: readonly T[]) => void;
   /** Called once, before any sender receives the error. */
@@ -24,16 +23,22 @@ export interface GroupCommitOptions<T> {
   readonly errorOf: (executed: 'no' | 'unknown', cause: unknown) => Error;
 }
 
+/** Removes waiting items from the queue, oldest first; to be called once. @param most default: all of them */
+export type Take<T> = (most?: number) => readonly T[];
+
 interface Waiting<T> {
   readonly item: T;
   readonly resolve: () => void;
   readonly reject: (reason: Error) => void;
 }
 
+const ignored = (): void => {};
+
 export class GroupCommit<T> {
   readonly #options: GroupCommitOptions<T>;
   #waiting: Waiting<T>[] = [];
   #running: Promise<void> | null = null;
+  #isWoken = false;
   #failure: { readonly cause: unknown } | null = null;
 
   constructor(options: GroupCommitOptions<T>) {
@@ -54,9 +59,24 @@ export class GroupCommit<T> {
     if (this.#failure !== null) return Promise.reject(this.#options.errorOf('no', this.#failure.cause));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      // Items that arrive in the same turn of the event loop share the commit.
-      this.#running ??= new Promise<void>((turn) => setImmediate(turn)).then(() => this.#run());
+      this.#start();
     });
+  }
+
+  /** Adds an item during `commit`, before it takes: its outcome is the outcome of that commit. */
+  append(item: T): void {
+    this.#waiting.push({ item, resolve: ignored, reject: ignored });
+  }
+
+  /** Runs another commit, also when no item waits. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#start();
+  }
+
+  #start(): void {
+    // Items that arrive in the same turn of the event loop share the commit.
+    this.#running ??= new Promise<void>((turn) => setImmediate(turn)).then(() => this.#run());
   }
 
   /** Resolves when no commit is running, after success or failure. */
@@ -75,25 +95,35 @@ export class GroupCommit<T> {
   }
 
   async #run(): Promise<void> {
-    const { maxBatch, onCommitted, errorOf } = this.#options;
-    while (this.#waiting.length > 0 && this.#failure === null) {
-      const batch = this.#waiting.splice(0, maxBatch);
-      const items = batch.map(({ item }) => item);
-      try {
-        await this.#commitInTime(items);
-      } catch (cause) {
-        this.fail(cause);
-        const error = errorOf(cause instanceof CommitInDoubt ? 'unknown' : 'no', cause);
-        for (const { reject } of batch) reject(error);
-        break;
-      }
-      for (const { resolve } of batch) resolve();
-      onCommitted?.(items);
+    while ((this.#waiting.length > 0 || this.#isWoken) && this.#failure === null) {
+      this.#isWoken = false;
+      await this.#runOne();
     }
     this.#running = null;
   }
 
-  async #commitInTime(items: readonly T[]): Promise<void> {
+  async #runOne(): Promise<void> {
+    const { onCommitted, errorOf } = this.#options;
+    let batch: readonly Waiting<T>[] = [];
+    const take: Take<T> = (most = this.#waiting.length) => {
+      batch = this.#waiting.splice(0, most);
+      return batch.map(({ item }) => item);
+    };
+    try {
+      await this.#commitInTime(take);
+    } catch (cause) {
+      // A commit in doubt may still be running on its connection.
+      if (batch.length === 0 && !(cause instanceof CommitInDoubt)) return;
+      this.fail(cause);
+      const error = errorOf(cause instanceof CommitInDoubt ? 'unknown' : 'no', cause);
+      for (const { reject } of batch) reject(error);
+      return;
+    }
+    for (const { resolve } of batch) resolve();
+    if (batch.length > 0) onCommitted?.(batch.map(({ item }) => item));
+  }
+
+  async #commitInTime(take: Take<T>): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(
@@ -102,7 +132,7 @@ export class GroupCommit<T> {
       );
       timer.unref();
     });
-    const commit = this.#options.commit(items);
+    const commit = this.#options.commit(take);
     // A rejection after the timeout must not end the process; the next term determines the commit's outcome.
     commit.catch(() => {});
     try {

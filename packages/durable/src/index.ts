@@ -1,7 +1,7 @@
 /** Durable access to PostgreSQL: pool, transactions, sessions, terms, group commit. */
 export { socketUrl, type Tls } from './database-url.ts';
 export { CommitInDoubt, ConnectionLost, ConnectionRefused, DatabaseError } from './errors.ts';
-export { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
+export { GroupCommit, type GroupCommitOptions, type Take } from './group-commit.ts';
 export { openPool, type PoolAddress, type PoolOptions, type Session, type Sql } from './pool.ts';
 export type { Fragment, Row, Rows, Tag } from './statement.ts';
 export {

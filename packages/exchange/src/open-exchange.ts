@@ -11,7 +11,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GroupCommit, type Lead, type Sql } from '@bellwether/durable';
+import { CommitInDoubt, GroupCommit, type Lead, type Sql, type Take } from '@bellwether/durable';
 import type {
   AccountId,
   AccountView,
@@ -23,8 +23,13 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
+<<<<<<< HEAD
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, type JournalRow, type PriceTick } from './journal/commit.ts';
+=======
+import { decodeEvents, encodeCommand, type JournalCommand } from './journal/command-codec.ts';
+import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
+>>>>>>> main
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { decodeOrderEvents } from './journal/order-event-codec.ts';
 import { OrderIds } from './journal/order-ids.ts';
@@ -32,9 +37,17 @@ import { PriceTicks } from './journal/price-ticks.ts';
 import { pruneJournal } from './journal/pruning.ts';
 import { publicEvents } from './journal/public-events.ts';
 import { type Recovered, recover } from './journal/recovery.ts';
-import { hashOf, writeSnapshot } from './journal/snapshots.ts';
+import { SnapshotSchedule } from './journal/snapshot-schedule.ts';
+import { hashOf } from './journal/snapshots.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
-import type { Entry, ExecuteOptions, OrderRecord, PaperExchange, Recorder } from './paper-exchange.ts';
+import type {
+  Entry,
+  ExecuteOptions,
+  JoinedWork,
+  OrderRecord,
+  PaperExchange,
+  Recorder,
+} from './paper-exchange.ts';
 import { isHouse } from './world/house.ts';
 import { SLOTS } from './world/slots.ts';
 import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
@@ -75,25 +88,29 @@ export interface ExchangeOptions {
 }
 
 const STEP_MS = 1_000;
-const SNAPSHOT_EVERY_COMMANDS = 20_000;
-const SNAPSHOT_EVERY_MS = 5 * 60_000;
 const LEAD_WAIT_MS = 2_000;
 const LEAD_RETRY_MS = 50;
 const REOPEN_FIRST_PAUSE_MS = 50;
 const REOPEN_LONGEST_PAUSE_MS = 5_000;
-/** Most commands of one commit: bounds its size, and how long the next commit waits. */
-const MAX_BATCH_ROWS = 500;
 /** Most commands waiting for the journal; more are refused immediately. */
 const MAX_WAITING_COMMANDS = 20_000;
 const GREATEST_SPEED = 100_000;
 
 type Status = 'opening' | 'open' | 'reopening' | 'closing' | 'closed';
 
+interface Joining {
+  readonly work: JoinedWork;
+  readonly resolve: () => void;
+  readonly reject: (reason: Error) => void;
+}
+
 /** The state of one term of leadership; discarded as a whole. */
 interface Term {
   readonly lead: Lead;
   readonly queue: GroupCommit<JournalRow>;
   readonly orderIds: OrderIds;
+  /** Work that waits to join a commit; each commit takes one. */
+  readonly joining: Joining[];
 }
 
 /**
@@ -117,6 +134,8 @@ const unavailable = (executed: 'no' | 'unknown', cause: unknown): ExchangeUnavai
     { cause },
   );
 
+const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)));
+
 export class JournalledExchange implements PaperExchange {
   readonly #options: ExchangeOptions;
   readonly #sql: Sql;
@@ -125,14 +144,12 @@ export class JournalledExchange implements PaperExchange {
   readonly #holder = randomUUID();
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   #status: Status = 'opening';
+  readonly #snapshots: SnapshotSchedule;
   #term: Term | undefined;
   #terms = 0;
   #world!: World;
   #prices = new PriceTicks();
   #seq = 0;
-  #snapshotSeq = 0;
-  #snapshotAt = 0;
-  #snapshotWrite: Promise<void> | undefined;
   #reopening: Promise<void> = Promise.resolve();
   #ticker: { stop(): void } | undefined;
 
@@ -140,6 +157,7 @@ export class JournalledExchange implements PaperExchange {
     this.#options = options;
     this.#sql = options.sql;
     this.#clock = options.clock ?? systemClock;
+    this.#snapshots = new SnapshotSchedule({ ...options, log: this.#log });
   }
 
   /** Called once, by `openExchange`. */
@@ -169,6 +187,17 @@ export class JournalledExchange implements PaperExchange {
     const { orderId, conditionId } = command.order;
     const events = await this.#openTerm().orderIds.once(orderId, isNew, () => this.#apply(command));
     return events ?? [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
+  }
+
+  /**
+   * Lets work decide inside the next commit. Resolves when all of it is durable.
+   * @throws ExchangeUnavailable as `execute` does. @throws what the work's reads throw: then it had no effect
+   */
+  async join(work: JoinedWork): Promise<void> {
+    const { queue, joining } = this.#openTerm();
+    const joined = new Promise<void>((resolve, reject) => joining.push({ work, resolve, reject }));
+    queue.wake();
+    await joined;
   }
 
   /** Moves the world once, as the clock does every second unless `autoStep` is off. */
@@ -258,11 +287,9 @@ export class JournalledExchange implements PaperExchange {
     await this.#reopening;
     const term = this.#term;
     await term?.queue.settled();
-    await this.#snapshotWrite;
-    if (wasOpen && term !== undefined && !term.lead.session.isLost() && this.#seq > this.#snapshotSeq) {
-      this.#takeSnapshot(Promise.resolve());
-      await this.#snapshotWrite;
-    }
+    await this.#snapshots.end();
+    if (wasOpen && term?.lead.session.isLost() === false)
+      await this.#snapshots.writeLast(this.#seq, () => ({ at: this.#now(), state: this.#world.snapshot() }));
     await term?.lead.release();
     this.#status = 'closed';
   }
@@ -281,6 +308,15 @@ export class JournalledExchange implements PaperExchange {
     if (queue.length >= MAX_WAITING_COMMANDS)
       throw new ExchangeUnavailable('no', `${MAX_WAITING_COMMANDS} commands wait for its journal`);
     const at = this.#now();
+    const row = this.#execute(queue, command, at);
+    const durable = queue.add(row);
+    if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable);
+    await durable;
+    return row.entry.events;
+  }
+
+  /** @returns what the journal must record of it */
+  #execute(queue: GroupCommit<JournalRow>, command: JournalCommand, at: number): JournalRow {
     let events: EngineEvent[];
     try {
       events = publicEvents(
@@ -294,10 +330,42 @@ export class JournalledExchange implements PaperExchange {
       throw new ExchangeUnavailable('no', 'an internal error occurred', { cause });
     }
     const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
-    const durable = this.#journal(queue, command, at, events, prices);
-    if (this.#snapshotDue(at)) this.#takeSnapshot(durable);
-    await durable;
-    return events;
+    return this.#row(command, at, events, prices);
+  }
+
+  /** One commit: with one work that waits to join it, if there is one. */
+  async #commit({ lead, queue, joining }: Term, take: Take<JournalRow>): Promise<void> {
+    const joined = joining.shift();
+    if (joined === undefined) return commitRows(lead, take, this.#options.recorder);
+    if (joining.length > 0) queue.wake();
+    const { work } = joined;
+    const durable = Promise.withResolvers<void>();
+    durable.promise.catch(() => {});
+    let hasDecided = false;
+    const decide = (): void => {
+      hasDecided = true;
+      const at = this.#now();
+      work.decide((order) => {
+        const row = this.#execute(queue, { kind: 'place', order }, at);
+        queue.append(row);
+        return row.entry.events;
+      });
+      if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable.promise);
+    };
+    const { read, record } = work;
+    try {
+      await commitWith(lead, take, { read, record, decide });
+    } catch (cause) {
+      // Also where it failed before it took rows: orders may have been placed in memory.
+      if (hasDecided) queue.fail(cause);
+      durable.reject(cause);
+      joined.reject(
+        hasDecided ? unavailable(cause instanceof CommitInDoubt ? 'unknown' : 'no', cause) : asError(cause),
+      );
+      throw cause;
+    }
+    durable.resolve();
+    joined.resolve();
   }
 
   /** Wall time for the journal: an integer that never decreases. */
@@ -305,17 +373,16 @@ export class JournalledExchange implements PaperExchange {
     return Math.max(this.#world?.now ?? 0, Math.floor(this.#clock.now()));
   }
 
-  #journal(
-    queue: GroupCommit<JournalRow>,
+  #row(
     command: JournalCommand,
     at: number,
     events: readonly EngineEvent[],
     prices: readonly PriceTick[],
-  ): Promise<void> {
+  ): JournalRow {
     this.#seq += 1;
     const shown = command.kind === 'begin' || command.kind === 'step' ? ({ kind: 'step' } as const) : command;
     const entry: Entry = { seq: this.#seq, at, command: shown, events, markets: this.#marketsOf(events) };
-    return queue.add({ entry, command: encodeCommand(command), prices });
+    return { entry, command: encodeCommand(command), prices };
   }
 
   #marketsOf(events: readonly EngineEvent[]): Entry['markets'] {
@@ -333,16 +400,19 @@ export class JournalledExchange implements PaperExchange {
     const speed = Math.round((this.#options.speed ?? 1) * SPEED_UNIT);
     const recovered = await recover(lead.session, this.#log);
     const orderIds = new OrderIds(this.#sql);
-    const queue = new GroupCommit<JournalRow>({
-      commit: (rows) => commitRows(lead, rows, this.#options.recorder),
-      maxBatch: MAX_BATCH_ROWS,
+    const joining: Joining[] = [];
+    const queue: GroupCommit<JournalRow> = new GroupCommit<JournalRow>({
+      commit: (take) => this.#commit({ lead, queue, orderIds, joining }, take),
       onCommitted: (rows) => this.#notifyListeners(rows.map(({ entry }) => entry)),
-      onFailed: (cause) => this.#failed(queue, cause),
+      onFailed: (cause) => {
+        for (const { reject } of joining.splice(0)) reject(unavailable('no', cause));
+        this.#failed(queue, cause);
+      },
       errorOf: unavailable,
     });
     // Also without commands in flight: the next caller then receives "no" instead of "unknown".
     lead.session.lost.catch((cause: unknown) => queue.fail(cause));
-    this.#term = { lead, queue, orderIds };
+    this.#term = { lead, queue, orderIds, joining };
     this.#terms += 1;
     this.#prices = new PriceTicks();
     if (recovered === undefined) await this.#found(queue, speed);
@@ -358,17 +428,10 @@ export class JournalledExchange implements PaperExchange {
     const { world, events } = World.begin(seed, speed, at);
     this.#world = world;
     this.#seq = 0;
-    this.#snapshotAt = at;
+    this.#snapshots.begin(0, at);
     const prices = this.#prices.collect(world, at);
-    const durable = this.#journal(
-      queue,
-      { kind: 'begin', seed, speed, slots: SLOTS.length },
-      at,
-      publicEvents(events),
-      prices,
-    );
-    this.#takeSnapshot(durable);
-    await durable;
+    const begin = { kind: 'begin', seed, speed, slots: SLOTS.length } as const;
+    await queue.add(this.#row(begin, at, publicEvents(events), prices));
   }
 
   #resume({ world, seq, snapshotSeq }: Recovered): void {
@@ -376,6 +439,7 @@ export class JournalledExchange implements PaperExchange {
       this.#log(`the paper world keeps the seed "${world.seed}" that it began with`);
     this.#world = world;
     this.#seq = seq;
+<<<<<<< HEAD
     this.#snapshotSeq = snapshotSeq;
     this.#snapshotAt = this.#now();
   }
@@ -404,6 +468,9 @@ export class JournalledExchange implements PaperExchange {
       .finally(() => {
         this.#snapshotWrite = undefined;
       });
+=======
+    this.#snapshots.begin(snapshotSeq, this.#now());
+>>>>>>> main
   }
 
   #notifyListeners(entries: readonly Entry[]): void {

@@ -6,6 +6,7 @@ import type {
   BookView,
   ConditionId,
   EngineEvent,
+  NewOrder,
   OpenOrder,
   OrderId,
   Outcome,
@@ -38,6 +39,22 @@ export interface Entry {
  * them and return their promises. It receives every entry once, in order, before callers and subscribers do.
  */
 export type Recorder = (tx: Tx, entries: readonly Entry[]) => readonly PromiseLike<unknown>[];
+
+/**
+ * Work that takes part in one commit of the journal and decides inside it: it reads in the commit's transaction, places
+ * orders according to what it read, and records its decisions together with the journal.
+ */
+export interface JoinedWork {
+  /** Issues statements that read, without awaiting between them. A failure concerns this work alone. */
+  read(tx: Tx): PromiseLike<unknown>;
+  /**
+   * Called once all reads are answered; must not wait. The caller must have proof that the ids of its orders never
+   * reached the exchange.
+   */
+  decide(place: (order: NewOrder) => readonly EngineEvent[]): void;
+  /** In place of the `Recorder`, for all entries of the commit. */
+  readonly record: Recorder;
+}
 
 export interface ExecuteOptions {
   /**

@@ -16,10 +16,18 @@ import {
   openDflowSandbox,
   type Switches,
 } from './dflow/index.ts';
-import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, solanaRpcDoor } from './solana/index.ts';
+import {
+  askChain,
+  openChain,
+  type RpcAnswer,
+  SANDBOX_CHAIN_SCHEMA,
+  type SandboxChain,
+  solanaRpcDoor,
+} from './solana/index.ts';
 
 export type { DoorGuard } from '@bellwether/exchange/doors/limits';
 export type { Switches } from './dflow/index.ts';
+export type { RpcAnswer } from './solana/index.ts';
 
 export const SANDBOX_SCHEMA = `${SANDBOX_CHAIN_SCHEMA}\n${DFLOW_SANDBOX_SCHEMA}`;
 
@@ -63,6 +71,8 @@ export interface Sandbox {
   readonly chain: SandboxChain;
   /** Gives the same answers as the doors over HTTP. Only path and query of the URL matter. */
   request(request: SandboxRequest): Promise<SandboxResponse>;
+  /** The chain's answer to one JSON-RPC call of the desk, the same as its door gives. */
+  ask(method: string, params: readonly unknown[]): Promise<RpcAnswer>;
   close(): Promise<void>;
 }
 
@@ -127,6 +137,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
           body: answer.body,
         };
       },
+      ask: (method, params) => askChain(chain, method, params),
       async close() {
         await doors.close();
         await venue.close();

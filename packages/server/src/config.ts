@@ -87,6 +87,14 @@ export const ENVIRONMENT = Type.Object({
   RATE_LIMIT_DOOR_PER_SECOND: int(1, 1_000_000, 50),
   RATE_LIMIT_DOOR_BURST: int(1, 1_000_000, 100),
   DATABASE_POOL: int(4, 90, 20),
+  RECOVERY_THREADS: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 16,
+      description:
+        'Threads that recover the signers of orders. The default follows the machine: none with one or two cores, else two fewer than it has cores, at most 4.',
+    }),
+  ),
   REQUEST_DEADLINE_MS: Type.Integer({
     minimum: 100,
     maximum: 600_000,
@@ -184,6 +192,8 @@ export interface Config {
   readonly basePath: string;
   readonly databaseUrl: string | null;
   readonly databasePool: number;
+  /** `null`: as many as the machine has cores for. */
+  readonly recoveryThreads: number | null;
   readonly load: {
     readonly deadlineMs: number;
     readonly maxTrades: number;
@@ -381,6 +391,7 @@ function assemble(env: Environment): Config {
     basePath: env.BASE_PATH,
     databaseUrl: env.DATABASE_URL ?? null,
     databasePool: env.DATABASE_POOL,
+    recoveryThreads: env.RECOVERY_THREADS ?? null,
     load: {
       deadlineMs: env.REQUEST_DEADLINE_MS,
       maxTrades: env.MAX_TRADES_IN_FLIGHT,

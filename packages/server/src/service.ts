@@ -19,7 +19,8 @@ import { startDatabase } from './wiring/database.ts';
 import { doorPaths } from './wiring/doors.ts';
 import { createDoor } from './wiring/http.ts';
 import { resolveEarlierDoubt, startAllJobs } from './wiring/jobs.ts';
-import { startPaper } from './wiring/paper.ts';
+import { paperJournal, startPaper } from './wiring/paper.ts';
+import { startRecoverPool } from './wiring/recovery.ts';
 import { openSecrets } from './wiring/secrets.ts';
 import { createSigning } from './wiring/signing.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
@@ -102,6 +103,7 @@ async function start(
   const base = { config, sql, clock, log };
   const { secrets, derive } = await openSecrets(base);
   const { recover, how } = loadRecover();
+  const recoverElsewhere = startRecoverPool({ config, recover, log, stops });
   const keys = new VenueKeys({ sql, secret: derive('paper venue keys v1') });
   const replicaCalls = createReplicaCalls(derive('replica calls v2'));
   const secret = derive('platform solana key v1');
@@ -111,11 +113,11 @@ async function start(
   const paper = await startPaper({ ...base, keys, replicaId, sign, platformWallet: signing.address });
   stops.push('exchange', STOP_EXCHANGE_MS, () => paper.stop());
 
-  const stores = await openStores({ ...base, stops });
+  const stores = await openStores({ ...base, stops, journal: paperJournal(config, paper) });
   const { isCredited } = stores.wallets;
   const venues = createVenues({ ...base, paper, isCredited }, overrides.venues);
   const needs = composeNeeds({
-    ...{ config, clock, stores, secrets, venues, signing, recover },
+    ...{ config, clock, stores, secrets, venues, signing, recover, recoverElsewhere },
     version: VERSION,
     publicUrl: () => publicUrl,
   });

@@ -21,17 +21,21 @@ beforeAll(async () => {
 });
 
 let orders = 0;
-async function insertOrder(kind: OrderKind, status = 'submitting'): Promise<string> {
+async function insertOrder(
+  kind: OrderKind,
+  status = 'submitting',
+  firstAnswer: object | null = null,
+): Promise<string> {
   orders += 1;
   const orderId = `order ${orders}`;
   const signed = kind === 'signed';
   await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
       kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares,
       money, funder, wallet_address, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount,
-      updated_at)
+      updated_at, first_answer)
     values (gen_random_uuid(), ${orderId}, 1, 'v', 'm', 'c', 'q', 't', 'YES', ${kind}, ${signed ? 0 : null},
       ${signed ? 2 : null}, 'BUY', true, 'GTC', false, false, 5000, 5000, 1, 1, 'w', 'w', 0, 'r', now(), ${status}, '[]',
-      current_date, 1, now())`;
+      current_date, 1, now(), ${firstAnswer === null ? null : sql.json(firstAnswer)})`;
   return orderId;
 }
 
@@ -70,9 +74,13 @@ test('the database refuses exactly the updates that the lifecycle forbids', asyn
   }
 });
 
-test('an order starts as submitting and never changes its kind', async () => {
-  for (const status of ORDER_STATUSES.filter((one) => one !== 'submitting'))
+test('an order starts as submitting, or as what its venue answered in the same commit; it never changes its kind', async () => {
+  for (const status of ORDER_STATUSES.filter((one) => one !== 'submitting')) {
     await expect(insertOrder('signed', status)).rejects.toThrow(`cannot begin as ${status}`);
+    const begun = insertOrder('signed', status, { success: true });
+    if (reachable('signed', 'submitting').includes(status)) await begun;
+    else await expect(begun).rejects.toThrow(`cannot begin as ${status}`);
+  }
   const orderId = await insertOrder('signed');
   await expect(
     sql`update orders set kind = 'quoted', signature_type = null, version = null where order_id = ${orderId}`,
@@ -96,6 +104,6 @@ test('only the statement for evidence writes statuses', () => {
     'server/src/adapters/postgres/evidence.ts',
   ]);
   expect(writers(/\binsert\s+into\s+("?public"?\.)?"?orders\b/i)).toEqual([
-    'server/src/adapters/postgres/trade-ledger.ts',
+    'server/src/adapters/postgres/admission-writes.ts',
   ]);
 });

@@ -22,7 +22,12 @@ import { type LimitOrder, orderIdOf, Signer } from '@bellwether/sdk';
 import { hashTypedData } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { ORDER_VECTORS } from '../../protocol/test/vectors.ts';
-import { type OrderProfile, verifyOrder } from '../src/domain/signatures.ts';
+import {
+  firstRecovery,
+  type OrderProfile,
+  type RecoveryQuestion,
+  verifyOrder,
+} from '../src/domain/signatures.ts';
 import { draftOf, SIGNER, signedRequest } from './drafts.ts';
 
 const CHAIN_ID = 137;
@@ -31,15 +36,20 @@ const STRANGER = Signer.fromPrivateKey(`0x${'11'.repeat(32)}`);
 
 function verify(request: TradeRequest, options: { profile?: OrderProfile; negRisk?: boolean } = {}) {
   let recoveries = 0;
-  const verdict = verifyOrder(draftOf(request), options.negRisk ?? false, {
-    domains: DOMAINS,
-    chainId: CHAIN_ID,
-    profile: options.profile ?? 'interface',
-    recover: (...given) => {
+  let first: RecoveryQuestion | null = null;
+  const draft = draftOf(request);
+  const terms = { domains: DOMAINS, chainId: CHAIN_ID, profile: options.profile ?? 'interface' };
+  const verdict = verifyOrder(draft, options.negRisk ?? false, {
+    ...terms,
+    recover: (digest, rs, recovery) => {
       recoveries += 1;
-      return nobleRecover(...given);
+      first ??= { digest, signature: { ok: true, rs, recovery } };
+      return nobleRecover(digest, rs, recovery);
     },
   });
+  // What is recovered beforehand must be what would have been asked.
+  const beforehand = firstRecovery(draft, options.negRisk ?? false, terms);
+  if (verdict.ok || beforehand !== null) expect(beforehand).toEqual(first);
   return { verdict, recoveries };
 }
 

@@ -1,10 +1,11 @@
 /**
- * One group commit: `begin … commit` in one write to the journal's connection, without waiting in between. When it
- * resolves, all of it is durable. When it throws, the state in memory is ahead of the journal, so the caller must
- * release the lead and recover from the journal.
+ * One group commit: `begin … commit` in one write to the journal's connection, without waiting in between. Work that
+ * joins it reads first, so its commit is two writes. When it resolves, all of it is durable. When it throws after it has
+ * taken rows, the state in memory is ahead of the journal, so the caller must release the lead and recover from the
+ * journal.
  */
-import { commitAll, type Lead, type Tx } from '@bellwether/durable';
-import type { Entry, Recorder } from '../paper-exchange.ts';
+import { commitAll, type Lead, openTransaction, type Take, type Tx } from '@bellwether/durable';
+import type { Entry, JoinedWork, Recorder } from '../paper-exchange.ts';
 import { gatherOrders, type OrderAddition } from './order-records.ts';
 
 /** A price to record. */
@@ -24,19 +25,54 @@ export interface JournalRow {
   readonly prices: readonly PriceTick[];
 }
 
+/** Most rows of one commit: bounds its size, and how long the next commit waits. */
+const MAX_BATCH_ROWS = 500;
+
+type Leading = Pick<Lead, 'session' | 'term'>;
+
 /** @throws CommitInDoubt when the connection was lost during the commit; other errors prove that nothing was written */
 export const commitRows = (
-  { session, term }: Pick<Lead, 'session' | 'term'>,
-  rows: readonly JournalRow[],
+  { session, term }: Leading,
+  take: Take<JournalRow>,
   recorder: Recorder | undefined,
 ): Promise<void> => {
-  const entries = rows.map((row) => row.entry);
-  return commitAll(session, (tx) => [
-    term.assert(tx),
-    ...(recorder?.(tx, entries) ?? []),
-    ...ownStatements(tx, rows, entries),
-  ]);
+  const rows = take(MAX_BATCH_ROWS);
+  return commitAll(session, (tx) => [term.assert(tx), ...statements(tx, rows, recorder)]);
 };
+
+/** @throws as `commitRows` does; before rows were taken, also what the work's reads throw */
+export async function commitWith(
+  { session, term }: Leading,
+  take: Take<JournalRow>,
+  { read, record, decide }: Omit<JoinedWork, 'decide'> & { readonly decide: () => void },
+): Promise<void> {
+  const { tx, commit, rollback } = openTransaction(session);
+  try {
+    await Promise.all([term.assert(tx), read(tx)]);
+  } catch (error) {
+    await rollback();
+    throw error;
+  }
+  decide();
+  // All of them: what was just decided stands at the end, and the state in memory includes everything before it.
+  const rows = take();
+  try {
+    for (const statement of statements(tx, rows, record)) statement.then(undefined, () => {});
+  } catch (error) {
+    await rollback();
+    throw error;
+  }
+  await commit();
+}
+
+function statements(
+  tx: Tx,
+  rows: readonly JournalRow[],
+  recorder: Recorder | undefined,
+): PromiseLike<unknown>[] {
+  const entries = rows.map((row) => row.entry);
+  return [...(recorder?.(tx, entries) ?? []), ...(rows.length === 0 ? [] : ownStatements(tx, rows, entries))];
+}
 
 function ownStatements(
   tx: Tx,

@@ -16,18 +16,24 @@ export interface Recovered {
 const ROWS_PER_READ = 2_000;
 
 /**
- * Reads through `database`, which must be the lead's connection or one opened after the lead was taken.
+ * Reads through `database`. To lead from the state, it must be the lead's connection or one opened after the lead was
+ * taken.
+ * @param upTo the last command to apply
  * @returns undefined for an empty journal. @throws Error when the journal has a gap or is inconsistent.
  */
-export async function recover(database: Tag, log: (message: string) => void): Promise<Recovered | undefined> {
-  const snapshot = await readSnapshot(database, log);
+export async function recover(
+  database: Tag,
+  log: (message: string) => void,
+  upTo = Number.MAX_SAFE_INTEGER,
+): Promise<Recovered | undefined> {
+  const snapshot = await readSnapshot(database, log, upTo);
   let world = snapshot === undefined ? undefined : World.restore(snapshot.state);
   const snapshotSeq = snapshot?.seq ?? 0;
   let seq = snapshotSeq;
   for (;;) {
     const rows = await database`
       select seq, at_ms, command from exchange_journal
-      where seq > ${String(seq)}::bigint order by seq limit ${ROWS_PER_READ}`;
+      where seq > ${String(seq)}::bigint and seq <= ${String(upTo)}::bigint order by seq limit ${ROWS_PER_READ}`;
     for (const row of rows) {
       if (Number(row.seq) !== seq + 1)
         throw new Error(`the journal of the paper exchange has a gap after ${seq}`);

@@ -1,4 +1,4 @@
-/** Stored states: written without blocking commands; read at recovery. */
+/** Stored states: written while commands go on (snapshot-thread.ts), and at the close; read at recovery. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
@@ -39,12 +39,14 @@ export async function writeSnapshot(database: Sql, snapshot: Snapshot): Promise<
         select seq from exchange_snapshots order by seq desc limit ${SNAPSHOTS_KEPT}) as kept)`;
 }
 
-/** The newest intact snapshot. @throws Error when snapshots exist and all are damaged. */
+/** The newest intact snapshot of a command up to `upTo`. @throws Error when snapshots exist and all are damaged. */
 export async function readSnapshot(
   database: Tag,
   log: (message: string) => void,
+  upTo = Number.MAX_SAFE_INTEGER,
 ): Promise<Snapshot | undefined> {
-  const rows = await database`select seq, at_ms from exchange_snapshots order by seq desc`;
+  const rows = await database`
+    select seq, at_ms from exchange_snapshots where seq <= ${String(upTo)}::bigint order by seq desc`;
   for (const { seq, at_ms } of rows) {
     const [row] = await database`
       select state, hash from exchange_snapshots where seq = ${String(seq)}::bigint`;

@@ -67,7 +67,7 @@ export async function quoteOrder(
     predictionMarketSlippageBps: request.outcomeSlippageBps,
     priceImpactPct: impactText(offer.impact),
     platformFee: null,
-    contextSlot: await parts.chain.slot(),
+    contextSlot: parts.chain.blocks().slot,
     executionMode: 'async',
     revertMint: request.inputMint,
   };
@@ -149,7 +149,7 @@ async function issue(
 ): Promise<Readonly<Record<string, unknown>>> {
   const { build, chain } = parts;
   await parts.mints.ensure(offer.market);
-  const lifetime = await chain.latestBlockhash();
+  const lifetime = chain.blocks();
   const compiled = build.compile({
     feePayer: request.sponsor ?? user,
     lifetime,

@@ -150,7 +150,7 @@ export class DflowSandbox {
     const account = tokenAccountOf(owner, USDC_MINT);
     const compiled = build.compile({
       feePayer: settlement.address,
-      lifetime: await this.chain.latestBlockhash(),
+      lifetime: this.chain.blocks(),
       instructions: [
         ...(lamports > 0n ? [build.sendLamports(settlement.address, owner, lamports)] : []),
         build.openAccount({ payer: settlement.address, owner, mint: USDC_MINT, account }),
@@ -188,7 +188,7 @@ export class DflowSandbox {
     await this.#settleResolvedMarkets();
     if (now < this.#nextPrune) return;
     this.#nextPrune = now + PRUNE_EVERY_MS;
-    await this.orders.prune(await this.chain.blockHeight());
+    await this.orders.prune(this.chain.blocks().slot);
   }
 
   async #settleDue(now: number): Promise<void> {

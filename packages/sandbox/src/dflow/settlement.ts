@@ -312,7 +312,7 @@ export class Settlement {
     const { settlement, lp } = vaults;
     const compiled = build.compile({
       feePayer: settlement.address,
-      lifetime: await chain.latestBlockhash(),
+      lifetime: chain.blocks(),
       instructions: [...instructions, build.memo(label)],
     });
     const wire = build.signed(compiled, [settlement, lp]);

@@ -50,7 +50,7 @@ export const dflowTradeDoor: FastifyPluginAsync<DflowDoorOptions> = async (door,
       least: 0,
       most: Number.MAX_SAFE_INTEGER,
     });
-    if ((await chain.blockHeight()) <= lastValid) throw notFound('Order not found');
+    if (chain.blocks().slot <= lastValid) throw notFound('Order not found');
     return { status: 'expired', inAmount: '0', outAmount: '0', fills: [], reverts: [] };
   });
 

@@ -11,20 +11,25 @@ export const BLOCKHASH_LIFE_BLOCKS = 150;
 /** Slots for which a signature's status is known without searching the history. */
 export const RECENT_SLOTS = 300;
 
+/** What two clocks of one chain agree on, besides seed and time. */
+export interface BlockOrigin {
+  readonly genesisMs: number;
+  /** The last slot that is known to have passed. */
+  readonly atLeast: number;
+}
+
 export interface BlockClock {
   slot(): number;
+  /** Never falls behind a slot that another clock of this chain has shown. */
+  reach(slot: number): void;
   /** Of the newest block, or of an earlier one. */
   blockhash(slot: number): string;
   isValid(blockhash: string): boolean;
 }
 
-export function blockClock(options: {
-  readonly seed: string;
-  readonly genesisMs: number;
-  /** The last slot that is known to have passed. */
-  readonly atLeast: number;
-  readonly now: () => number;
-}): BlockClock {
+export function blockClock(
+  options: BlockOrigin & { readonly seed: string; readonly now: () => number },
+): BlockClock {
   let latest = options.atLeast;
   let hashedTo = -1;
   /** Of the blocks whose blockhash is still valid, oldest first. */
@@ -47,7 +52,16 @@ export function blockClock(options: {
     }
     return good.has(candidate);
   };
-  return { slot, blockhash, isValid };
+  const reach = (shown: number): void => {
+    latest = Math.max(latest, shown);
+  };
+  return { slot, reach, blockhash, isValid };
+}
+
+/** The newest block, and the last height at which its blockhash may be used. */
+export function latestBlockhash(blocks: BlockClock): { blockhash: string; lastValidBlockHeight: number } {
+  const slot = blocks.slot();
+  return { blockhash: blocks.blockhash(slot), lastValidBlockHeight: slot + BLOCKHASH_LIFE_BLOCKS };
 }
 
 export const hashOf = (seed: string, what: string): string =>

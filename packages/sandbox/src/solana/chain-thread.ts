@@ -6,10 +6,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { type BlockClock, blockClock, latestBlockhash } from './block-clock.ts';
 import { addressOf } from './database-address.ts';
 import {
   type CallMessage,
   type CallName,
+  type ChainState,
   errorFrom,
   type FromChain,
   type ThreadData,
@@ -19,6 +21,7 @@ import {
   ChainBusy,
   type ChainCalls,
   type ChainOptions,
+  type LatestBlock,
   type RpcLimits,
   type SandboxChain,
   SandboxChainUnavailable,
@@ -47,6 +50,8 @@ const MAY_LAND: Readonly<Record<CallName, boolean>> = {
   tokenAccountsByDelegate: false,
   // The door decides this for each call of the batch.
   rpc: true,
+  // By its method: see `rpc/answer.ts`.
+  ask: true,
 };
 
 /** Time is counted in ticks, not by the clock: after the process was frozen, its thread must not appear overdue. */
@@ -94,6 +99,7 @@ export async function openChain(options: ChainOptions): Promise<SandboxChain> {
   ) as unknown as Pick<SandboxChain, CallName>;
   return {
     ...calls,
+    blocks: () => thread.blocks(),
     onLanded: (listener) => thread.onLanded(listener),
     isOpen: () => thread.isOpen,
     close: () => thread.close(),
@@ -107,7 +113,9 @@ class ChainThread {
   /** In the order in which they were sent. */
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | null = null;
-  #state: 'open' | 'reading' | 'superseded' = 'reading';
+  /** Counts the chain's blocks while it is open: they follow from seed and time. */
+  #blocks: BlockClock | null = null;
+  #shownSlot = 0;
   #isClosed = false;
   #hasOpened = false;
   #generation = 0;
@@ -125,7 +133,7 @@ class ChainThread {
   }
 
   get isOpen(): boolean {
-    return this.#worker !== null && this.#state === 'open';
+    return this.#worker !== null && this.#blocks !== null;
   }
 
   /** @throws when the first thread cannot open the chain; no other thread is started then */
@@ -159,8 +167,18 @@ class ChainThread {
       this.#waiting.set(id, { name, weight, isExternal, since: this.#ticks, resolve, reject });
       this.#count(isExternal, weight);
       const nowMs = this.#options.clock.now();
-      post(worker, { kind: 'call', id, name, args, nowMs, isExternal } as CallMessage);
+      const slot = this.#shownSlot;
+      post(worker, { kind: 'call', id, name, args, nowMs, slot, isExternal } as CallMessage);
     });
+  }
+
+  /** @throws SandboxChainUnavailable */
+  blocks(): LatestBlock {
+    if (this.#blocks === null || this.#worker === null)
+      throw unavailable('the sandbox chain is being read from its database');
+    const { blockhash, lastValidBlockHeight } = latestBlockhash(this.#blocks);
+    this.#shownSlot = this.#blocks.slot();
+    return { slot: this.#shownSlot, blockhash, lastValidBlockHeight };
   }
 
   async close(): Promise<void> {
@@ -192,7 +210,7 @@ class ChainThread {
       name: 'sandbox-chain',
     });
     this.#worker = worker;
-    this.#state = 'reading';
+    this.#blocks = null;
     this.#unanswered = 0;
     this.#bornAt = this.#ticks;
     let cause: unknown = 'it ended';
@@ -220,8 +238,8 @@ class ChainThread {
         this.#take(message.id)?.reject(errorFrom(message.error));
         break;
       case 'state':
-        this.#state = message.state;
-        if (message.state === 'open') opening.opened();
+        this.#setState(message.state);
+        if (message.state.kind === 'open') opening.opened();
         break;
       case 'landed':
         for (const listener of this.#listeners) listener();
@@ -232,6 +250,13 @@ class ChainThread {
       case 'log':
         this.#options.log?.(message.message, message.details);
     }
+  }
+
+  #setState(state: ChainState): void {
+    const { seed, clock } = this.#options;
+    this.#blocks =
+      state.kind === 'open' ? blockClock({ seed, ...state.blocks, now: () => clock.now() }) : null;
+    this.#blocks?.reach(this.#shownSlot);
   }
 
   #tick(): void {

@@ -10,7 +10,7 @@ import { CallQueue } from './call-queue.ts';
 import { createLocalChain, type DurableChain } from './chain.ts';
 import { openDatabase } from './database-address.ts';
 import { ProcessorShare } from './processor-share.ts';
-import { answerBody } from './rpc/answer.ts';
+import { answerAsk, answerBody } from './rpc/answer.ts';
 import {
   type CallMessage,
   type FromChain,
@@ -89,6 +89,7 @@ class ChainThreadServer {
 
   #answer(call: CallMessage): void {
     this.#nowMs = call.nowMs;
+    this.#chain?.reach(call.slot);
     const { id } = call;
     this.#perform(call).then(
       (value) => this.#post({ kind: 'answer', id, value }, value),
@@ -101,6 +102,8 @@ class ChainThreadServer {
     if (chain === null)
       throw new SandboxChainUnavailable('no', 'the sandbox chain is being read from its database');
     if (call.name === 'rpc') return this.#rpc(chain, ...call.args);
+    if (call.name === 'ask')
+      return answerAsk(...call.args, { find: () => chain, onFault: (error) => this.#fault(error) });
     const method = chain[call.name] as (...args: readonly unknown[]) => unknown;
     return method.apply(chain, call.args);
   }
@@ -109,7 +112,7 @@ class ChainThreadServer {
     const text = await answerBody(body, {
       find: () => chain,
       limits,
-      onFault: (error) => this.#log('the Solana door failed', { err: error }),
+      onFault: (error) => this.#fault(error),
     });
     return text === null ? null : new TextEncoder().encode(text);
   }
@@ -122,6 +125,10 @@ class ChainThreadServer {
     setImmediate(() => {
       this.#hasReportedLanded = false;
     });
+  }
+
+  #fault(error: unknown): void {
+    this.#log('the Solana door failed', { err: error });
   }
 
   #log(message: string, details?: unknown): void {

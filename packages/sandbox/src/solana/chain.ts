@@ -9,8 +9,16 @@
 import { GroupCommit, type Sql, Superseded } from '@bellwether/durable';
 import { type SolanaTransaction, transactionId } from '@bellwether/protocol';
 import { oversized } from './account-size.ts';
-import { BLOCKHASH_LIFE_BLOCKS, type BlockClock, blockClock, hashOf, RECENT_SLOTS } from './block-clock.ts';
+import {
+  type BlockClock,
+  type BlockOrigin,
+  blockClock,
+  hashOf,
+  latestBlockhash,
+  RECENT_SLOTS,
+} from './block-clock.ts';
 import { ChainStore, type ChainTerm, type Change } from './chain-store.ts';
+import { type Effect, executeOnce, faultOf } from './execution.ts';
 import {
   Allowances,
   accountsOf,
@@ -23,10 +31,11 @@ import {
 import { feeOf } from './fee.ts';
 import { callsLoader, createMachine, type Machine, type Run } from './machine.ts';
 import { preflightFailed, readOrRefuse, refusal } from './refusals.ts';
-import { INVALID_PARAMS, SIGNATURE_FAILED } from './rpc/rpc-error.ts';
+import { INVALID_PARAMS } from './rpc/rpc-error.ts';
 import { messageHashOf, type RecentTransaction, StatusCache, statusOf } from './status-cache.ts';
+import type { ChainState } from './thread-messages.ts';
 import { readToken } from './token-accounts.ts';
-import { addressesOf, isSame, writableOf } from './touched-accounts.ts';
+import { addressesOf } from './touched-accounts.ts';
 import {
   type AddressedAccount,
   type AirdropAllowance,
@@ -62,8 +71,7 @@ export interface LocalChainOptions extends Omit<ChainOptions, 'sql'> {
   /** Number of the thread within its process. */
   readonly generation: number;
   readonly onLanded: () => void;
-  /** `superseded`: another process has opened the chain, and this one stops using it. */
-  readonly onState: (state: 'open' | 'reading' | 'superseded') => void;
+  readonly onState: (state: ChainState) => void;
 }
 
 /** The caller must start it. */
@@ -74,6 +82,7 @@ export const createLocalChain = async (options: LocalChainOptions): Promise<Dura
 interface Live {
   readonly machine: Machine;
   readonly blocks: BlockClock;
+  readonly origin: BlockOrigin;
   readonly line: GroupCommit<Change>;
   readonly term: ChainTerm;
   readonly recent: StatusCache;
@@ -87,6 +96,8 @@ interface Execution {
   readonly tx: SolanaTransaction;
   readonly wire: Uint8Array;
   readonly slot: number;
+  readonly messageHash: string;
+  readonly effect: Effect;
   readonly also: readonly Statement[];
 }
 
@@ -117,7 +128,12 @@ export class DurableChain implements LocalChain {
     }
     this.#live = await this.#load();
     if (this.account(this.#faucet.address) === null) await this.#fillFaucet();
-    this.#options.onState('open');
+    this.#reportOpen(this.#live);
+  }
+
+  /** See `BlockClock.reach`. */
+  reach(slot: number): void {
+    this.#live?.blocks.reach(slot);
   }
 
   slot(): number {
@@ -129,9 +145,7 @@ export class DurableChain implements LocalChain {
   }
 
   latestBlockhash(): { blockhash: string; lastValidBlockHeight: number } {
-    const { blocks } = this.#open();
-    const slot = blocks.slot();
-    return { blockhash: blocks.blockhash(slot), lastValidBlockHeight: slot + BLOCKHASH_LIFE_BLOCKS };
+    return latestBlockhash(this.#open().blocks);
   }
 
   isBlockhashValid(blockhash: string): boolean {
@@ -183,20 +197,22 @@ export class DurableChain implements LocalChain {
     const asked = oversized(tx);
     if (asked !== null) return refusal(INVALID_PARAMS, asked);
     const slot = this.#keepTime(live);
-    const { run: preview, after } = live.machine.simulate(tx, wire, true);
-    const grown = oversized(tx, after, (address) => live.machine.account(address));
-    if (grown !== null) return refusal(INVALID_PARAMS, grown);
-    if (preview.err === 'SignatureFailure')
-      return refusal(SIGNATURE_FAILED, 'Transaction signature verification failure');
-    if (!live.blocks.isValid(tx.recentBlockhash)) return preflightFailed('BlockhashNotFound');
-    const duplicate = live.recent.ofMessage(tx.message);
-    if (duplicate !== undefined) {
+    const messageHash = messageHashOf(tx.message);
+    const isStale = !live.blocks.isValid(tx.recentBlockhash);
+    const duplicate = live.recent.ofMessage(messageHash);
+    if (isStale || duplicate !== undefined) {
+      // Not executed; but what a node finds first is reported first.
+      const { machine } = live;
+      const fault = faultOf(tx, machine.simulate(tx, wire, true), (address) => machine.account(address));
+      if (fault !== null) return fault;
+      if (isStale) return preflightFailed('BlockhashNotFound');
       // Answered only after the first copy is durable.
-      await duplicate.pending;
+      await duplicate?.pending;
       return preflightFailed('AlreadyProcessed');
     }
-    if (preview.err !== null && options.skipPreflight !== true) return preflightFailed(preview.err, preview);
-    return this.#execute({ live, tx, wire, slot, also: options.also ?? [] });
+    const effect = executeOnce(live.machine, { tx, wire, lands: options.skipPreflight === true });
+    if (effect.kind === 'refused') return effect;
+    return this.#commit({ live, tx, messageHash, wire, slot, effect, also: options.also ?? [] });
   }
 
   async simulate(wire: Uint8Array, options: SimulateOptions): Promise<SimulationOutcome> {
@@ -208,13 +224,12 @@ export class DurableChain implements LocalChain {
     const asked = oversized(tx);
     if (asked !== null) return refusal(INVALID_PARAMS, asked);
     const { run, after } = machine.simulate(tx, wire, options.sigVerify);
-    const grown = oversized(tx, after, (address) => machine.account(address));
-    if (grown !== null) return refusal(INVALID_PARAMS, grown);
-    if (run.err === 'SignatureFailure')
-      return refusal(SIGNATURE_FAILED, 'Transaction signature verification failure');
+    const fault = faultOf(tx, { run, after }, (address) => machine.account(address));
+    if (fault !== null) return fault;
     const replaced = options.replaceRecentBlockhash;
     const stale = !replaced && !blocks.isValid(tx.recentBlockhash) ? 'BlockhashNotFound' : null;
-    const known = !replaced && recent.ofMessage(tx.message) !== undefined ? 'AlreadyProcessed' : null;
+    const known =
+      !replaced && recent.ofMessage(messageHashOf(tx.message)) !== undefined ? 'AlreadyProcessed' : null;
     const refusedAs = stale ?? known;
     const reported: Run =
       refusedAs === null ? run : { err: refusedAs, logs: [], unitsConsumed: 0n, returnData: null };
@@ -304,47 +319,19 @@ export class DurableChain implements LocalChain {
     await this.#reloading;
   }
 
-  async #execute({ live, tx, wire, slot, also }: Execution): Promise<SendOutcome> {
-    const { machine, recent } = live;
-    const loadedAddresses = machine.loadedAddresses(tx);
-    const addresses = addressesOf(tx, loadedAddresses);
-    const before = new Map(addresses.map((address) => [address, machine.account(address)]));
-    const pre = machine.balances(addresses, (address) => before.get(address) ?? null);
-    const run = machine.execute(tx, wire);
-    const after = new Map(addresses.map((address) => [address, machine.account(address)]));
-    const payer = tx.accountKeys[0]!;
-    // A transaction that fails before its payer is charged never lands.
-    if (run.err !== null && after.get(payer)?.lamports === before.get(payer)?.lamports)
-      return preflightFailed(run.err, run);
-
-    const accounts = new Map<string, ChainAccount | null>();
-    for (const address of writableOf(tx, loadedAddresses)) {
-      const account = after.get(address) ?? null;
-      if (account?.executable === true || isSame(before.get(address) ?? null, account)) continue;
-      machine.noteWritten(address, account);
-      accounts.set(address, account);
-    }
-    const { err, logs, unitsConsumed, returnData } = run;
+  async #commit({ live, tx, messageHash, wire, slot, effect, also }: Execution): Promise<SendOutcome> {
+    const { run, accounts, meta } = effect;
+    const { err, logs, unitsConsumed } = run;
     const signature = transactionId(tx);
     const executed: Executed = { signature, slot, err, logs, unitsConsumed, wire, message: tx.message };
-    const post = machine.balances(addresses, (address) => after.get(address) ?? null);
-    const change: Change = {
-      accounts,
-      landed: {
-        executed,
-        atMs: this.#options.clock.now(),
-        meta: { fee: feeOf(tx), logs, unitsConsumed, returnData, pre, post, loadedAddresses },
-      },
-      also,
-    };
-    const messageHash = messageHashOf(tx.message);
+    const landed = { executed, atMs: this.#options.clock.now(), meta };
     const entry: RecentTransaction = { signature, messageHash, slot, err, pending: null };
-    entry.pending = live.line.add(change).then(() => {
+    entry.pending = live.line.add({ accounts, landed, also }).then(() => {
       entry.pending = null;
       live.landed += 1;
       this.#options.onLanded();
     });
-    recent.add(entry);
+    live.recent.add(entry);
     await entry.pending;
     return { kind: 'executed', executed };
   }
@@ -393,14 +380,11 @@ export class DurableChain implements LocalChain {
     const recent = new StatusCache();
     for (const entry of stored.recent) recent.add({ ...entry, pending: null });
     const day = utcDay(nowMs);
+    const origin = { genesisMs: stored.genesisMs, atLeast: stored.lastSlot };
     return {
       machine,
-      blocks: blockClock({
-        seed,
-        genesisMs: stored.genesisMs,
-        atLeast: stored.lastSlot,
-        now: () => clock.now(),
-      }),
+      blocks: blockClock({ seed, ...origin, now: () => clock.now() }),
+      origin,
       line: this.#lineOf(stored.term),
       term: stored.term,
       recent,
@@ -411,8 +395,7 @@ export class DurableChain implements LocalChain {
 
   #lineOf(term: ChainTerm): GroupCommit<Change> {
     const line = new GroupCommit<Change>({
-      commit: term.commit,
-      maxBatch: MAX_BATCH,
+      commit: (take) => term.commit(take(MAX_BATCH)),
       onFailed: (cause) => {
         term.end();
         this.#restart(cause);
@@ -435,7 +418,7 @@ export class DurableChain implements LocalChain {
   #restart(cause: unknown): void {
     this.#live = null;
     if (this.#closed) return;
-    this.#options.onState('reading');
+    this.#options.onState({ kind: 'reading' });
     this.#options.log?.('the sandbox chain could not be written; it is loaded again from the database', {
       err: cause,
     });
@@ -447,7 +430,7 @@ export class DurableChain implements LocalChain {
     while (!this.#closed) {
       if (problem instanceof Superseded) {
         this.#closed = true;
-        this.#options.onState('superseded');
+        this.#options.onState({ kind: 'superseded' });
         this.#options.log?.('another process has opened the sandbox chain; this process stops using it');
         return;
       }
@@ -459,13 +442,17 @@ export class DurableChain implements LocalChain {
           return;
         }
         this.#live = live;
-        this.#options.onState('open');
+        this.#reportOpen(live);
         return;
       } catch (error) {
         problem = error;
         await new Promise((resolve) => setTimeout(resolve, RELOAD_PAUSE_MS));
       }
     }
+  }
+
+  #reportOpen({ origin }: Live): void {
+    this.#options.onState({ kind: 'open', blocks: origin });
   }
 
   #fillFaucet(): Promise<void> {

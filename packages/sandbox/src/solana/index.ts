@@ -1,4 +1,5 @@
 export { openChain } from './chain-thread.ts';
+export { askChain } from './rpc/desk.ts';
 export { type SolanaRpcDoorOptions, solanaRpcDoor } from './rpc/door.ts';
 export { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
 export { messageHashOf } from './status-cache.ts';
@@ -12,6 +13,7 @@ export {
   type Executed,
   type LandedTransaction,
   type Refusal,
+  type RpcAnswer,
   type SandboxChain,
   SandboxChainUnavailable,
   type SendOptions,

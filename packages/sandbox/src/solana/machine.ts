@@ -56,6 +56,11 @@ export class Machine {
   /** Cache of program addresses, which are few and encoded often: by their bytes in hex, and by base58. */
   readonly #programs = new Map<string, string>();
   readonly #programKeys = new Map<string, Uint8Array>();
+  /**
+   * Data of the executable accounts, by address. Their set is fixed and nothing changes their data; the largest has 100
+   * KB, which would be copied for each transaction that names it.
+   */
+  readonly #programData = new Map<string, Uint8Array>();
   #time = { slot: -1, second: -1 };
 
   constructor(binding: Binding) {
@@ -107,7 +112,10 @@ export class Machine {
     }
     if (isFailed(result)) return { run: failedRun(result), after: new Map() };
     const after = new Map(
-      result.postAccounts().map((one) => [toBase58(one.address), this.#present(one.account())] as const),
+      result.postAccounts().map((one) => {
+        const address = toBase58(one.address);
+        return [address, this.#present(address, one.account())] as const;
+      }),
     );
     return { run: runOf(null, result.meta()), after };
   }
@@ -115,7 +123,7 @@ export class Machine {
   account(address: string): ChainAccount | null {
     const key = parseBase58(address);
     if (key?.length !== KEY_BYTES) return null;
-    return this.#present(this.#vm.getAccount(key));
+    return this.#present(address, this.#vm.getAccount(key));
   }
 
   put({ address, account }: AddressedAccount): void {
@@ -199,14 +207,21 @@ export class Machine {
     return found;
   }
 
-  #present(account: InstanceType<Binding['Account']> | null): ChainAccount | null {
-    if (account === null || account.lamports() === 0n) return null;
-    return {
-      lamports: account.lamports(),
-      owner: this.#programOf(account.owner()),
-      data: account.data(),
-      executable: account.executable(),
-    };
+  #present(address: string, account: InstanceType<Binding['Account']> | null): ChainAccount | null {
+    if (account === null) return null;
+    const lamports = account.lamports();
+    if (lamports === 0n) return null;
+    const executable = account.executable();
+    const data = executable ? this.#programDataOf(address, account) : account.data();
+    return { lamports, owner: this.#programOf(account.owner()), data, executable };
+  }
+
+  #programDataOf(address: string, account: InstanceType<Binding['Account']>): Uint8Array {
+    const known = this.#programData.get(address);
+    if (known !== undefined) return known;
+    const data = account.data();
+    if (this.#programData.size < MAX_REMEMBERED_PROGRAMS) this.#programData.set(address, data);
+    return data;
   }
 
   #programOf(key: Uint8Array): string {

@@ -29,8 +29,8 @@ export class StatusCache {
   }
 
   /** The transaction with this message, under any signature. */
-  ofMessage(message: Uint8Array): RecentTransaction | undefined {
-    return this.#byMessage.get(messageHashOf(message));
+  ofMessage(hash: string): RecentTransaction | undefined {
+    return this.#byMessage.get(hash);
   }
 
   /** Durable transactions only. */

@@ -1,4 +1,5 @@
 /** Messages between the chain's thread and the others. All of them survive a structured clone. */
+import type { BlockOrigin } from './block-clock.ts';
 import type { DatabaseAddress } from './database-address.ts';
 import { AirdropRefused, type ChainCalls, SandboxChainUnavailable } from './types.ts';
 
@@ -13,6 +14,8 @@ export type CallMessage = {
     readonly args: Parameters<ChainCalls[Name]>;
     /** The chain's time: its thread has no clock. */
     readonly nowMs: number;
+    /** The newest slot that the sender has shown to anybody: the chain's own clock must not be behind it. */
+    readonly slot: number;
     /** External calls wait until the desk's calls have started. */
     readonly isExternal: boolean;
   };
@@ -24,10 +27,15 @@ export type ToChain =
   | { readonly kind: 'ping'; readonly nowMs: number }
   | { readonly kind: 'close' };
 
+/** `superseded`: another process has opened the chain, and this one stops using it. */
+export type ChainState =
+  | { readonly kind: 'open'; readonly blocks: BlockOrigin }
+  | { readonly kind: 'reading' | 'superseded' };
+
 export type FromChain =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly error: ErrorFacts }
-  | { readonly kind: 'state'; readonly state: 'open' | 'reading' | 'superseded' }
+  | { readonly kind: 'state'; readonly state: ChainState }
   /** The first opening of the chain failed, and the thread ends. */
   | { readonly kind: 'unopened'; readonly error: ErrorFacts }
   | { readonly kind: 'landed' }

@@ -194,6 +194,25 @@ export interface ChainCalls extends LocalChain {
    * @returns UTF-8 JSON; `null` when it contains only notifications
    */
   rpc(body: string, limits: RpcLimits): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** The same for one call of the desk, without text in between. Never rejects with a fault of the call itself. */
+  ask(method: string, params: readonly unknown[]): Promise<RpcAnswer>;
+}
+
+/** Of one JSON-RPC call. Integers may be bigint, as in the answers of `rpc` they may exceed 2^53. */
+export type RpcAnswer = { readonly result: unknown } | { readonly error: RpcFault };
+
+export interface RpcFault {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export interface LatestBlock {
+  /** Also the height of the block. */
+  readonly slot: number;
+  readonly blockhash: string;
+  /** The last height at which the blockhash may be used. */
+  readonly lastValidBlockHeight: number;
 }
 
 /** Limits of one request, for all of its calls together. */
@@ -218,6 +237,8 @@ type Asynchronous<Methods> = {
 export interface SandboxChain extends Asynchronous<ChainCalls> {
   /** Calls back after a commit in which transactions landed. @returns removes the listener */
   onLanded(listener: () => void): () => void;
+  /** The newest block, without asking the thread. @throws SandboxChainUnavailable */
+  blocks(): LatestBlock;
   /** Whether it can be used; `false` while it restarts from the database. */
   isOpen(): boolean;
   /** Refuses new calls, and waits some seconds for running ones. */

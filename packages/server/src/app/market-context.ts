@@ -1,6 +1,6 @@
 /**
- * Everything to look at before a trade, in one answer: what the wallets hold, then what the trade itself would be judged
- * by, read by the same statements; the rest from the venue's memory.
+ * Everything to look at before a trade, in one answer: what the wallets hold, and what the trade itself would be judged
+ * by, from the same functions in the database; the rest from the venue's memory.
  */
 import { CAP_NAMES, CAPS, type MarketContext } from '@bellwether/contract';
 import {
@@ -83,6 +83,7 @@ export async function marketContext(
       family,
       user,
       conditionId: market.conditionId,
+      tokenIds: market.tokenIds,
       at: now,
       doubtBefore: inDoubtBefore(now),
     }),
@@ -95,14 +96,15 @@ export async function marketContext(
   const isProved = facts.funder !== null && (family === 'evm' || facts.wallets.includes(facts.funder));
   const [account, standing] = await Promise.all([
     facts.funder === null ? null : accountOf(located, facts.funder),
-    needs.ledger.look({
-      caller,
-      funder: isProved && facts.funder !== null ? facts.funder : NO_WALLET,
-      signer: isProved && facts.signer !== null ? facts.signer : NO_WALLET,
-      conditionId: market.conditionId,
-      tokenIds: market.tokenIds,
-      at: now,
-    }),
+    facts.standing ??
+      needs.ledger.look({
+        caller,
+        funder: isProved && facts.funder !== null ? facts.funder : NO_WALLET,
+        signer: isProved && facts.signer !== null ? facts.signer : NO_WALLET,
+        conditionId: market.conditionId,
+        tokenIds: market.tokenIds,
+        at: now,
+      }),
   ]);
   const asked = sweepsOf(located, books, query.side, ownSizes(query));
   const warnings = warningsOf(needs, { located, books, facts, standing, account, query, asked });

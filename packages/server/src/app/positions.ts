@@ -116,7 +116,10 @@ export async function holdings(
   venues: readonly Venue[] = [...needs.venues.values()],
 ): Promise<Holdings> {
   if (wallets.length === 0) return { held: [], silent: new Set() };
-  const rows = await needs.positions.held(wallets, filterOf(needs, venues));
+  return valuedRows(needs, await needs.positions.held(wallets, filterOf(needs, venues)));
+}
+
+async function valuedRows(needs: HasVenues, rows: readonly PositionRow[]): Promise<Holdings> {
   const markets = await marketsOf(needs, rows);
   return {
     held: rows.map((row) => valued(venueOf(needs, row.venue, row.wallet), row, markets.of(row))),
@@ -215,11 +218,11 @@ export async function walletsOf(
     evm: () => evmWallets(needs, caller, user ?? undefined, path),
     solana: () => solanaWallets(needs, caller, user, path),
   };
-  const families = ADDRESS_FAMILIES.filter((family) =>
-    venues.some(({ accounts }) => accounts.family === family),
-  );
-  return (await Promise.all(families.map((family) => reach[family]()))).flat();
+  return (await Promise.all(familiesOf(venues).map((family) => reach[family]()))).flat();
 }
+
+const familiesOf = (venues: readonly Venue[]): readonly AddressFamily[] =>
+  ADDRESS_FAMILIES.filter((family) => venues.some(({ accounts }) => accounts.family === family));
 
 export interface PositionQuery {
   readonly venue?: string;
@@ -239,7 +242,14 @@ async function heldBy(
   query: PositionQuery,
 ): Promise<readonly Valued[]> {
   const scope = scopeOf(needs, query);
-  const { held, silent } = await holdings(needs, await walletsOf(needs, caller, scope), scope.venues);
+  const { venues, user } = scope;
+  const { held, silent } =
+    user === null
+      ? await valuedRows(
+          needs,
+          await needs.positions.heldByAgent(caller, familiesOf(venues), filterOf(needs, venues)),
+        )
+      : await holdings(needs, await walletsOf(needs, caller, scope), venues);
   requireAnswer(namedVenue(needs, query.venue), silent);
   return held;
 }

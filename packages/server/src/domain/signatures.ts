@@ -18,6 +18,7 @@ import {
   parseWrappedSignature,
   recoverAddress,
   typedDataSignDigest,
+  type WrappedSignature,
   walletKindsOf,
 } from '@bellwether/protocol';
 import type { Denial } from './denial.ts';
@@ -61,9 +62,67 @@ export function candidateOrderIds(draft: Draft, rules: SigningTerms): string[] {
   return ids;
 }
 
+/** A digest, and the signature whose key is looked for. */
+export interface RecoveryQuestion {
+  readonly digest: Uint8Array;
+  readonly signature: ParsedSignature;
+}
+
+const versionsOf = ({ version }: Draft): readonly OrderVersion[] => (version === null ? [2, 1] : [version]);
+
+/** What `verifyOrder` recovers first, for whoever can have it recovered beforehand; `null` when it recovers nothing. */
+export function firstRecovery(draft: Draft, negRisk: boolean, rules: SigningTerms): RecoveryQuestion | null {
+  const parts = looksWrapped(draft.signature) ? parseWrappedSignature(draft.signature) : null;
+  if (parts?.ok === false || (parts !== null && draft.signatureType !== 3)) return null;
+  const signature = parseSignature(parts === null ? draft.signature : parts.inner);
+  if (!signature.ok) return null;
+  for (const version of versionsOf(draft)) {
+    const digest =
+      parts === null
+        ? plainDigest(draft, version, negRisk, rules)
+        : (wrappedMessage(draft, version, negRisk, { rules, parts })?.signed ?? null);
+    if (digest !== null) return { digest, signature };
+  }
+  return null;
+}
+
+/** The order's digest under a version; `null` when the request lacks that version's fields. */
+function plainDigest(
+  draft: Draft,
+  version: OrderVersion,
+  negRisk: boolean,
+  rules: SigningTerms,
+): Uint8Array | null {
+  const struct = structHash(draft, version, rules.profile);
+  return struct === null
+    ? null
+    : orderDigest(exchangeDomain(rules.domains, version, negRisk).separator, struct);
+}
+
+/** The order's digest and the one that a deposit wallet signs around it; `null` when the parts are another order's. */
+function wrappedMessage(
+  draft: Draft,
+  version: OrderVersion,
+  negRisk: boolean,
+  { rules, parts }: { readonly rules: SigningTerms; readonly parts: WrappedSignature },
+): { readonly plain: Uint8Array; readonly signed: Uint8Array } | null {
+  const struct = structHash(draft, version, rules.profile);
+  if (struct === null) return null;
+  const { separator } = exchangeDomain(rules.domains, version, negRisk);
+  if (!equalBytes(separator, parts.separator) || !equalBytes(struct, parts.contentsHash)) return null;
+  const signed = typedDataSignDigest({
+    separator,
+    contentsHash: struct,
+    orderType: version === 2 && rules.profile === 'polymarket' ? POLYMARKET_ORDER_TYPE : ORDER_TYPE,
+    wallet: draft.fields.maker,
+    chainId: rules.chainId,
+  });
+  return { plain: orderDigest(separator, struct), signed };
+}
+
 /** @param negRisk which of the two contracts of a version the market belongs to */
 export function verifyOrder(draft: Draft, negRisk: boolean, rules: SignatureRules): Verdict {
-  const versions: readonly OrderVersion[] = draft.version === null ? [2, 1] : [draft.version];
+  const versions = versionsOf(draft);
   const wrapped = looksWrapped(draft.signature);
   if (wrapped && draft.signatureType !== 3) {
     return refuse(
@@ -86,9 +145,8 @@ export function verifyOrder(draft: Draft, negRisk: boolean, rules: SignatureRule
   }
   let recovered: Address | null = null;
   for (const version of versions) {
-    const struct = structHash(draft, version, rules.profile);
-    if (struct === null) continue;
-    const digest = orderDigest(exchangeDomain(rules.domains, version, negRisk).separator, struct);
+    const digest = plainDigest(draft, version, negRisk, rules);
+    if (digest === null) continue;
     const answer = recoverAddress(rules.recover, digest, parsed);
     if (!answer.ok) continue;
     recovered ??= answer.address;
@@ -159,20 +217,10 @@ function verifyWrapped(
     );
   }
   for (const version of versions) {
-    const struct = structHash(draft, version, rules.profile);
-    if (struct === null) continue;
-    const { separator } = exchangeDomain(rules.domains, version, negRisk);
-    if (!equalBytes(separator, parts.separator) || !equalBytes(struct, parts.contentsHash)) continue;
-    const digest = typedDataSignDigest({
-      separator,
-      contentsHash: struct,
-      orderType: version === 2 && rules.profile === 'polymarket' ? POLYMARKET_ORDER_TYPE : ORDER_TYPE,
-      wallet: maker,
-      chainId: rules.chainId,
-    });
-    const answer = recoverAddress(rules.recover, digest, inner);
-    if (answer.ok)
-      return ownership(draft, version, bytesToHex(orderDigest(separator, struct)), answer.address);
+    const message = wrappedMessage(draft, version, negRisk, { rules, parts });
+    if (message === null) continue;
+    const answer = recoverAddress(rules.recover, message.signed, inner);
+    if (answer.ok) return ownership(draft, version, bytesToHex(message.plain), answer.address);
   }
   const subject = { draft, negRisk, rules, versions };
   const base = { expectedContract: contractsOf(subject), ...expectation(subject) };

@@ -68,7 +68,10 @@ const leftOutAs: Check<string, string> = (value, data, _parent, place) => {
 const HEX = /^(0x[0-9a-f]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 const hex: Check<true, string> = (_on, data, _parent, place) => {
-  if (place !== undefined && HEX.test(data)) place.parentData[place.parentDataProperty] = data.toLowerCase();
+  const lower = data.toLowerCase();
+  // Most clients write them in lower case.
+  if (lower !== data && place !== undefined && HEX.test(data))
+    place.parentData[place.parentDataProperty] = lower;
   return true;
 };
 

@@ -7,7 +7,7 @@ import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { AddressFamily } from '../domain/addresses.ts';
 import type { OrderKind } from '../domain/orders/lifecycle.ts';
 import type { Usage } from '../domain/safeguards.ts';
-import type { Caller, OrderRow, PositionRow, SettingsRow, WalletAddress } from './stores.ts';
+import type { Caller, ListedOrder, PositionRow, SettingsRow, Standing, WalletAddress } from './stores.ts';
 
 /** The safeguards, and what is used of them today. */
 export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };
@@ -44,7 +44,7 @@ export interface BriefingFacts {
   readonly positions: readonly PositionRow[];
   readonly openOrders: readonly OpenOrders[];
   /** Changed since then, latest change first; one more than requested when there are more. */
-  readonly changed: readonly OrderRow[];
+  readonly changed: readonly ListedOrder[];
   /** When an order of the agent last changed, on any venue; `null`: it has none. */
   readonly lastChangeAt: number | null;
   /** The database snapshot that this answer was read from. */
@@ -86,6 +86,11 @@ export interface ContextFacts {
   readonly positions: readonly PositionRow[];
   /** The agent's own orders in the market. */
   readonly openOrders: OpenOrders | null;
+  /**
+   * What a trade of the proved wallet in the market would be judged by; without a proved wallet, the agent's own part of
+   * it. `null` where other owners' locks bind the wallet: the trade ledger knows what they leave.
+   */
+  readonly standing: Standing | null;
 }
 
 export interface ContextQuestion extends DoubtTimes {
@@ -94,6 +99,8 @@ export interface ContextQuestion extends DoubtTimes {
   readonly family: AddressFamily;
   readonly user: WalletAddress | null;
   readonly conditionId: string;
+  /** [YES, NO] of the market. */
+  readonly tokenIds: readonly [string, string];
   readonly at: number;
 }
 

@@ -1,7 +1,7 @@
 /** The desk's stores, as the use cases need them. Times are epoch milliseconds, money micro-units. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
-import type { WalletAddress } from '../domain/addresses.ts';
+import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
@@ -9,7 +9,7 @@ import type { Restriction, Safeguards, Usage, UsedFacts } from '../domain/safegu
 import type { FirstAnswer } from './evidence.ts';
 import type { NewChainOrder } from './quoted-orders.ts';
 import type { Sealed } from './secrets.ts';
-import type { VenueId } from './venue.ts';
+import type { Balance, VenueAnswer, VenueId, VenueOrder } from './venue.ts';
 
 export type { WalletAddress };
 
@@ -229,6 +229,9 @@ interface OrderState {
 export type SignedOrderRow = NewSignedOrder & OrderState;
 export type QuotedOrderRow = NewQuotedOrder & OrderState;
 export type OrderRow = SignedOrderRow | QuotedOrderRow;
+type Listed<Order> = Omit<Order, 'journal' | 'first' | 'requestId'>;
+/** What a list shows of an order. */
+export type ListedOrder = Listed<SignedOrderRow> | Listed<QuotedOrderRow>;
 
 export interface FillRow {
   readonly tradeId: string;
@@ -293,37 +296,58 @@ export interface Recorded<Order extends NewOrder = NewOrder> {
   readonly transaction?: NewChainOrder;
 }
 
-/** One transaction that holds the locks of the agent and of those that restrict it, from the first read to the commit. */
+/** What a trade is judged by, under the lock of its agent. */
 export interface TradeScope extends Standing {
   readonly keyActive: boolean;
   /** The agent's current owner. */
   readonly userId: bigint;
   /** Credentials of those of the requested wallets that the agent may use. */
-  readonly credentials: readonly CredentialRow[];
+  readonly credentials: readonly TradingCredential[];
   /** The owner has a credential for one of the requested wallets that this agent may not use. */
   readonly hasUnreachable: boolean;
-  /** Orders with one of the requested ids, of any agent. */
-  readonly existing: readonly OrderRow[];
+  /** The order with the requested id, of any agent. */
+  readonly existing: OrderRow | null;
   /** The agent has withdrawn the quote. */
   readonly quoteWithdrawn: boolean;
-  /** Reserves the budget and records the agent's orders, in one trip. @returns the ids that did not exist before */
-  commit(orders: readonly Recorded[]): Promise<ReadonlySet<string>>;
-  abort(): void;
+  /**
+   * Free balance of an account, after every trade that was judged before; `null` where the order does not reach its venue
+   * in the same commit.
+   */
+  readonly balance: ((account: Address) => Balance) | null;
+}
+
+export type TradingCredential = Pick<CredentialRow, 'walletAddress' | 'signatureType' | 'apiKeyHash'>;
+
+/** A trade that asks to be admitted. */
+export interface Admission<Order extends NewOrder = NewOrder> extends StandingQuestion {
+  readonly caller: Caller;
+  readonly venue: VenueId;
+  readonly orderId: string;
+  readonly wallets: readonly Address[];
+  /** Quoted orders only. */
+  readonly quoteId?: string;
+  /** Throws when the request has ended. Called when the trade's turn comes, which may be long after this call. */
+  readonly requireTime?: () => void;
+  /**
+   * Must not wait for anything. Called again when the facts had to be read again.
+   * @returns what to record; `null`: nothing @throws what `admit` then throws
+   */
+  readonly judge: (scope: TradeScope) => Recorded<Order> | null;
+  /** The order as its venue takes it. Missing: the order is recorded here, and sent later. */
+  readonly toVenue?: (order: Order) => VenueOrder;
 }
 
 export interface TradeLedger {
-  /** Locks the agent and reads what its trade is assessed against, in one trip. */
-  open(
-    question: StandingQuestion & {
-      readonly caller: Caller;
-      readonly orderIds: readonly string[];
-      readonly wallets: readonly Address[];
-      /** Quoted orders only. */
-      readonly quoteId?: string;
-      /** Throws when the request has ended. Called when the agent's turn comes, which may be long after this call. */
-      readonly requireTime?: () => void;
-    },
-  ): Promise<TradeScope>;
+  /**
+   * Judges a trade under its agent's lock; reserves its budget and records its order when `judge` returns one. Trades
+   * that arrive at the same time share a transaction: those of one agent are judged one after another, and one that is
+   * refused leaves the others alone.
+   *
+   * Where this process keeps the venue's journal in the same database, the order reaches its venue in the same commit.
+   * @returns the venue's answer; `null`: the order, if there is one, was recorded and not sent to its venue
+   * @throws VenueUnavailable when the commit with the venue failed: nothing was recorded
+   */
+  admit<Order extends NewOrder>(admission: Admission<Order>): Promise<VenueAnswer | null>;
   /** What a trade would be assessed against, without locking or reserving anything. */
   look(question: StandingQuestion): Promise<Standing>;
 }
@@ -358,7 +382,7 @@ export interface OrderStore {
   open(
     agentId: string,
     filter: OrderFilter,
-  ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
+  ): Promise<{ readonly orders: readonly ListedOrder[]; readonly total: number }>;
   history(
     agentId: string,
     filter: OrderFilter,
@@ -417,6 +441,12 @@ export interface ClosedPage {
 }
 
 export interface PositionStore {
+  /** Held now, by all wallets within the agent's reach, of these address families. */
+  heldByAgent(
+    caller: Caller,
+    families: readonly AddressFamily[],
+    venues: VenueFilter,
+  ): Promise<readonly PositionRow[]>;
   /** Held now, by any of the wallets. */
   held(wallets: readonly WalletAddress[], venues: VenueFilter): Promise<readonly PositionRow[]>;
   /** Completely sold or redeemed, latest first. */

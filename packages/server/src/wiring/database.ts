@@ -40,6 +40,7 @@ const STOP_DATABASE_MS = 5_000;
 const END_WITHIN_S = 1;
 /** A pulse that is late by this much says more than that the machine is busy. */
 const AWAY_MS = 2_000;
+const LIFE_MS = 10;
 
 /** The database with the tables of this release, watched from then on until `stops` run. */
 export async function startDatabase({ stops, ...parts }: DatabaseParts & { readonly stops: Stops }) {
@@ -92,6 +93,7 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
     );
   }
   let pulse: DatabasePulse | null = null;
+  const isAlive = rememberLife(embedded.isAlive);
   const watch: EmbeddedWatch = watchEmbedded({ postgres: embedded, onLost: parts.onLost, log });
   const adopted = embedded.adopted ? ', adopted from a service that died' : '';
   const note =
@@ -99,7 +101,7 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   return {
     sql,
     where: `embedded PostgreSQL in ${config.dataDir}${adopted}${note}`,
-    isAway: () => !embedded.isAlive() || (pulse?.silentMs() ?? 0) > AWAY_MS,
+    isAway: () => !isAlive() || (pulse?.silentMs() ?? 0) > AWAY_MS,
     listen() {
       pulse = startPulse({ url, ...options, onSilence: watch.silent });
       return pulse;
@@ -110,6 +112,18 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
       await sql.end({ timeout: END_WITHIN_S });
     },
     stop: (withinMs) => embedded.stop(withinMs),
+  };
+}
+
+/** Every request asks, and asking is a system call: a server that was alive a moment ago is taken for alive. */
+function rememberLife(isAlive: () => boolean): () => boolean {
+  let seenAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now - seenAt < LIFE_MS) return true;
+    const lives = isAlive();
+    if (lives) seenAt = now;
+    return lives;
   };
 }
 

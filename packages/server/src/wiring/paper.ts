@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { writeEvidence } from '../adapters/postgres/evidence.ts';
 import { createLeaderBoard } from '../adapters/postgres/leader-board.ts';
+import type { VenueJournal } from '../adapters/postgres/trade-ledger.ts';
 import type { ReplicaCalls } from '../adapters/system/replica-calls.ts';
 import {
   type LocalParts,
@@ -14,10 +15,11 @@ import {
   startPaperBackend,
 } from '../adapters/venues/paper/paper-backend.ts';
 import { createPaperMarketData } from '../adapters/venues/paper/paper-market-data.ts';
-import { createExchangeCalls } from '../adapters/venues/paper/paper-venue.ts';
+import { createExchangeCalls, createJoin } from '../adapters/venues/paper/paper-venue.ts';
 import { createSandboxHolder } from '../adapters/venues/paper/sandbox-holder.ts';
 import { toEvidence } from '../adapters/venues/paper/translate.ts';
 import type { Config } from '../config.ts';
+import { VenueUnavailable } from '../domain/unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SignedOrders } from '../ports/venue.ts';
 
@@ -33,6 +35,17 @@ export interface PaperParts {
   /** The platform's wallet: it pays the network for the fees that it charges. */
   readonly platformWallet: string;
 }
+
+/** The exchange's journal, while this process leads. */
+export const paperJournal = (config: Config, paper: PaperBackend): VenueJournal => ({
+  venue: config.exchange.name,
+  isHere: () => paper.local() !== null,
+  async join(work) {
+    const local = paper.local();
+    if (local === null) throw new VenueUnavailable('This replica does not lead the paper exchange.');
+    return local.join(work);
+  },
+});
 
 /** What the platform's wallet is given on a sandbox chain where it has nothing: fees of a million charges. */
 const PLATFORM_LAMPORTS = 10_000_000_000n;
@@ -79,7 +92,12 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
           return opened;
         },
       });
-      return { exchange, venue, markets: createPaperMarketData(exchange), sandbox };
+      const join = createJoin({
+        exchange,
+        venue: config.exchange.name,
+        gtdMinLeadS: config.paper.gtdMinLeadS,
+      });
+      return { exchange, join, venue, markets: createPaperMarketData(exchange), sandbox };
     } catch (error) {
       if (error instanceof ExchangeLedElsewhere && config.databaseUrl !== null) return null;
       throw error;

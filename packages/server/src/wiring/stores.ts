@@ -19,7 +19,7 @@ import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { createResultStore } from '../adapters/postgres/result-store.ts';
 import { createSkillStore } from '../adapters/postgres/skill-store.ts';
 import { createStatistics } from '../adapters/postgres/statistics.ts';
-import { createTradeLedger } from '../adapters/postgres/trade-ledger.ts';
+import { createTradeLedger, type VenueJournal } from '../adapters/postgres/trade-ledger.ts';
 import { createWalletLinkStore } from '../adapters/postgres/wallet-link-store.ts';
 import { createWalletStore } from '../adapters/postgres/wallet-store.ts';
 import { createWebhookStore } from '../adapters/postgres/webhook-store.ts';
@@ -33,18 +33,19 @@ interface Parts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly journal: VenueJournal;
 }
 
 export type Stores = ReturnType<typeof createStores>;
 
-const createStores = ({ sql, clock, log }: Parts) => ({
+const createStores = ({ sql, clock, log, journal }: Parts) => ({
   agents: createAgentStore(sql, clock.now),
   wallets: createWalletStore(sql),
   walletLinks: createWalletLinkStore(sql),
   webhooks: createWebhookStore(sql),
   orders: createOrderStore(sql),
   positions: createPositionStore(sql),
-  ledger: createTradeLedger(sql),
+  ledger: createTradeLedger(sql, journal),
   redemptions: createRedemptionStore(sql),
   refusals: createRefusalLog({ sql, ring: LIMITS.refusalsKept, log }),
   results: createResultStore(sql, { entries: LIMITS.leaderboardEntries, freshMs: LEADERBOARD_FRESH_MS }),

@@ -12,6 +12,7 @@ import { createWebhookSender } from '../adapters/webhooks/sender.ts';
 import { createRecommendedSkills } from '../app/skills.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { RecoverElsewhere } from '../ports/recovery.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { SigningProvider } from '../ports/signing-provider.ts';
 import type { Venues } from '../ports/venue.ts';
@@ -26,6 +27,7 @@ export interface UseCaseParts {
   readonly venues: Venues;
   readonly signing: SigningProvider;
   readonly recover: RecoverPublicKey;
+  readonly recoverElsewhere: RecoverElsewhere | null;
   readonly version: string;
   /** With PORT=0 the port is known only once the service listens. */
   readonly publicUrl: () => string;
@@ -34,7 +36,8 @@ export interface UseCaseParts {
 export type UseCaseNeeds = ReturnType<typeof composeNeeds>;
 
 export function composeNeeds(parts: UseCaseParts) {
-  const { config, clock, stores, secrets, venues, signing, recover, version, publicUrl } = parts;
+  const { config, clock, stores, secrets, venues, signing, recover, recoverElsewhere, version, publicUrl } =
+    parts;
   return {
     ...stores,
     clock,
@@ -58,7 +61,12 @@ export function composeNeeds(parts: UseCaseParts) {
         ? publicUrl() + SANDBOX_PATHS.rpc
         : null;
     },
-    signatures: { chainId: config.chainId, recover, verifyEd25519: nativeVerifyEd25519 },
+    signatures: {
+      chainId: config.chainId,
+      recover,
+      recoverElsewhere,
+      verifyEd25519: nativeVerifyEd25519,
+    },
     get publicUrl(): string {
       return publicUrl();
     },

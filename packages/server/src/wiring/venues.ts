@@ -84,7 +84,7 @@ function dflowVenue({ config, paper, clock, log }: VenueParts): Venue {
       apiKey: null,
       exchangeStatusUrl: `${SANDBOX}${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
       send,
-      chain: createSolanaChain({ url: SANDBOX + SANDBOX_PATHS.rpc, send, clock, log }),
+      chain: createSolanaChain({ ask: sandbox.ask, clock, log }),
       paper: { credit: creditOnce(sandbox.credit) },
     });
     const status = () => (sandboxStatus() === 'ready' ? venue.status() : sandboxStatus());

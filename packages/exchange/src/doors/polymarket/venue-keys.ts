@@ -6,7 +6,7 @@
  * A revoked (address, nonce) stays revoked: derivation would give the same values again, and a leaked key must not
  * become valid again. The account uses another nonce.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Sql } from '@bellwether/durable';
 import { type Address, parseAddress, toBase64Url, verifyL2Signature } from '@bellwether/protocol';
 import { type AuthHeaders, headerText, isFresh } from './auth-headers.ts';
@@ -52,8 +52,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 export class VenueKeys {
   readonly #sql: Sql;
-  readonly #deriveKey: Buffer;
-  readonly #hashKey: Buffer;
+  readonly #deriveKey: KeyObject;
+  readonly #hashKey: KeyObject;
   readonly #now: () => number;
 
   /**
@@ -64,8 +64,9 @@ export class VenueKeys {
     if (options.secret.length < MIN_SECRET_BYTES)
       throw new RangeError(`the exchange's key secret needs at least ${MIN_SECRET_BYTES} bytes`);
     this.#sql = options.sql;
-    this.#deriveKey = hmac(options.secret, 'bellwether exchange api keys v1: derive');
-    this.#hashKey = hmac(options.secret, 'bellwether exchange api keys v1: hash');
+    const secret = createSecretKey(options.secret);
+    this.#deriveKey = createSecretKey(hmac(secret, 'bellwether exchange api keys v1: derive'));
+    this.#hashKey = createSecretKey(hmac(secret, 'bellwether exchange api keys v1: hash'));
     this.#now = options.now ?? Date.now;
   }
 
@@ -174,7 +175,8 @@ export class VenueKeys {
   }
 }
 
-const hmac = (key: Uint8Array, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+/** Given as bytes, a key would be prepared again for every text. */
+const hmac = (key: KeyObject, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 /** A version 8 UUID (custom bits) of the first 16 bytes. */
 function uuidFrom(bytes: Buffer): string {
@@ -189,4 +191,4 @@ function uuidFrom(bytes: Buffer): string {
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(hmac(COMPARE_KEY, a), hmac(COMPARE_KEY, b));
 }
-const COMPARE_KEY = Buffer.from('bellwether compare');
+const COMPARE_KEY = createSecretKey(Buffer.from('bellwether compare'));

@@ -3,7 +3,13 @@
  * uses it to answer every call with an error.
  */
 import { parseJson, toJson } from '../exact-json.ts';
-import { type LocalChain, type RpcLimits, SandboxChainUnavailable } from '../types.ts';
+import {
+  type LocalChain,
+  type RpcAnswer,
+  type RpcFault,
+  type RpcLimits,
+  SandboxChainUnavailable,
+} from '../types.ts';
 import { ACCOUNT_METHODS } from './account-methods.ts';
 import { Budget } from './budget.ts';
 import { CLUSTER_METHODS } from './cluster-methods.ts';
@@ -18,6 +24,9 @@ import {
   RpcError,
 } from './rpc-error.ts';
 import { TRANSACTION_METHODS } from './transaction-methods.ts';
+
+/** Lamports per UTC day that the faucet gives to an address. */
+export const AIRDROP_PER_DAY = 10_000_000_000n;
 
 const METHODS: ReadonlyMap<string, Method> = new Map(
   Object.entries({ ...CLUSTER_METHODS, ...ACCOUNT_METHODS, ...TRANSACTION_METHODS }),
@@ -46,6 +55,27 @@ export async function answerBody(body: string, answering: Answering): Promise<st
   return Array.isArray(calls) ? `[${answers.join(',')}]` : (answers[0] ?? null);
 }
 
+/** Answers one call of the desk. */
+export async function answerAsk(
+  method: string,
+  params: readonly unknown[],
+  { find, onFault }: Pick<Answering, 'find' | 'onFault'>,
+): Promise<RpcAnswer> {
+  const call = { jsonrpc: '2.0', id: 0, method, params };
+  try {
+    const { method: run, params: read } = readCall(call);
+    return {
+      result: await run(read, {
+        chain: find(),
+        budget: Budget.unlimited(),
+        airdrops: { perDay: AIRDROP_PER_DAY },
+      }),
+    };
+  } catch (error) {
+    return { error: errorJson(error, call, onFault) };
+  }
+}
+
 /** The JSON of the answer; `null` for a notification. */
 async function answerCall(call: unknown, answering: Answering, budget: Budget): Promise<string | null> {
   const { find, limits } = answering;
@@ -60,7 +90,7 @@ async function answerCall(call: unknown, answering: Answering, budget: Budget): 
   } catch (error) {
     // A valid request without an id is a notification.
     if (id === undefined && !isInvalidRequest(error)) return null;
-    return toJson({ jsonrpc: '2.0', error: errorJson(error, call, answering), id: id ?? null });
+    return toJson({ jsonrpc: '2.0', error: errorJson(error, call, answering.onFault), id: id ?? null });
   }
 }
 
@@ -100,7 +130,7 @@ function readCall(call: unknown): { method: Method; params: Params } {
 const isInvalidRequest = (error: unknown): boolean =>
   error instanceof RpcError && error.code === INVALID_REQUEST;
 
-function errorJson(error: unknown, call: unknown, { onFault }: Answering): object {
+function errorJson(error: unknown, call: unknown, onFault: Answering['onFault']): RpcFault {
   const rpcError = asRpcError(error, call);
   if (rpcError === null) {
     onFault(error);

@@ -22,7 +22,7 @@ import type {
 } from 'fastify';
 import { toJson } from '../exact-json.ts';
 import { ChainBusy, type RpcLimits, type SandboxChain, SandboxChainUnavailable } from '../types.ts';
-import { answerBody } from './answer.ts';
+import { AIRDROP_PER_DAY, answerBody } from './answer.ts';
 import {
   INTERNAL_ERROR,
   INVALID_REQUEST,
@@ -40,8 +40,7 @@ export interface SolanaRpcDoorOptions {
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 const MAX_BATCH = 10;
-/** Lamports per UTC day that the faucet gives to an address, and to all addresses of one caller. */
-const AIRDROP_PER_DAY = 10_000_000_000n;
+/** Lamports per UTC day that the faucet gives to all addresses of one caller. */
 const AIRDROP_PER_CALLER_AND_DAY = 50_000_000_000n;
 /** Seconds after which an overloaded chain should have capacity again. */
 const BUSY_RETRY_S = 1;
@@ -91,7 +90,7 @@ async function answerFrom(
   chain: SandboxChain | null,
   { body, limits, door }: Asked,
 ): Promise<Buffer | string | null> {
-  let reason: Error = nodeUnhealthy();
+  let reason: SandboxChainUnavailable | null = null;
   if (chain !== null) {
     try {
       const answer = await chain.rpc(body, limits);
@@ -103,7 +102,7 @@ async function answerFrom(
   }
   return answerBody(body, {
     find: () => {
-      throw reason;
+      throw reason ?? nodeUnhealthy();
     },
     limits,
     onFault: (error) => door.log.error({ err: error }, 'the Solana door failed'),

@@ -59,6 +59,20 @@ export interface HttpOptions {
   readonly random?: () => number;
 }
 
+/** The protection of calls to one service, whatever carries them. */
+export interface Calls {
+  /**
+   * @param attempt makes one attempt within the given time; it throws HttpUnavailable, or anything else for a lost call
+   * @throws HttpUnavailable
+   */
+  run<T>(
+    call: { readonly timeoutMs: number; readonly repeatable: boolean },
+    attempt: (timeoutMs: number) => Promise<T>,
+  ): Promise<T>;
+  /** `ready`, or a sentence that says what is wrong. */
+  status(): string;
+}
+
 export interface Http {
   /**
    * Returns every answer below 500 except 429.
@@ -70,38 +84,53 @@ export interface Http {
   status(): string;
 }
 
-export function createHttp(options: HttpOptions): Http {
-  const { service, send, clock } = options;
+export function createHttp({ send, ...options }: HttpOptions): Http {
+  const { service } = options;
+  const calls = protectCalls(options);
+  return {
+    call: ({ repeatable, ...request }) =>
+      calls.run({ timeoutMs: request.timeoutMs, repeatable }, async (timeoutMs) => {
+        const reply = await send({ ...request, timeoutMs });
+        if (reply.body.length > MAX_REPLY_CHARS) throw new HttpUnavailable(service, 'too_large');
+        if (reply.status >= SERVER_ERROR) throw new HttpUnavailable(service, 'server_error', reply);
+        if (reply.status === TOO_MANY_REQUESTS) throw new HttpUnavailable(service, 'rate_limited', reply);
+        return reply;
+      }),
+    status: calls.status,
+  };
+}
+
+export function protectCalls(options: Omit<HttpOptions, 'send'>): Calls {
+  const { service, clock } = options;
   const random = options.random ?? Math.random;
   const circuit = createCircuit(options);
 
-  const attempt = async (request: HttpRequest): Promise<HttpReply> => {
+  const attemptOnce = async <T>(
+    timeoutMs: number,
+    attempt: (timeoutMs: number) => Promise<T>,
+  ): Promise<T> => {
     if (!circuit.enter()) throw new HttpUnavailable(service, 'circuit_open');
     try {
-      const reply = await within(request.timeoutMs, service, send(request));
-      if (reply.body.length > MAX_REPLY_CHARS) throw new HttpUnavailable(service, 'too_large');
-      if (reply.status >= SERVER_ERROR) throw new HttpUnavailable(service, 'server_error', reply);
+      const answer = await within(timeoutMs, service, attempt(timeoutMs));
       circuit.succeeded();
-      if (reply.status === TOO_MANY_REQUESTS) throw new HttpUnavailable(service, 'rate_limited', reply);
-      return reply;
+      return answer;
     } catch (error) {
       const failure = error instanceof HttpUnavailable ? error : new HttpUnavailable(service, 'network');
-      if (failure.reason !== 'rate_limited') circuit.failed(failure.reason);
+      // A service that asks for fewer requests does answer.
+      if (failure.reason === 'rate_limited') circuit.succeeded();
+      else circuit.failed(failure.reason);
       throw failure;
     }
   };
 
   return {
-    async call({ repeatable, ...request }) {
-      const deadline = clock.now() + request.timeoutMs;
+    async run({ timeoutMs, repeatable }, attempt) {
+      const deadline = clock.now() + timeoutMs;
       for (let tries = 1; ; tries++) {
         try {
           // A hanging first attempt leaves time for a second.
-          const most = repeatable && tries === 1 ? request.timeoutMs / 2 : request.timeoutMs;
-          return await attempt({
-            ...request,
-            timeoutMs: Math.max(1, Math.ceil(Math.min(most, deadline - clock.now()))),
-          });
+          const most = repeatable && tries === 1 ? timeoutMs / 2 : timeoutMs;
+          return await attemptOnce(Math.max(1, Math.ceil(Math.min(most, deadline - clock.now()))), attempt);
         } catch (error) {
           const failure = error as HttpUnavailable;
           const again = repeatable && tries < MAX_ATTEMPTS && RETRIED.has(failure.reason);
@@ -132,7 +161,7 @@ function retryAfterMs(text: string | undefined, now: number): number | null {
 }
 
 /** Rejects at the deadline, even if the sender ignores its timeout. */
-async function within(timeoutMs: number, service: string, reply: Promise<HttpReply>): Promise<HttpReply> {
+async function within<T>(timeoutMs: number, service: string, reply: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new HttpUnavailable(service, 'timeout')), timeoutMs);

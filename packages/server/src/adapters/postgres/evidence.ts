@@ -4,12 +4,20 @@
  */
 
 import { transact } from '@bellwether/durable';
-import { isTerminal } from '../../domain/orders/lifecycle.ts';
-import type { Evidence, EvidenceLog } from '../../ports/evidence.ts';
+import type { Evidence, EvidenceLog, FirstAnswer, OutcomeEvidence } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();
+
+/** As the column holds it: JSON has no 64-bit integers. */
+export const firstAnswerJson = (first: FirstAnswer | null) =>
+  first === null
+    ? null
+    : { ...first, filled: text(first.filled), cost: text(first.cost), fees: text(first.fees) };
+
+export const journalJson = (journal: OutcomeEvidence['journal']) =>
+  journal.map((entry) => ({ ...entry, at: iso(entry.at) }));
 
 /** Writes each batch in a separate transaction. */
 export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
@@ -88,29 +96,18 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     filled: text(outcome.filled),
     cost: text(outcome.cost),
     fees: text(outcome.fees),
-    terminal: isTerminal(outcome.status),
     error_code: outcome.errorCode,
-    first_answer:
-      outcome.first === null
-        ? null
-        : {
-            ...outcome.first,
-            filled: text(outcome.first.filled),
-            cost: text(outcome.first.cost),
-            fees: text(outcome.first.fees),
-          },
-    journal: outcome.journal.map((entry) => ({ ...entry, at: iso(entry.at) })),
+    first_answer: firstAnswerJson(outcome.first),
+    journal: journalJson(outcome.journal),
     at: iso(outcome.at),
   }));
-  // A finished order returns its unused budget: for a BUY the unspent collateral, for a SELL the part of its amount that
-  // did not trade. A rejected order, or one canceled before it was sent to its venue, also returns the trade itself. The
-  // return goes to every budget that reserved it. A redemption is not a trade. An order that the venue accepted counts
+  // A finished order returns its unused budget, to every budget that reserved it. An order that the venue accepted counts
   // once among its agent's trades: with the evidence that answers the submission. Changes that the lifecycle does not
   // allow have no effect: a missing answer changes nothing on an order with evidence, whichever is written last.
   return tx`
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
-        order_id text, status text, filled bigint, cost bigint, fees bigint, terminal boolean, error_code text,
+        order_id text, status text, filled bigint, cost bigint, fees bigint, error_code text,
         first_answer jsonb, journal jsonb, at timestamptz)
     ), moved as (
       update orders o set
@@ -121,23 +118,21 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
       from e where o.order_id = e.order_id
         and order_may_become(o.kind, o.status, e.status)
       returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
-        o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption, e.terminal,
+        o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption,
         o.first_answer is null as unheard,
         (e.first_answer ->> 'success')::boolean as taken
     ), counted as (
       insert into agent_results as r (agent_id, source, skill_slug, trades, last_trade_at)
       select agent_id, coalesce(source, ''), coalesce(skill_slug, ''), count(*), max(updated_at)
-      from moved where taken and not is_redemption group by 1, 2, 3
+      from moved where taken and not is_redemption group by 1, 2, 3 order by 1, 2, 3
       on conflict (agent_id, source, skill_slug) do update
         set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
     )
     insert into budget_returns (agent_id, order_id, day, trades, amount)
-    select reserver, order_id, reserved_day, trades, amount from (
-      select moved.*, (not is_redemption and (status = 'rejected' or (status = 'canceled' and unheard)))::int as trades,
-        case when side = 'BUY' then greatest(reserved_amount - cost, 0)
-             else floor(reserved_amount::numeric * greatest(shares - filled, 0) / shares)::bigint end as amount
-      from moved where terminal
-    ) back cross join lateral unnest(array_append(restricted_by, agent_id)) as t(reserver)
-    where trades > 0 or amount > 0
+    select reserver, moved.order_id, moved.reserved_day, b.trades, b.amount
+    from moved cross join lateral budget_back(moved.status, moved.unheard, moved.is_redemption, moved.side,
+      moved.reserved_amount, moved.cost, moved.shares, moved.filled) b
+    cross join lateral unnest(array_append(moved.restricted_by, moved.agent_id)) as t(reserver)
+    where b.trades > 0 or b.amount > 0
     on conflict (agent_id, order_id) do nothing`;
 }

@@ -66,8 +66,11 @@ begin
   return new;
 end
 $$;
+-- An order that its venue answered in the commit of its record begins with what the venue proved.
 create or replace trigger orders_first_status before insert on orders
-  for each row when (new.status <> '${FIRST_STATUS}') execute function refuse_status();
+  for each row when (new.status <> '${FIRST_STATUS}'
+    and (new.first_answer is null or not order_may_become(new.kind, '${FIRST_STATUS}', new.status)))
+  execute function refuse_status();
 create or replace trigger orders_next_status before update on orders
   for each row when (new.status <> old.status or new.kind <> old.kind) execute function refuse_status();
 `;

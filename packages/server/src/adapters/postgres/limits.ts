@@ -10,8 +10,8 @@ export interface LimitsRow extends SafeguardsRow {
   readonly realized_today: bigint;
 }
 
-/** Joins; expects the agent's row of `safeguards` as `s`. */
-export const limitFacts = (sql: Sql, day: string): Fragment =>
+/** Joins; expects the agent's row of `safeguards` as `s`. @param day a UTC day, or a column that has it */
+export const limitFacts = (sql: Sql, day: string | Fragment): Fragment =>
   sql`cross join usage_of_day(s.agent_id, ${day}::date) u cross join result_of_day(s.agent_id, ${day}::date) r`;
 
 export const limitColumns = (sql: Sql): Fragment =>

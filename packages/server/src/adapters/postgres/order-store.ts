@@ -3,12 +3,31 @@ import { standingsOf, WITHOUT_EFFECT_CODES } from '../../domain/orders/status-wo
 import type { DayCounts, FillRow, OrderFilter, OrderStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
+import { type Answering, asRows, byShape, groupReads } from './grouped-reads.ts';
 import { openStatuses } from './open-statuses.ts';
 import type { FillsRow, OrdersRow } from './rows.generated.ts';
-import { ms, only, orderRow, signedOrderRow } from './rows.ts';
+import {
+  LISTED_COLUMNS,
+  type ListedOrdersRow,
+  listedOrder,
+  ms,
+  only,
+  orderRow,
+  signedOrderRow,
+} from './rows.ts';
 
 type FillOfAgent = FillsRow &
   Pick<OrdersRow, 'venue' | 'market_id'> & { readonly transaction: string | null };
+
+type OpenQuestion = OrderFilter & { readonly agentId: string };
+type OpenRow = ListedOrdersRow & Answering;
+
+/** What decides the text of the statement. */
+const shapeOf = ({ venue, conditionId, after }: OpenQuestion) => ({
+  ofVenue: venue !== undefined,
+  ofMarket: conditionId !== undefined,
+  isAfter: after !== undefined,
+});
 
 interface Counts extends Omit<DayCounts, 'givenBack'> {
   readonly given_back: number;
@@ -38,10 +57,38 @@ export function createOrderStore(sql: Sql): OrderStore {
           then error_code else '' end = any(${keys}::text[])`;
   };
 
-  const page = async (agentId: string, filter: OrderFilter, condition: Fragment) => {
-    const where = sql`agent_id = ${agentId} and ${condition}
+  const isWanted = (agentId: string, filter: OrderFilter, condition: Fragment): Fragment =>
+    sql`agent_id = ${agentId} and ${condition}
       ${filter.venue === undefined ? sql`` : sql`and venue = ${filter.venue}`}
       ${filter.conditionId === undefined ? sql`` : sql`and condition_id = ${filter.conditionId}`}`;
+
+  const openPages = byShape(shapeOf, (shape) =>
+    groupReads<OpenQuestion, OpenRow>((questions) => {
+      const after = questions.map(({ after: place }) => place);
+      return sql<OpenRow[]>`
+        select q.nth::integer as nth, o.*
+        from ${asRows(
+          sql,
+          sql`${questions.map(({ agentId }) => agentId)}::uuid[], ${questions.map(({ venue = null }) => venue)}::text[],
+            ${questions.map(({ conditionId = null }) => conditionId)}::text[],
+            ${after.map((place) => (place === undefined ? null : new Date(place.createdAt)))}::timestamptz[],
+            ${after.map((place) => place?.orderId ?? null)}::text[], ${questions.map(({ limit }) => limit)}::bigint[],
+            ${questions.map(({ offset }) => offset)}::bigint[]`,
+          'agent_id, venue, condition_id, after_time, after_id, most, skipped',
+          questions.length,
+        )}
+        cross join lateral (select ${sql.unsafe(LISTED_COLUMNS)} from orders o
+          where o.agent_id = q.agent_id and ${open}
+            ${shape.ofVenue ? sql`and o.venue = q.venue` : sql``}
+            ${shape.ofMarket ? sql`and o.condition_id = q.condition_id` : sql``}
+            ${shape.isAfter ? sql`and (o.created_at, o.order_id) < (q.after_time, q.after_id)` : sql``}
+          order by o.created_at desc, o.order_id desc limit q.most offset q.skipped) o
+        order by q.nth, o.created_at desc, o.order_id desc`;
+    }),
+  );
+
+  const page = async (agentId: string, filter: OrderFilter, condition: Fragment) => {
+    const where = isWanted(agentId, filter, condition);
     const { after } = filter;
     const beyond =
       after === undefined
@@ -110,7 +157,22 @@ export function createOrderStore(sql: Sql): OrderStore {
       }));
     },
 
-    open: (agentId, filter) => page(agentId, filter, open),
+    async open(agentId, filter) {
+      const { after, limit, offset } = filter;
+      const count = () =>
+        sql<
+          { total: number }[]
+        >`select count(*)::int as total from orders where ${isWanted(agentId, filter, open)}`;
+      const isFirst = after === undefined && offset === 0;
+      const [rows, counted] = await Promise.all([
+        openPages({ agentId, ...filter }),
+        isFirst ? null : count(),
+      ]);
+      const orders = rows.map(listedOrder);
+      // A first page that is not full has them all.
+      if (isFirst && rows.length < limit) return { orders, total: rows.length };
+      return { orders, total: only(counted ?? (await count())).total };
+    },
 
     history: (agentId, filter) =>
       page(agentId, filter, filter.orderStatus === undefined ? sql`true` : ofNumber(filter.orderStatus)),

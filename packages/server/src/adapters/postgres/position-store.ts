@@ -1,6 +1,9 @@
 /** Positions from the fills, with the desk's records of their markets. */
-import type { PositionRow, PositionStore, VenueFilter } from '../../ports/stores.ts';
+import type { AddressFamily } from '../../domain/addresses.ts';
+import type { Caller, PositionRow, PositionStore, VenueFilter } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
+import { type Answering, asRows, byShape, groupReads } from './grouped-reads.ts';
+import { evmWallets, solanaWallets } from './reachable-wallets.ts';
 import type { PositionsRow, TradedMarketsRow } from './rows.generated.ts';
 import { msOrNull, only } from './rows.ts';
 
@@ -12,6 +15,16 @@ type PositionWithMarket = PositionsRow &
 
 type Results = Awaited<ReturnType<PositionStore['results']>>;
 
+interface HeldQuestion {
+  readonly caller: Caller;
+  readonly families: readonly AddressFamily[];
+  readonly venues: VenueFilter;
+}
+
+type HeldRow = PositionWithMarket & Answering;
+
+const LATEST_FIRST = 'updated_at desc, token_id';
+
 export function createPositionStore(sql: Sql): PositionStore {
   const columns = sql`p.*, m.venue, m.market_id, m.question, m.end_date, m.payout`;
   /** A condition on the condition id of a table with the alias `of`. */
@@ -22,12 +35,48 @@ export function createPositionStore(sql: Sql): PositionStore {
     if ('only' in venues) return sql`and ${noted}`;
     return ids.length === 0 ? sql`` : sql`and not ${noted}`;
   };
+  const reader = { agentId: sql`q.agent_id`, userId: sql`q.user_id` };
+  const walletsOf = { evm: evmWallets(sql, reader), solana: solanaWallets(sql, reader) };
+  const heldByAgents = byShape(
+    ({ families, venues }: HeldQuestion) => ({
+      families: families.join('+'),
+      filter: JSON.stringify(venues),
+    }),
+    ({ families, filter }) => {
+      const reach = families
+        .split('+')
+        .map((family) => walletsOf[family as AddressFamily])
+        .reduce((all, wallets) => sql`${all} union ${wallets}`);
+      const wanted = ofVenues(sql`p`, JSON.parse(filter) as VenueFilter);
+      return groupReads<HeldQuestion, HeldRow>(
+        (questions) => sql<HeldRow[]>`
+          select q.nth::integer as nth, h.*
+          from ${asRows(
+            sql,
+            sql`${questions.map(({ caller }) => caller.agentId)}::uuid[],
+              ${questions.map(({ caller }) => caller.userId)}::bigint[]`,
+            'agent_id, user_id',
+            questions.length,
+          )}
+          cross join lateral (select array(select x.address from (${reach}) x) as wallets offset 0) w
+          cross join lateral (select ${columns} from positions p left join traded_markets m using (condition_id)
+            where p.wallet = any(w.wallets) and p.is_held ${wanted} offset 0) h
+          order by q.nth, h.${sql.unsafe(LATEST_FIRST)}`,
+      );
+    },
+  );
+
   return {
+    async heldByAgent(caller, families, venues) {
+      if (families.length === 0) return [];
+      return (await heldByAgents({ caller, families, venues })).map(positionRow);
+    },
+
     async held(wallets, venues) {
       const rows = await sql<PositionWithMarket[]>`
         select ${columns} from positions p left join traded_markets m using (condition_id)
         where wallet = any(${[...wallets]}::text[]) and is_held ${ofVenues(sql`p`, venues)}
-        order by updated_at desc, token_id`;
+        order by ${sql.unsafe(LATEST_FIRST)}`;
       return rows.map(positionRow);
     },
 

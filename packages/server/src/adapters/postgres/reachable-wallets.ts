@@ -4,13 +4,16 @@
  * signed orders. A link takes precedence: it takes the wallet from owners that only traded with it. An address that an
  * agent merely names has no owner.
  */
-import type { Caller } from '../../ports/stores.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
 
-type Reader = Pick<Caller, 'agentId' | 'userId'>;
+/** Values, or columns that have them. */
+export interface Reader {
+  readonly agentId: string | Fragment;
+  readonly userId: bigint | Fragment;
+}
 
 /** A condition on an address. */
-export const isReachable = (sql: Sql | Tx, agentId: string, address: Fragment): Fragment =>
+export const isReachable = (sql: Sql | Tx, agentId: Reader['agentId'], address: Fragment): Fragment =>
   (sql as Sql)`exists (select 1 from agent_wallets r where r.agent_id = ${agentId} and r.address = ${address}
     and (r.is_own or r.granted))`;
 
@@ -22,7 +25,7 @@ export const evmWallets = (sql: Sql, { agentId, userId }: Reader): Fragment =>
       where l.user_id = ${userId} and l.kind = 'evm' and ${isReachable(sql, agentId, sql`l.address`)}`;
 
 /** Rows `address`: the owner's Solana wallets that are proved by a signature, for all its agents. */
-export const ownersSolanaWallets = (sql: Sql, userId: bigint): Fragment =>
+export const ownersSolanaWallets = (sql: Sql, userId: Reader['userId']): Fragment =>
   sql`select l.address from linked_wallets l where l.user_id = ${userId} and l.kind = 'solana'
     union select o.address from order_wallets o where o.user_id = ${userId} and not exists (
       select 1 from linked_wallets l where l.address = o.address and l.user_id <> ${userId})`;

@@ -1,5 +1,12 @@
 /** Converts table rows to the stores' records. */
-import type { CredentialRow, KeyRow, OrderRow, QuotedOrderRow, SignedOrderRow } from '../../ports/stores.ts';
+import type {
+  CredentialRow,
+  KeyRow,
+  ListedOrder,
+  OrderRow,
+  QuotedOrderRow,
+  SignedOrderRow,
+} from '../../ports/stores.ts';
 import type { ApiKeysRow, CredentialsRow, OrdersRow } from './rows.generated.ts';
 
 export const ms = (value: Date): number => value.getTime();
@@ -43,22 +50,102 @@ export const orderRow = (row: OrdersRow): OrderRow =>
 
 export const signedOrderRow = (row: OrdersRow): SignedOrderRow => ({
   ...orderColumns(row),
-  kind: 'signed',
+  ...signedColumns(row),
+});
+
+const quotedOrderRow = (row: OrdersRow): QuotedOrderRow => ({ ...orderColumns(row), ...quotedColumns(row) });
+
+const signedColumns = (row: ListedOrdersRow) => ({
+  kind: 'signed' as const,
   funder: row.funder as SignedOrderRow['funder'],
   walletAddress: row.wallet_address as SignedOrderRow['walletAddress'],
   signatureType: row.signature_type as SignedOrderRow['signatureType'],
   version: row.version as SignedOrderRow['version'],
 });
 
-const quotedOrderRow = (row: OrdersRow): QuotedOrderRow => ({
-  ...orderColumns(row),
-  kind: 'quoted',
+const quotedColumns = (row: ListedOrdersRow) => ({
+  kind: 'quoted' as const,
   funder: row.funder as QuotedOrderRow['funder'],
   walletAddress: row.wallet_address as QuotedOrderRow['walletAddress'],
   isRedemption: row.is_redemption,
 });
 
 const orderColumns = (row: OrdersRow) => ({
+  ...listedColumns(row),
+  requestId: row.request_id,
+  first:
+    row.first_answer === null
+      ? null
+      : {
+          ...row.first_answer,
+          filled: BigInt(row.first_answer.filled),
+          cost: BigInt(row.first_answer.cost),
+          fees: BigInt(row.first_answer.fees),
+        },
+  journal: row.journal,
+});
+
+/** Lists leave out what only one order's own record shows: its journal and its first answer are long. */
+const UNLISTED = [
+  'journal',
+  'first_answer',
+  'request_id',
+  'reserved_day',
+  'reserved_amount',
+  'restricted_by',
+] as const satisfies readonly (keyof OrdersRow)[];
+export type ListedOrdersRow = Omit<OrdersRow, (typeof UNLISTED)[number]>;
+
+/** Every column of `orders` that a list reads. The type makes a missing or unknown one an error. */
+const LISTED: Readonly<Record<keyof ListedOrdersRow, 'money' | 'plain'>> = {
+  agent_id: 'plain',
+  order_id: 'plain',
+  user_id: 'money',
+  venue: 'plain',
+  market_id: 'plain',
+  condition_id: 'plain',
+  question: 'plain',
+  token_id: 'plain',
+  outcome: 'plain',
+  side: 'plain',
+  is_limit: 'plain',
+  time_in_force: 'plain',
+  post_only: 'plain',
+  defer_exec: 'plain',
+  price: 'plain',
+  limit_price: 'plain',
+  shares: 'money',
+  money: 'money',
+  funder: 'plain',
+  wallet_address: 'plain',
+  signature_type: 'plain',
+  version: 'plain',
+  expiration: 'plain',
+  fee_amount: 'money',
+  reasoning: 'plain',
+  source: 'plain',
+  skill_slug: 'plain',
+  created_at: 'plain',
+  status: 'plain',
+  filled: 'money',
+  cost: 'money',
+  fees: 'money',
+  error_code: 'plain',
+  updated_at: 'plain',
+  is_redemption: 'plain',
+  kind: 'plain',
+};
+
+/** The columns of a table with the alias `o`, as text of a statement. */
+export const LISTED_COLUMNS = Object.keys(LISTED)
+  .map((name) => `o.${name}`)
+  .join(', ');
+/** The same for rows that become JSON, whose numbers cannot hold 64 bits. */
+export const LISTED_JSON_COLUMNS = Object.entries(LISTED)
+  .map(([name, kind]) => (kind === 'money' ? `o.${name}::text` : `o.${name}`))
+  .join(', ');
+
+const listedColumns = (row: ListedOrdersRow) => ({
   orderId: row.order_id,
   agentId: row.agent_id,
   userId: row.user_id,
@@ -82,25 +169,20 @@ const orderColumns = (row: OrdersRow) => ({
   reasoning: row.reasoning,
   source: row.source,
   skillSlug: row.skill_slug,
-  requestId: row.request_id,
   createdAt: ms(row.created_at),
   status: row.status,
   filled: row.filled,
   cost: row.cost,
   fees: row.fees,
   errorCode: row.error_code,
-  first:
-    row.first_answer === null
-      ? null
-      : {
-          ...row.first_answer,
-          filled: BigInt(row.first_answer.filled),
-          cost: BigInt(row.first_answer.cost),
-          fees: BigInt(row.first_answer.fees),
-        },
-  journal: row.journal,
   updatedAt: ms(row.updated_at),
 });
+
+/** A table constraint makes sure that each kind has its columns. */
+export const listedOrder = (row: ListedOrdersRow): ListedOrder =>
+  row.kind === 'signed'
+    ? { ...listedColumns(row), ...signedColumns(row) }
+    : { ...listedColumns(row), ...quotedColumns(row) };
 
 /** A row inside JSON, which has neither 64-bit integers nor times. */
 export type AsJson<T> = {
@@ -111,9 +193,9 @@ export type AsJson<T> = {
       : T[K];
 };
 
-/** Without its journal, which is long. */
-export const orderFromJson = (row: AsJson<Omit<OrdersRow, 'journal'>>): OrderRow =>
-  orderRow({
+/** From a row of {@link LISTED_JSON_COLUMNS}. */
+export const listedOrderFromJson = (row: AsJson<ListedOrdersRow>): ListedOrder =>
+  listedOrder({
     ...row,
     user_id: BigInt(row.user_id),
     shares: BigInt(row.shares),
@@ -122,10 +204,7 @@ export const orderFromJson = (row: AsJson<Omit<OrdersRow, 'journal'>>): OrderRow
     cost: BigInt(row.cost),
     fees: BigInt(row.fees),
     fee_amount: BigInt(row.fee_amount),
-    reserved_amount: BigInt(row.reserved_amount),
     expiration: row.expiration === null ? null : new Date(row.expiration),
     created_at: new Date(row.created_at),
     updated_at: new Date(row.updated_at),
-    reserved_day: new Date(row.reserved_day),
-    journal: [],
   });

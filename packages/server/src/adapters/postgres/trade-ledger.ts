@@ -1,47 +1,82 @@
 /**
- * The one transaction of a trade, in two round trips: all statements before the assessment are sent together, and so are
- * all statements after it. The first statement locks the agent's safeguards row; the next ones have separate snapshots,
- * taken after the lock was granted, so they see what the previous trade committed.
+ * Admits trades: judges each under its agent's lock, reserves its budget and records its order.
+ *
+ * Trades that arrive at the same time form a group, which costs two trips: one that locks and reads, one that writes and
+ * commits. Where this process keeps the venue's journal, the group joins the journal's next commit and the orders reach
+ * the venue inside it; elsewhere the caller sends each order to its venue once it is recorded. A group waits for
+ * nobody's lock: a trade whose agent or order id is locked is tried again in the next groups, and then waits alone, as
+ * does a trade that needs the rows of several agents.
  */
-
-import { json, openTransaction, type Transaction } from '@bellwether/durable';
-import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
-import type { NewChainOrder } from '../../ports/quoted-orders.ts';
-import type { NewOrder, Recorded, Standing, TradeLedger, TradeScope } from '../../ports/stores.ts';
+import { CommitInDoubt, openTransaction } from '@bellwether/durable';
+import type { Evidence, OutcomeEvidence } from '../../ports/evidence.ts';
+import type { Admission, NewOrder, TradeLedger } from '../../ports/stores.ts';
+import type { VenueAnswer, VenueId } from '../../ports/venue.ts';
+import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from './admission-group.ts';
+import { type GroupFacts, keepGroupPlans, keepPlans, readAlone, readGroup } from './admission-reads.ts';
+import { bindOthers, writeGroup } from './admission-writes.ts';
 import type { Sql, Tx } from './connection.ts';
+import { databaseFault } from './database-faults.ts';
+import { writeEvidence } from './evidence.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
-import type { AgentsRow, ApiKeysRow, CredentialsRow, OrdersRow, QuotesRow } from './rows.generated.ts';
-import { type ColumnValues, credentialRow, only, orderRow } from './rows.ts';
+import { only } from './rows.ts';
 import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';
+
+/** A venue's journal in the desk's database. */
+export interface VenueJournal {
+  readonly venue: VenueId;
+  /** Whether this process may write it now. */
+  isHere(): boolean;
+  /**
+   * Lets work decide inside the journal's next commit. Resolves when all of it is durable.
+   * @returns `unknown`: there is no proof whether it is @throws VenueUnavailable when nothing was recorded because the
+   *   commit failed @throws what the reads throw: then nothing happened
+   */
+  join(work: JournalWork): Promise<'recorded' | 'unknown'>;
+}
+
+export interface JournalWork {
+  read(tx: Tx): Promise<unknown>;
+  /** Called once all reads are answered; must not wait. */
+  decide(venue: VenueInCommit): void;
+  /** Issues the statements that record the evidence of the commit, of this work's orders and of all others. */
+  record(tx: Tx, evidence: Evidence): readonly PromiseLike<unknown>[];
+}
 
 /** How often the set of restricting agents may change during a trade before the trade fails. */
 const ATTEMPTS = 10;
+/** Most trades of one group: bounds how long the ones after it wait. */
+const MAX_GROUP = 128;
+/** In how many groups a trade finds its agent locked before it waits for the lock alone. */
+const MAX_LOCKED_TRIES = 2;
 
-export function createTradeLedger(sql: Sql): TradeLedger {
-  const agents = createKeyedMutex();
+interface Waiting {
+  readonly admission: Admission;
+  readonly resolve: (answer: VenueAnswer | null) => void;
+  readonly reject: (reason: unknown) => void;
+  lockedTries: number;
+}
+
+export function createTradeLedger(sql: Sql, journal: VenueJournal | null): TradeLedger {
+  const alone = createLonelyTrades(sql);
+  const recorded = new Line({ run: (group) => runOnPool(sql, group), elsewhere: alone }, alone);
+  const joined =
+    journal === null
+      ? null
+      : new Line(
+          {
+            run: (group) => runInJournal(journal, group),
+            elsewhere: (admission) => recorded.add(admission),
+          },
+          alone,
+        );
   return {
-    async open(question) {
-      const release = await agents.acquire(question.caller.agentId);
-      try {
-        question.requireTime?.();
-      } catch (error) {
-        release();
-        throw error;
-      }
-      for (let attempt = 1; ; attempt += 1) {
-        const transaction = openTransaction(sql);
-        try {
-          const answers = await lockAndRead(transaction.tx, question);
-          const opened = scope({ transaction, question, release }, answers);
-          if (opened !== null) return opened;
-          if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
-          await transaction.rollback();
-        } catch (error) {
-          release();
-          transaction.rollback();
-          throw error;
-        }
-      }
+    admit<Order extends NewOrder>(admission: Admission<Order>): Promise<VenueAnswer | null> {
+      const joins =
+        joined !== null &&
+        admission.toVenue !== undefined &&
+        admission.venue === journal?.venue &&
+        journal.isHere();
+      return (joins ? joined : recorded).add(admission as unknown as Admission);
     },
 
     async look(question) {
@@ -49,8 +84,8 @@ export function createTradeLedger(sql: Sql): TradeLedger {
         const { tx, rollback } = openTransaction(sql);
         const [, locked, used, facts, restricting] = await Promise.all([
           keepPlans(tx),
-          safeguardRows(tx, question, false),
-          usage(tx, question, false),
+          safeguardRows(tx, question),
+          usage(tx, question),
           ownFacts(tx, question),
           restrictingFacts(tx, question),
         ]).finally(() => void rollback());
@@ -62,209 +97,269 @@ export function createTradeLedger(sql: Sql): TradeLedger {
   };
 }
 
-/**
- * Every statement here reads a few rows by key, so one plan fits all. By default the planner makes a new plan for each
- * trade once there are statistics, which costs several times as much as running it.
- */
-const keepPlans = (tx: Tx) => tx`set local plan_cache_mode = force_generic_plan`;
-
-type Question = Parameters<TradeLedger['open']>[0];
-
-/**
- * The locks come first. The set of agents whose locks bind the wallet is read again at the end, after the credentials, to
- * detect a link that moved the wallet here meanwhile.
- */
-function lockAndRead(tx: Tx, question: Question) {
-  const { caller, orderIds, wallets, funder, quoteId } = question;
-  return Promise.all([
-    keepPlans(tx),
-    safeguardRows(tx, question, true),
-    usage(tx, question, true),
-    tx<
-      (Pick<ApiKeysRow, 'status'> & Pick<AgentsRow, 'user_id'> & { readonly is_known: boolean })[]
-    >`select k.status, a.user_id, exists (select 1 from agent_wallets w
-         where w.agent_id = k.agent_id and w.address = ${funder} and w.is_own and not w.lifted) as is_known
-       from api_keys k join agents a using (agent_id) where k.id = ${caller.keyId}`,
-    tx<
-      (CredentialsRow & { readonly is_reachable: boolean })[]
-    >`select c.*, exists (select 1 from agent_wallets w where w.agent_id = ${caller.agentId}
-         and w.address = c.wallet_address and (w.is_own or w.granted)) as is_reachable
-       from credentials c where c.wallet_address = any(${[...wallets]}::text[])
-         and c.user_id = (select user_id from agents where agent_id = ${caller.agentId})`,
-    tx<OrdersRow[]>`select * from orders where order_id = any(${[...orderIds]}::text[])`,
-    ownFacts(tx, question),
-    restrictingFacts(tx, question),
-    quoteId === undefined
-      ? []
-      : tx<Pick<QuotesRow, 'withdrawn_at'>[]>`select withdrawn_at from quotes where quote_id = ${quoteId}`,
-  ]);
+/** One group, as a way to record it sees it. */
+interface Group {
+  /** Takes its trades. To be called once. */
+  take(): readonly Admission[];
+  /** Answers the trades that record nothing: they need not wait for the commit. */
+  judged(verdicts: readonly Verdict[]): void;
 }
 
-/** The state of a trade that holds its agent's lock. */
-interface Held {
-  readonly transaction: Transaction;
-  readonly question: Question;
-  /** Lets the agent's next trade start. */
-  readonly release: () => void;
+/** A way to record groups. */
+interface Way {
+  /**
+   * @returns what became of each of the group's trades, in their order
+   * @throws where nothing was recorded: then its trades take the other way
+   */
+  readonly run: (group: Group) => Promise<readonly Outcome[]>;
+  /** Where trades go that could not be judged here. */
+  readonly elsewhere: (admission: Admission) => Promise<VenueAnswer | null>;
 }
 
-/** @returns `null` when the trade must start again */
-function scope(
-  { transaction, question, release }: Held,
-  answers: Awaited<ReturnType<typeof lockAndRead>>,
-): TradeScope | null {
-  const [, locked, used, [key], credentials, existing, facts, restricting, [quote]] = answers;
-  const standing = standingOf(question, { locked, used: only(used), facts: only(facts), restricting });
-  if (standing === null) return null;
-  return {
-    ...standing,
-    keyActive: key?.status === 1,
-    // Read under the lock: a claim may have moved the agent since its key was looked up.
-    userId: key?.user_id ?? question.caller.userId,
-    credentials: credentials.filter((row) => row.is_reachable).map(credentialRow),
-    hasUnreachable: credentials.some((row) => !row.is_reachable),
-    existing: existing.map(orderRow),
-    quoteWithdrawn: quote !== undefined && quote.withdrawn_at !== null,
-    async commit(orders) {
-      // Executed, not awaited: all of it is sent together with the commit.
-      const written = write(transaction.tx, standing, question.caller.agentId, orders).execute();
-      // The commit reports its failure.
-      written.catch(() => {});
-      if (key?.is_known !== true)
-        for (const { order } of orders)
-          note(transaction.tx, question, order)
-            .execute()
-            .catch(() => {});
-      try {
-        await transaction.commit();
-        const [row] = await written;
-        return new Set(row?.placed ?? []);
-      } finally {
-        release();
-      }
-    },
-    abort() {
-      // Not awaited: the caller gets the denial while the connection rolls back.
-      transaction.rollback();
-      release();
-    },
-  };
-}
+/** `failed`: accepted, and its commit failed. */
+type Outcome = Verdict | { readonly kind: 'failed'; readonly reason: unknown };
 
-/**
- * Records an agent's orders and reserves their budget: the agent's own, and that of every agent whose locks bind the
- * wallet. The own budget changes by what was actually recorded, and includes the returns that `lockAndRead` deleted.
- */
-function write(
-  tx: Tx,
-  { day, usage: used, restrictions }: Standing & { readonly day: string },
-  agentId: string,
-  orders: readonly Recorded[],
-) {
-  const others = restrictions.map((restriction) => restriction.agentId);
-  const rows = orders.map(({ order, reserves }) => orderColumns(order, { day, amount: reserves, others }));
-  const transactions = orders.flatMap(({ transaction }) => (transaction === undefined ? [] : [transaction]));
-  return tx<{ placed: string[] | null }[]>`with placed as (
-      insert into orders ${tx(rows)} on conflict (order_id) do nothing
-      returning order_id, wallet_address, is_redemption, reserved_amount
-    ), spent as (
-      select count(*)::int as trades, coalesce(sum(reserved_amount), 0)::bigint as amount
-      from placed where not is_redemption
-    )${transactions.length === 0 ? tx`` : tx`, ${chainOrders(tx, agentId, transactions)}`}${
-      others.length === 0
-        ? tx``
-        : tx`, bound as (
-      update safeguards set usage_day = ${day}::date,
-        used_trades = case when usage_day = ${day}::date then used_trades else 0 end + spent.trades,
-        used_amount = case when usage_day = ${day}::date then used_amount else 0 end + spent.amount
-      from spent where agent_id = any(${others}::uuid[])
-    )`
+/** The trades that wait for a group. One group runs at a time; the trades that arrive meanwhile form the next one. */
+class Line {
+  readonly #way: Way;
+  readonly #alone: Way['elsewhere'];
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+  /** How many of the next groups have one trade: a trade that breaks its group must not break others again. */
+  #singles = 0;
+
+  constructor(way: Way, alone: Way['elsewhere']) {
+    this.#way = way;
+    this.#alone = alone;
+  }
+
+  add(admission: Admission): Promise<VenueAnswer | null> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ admission, resolve, reject, lockedTries: 0 });
+      if (this.#isRunning) return;
+      this.#isRunning = true;
+      // Trades that arrive in the same turn of the event loop share the group.
+      setImmediate(() => void this.#runAll());
+    });
+  }
+
+  async #runAll(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#runOne();
+    this.#isRunning = false;
+  }
+
+  async #runOne(): Promise<void> {
+    let group: readonly Waiting[] = [];
+    let hasTaken = false;
+    /** Those of the group that nothing was decided for, or whose commit is not finished. */
+    const left = new Set<Waiting>();
+    const settle = (outcomes: readonly Outcome[], isCommitted: boolean): void =>
+      outcomes.forEach((outcome, place) => {
+        const waiting = group[place];
+        if (waiting === undefined || (!isCommitted && outcome.kind === 'accepted')) return;
+        if (left.delete(waiting)) this.#settle(waiting, outcome);
+      });
+    try {
+      const outcomes = await this.#way.run({
+        take: () => {
+          hasTaken = true;
+          group = this.#take();
+          for (const waiting of group) left.add(waiting);
+          return group.map(({ admission }) => admission);
+        },
+        judged: (verdicts) => settle(verdicts, false),
+      });
+      settle(outcomes, true);
+      if (outcomes.some(({ kind }) => kind === 'failed')) this.#singles = outcomes.length;
+    } catch {
+      // Where it failed before it took its trades, none of those that wait can be admitted here.
+      const rest = hasTaken ? left : this.#waiting.splice(0);
+      for (const { admission, resolve, reject } of rest) this.#way.elsewhere(admission).then(resolve, reject);
     }
-    update safeguards set usage_day = ${day}::date,
-      used_trades = ${used.trades} + spent.trades,
-      used_amount = ${used.amount.toString()}::bigint + spent.amount
-    from spent where agent_id = ${agentId}
-    returning (select array_agg(order_id) from placed) as placed`;
+  }
+
+  /** An order id occurs once in a group: the second trade with it finds the first one's order. */
+  #take(): readonly Waiting[] {
+    const most = this.#singles > 0 ? 1 : MAX_GROUP;
+    if (this.#singles > 0) this.#singles -= 1;
+    const taken: Waiting[] = [];
+    const left: Waiting[] = [];
+    const ids = new Set<string>();
+    for (const waiting of this.#waiting) {
+      const { orderId, requireTime } = waiting.admission;
+      if (taken.length === most || ids.has(orderId)) {
+        left.push(waiting);
+        continue;
+      }
+      try {
+        requireTime?.();
+      } catch (reason) {
+        waiting.reject(reason);
+        continue;
+      }
+      ids.add(orderId);
+      taken.push(waiting);
+    }
+    this.#waiting = left;
+    return taken;
+  }
+
+  #settle(waiting: Waiting, outcome: Outcome): void {
+    switch (outcome.kind) {
+      case 'refused':
+      case 'failed':
+        waiting.reject(outcome.reason);
+        break;
+      case 'nothing':
+        waiting.resolve(null);
+        break;
+      case 'accepted':
+        waiting.resolve(outcome.answer);
+        break;
+      case 'locked':
+        waiting.lockedTries += 1;
+        if (waiting.lockedTries > MAX_LOCKED_TRIES) this.#waitAlone(waiting);
+        else this.#waiting.push(waiting);
+        break;
+      case 'restricted':
+        this.#waitAlone(waiting);
+    }
+  }
+
+  #waitAlone({ admission, resolve, reject }: Waiting): void {
+    this.#alone(admission).then(resolve, reject);
+  }
 }
 
-/** Records the agent's first trade with this wallet. */
-function note(tx: Tx, { signer }: Question, order: NewOrder) {
-  const { agentId, funder, walletAddress, createdAt, orderId } = order;
-  return tx`select note_agent_wallets(${agentId}::uuid, ${[...new Set([walletAddress, funder])]}::text[], ${signer},
-      ${new Date(createdAt)}::timestamptz)
-    where exists (select 1 from orders where order_id = ${orderId} and agent_id = ${agentId})`;
+const issued = (statements: readonly PromiseLike<unknown>[]): void => {
+  // The commit reports their failure.
+  for (const statement of statements) statement.then(undefined, () => {});
+};
+
+const NO_OUTCOMES: ReadonlyMap<string, OutcomeEvidence> = new Map();
+
+/** Records the orders; their callers send them. */
+async function runOnPool(sql: Sql, { take, judged: onJudged }: Group): Promise<readonly Outcome[]> {
+  const group = take();
+  if (group.length === 0) return [];
+  const { tx, commit, rollback } = openTransaction(sql);
+  let judged: JudgedGroup;
+  try {
+    const [, facts] = await Promise.all([keepGroupPlans(tx).execute(), readGroup(tx, group)]);
+    judged = judgeGroup(group, facts, { venue: null });
+    if (judged.budgets.length > 0) issued(writeGroup(tx, { ...judged, outcomes: NO_OUTCOMES }));
+  } catch (error) {
+    await rollback();
+    throw error;
+  }
+  const { verdicts, budgets } = judged;
+  onJudged(verdicts);
+  if (budgets.length === 0) {
+    await rollback();
+    return verdicts;
+  }
+  return commit().then(
+    () => verdicts,
+    (error: unknown) => {
+      if (error instanceof CommitInDoubt) return withFailure(verdicts, error);
+      throw error;
+    },
+  );
 }
 
-/**
- * Records the transactions with their quoted orders, before any is sent to a node. The signature proves the wallet, which
- * becomes the agent's named wallet if it has none.
- */
-function chainOrders(tx: Tx, agentId: string, transactions: readonly NewChainOrder[]) {
-  const rows = transactions
-    .map(
-      ({ orderId, signature, wire, dueAt }) =>
-        tx`(${orderId}::text, ${signature}::text, ${wire as Buffer}::bytea, ${new Date(dueAt)}::timestamptz)`,
-    )
-    .reduce((all, row) => tx`${all}, ${row}`);
-  return tx`
-  signed as (
-    insert into chain_orders (order_id, agent_id, signature, wire, stage, due_at)
-    select order_id, ${agentId}::uuid, t.signature, t.wire, 'sending', t.due_at
-    from (values ${rows}) as t(order_id, signature, wire, due_at) join placed using (order_id)
-  ), named as (
-    update agents set sol_address = (select min(wallet_address) from placed)
-    where agent_id = ${agentId}::uuid and sol_address is null and exists (select 1 from placed)
-  )`;
+const withFailure = (verdicts: readonly Verdict[], reason: unknown): readonly Outcome[] =>
+  verdicts.map((verdict) => (verdict.kind === 'accepted' ? { kind: 'failed', reason } : verdict));
+
+/** Records the orders with their venue's answers, in the commit of the venue's journal. */
+async function runInJournal(
+  journal: VenueJournal,
+  { take, judged: onJudged }: Group,
+): Promise<readonly Outcome[]> {
+  let group: readonly Admission[] = [];
+  let facts: GroupFacts | undefined;
+  let judged: JudgedGroup | undefined;
+  const work: JournalWork = {
+    async read(tx) {
+      group = take();
+      facts = await readGroup(tx, group);
+    },
+    decide(venue) {
+      judged = judgeGroup(group, facts as GroupFacts, { venue });
+      onJudged(judged.verdicts);
+    },
+    record(tx, evidence) {
+      const { accepted, budgets } = judged as JudgedGroup;
+      const own = new Set(accepted.map(({ question }) => question.orderId));
+      const outcomes = new Map(
+        evidence.outcomes.filter(({ orderId }) => own.has(orderId)).map((one) => [one.orderId, one]),
+      );
+      const rest = { ...evidence, outcomes: evidence.outcomes.filter(({ orderId }) => !own.has(orderId)) };
+      return [
+        ...(budgets.length === 0 ? [] : writeGroup(tx, { accepted, budgets, outcomes })),
+        ...writeEvidence(tx, rest),
+      ];
+    },
+  };
+  try {
+    const result = await journal.join(work);
+    const verdicts = judged?.verdicts ?? [];
+    return result === 'recorded' ? verdicts : verdicts.map(withoutProof);
+  } catch (error) {
+    if (judged === undefined) throw error;
+    return withFailure(judged.verdicts, databaseCause(error) ?? error);
+  }
 }
 
-interface Reserved {
-  readonly day: string;
-  readonly amount: bigint;
-  /** Agents of other owners whose budgets also reserve the orders. */
-  readonly others: readonly string[];
+/** The database's own error, which says more than the venue's. */
+function databaseCause(error: unknown): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (databaseFault(cause) !== null) return cause;
+  return null;
 }
 
-function orderColumns(order: NewOrder, { day, amount, others }: Reserved): ColumnValues {
-  const at = new Date(order.createdAt);
-  return {
-    agent_id: order.agentId,
-    order_id: order.orderId,
-    user_id: order.userId,
-    venue: order.venue,
-    market_id: order.marketId,
-    condition_id: order.conditionId,
-    question: order.question,
-    token_id: order.tokenId,
-    outcome: order.outcome,
-    side: order.side,
-    is_limit: order.isLimitOrder,
-    time_in_force: order.timeInForce,
-    post_only: order.postOnly,
-    defer_exec: order.deferExec,
-    price: order.price,
-    limit_price: order.limit,
-    shares: order.shares,
-    money: order.money,
-    funder: order.funder,
-    wallet_address: order.walletAddress,
-    ...kindColumns(order),
-    expiration: order.expiration === null ? null : new Date(order.expiration),
-    fee_amount: order.feeAmount,
-    reasoning: order.reasoning,
-    source: order.source,
-    skill_slug: order.skillSlug,
-    request_id: order.requestId,
-    created_at: at,
-    status: FIRST_STATUS,
-    journal: json([{ at: at.toISOString(), event: 'recorded', status: FIRST_STATUS }]),
-    reserved_day: day,
-    reserved_amount: amount,
-    ...(others.length === 0 ? {} : { restricted_by: others }),
-    updated_at: at,
+const withoutProof = (verdict: Verdict): Verdict =>
+  verdict.kind === 'accepted' ? { kind: 'accepted', answer: { kind: 'unknown' } } : verdict;
+
+/** Trades that wait for their locks, each in a transaction of its own; those of one agent one after another. */
+function createLonelyTrades(sql: Sql): Way['elsewhere'] {
+  const agents = createKeyedMutex();
+  return async (admission) => {
+    const release = await agents.acquire(admission.caller.agentId);
+    try {
+      admission.requireTime?.();
+      for (let attempt = 1; ; attempt += 1) {
+        const answer = await runAlone(sql, admission);
+        if (answer !== 'again') return answer;
+        if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
+      }
+    } finally {
+      release();
+    }
   };
 }
 
-const kindColumns = (order: NewOrder): ColumnValues =>
-  order.kind === 'signed'
-    ? { kind: order.kind, signature_type: order.signatureType, version: order.version, is_redemption: false }
-    : { kind: order.kind, signature_type: null, version: null, is_redemption: order.isRedemption };
+async function runAlone(sql: Sql, admission: Admission): Promise<null | 'again'> {
+  const { tx, commit, rollback } = openTransaction(sql);
+  try {
+    const [, read] = await Promise.all([keepPlans(tx).execute(), readAlone(tx, admission)]);
+    if (read === null) {
+      await rollback();
+      return 'again';
+    }
+    const { facts, restrictions } = read;
+    const { verdicts, accepted, budgets } = judgeGroup([admission], facts, { venue: null, restrictions });
+    const verdict = only(verdicts);
+    if (verdict.kind === 'refused') throw verdict.reason;
+    if (verdict.kind === 'nothing') {
+      void rollback();
+      return null;
+    }
+    issued(writeGroup(tx, { accepted, budgets, outcomes: NO_OUTCOMES }));
+    issued(accepted.filter(({ others }) => others.length > 0).map((one) => bindOthers(tx, one)));
+  } catch (error) {
+    void rollback();
+    throw error;
+  }
+  await commit();
+  return null;
+}

@@ -1,7 +1,7 @@
 /**
  * What a trade is assessed against: the agent's safeguards and what is used of them, and the locks of other owners' agents
  * that had the wallet. The facts are SQL functions (functions/standing.sql), which the agent's reads use, too; a trade
- * calls them under its locks, a read without locks.
+ * reads them under its locks (admission-reads.ts), other requests read them without locks.
  */
 import type { Usage } from '../../domain/safeguards.ts';
 import type { Standing, StandingQuestion } from '../../ports/stores.ts';
@@ -11,7 +11,7 @@ import { settingsRow } from './settings-columns.ts';
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-const restricting = (tx: Tx | Sql, { caller, signer }: StandingQuestion): Fragment =>
+export const restricting = (tx: Tx | Sql, { caller, signer }: StandingQuestion): Fragment =>
   tx`(select r from restricting_agents(${signer}, ${caller.agentId}::uuid) r)` as unknown as Fragment;
 
 /**
@@ -21,11 +21,10 @@ const restricting = (tx: Tx | Sql, { caller, signer }: StandingQuestion): Fragme
 const tradeDay = (tx: Tx | Sql, { caller, at }: StandingQuestion): Fragment =>
   tx`(select greatest(usage_day, ${dayOf(at)}::date) as day from safeguards where agent_id = ${caller.agentId})` as unknown as Fragment;
 
-/** The agent's own row and those of the agents whose locks bind the wallet, always locked in the same order. */
-export const safeguardRows = (tx: Tx | Sql, question: StandingQuestion, isLocked: boolean) =>
-  tx<SafeguardsRow[]>`select * from safeguards
-    where agent_id = any(array(select ${question.caller.agentId}::uuid union ${restricting(tx, question)}))
-    order by agent_id ${isLocked ? tx`for no key update` : tx``}`;
+/** The agent's own row and those of the agents whose locks bind the wallet. */
+export const safeguardRows = (sql: Tx | Sql, question: StandingQuestion) =>
+  sql<SafeguardsRow[]>`select * from safeguards
+    where agent_id = any(array(select ${question.caller.agentId}::uuid union ${restricting(sql, question)}))`;
 
 export interface UsageRow {
   readonly day: string;
@@ -33,17 +32,10 @@ export interface UsageRow {
   readonly amount: bigint;
 }
 
-/**
- * The agent's usage of the day. With `takesReturns` the same statement deletes the returns: the trade writes the usage,
- * which includes them, to the agent's row.
- */
-export const usage = (tx: Tx | Sql, question: StandingQuestion, takesReturns: boolean) =>
-  tx<UsageRow[]>`${
-    takesReturns
-      ? tx`with taken as (delete from budget_returns where agent_id = ${question.caller.agentId})`
-      : tx``
-  } select t.day::text as day, u.trades, u.amount
-    from ${tradeDay(tx, question)} t cross join usage_of_day(${question.caller.agentId}::uuid, t.day) u`;
+/** The agent's usage of the day. */
+export const usage = (sql: Tx | Sql, question: StandingQuestion) => sql<UsageRow[]>`
+  select t.day::text as day, u.trades, u.amount
+  from ${tradeDay(sql, question)} t cross join usage_of_day(${question.caller.agentId}::uuid, t.day) u`;
 
 export interface FactsRow {
   readonly position_value: bigint;
@@ -52,20 +44,14 @@ export interface FactsRow {
   readonly claimed: boolean;
 }
 
-/** A trade names its order ids; a read has none. */
-const isTrade = (question: StandingQuestion): boolean => 'orderIds' in question;
-
-/**
- * A trade counts open orders only if a limit needs the number: an agent without that limit may have thousands, and the
- * count would slow each of its trades down.
- */
+/** Every figure, also those that no limit of the agent needs. */
 export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
   const { caller, funder, tokenIds, conditionId } = question;
   return tx<FactsRow[]>`
     select v.value as position_value, r.net as realized_today, o.count as open_orders,
       a.claimed_at is not null as claimed
-    from agents a join safeguards s using (agent_id) cross join ${tradeDay(tx, question)} t
-    cross join open_orders(a.agent_id, ${isTrade(question) ? tx`s.max_open_orders is not null` : tx`true`}) o
+    from agents a cross join ${tradeDay(tx, question)} t
+    cross join open_orders(a.agent_id, true) o
     cross join result_of_day(a.agent_id, t.day) r
     cross join position_value(a.agent_id, ${funder}::text, ${[...tokenIds]}::text[], ${conditionId}::text) v
     where a.agent_id = ${caller.agentId}`;

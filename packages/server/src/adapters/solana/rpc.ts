@@ -5,8 +5,10 @@
 import { Type } from 'typebox';
 import { ChainUnavailable } from '../../domain/unavailable.ts';
 import type { HttpReply, HttpSend } from '../../ports/outbound.ts';
-import { createHttp, type HttpOptions } from '../outbound/http.ts';
+import { createHttp, type HttpOptions, protectCalls } from '../outbound/http.ts';
 import { checkedBy, tryJson } from '../outbound/json.ts';
+
+const SERVICE = 'the Solana RPC';
 
 const READ_TIMEOUT_MS = 8_000;
 const SEND_TIMEOUT_MS = 6_000;
@@ -24,7 +26,12 @@ export class RpcError extends Error {
   }
 }
 
-export interface RpcOptions extends Pick<HttpOptions, 'clock' | 'log'> {
+/** One call to a node that is part of the service. Rejects when there was no answer. */
+export type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+export type RpcOptions = Pick<HttpOptions, 'clock' | 'log'> & (HttpNode | { readonly ask: AskNode });
+
+interface HttpNode {
   readonly url: string;
   readonly send: HttpSend;
 }
@@ -37,41 +44,30 @@ export interface Rpc {
   status(): string;
 }
 
-const envelope = checkedBy(
-  Type.Object({
-    jsonrpc: Type.Literal('2.0'),
-    id: Type.Unknown(),
-    result: Type.Optional(Type.Unknown()),
-    error: Type.Optional(
-      Type.Object({ code: Type.Integer(), message: Type.String(), data: Type.Optional(Type.Unknown()) }),
-    ),
-  }),
-);
+interface RpcCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly timeoutMs: number;
+  readonly repeatable: boolean;
+}
 
-export function createRpc({ url, send, clock, log }: RpcOptions): Rpc {
-  const http = createHttp({ service: 'the Solana RPC', send, clock, log });
-  let calls = 0;
+interface Transport {
+  /** @throws RpcError, ChainUnavailable */
+  call(request: RpcCall): Promise<unknown>;
+  status(): string;
+}
+
+export function createRpc(options: RpcOptions): Rpc {
+  const transport = 'ask' in options ? ownNode(options, options.ask) : httpNode(options, options);
 
   const call = async <T>(
-    request: { readonly method: string; readonly params: readonly unknown[]; readonly repeatable: boolean },
+    request: Omit<RpcCall, 'timeoutMs'>,
     check: (result: unknown) => T | null,
   ): Promise<T> => {
-    const { method, params, repeatable } = request;
-    const id = ++calls;
-    const reply = await http
-      .call({
-        method: 'POST',
-        url,
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
-        timeoutMs: repeatable ? READ_TIMEOUT_MS : SEND_TIMEOUT_MS,
-        repeatable,
-      })
-      .catch((error: unknown) => {
-        throw new ChainUnavailable((error as Error).message);
-      });
-    const result = check(resultOf(reply, method, id));
-    if (result === null) throw new ChainUnavailable(`the Solana RPC's answer to ${method} has another shape`);
+    const timeoutMs = request.repeatable ? READ_TIMEOUT_MS : SEND_TIMEOUT_MS;
+    const result = check(await transport.call({ ...request, timeoutMs }));
+    if (result === null)
+      throw new ChainUnavailable(`the Solana RPC's answer to ${request.method} has another shape`);
     return result;
   };
 
@@ -85,17 +81,80 @@ export function createRpc({ url, send, clock, log }: RpcOptions): Rpc {
       }
     },
     once: (method, params, check) => call({ method, params, repeatable: false }, check),
+    status: transport.status,
+  };
+}
+
+const unavailable = (error: unknown): never => {
+  throw new ChainUnavailable((error as Error).message);
+};
+
+const Fault = Type.Object({
+  code: Type.Integer(),
+  message: Type.String(),
+  data: Type.Optional(Type.Unknown()),
+});
+
+const answerOf = checkedBy(
+  Type.Object({ result: Type.Optional(Type.Unknown()), error: Type.Optional(Fault) }),
+);
+
+const envelopeOf = checkedBy(
+  Type.Object({
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Unknown(),
+    result: Type.Optional(Type.Unknown()),
+    error: Type.Optional(Fault),
+  }),
+);
+
+function ownNode({ clock, log }: Pick<RpcOptions, 'clock' | 'log'>, ask: AskNode): Transport {
+  const calls = protectCalls({ service: SERVICE, clock, log });
+  return {
+    async call({ method, params, ...limits }) {
+      const answer = answerOf(await calls.run(limits, () => ask(method, params)).catch(unavailable));
+      if (answer === null) throw new ChainUnavailable(`the Solana RPC's answer to ${method} is not JSON-RPC`);
+      return resultOf(answer);
+    },
+    status: calls.status,
+  };
+}
+
+function httpNode({ clock, log }: Pick<RpcOptions, 'clock' | 'log'>, { url, send }: HttpNode): Transport {
+  const http = createHttp({ service: SERVICE, send, clock, log });
+  let calls = 0;
+  return {
+    async call({ method, params, ...limits }) {
+      const id = ++calls;
+      const reply = await http
+        .call({
+          method: 'POST',
+          url,
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+          ...limits,
+        })
+        .catch(unavailable);
+      return resultOf(answerTo(reply, method, id));
+    },
     status: http.status,
   };
 }
 
-/** @throws RpcError, ChainUnavailable */
-function resultOf(reply: HttpReply, method: string, id: number): unknown {
-  const answer = envelope(tryJson(reply.body));
+type Envelope = NonNullable<ReturnType<typeof answerOf>>;
+
+/** @throws ChainUnavailable */
+function answerTo(reply: HttpReply, method: string, id: number): Envelope {
+  const answer = envelopeOf(tryJson(reply.body));
   if (answer === null)
     throw new ChainUnavailable(`the Solana RPC's answer to ${method} is not JSON-RPC (${reply.status})`);
-  if (answer.error !== undefined)
-    throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
-  if (answer.id !== id) throw new ChainUnavailable('the Solana RPC answered another request');
-  return answer.result;
+  if (answer.error === undefined && answer.id !== id)
+    throw new ChainUnavailable('the Solana RPC answered another request');
+  return answer;
+}
+
+/** @throws RpcError */
+function resultOf({ result, error }: Envelope): unknown {
+  if (error !== undefined) throw new RpcError(error.code, error.message, error.data);
+  return result;
 }

@@ -1,12 +1,14 @@
 /**
- * The skeleton of placing an order, whatever its kind: look for the same order, open the agent's lock, look again, judge,
- * reserve and record, hand over to the venue within the deadline, answer.
+ * The skeleton of placing an order, whatever its kind: look for the same order, ask the ledger to admit it, judge it under
+ * the agent's lock, hand it over to the venue within the deadline, answer.
  *
  * A replay comes before every refusal: the same order gets its first answer although its market has closed since, or its
- * quote has expired. The order is recorded before its venue hears of it, and its venue hears of it once.
+ * quote has expired. The order is recorded before its venue hears of it, or in one commit with the venue's answer; its
+ * venue hears of it once.
  */
 import type { Clock } from '../../ports/clock.ts';
 import type {
+  Admission,
   Caller,
   NewOrder,
   OrderRow,
@@ -15,14 +17,14 @@ import type {
   TradeLedger,
   TradeScope,
 } from '../../ports/stores.ts';
-import type { Venue } from '../../ports/venue.ts';
+import type { Venue, VenueAnswer } from '../../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { settleWithoutFill } from './settle-without-fill.ts';
 
 export interface PlaceOrderNeeds {
   readonly clock: Clock;
-  readonly ledger: Pick<TradeLedger, 'open'>;
+  readonly ledger: Pick<TradeLedger, 'admit'>;
   readonly orders: Pick<OrderStore, 'settle'>;
 }
 
@@ -37,24 +39,29 @@ export interface Placement<Sound, Order extends NewOrder, Answer> {
   look(): Promise<Answer | null>;
   /** Whatever can be told without the lock. @throws Refusal */
   judgeRequest(): Promise<Sound> | Sound;
-  /** What the lock is opened for. */
-  question(sound: Sound): LedgerQuestion;
-  /** The same order among those with its id, as a function that answers once the lock is free. @throws Refusal */
-  sameOrder(existing: readonly OrderRow[], sound: Sound): (() => Promise<Answer>) | null;
-  /** Under the lock, after the key: whatever else refuses. @throws Refusal */
-  judge(scope: TradeScope, sound: Sound): Promise<Recorded<Order>> | Recorded<Order>;
-  /** When its id was taken meanwhile. */
-  alreadyPlaced(orderId: string): Refusal;
+  /** What the lock is taken for. */
+  question(sound: Sound): AdmissionTerms<Order>;
+  /** The same order, as a function that answers once the lock is free. @throws Refusal */
+  sameOrder(existing: OrderRow | null, sound: Sound): (() => Promise<Answer>) | null;
+  /** Under the lock, after the key: whatever else refuses. Must not wait. @throws Refusal */
+  judge(scope: TradeScope, sound: Sound): Recorded<Order>;
+  /** Completes a refusal by what can be found only without the lock. */
+  explain?(refused: unknown, sound: Sound): Promise<unknown>;
   /**
    * When nothing can be taken back any more. A signed order is handed over by sending it: when time is up before that, what
    * it reserved goes back. A quoted order is handed over by recording it: from then on any replica sends it.
    */
   readonly handedOverBy: 'sending' | 'recording';
-  /** Gives the recorded order to its venue, and says what is known of it then. @throws Refusal */
+  /** Gives the recorded order to its venue. @throws Refusal */
   send(recorded: Recorded<Order>, sound: Sound): Promise<Answer>;
+  /** Answers with what the venue said in the commit of the record. @throws Refusal */
+  answered?(recorded: Recorded<Order>, answer: VenueAnswer): Promise<Answer>;
 }
 
-type LedgerQuestion = Omit<Parameters<TradeLedger['open']>[0], 'caller' | 'at' | 'requireTime'>;
+type AdmissionTerms<Order extends NewOrder> = Omit<
+  Admission<Order>,
+  'caller' | 'at' | 'requireTime' | 'judge'
+>;
 
 export interface PlaceCall {
   readonly caller: Caller;
@@ -70,17 +77,25 @@ export async function placeOrder<Sound, Order extends NewOrder, Answer>(
   const before = await lookAndJudge(placement);
   if ('same' in before) return before.same;
   const { sound } = before;
-  const scope = await needs.ledger.open({
-    ...placement.question(sound),
-    caller: call.caller,
-    at: needs.clock.now(),
-    requireTime: () => requireTime(call.deadline),
-  });
-  const judged = await judgeUnderLock(call.deadline, placement, sound, scope);
+  let judged: Judgement<Order, Answer> | undefined;
+  const answer = await needs.ledger
+    .admit<Order>({
+      ...placement.question(sound),
+      caller: call.caller,
+      at: needs.clock.now(),
+      requireTime: () => requireTime(call.deadline),
+      judge: (scope) => {
+        judged = judgeUnderLock(call.deadline, placement, sound, scope);
+        return 'answerSame' in judged ? null : judged;
+      },
+    })
+    .catch(async (refused: unknown) => {
+      throw (await placement.explain?.(refused, sound)) ?? refused;
+    });
+  if (judged === undefined) throw new Error('the ledger admitted an order that was not judged');
   if ('answerSame' in judged) return judged.answerSame();
+  if (answer !== null && placement.answered !== undefined) return placement.answered(judged, answer);
   const { order } = judged;
-  const recorded = await scope.commit([judged]);
-  if (!recorded.has(order.orderId)) throw placement.alreadyPlaced(order.orderId);
   if (placement.handedOverBy === 'sending' && !call.deadline.handOver(doubtOf(order))) {
     // Recorded in time and too late for the venue: what it reserved goes back at once.
     await settleWithoutFill(needs, order.orderId, 'rejected');
@@ -106,28 +121,24 @@ async function lookAndJudge<Sound, Order extends NewOrder, Answer>(
   }
 }
 
-/** Leaves the lock to `commit` when there is an order to record, and frees it otherwise. */
-async function judgeUnderLock<Sound, Order extends NewOrder, Answer>(
+type Judgement<Order extends NewOrder, Answer> =
+  | Recorded<Order>
+  | { readonly answerSame: () => Promise<Answer> };
+
+function judgeUnderLock<Sound, Order extends NewOrder, Answer>(
   deadline: Deadline,
   placement: Placement<Sound, Order, Answer>,
   sound: Sound,
   scope: TradeScope,
-): Promise<Recorded<Order> | { readonly answerSame: () => Promise<Answer> }> {
-  try {
-    const answerSame = placement.sameOrder(scope.existing, sound);
-    if (answerSame === null) {
-      if (!scope.keyActive) throw refusal('unauthorized');
-      const recorded = await placement.judge(scope, sound);
-      if (placement.handedOverBy === 'sending') requireTime(deadline);
-      else if (!deadline.handOver(doubtOf(recorded.order))) throw tooLate();
-      return recorded;
-    }
-    scope.abort();
-    return { answerSame };
-  } catch (error) {
-    scope.abort();
-    throw error;
-  }
+): Judgement<Order, Answer> {
+  const answerSame = placement.sameOrder(scope.existing, sound);
+  if (answerSame !== null) return { answerSame };
+  if (!scope.keyActive) throw refusal('unauthorized');
+  const recorded = placement.judge(scope, sound);
+  const reachesVenueNow = scope.balance !== null;
+  if (placement.handedOverBy === 'sending' && !reachesVenueNow) requireTime(deadline);
+  else if (!deadline.handOver(doubtOf(recorded.order))) throw tooLate();
+  return recorded;
 }
 
 const doubtOf = ({ orderId }: NewOrder) => ({ code: 'order_outcome_unknown', orderId }) as const;

@@ -18,6 +18,7 @@ import type {
   Caller,
   FillPlace,
   FillRow,
+  ListedOrder,
   OrderFilter,
   OrderRow,
   OrderStore,
@@ -41,7 +42,7 @@ export interface GetOrderNeeds extends ReadQuotedNeeds {
 const DEFAULT_PAGE = 50;
 const MICRO_PER_UNIT = 1_000_000n;
 
-export function orderRecord(row: OrderRow): Order {
+export function orderRecord(row: ListedOrder): Order {
   return {
     orderId: row.orderId,
     venue: row.venue,
@@ -95,7 +96,7 @@ const fillRecord = (fill: FillRow): Fill => ({
 type Read = (
   agentId: string,
   filter: OrderFilter,
-) => Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
+) => Promise<{ readonly orders: readonly ListedOrder[]; readonly total: number }>;
 
 export const listOpenOrders = (needs: ListOrdersNeeds, caller: Caller, query: OpenOrdersQuery) =>
   listBy(needs, caller, query, needs.orders.open);

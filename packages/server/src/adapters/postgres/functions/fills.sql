@@ -18,185 +18,158 @@ begin
 end
 $$;
 
--- Takes fills (and what else changes a position) in their order: writes each, moves the position's cost basis, and adds
--- up the agents' days and results, once for the whole batch. A position's cost is cut by the sold share of it, rounded
--- down, so the last share takes the rest. A redemption belongs to the agent that asked for it, else to the one that
--- traded the token last, as does a loss by resolution; other fills to the agent of their order, if it is one of the
--- desk's. A wallet of venue B also holds what came to it past the desk: selling that is no gain and no loss, for what it
--- cost is not known. Of venue B a fill may be told after the resolution: what it bought in vain is closed at once.
+-- Takes fills (and what else changes a position): writes each, moves the position's cost basis, and adds up the agents' days
+-- and results. Each round takes the next fill of every position, so the fills of one position are taken in their order and
+-- all others as a set. A position's cost is cut by the sold share of it, rounded down, so the last share takes the rest. A
+-- redemption belongs to the agent that asked for it, else to the one that traded the token last, as does a loss by
+-- resolution; other fills to the agent of their order, if it is one of the desk's. A wallet on a chain also holds what came
+-- to it past the desk: selling that is no gain and no loss, for what it cost is not known. There a fill may be told after
+-- the resolution: what it bought in vain is closed at once.
 create or replace function apply_fills(batch jsonb) returns void language plpgsql as $$
 declare
-  f record;
-  placed record;
-  held positions%rowtype;
-  gave bigint;
-  gain bigint;
-  outcome_net bigint;
-  who uuid;
-  bound uuid[];
-  label_source text;
-  label_skill text;
-  is_trade boolean;
-  is_on_chain boolean;
-  known bigint;
-  agents uuid[] := '{}';
-  sources text[] := '{}';
-  skills text[] := '{}';
-  volumes bigint[] := '{}';
-  gains bigint[] := '{}';
-  fees_paid bigint[] := '{}';
-  nets bigint[] := '{}';
-  days date[] := '{}';
-  bound_agents uuid[] := '{}';
-  bound_days date[] := '{}';
-  bound_gains bigint[] := '{}';
-  bound_fees bigint[] := '{}';
-  late text[] := '{}';
-  payloads jsonb[] := '{}';
-  moments timestamptz[] := '{}';
+  rounds bigint;
+  sold_without text;
+  moved_wallets text[];
+  moved_tokens text[];
   wallets text[] := '{}';
   tokens text[] := '{}';
 begin
-  for f in
-    select * from jsonb_to_recordset(batch) as t(
-      wallet text, order_id text, trade_id bigint, condition_id text, token_id text, outcome text, side text,
-      price integer, size bigint, cost bigint, fee bigint, liquidity text, match_kind text, at timestamptz)
-  loop
-    gain := 0;
-    outcome_net := 0;
-    is_trade := f.match_kind not in ('SPLIT', 'MERGED', 'REDEEMED', 'REDEEM', 'LOST');
-    is_on_chain := f.match_kind in ('DFLOW', 'REDEEM');
-    select agent_id, source, skill_slug, restricted_by, venue, market_id into placed from orders where order_id = f.order_id;
-    who := placed.agent_id;
-    label_source := placed.source;
-    label_skill := placed.skill_slug;
-    bound := placed.restricted_by;
-    if is_on_chain and is_trade and not f.condition_id = any(late) then
-      late := late || f.condition_id;
-    end if;
-    if f.side = 'BUY' then
+  select coalesce(max(n), 0) into rounds from (
+    select count(*) as n from jsonb_to_recordset(batch) as t(wallet text, token_id text) group by wallet, token_id) counted;
+  for this_round in 1 .. rounds loop
+    with given as (
+      select t.*, row_number() over (partition by t.wallet, t.token_id order by t.nth) as round,
+        t.match_kind not in ('SPLIT', 'MERGED', 'REDEEMED', 'REDEEM', 'LOST') as is_trade,
+        t.match_kind in ('DFLOW', 'REDEEM') as is_on_chain, t.match_kind in ('REDEEMED', 'LOST') as is_end
+      from rows from (jsonb_to_recordset(batch) as (wallet text, order_id text, trade_id bigint, condition_id text,
+          token_id text, outcome text, side text, price integer, size bigint, cost bigint, fee bigint, liquidity text,
+          match_kind text, at timestamptz))
+        with ordinality as t(wallet, order_id, trade_id, condition_id, token_id, outcome, side, price, size, cost, fee,
+          liquidity, match_kind, at, nth)
+    ), f as materialized (
+      select g.*, o.agent_id as order_agent, o.source as order_source, o.skill_slug as order_skill,
+        o.restricted_by as order_bound, o.venue, o.market_id
+      from given g left join lateral (
+        select agent_id, source, skill_slug, restricted_by, venue, market_id from orders where order_id = g.order_id offset 0
+      ) o on true
+      where g.round = this_round
+    ), held as materialized (
+      select p.* from (select wallet, token_id from f where side = 'SELL' order by 1, 2) s
+      cross join lateral (
+        select * from positions where wallet = s.wallet and token_id = s.token_id offset 0 for update) p
+    ), owned as (
+      select f.*, h.wallet is not null as is_found, coalesce(h.size, 0) as held_size, coalesce(h.cost, 0) as held_cost,
+        coalesce(h.realized, 0) as held_realized, coalesce(h.fees, 0) as held_fees, coalesce(h.settled, 0) as held_settled,
+        h.agent_id as held_agent, h.source as held_source, h.skill_slug as held_skill,
+        case f.match_kind
+          when 'REDEEMED' then coalesce((select r.agent_id from redemption_requests r
+            where r.wallet = f.wallet and r.condition_id = f.condition_id limit 1), h.agent_id)
+          when 'LOST' then coalesce(f.order_agent, h.agent_id)
+          else f.order_agent end as who
+      from f left join held h on h.wallet = f.wallet and h.token_id = f.token_id
+    ), priced as (
+      select o.*,
+        case when is_end and who = held_agent then held_source else order_source end as label_source,
+        case when is_end and who = held_agent then held_skill else order_skill end as label_skill,
+        case when is_end then array(select r from agent_wallets w cross join lateral restricting_agents(w.signer, who) r
+            where w.address = wallet and w.agent_id = who)
+          else order_bound end as bound,
+        case when is_on_chain then least(size, held_size) else size end as known,
+        case when side = 'BUY' then 0 when size >= held_size then held_cost
+          else floor(held_cost::numeric * size / held_size)::bigint end as gave
+      from owned o
+      -- The resolution closed it at a loss; the venue burns the tokens when something else of the market is redeemed.
+      where not (match_kind = 'REDEEMED' and held_size = 0)
+    ), gained as (
+      select p.*, case when side = 'BUY' then 0
+          when known = size then cost - gave
+          else floor(cost::numeric * known / size)::bigint - gave end as gain
+      from priced p
+    ), taken as materialized (
+      -- What was closed before cannot be won or lost again.
+      select g.*, case when side = 'SELL' and size >= held_size and (held_size > 0 or not is_on_chain)
+        then held_realized + gain - held_fees - fee - held_settled else 0 end as outcome_net
+      from gained g
+    ), bought as (
       insert into positions as p (wallet, token_id, condition_id, outcome, size, cost, realized, fees, updated_at,
-                                  bought_size, bought_cost, agent_id, source, skill_slug)
-      values (f.wallet, f.token_id, f.condition_id, f.outcome, f.size, f.cost, 0, f.fee, f.at,
-              f.size, f.cost, who, label_source, label_skill)
+        bought_size, bought_cost, agent_id, source, skill_slug)
+      select wallet, token_id, condition_id, outcome, size, cost, 0, fee, at, size, cost, who, label_source, label_skill
+      from taken where side = 'BUY' order by wallet, token_id
       on conflict (wallet, token_id) do update
         set size = p.size + excluded.size, cost = p.cost + excluded.cost, fees = p.fees + excluded.fees,
             updated_at = excluded.updated_at, bought_size = p.bought_size + excluded.bought_size,
             bought_cost = p.bought_cost + excluded.bought_cost, closed_at = null,
             agent_id = coalesce(excluded.agent_id, p.agent_id),
             source = case when excluded.agent_id is null then p.source else excluded.source end,
-            skill_slug = case when excluded.agent_id is null then p.skill_slug else excluded.skill_slug end;
-    else
-      if is_on_chain then
-        insert into positions (wallet, token_id, condition_id, outcome, size, cost, realized, fees, updated_at, closed_at)
-        values (f.wallet, f.token_id, f.condition_id, f.outcome, 0, 0, 0, 0, f.at, f.at)
-        on conflict (wallet, token_id) do nothing;
-      end if;
-      select * into held from positions where wallet = f.wallet and token_id = f.token_id for update;
-      if not found then
-        raise exception 'a fill sells % of token %, of which wallet % has no position', f.size, f.token_id, f.wallet;
-      end if;
-      -- The resolution closed it at a loss; the venue burns the tokens when something else of the market is redeemed.
-      continue when f.match_kind = 'REDEEMED' and held.size = 0;
-      if f.match_kind in ('REDEEMED', 'LOST') then
-        if f.match_kind = 'REDEEMED' then
-          select agent_id into who from redemption_requests
-            where wallet = f.wallet and condition_id = f.condition_id;
-        end if;
-        who := coalesce(who, held.agent_id);
-        bound := array(select r from agent_wallets w cross join lateral restricting_agents(w.signer, who) r
-          where w.address = f.wallet and w.agent_id = who);
-        if who = held.agent_id then
-          label_source := held.source;
-          label_skill := held.skill_slug;
-        end if;
-      end if;
-      gave := case when f.size >= held.size then held.cost
-                   else floor(held.cost::numeric * f.size / held.size)::bigint end;
-      known := case when is_on_chain then least(f.size, held.size) else f.size end;
-      gain := case when known = f.size then f.cost else floor(f.cost::numeric * known / f.size)::bigint end - gave;
-      -- What was closed before cannot be won or lost again.
-      if f.size >= held.size and (held.size > 0 or not is_on_chain) then
-        outcome_net := held.realized + gain - held.fees - f.fee - held.settled;
-      end if;
-      update positions
-        set size = held.size - known, cost = held.cost - gave, realized = held.realized + gain,
-            fees = held.fees + f.fee, updated_at = f.at,
-            closed_at = case when f.size >= held.size then f.at end,
-            settled = case when f.size >= held.size then held.realized + gain - held.fees - f.fee
-                           else held.settled end,
-            agent_id = case when is_trade then coalesce(who, held.agent_id) else held.agent_id end,
-            source = case when is_trade and who is not null then label_source else held.source end,
-            skill_slug = case when is_trade and who is not null then label_skill else held.skill_slug end
-        where wallet = f.wallet and token_id = f.token_id;
-    end if;
-    insert into fills (wallet, order_id, trade_id, agent_id, condition_id, token_id, outcome, side, price, size, cost,
-                       fee, liquidity, match_kind, realized, filled_at)
-    values (f.wallet, f.order_id, f.trade_id, who, f.condition_id, f.token_id, f.outcome, f.side, f.price,
-            f.size, f.cost, f.fee, f.liquidity, f.match_kind, gain, f.at);
-    if who is not null then
-      payloads := payloads || jsonb_build_object(
-        'orderId', f.order_id, 'tradeId', f.trade_id::text, 'venue', placed.venue, 'marketId', placed.market_id,
-        'marketConditionId', f.condition_id, 'tokenId', f.token_id, 'outcome', f.outcome, 'side', f.side,
-        'price', f.price, 'size', f.size::text, 'cost', f.cost::text, 'fee', f.fee::text, 'liquidity', f.liquidity,
-        'walletAddress', f.wallet, 'matchKind', f.match_kind, 'realized', gain::text);
-      moments := moments || f.at;
-      wallets := wallets || f.wallet;
-      tokens := tokens || f.token_id;
-      agents := agents || who;
-      sources := sources || coalesce(label_source, '');
-      skills := skills || coalesce(label_skill, '');
-      volumes := volumes || case when is_trade then f.cost else 0 end;
-      gains := gains || gain;
-      fees_paid := fees_paid || f.fee;
-      nets := nets || outcome_net;
-      days := days || (f.at at time zone 'UTC')::date;
+            skill_slug = case when excluded.agent_id is null then p.skill_slug else excluded.skill_slug end
+    ), sold as (
+      insert into positions as p (wallet, token_id, condition_id, outcome, size, cost, realized, fees, updated_at, closed_at,
+        settled, agent_id, source, skill_slug)
+      select wallet, token_id, condition_id, outcome, held_size - known, held_cost - gave, held_realized + gain,
+        held_fees + fee, at, case when size >= held_size then at end,
+        case when size >= held_size then held_realized + gain - held_fees - fee else held_settled end,
+        case when is_trade then coalesce(who, held_agent) else held_agent end,
+        case when is_trade and who is not null then label_source else held_source end,
+        case when is_trade and who is not null then label_skill else held_skill end
+      from taken where side = 'SELL' and (is_found or is_on_chain) order by wallet, token_id
+      on conflict (wallet, token_id) do update
+        set size = excluded.size, cost = excluded.cost, realized = excluded.realized, fees = excluded.fees,
+            updated_at = excluded.updated_at, closed_at = excluded.closed_at, settled = excluded.settled,
+            agent_id = excluded.agent_id, source = excluded.source, skill_slug = excluded.skill_slug
+    ), written as (
+      insert into fills (wallet, order_id, trade_id, agent_id, condition_id, token_id, outcome, side, price, size, cost, fee,
+        liquidity, match_kind, realized, filled_at)
+      select wallet, order_id, trade_id, who, condition_id, token_id, outcome, side, price, size, cost, fee, liquidity,
+        match_kind, gain, at
+      from taken order by nth
+    ), logged as (
+      insert into facts (agent_id, kind, subject, at, payload)
+      select who, 'fill', order_id, at, jsonb_build_object(
+        'orderId', order_id, 'tradeId', trade_id::text, 'venue', venue, 'marketId', market_id,
+        'marketConditionId', condition_id, 'tokenId', token_id, 'outcome', outcome, 'side', side, 'price', price,
+        'size', size::text, 'cost', cost::text, 'fee', fee::text, 'liquidity', liquidity, 'walletAddress', wallet,
+        'matchKind', match_kind, 'realized', gain::text)
+      from taken where who is not null order by nth
+    ), days as (
       -- A result on a wallet that others' locks bind counts on their day, too.
-      for other in 1 .. coalesce(cardinality(bound), 0) loop
-        bound_agents := bound_agents || bound[other];
-        bound_days := bound_days || (f.at at time zone 'UTC')::date;
-        bound_gains := bound_gains || gain;
-        bound_fees := bound_fees || f.fee;
-      end loop;
+      insert into daily_results as d (agent_id, day, realized, fees)
+      select reached, (at at time zone 'UTC')::date, sum(gain), sum(fee)
+      from taken cross join lateral unnest(array_append(bound, who)) as t(reached)
+      where who is not null group by 1, 2 having sum(gain) <> 0 or sum(fee) <> 0 order by 1, 2
+      on conflict (agent_id, day) do update
+        set realized = d.realized + excluded.realized, fees = d.fees + excluded.fees
+    ), results as (
+      insert into agent_results as r (agent_id, source, skill_slug, volume, fees, realized, wins, losses)
+      select who, coalesce(label_source, ''), coalesce(label_skill, ''), sum(case when is_trade then cost else 0 end), sum(fee),
+        sum(gain), count(*) filter (where outcome_net > 0), count(*) filter (where outcome_net < 0)
+      from taken where who is not null group by 1, 2, 3 order by 1, 2, 3
+      on conflict (agent_id, source, skill_slug) do update
+        set volume = r.volume + excluded.volume, fees = r.fees + excluded.fees, realized = r.realized + excluded.realized,
+            wins = r.wins + excluded.wins, losses = r.losses + excluded.losses
+    )
+    select array_agg(wallet) filter (where who is not null), array_agg(token_id) filter (where who is not null),
+      min(size || ' of token ' || token_id || ', of which wallet ' || wallet)
+        filter (where side = 'SELL' and not is_found and not is_on_chain)
+    into moved_wallets, moved_tokens, sold_without from taken;
+    if sold_without is not null then
+      raise exception 'a fill sells % has no position', sold_without;
     end if;
+    wallets := wallets || moved_wallets;
+    tokens := tokens || moved_tokens;
   end loop;
-  if cardinality(agents) > 0 then
-    -- The positions as they are after all of it.
-    insert into facts (agent_id, kind, subject, at, payload)
-    select agent, 'fill', payload ->> 'orderId', at, payload
-    from unnest(agents, moments, payloads) with ordinality as t(agent, at, payload, nth) order by nth;
-    insert into facts (agent_id, kind, subject, at, payload)
-    select p.agent_id, 'position', p.token_id, p.updated_at, jsonb_build_object('walletAddress', p.wallet,
-      'tokenId', p.token_id, 'marketConditionId', p.condition_id, 'outcome', p.outcome, 'size', p.size::text,
-      'cost', p.cost::text, 'realized', p.realized::text, 'fees', p.fees::text)
-    from (select distinct wallet, token_id from unnest(wallets, tokens) as t(wallet, token_id)) t
-    cross join lateral (select * from positions where wallet = t.wallet and token_id = t.token_id offset 0) p
-    where p.agent_id is not null;
-  end if;
-  if cardinality(late) > 0 then
-    perform close_lost(t.batch) from (
-      select jsonb_agg(jsonb_build_object('condition_id', condition_id, 'payout', payout, 'at', resolved_at)) as batch
-      from traded_markets where condition_id = any(late) and payout is not null) t
-    where t.batch is not null;
-  end if;
-  if cardinality(agents) = 0 then
-    return;
-  end if;
-  insert into daily_results as d (agent_id, day, realized, fees)
-  select t.agent, t.day, sum(t.gain), sum(t.fee)
-  from unnest(agents || bound_agents, days || bound_days, gains || bound_gains, fees_paid || bound_fees)
-    as t(agent, day, gain, fee)
-  group by 1, 2 having sum(t.gain) <> 0 or sum(t.fee) <> 0
-  on conflict (agent_id, day) do update
-    set realized = d.realized + excluded.realized, fees = d.fees + excluded.fees;
-  insert into agent_results as r (agent_id, source, skill_slug, volume, fees, realized, wins, losses)
-  select t.agent, t.source, t.skill, sum(t.volume), sum(t.fee), sum(t.gain),
-    count(*) filter (where t.net > 0), count(*) filter (where t.net < 0)
-  from unnest(agents, sources, skills, volumes, fees_paid, gains, nets)
-    as t(agent, source, skill, volume, fee, gain, net)
-  group by 1, 2, 3
-  on conflict (agent_id, source, skill_slug) do update
-    set volume = r.volume + excluded.volume, fees = r.fees + excluded.fees, realized = r.realized + excluded.realized,
-        wins = r.wins + excluded.wins, losses = r.losses + excluded.losses;
+  -- The positions as they are after all of it.
+  insert into facts (agent_id, kind, subject, at, payload)
+  select p.agent_id, 'position', p.token_id, p.updated_at, jsonb_build_object('walletAddress', p.wallet,
+    'tokenId', p.token_id, 'marketConditionId', p.condition_id, 'outcome', p.outcome, 'size', p.size::text,
+    'cost', p.cost::text, 'realized', p.realized::text, 'fees', p.fees::text)
+  from (select distinct wallet, token_id from unnest(wallets, tokens) as t(wallet, token_id)) t
+  cross join lateral (select * from positions where wallet = t.wallet and token_id = t.token_id offset 0) p
+  where p.agent_id is not null;
+  perform close_lost(t.batch) from (
+    select jsonb_agg(jsonb_build_object('condition_id', m.condition_id, 'payout', m.payout, 'at', m.resolved_at)) as batch
+    from (select distinct condition_id from jsonb_to_recordset(batch) as t(condition_id text, match_kind text)
+      where match_kind = 'DFLOW') late
+    join traded_markets m using (condition_id) where m.payout is not null) t
+  where t.batch is not null;
 end
 $$;

@@ -47,6 +47,7 @@ export const LEADER_CALLS = {
   sandbox: {
     // A request may be a trade with an unknown effect: the venue's adapter decides what may be repeated.
     request: { unanswered: 'error' },
+    ask: { unanswered: 'error' },
     credit: { unanswered: 'error' },
   },
 } as const satisfies { readonly [Name in keyof LeaderPorts]: CallTable<LeaderPorts[Name]> };

@@ -11,7 +11,7 @@ import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { MarketData, SignedOrders } from '../../../ports/venue.ts';
 import { type Call, createForwardedPort, runForwardedCall } from './forwarded-port.ts';
 import { LEADER_CALLS, type LeaderPorts } from './leader-calls.ts';
-import type { ExchangeCalls } from './paper-venue.ts';
+import type { createJoin, ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
 import { decode, encode } from './wire.ts';
 
@@ -25,6 +25,7 @@ export interface LeaderBoard {
 /** The objects that the leading process serves from its memory. */
 export interface LocalParts extends LeaderPorts {
   readonly exchange: JournalledExchange;
+  readonly join: ReturnType<typeof createJoin>;
   readonly sandbox: SandboxHolder;
 }
 

@@ -1,17 +1,24 @@
 /** The desk's calls to the embedded paper exchange, in the process that leads it. */
-import { ExchangeUnavailable, type JournalledExchange, type NewOrder } from '@bellwether/exchange';
+import {
+  ExchangeUnavailable,
+  type JoinedWork,
+  type JournalledExchange,
+  type NewOrder,
+} from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
+import type { Evidence } from '../../../ports/evidence.ts';
 import type {
   Cancel,
   RedeemAnswer,
   Redemption,
   SignedOrders,
   VenueAnswer,
+  VenueId,
   VenueOrder,
 } from '../../../ports/venue.ts';
 import { balanceOf, type PaperBalance } from './balance.ts';
-import { answerOf } from './translate.ts';
+import { answerOf, toEvidence } from './translate.ts';
 
 const DEFAULT_EARLY_MS = 60_000;
 
@@ -24,26 +31,22 @@ export interface ExchangeCalls extends Omit<SignedOrders, 'signing' | 'rules'>, 
   deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet'): Promise<void>;
 }
 
-export interface ExchangeCallsOptions {
-  readonly exchange: JournalledExchange;
-  readonly verifyCredentials: SignedOrders['verifyCredentials'];
+interface ExpiryTerms {
   /** Minimum lead of a GTD order's expiration, in seconds; it expires a third of that early, at most 60 s. */
   readonly gtdMinLeadS: number;
+}
+
+export interface ExchangeCallsOptions extends ExpiryTerms {
+  readonly exchange: JournalledExchange;
+  readonly verifyCredentials: SignedOrders['verifyCredentials'];
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly log: { warn(context: object, message: string): void };
 }
 
-export function createExchangeCalls({
-  exchange,
-  verifyCredentials,
-  gtdMinLeadS,
-  now,
-  log,
-}: ExchangeCallsOptions): ExchangeCalls {
+const engineOrders = ({ gtdMinLeadS }: ExpiryTerms) => {
   const earlyMs = Math.min(DEFAULT_EARLY_MS, Math.floor((gtdMinLeadS * 1000) / 3));
-
-  const toEngine = (order: VenueOrder): NewOrder => ({
+  return (order: VenueOrder): NewOrder => ({
     orderId: order.orderId,
     account: order.funder,
     conditionId: order.conditionId,
@@ -56,6 +59,50 @@ export function createExchangeCalls({
     postOnly: order.postOnly,
     ...(order.expiration === null ? {} : { expiresAt: order.expiration - earlyMs }),
   });
+};
+
+/** Work that takes part in a commit of the journal, in the desk's terms. */
+export interface CommitWork extends Pick<JoinedWork, 'read'> {
+  decide(venue: { balance(account: Address): PaperBalance; place(order: VenueOrder): VenueAnswer }): void;
+  record(tx: Parameters<JoinedWork['record']>[0], evidence: Evidence): ReturnType<JoinedWork['record']>;
+}
+
+export interface JoinOptions extends ExpiryTerms {
+  readonly exchange: JournalledExchange;
+  readonly venue: VenueId;
+}
+
+/** Lets work join the next commit: see `VenueJournal`, which the wiring makes of it. */
+export function createJoin({ exchange, venue, ...terms }: JoinOptions) {
+  const toEngine = engineOrders(terms);
+  return async ({ read, decide, record }: CommitWork): Promise<'recorded' | 'unknown'> => {
+    try {
+      await exchange.join({
+        read,
+        decide: (place) =>
+          decide({
+            balance: (account) => balanceOf(exchange.account(account)),
+            place: (order) => answerOf(place(toEngine(order)), order.orderId),
+          }),
+        record: (tx, entries) => record(tx, toEvidence(entries, venue)),
+      });
+      return 'recorded';
+    } catch (error) {
+      if (!(error instanceof ExchangeUnavailable)) throw error;
+      if (error.executed === 'unknown') return 'unknown';
+      throw new VenueUnavailable(error.message, { cause: error });
+    }
+  };
+}
+
+export function createExchangeCalls({
+  exchange,
+  verifyCredentials,
+  gtdMinLeadS,
+  now,
+  log,
+}: ExchangeCallsOptions): ExchangeCalls {
+  const toEngine = engineOrders({ gtdMinLeadS });
 
   return {
     status: () => (exchange.status === 'open' ? 'ready' : `the paper exchange is ${exchange.status}`),

@@ -4,11 +4,13 @@
  * read again.
  */
 import type { JournalledExchange } from '@bellwether/exchange';
-import type { Sandbox, SandboxRequest, SandboxResponse } from '@bellwether/sandbox';
+import type { RpcAnswer, Sandbox, SandboxRequest, SandboxResponse } from '@bellwether/sandbox';
 
 /** The calls that other replicas may make. */
 export interface SandboxCalls {
   request(request: SandboxRequest): Promise<SandboxResponse>;
+  /** One JSON-RPC call to the chain. */
+  ask(method: string, params: readonly unknown[]): Promise<RpcAnswer>;
   /** Gives a wallet its simulation balance, once ever. */
   credit(wallet: string): Promise<void>;
 }
@@ -58,6 +60,7 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
       if (closed) await drop();
     },
     request: (request) => present().request(request),
+    ask: (method, params) => present().ask(method, params),
     credit: (wallet) => present().venue.credit(wallet, simulationBalance, FEE_LAMPORTS),
     async close() {
       closed = true;

@@ -79,7 +79,8 @@ function placementOf(
     look,
     judgeRequest: () => judgeSubmission(needs, submission),
     question: ({ quote }) => ({
-      orderIds: [quoteId],
+      venue: submission.venue.id,
+      orderId: quoteId,
       wallets: [],
       funder: quote.wallet,
       signer: quote.wallet,
@@ -88,7 +89,7 @@ function placementOf(
       quoteId,
     }),
     sameOrder: (existing) =>
-      existing.length === 0
+      existing === null
         ? null
         : async () => {
             const replayed = await look();
@@ -100,7 +101,6 @@ function placementOf(
       reserves: budgetOf(quote),
       transaction,
     }),
-    alreadyPlaced: alreadyUsed,
     handedOverBy: 'recording',
     send: ({ order }, { transaction }) => send(needs, submission.venue, order, transaction),
   };

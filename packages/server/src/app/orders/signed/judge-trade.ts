@@ -1,5 +1,5 @@
 /** What a signed order is refused for: first what needs no lock, then what must hold while the agent's lock is held. */
-import { formatMicro, microToNumber } from '@bellwether/contract/decimals';
+import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { Address, RecoverPublicKey } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { takerFee } from '../../../domain/fees.ts';
@@ -7,10 +7,16 @@ import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, signedLimit } from '../../../domain/orders/draft.ts';
 import { assess } from '../../../domain/safeguards.ts';
-import { type VerifiedOrder, verifyOrder } from '../../../domain/signatures.ts';
+import {
+  firstRecovery,
+  type RecoveryQuestion,
+  type VerifiedOrder,
+  verifyOrder,
+} from '../../../domain/signatures.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import type { RecoverElsewhere } from '../../../ports/recovery.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
-import type { Caller, CredentialRow, NewSignedOrder, TradeScope } from '../../../ports/stores.ts';
+import type { Caller, NewSignedOrder, TradeScope, TradingCredential } from '../../../ports/stores.ts';
 import type { Balance, VenueWith } from '../../../ports/venue.ts';
 import { type FundingNeeds, waysToFund } from '../../funding-advice.ts';
 import { Refusal } from '../../refusal.ts';
@@ -18,7 +24,11 @@ import { requireReady } from '../place-order.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
   readonly clock: Clock;
-  readonly signatures: { readonly recover: RecoverPublicKey };
+  readonly signatures: {
+    readonly recover: RecoverPublicKey;
+    /** `null`: no core is left for it. */
+    readonly recoverElsewhere: RecoverElsewhere | null;
+  };
   readonly secrets: Pick<Secrets, 'hash'>;
 }
 
@@ -44,7 +54,7 @@ export function judgeDraft(
     draft,
     market,
   }: Omit<SoundTrade, 'market' | 'verified'> & { readonly market: MarketRecord | null },
-): SoundTrade {
+): SoundTrade | Promise<SoundTrade> {
   const { signing, rules } = venue.signedOrders;
   if (market === null || market.conditionId !== draft.conditionId)
     throw asRefusal([
@@ -56,23 +66,53 @@ export function judgeDraft(
     ]);
   const faults = incoherences(draft, termsOf(market), rules, needs.clock.now());
   if (faults.length > 0) throw asRefusal(faults);
-  const verdict = verifyOrder(draft, market.negRisk, { ...signing, recover: needs.signatures.recover });
-  if (!verdict.ok) throw asRefusal([verdict.denial]);
-  return { venue, draft, market, verified: verdict };
+  const verified = (recover: RecoverPublicKey): SoundTrade => {
+    const verdict = verifyOrder(draft, market.negRisk, { ...signing, recover });
+    if (!verdict.ok) throw asRefusal([verdict.denial]);
+    return { venue, draft, market, verified: verdict };
+  };
+  const { recover, recoverElsewhere } = needs.signatures;
+  const first = recoverElsewhere === null ? null : firstRecovery(draft, market.negRisk, signing);
+  if (recoverElsewhere === null || first === null) return verified(recover);
+  return recoverElsewhere(first).then((publicKey) => verified(knowing(first, publicKey, recover)));
 }
 
-export interface TradeAdmission {
+/** Recovers like `recover`, without doing again what is known. */
+const knowing =
+  (known: RecoveryQuestion, publicKey: Uint8Array | null, recover: RecoverPublicKey): RecoverPublicKey =>
+  (digest, rs, recovery) => {
+    const { signature } = known;
+    const isKnown =
+      recovery === signature.recovery && sameBytes(digest, known.digest) && sameBytes(rs, signature.rs);
+    return isKnown ? publicKey : recover(digest, rs, recovery);
+  };
+
+/** With the balance of its account, or the error that the venue gave instead. */
+export interface FundedTrade extends SoundTrade {
+  readonly balance: { readonly known: Balance } | { readonly error: unknown };
+}
+
+/** Asks the venue before the lock is taken, because nothing may wait under it. */
+export async function withBalance(sound: SoundTrade): Promise<FundedTrade> {
+  try {
+    return { ...sound, balance: { known: await sound.venue.signedOrders.balance(sound.draft.fields.maker) } };
+  } catch (error) {
+    return { ...sound, balance: { error } };
+  }
+}
+
+export interface TradeToJudge {
   readonly caller: Caller;
   readonly requestId: string;
-  readonly sound: SoundTrade;
+  readonly sound: FundedTrade;
 }
 
 /** The venue's state, credential, safeguards, balance. @returns the order to record @throws Refusal */
-export async function judgeTrade(
+export function judgeTrade(
   needs: JudgeTradeNeeds,
-  { caller, requestId, sound }: TradeAdmission,
+  { caller, requestId, sound }: TradeToJudge,
   scope: TradeScope,
-): Promise<NewSignedOrder> {
+): NewSignedOrder {
   const { venue, draft, market, verified } = sound;
   requireReady(venue);
   const credential = pickCredential(draft, scope.credentials);
@@ -91,7 +131,7 @@ export async function judgeTrade(
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
   if (denial !== null) throw asRefusal([denial]);
   const limit = signedLimit(draft, market.tickSize);
-  await requireBalance(needs, caller, sound, limit);
+  requireBalance(sound, scope, limit);
   return {
     kind: 'signed',
     orderId: verified.orderId,
@@ -132,7 +172,7 @@ const NOT_GRANTED = {
 };
 
 /** By the wallet that was named, else the maker's, else the signer's. */
-function pickCredential(draft: Draft, credentials: readonly CredentialRow[]): CredentialRow | null {
+function pickCredential(draft: Draft, credentials: readonly TradingCredential[]): TradingCredential | null {
   const of = (address: Address) => credentials.find((row) => row.walletAddress === address) ?? null;
   if (draft.walletAddress !== null) return of(draft.walletAddress);
   return of(draft.fields.maker) ?? of(draft.fields.signer);
@@ -141,7 +181,7 @@ function pickCredential(draft: Draft, credentials: readonly CredentialRow[]): Cr
 function credentialFault(
   { secrets }: JudgeTradeNeeds,
   draft: Draft,
-  credential: CredentialRow,
+  credential: TradingCredential,
 ): Denial | null {
   if (draft.signatureType === 3 && credential.signatureType !== 3) {
     return {
@@ -164,28 +204,56 @@ const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 /** What the venue would refuse anyway, told beforehand and with figures. */
-async function requireBalance(
-  needs: JudgeTradeNeeds,
-  caller: Caller,
-  { venue, draft, market, verified }: SoundTrade,
-  limit: number,
-): Promise<void> {
+function requireBalance(sound: FundedTrade, scope: TradeScope, limit: number): void {
+  const { draft, market } = sound;
   const { maker } = draft.fields;
-  const balance = await venue.signedOrders.balance(maker);
+  const heldIn = heldOf(sound);
+  const available = heldIn(scope.balance?.(maker) ?? knownBalance(sound));
   const buying = draft.side === 'BUY';
-  const heldIn = ({ available, shares }: Balance) =>
-    buying ? available : shares(draft.conditionId, draft.outcome);
-  const available = heldIn(balance);
   const needed = buying ? draft.money + takerFee(market, draft.shares, limit) : draft.shares;
   if (available >= needed) return;
   const unit = buying ? 'collateral (fee included)' : `${draft.outcome} shares`;
-  const fix = await waysToFund(needs, caller, { venue, maker, eoa: verified.eoa, buying, needed, heldIn });
-  throw asRefusal([
-    {
-      code: 'insufficient_balance',
-      detail: `not enough balance: this order needs ${formatMicro(needed)} ${unit}, ${formatMicro(available)} is available.`,
-      context: { needed: microToNumber(needed), available: microToNumber(available), walletAddress: maker },
-      ...(fix === null ? {} : { fix }),
-    },
-  ]);
+  throw new Shortage(needed, {
+    code: 'insufficient_balance',
+    detail: `not enough balance: this order needs ${formatMicro(needed)} ${unit}, ${formatMicro(available)} is available.`,
+    context: { needed: microToNumber(needed), available: microToNumber(available), walletAddress: maker },
+  });
+}
+
+function knownBalance({ balance }: FundedTrade): Balance {
+  if ('error' in balance) throw balance.error;
+  return balance.known;
+}
+
+const heldOf =
+  ({ draft }: SoundTrade) =>
+  ({ available, shares }: Balance) =>
+    draft.side === 'BUY' ? available : shares(draft.conditionId, draft.outcome);
+
+class Shortage extends Refusal {
+  readonly needed: Micro;
+
+  constructor(needed: Micro, denial: Denial) {
+    super([denial]);
+    this.needed = needed;
+  }
+}
+
+/** Says where the money for the order might be: that takes questions to the venue. */
+export async function explainShortage(
+  needs: JudgeTradeNeeds,
+  { caller, sound, refused }: { caller: Caller; sound: SoundTrade; refused: unknown },
+): Promise<unknown> {
+  if (!(refused instanceof Shortage)) return refused;
+  const { venue, draft, verified } = sound;
+  const { needed, denials } = refused;
+  const fix = await waysToFund(needs, caller, {
+    venue,
+    maker: draft.fields.maker,
+    eoa: verified.eoa,
+    buying: draft.side === 'BUY',
+    needed,
+    heldIn: heldOf(sound),
+  });
+  return fix === null ? refused : asRefusal([{ ...denials[0], fix }]);
 }

@@ -4,21 +4,22 @@ import type { Denial } from '../../../domain/denial.ts';
 import { type Draft, isImmediate, readDraft } from '../../../domain/orders/draft.ts';
 import { candidateOrderIds } from '../../../domain/signatures.ts';
 import type { Caller, NewSignedOrder, OrderStore } from '../../../ports/stores.ts';
-import type { Venues } from '../../../ports/venue.ts';
+import type { VenueAnswer, VenueOrder, Venues } from '../../../ports/venue.ts';
 import type { Deadline } from '../../deadline.ts';
 import { venueFor } from '../../venues.ts';
 import { type Placement, type PlaceOrderNeeds, placeOrder } from '../place-order.ts';
 import { type NoteRefusalNeeds, noteRefusal, notingRefusals } from '../refused-attempts.ts';
 import { settleWithoutFill } from '../settle-without-fill.ts';
-import { asRefusal, type JudgeTradeNeeds, judgeDraft, judgeTrade, type SoundTrade } from './judge-trade.ts';
 import {
-  alreadyPlaced,
-  firstAnswerOf,
-  outcomeUnknown,
-  replayOf,
-  SUBMIT_WITHIN_MS,
-  tradeResponse,
-} from './trade-answers.ts';
+  asRefusal,
+  explainShortage,
+  type FundedTrade,
+  type JudgeTradeNeeds,
+  judgeDraft,
+  judgeTrade,
+  withBalance,
+} from './judge-trade.ts';
+import { firstAnswerOf, outcomeUnknown, replayOf, SUBMIT_WITHIN_MS, tradeResponse } from './trade-answers.ts';
 
 export interface PlaceTradeNeeds extends PlaceOrderNeeds, JudgeTradeNeeds, NoteRefusalNeeds {
   readonly venues: Venues;
@@ -38,7 +39,7 @@ export const placeTrade = (needs: PlaceTradeNeeds, call: TradeCall): Promise<Tra
     () => placeOrder(needs, call, placementOf(needs, call)),
   );
 
-type TradePlacement = Placement<SoundTrade, NewSignedOrder, TradeResponse>;
+type TradePlacement = Placement<FundedTrade, NewSignedOrder, TradeResponse>;
 
 /** @throws Refusal for a venue or amounts that cannot be: no order was ever placed with those */
 function placementOf(needs: PlaceTradeNeeds, { caller, request, requestId }: TradeCall): TradePlacement {
@@ -50,56 +51,63 @@ function placementOf(needs: PlaceTradeNeeds, { caller, request, requestId }: Tra
     looks: 'before_refusal',
     look: async () =>
       replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
-    judgeRequest: async () =>
-      judgeDraft(needs, { venue, draft, market: await venue.markets.find(draft.conditionId) }),
+    judgeRequest: async () => {
+      const market = await venue.markets.find(draft.conditionId);
+      return withBalance(await judgeDraft(needs, { venue, draft, market }));
+    },
     question: questionOf,
     sameOrder(existing) {
-      const answer = replayOf(existing, same());
+      const answer = replayOf(existing === null ? [] : [existing], same());
       return answer === null ? null : async () => answer;
     },
-    async judge(scope, sound) {
-      const order = await judgeTrade(needs, { caller, requestId, sound }, scope);
+    judge(scope, sound) {
+      const order = judgeTrade(needs, { caller, requestId, sound }, scope);
       return { order, reserves: draft.money };
     },
-    alreadyPlaced,
+    explain: (refused, sound) => explainShortage(needs, { caller, sound, refused }),
     handedOverBy: 'sending',
-    send: ({ order }, sound) => send(needs, order, sound),
+    send: async ({ order }, { venue: { signedOrders } }) =>
+      answerTo(needs, order, await signedOrders.submit(venueOrderOf(order))),
+    answered: ({ order }, answer) => answerTo(needs, order, answer),
   };
 }
 
 const isFaults = (value: Draft | readonly Denial[]): value is readonly Denial[] => Array.isArray(value);
 
-function questionOf({ draft, market, verified }: SoundTrade): ReturnType<TradePlacement['question']> {
+function questionOf({ venue, draft, market, verified }: FundedTrade): ReturnType<TradePlacement['question']> {
   const { maker, signer } = draft.fields;
   return {
-    orderIds: [verified.orderId],
+    venue: venue.id,
+    orderId: verified.orderId,
     wallets: [...new Set(draft.walletAddress === null ? [maker, signer] : [draft.walletAddress])],
     funder: maker,
     signer: verified.eoa,
     conditionId: draft.conditionId,
     tokenIds: market.tokenIds,
+    toVenue: venueOrderOf,
   };
 }
 
-async function send(
+const venueOrderOf = (order: NewSignedOrder): VenueOrder => ({
+  orderId: order.orderId,
+  funder: order.funder,
+  conditionId: order.conditionId,
+  outcome: order.outcome,
+  side: order.side,
+  limit: order.limit,
+  shares: order.shares,
+  spend: order.side === 'BUY' && isImmediate(order.timeInForce) ? order.money : null,
+  timeInForce: order.timeInForce,
+  postOnly: order.postOnly,
+  expiration: order.expiration,
+  deadline: order.createdAt + SUBMIT_WITHIN_MS,
+});
+
+async function answerTo(
   needs: PlaceTradeNeeds,
   order: NewSignedOrder,
-  { venue, draft }: SoundTrade,
+  answer: VenueAnswer,
 ): Promise<TradeResponse> {
-  const answer = await venue.signedOrders.submit({
-    orderId: order.orderId,
-    funder: order.funder,
-    conditionId: order.conditionId,
-    outcome: order.outcome,
-    side: order.side,
-    limit: order.limit,
-    shares: order.shares,
-    spend: order.side === 'BUY' && isImmediate(draft.timeInForce) ? order.money : null,
-    timeInForce: order.timeInForce,
-    postOnly: order.postOnly,
-    expiration: order.expiration,
-    deadline: order.createdAt + SUBMIT_WITHIN_MS,
-  });
   const first = firstAnswerOf(answer);
   if (first === null) {
     // Visible at once. Where even that fails, the record still says `submitting`, which is in doubt too.

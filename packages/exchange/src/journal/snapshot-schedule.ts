@@ -1,0 +1,76 @@
+/** When snapshots are written: by a thread while commands go on, and by this thread at the close. */
+import type { Sql } from '@bellwether/durable';
+import { type SnapshotThread, startSnapshotThread } from './snapshot-thread.ts';
+import { type Snapshot, writeSnapshot } from './snapshots.ts';
+
+const EVERY_COMMANDS = 20_000;
+const EVERY_MS = 5 * 60_000;
+/** How long the close waits for a thread. */
+const THREAD_END_MS = 3_000;
+
+export interface SnapshotOptions {
+  readonly sql: Sql;
+  readonly snapshotEveryCommands?: number;
+  readonly snapshotEveryMs?: number;
+  readonly log: (message: string, details?: unknown) => void;
+}
+
+export class SnapshotSchedule {
+  readonly #options: SnapshotOptions;
+  /** Position and time of the last one that was begun. A failed one is not tried again before the next is due. */
+  #seq = 0;
+  #at = 0;
+  #writing: Promise<void> | undefined;
+  #thread: SnapshotThread | undefined;
+
+  constructor(options: SnapshotOptions) {
+    this.#options = options;
+  }
+
+  /** @param seq of the snapshot that the state was recovered from; 0 without one */
+  begin(seq: number, at: number): void {
+    this.#seq = seq;
+    this.#at = at;
+  }
+
+  isDue(seq: number, at: number): boolean {
+    const { snapshotEveryCommands = EVERY_COMMANDS, snapshotEveryMs = EVERY_MS } = this.#options;
+    if (this.#writing !== undefined) return false;
+    return seq - this.#seq >= snapshotEveryCommands || at - this.#at >= snapshotEveryMs;
+  }
+
+  /** @param durable resolves when the command `seq` is committed */
+  take(seq: number, at: number, durable: Promise<void>): void {
+    const { sql } = this.#options;
+    this.begin(seq, at);
+    this.#writing = durable
+      .then(() => {
+        this.#thread = startSnapshotThread({ database: sql.address(), seq }, this.#options.log);
+        return this.#thread.written;
+      })
+      .catch((error: unknown) => this.#failed(error))
+      .finally(() => {
+        this.#thread = undefined;
+        this.#writing = undefined;
+      });
+  }
+
+  /** Ends the thread. */
+  async end(): Promise<void> {
+    const timer = setTimeout(() => this.#thread?.stop(), THREAD_END_MS);
+    await this.#writing;
+    clearTimeout(timer);
+  }
+
+  /** After the end: the last state, whose last command is committed. Nothing runs any more that it could delay. */
+  async writeLast(seq: number, state: () => Omit<Snapshot, 'seq'>): Promise<void> {
+    if (seq === this.#seq) return;
+    await writeSnapshot(this.#options.sql, { seq, ...state() }).catch((error: unknown) =>
+      this.#failed(error),
+    );
+  }
+
+  #failed(error: unknown): void {
+    this.#options.log('a snapshot of the paper exchange was not written', error);
+  }
+}

@@ -1,0 +1,46 @@
+/** The thread that writes one snapshot. Only `snapshot-thread.ts` starts it. */
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { openPool, transact } from '@bellwether/durable';
+import { recover } from './recovery.ts';
+import type { FromThread, ThreadData } from './snapshot-thread.ts';
+import { writeSnapshot } from './snapshots.ts';
+
+/** Of 19: when processors are busy, the other threads of the process run first. */
+const NICENESS = 10;
+
+const post = (message: FromThread): void => parentPort?.postMessage(message);
+
+/** Linux has a priority per thread. On other systems this does nothing. */
+function lowerPriority(): void {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS);
+  } catch {
+    // Not Linux, or no /proc: the thread keeps the default priority.
+  }
+}
+
+async function write({ database, seq }: ThreadData): Promise<void> {
+  // One view of the database: another process may write a snapshot and prune the journal behind it meanwhile.
+  const settings = { ...database.options.settings, default_transaction_isolation: 'repeatable read' };
+  const sql = openPool(database.url, { ...database.options, settings, max: 1 });
+  try {
+    const recovered = await transact(sql, (tx) =>
+      recover(tx, (message) => post({ kind: 'log', message }), seq),
+    );
+    if (recovered?.seq !== seq) throw new Error(`the journal does not reach its last command, ${seq}`);
+    const { world } = recovered;
+    await writeSnapshot(sql, { seq, at: world.now, state: world.snapshot() });
+  } finally {
+    await sql.end();
+  }
+}
+
+lowerPriority();
+try {
+  await write(workerData as ThreadData);
+} catch (error) {
+  post({ kind: 'failed', error: error instanceof Error ? error.message : String(error) });
+}

@@ -1,0 +1,93 @@
+/** Snapshots while the exchange runs: a thread writes them from what is committed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MICRO } from '@bellwether/contract/decimals';
+import type { Sql } from '@bellwether/durable';
+import { expect, test } from 'vitest';
+import type { JournalledExchange } from '../src/index.ts';
+import { recover } from '../src/journal/recovery.ts';
+import { hashOf } from '../src/journal/snapshots.ts';
+import { ALICE, cutJournal, someTrading, stage, untilOpen } from './open-exchange-stage.ts';
+
+const kept = async (sql: Sql): Promise<{ seq: number; hash: string }[]> => {
+  const rows = await sql`select seq, hash from exchange_snapshots order by seq`;
+  return rows.map(({ seq, hash }) => ({ seq: Number(seq), hash: hash as string }));
+};
+
+const deposit = (exchange: JournalledExchange) =>
+  exchange.execute({ kind: 'deposit', account: ALICE, amount: MICRO });
+
+async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  for (let i = 0; i < 200 && !(await isSo()); i += 1) await sleep(50);
+  expect(await isSo()).toBe(true);
+}
+
+test('a snapshot is the state after its command, although commands went on', async () => {
+  const { sql, clock, open } = await stage();
+  const exchange = await open({ snapshotEveryCommands: 10 });
+  for (let i = 0; (await kept(sql)).length < 2; i += 1) {
+    expect(i).toBeLessThan(500);
+    clock.time += 1_000;
+    await Promise.all([exchange.step(), deposit(exchange)]);
+  }
+  const written = await kept(sql);
+  await exchange.close();
+  await sql`delete from exchange_snapshots`;
+  for (const { seq, hash } of written) {
+    const { world } = (await recover(sql, () => {}, seq))!;
+    expect(hashOf(world.snapshot())).toBe(hash);
+  }
+});
+
+test('a snapshot that cannot be written leaves the earlier ones, is logged, and delays nothing', async () => {
+  const { sql, clock, open } = await stage();
+  const logged: string[] = [];
+  const exchange = await open({ snapshotEveryCommands: 10, log: (message) => logged.push(message) });
+  await someTrading(exchange, clock, 5);
+  await until(async () => (await kept(sql)).length > 0);
+  await sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'no room'; end $$;
+    create trigger refuse before insert on exchange_snapshots for each row execute function refuse();`);
+  const before = await kept(sql);
+  for (let i = 0; i < 400 && logged.length === 0; i += 1) {
+    await deposit(exchange);
+    await sleep(5);
+  }
+  expect(logged).toContain('a snapshot of the paper exchange was not written');
+  expect(await kept(sql)).toEqual(before);
+  await sql.unsafe('drop trigger refuse on exchange_snapshots');
+  await until(async () => {
+    await deposit(exchange);
+    return (await kept(sql)).at(-1)!.seq > before.at(-1)!.seq;
+  });
+  await exchange.close();
+});
+
+test('a lead that is lost while a thread writes does not harm its snapshot', async () => {
+  const { sql, clock, open } = await stage();
+  const exchange = await open({ snapshotEveryCommands: 30 });
+  await someTrading(exchange, clock, 12);
+  await cutJournal(sql);
+  await exchange.step().catch(() => {});
+  await untilOpen(exchange);
+  await until(async () => (await kept(sql)).length > 0);
+  const hash = exchange.stateHash();
+  await exchange.close();
+  const again = await open();
+  expect(again.stateHash()).toBe(hash);
+  await again.close();
+});
+
+test('a thread needs no command of the journal that a kept snapshot includes', async () => {
+  const { sql, clock, open } = await stage();
+  const exchange = await open();
+  await someTrading(exchange, clock, 3);
+  await exchange.close();
+  const [{ seq } = { seq: 0 }] = await kept(sql);
+  await sql`delete from exchange_journal where seq <= ${String(seq)}::bigint`;
+  const logged: string[] = [];
+  const again = await open({ snapshotEveryCommands: 5, log: (message) => logged.push(message) });
+  await someTrading(again, clock, 10);
+  await until(async () => (await kept(sql)).length === 2);
+  expect(logged).toEqual([]);
+  await again.close();
+});

@@ -1,0 +1,279 @@
+/**
+ * What a group of trades is judged by, read in one trip: all statements are sent together. The first one locks the
+ * agents; the later ones have separate snapshots, taken after the locks were granted, so they see what earlier trades of
+ * these agents committed.
+ *
+ * A statement cannot know the answer of the one before it in the same trip. So the first one leaves the ids of the agents
+ * that it locked in a setting of the transaction, and the later ones read it.
+ */
+import type { Address } from '@bellwether/protocol';
+import type { SettingsRow, Standing, StandingQuestion } from '../../ports/stores.ts';
+import type { Fragment, Tx } from './connection.ts';
+import type { AgentsRow, ApiKeysRow, CredentialsRow, OrdersRow, SafeguardsRow } from './rows.generated.ts';
+import { settingsRow } from './settings-columns.ts';
+import { dayOf, restricting, restrictingFacts, standingOf, type UsageRow } from './trade-standing.ts';
+
+/** A trade's questions to the database. */
+export interface TradeQuestion extends StandingQuestion {
+  readonly caller: { readonly agentId: string; readonly keyId: bigint };
+  readonly orderId: string;
+  readonly wallets: readonly Address[];
+  readonly quoteId?: string;
+}
+
+/** What is known of an agent that is locked. */
+export interface LockedAgent {
+  readonly settings: SettingsRow;
+  /** The UTC day that its trades count on. */
+  readonly day: string;
+  readonly usage: { readonly trades: number; readonly amount: bigint };
+  /** Budget came back that the agent's row does not include yet. */
+  readonly hasReturns: boolean;
+  readonly realizedToday: bigint;
+  readonly openOrders: number;
+  readonly claimed: boolean;
+}
+
+type KeyRow = Pick<ApiKeysRow, 'status'> &
+  Pick<AgentsRow, 'user_id'> & {
+    /** From 1. */
+    readonly nth: number;
+    /** The agent has traded with the wallet before. */
+    readonly is_known: boolean;
+    /** Locks of other owners bind the wallet. */
+    readonly is_restricted: boolean;
+    readonly position_value: bigint;
+    readonly is_withdrawn: boolean;
+  };
+
+type CredentialOf = Pick<CredentialsRow, 'wallet_address' | 'signature_type' | 'api_key_hash'> & {
+  readonly nth: number;
+  readonly is_reachable: boolean;
+};
+
+export interface GroupFacts {
+  /** Those that are locked now. */
+  readonly agents: ReadonlyMap<string, LockedAgent>;
+  /** Order ids that no other transaction can record now. */
+  readonly freeIds: ReadonlySet<string>;
+  readonly orders: ReadonlyMap<string, OrdersRow>;
+  /** By the trade's place in the group. */
+  readonly keys: readonly (KeyRow | undefined)[];
+  readonly credentials: readonly (readonly CredentialOf[])[];
+}
+
+const LOCKED = 'bellwether.locked';
+
+/**
+ * Every statement here reads a few rows by key for each trade, so one plan fits all groups. The planner's own choice would
+ * be a new plan for each group, or a scan of a whole table that was small when the plan was made.
+ */
+const PLANNING = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_material: 'off',
+};
+/** A group must not stand still for one trade. A trade alone waits as long as statements may take. */
+const GROUP_PLANNING = { ...PLANNING, lock_timeout: '1s' };
+
+const settings = (tx: Tx, values: Readonly<Record<string, string>>) =>
+  tx`select set_config(t.name, t.value, true)
+    from unnest(${Object.keys(values)}::text[], ${Object.values(values)}::text[]) as t(name, value)`;
+
+/** For transactions on the pool; the journal's session has these settings. */
+export const keepPlans = (tx: Tx) => settings(tx, PLANNING);
+export const keepGroupPlans = (tx: Tx) => settings(tx, GROUP_PLANNING);
+
+const lockedAgents = (tx: Tx): Fragment => tx`current_setting(${LOCKED})::uuid[]` as unknown as Fragment;
+
+/** Locks those of the agents that nobody else has locked. Waits for nobody. */
+const lockFreeAgents = (tx: Tx, agentIds: readonly string[]) => tx<SafeguardsRow[]>`
+  with locked as materialized (
+    select * from safeguards where agent_id = any(${[...agentIds]}::uuid[])
+    order by agent_id for no key update skip locked
+  ), named as materialized (
+    select set_config(${LOCKED}, coalesce(array_agg(agent_id), '{}')::text, true) from locked
+  )
+  select locked.* from locked cross join named`;
+
+/**
+ * Waits for the agent's lock, and for those of the agents whose locks bind the wallet, always in the same order; for the
+ * order's id, too.
+ */
+const lockAgent = async (tx: Tx, question: TradeQuestion) => {
+  const { agentId } = question.caller;
+  const [rows] = await Promise.all([
+    tx<SafeguardsRow[]>`select * from safeguards
+      where agent_id = any(array(select ${agentId}::uuid union ${restricting(tx, question)}))
+      order by agent_id for no key update`,
+    tx`select set_config(${LOCKED}, ${`{${agentId}}`}, true), pg_advisory_xact_lock(hashtextextended(${question.orderId}, 0))`,
+  ]);
+  return rows;
+};
+
+/** Ids that no other transaction is recording. It holds them until its end. */
+const lockFreeIds = (tx: Tx, orderIds: readonly string[]) => tx<{ readonly order_id: string }[]>`
+  select t.order_id from unnest(${[...orderIds]}::text[]) as t(order_id)
+  where pg_try_advisory_xact_lock(hashtextextended(t.order_id, 0))`;
+
+type AgentFactsRow = UsageRow & {
+  readonly agent_id: string;
+  readonly has_returns: boolean;
+  readonly realized_today: bigint;
+  readonly open_orders: number;
+  readonly claimed: boolean;
+};
+
+/**
+ * The locked agents. Deletes their returned budget: who records a trade writes the usage, which includes it, to the
+ * agent's row. Figures that no limit of the agent needs are not read.
+ */
+const agentFacts = (tx: Tx, latestAt: number) => tx<AgentFactsRow[]>`
+  with taken as (
+    delete from budget_returns where agent_id = any(${lockedAgents(tx)}) returning agent_id
+  )
+  select s.agent_id, t.day::text as day, u.trades, u.amount, o.count as open_orders,
+    case when s.daily_loss_limit is null then 0 else (select net from result_of_day(s.agent_id, t.day)) end as realized_today,
+    a.claimed_at is not null as claimed, s.agent_id = any(array(select agent_id from taken)) as has_returns
+  from safeguards s join agents a using (agent_id)
+  cross join lateral (select greatest(s.usage_day, ${dayOf(latestAt)}::date) as day) t
+  cross join lateral usage_of_day(s.agent_id, t.day) u
+  cross join lateral open_orders(s.agent_id, s.max_open_orders is not null) o
+  where s.agent_id = any(${lockedAgents(tx)})`;
+
+/** The credentials come before the restrictions, so that a link which moves the wallet meanwhile is detected. */
+const credentialsOf = (tx: Tx, questions: readonly TradeQuestion[]) => {
+  const pairs = questions.flatMap(({ caller, wallets }, index) =>
+    wallets.map((wallet) => ({ nth: index + 1, agentId: caller.agentId, wallet })),
+  );
+  return tx<CredentialOf[]>`
+    select t.nth, c.wallet_address, c.signature_type, c.api_key_hash, exists (
+      select 1 from agent_wallets w where w.agent_id = t.agent_id and w.address = c.wallet_address
+        and (w.is_own or w.granted)) as is_reachable
+    from unnest(${pairs.map(({ nth }) => nth)}::int[], ${pairs.map(({ agentId }) => agentId)}::uuid[],
+      ${pairs.map(({ wallet }) => wallet)}::text[]) as t(nth, agent_id, wallet)
+    join agents a on a.agent_id = t.agent_id
+    join credentials c on c.wallet_address = t.wallet and c.user_id = a.user_id`;
+};
+
+const keysOf = (tx: Tx, questions: readonly TradeQuestion[]) => tx<KeyRow[]>`
+  select t.nth::int as nth, k.status, a.user_id, case when s.max_position_value is null then 0 else (
+      select value from position_value(t.agent_id, t.funder, array[t.yes, t.no], t.condition_id)) end as position_value,
+    exists (select 1 from agent_wallets w
+      where w.agent_id = t.agent_id and w.address = t.funder and w.is_own and not w.lifted) as is_known,
+    exists (select 1 from restricting_agents(t.signer, t.agent_id)) as is_restricted,
+    t.quote_id <> '' and exists (
+      select 1 from quotes q where q.quote_id = t.quote_id and q.withdrawn_at is not null) as is_withdrawn
+  from unnest(${questions.map(({ caller }) => caller.keyId)}::bigint[],
+      ${questions.map(({ caller }) => caller.agentId)}::uuid[], ${questions.map(({ funder }) => funder)}::text[],
+      ${questions.map(({ signer }) => signer)}::text[], ${questions.map(({ tokenIds }) => tokenIds[0])}::text[],
+      ${questions.map(({ tokenIds }) => tokenIds[1])}::text[],
+      ${questions.map(({ conditionId }) => conditionId)}::text[],
+      ${questions.map(({ quoteId }) => quoteId ?? '')}::text[])
+    with ordinality as t(key_id, agent_id, funder, signer, yes, no, condition_id, quote_id, nth)
+  join api_keys k on k.id = t.key_id
+  join agents a on a.agent_id = t.agent_id
+  join safeguards s on s.agent_id = t.agent_id`;
+
+const ordersOf = (tx: Tx, orderIds: readonly string[]) =>
+  tx<OrdersRow[]>`select * from orders where order_id = any(${[...orderIds]}::text[])`;
+
+/** Issues the statements without awaiting between them. Locks what is free, and waits for nobody. */
+export async function readGroup(tx: Tx, questions: readonly TradeQuestion[]): Promise<GroupFacts> {
+  const agentIds = [...new Set(questions.map(({ caller }) => caller.agentId))];
+  const orderIds = questions.map(({ orderId }) => orderId);
+  const [locked, free, rest] = await Promise.all([
+    lockFreeAgents(tx, agentIds).execute(),
+    lockFreeIds(tx, orderIds).execute(),
+    Promise.all(factsOf(tx, questions)),
+  ]);
+  return gather(questions, { locked, freeIds: free.map((row) => row.order_id), rest });
+}
+
+/**
+ * The same for one trade, which waits for its locks, and with the restrictions of its wallet.
+ * @returns `null`: another agent's locks began to bind the wallet meanwhile, and its row is not locked; to be repeated
+ */
+export async function readAlone(
+  tx: Tx,
+  question: TradeQuestion,
+): Promise<{ readonly facts: GroupFacts; readonly restrictions: Standing['restrictions'] } | null> {
+  const [locked, rest, restricting] = await Promise.all([
+    lockAgent(tx, question),
+    Promise.all(factsOf(tx, [question])),
+    restrictingFacts(tx, question),
+  ]);
+  const facts = gather([question], { locked, freeIds: [question.orderId], rest });
+  const { agentId } = question.caller;
+  const own = facts.agents.get(agentId);
+  if (own === undefined) throw new Error('the agent has no safeguards row');
+  const standing = standingOf(question, {
+    locked,
+    restricting,
+    used: { day: own.day, ...own.usage },
+    facts: {
+      position_value: facts.keys[0]?.position_value ?? 0n,
+      realized_today: own.realizedToday,
+      open_orders: own.openOrders,
+      claimed: own.claimed,
+    },
+  });
+  if (standing === null) return null;
+  const { day, usage, restrictions } = standing;
+  return { restrictions, facts: { ...facts, agents: new Map([[agentId, { ...own, day, usage }]]) } };
+}
+
+const factsOf = (tx: Tx, questions: readonly TradeQuestion[]) =>
+  [
+    agentFacts(tx, Math.max(...questions.map(({ at }) => at))),
+    ordersOf(
+      tx,
+      questions.map(({ orderId }) => orderId),
+    ),
+    credentialsOf(tx, questions),
+    keysOf(tx, questions),
+  ] as const;
+
+interface Answers {
+  readonly locked: readonly SafeguardsRow[];
+  readonly freeIds: readonly string[];
+  readonly rest: readonly [
+    readonly AgentFactsRow[],
+    readonly OrdersRow[],
+    readonly CredentialOf[],
+    readonly KeyRow[],
+  ];
+}
+
+function gather(
+  questions: readonly TradeQuestion[],
+  { locked, freeIds, rest: [facts, orders, credentials, keys] }: Answers,
+): GroupFacts {
+  const factsByAgent = new Map(facts.map((row) => [row.agent_id, row]));
+  const agents = new Map<string, LockedAgent>();
+  for (const row of locked) {
+    const found = factsByAgent.get(row.agent_id);
+    if (found === undefined) continue;
+    agents.set(row.agent_id, {
+      settings: settingsRow(row),
+      day: found.day,
+      usage: { trades: found.trades, amount: found.amount },
+      hasReturns: found.has_returns,
+      realizedToday: found.realized_today,
+      openOrders: found.open_orders,
+      claimed: found.claimed,
+    });
+  }
+  const keyByPlace: (KeyRow | undefined)[] = questions.map(() => undefined);
+  for (const row of keys) keyByPlace[row.nth - 1] = row;
+  const credentialsByPlace: CredentialOf[][] = questions.map(() => []);
+  for (const row of credentials) credentialsByPlace[row.nth - 1]?.push(row);
+  return {
+    agents,
+    freeIds: new Set(freeIds),
+    orders: new Map(orders.map((row) => [row.order_id, row])),
+    keys: keyByPlace,
+    credentials: credentialsByPlace,
+  };
+}

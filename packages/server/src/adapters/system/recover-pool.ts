@@ -1,0 +1,157 @@
+/**
+ * Recovery on other threads, where the machine has cores to spare: it is the largest computation of a trade. Questions of
+ * one turn of the event loop travel together. A thread that dies or hangs takes no answer with it: what it was asked is
+ * recovered here, and another thread takes its place. So is what comes while too much waits already.
+ */
+import { Worker } from 'node:worker_threads';
+import type { RecoverPublicKey } from '@bellwether/protocol';
+import type { RecoveryQuestion } from '../../domain/signatures.ts';
+import type { RecoverElsewhere } from '../../ports/recovery.ts';
+import { packQuestions, unpackAnswer } from './recover-batch.ts';
+
+/** One core is for this thread, one for the database. */
+const OTHER_CORES = 2;
+const MOST_THREADS = 4;
+/** Recovering all of them here, because a thread has died, takes about fifteen milliseconds. */
+const MOST_WAITING = 256;
+const LOOK_EVERY_MS = 250;
+/** For an answer that takes a few milliseconds. */
+const HANGS_AFTER_MS = 1_000;
+const REPLACE_AFTER_MS = 1_000;
+
+export const threadsFor = (cores: number): number => Math.max(0, Math.min(MOST_THREADS, cores - OTHER_CORES));
+
+export interface RecoverPoolOptions {
+  readonly threads: number;
+  readonly here: RecoverPublicKey;
+  readonly log: { warn(context: object, message: string): void };
+  readonly openThread?: () => Worker;
+}
+
+export interface RecoverPool {
+  readonly recover: RecoverElsewhere;
+  stop(): Promise<void>;
+}
+
+interface Waiting {
+  readonly question: RecoveryQuestion;
+  readonly resolve: (publicKey: Uint8Array | null) => void;
+}
+
+interface Batch {
+  readonly waiting: readonly Waiting[];
+  readonly sentAt: number;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  /** Oldest first; a thread answers them in their order. */
+  readonly batches: Batch[];
+}
+
+const openThread = (): Worker => new Worker(new URL('./recover-worker.ts', import.meta.url));
+
+export function openRecoverPool(options: RecoverPoolOptions): RecoverPool {
+  const pool = new Pool(options);
+  return { recover: (question) => pool.ask(question), stop: () => pool.stop() };
+}
+
+class Pool {
+  readonly #options: RecoverPoolOptions;
+  readonly #threads = new Set<Thread>();
+  readonly #timer: NodeJS.Timeout;
+  #gathered: Waiting[] = [];
+  #waiting = 0;
+  #isStopped = false;
+
+  constructor(options: RecoverPoolOptions) {
+    this.#options = options;
+    for (let index = 0; index < options.threads; index++) this.#start();
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  ask(question: RecoveryQuestion): Promise<Uint8Array | null> {
+    if (this.#threads.size === 0 || this.#waiting >= MOST_WAITING)
+      return Promise.resolve(this.#recoverHere(question));
+    this.#waiting += 1;
+    return new Promise((resolve) => {
+      this.#gathered.push({ question, resolve });
+      if (this.#gathered.length === 1) setImmediate(() => this.#send());
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    const workers = [...this.#threads].map(({ worker }) => worker);
+    for (const thread of this.#threads) this.#giveUp(thread);
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+
+  /** Shares what was gathered among the threads, the least busy ones first. */
+  #send(): void {
+    const gathered = this.#gathered;
+    this.#gathered = [];
+    const threads = [...this.#threads].sort((a, b) => a.batches.length - b.batches.length);
+    if (threads.length === 0) this.#answerHere(gathered);
+    const share = Math.ceil(gathered.length / threads.length);
+    const sentAt = performance.now();
+    for (const [index, { worker, batches }] of threads.entries()) {
+      const waiting = gathered.slice(index * share, (index + 1) * share);
+      if (waiting.length === 0) return;
+      const packed = packQuestions(waiting.map(({ question }) => question));
+      batches.push({ waiting, sentAt });
+      worker.postMessage(packed, [packed.buffer]);
+    }
+  }
+
+  #start(): void {
+    if (this.#isStopped) return;
+    const worker = (this.#options.openThread ?? openThread)();
+    const thread: Thread = { worker, batches: [] };
+    this.#threads.add(thread);
+    worker.unref();
+    worker.on('message', (answers: Uint8Array) => this.#take(thread, answers));
+    worker.on('error', (error) => this.#replace(thread, error));
+    worker.on('exit', () => this.#replace(thread, new Error('the thread has ended')));
+  }
+
+  #take(thread: Thread, answers: Uint8Array): void {
+    const waiting = thread.batches.shift()?.waiting ?? [];
+    this.#waiting -= waiting.length;
+    for (const [index, { resolve }] of waiting.entries()) resolve(unpackAnswer(answers, index));
+  }
+
+  #look(): void {
+    const late = performance.now() - HANGS_AFTER_MS;
+    for (const thread of this.#threads) {
+      const [oldest] = thread.batches;
+      if (oldest !== undefined && oldest.sentAt < late)
+        this.#replace(thread, new Error('the thread does not answer'));
+    }
+  }
+
+  #replace(thread: Thread, error: Error): void {
+    if (!this.#threads.has(thread)) return;
+    this.#options.log.warn({ err: error }, 'a thread that recovers signers is replaced');
+    this.#giveUp(thread);
+    thread.worker.terminate().catch(() => {});
+    // Not at once: a thread that cannot start would end again and again.
+    setTimeout(() => this.#start(), REPLACE_AFTER_MS).unref();
+  }
+
+  /** Takes nothing from it any more, and answers what it was asked. */
+  #giveUp(thread: Thread): void {
+    this.#threads.delete(thread);
+    for (const { waiting } of thread.batches.splice(0)) this.#answerHere(waiting);
+  }
+
+  #answerHere(waiting: readonly Waiting[]): void {
+    this.#waiting -= waiting.length;
+    for (const { question, resolve } of waiting) resolve(this.#recoverHere(question));
+  }
+
+  #recoverHere({ digest, signature }: RecoveryQuestion): Uint8Array | null {
+    return this.#options.here(digest, signature.rs, signature.recovery);
+  }
+}

@@ -1,0 +1,148 @@
+/** Recovery on other threads: the same answers, whatever becomes of the threads. */
+import { randomBytes } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
+import { parseSignature } from '@bellwether/protocol';
+import { afterEach, describe, expect, test } from 'vitest';
+import { signDigest } from '../../protocol/test/sign.ts';
+import { loadRecover } from '../src/adapters/system/recover.ts';
+import { openRecoverPool, type RecoverPool, threadsFor } from '../src/adapters/system/recover-pool.ts';
+import type { RecoveryQuestion } from '../src/domain/signatures.ts';
+
+const { recover } = loadRecover();
+/** A thread that takes questions and answers none. */
+const HANGS = "require('node:worker_threads').parentPort.on('message', () => {})";
+
+const pools: RecoverPool[] = [];
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.stop()));
+});
+
+function stage(threads: number, openThread?: () => Worker) {
+  const warnings: string[] = [];
+  let here = 0;
+  const pool = openRecoverPool({
+    threads,
+    here: (...question) => {
+      here += 1;
+      return recover(...question);
+    },
+    log: { warn: (_context, message) => warnings.push(message) },
+    ...(openThread === undefined ? {} : { openThread }),
+  });
+  pools.push(pool);
+  return { pool, warnings, recoveredHere: () => here };
+}
+
+/** A signature of every third question belongs to no key. */
+function questions(count: number): RecoveryQuestion[] {
+  return Array.from({ length: count }, (_, index) => {
+    const digest = Uint8Array.from(randomBytes(32));
+    const signature = parseSignature(signDigest(digest, Uint8Array.from(randomBytes(32))));
+    if (!signature.ok) throw new Error('no signature');
+    if (index % 3 !== 2) return { digest, signature };
+    // 5 is the x of no point.
+    return {
+      digest,
+      signature: { ...signature, rs: Uint8Array.from(signature.rs).fill(0, 0, 31).fill(5, 31, 32) },
+    };
+  });
+}
+
+const expected = (asked: readonly RecoveryQuestion[]) =>
+  asked.map(({ digest, signature }) => recover(digest, signature.rs, signature.recovery));
+const asBytes = (keys: readonly (Uint8Array | null)[]) =>
+  keys.map((key) => (key === null ? null : Buffer.from(key).toString('hex')));
+
+test.each([1, 3])(
+  '%i threads give the keys that are recovered here, each to its own question',
+  async (threads) => {
+    const { pool, recoveredHere } = stage(threads);
+    const asked = questions(100);
+    const answers = await Promise.all(asked.map((question) => pool.recover(question)));
+    expect(asBytes(answers)).toEqual(asBytes(expected(asked)));
+    expect(answers.filter((answer) => answer === null).length).toBeGreaterThan(20);
+    const [alone = asked[0] as RecoveryQuestion] = questions(1);
+    expect(asBytes([await pool.recover(alone)])).toEqual(asBytes(expected([alone])));
+    expect(recoveredHere()).toBe(0);
+  },
+);
+
+test('a question does not change when its bytes do afterwards', async () => {
+  const { pool } = stage(1);
+  const [question] = questions(1) as [RecoveryQuestion];
+  const wanted = expected([question]);
+  const answer = pool.recover(question);
+  await new Promise(setImmediate);
+  question.digest.fill(0);
+  expect(asBytes([await answer])).toEqual(asBytes(wanted));
+});
+
+describe('what a thread does not answer is recovered here', () => {
+  test('when it dies with questions, and another thread takes its place', async () => {
+    const workers: Worker[] = [];
+    const { pool, warnings, recoveredHere } = stage(1, () => {
+      const isFirst = workers.length === 0;
+      const url = new URL('../src/adapters/system/recover-worker.ts', import.meta.url);
+      const worker = isFirst ? new Worker(HANGS, { eval: true }) : new Worker(url);
+      workers.push(worker);
+      return worker;
+    });
+    const asked = questions(20);
+    const answers = Promise.all(asked.map((question) => pool.recover(question)));
+    await new Promise(setImmediate);
+    await workers[0]?.terminate();
+    expect(asBytes(await answers)).toEqual(asBytes(expected(asked)));
+    expect(recoveredHere()).toBe(20);
+    expect(warnings).toHaveLength(1);
+    // None is left meanwhile.
+    expect(asBytes([await pool.recover(asked[0] as RecoveryQuestion)])).toEqual(
+      asBytes(expected(asked.slice(0, 1))),
+    );
+    expect(recoveredHere()).toBe(21);
+    await expect.poll(() => workers.length, { timeout: 5_000 }).toBe(2);
+    expect(asBytes([await pool.recover(asked[1] as RecoveryQuestion)])).toEqual(
+      asBytes(expected(asked.slice(1, 2))),
+    );
+    expect(recoveredHere()).toBe(21);
+  });
+
+  test('when it hangs', async () => {
+    const { pool, warnings, recoveredHere } = stage(1, () => new Worker(HANGS, { eval: true }));
+    const asked = questions(5);
+    const answers = await Promise.all(asked.map((question) => pool.recover(question)));
+    expect(asBytes(answers)).toEqual(asBytes(expected(asked)));
+    expect(recoveredHere()).toBe(5);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('when it cannot start', async () => {
+    const { pool, warnings } = stage(1, () => new Worker("throw new Error('no')", { eval: true }));
+    const asked = questions(5);
+    const answers = await Promise.all(asked.map((question) => pool.recover(question)));
+    expect(asBytes(answers)).toEqual(asBytes(expected(asked)));
+    expect(warnings.length).toBeGreaterThan(0);
+  });
+
+  test('when too much waits already', async () => {
+    const { pool, recoveredHere } = stage(1);
+    const asked = questions(400);
+    const answers = await Promise.all(asked.map((question) => pool.recover(question)));
+    expect(asBytes(answers)).toEqual(asBytes(expected(asked)));
+    expect(recoveredHere()).toBe(400 - 256);
+  });
+
+  test('when the pool has stopped', async () => {
+    const { pool } = stage(2);
+    const asked = questions(5);
+    const answers = Promise.all(asked.map((question) => pool.recover(question)));
+    await pool.stop();
+    expect(asBytes(await answers)).toEqual(asBytes(expected(asked)));
+    expect(asBytes([await pool.recover(asked[0] as RecoveryQuestion)])).toEqual(
+      asBytes(expected(asked.slice(0, 1))),
+    );
+  });
+});
+
+test('two cores have none to spare', () => {
+  expect([1, 2, 3, 4, 6, 64].map(threadsFor)).toEqual([0, 0, 1, 2, 4, 4]);
+});
