@@ -23,18 +23,12 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
-<<<<<<< HEAD
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
-import { commitRows, type JournalRow, type PriceTick } from './journal/commit.ts';
-=======
-import { decodeEvents, encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
->>>>>>> main
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { decodeOrderEvents } from './journal/order-event-codec.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
-import { pruneJournal } from './journal/pruning.ts';
 import { publicEvents } from './journal/public-events.ts';
 import { type Recovered, recover } from './journal/recovery.ts';
 import { SnapshotSchedule } from './journal/snapshot-schedule.ts';
@@ -439,38 +433,7 @@ export class JournalledExchange implements PaperExchange {
       this.#log(`the paper world keeps the seed "${world.seed}" that it began with`);
     this.#world = world;
     this.#seq = seq;
-<<<<<<< HEAD
-    this.#snapshotSeq = snapshotSeq;
-    this.#snapshotAt = this.#now();
-  }
-
-  #snapshotDue(at: number): boolean {
-    const { snapshotEveryCommands = SNAPSHOT_EVERY_COMMANDS, snapshotEveryMs = SNAPSHOT_EVERY_MS } =
-      this.#options;
-    if (this.#snapshotWrite !== undefined) return false;
-    return this.#seq - this.#snapshotSeq >= snapshotEveryCommands || at - this.#snapshotAt >= snapshotEveryMs;
-  }
-
-  /** Captures the current state; writes it once its last command is durable, without blocking commands. */
-  #takeSnapshot(durable: Promise<void>): void {
-    const snapshot = { seq: this.#seq, at: this.#now(), state: this.#world.snapshot() };
-    this.#snapshotSeq = snapshot.seq;
-    this.#snapshotAt = snapshot.at;
-    this.#snapshotWrite = durable
-      .then(() => writeSnapshot(this.#sql, snapshot))
-      .then(() => (this.#options.prunesJournal === false ? undefined : pruneJournal(this.#sql)))
-      .catch((error: unknown) =>
-        this.#log(
-          'a snapshot of the paper exchange was not written, or what is before it not deleted',
-          error,
-        ),
-      )
-      .finally(() => {
-        this.#snapshotWrite = undefined;
-      });
-=======
     this.#snapshots.begin(snapshotSeq, this.#now());
->>>>>>> main
   }
 
   #notifyListeners(entries: readonly Entry[]): void {

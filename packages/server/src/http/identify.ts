@@ -2,7 +2,7 @@
  * Who calls, by the operation's permission: an agent by its key, an owner by the session cookie of our own pages, the
  * operator by theirs. Says nothing about why a key or a session does not hold.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { ErrorCode, Operation } from '@bellwether/contract';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyRequest } from 'fastify';
@@ -58,7 +58,7 @@ export const sessionCookie = (token: string | null, publicUrl: string, maxAgeS: 
 export const isSameOrigin = (request: FastifyRequest, origin: string): boolean =>
   request.headers.origin === origin;
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** @returns why the request is not the operator's */
 export function operatorFault(

@@ -2,7 +2,7 @@
  * Binds handlers to operations. The order of refusal is the order of the hooks: wrong method, key, rate limit, then
  * the body's size, type and syntax, then every invalid field at once, then the idempotency key, then the handler.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
 import type {
   FastifyInstance,
@@ -255,7 +255,7 @@ function canonicalBody(body: unknown): string | null {
   return Buffer.isBuffer(body) ? body.toString('latin1') : canonicalJson(body);
 }
 
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digestOf = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** Keys are scoped to the agent and route; on public routes, where strangers share addresses, to address and body. */
 function replay({ idempotency }: Gate, operation: Operation, path: string): Step {

@@ -91,8 +91,9 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   };
 
   app.addHook('onRequest', asHook(refusalOf));
-  app.addHook('preValidation', (request, _reply, done) => {
-    if (request.deadline !== null) count(request);
+  app.addHook('preValidation', (request, reply, done) => {
+    // Of a caller who has gone meanwhile nothing would end the count.
+    if (request.deadline !== null && !reply.raw.destroyed) count(request);
     done();
   });
 }

@@ -2,6 +2,9 @@
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { RecoveryQuestion } from '../../domain/signatures.ts';
 
+/** A thread's first message: it takes questions from now on. */
+export const READY = 'ready';
+
 const DIGEST_BYTES = 32;
 const RS_BYTES = 64;
 const QUESTION_BYTES = DIGEST_BYTES + RS_BYTES + 1;

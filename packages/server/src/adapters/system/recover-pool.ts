@@ -1,13 +1,14 @@
 /**
  * Recovery on other threads, where the machine has cores to spare: it is the largest computation of a trade. Questions of
- * one turn of the event loop travel together. A thread that dies or hangs takes no answer with it: what it was asked is
- * recovered here, and another thread takes its place. So is what comes while too much waits already.
+ * one turn of the event loop travel together. The threads start with the first question. Until they are ready, and while
+ * too much waits for them, questions are answered here. A thread that dies or hangs takes no answer with it: what it was
+ * asked is answered here, too, and another thread takes its place.
  */
 import { Worker } from 'node:worker_threads';
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { RecoveryQuestion } from '../../domain/signatures.ts';
 import type { RecoverElsewhere } from '../../ports/recovery.ts';
-import { packQuestions, unpackAnswer } from './recover-batch.ts';
+import { packQuestions, READY, unpackAnswer } from './recover-batch.ts';
 
 /** One core is for this thread, one for the database. */
 const OTHER_CORES = 2;
@@ -58,19 +59,20 @@ export function openRecoverPool(options: RecoverPoolOptions): RecoverPool {
 
 class Pool {
   readonly #options: RecoverPoolOptions;
+  /** Those that are ready. */
   readonly #threads = new Set<Thread>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #workers = new Set<Worker>();
+  #timer: NodeJS.Timeout | null = null;
   #gathered: Waiting[] = [];
   #waiting = 0;
   #isStopped = false;
 
   constructor(options: RecoverPoolOptions) {
     this.#options = options;
-    for (let index = 0; index < options.threads; index++) this.#start();
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
   ask(question: RecoveryQuestion): Promise<Uint8Array | null> {
+    if (this.#timer === null && !this.#isStopped) this.#startAll();
     if (this.#threads.size === 0 || this.#waiting >= MOST_WAITING)
       return Promise.resolve(this.#recoverHere(question));
     this.#waiting += 1;
@@ -82,10 +84,9 @@ class Pool {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearInterval(this.#timer);
-    const workers = [...this.#threads].map(({ worker }) => worker);
+    if (this.#timer !== null) clearInterval(this.#timer);
     for (const thread of this.#threads) this.#giveUp(thread);
-    await Promise.all(workers.map((worker) => worker.terminate()));
+    await Promise.all([...this.#workers].map((worker) => worker.terminate()));
   }
 
   /** Shares what was gathered among the threads, the least busy ones first. */
@@ -105,15 +106,23 @@ class Pool {
     }
   }
 
+  #startAll(): void {
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    for (let index = 0; index < this.#options.threads; index++) this.#start();
+  }
+
   #start(): void {
     if (this.#isStopped) return;
     const worker = (this.#options.openThread ?? openThread)();
     const thread: Thread = { worker, batches: [] };
-    this.#threads.add(thread);
-    worker.unref();
-    worker.on('message', (answers: Uint8Array) => this.#take(thread, answers));
+    this.#workers.add(worker);
+    worker.on('message', (message: Uint8Array | typeof READY) => {
+      if (message !== READY) this.#take(thread, message);
+      else if (this.#workers.has(worker)) this.#threads.add(thread);
+    });
     worker.on('error', (error) => this.#replace(thread, error));
     worker.on('exit', () => this.#replace(thread, new Error('the thread has ended')));
+    worker.unref();
   }
 
   #take(thread: Thread, answers: Uint8Array): void {
@@ -132,7 +141,7 @@ class Pool {
   }
 
   #replace(thread: Thread, error: Error): void {
-    if (!this.#threads.has(thread)) return;
+    if (!this.#workers.delete(thread.worker) || this.#isStopped) return;
     this.#options.log.warn({ err: error }, 'a thread that recovers signers is replaced');
     this.#giveUp(thread);
     thread.worker.terminate().catch(() => {});

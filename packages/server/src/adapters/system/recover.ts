@@ -1,30 +1,8 @@
-/**
- * Signer recovery: native if the addon loads, else in plain JavaScript, about twenty times slower. The addon's own entry
- * point would fall back silently, but the service reports which one it uses.
- */
-import { createRequire } from 'node:module';
+/** Signer recovery: native if the addon loads, else in plain JavaScript, about twenty times slower. The service reports which. */
 import { nobleRecover, type RecoverPublicKey } from '@bellwether/protocol';
-
-interface NativeSecp256k1 {
-  ecdsaRecover(signature: Uint8Array, recovery: number, digest: Uint8Array, compressed: boolean): Uint8Array;
-}
+import { loadNativeRecover } from './native-recover.ts';
 
 export function loadRecover(): { readonly recover: RecoverPublicKey; readonly how: 'native' | 'javascript' } {
-  let native: NativeSecp256k1;
-  try {
-    native = createRequire(import.meta.url)('secp256k1/bindings');
-  } catch {
-    return { recover: nobleRecover, how: 'javascript' };
-  }
-  return {
-    how: 'native',
-    recover(digest, rs64, recovery) {
-      try {
-        return native.ecdsaRecover(rs64, recovery, digest, false);
-      } catch {
-        // The addon throws when no public key gives the signature.
-        return null;
-      }
-    },
-  };
+  const native = loadNativeRecover();
+  return native === null ? { recover: nobleRecover, how: 'javascript' } : { recover: native, how: 'native' };
 }
