@@ -13,13 +13,25 @@ create or replace function pips_number(price integer) returns numeric language s
   select trim_scale(price / 10000.0)
 $$;
 
+-- A fill with its order's venue and market. A fact about a fill holds only what finds the fill.
+create or replace function fill_payload(t fills, venue text, market_id text) returns jsonb language sql immutable as $$
+  select jsonb_build_object('orderId', t.order_id, 'tradeId', t.trade_id::text, 'venue', venue, 'marketId', market_id,
+    'marketConditionId', t.condition_id, 'tokenId', t.token_id, 'outcome', t.outcome, 'side', t.side, 'price', t.price,
+    'size', t.size::text, 'cost', t.cost::text, 'fee', t.fee::text, 'liquidity', t.liquidity, 'walletAddress', t.wallet)
+$$;
+
 -- What webhooks tell of a fact, in this order. Nothing of an order that no venue has answered yet, nor of fills without an
--- order, positions and balances.
+-- order and of balances.
 create or replace function webhook_events(fact facts)
 returns table (nth integer, type text, event_id uuid, data jsonb) language sql stable as $$
   with f as (
-    select fact.agent_id, fact.kind, fact.subject, case when fact.kind <> 'order' then fact.payload
-      else (select order_payload(o, fact.payload) from orders o where o.order_id = fact.subject) end as p
+    select fact.agent_id, fact.kind, fact.subject, case fact.kind
+      when 'order' then (select order_payload(o, fact.payload) from orders o where o.order_id = fact.subject)
+      when 'fill' then (select fill_payload(t, o.venue, o.market_id) || fact.payload
+        from fills t left join orders o on o.order_id = t.order_id
+        where t.wallet = fact.payload ->> 'walletAddress' and t.order_id = fact.subject
+          and t.trade_id = (fact.payload ->> 'tradeId')::bigint)
+      else fact.payload end as p
   )
   select 1, 'order.' || order_event_word(p ->> 'status'),
     event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize')),
