@@ -278,6 +278,13 @@ describe('the import law', () => {
     expect(edges.map(violation).filter((text) => text !== null)).toEqual([]);
   });
 
+  test('main imports code only once it runs: what Node has compiled is kept from then on', () => {
+    const main = readFileSync(join(PACKAGES, 'server', 'src', 'main.ts'), 'utf8');
+    const atOnce = [...main.matchAll(IMPORT)].filter(([, type]) => type === undefined).map(([, , to]) => to);
+    expect(atOnce.length).toBeGreaterThan(0);
+    expect(atOnce.filter((to) => to?.startsWith('node:') !== true)).toEqual([]);
+  });
+
   test.each([
     ['server/domain/orders/draft', "import { readFile } from 'node:fs/promises';"],
     ['server/domain/safeguards', "import type { Clock } from '../ports/clock.ts';"],

@@ -60,7 +60,7 @@ async function start(): Promise<number> {
     mkdirSync(made, { recursive: true, mode: 0o700 });
     binaries.own(made);
   }
-  const failure = binaries.run('initdb', [
+  const failure = await binaries.run('initdb', [
     `--pgdata=${cluster}`,
     `--username=${ADMIN_ROLE}`,
     '--auth=trust',

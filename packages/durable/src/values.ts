@@ -47,18 +47,26 @@ function jsonOf(value: unknown): string {
   return text;
 }
 
-const QUOTED = /["\\]/g;
+const SPECIAL = /["\\]/;
+const EACH_SPECIAL = /["\\]/g;
 
-const arrayLiteral = (values: readonly unknown[]): string => `{${values.map(element).join(',')}}`;
+const quoted = (text: string): string =>
+  SPECIAL.test(text) ? `"${text.replace(EACH_SPECIAL, '\\$&')}"` : `"${text}"`;
+
+function arrayLiteral(values: readonly unknown[]): string {
+  let literal = '{';
+  for (let at = 0; at < values.length; at += 1) literal += (at === 0 ? '' : ',') + element(values[at]);
+  return `${literal}}`;
+}
 
 function element(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+    return String(value);
   if (value === null) return 'NULL';
   if (Array.isArray(value)) return arrayLiteral(value);
   const encoded = encode(value);
-  const text = typeof encoded === 'string' ? encoded : `\\x${(encoded as Buffer).toString('hex')}`;
-  return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
-    ? text
-    : `"${text.replace(QUOTED, '\\$&')}"`;
+  return quoted(typeof encoded === 'string' ? encoded : `\\x${(encoded as Buffer).toString('hex')}`);
 }
 
 /**

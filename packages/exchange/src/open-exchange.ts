@@ -244,6 +244,14 @@ export class JournalledExchange implements PaperExchange {
     return this.#world.account(account);
   }
 
+  available(account: AccountId): bigint {
+    return this.#world.available(account);
+  }
+
+  freeTokens(account: AccountId, conditionId: ConditionId, outcome: Outcome): bigint {
+    return this.#world.freeTokens(account, conditionId, outcome);
+  }
+
   openOrder(orderId: OrderId): OpenOrder | undefined {
     return this.#world.openOrder(orderId);
   }

@@ -80,6 +80,10 @@ export interface PaperExchange {
   marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined;
   book(conditionId: ConditionId, outcome: Outcome, depth?: number): BookView | undefined;
   account(account: AccountId): AccountView;
+  /** Free collateral, without the view of a whole account. */
+  available(account: AccountId): bigint;
+  /** Free tokens of one market, without the view of a whole account. */
+  freeTokens(account: AccountId, conditionId: ConditionId, outcome: Outcome): bigint;
   openOrder(orderId: OrderId): OpenOrder | undefined;
   openOrders(account: AccountId): readonly OpenOrder[];
   /**

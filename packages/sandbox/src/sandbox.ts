@@ -13,6 +13,7 @@ import {
   dflowMetadataDoor,
   dflowTradeDoor,
   LANDING,
+  loadTransactions,
   openDflowSandbox,
   type Switches,
 } from './dflow/index.ts';
@@ -108,7 +109,11 @@ export async function registerSandboxDoors(
 
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { sql, exchange, seed, clock, switches, log } = options;
-  const chain = await openChain({ sql, seed, clock, log, landing: LANDING });
+  // The chain's thread loads its code while this one loads what the venue builds transactions with.
+  const [chain] = await Promise.all([
+    openChain({ sql, seed, clock, log, landing: LANDING }),
+    loadTransactions(),
+  ]);
   try {
     const venue = await openDflowSandbox({ sql, exchange, chain, seed, clock, switches, log });
     const doors = fastify({ routerOptions: { maxParamLength: MAX_PARAM_CHARS } });

@@ -1,11 +1,20 @@
-/** The process around the service: the environment in, a banner out, signals, exit codes. */
+/**
+ * The process around the service: the environment in, a banner out, signals, exit codes.
+ *
+ * It imports the code only while it runs: what Node has compiled is kept on disk for the next start, and the embedded
+ * database starts in processes of its own while this one loads the rest.
+ */
 import { rmSync, writeFileSync } from 'node:fs';
+import { enableCompileCache, getCompileCacheDir } from 'node:module';
 import { join, resolve } from 'node:path';
-import { type Config, readConfig } from './config.ts';
-import { type Service, startService } from './service.ts';
+import type { EmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
+import type { Config } from './config.ts';
+import type { Service } from './service.ts';
 
 /** The process exits this long after a signal, even if the shutdown hangs. */
 const END_WITHIN_MS = 9_500;
+/** As trustworthy as the code beside it: who may write into node_modules may change the code as well. */
+const COMPILED = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', 'bellwether');
 const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
 /** The examples read the address of the service on this data folder here. */
@@ -51,31 +60,57 @@ function explain(error: unknown): string {
   return fault.message || String(error);
 }
 
+/** For this thread, and for those that it starts. Where the folder cannot be written, starts only take longer. */
+function keepCompiled(): void {
+  enableCompileCache(COMPILED);
+  const folder = getCompileCacheDir();
+  if (folder !== undefined) process.env.NODE_COMPILE_CACHE = folder;
+}
+
+/** @returns once a process of the database is at work, or the database has failed */
+async function startDatabase(dataDir: string): Promise<{ readonly postgres: Promise<EmbeddedPostgres> }> {
+  const { startEmbeddedPostgres } = await import('./adapters/postgres/embedded-postgres.ts');
+  return new Promise((atWork) => {
+    const postgres = startEmbeddedPostgres({
+      dataDir,
+      onSpawned: () => atWork({ postgres }),
+    });
+    // Whoever awaits the database reports its fault.
+    postgres.finally(() => atWork({ postgres })).catch(() => {});
+  });
+}
+
+async function start(onFatal: (error: Error) => void): Promise<{ config: Config; service: Service }> {
+  const { readConfig } = await import('./config.ts');
+  const config = readConfig(process.env);
+  const database = config.databaseUrl === null ? await startDatabase(config.dataDir) : {};
+  const { startService } = await import('./service.ts');
+  return { config, service: await startService(config, { ...database, onFatal }) };
+}
+
 async function main(): Promise<void> {
   const startedAt = performance.now();
   let stopping = false;
-  let starting: Promise<Service> | undefined;
+  let starting: ReturnType<typeof start> | undefined;
   // npm repeats a signal that the terminal has already sent: the second must not interrupt the shutdown.
   const end = async (code: number) => {
     if (stopping) return;
     stopping = true;
     // A start may hang, too.
     setTimeout(() => process.exit(1), END_WITHIN_MS);
-    const service = await starting?.catch(() => undefined);
-    process.exit(service === undefined || (await service.stop()) ? code : 1);
+    const started = await starting?.catch(() => undefined);
+    process.exit(started === undefined || (await started.service.stop()) ? code : 1);
   };
   const onSignal = () => end(0);
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   try {
-    const config = readConfig(process.env);
-    starting = startService(config, {
-      onFatal(error) {
-        console.error(`Bellwether ends, for a supervisor to start it again: ${explain(error)}`);
-        end(1);
-      },
+    keepCompiled();
+    starting = start((error) => {
+      console.error(`Bellwether ends, for a supervisor to start it again: ${explain(error)}`);
+      end(1);
     });
-    const service = await starting;
+    const { config, service } = await starting;
     if (config.databaseUrl === null) {
       writeFileSync(addressFile(config), `${service.address}${config.basePath}\n`);
       process.once('exit', () => rmSync(addressFile(config), { force: true }));

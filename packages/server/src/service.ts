@@ -10,6 +10,7 @@ import { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import type { PoolOptions } from './adapters/postgres/connection.ts';
+import type { EmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
 import type { Config } from './config.ts';
@@ -59,6 +60,8 @@ export interface Overrides {
   /** The desk's and the paper exchange's; timers stay real. */
   readonly clock?: Clock;
   readonly onStatement?: PoolOptions['onStatement'];
+  /** The embedded server, whose start somebody has begun; else it is started when it is needed. */
+  readonly postgres?: Promise<EmbeddedPostgres>;
   readonly logger?: Logger;
   /** Instead of the configured ones with the same id, and beside them. */
   readonly venues?: GivenVenues;
@@ -94,6 +97,7 @@ async function start(
   const { database, pulse } = await startDatabase({
     ...{ config, replicaId, log, stops },
     ...(overrides.onStatement === undefined ? {} : { onStatement: overrides.onStatement }),
+    ...(overrides.postgres === undefined ? {} : { postgres: overrides.postgres }),
     onLost: (error) => {
       log.fatal({ err: error }, 'the database is lost');
       overrides.onFatal?.(error);
@@ -122,12 +126,14 @@ async function start(
     publicUrl: () => publicUrl,
   });
 
-  await resolveEarlierDoubt(needs, config);
   const door = await createDoor({
     ...{ ...base, needs, replicaId, replicaCalls, paper, keys, recover, pulse, stops },
     isDatabaseAway: database.isAway,
     version: VERSION,
   });
+  // The sandbox's thread reads its chain while this one prepares what comes before.
+  await paper.opened();
+  await resolveEarlierDoubt(needs, config);
   startAllJobs({ config, needs, door, stops, log });
 
   const address = await door.listen();

@@ -218,6 +218,14 @@ export class World {
     return this.#engine.account(account);
   }
 
+  available(account: AccountId): bigint {
+    return this.#engine.available(account);
+  }
+
+  freeTokens(account: AccountId, conditionId: ConditionId, outcome: Outcome): bigint {
+    return this.#engine.freeTokens(account, conditionId, outcome);
+  }
+
   openOrder(orderId: OrderId): OpenOrder | undefined {
     return this.#engine.openOrder(orderId);
   }

@@ -38,9 +38,12 @@ const ORDERS_AT_ONCE = 16;
 /** Interval of the search for open orders when none is known, and the pause of an order after a fault. */
 const LOOK_EVERY_MS = 1_000;
 
+/** Large, and of no use to a process that does not open a sandbox. */
+export const loadTransactions = () => import('./transactions.ts');
+
 /** @throws Error when chain or database cannot be used */
 export async function openDflowSandbox(options: DflowSandboxOptions): Promise<DflowSandbox> {
-  const build = await import('./transactions.ts');
+  const build = await loadTransactions();
   const sandbox = new DflowSandbox(options, build);
   await sandbox.open();
   return sandbox;

@@ -27,6 +27,7 @@ export interface TakeInOptions {
 }
 
 const LOOK_EVERY_MS = 50;
+const LIFE_MS = 10;
 const TELL_EVERY_MS = 1_000;
 const RETRY_S = 1;
 /** Answered from memory, or for somebody who must see how the service fares. */
@@ -45,6 +46,7 @@ function kindOf({ routeOptions, method }: FastifyRequest): Kind {
 export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   const { admission, deadlineMs, isDatabaseAway, log } = options;
   const firstLooks = new FirstLooks(deadlineMs);
+  const seemsAway = rememberLife(isDatabaseAway);
   app.decorateRequest('deadline', null);
   app.decorateRequest('leave', null);
 
@@ -69,7 +71,7 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   const refusalOf = (request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
     const kind = kindOf(request);
     if (kind === 'vital') return undefined;
-    if (isDatabaseAway()) {
+    if (seemsAway()) {
       turnedAway += 1;
       return turnAway(request, reply, 'service_unavailable', 'The database does not answer.');
     }
@@ -96,6 +98,18 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
     if (request.deadline !== null && !reply.raw.destroyed) count(request);
     done();
   });
+}
+
+/** Looking may be a system call: a database that was there a moment ago is taken to be there. */
+function rememberLife(isAway: () => boolean): () => boolean {
+  let seenAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now - seenAt < LIFE_MS) return false;
+    if (isAway()) return true;
+    seenAt = now;
+    return false;
+  };
 }
 
 /** Past the hooks and the serializer, since there may be very many of these, and nothing else to do for them. */

@@ -5,7 +5,7 @@ import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import { openPool, type PoolOptions, type Sql, socketUrl } from '../adapters/postgres/connection.ts';
 import { type DatabasePulse, startPulse } from '../adapters/postgres/database-pulse.ts';
-import { startEmbeddedPostgres } from '../adapters/postgres/embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../adapters/postgres/embedded-postgres.ts';
 import { type EmbeddedWatch, watchEmbedded } from '../adapters/postgres/embedded-watch.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
 import { countOtherReplicas, replicaName } from '../adapters/postgres/replica-watch.ts';
@@ -31,6 +31,8 @@ export interface DatabaseParts {
   readonly replicaId: string;
   readonly log: Logger;
   readonly onStatement?: PoolOptions['onStatement'];
+  /** The embedded server, when somebody has begun to start it. */
+  readonly postgres?: Promise<EmbeddedPostgres>;
   /** The embedded server is gone and does not start again. */
   readonly onLost: (error: Error) => void;
 }
@@ -40,7 +42,6 @@ const STOP_DATABASE_MS = 5_000;
 const END_WITHIN_S = 1;
 /** A pulse that is late by this much says more than that the machine is busy. */
 const AWAY_MS = 2_000;
-const LIFE_MS = 10;
 
 /** The database with the tables of this release, watched from then on until `stops` run. */
 export async function startDatabase({ stops, ...parts }: DatabaseParts & { readonly stops: Stops }) {
@@ -82,7 +83,7 @@ async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
 
 async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   const { config, replicaId, log } = parts;
-  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, database: 'bellwether' });
+  const embedded = await (parts.postgres ?? startEmbeddedPostgres({ dataDir: config.dataDir }));
   const url = socketUrl(embedded, embedded.database);
   const { sql, options } = pool(parts, url);
   // The server is ours alone: another service on the same folder would fight over it.
@@ -93,7 +94,6 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
     );
   }
   let pulse: DatabasePulse | null = null;
-  const isAlive = rememberLife(embedded.isAlive);
   const watch: EmbeddedWatch = watchEmbedded({ postgres: embedded, onLost: parts.onLost, log });
   const adopted = embedded.adopted ? ', adopted from a service that died' : '';
   const note =
@@ -101,7 +101,7 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   return {
     sql,
     where: `embedded PostgreSQL in ${config.dataDir}${adopted}${note}`,
-    isAway: () => !isAlive() || (pulse?.silentMs() ?? 0) > AWAY_MS,
+    isAway: () => !embedded.isAlive() || (pulse?.silentMs() ?? 0) > AWAY_MS,
     listen() {
       pulse = startPulse({ url, ...options, onSilence: watch.silent });
       return pulse;
@@ -112,18 +112,6 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
       await sql.end({ timeout: END_WITHIN_S });
     },
     stop: (withinMs) => embedded.stop(withinMs),
-  };
-}
-
-/** Every request asks, and asking is a system call: a server that was alive a moment ago is taken for alive. */
-function rememberLife(isAlive: () => boolean): () => boolean {
-  let seenAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    const now = performance.now();
-    if (now - seenAt < LIFE_MS) return true;
-    const lives = isAlive();
-    if (lives) seenAt = now;
-    return lives;
   };
 }
 

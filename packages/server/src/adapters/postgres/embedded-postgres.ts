@@ -22,7 +22,7 @@ import { constants, setPriority, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPool, socketUrl } from './connection.ts';
-import { ADMIN_ROLE, DESK_ROLE, prepareDatabase } from './embedded-role.ts';
+import { ADMIN_ROLE, DESK_DATABASE, DESK_ROLE, prepareDatabase } from './embedded-role.ts';
 import { findPostgres, NoPostgres, type PostgresBinaries } from './postgres-binaries.ts';
 import { alive, endPostmaster, endStrays, exists, readPostmaster, serves } from './postmaster.ts';
 
@@ -104,13 +104,13 @@ function clearSocketDir(folder: string, binaries: PostgresBinaries): void {
   binaries.own(folder);
 }
 
-function initialise(binaries: PostgresBinaries, cluster: string): void {
+async function initialise(binaries: PostgresBinaries, cluster: string, onSpawned: () => void): Promise<void> {
   if (existsSync(join(cluster, 'PG_VERSION'))) return;
   // A cluster without a version file comes from an interrupted initdb: it holds no data.
   rmSync(cluster, { recursive: true, force: true });
   mkdirSync(cluster, { recursive: true, mode: 0o700 });
   binaries.own(cluster);
-  const failure = binaries.run('initdb', [
+  const running = binaries.run('initdb', [
     `--pgdata=${cluster}`,
     `--username=${ADMIN_ROLE}`,
     '--auth=trust',
@@ -118,6 +118,8 @@ function initialise(binaries: PostgresBinaries, cluster: string): void {
     '--locale=C',
     '--no-instructions',
   ]);
+  onSpawned();
+  const failure = await running;
   if (failure !== null) {
     rmSync(cluster, { recursive: true, force: true });
     throw new NoPostgres(`The embedded PostgreSQL could not be set up in ${cluster}: ${failure.slice(-400)}`);
@@ -228,13 +230,17 @@ async function adopt(cluster: string): Promise<Running | null> {
  */
 export async function startEmbeddedPostgres(options: {
   readonly dataDir: string;
-  readonly database: string;
+  /** The service's own when not given. */
+  readonly database?: string;
   readonly allowNamespace?: boolean;
+  /** Called as soon as a process of PostgreSQL is at work, so that the caller can do other work meanwhile. */
+  readonly onSpawned?: () => void;
 }): Promise<EmbeddedPostgres> {
+  const { database = DESK_DATABASE, onSpawned = () => {} } = options;
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
   const binaries = await findPostgres(options.dataDir, options.allowNamespace);
   const cluster = join(binaries.home, 'postgres');
-  initialise(binaries, cluster);
+  await initialise(binaries, cluster, onSpawned);
   // The path as the system reports it, also after the folder is deleted.
   const folder = realpathSync(cluster);
   const left = await adopt(cluster);
@@ -250,16 +256,17 @@ export async function startEmbeddedPostgres(options: {
       socketDir,
       spawned(started) {
         pid = started;
+        onSpawned();
         if (isStopped) endPostmaster(started, folder).catch(() => {});
       },
     });
   };
   if (left === null) await start();
-  await prepareDatabase((database) => adminUrl(socketDir, database), options.database);
+  await prepareDatabase((name) => adminUrl(socketDir, name), database);
   return {
     socketDir,
     port: PORT,
-    database: options.database,
+    database,
     user: DESK_ROLE,
     admin: ADMIN_ROLE,
     adopted: left !== null,

@@ -9,6 +9,7 @@ import { openPool, type Sql } from './connection.ts';
 /** Created with the cluster. PostgreSQL never takes its superuser rights away, so the service needs another role. */
 export const ADMIN_ROLE = 'bellwether';
 export const DESK_ROLE = 'bellwether_desk';
+export const DESK_DATABASE = 'bellwether';
 
 /** `reassign owned` refuses for the role that created the cluster, so each object is transferred by name. */
 const HAND_OVER = `

@@ -7,7 +7,7 @@
  *  2. root with user namespaces: run in place as the user `nobody` of a namespace, no copy, no chown;
  *  3. root without user namespaces: copy binaries and data to a public place and run as the unprivileged user.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chownSync,
@@ -28,8 +28,8 @@ export interface PostgresBinaries {
   readonly how: 'in place' | 'user namespace' | 'unprivileged copy';
   /** The folder for the database's files, which the user that runs the binaries can own. */
   readonly home: string;
-  /** Waits until the program ends. @returns its output when it failed, else null. */
-  run(program: 'initdb', args: readonly string[]): string | null;
+  /** Until the program ends. @returns its output when it failed, else null */
+  run(program: 'initdb', args: readonly string[]): Promise<string | null>;
   /** Starts the server in a separate session, so that Ctrl-C for the service does not stop the server first. */
   serve(args: readonly string[], logFile: number): ChildProcess;
   /** Makes the server's user the owner of a new folder. */
@@ -150,10 +150,12 @@ function binaries(
     home,
     run(program, args) {
       const [file, first] = command(program);
-      const result = spawnSync(file, [...first, ...args], { encoding: 'utf8', cwd: home, env, ...user });
-      return result.status === 0
-        ? null
-        : `${result.error?.message ?? ''}${result.stdout}${result.stderr}`.trim();
+      const options = { encoding: 'utf8', cwd: home, env, ...user } as const;
+      return new Promise((resolve) => {
+        execFile(file, [...first, ...args], options, (error, stdout, stderr) =>
+          resolve(error === null ? null : `${error.message}\n${stdout}${stderr}`.trim()),
+        );
+      });
     },
     serve(args, logFile) {
       const [file, first] = command('postgres');

@@ -14,6 +14,7 @@ import type { VenueAnswer, VenueId } from '../../ports/venue.ts';
 import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from './admission-group.ts';
 import { type GroupFacts, keepGroupPlans, keepPlans, readAlone, readGroup } from './admission-reads.ts';
 import { bindOthers, writeGroup } from './admission-writes.ts';
+import { BrokenCommits } from './broken-commits.ts';
 import type { Sql, Tx } from './connection.ts';
 import { databaseFault } from './database-faults.ts';
 import { writeEvidence } from './evidence.ts';
@@ -57,26 +58,30 @@ interface Waiting {
 }
 
 export function createTradeLedger(sql: Sql, journal: VenueJournal | null): TradeLedger {
-  const alone = createLonelyTrades(sql);
+  const broken = new BrokenCommits();
+  const alone = createLonelyTrades(sql, broken);
   const recorded = new Line({ run: (group) => runOnPool(sql, group), elsewhere: alone }, alone);
   const joined =
     journal === null
       ? null
       : new Line(
           {
-            run: (group) => runInJournal(journal, group),
+            run: (group) => runInJournal(journal, group, broken),
             elsewhere: (admission) => recorded.add(admission),
           },
           alone,
         );
   return {
     admit<Order extends NewOrder>(admission: Admission<Order>): Promise<VenueAnswer | null> {
+      const general = admission as unknown as Admission;
+      if (!broken.mayShare(admission.caller.agentId)) return alone(general);
       const joins =
         joined !== null &&
         admission.toVenue !== undefined &&
         admission.venue === journal?.venue &&
-        journal.isHere();
-      return (joins ? joined : recorded).add(admission as unknown as Admission);
+        journal.isHere() &&
+        broken.mayJoinJournal();
+      return (joins ? joined : recorded).add(general);
     },
 
     async look(question) {
@@ -125,8 +130,6 @@ class Line {
   readonly #alone: Way['elsewhere'];
   #waiting: Waiting[] = [];
   #isRunning = false;
-  /** How many of the next groups have one trade: a trade that breaks its group must not break others again. */
-  #singles = 0;
 
   constructor(way: Way, alone: Way['elsewhere']) {
     this.#way = way;
@@ -170,7 +173,6 @@ class Line {
         judged: (verdicts) => settle(verdicts, false),
       });
       settle(outcomes, true);
-      if (outcomes.some(({ kind }) => kind === 'failed')) this.#singles = outcomes.length;
     } catch {
       // Where it failed before it took its trades, none of those that wait can be admitted here.
       const rest = hasTaken ? left : this.#waiting.splice(0);
@@ -180,14 +182,12 @@ class Line {
 
   /** An order id occurs once in a group: the second trade with it finds the first one's order. */
   #take(): readonly Waiting[] {
-    const most = this.#singles > 0 ? 1 : MAX_GROUP;
-    if (this.#singles > 0) this.#singles -= 1;
     const taken: Waiting[] = [];
     const left: Waiting[] = [];
     const ids = new Set<string>();
     for (const waiting of this.#waiting) {
       const { orderId, requireTime } = waiting.admission;
-      if (taken.length === most || ids.has(orderId)) {
+      if (taken.length === MAX_GROUP || ids.has(orderId)) {
         left.push(waiting);
         continue;
       }
@@ -274,6 +274,7 @@ const withFailure = (verdicts: readonly Verdict[], reason: unknown): readonly Ou
 async function runInJournal(
   journal: VenueJournal,
   { take, judged: onJudged }: Group,
+  broken: BrokenCommits,
 ): Promise<readonly Outcome[]> {
   let group: readonly Admission[] = [];
   let facts: GroupFacts | undefined;
@@ -306,6 +307,7 @@ async function runInJournal(
     return result === 'recorded' ? verdicts : verdicts.map(withoutProof);
   } catch (error) {
     if (judged === undefined) throw error;
+    broken.inJournal(error);
     return withFailure(judged.verdicts, databaseCause(error) ?? error);
   }
 }
@@ -321,7 +323,7 @@ const withoutProof = (verdict: Verdict): Verdict =>
   verdict.kind === 'accepted' ? { kind: 'accepted', answer: { kind: 'unknown' } } : verdict;
 
 /** Trades that wait for their locks, each in a transaction of its own; those of one agent one after another. */
-function createLonelyTrades(sql: Sql): Way['elsewhere'] {
+function createLonelyTrades(sql: Sql, broken: BrokenCommits): Way['elsewhere'] {
   const agents = createKeyedMutex();
   return async (admission) => {
     const release = await agents.acquire(admission.caller.agentId);
@@ -332,6 +334,9 @@ function createLonelyTrades(sql: Sql): Way['elsewhere'] {
         if (answer !== 'again') return answer;
         if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
       }
+    } catch (error) {
+      broken.alone(admission.caller.agentId, error);
+      throw error;
     } finally {
       release();
     }

@@ -4,14 +4,6 @@ create or replace function order_change(o orders) returns jsonb language sql imm
   select jsonb_strip_nulls(jsonb_build_object('status', o.status, 'filledSize', nullif(o.filled, 0)::text,
     'filledAmount', nullif(o.cost, 0)::text, 'feePaid', nullif(o.fees, 0)::text, 'errorCode', o.error_code))
 $$;
-
--- An order as it was at a fact.
-create or replace function order_payload(o orders, change jsonb) returns jsonb language sql immutable as $$
-  select jsonb_build_object('orderId', o.order_id, 'venue', o.venue, 'marketId', o.market_id,
-    'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
-    'orderType', o.time_in_force, 'price', o.price, 'orderSize', o.shares::text, 'filledSize', '0', 'filledAmount', '0',
-    'feePaid', '0', 'errorCode', null, 'source', o.source, 'skillSlug', o.skill_slug) || change
-$$;
 drop function if exists order_payload(orders);
 
 -- Logs every order that is recorded, whichever statement records it.

@@ -13,26 +13,31 @@ create or replace function pips_number(price integer) returns numeric language s
   select trim_scale(price / 10000.0)
 $$;
 
--- A fill with its order's venue and market. A fact about a fill holds only what finds the fill.
-create or replace function fill_payload(t fills, venue text, market_id text) returns jsonb language sql immutable as $$
-  select jsonb_build_object('orderId', t.order_id, 'tradeId', t.trade_id::text, 'venue', venue, 'marketId', market_id,
-    'marketConditionId', t.condition_id, 'tokenId', t.token_id, 'outcome', t.outcome, 'side', t.side, 'price', t.price,
-    'size', t.size::text, 'cost', t.cost::text, 'fee', t.fee::text, 'liquidity', t.liquidity, 'walletAddress', t.wallet)
+-- A fact's payload with what does not change, or is 0 or absent, and is not repeated in it. Facts of earlier releases have all of it.
+create or replace function whole_payload(fact facts) returns jsonb language sql stable as $$
+  select case fact.kind
+    when 'order' then coalesce((
+      select jsonb_build_object('orderId', o.order_id, 'venue', o.venue, 'marketId', o.market_id,
+        'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
+        'orderType', o.time_in_force, 'price', o.price, 'orderSize', o.shares::text, 'filledSize', '0',
+        'filledAmount', '0', 'feePaid', '0', 'errorCode', null, 'source', o.source, 'skillSlug', o.skill_slug)
+      from orders o where o.order_id = fact.subject), '{}')
+    when 'fill' then coalesce((
+      select jsonb_build_object('orderId', f.order_id, 'venue', o.venue, 'marketId', o.market_id,
+        'marketConditionId', f.condition_id, 'tokenId', f.token_id, 'outcome', f.outcome, 'side', f.side, 'price', f.price,
+        'size', f.size::text, 'cost', f.cost::text, 'fee', f.fee::text, 'liquidity', f.liquidity,
+        'matchKind', f.match_kind, 'realized', f.realized::text)
+      from fills f left join orders o on o.order_id = f.order_id
+      where f.wallet = fact.payload ->> 'walletAddress' and f.order_id = fact.subject
+        and f.trade_id = (fact.payload ->> 'tradeId')::bigint), '{}')
+    else '{}' end || fact.payload
 $$;
 
 -- What webhooks tell of a fact, in this order. Nothing of an order that no venue has answered yet, nor of fills without an
 -- order and of balances.
 create or replace function webhook_events(fact facts)
 returns table (nth integer, type text, event_id uuid, data jsonb) language sql stable as $$
-  with f as (
-    select fact.agent_id, fact.kind, fact.subject, case fact.kind
-      when 'order' then (select order_payload(o, fact.payload) from orders o where o.order_id = fact.subject)
-      when 'fill' then (select fill_payload(t, o.venue, o.market_id) || fact.payload
-        from fills t left join orders o on o.order_id = t.order_id
-        where t.wallet = fact.payload ->> 'walletAddress' and t.order_id = fact.subject
-          and t.trade_id = (fact.payload ->> 'tradeId')::bigint)
-      else fact.payload end as p
-  )
+  with f as (select fact.agent_id, fact.kind, fact.subject, whole_payload(fact) as p)
   select 1, 'order.' || order_event_word(p ->> 'status'),
     event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize')),
     p || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),

@@ -35,6 +35,8 @@ export interface PaperBackend {
   readonly sandbox: SandboxCalls;
   /** `null` while another replica leads. */
   local(): LocalParts | null;
+  /** Resolves when the sandbox is open too, where this process leads. @throws when it cannot be opened */
+  opened(): Promise<void>;
   /** The target of the doors' requests while another replica leads. */
   leaderUrl(): string | null;
   /** Records this replica's address, once it listens. */
@@ -134,7 +136,9 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     });
     return looking;
   };
-  await lookAround();
+  const opened = lookAround();
+  // The start awaits it, later.
+  opened.catch(() => {});
   const timer = setInterval(() => {
     lookAround().catch((error: unknown) => log.warn({ err: error }, 'looking for the exchange failed'));
   }, RETRY_LEAD_MS);
@@ -176,6 +180,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       here: () => here()?.sandbox ?? null,
       local: {},
     }),
+    opened: () => opened,
     local: here,
     leaderUrl: remoteUrl,
     async probe() {

@@ -17,7 +17,7 @@ import type {
   VenueId,
   VenueOrder,
 } from '../../../ports/venue.ts';
-import { balanceOf, type PaperBalance } from './balance.ts';
+import { liveBalance, type PaperBalance } from './balance.ts';
 import { answerOf, toEvidence } from './translate.ts';
 
 const DEFAULT_EARLY_MS = 60_000;
@@ -81,7 +81,7 @@ export function createJoin({ exchange, venue, ...terms }: JoinOptions) {
         read,
         decide: (place) =>
           decide({
-            balance: (account) => balanceOf(exchange.account(account)),
+            balance: (account) => liveBalance(exchange, account),
             place: (order) => answerOf(place(toEngine(order)), order.orderId),
           }),
         record: (tx, entries) => record(tx, toEvidence(entries, venue)),
@@ -156,7 +156,7 @@ export function createExchangeCalls({
       }
     },
     async balance(funder) {
-      return balanceOf(exchange.account(funder));
+      return liveBalance(exchange, funder);
     },
     async resolve(orderId) {
       try {
