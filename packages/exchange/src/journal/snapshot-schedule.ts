@@ -7,7 +7,7 @@ import { type Snapshot, writeSnapshot } from './snapshots.ts';
 const EVERY_COMMANDS = 20_000;
 const EVERY_MS = 5 * 60_000;
 /** How long the close waits for a thread. */
-const THREAD_END_MS = 3_000;
+const THREAD_END_MS = 6_000;
 
 export interface SnapshotOptions {
   readonly sql: Sql;
@@ -50,8 +50,9 @@ export class SnapshotSchedule {
         this.#thread = startSnapshotThread({ database: sql.address(), seq }, this.#options.log);
         return this.#thread.written;
       })
-      .then(() => this.#prune())
       .catch((error: unknown) => this.#failed(error))
+      // Also then: a thread that was ended may have written its snapshot.
+      .then(() => this.#prune())
       .finally(() => {
         this.#thread = undefined;
         this.#writing = undefined;
