@@ -1,4 +1,5 @@
 /** Converts table rows to the stores' records. */
+import type { ChainOrderRow } from '../../ports/quoted-orders.ts';
 import type {
   CredentialRow,
   KeyRow,
@@ -7,7 +8,7 @@ import type {
   QuotedOrderRow,
   SignedOrderRow,
 } from '../../ports/stores.ts';
-import type { ApiKeysRow, CredentialsRow, OrdersRow } from './rows.generated.ts';
+import type { ApiKeysRow, ChainOrdersRow, CredentialsRow, OrdersRow } from './rows.generated.ts';
 
 export const ms = (value: Date): number => value.getTime();
 export const msOrNull = (value: Date | null): number | null => (value === null ? null : value.getTime());
@@ -215,3 +216,16 @@ export function listedOrderFromJson(values: ListedJson): ListedOrder {
     updated_at: new Date(row.updated_at),
   });
 }
+
+export const chainOrderRow = (row: ChainOrdersRow): ChainOrderRow => ({
+  orderId: row.order_id,
+  agentId: row.agent_id,
+  signature: row.signature,
+  wire: row.wire,
+  stage: row.stage,
+  attempts: row.attempts,
+  sentAt: msOrNull(row.sent_at),
+  landedAt: msOrNull(row.landed_at),
+  fills: row.fills,
+  reverts: row.reverts,
+});
