@@ -169,7 +169,8 @@ describe('a replica that follows', () => {
 
   test('sees the effect of its calls', async () => {
     const all = await examples();
-    const before = await leader.venue.balance(FUNDER);
+    // Its figures follow the account: these are of now.
+    const before = { ...(await leader.venue.balance(FUNDER)) };
     await follower.venue.deposit(...all.venue.deposit);
     const accepted = await follower.venue.submit(...all.venue.submit);
     expect(accepted).toMatchObject({ kind: 'accepted', status: 'live', filled: 0n });
