@@ -1,14 +1,16 @@
--- What changes of an order, as the payload of a fact about it. The rest is in its row: see webhook_events.
-create or replace function order_payload(o orders) returns jsonb language sql stable as $$
-  select jsonb_build_object('status', o.status, 'filledSize', o.filled::text, 'filledAmount', o.cost::text,
-    'feePaid', o.fees::text, 'errorCode', o.error_code)
+-- What a fact about an order holds: what changes in the life of an order, without what is 0 or absent. The rest is in the
+-- order's row, which is never deleted.
+create or replace function order_change(o orders) returns jsonb language sql immutable as $$
+  select jsonb_strip_nulls(jsonb_build_object('status', o.status, 'filledSize', nullif(o.filled, 0)::text,
+    'filledAmount', nullif(o.cost, 0)::text, 'feePaid', nullif(o.fees, 0)::text, 'errorCode', o.error_code))
 $$;
+drop function if exists order_payload(orders);
 
 -- Logs every order that is recorded, whichever statement records it.
 create or replace function log_new_orders() returns trigger language plpgsql as $$
 begin
   insert into facts (agent_id, kind, subject, at, payload)
-  select o.agent_id, 'order', o.order_id, o.updated_at, order_payload(o) from added o;
+  select o.agent_id, 'order', o.order_id, o.updated_at, order_change(o) from added o;
   return null;
 end
 $$;
@@ -19,7 +21,7 @@ create or replace trigger orders_log_new after insert on orders
 create or replace function log_changed_orders() returns trigger language plpgsql as $$
 begin
   insert into facts (agent_id, kind, subject, at, payload)
-  select o.agent_id, 'order', o.order_id, o.updated_at, order_payload(o)
+  select o.agent_id, 'order', o.order_id, o.updated_at, order_change(o)
   from changed o join formerly f using (order_id)
   where (o.status, o.filled, o.error_code, o.updated_at) is distinct from (f.status, f.filled, f.error_code, f.updated_at);
   return null;
