@@ -1,6 +1,6 @@
 /**
- * A TCP proxy of the test database that knows at which step of a group of trades the journal's connection is, so that a
- * test can end the service, or the database, exactly there, or do something else meanwhile.
+ * A TCP proxy of the test database that knows at which step of a group of trades a connection is, so that a test can end
+ * the service, or the database, exactly there, or do something else meanwhile.
  */
 import { createConnection, createServer, type Socket } from 'node:net';
 import { afterFile } from './setup/clean-up.ts';
@@ -14,8 +14,13 @@ const query = (text: string): Buffer => {
 const BEGIN = query('begin');
 const COMMIT = query('commit');
 const COMMITTED = Buffer.from('COMMIT\0');
-/** Every commit of the journal has it; its text passes once on each connection. */
-const JOURNAL_ONLY = Buffer.from('assert_term(');
+/** In a statement of every group that is recorded there; its text passes once on each connection. */
+const MARKS = {
+  /** On the connection of the venue's journal: where this process leads. */
+  journal: Buffer.from('assert_term('),
+  /** On a connection of the pool: where another process leads. */
+  pool: Buffer.from('for no key update skip locked'),
+};
 const HEX = /0x[0-9a-f]{64}/g;
 
 /** Where a group is stopped. */
@@ -35,7 +40,7 @@ interface Place {
 }
 
 export interface Stop extends Place {
-  /** Called in the middle of forwarding: nothing else passes after it on the journal's connection. */
+  /** Called in the middle of forwarding: nothing else passes after it on that connection. */
   readonly act: () => void;
 }
 
@@ -70,10 +75,13 @@ interface Reached {
 const NOTHING = Buffer.alloc(0);
 
 /** @param socketUrl of the database: `postgres://user@/database?host=/folder&port=5432` */
-export async function startSteppingProxy(socketUrl: string): Promise<SteppingProxy> {
+export async function startSteppingProxy(
+  socketUrl: string,
+  where: keyof typeof MARKS = 'journal',
+): Promise<SteppingProxy> {
   const [, user, database, parameters] = /^postgres:\/\/([^@]*)@\/([^?]*)\?(.*)$/.exec(socketUrl) ?? [];
-  const where = new URLSearchParams(parameters);
-  const path = `${where.get('host')}/.s.PGSQL.${where.get('port')}`;
+  const address = new URLSearchParams(parameters);
+  const path = `${address.get('host')}/.s.PGSQL.${address.get('port')}`;
   const sockets = new Set<Socket>();
   let armed: Armed | null = null;
 
@@ -107,14 +115,14 @@ export async function startSteppingProxy(socketUrl: string): Promise<SteppingPro
 
   const server = createServer((client) => {
     const upstream = createConnection(path);
-    let isJournal = false;
+    let hasGroups = false;
     let isOver = false;
     const pass = (from: Socket, to: Socket, look: (bytes: Buffer) => Reached | null): void => {
       sockets.add(from);
       from.on('data', (bytes: Buffer) => {
         if (isOver) return;
-        isJournal ||= from === client && bytes.includes(JOURNAL_ONLY);
-        const { rest, held } = (isJournal ? look(bytes) : null) ?? { rest: bytes, held: undefined };
+        hasGroups ||= from === client && bytes.includes(MARKS[where]);
+        const { rest, held } = (hasGroups ? look(bytes) : null) ?? { rest: bytes, held: undefined };
         if (held !== null && held !== undefined) {
           from.pause();
           void held.then(() => {

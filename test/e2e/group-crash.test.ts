@@ -5,14 +5,26 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { expectOneEffect, expectTruth, isRecorded, type Sent, tradeUntilStopped } from '../group-trading.ts';
+import { isInDoubt } from '../../packages/server/src/domain/orders/lifecycle.ts';
+import { expectBooksToAgree, ordersOf } from '../books.ts';
+import {
+  expectOneEffect,
+  expectTruth,
+  isRecorded,
+  place,
+  type Sent,
+  tradeUntilStopped,
+} from '../group-trading.ts';
 import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { startOwnPostgres } from '../own-postgres.ts';
 import { createTestDatabase } from '../postgres.ts';
+import { jumpingClock } from '../sandbox.ts';
 import { freePort, kill, startProcess } from '../service-process.ts';
 import { STEPS, type Step, startSteppingProxy } from '../stepping-proxy.ts';
 
 const AGENTS = 6;
+/** The resolver leaves an order alone for less. */
+const RESOLVED_AFTER_MS = 20_000;
 /** Groups that pass before one is stopped: the agents then have orders and positions. */
 const GROUPS_BEFORE = 4;
 /** PostgreSQL may or may not have read a commit whose connection ended. */
@@ -59,6 +71,60 @@ describe('kill -9 of the service', () => {
       await expectOneEffect(next, sent);
       await next.stop();
     }
+  });
+});
+
+describe('kill -9 of a follower', () => {
+  test('after its commit, before the orders are sent: an order that was recorded and not sent gives its budget back', async () => {
+    const clock = jumpingClock();
+    const leader = await startTestService({ PAPER_WORLD: 'off' }, { clock });
+    const proxy = await startSteppingProxy(leader.databaseUrl, 'pool');
+    const env = {
+      DATABASE_URL: proxy.url,
+      MASTER_KEY: leader.masterKey,
+      PAPER_WORLD: 'off',
+      RATE_LIMITS: 'off',
+      LOG_LEVEL: 'error',
+    };
+    const traders = await Promise.all(Array.from({ length: AGENTS }, () => newTrader(leader)));
+    const market = await aMarket((traders[0] as Trader).client);
+    const follower = await startProcess({ env });
+    const stopped = proxy.stopAt({
+      step: DONE,
+      afterGroups: GROUPS_BEFORE,
+      act: () => kill(follower.child.pid as number, 'SIGKILL'),
+    });
+    const sent = await tradeUntilStopped(follower, traders, market);
+    const group = await stopped;
+    await follower.exit();
+    // Whatever was on its way has arrived by then, and what is in doubt is asked for.
+    await sleep(200);
+    clock.advance(RESOLVED_AFTER_MS);
+    const ordersInDoubt = async () =>
+      (await Promise.all(traders.map(({ agentId }) => ordersOf(leader, agentId))))
+        .flat()
+        .filter(({ status }) => isInDoubt(status));
+    await expect.poll(ordersInDoubt, { timeout: 15_000, interval: 100 }).toEqual([]);
+    const rows = await Promise.all(
+      sent.map(async (one) => ({
+        ...one,
+        row: await leader.needs.orders.byId(one.trader.agentId, one.orderId),
+      })),
+    );
+    const caught = rows.filter(({ orderId }) => group.has(orderId));
+    expect(caught.length).toBeGreaterThan(0);
+    expect(caught.map(({ row }) => row?.errorCode)).toEqual(caught.map(() => 'not_received'));
+    for (const { row, answer } of rows.filter((one) => one.answer?.status === 201))
+      expect(row?.first?.success).toBe(answer?.body.success);
+    await expectBooksToAgree(leader, traders);
+    // The same order again: what became of it, or placed now if it never arrived.
+    for (const one of rows.filter(({ answer }) => answer?.status !== 201)) {
+      const first = await place(leader, one);
+      expect(first).toMatchObject({ status: 201 });
+      if (one.row !== null) expect(first.body.success).toBe(one.row.first?.success);
+      expect((await place(leader, one)).body).toEqual(first.body);
+    }
+    await expectBooksToAgree(leader, traders);
   });
 });
 
