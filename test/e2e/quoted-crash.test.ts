@@ -4,6 +4,7 @@
  * executed twice.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { toBase64 } from '@bellwether/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
@@ -16,6 +17,8 @@ const TRADERS = 4;
 const QUOTES_EACH = 9;
 /** The kill comes after this many acknowledgements of a burst, with the other submits in flight. */
 const ACKNOWLEDGED = 8;
+/** Submits that arrive together are acknowledged together, which would leave none in flight. */
+const SUBMIT_EVERY_MS = 3;
 
 interface Signed {
   readonly by: SandboxTrader;
@@ -49,11 +52,12 @@ async function signedQuotes(by: SandboxTrader, tickers: readonly string[]): Prom
   return signed;
 }
 
-/** Submits all at once and kills the service meanwhile. @returns the acknowledged orders */
+/** Submits them shortly after one another and kills the service meanwhile. @returns the acknowledged orders */
 async function submitAndKill(service: ServiceProcess, all: readonly Signed[]): Promise<Set<string>> {
   const acknowledged = new Set<string>();
   await Promise.all(
-    all.map(async ({ by, quoteId, transaction }) => {
+    all.map(async ({ by, quoteId, transaction }, nth) => {
+      await sleep(nth * SUBMIT_EVERY_MS);
       const answer = await by.submit(quoteId, transaction).catch(() => null);
       if (answer === null) return;
       expect(answer.body).toMatchObject({ success: true, orderId: quoteId });

@@ -65,8 +65,9 @@ function element(value: unknown): string {
     return String(value);
   if (value === null) return 'NULL';
   if (Array.isArray(value)) return arrayLiteral(value);
-  const encoded = encode(value);
-  return quoted(typeof encoded === 'string' ? encoded : `\\x${(encoded as Buffer).toString('hex')}`);
+  // The array's own escape of the backslash, without looking for others among the digits.
+  if (value instanceof Uint8Array) return `"\\\\x${asBuffer(value).toString('hex')}"`;
+  return quoted(encode(value) as string);
 }
 
 /**

@@ -10,7 +10,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { CommitInDoubt, GroupCommit, type Lead, type Sql, type Take } from '@bellwether/durable';
 import type {
   AccountId,
@@ -29,7 +29,7 @@ import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
-import { type Recovered, recover } from './journal/recovery.ts';
+import { applyCommand, type LaterCommand, type Recovered, recover } from './journal/recovery.ts';
 import { SnapshotSchedule } from './journal/snapshot-schedule.ts';
 import { hashOf } from './journal/snapshots.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
@@ -125,6 +125,10 @@ const unavailable = (executed: 'no' | 'unknown', cause: unknown): ExchangeUnavai
     { cause },
   );
 
+/** Commands of the world itself. */
+const isWorlds = (command: JournalCommand): command is Exclude<JournalCommand, PublicCommand> =>
+  command.kind === 'begin' || command.kind === 'step' || command.kind === 'sweep';
+
 const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)));
 
 export class JournalledExchange implements PaperExchange {
@@ -141,6 +145,7 @@ export class JournalledExchange implements PaperExchange {
   #world!: World;
   #prices = new PriceTicks();
   #seq = 0;
+  #isCatchingUp = false;
   #reopening: Promise<void> = Promise.resolve();
   #ticker: { stop(): void } | undefined;
 
@@ -193,7 +198,9 @@ export class JournalledExchange implements PaperExchange {
 
   /** Moves the world once, as the clock does every second unless `autoStep` is off. */
   async step(): Promise<void> {
-    await this.#apply({ kind: 'step' });
+    // The first step of a world of an earlier release.
+    const isEarlier = !this.#world.hasBoundedSweeps;
+    await this.#apply({ kind: 'step', ...(isEarlier ? { boundedSweeps: true } : {}) });
   }
 
   /** Calls back with every batch of entries once it is durable, until the returned function is called. */
@@ -300,7 +307,7 @@ export class JournalledExchange implements PaperExchange {
   }
 
   /** Applies immediately, resolves when durable. */
-  async #apply(command: JournalCommand): Promise<readonly EngineEvent[]> {
+  async #apply(command: LaterCommand): Promise<readonly EngineEvent[]> {
     const { queue } = this.#openTerm();
     if (queue.length >= MAX_WAITING_COMMANDS)
       throw new ExchangeUnavailable('no', `${MAX_WAITING_COMMANDS} commands wait for its journal`);
@@ -313,21 +320,34 @@ export class JournalledExchange implements PaperExchange {
   }
 
   /** @returns what the journal must record of it */
-  #execute(queue: GroupCommit<JournalRow>, command: JournalCommand, at: number): JournalRow {
+  #execute(queue: GroupCommit<JournalRow>, command: LaterCommand, at: number): JournalRow {
     let events: EngineEvent[];
     try {
-      events = publicEvents(
-        command.kind === 'step'
-          ? this.#world.step(at, command.speed)
-          : this.#world.execute(command as PublicCommand, at),
-      );
+      events = publicEvents(applyCommand(this.#world, command, at));
     } catch (cause) {
       // A bug that left the state half changed: only the journal is correct.
       queue.fail(cause);
       throw new ExchangeUnavailable('no', 'an internal error occurred', { cause });
     }
     const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
+    if (this.#world.isBehind) void this.#catchUp();
     return this.#row(command, at, events, prices);
+  }
+
+  /** Removes the orders that earlier commands left (engine/sweeps.ts), a slice at a time: other work goes in between. */
+  async #catchUp(): Promise<void> {
+    if (this.#isCatchingUp) return;
+    this.#isCatchingUp = true;
+    try {
+      do {
+        await nextTurn();
+        await this.#apply({ kind: 'sweep' });
+      } while (this.#world.isBehind);
+    } catch {
+      // The exchange is not open: the next step begins again.
+    } finally {
+      this.#isCatchingUp = false;
+    }
   }
 
   /** One commit: with one work that waits to join it, if there is one. */
@@ -377,7 +397,7 @@ export class JournalledExchange implements PaperExchange {
     prices: readonly PriceTick[],
   ): JournalRow {
     this.#seq += 1;
-    const shown = command.kind === 'begin' || command.kind === 'step' ? ({ kind: 'step' } as const) : command;
+    const shown = isWorlds(command) ? ({ kind: 'step' } as const) : command;
     const entry: Entry = { seq: this.#seq, at, command: shown, events, markets: this.#marketsOf(events) };
     return { entry, command: encodeCommand(command), prices };
   }
@@ -427,7 +447,8 @@ export class JournalledExchange implements PaperExchange {
     this.#seq = 0;
     this.#snapshots.begin(0, at);
     const prices = this.#prices.collect(world, at);
-    const begin = { kind: 'begin', seed, speed, slots: SLOTS.length } as const;
+    world.boundSweeps();
+    const begin = { kind: 'begin', seed, speed, slots: SLOTS.length, boundedSweeps: true } as const;
     await queue.add(this.#row(begin, at, publicEvents(events), prices));
   }
 

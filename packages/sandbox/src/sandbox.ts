@@ -17,6 +17,7 @@ import {
   openDflowSandbox,
   type Switches,
 } from './dflow/index.ts';
+import { forgetHistory } from './history.ts';
 import {
   askChain,
   openChain,
@@ -51,6 +52,8 @@ export interface SandboxOptions {
   readonly seed: string;
   readonly clock: Clock;
   readonly switches: Partial<Switches>;
+  /** See HistoryOptions. */
+  readonly awaited?: string;
   readonly log: (message: string, details?: unknown) => void;
 }
 
@@ -107,8 +110,38 @@ export async function registerSandboxDoors(
     });
 }
 
+const FORGET_EVERY_MS = 60_000;
+
+/** @returns ends it */
+function keepForgetting(
+  parts: Pick<SandboxOptions, 'sql' | 'clock' | 'log'> & {
+    readonly chain: SandboxChain;
+    readonly awaited: string | null;
+  },
+): () => void {
+  const { sql, chain, clock, awaited, log } = parts;
+  const over = new AbortController();
+  let isRunning = false;
+  const ticker = clock.every(FORGET_EVERY_MS, () => {
+    if (isRunning || !chain.isOpen()) return;
+    isRunning = true;
+    forgetHistory({ sql, awaited, signal: over.signal }, chain.blocks().slot)
+      .catch((error: unknown) => {
+        if (!over.signal.aborted)
+          log('the history of the sandbox chain could not be shortened', { err: error });
+      })
+      .finally(() => {
+        isRunning = false;
+      });
+  });
+  return () => {
+    ticker.stop();
+    over.abort();
+  };
+}
+
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { sql, exchange, seed, clock, switches, log } = options;
+  const { sql, exchange, seed, clock, switches, awaited = null, log } = options;
   // The chain's thread loads its code while this one loads what the venue builds transactions with.
   const [chain] = await Promise.all([
     openChain({ sql, seed, clock, log, landing: LANDING }),
@@ -123,6 +156,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       doors: ALL_SANDBOX_DOORS,
     });
     await doors.ready();
+    const stopForgetting = keepForgetting({ sql, chain, clock, awaited, log });
     return {
       venue,
       chain,
@@ -144,6 +178,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       },
       ask: (method, params) => askChain(chain, method, params),
       async close() {
+        stopForgetting();
         await doors.close();
         await venue.close();
         await chain.close();

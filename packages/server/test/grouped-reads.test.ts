@@ -16,7 +16,7 @@ interface Statement {
 }
 
 const MOST_IN_GROUP = 64;
-const MOST_UNDER_WAY = 3;
+const MOST_UNDER_WAY = 2;
 const MOST_WAITING = 5_000;
 
 function stage() {

@@ -1,9 +1,12 @@
 /** Searches of the paper venue keep what they found. What they answer must be what a search without a past answers. */
+
+import type { PaperExchange } from '@bellwether/exchange';
 import { describe, expect, test } from 'vitest';
 import { World } from '../../exchange/src/world/world.ts';
 import { BoundedCache } from '../src/adapters/venues/paper/bounded-cache.ts';
 import { MarketPages } from '../src/adapters/venues/paper/market-pages.ts';
 import { MarketWords } from '../src/adapters/venues/paper/market-words.ts';
+import { createPaperMarketData } from '../src/adapters/venues/paper/paper-market-data.ts';
 import {
   type FoundMarkets,
   isEverything,
@@ -175,5 +178,61 @@ describe('a bounded cache', () => {
     cache.set('too heavy', 'x'.repeat(11));
     expect(cache.get('too heavy')).toBeUndefined();
     expect(cache.get('heavy')).toBeUndefined();
+  });
+});
+
+describe('kept books', () => {
+  test('are the exchange’s own after every order, fill, cancel and step', async () => {
+    const { world } = World.begin('kept books', SPEED, STARTED_AT);
+    const data = createPaperMarketData(world as unknown as PaperExchange);
+    let at = STARTED_AT;
+    let changed = 0;
+    for (let step = 0; step < STEPS; step += 1) {
+      at += STEP_MS;
+      const [market] = [...world.markets()].slice(step);
+      if (market === undefined) throw new Error('there are too few markets');
+      const before = await data.book(market.conditionId, 'YES', 5);
+      expect(await data.book(market.conditionId, 'YES', 5)).toBe(before);
+      trade(world, step, at);
+      world.step(at);
+      for (const { conditionId } of world.markets())
+        for (const outcome of ['YES', 'NO'] as const)
+          expect(await data.book(conditionId, outcome, 5)).toEqual(
+            world.book(conditionId, outcome, 5) ?? null,
+          );
+      if ((await data.book(market.conditionId, 'YES', 5)) !== before) changed += 1;
+    }
+    expect(changed).toBeGreaterThan(0);
+  });
+
+  test('an order that rests and leaves changes the book each time', async () => {
+    const { world } = World.begin('resting', SPEED, STARTED_AT);
+    const data = createPaperMarketData(world as unknown as PaperExchange);
+    const [market] = [...world.markets()].filter(
+      ({ status, tickSize }) => status === 'open' && tickSize === 100,
+    );
+    if (market === undefined) throw new Error('no market is open');
+    const { conditionId } = market;
+    const orderId = `0x${'1'.repeat(64)}`;
+    const bids = async () => (await data.book(conditionId, 'YES', 1_000))?.bids;
+    const first = await bids();
+    world.execute(
+      { kind: 'deposit', account: '0xabc', amount: 1_000n * MICRO, reason: 'faucet' },
+      STARTED_AT,
+    );
+    const order = {
+      orderId,
+      account: '0xabc',
+      conditionId,
+      outcome: 'YES',
+      side: 'BUY',
+      limit: 100,
+    } as const;
+    const terms = { size: 10n * MICRO, timeInForce: 'GTC', postOnly: true } as const;
+    world.execute({ kind: 'place', order: { ...order, ...terms } }, STARTED_AT);
+    expect(await bids()).toEqual(world.book(conditionId, 'YES', 1_000)?.bids);
+    expect(await bids()).not.toEqual(first);
+    world.execute({ kind: 'cancel', account: '0xabc', orderIds: [orderId] }, STARTED_AT);
+    expect(await bids()).toEqual(first);
   });
 });

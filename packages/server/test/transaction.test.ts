@@ -205,6 +205,21 @@ describe('the connection is terminated', () => {
   });
 });
 
+test('bytes and texts arrive in arrays as they were sent', async () => {
+  const bytes = [Uint8Array.of(), Uint8Array.of(0, 92, 34, 255), new Uint8Array(300).fill(92)];
+  const texts = ['', 'NULL', '"', '\\', '\\x00', 'a,b', '{c}', ' d\n', 'Wörter 🎈', null];
+  const [row] = await admin`
+    select ${bytes}::bytea[] as bytes, ${texts}::text[] as texts, ${texts.map(() => true)}::bool[] as flags`;
+  expect(row?.bytes).toEqual(bytes.map((each) => Buffer.from(each)));
+  expect(row?.texts).toEqual(texts);
+  expect(row?.flags).toEqual(texts.map(() => true));
+  const rows = await admin`
+    select * from unnest(${bytes}::bytea[], ${bytes.map(({ length }) => length)}::int[]) as t (bytes, length)`;
+  expect(rows.map((each) => [Buffer.from(each.bytes as Uint8Array), each.length])).toEqual(
+    bytes.map((each) => [Buffer.from(each), each.length]),
+  );
+});
+
 test('without a database: rejected at once, with all statements', async () => {
   const nowhere = openPool('postgres://nobody@127.0.0.1:1/none', { max: 1 });
   const failure = await failureOf(transact(nowhere, (tx) => Promise.all([tx`select 1`, tx`select 2`])));

@@ -26,7 +26,8 @@ import type { Market } from './market.ts';
 import { planOrder, type Taking } from './matching.ts';
 import { NONE } from './orders.ts';
 import type { EngineState } from './state.ts';
-import type { NewOrder, RejectReason } from './types.ts';
+import { clearTheWay, isBehind, removeDead } from './sweeps.ts';
+import type { EngineEvent, NewOrder, OrderId, RejectReason } from './types.ts';
 import { clampedUnits, MOST_UNITS, microOf, NOTHING, type Units } from './units.ts';
 
 /** Least amount of a BUY that takes liquidity, in micro collateral. */
@@ -45,13 +46,14 @@ export class Refusal {
   }
 }
 
-/** An accepted order has its plan in `state.plan`. */
-export function admit(state: EngineState, order: NewOrder): Taking | Refusal {
-  if (state.orders.find(order.orderId) !== NONE) return new Refusal('duplicate_order');
+/** An accepted order has its plan in `state.plan`. `events` receives the ends of orders that were due before it. */
+export function admit(state: EngineState, order: NewOrder, events: EngineEvent[]): Taking | Refusal {
+  if (isOpen(state, order.orderId, events)) return new Refusal('duplicate_order');
   const market = state.markets.get(order.conditionId);
   if (market === undefined) return new Refusal('market_not_found');
   const malformed = faultOfTerms(order, market, state.now);
   if (malformed !== undefined) return new Refusal(malformed);
+  if (isBehind(state)) clearTheWay(state, order, market, events);
   if (order.postOnly && wouldCross(order, market)) return new Refusal('post_only_would_cross');
 
   const isBuy = order.side === 'BUY';
@@ -75,6 +77,13 @@ export function admit(state: EngineState, order: NewOrder): Taking | Refusal {
   if (order.timeInForce === 'FAK' && plan.filled === 0) return new Refusal('fak_no_match');
   if (order.timeInForce === 'FOK' && !plan.complete) return new Refusal('fok_not_filled');
   return taking;
+}
+
+function isOpen(state: EngineState, id: OrderId, events: EngineEvent[]): boolean {
+  const twin = state.orders.find(id);
+  if (twin === NONE) return false;
+  if (isBehind(state)) removeDead(state, twin, events);
+  return state.orders.find(id) !== NONE;
 }
 
 /** Quickly; where it is false, bigints decide. */

@@ -5,9 +5,9 @@
  *
  * State machine
  *
- * Time arrives with each command and never runs backwards. Every command first removes all due GTD orders from their
- * books (order_done expired, in the order of expiresAt, then order id), so that a due order is never matched,
- * cancelled or counted. `expire` does only that.
+ * Time arrives with each command and never runs backwards. Every command first removes the due GTD orders from their
+ * books (order_done expired, in the order of expiresAt, then order id). `expire` does only that. A due order is never
+ * matched, cancelled or counted, also where a bound leaves its removal to a later command (sweeps.ts).
  *
  * A market is open, closed, then resolved, and never goes back. Open: it trades. `close` removes every resting order
  * (market_closed first, then order_done market_closed: bids from the best, then asks from the best, each by age).
@@ -26,7 +26,7 @@
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { admit, Refusal } from './admission.ts';
-import { type BookSide, yesPrice } from './book.ts';
+import { yesPrice } from './book.ts';
 import { checkConservation } from './conservation.ts';
 import { AVAILABLE } from './ledger.ts';
 import { type Market, type MarketStatus, NO_SUPPLY, VOLUME, YES_SUPPLY } from './market.ts';
@@ -37,12 +37,12 @@ import { finish, rest } from './resting.ts';
 import { redeem, splitOrMerge } from './sets.ts';
 import { decodeState, encodeState } from './snapshot.ts';
 import { EngineState } from './state.ts';
+import { emptyBook, isBehind, isDead, settleAccount, sweep } from './sweeps.ts';
 import type {
   AccountId,
   AccountView,
   BookView,
   ConditionId,
-  DoneReason,
   EngineCommand,
   EngineEvent,
   MarketSpec,
@@ -77,8 +77,8 @@ export class Engine {
         : undefined;
     state.now = at;
     const events: EngineEvent[] = [];
-    for (let due = state.expiry.due(at); due !== NONE; due = state.expiry.due(at))
-      finish(state, due, 'expired', events);
+    sweep(state, events);
+    if (isBehind(state)) settle(state, command, events);
     switch (command.kind) {
       case 'place':
         place(state, command.order, events);
@@ -111,6 +111,24 @@ export class Engine {
     return events;
   }
 
+  /**
+   * From here on at most `count` dead orders are removed, until the next call; all that there are when it is never
+   * called (sweeps.ts). It is part of the state: a replay must call it at the same positions.
+   */
+  allowSweeps(count: number): void {
+    this.#state.sweeps = count;
+  }
+
+  /** True while dead orders are left to remove: every further command removes some. */
+  isBehind(): boolean {
+    return isBehind(this.#state);
+  }
+
+  /** True while a market that no longer trades has orders left to remove. */
+  isEmptying(conditionId: ConditionId): boolean {
+    return this.#state.emptying.has(conditionId);
+  }
+
   /** At most `depth` levels a side (all when omitted), in `outcome`'s own prices. */
   book(conditionId: ConditionId, outcome: Outcome, depth = Number.POSITIVE_INFINITY): BookView | undefined {
     const market = this.#state.markets.get(conditionId);
@@ -125,11 +143,12 @@ export class Engine {
     | undefined {
     const market = this.#state.markets.get(conditionId);
     if (market === undefined) return undefined;
+    const isOpen = market.status === 'open';
     const { bids, asks } = market.book;
     const tick = market.spec.tickSize;
     return {
-      ...(bids.best === -1 ? {} : { bid: bids.best * tick }),
-      ...(asks.best === -1 ? {} : { ask: asks.best * tick }),
+      ...(!isOpen || bids.best === NONE ? {} : { bid: bids.best * tick }),
+      ...(!isOpen || asks.best === NONE ? {} : { ask: asks.best * tick }),
       ...(market.lastTrade === undefined ? {} : { last: market.lastTrade }),
       changedAt: market.book.changedAt,
     };
@@ -158,7 +177,7 @@ export class Engine {
 
   openOrder(id: OrderId): OpenOrder | undefined {
     const order = this.#state.orders.find(id);
-    return order === NONE ? undefined : openOrderView(this.#state, order);
+    return order === NONE || isDead(this.#state, order) ? undefined : openOrderView(this.#state, order);
   }
 
   /** Oldest first; orders of the same time by id. */
@@ -186,7 +205,8 @@ export class Engine {
 
   /** Collateral value of the resting orders, each at its own limit; 0n for an unknown market. */
   liquidity(conditionId: ConditionId): Micro {
-    return this.#state.markets.get(conditionId)?.book.liquidity ?? 0n;
+    const market = this.#state.markets.get(conditionId);
+    return market?.status === 'open' ? market.book.liquidity : 0n;
   }
 
   /** Taker fees, and the rounding remainders of HALF redemptions. */
@@ -205,7 +225,7 @@ export class Engine {
    */
   archive(conditionId: ConditionId): boolean {
     const market = this.#state.markets.get(conditionId);
-    if (market?.status !== 'resolved') return false;
+    if (market?.status !== 'resolved' || this.#state.emptying.has(conditionId)) return false;
     if (!isEmpty(market.totals, YES_SUPPLY) || !isEmpty(market.totals, NO_SUPPLY)) return false;
     this.#state.unlist(market);
     return true;
@@ -245,7 +265,7 @@ function list(state: EngineState, market: Market | undefined): EngineEvent {
 
 function place(state: EngineState, order: NewOrder, events: EngineEvent[]): void {
   const { orderId, account, conditionId } = order;
-  const taking = admit(state, order);
+  const taking = admit(state, order, events);
   if (taking instanceof Refusal) {
     events.push(rejected(order, taking));
     return;
@@ -321,7 +341,7 @@ function cancel(
 function close(state: EngineState, conditionId: ConditionId, events: EngineEvent[]): void {
   const market = state.markets.get(conditionId);
   if (market?.status === 'open') {
-    stopTrading(state, market, 'market_closed', events);
+    stopTrading(state, market, 'closed', events);
     return;
   }
   const reason =
@@ -340,25 +360,25 @@ function resolve(state: EngineState, conditionId: ConditionId, payout: Payout, e
     events.push({ kind: 'refused', command: 'resolve', reason });
     return;
   }
-  if (market.status === 'open') stopTrading(state, market, 'market_resolved', events);
+  if (market.status === 'open') stopTrading(state, market, 'resolved', events);
   market.status = 'resolved';
   market.payout = payout;
   events.push({ kind: 'market_resolved', conditionId, payout });
 }
 
-function stopTrading(state: EngineState, market: Market, reason: DoneReason, events: EngineEvent[]): void {
-  market.status = 'closed';
-  events.push({ kind: 'market_closed', conditionId: market.spec.conditionId });
-  sweep(state, market, market.book.bids, reason, events);
-  sweep(state, market, market.book.asks, reason, events);
+/** The book is emptied at once, or by later commands as well (sweeps.ts). */
+function stopTrading(state: EngineState, market: Market, status: MarketStatus, events: EngineEvent[]): void {
+  const { conditionId } = market.spec;
+  market.status = status;
+  events.push({ kind: 'market_closed', conditionId });
+  state.emptying.add(conditionId);
+  emptyBook(state, market, events);
 }
 
-function sweep(
-  state: EngineState,
-  market: Market,
-  side: BookSide,
-  reason: DoneReason,
-  events: EngineEvent[],
-): void {
-  while (side.best !== -1) finish(state, market.book.firstAt(side.best), reason, events);
+/** The account of a command sees none of its orders that are dead. */
+function settle(state: EngineState, command: EngineCommand, events: EngineEvent[]): void {
+  const id =
+    command.kind === 'place' ? command.order.account : 'account' in command ? command.account : undefined;
+  const account = id === undefined ? NONE : state.ledger.find(id);
+  if (account !== NONE) settleAccount(state, account, events);
 }

@@ -196,6 +196,8 @@ function decodeMarket(
   for (let side = 0; side < 2; side += 1) {
     for (let left = input.integer(); left > 0; left -= 1) decodeOrder(input, state, market, accounts);
   }
+  if (market.status !== 'open' && (market.book.bids.best !== NONE || market.book.asks.best !== NONE))
+    state.emptying.add(market.spec.conditionId);
   setMicro(market.totals, BACKING, backingOf(market), 'backing');
   market.book.sequence = sequence;
   market.book.changedAt = changedAt;

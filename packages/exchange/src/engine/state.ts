@@ -14,6 +14,10 @@ export class EngineState {
   lastMatchId = 0;
   readonly markets = new Map<ConditionId, Market>();
   readonly orders = new Orders();
+  /** Markets that no longer trade, with orders on their books. */
+  readonly emptying = new Set<ConditionId>();
+  /** How many dead orders may be removed before the next call of `allowSweeps` (sweeps.ts). */
+  sweeps = Number.POSITIVE_INFINITY;
   readonly expiry = new ExpiryQueue(this.orders);
   readonly ledger = new Ledger();
   /** Of the order that is being placed. */

@@ -2,20 +2,23 @@
 import { yesPrice } from './book.ts';
 import { AVAILABLE, HELD } from './ledger.ts';
 import type { Market } from './market.ts';
-import { COST, FEES, FILLED, NONE, OWNERS_NEXT, SIZE } from './orders.ts';
+import { COST, FEES, FILLED, NONE, OWNERS_NEXT, REMAINING, SIZE, VALUE } from './orders.ts';
 import type { EngineState } from './state.ts';
+import { isBehind, isDead } from './sweeps.ts';
 import type { AccountId, AccountView, BookView, ConditionId, OpenOrder, Outcome, Side } from './types.ts';
 import { microOf } from './units.ts';
 
 /** The NO book is the YES book seen from the other side: YES asks are NO bids at the mirrored price. */
 export function bookView(market: Market, outcome: Outcome, depth: number): BookView {
   const { book, lastTrade, lastTakerSide } = market;
+  // What is left on the book of a market that no longer trades is dead.
+  const shown = market.status === 'open' ? depth : 0;
   const [bids, asks] = outcome === 'YES' ? [book.bids, book.asks] : [book.asks, book.bids];
   return {
     conditionId: market.spec.conditionId,
     outcome,
-    bids: book.view(bids, outcome, depth),
-    asks: book.view(asks, outcome, depth),
+    bids: book.view(bids, outcome, shown),
+    asks: book.view(asks, outcome, shown),
     ...(lastTrade === undefined ? {} : { lastTrade: yesPrice(outcome, lastTrade) }),
     ...(lastTakerSide === undefined ? {} : { lastTakerSide: sideOn(outcome, lastTakerSide) }),
     sequence: book.sequence,
@@ -26,10 +29,17 @@ export function bookView(market: Market, outcome: Outcome, depth: number): BookV
 const sideOn = (outcome: Outcome, side: Side): Side =>
   (outcome === 'YES') === (side === 'BUY') ? 'BUY' : 'SELL';
 
+interface Tokens {
+  yes: bigint;
+  no: bigint;
+  yesHeld: bigint;
+  noHeld: bigint;
+}
+
 export function accountView(state: EngineState, id: AccountId): AccountView {
   const { ledger } = state;
   const account = ledger.find(id);
-  const tokens = new Map<ConditionId, { yes: bigint; no: bigint; yesHeld: bigint; noHeld: bigint }>();
+  const tokens = new Map<ConditionId, Tokens>();
   if (account === NONE) return { account: id, available: 0n, held: 0n, tokens };
   for (let at = ledger.firstPosition(account); at !== NONE; at = ledger.nextPosition(at))
     tokens.set(state.marketOf(ledger.marketOf(at)).spec.conditionId, {
@@ -38,12 +48,36 @@ export function accountView(state: EngineState, id: AccountId): AccountView {
       yesHeld: ledger.heldTokens(at, 'YES'),
       noHeld: ledger.heldTokens(at, 'NO'),
     });
+  const dead = isBehind(state) ? releaseDead(state, account, tokens) : 0n;
   return {
     account: id,
-    available: ledger.money(account, AVAILABLE),
-    held: ledger.money(account, HELD),
+    available: ledger.money(account, AVAILABLE) + dead,
+    held: ledger.money(account, HELD) - dead,
     tokens,
   };
+}
+
+/** Frees the tokens that dead orders hold. @returns the collateral that they hold */
+function releaseDead(state: EngineState, account: number, tokens: ReadonlyMap<ConditionId, Tokens>): bigint {
+  const { orders } = state;
+  let collateral = 0n;
+  for (let at = state.ledger.firstOrder(account); at !== NONE; at = orders.link(at, OWNERS_NEXT)) {
+    if (!isDead(state, at)) continue;
+    if (orders.isBuy(at)) {
+      collateral += microOf(orders.amount(at, VALUE));
+      continue;
+    }
+    const held = tokens.get(state.marketOf(orders.market(at)).spec.conditionId)!;
+    const amount = microOf(orders.amount(at, REMAINING));
+    if (orders.outcome(at) === 'YES') {
+      held.yes += amount;
+      held.yesHeld -= amount;
+    } else {
+      held.no += amount;
+      held.noHeld -= amount;
+    }
+  }
+  return collateral;
 }
 
 export function openOrderView(state: EngineState, order: number): OpenOrder {
@@ -72,7 +106,7 @@ export function openOrderViews(state: EngineState, id: AccountId): OpenOrder[] {
   const open: OpenOrder[] = [];
   if (account === NONE) return open;
   for (let at = state.ledger.firstOrder(account); at !== NONE; at = state.orders.link(at, OWNERS_NEXT))
-    open.push(openOrderView(state, at));
+    if (!isDead(state, at)) open.push(openOrderView(state, at));
   return open.sort(compareOpenOrders);
 }
 

@@ -1,5 +1,6 @@
 /** Recovers the state: the newest intact snapshot, then every later command, in order and without a gap. */
 import type { Tag } from '@bellwether/durable';
+import type { EngineEvent } from '../engine/types.ts';
 import { FIRST_SLOTS } from '../world/slots.ts';
 import { World } from '../world/world.ts';
 import { decodeCommand, type JournalCommand } from './command-codec.ts';
@@ -50,10 +51,21 @@ export async function recover(
 function replay(world: World | undefined, command: JournalCommand, at: number): World {
   if (command.kind === 'begin') {
     if (world !== undefined) throw new Error('the journal of the paper exchange begins twice');
-    return World.begin(command.seed, command.speed, at, command.slots ?? FIRST_SLOTS).world;
+    const { world: begun } = World.begin(command.seed, command.speed, at, command.slots ?? FIRST_SLOTS);
+    if (command.boundedSweeps === true) begun.boundSweeps();
+    return begun;
   }
   if (world === undefined) throw new Error('the journal of the paper exchange does not begin');
-  if (command.kind === 'step') world.step(at, command.speed);
-  else world.execute(command, at);
+  applyCommand(world, command, at);
   return world;
+}
+
+export type LaterCommand = Exclude<JournalCommand, { readonly kind: 'begin' }>;
+
+/** Every command but the first, live and replayed alike. */
+export function applyCommand(world: World, command: LaterCommand, at: number): EngineEvent[] {
+  if (command.kind === 'sweep') return world.sweep(at);
+  if (command.kind !== 'step') return world.execute(command, at);
+  if (command.boundedSweeps === true) world.boundSweeps();
+  return world.step(at, command.speed);
 }

@@ -9,7 +9,7 @@ import type { FromThread, ThreadData } from './snapshot-thread.ts';
 import { writeSnapshot } from './snapshots.ts';
 
 /** Of 19: when processors are busy, the other threads of the process run first. */
-const NICENESS = 10;
+const NICENESS = 5;
 
 const post = (message: FromThread): void => parentPort?.postMessage(message);
 

@@ -68,6 +68,8 @@ export interface WorldState {
   speed: number;
   /** Whole hours since the epoch at the last step: a change starts a new hour of volume. */
   hour: number;
+  /** A command removes a bounded number of orders of closed markets and expired ones. */
+  hasBoundedSweeps: boolean;
   /** By slot: every slot always has an event. */
   readonly open: WorldEvent[];
   /** Closed, waiting for the outcome; oldest first. */

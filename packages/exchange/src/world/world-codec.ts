@@ -63,6 +63,8 @@ interface WorldRow {
   readonly listed: readonly [markets: number, events: number];
   readonly nextOrder: number;
   readonly random: readonly [latent: RandomState, catalogue: RandomState, crowd: RandomState];
+  /** Absent in worlds of earlier releases. */
+  readonly boundedSweeps?: true;
   readonly open: readonly EventRow[];
   readonly closed: readonly EventRow[];
   readonly resolved: readonly EventRow[];
@@ -78,6 +80,7 @@ export function encodeWorld(parts: WorldParts): Uint8Array {
     listed: [listed.markets, listed.events],
     nextOrder: parts.nextOrder,
     random: [random.latent.state(), random.catalogue.state(), random.crowd.state()],
+    ...(state.hasBoundedSweeps ? { boundedSweeps: true } : {}),
     open: state.open.map(eventRow),
     closed: state.closed.map(eventRow),
     resolved: state.resolved.map(eventRow),
@@ -104,6 +107,7 @@ export function decodeWorld(bytes: Uint8Array): WorldParts {
       seed: row.seed,
       speed: row.speed,
       hour: row.hour,
+      hasBoundedSweeps: row.boundedSweeps === true,
       open: row.open.map(eventOf),
       closed: row.closed.map(eventOf),
       resolved: row.resolved.map(eventOf),

@@ -8,8 +8,8 @@
  * probabilities do not move without steps, and work that became due meanwhile is done afterwards in bounded slices,
  * oldest first. GTD orders expire by wall time at any speed.
  *
- * Life of an event. Listed → (end date) closed: every order is removed, another event is listed in its slot → a minute
- * of the world later resolved: the winner is drawn from the hidden probabilities, for all markets of the event at the
+ * Life of an event. Listed → (end date) closed: every order is removed, of a large market in slices; another event is listed in its slot → a minute
+ * of the world later, once no order is left, resolved: the winner is drawn from the hidden probabilities, for all markets of the event at the
  * same time, and the house redeems its tokens → a day of the world later, once no account holds its tokens, archived.
  *
  * A step does, in this order: new speed · hourly volumes · resolutions due · ends due · visits of the maker (the
@@ -53,6 +53,8 @@ const ENDS_PER_STEP = 4;
 const RESOLUTIONS_PER_STEP = 4;
 const QUOTES_PER_STEP = 16;
 const ARCHIVES_PER_STEP = 4;
+/** Orders of closed markets, and expired ones, that one command removes. */
+const SWEEPS_PER_COMMAND = 500;
 /** The crowd trades in one of this many steps. */
 const CROWD_ONE_IN = 2;
 
@@ -108,6 +110,7 @@ export class World {
       open: [],
       closed: [],
       resolved: [],
+      hasBoundedSweeps: false,
     };
     const random = {
       latent: Random.seeded(seed, 'latent'),
@@ -161,6 +164,27 @@ export class World {
       this.#maybeTrade();
       this.#archiveDue();
     });
+  }
+
+  /** Removes orders of closed markets and expired ones, and nothing else. */
+  sweep(at: number): EngineEvent[] {
+    return this.#during(at, () => {
+      this.#run({ kind: 'expire' });
+    });
+  }
+
+  /** True while such orders are left: `sweep` until it is false. */
+  get isBehind(): boolean {
+    return this.#engine.isBehind();
+  }
+
+  /** From now on each command removes a bounded number of them. A world of an earlier release removed all at once. */
+  boundSweeps(): void {
+    this.#state.hasBoundedSweeps = true;
+  }
+
+  get hasBoundedSweeps(): boolean {
+    return this.#state.hasBoundedSweeps;
   }
 
   get seed(): string {
@@ -252,6 +276,7 @@ export class World {
     this.#at = at;
     this.#events = [];
     this.#traded.clear();
+    this.#engine.allowSweeps(this.#state.hasBoundedSweeps ? SWEEPS_PER_COMMAND : Number.POSITIVE_INFINITY);
     work();
     return this.#events;
   }
@@ -322,6 +347,7 @@ export class World {
     for (let i = 0; i < RESOLUTIONS_PER_STEP; i += 1) {
       const event = closed[0];
       if (event === undefined || event.dueAt > this.#at) return;
+      if (event.markets.some((market) => this.#engine.isEmptying(market.conditionId))) return;
       closed.shift();
       this.#resolve(event);
       this.#awaitArchive(event);

@@ -1,27 +1,16 @@
 /**
- * Builds the venue's transactions with kit. Loaded when the sandbox opens, not before: kit is large. It signs nothing
+ * Builds the venue's transactions from kit's instructions. Loaded when the sandbox opens, not before: kit is large. It signs nothing
  * for a user; `signed` is for the venue's own keys.
  */
 import { concatBytes, SOLANA_PROGRAMS, type SolanaAddress, utf8 } from '@bellwether/protocol';
-import {
-  AccountRole,
-  type Address,
-  appendTransactionMessageInstructions,
-  type Blockhash,
-  compileTransaction,
-  createNoopSigner,
-  createTransactionMessage,
-  type Instruction,
-  pipe,
-  setTransactionMessageFeePayer,
-  setTransactionMessageLifetimeUsingBlockhash,
-} from '@solana/kit';
+import { AccountRole, type Address, createNoopSigner, type Instruction } from '@solana/kit';
 import {
   getBurnCheckedInstruction,
   getCreateAssociatedTokenIdempotentInstruction,
   getMintToCheckedInstruction,
   getTransferCheckedInstruction,
 } from '@solana-program/token';
+import { type Compiled, compileMessage } from './compile-message.ts';
 import type { VenueSigner } from './keys.ts';
 import { tokenProgramOf } from './token-addresses.ts';
 import { DECIMALS } from './token-state.ts';
@@ -34,34 +23,10 @@ export interface Draft {
   readonly instructions: readonly Instruction[];
 }
 
-export interface Compiled {
-  readonly message: Uint8Array;
-  /** Addresses of the required signers, in order. */
-  readonly signers: readonly SolanaAddress[];
-}
-
 const SIGNATURE_BYTES = 64;
 
-export function compile({ feePayer, lifetime, instructions }: Draft): Compiled {
-  const { messageBytes, signatures } = pipe(
-    createTransactionMessage({ version: 0 }),
-    (message) => setTransactionMessageFeePayer(feePayer as string as Address, message),
-    (message) =>
-      setTransactionMessageLifetimeUsingBlockhash(
-        {
-          blockhash: lifetime.blockhash as Blockhash,
-          lastValidBlockHeight: BigInt(lifetime.lastValidBlockHeight),
-        },
-        message,
-      ),
-    (message) => appendTransactionMessageInstructions(instructions, message),
-    compileTransaction,
-  );
-  return {
-    message: new Uint8Array(messageBytes),
-    signers: Object.keys(signatures) as unknown as SolanaAddress[],
-  };
-}
+export const compile = ({ feePayer, lifetime, instructions }: Draft): Compiled =>
+  compileMessage({ feePayer, blockhash: lifetime.blockhash, instructions });
 
 const wireOf = (message: Uint8Array, signatures: readonly Uint8Array[]): Uint8Array =>
   concatBytes(Uint8Array.of(signatures.length), ...signatures, message);

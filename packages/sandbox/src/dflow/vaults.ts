@@ -9,6 +9,8 @@ import { keylessAddress, type VenueSigner, venueSigner } from './keys.ts';
 import { tokenAccountOf } from './token-addresses.ts';
 import { mintBytes, tokenAccountBytes } from './token-state.ts';
 
+/** About 100 bytes each. */
+const MARKETS_REMEMBERED = 20_000;
 const USDC = 1_000_000n;
 const SOL = 1_000_000_000n;
 /** The whole supply of USDC: the treasury funds wallets, the LP backs outcome tokens. */
@@ -101,6 +103,8 @@ export class MintMaker {
   readonly #vaults: Vaults;
   readonly #catalog: Catalog;
   readonly #making = new Map<string, Promise<void>>();
+  /** Markets whose mints exist: they never disappear. */
+  readonly #made = new Set<string>();
 
   constructor(chain: SandboxChain, vaults: Vaults, catalog: Catalog) {
     this.#chain = chain;
@@ -109,12 +113,15 @@ export class MintMaker {
   }
 
   async ensure(market: ListedMarket): Promise<void> {
+    if (this.#made.has(market.conditionId)) return;
     let making = this.#making.get(market.conditionId);
     if (making === undefined) {
       making = this.#make(market).finally(() => this.#making.delete(market.conditionId));
       this.#making.set(market.conditionId, making);
     }
     await making;
+    if (this.#made.size >= MARKETS_REMEMBERED) this.#made.clear();
+    this.#made.add(market.conditionId);
   }
 
   async #make(market: ListedMarket): Promise<void> {

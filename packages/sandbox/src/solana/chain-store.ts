@@ -118,7 +118,7 @@ export class ChainStore {
     const [chain, accounts] = await Promise.all([
       session`
           select genesis_ms::text, coalesce((select max(slot) from sandbox_transactions), 0)::text as last_slot,
-            (select count(*) from sandbox_transactions)::text as landed
+            (forgotten + (select count(*) from sandbox_transactions))::text as landed
           from sandbox_chain`,
       session`select address, lamports::text, owner, executable, data from sandbox_accounts`,
     ]);

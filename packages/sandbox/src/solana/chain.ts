@@ -101,6 +101,21 @@ interface Execution {
   readonly also: readonly Statement[];
 }
 
+/** Reads each account once: a copy of its data crosses from the machine. */
+function remembered(
+  read: (address: string) => ChainAccount | null,
+): (address: string) => ChainAccount | null {
+  const known = new Map<string, ChainAccount | null>();
+  return (address) => {
+    let account = known.get(address);
+    if (account === undefined) {
+      account = read(address);
+      known.set(address, account);
+    }
+    return account;
+  };
+}
+
 export class DurableChain implements LocalChain {
   readonly #options: LocalChainOptions;
   readonly #store: ChainStore;
@@ -233,9 +248,10 @@ export class DurableChain implements LocalChain {
     const refusedAs = stale ?? known;
     const reported: Run =
       refusedAs === null ? run : { err: refusedAs, logs: [], unitsConsumed: 0n, returnData: null };
+    const before = remembered((address) => machine.account(address));
     const read = (address: string): ChainAccount | null => {
       const changed = reported.err === null ? after.get(address) : undefined;
-      return changed === undefined ? machine.account(address) : changed;
+      return changed === undefined ? before(address) : changed;
     };
     const loadedAddresses = machine.loadedAddresses(tx);
     const addresses = addressesOf(tx, loadedAddresses);
@@ -244,7 +260,7 @@ export class DurableChain implements LocalChain {
       ...reported,
       accounts: (options.accounts ?? []).map(read),
       fee: feeOf(tx),
-      pre: machine.balances(addresses, (address) => machine.account(address)),
+      pre: machine.balances(addresses, before),
       post: machine.balances(addresses, read),
       loadedAddresses,
       replacementBlockhash: replaced ? this.latestBlockhash() : null,

@@ -1,3 +1,4 @@
+export { RECENT_SLOTS, SLOT_MS } from './block-clock.ts';
 export { openChain } from './chain-thread.ts';
 export { askChain } from './rpc/desk.ts';
 export { type SolanaRpcDoorOptions, solanaRpcDoor } from './rpc/door.ts';

@@ -44,6 +44,8 @@ const SLOT_HASHES = 64;
 const SLOTS_PER_EPOCH = 432_000n;
 /** Bounds the cache: any caller may assign an account to any program. */
 const MAX_REMEMBERED_PROGRAMS = 1_000;
+/** About 150 bytes each. Any caller may ask for any address. */
+const MAX_REMEMBERED_KEYS = 10_000;
 
 export async function createMachine(): Promise<Machine> {
   return new Machine(await import('litesvm/dist/internal.js'));
@@ -57,10 +59,12 @@ export class Machine {
   readonly #programs = new Map<string, string>();
   readonly #programKeys = new Map<string, Uint8Array>();
   /**
-   * Data of the executable accounts, by address. Their set is fixed and nothing changes their data; the largest has 100
-   * KB, which would be copied for each transaction that names it.
+   * Executable accounts by address. Their set is fixed, and only their lamports may change; the largest has 100 KB, which
+   * would be copied for each transaction that names it.
    */
-  readonly #programData = new Map<string, Uint8Array>();
+  readonly #executables = new Map<string, ChainAccount>();
+  /** Cache of the bytes of addresses. */
+  readonly #keys = new Map<string, Uint8Array>();
   #time = { slot: -1, second: -1 };
 
   constructor(binding: Binding) {
@@ -121,9 +125,12 @@ export class Machine {
   }
 
   account(address: string): ChainAccount | null {
-    const key = parseBase58(address);
-    if (key?.length !== KEY_BYTES) return null;
-    return this.#present(address, this.#vm.getAccount(key));
+    const key = this.#keyOf(address);
+    if (key === null) return null;
+    const program = this.#executables.get(address);
+    if (program === undefined) return this.#present(address, this.#vm.getAccount(key));
+    const lamports = this.#vm.getBalance(key) ?? 0n;
+    return lamports === 0n ? null : { ...program, lamports };
   }
 
   put({ address, account }: AddressedAccount): void {
@@ -211,17 +218,17 @@ export class Machine {
     if (account === null) return null;
     const lamports = account.lamports();
     if (lamports === 0n) return null;
+    const known = this.#executables.get(address);
+    if (known !== undefined) return { ...known, lamports };
     const executable = account.executable();
-    const data = executable ? this.#programDataOf(address, account) : account.data();
-    return { lamports, owner: this.#programOf(account.owner()), data, executable };
-  }
-
-  #programDataOf(address: string, account: InstanceType<Binding['Account']>): Uint8Array {
-    const known = this.#programData.get(address);
-    if (known !== undefined) return known;
-    const data = account.data();
-    if (this.#programData.size < MAX_REMEMBERED_PROGRAMS) this.#programData.set(address, data);
-    return data;
+    const present: ChainAccount = {
+      ...{ lamports, executable },
+      owner: this.#programOf(account.owner()),
+      data: account.data(),
+    };
+    if (executable && this.#executables.size < MAX_REMEMBERED_PROGRAMS)
+      this.#executables.set(address, present);
+    return present;
   }
 
   #programOf(key: Uint8Array): string {
@@ -231,6 +238,16 @@ export class Machine {
     const spelled = toBase58(key);
     if (this.#programs.size < MAX_REMEMBERED_PROGRAMS) this.#programs.set(hex, spelled);
     return spelled;
+  }
+
+  #keyOf(address: string): Uint8Array | null {
+    const known = this.#keys.get(address);
+    if (known !== undefined) return known;
+    const key = parseBase58(address);
+    if (key?.length !== KEY_BYTES) return null;
+    if (this.#keys.size >= MAX_REMEMBERED_KEYS) this.#keys.clear();
+    this.#keys.set(address, key);
+    return key;
   }
 
   #keyOfProgram(address: string): Uint8Array {

@@ -2,9 +2,9 @@
  * The sandbox chain's tables. Idempotent: the migration may run it at every start.
  *
  * - sandbox_chain: one row. `genesis_ms` is slot 0; `seed_hash` keeps a database from being opened with the keys of
- *   another sandbox; `slot_ms` is how long a slot lasts since `genesis_ms`.
+ *   another sandbox; `slot_ms` is how long a slot lasts since `genesis_ms`; `forgotten` counts deleted transactions.
  * - sandbox_accounts: every account except the virtual machine's own, as of the last commit.
- * - sandbox_transactions: every transaction that landed, with the data of getTransaction. `err` and `meta` are JSON as
+ * - sandbox_transactions: the transactions that landed in the last two days (`history.ts`), with the data of getTransaction. `err` and `meta` are JSON as
  *   text, because they contain integers that a double cannot represent.
  * - sandbox_airdrops: the faucet's total per address and UTC day; `source …` (a hash) is the total of all addresses
  *   of one caller. The first gift of a day deletes earlier days.
@@ -18,6 +18,7 @@ create table if not exists sandbox_chain (
   seed_hash text not null
 );
 alter table sandbox_chain add column if not exists slot_ms integer not null default 400;
+alter table sandbox_chain add column if not exists forgotten bigint not null default 0;
 alter table sandbox_chain drop column if exists holder;
 create table if not exists sandbox_accounts (
   address text primary key,

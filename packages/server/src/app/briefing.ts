@@ -19,7 +19,7 @@ import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import { orderRecord } from './orders/read-orders.ts';
 import { refusal } from './refusal.ts';
 import { settingsRecord } from './settings.ts';
-import { plainMarket } from './untrusted-market.ts';
+import type { ShownMarkets } from './shown-markets.ts';
 import { venueBrief } from './venue-briefs.ts';
 import { BRIEFING_PATIENCE_MS, venueState } from './venue-state.ts';
 import { type HasVenues, type Scope, scopeOf } from './venues.ts';
@@ -29,6 +29,7 @@ export interface BriefingNeeds {
   readonly venues: Venues;
   readonly facts: AgentFacts;
   readonly recommendedSkills: RecommendedSkills;
+  readonly shownMarkets: ShownMarkets;
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -88,7 +89,7 @@ export async function briefing(
         .map((state) => [state.venue.id, venueBrief(needs, { facts, user: scope.user, state, alerts })]),
     ),
     opportunities: {
-      newMarkets: newMarkets(listed, since),
+      newMarkets: newMarkets(needs, listed, since),
       recommendedSkills: skills.map((skill) => ({
         ...skill,
         description: plainText(skill.description, SKILL_TEXT_CHARS),
@@ -168,12 +169,16 @@ async function listings(
   return listed;
 }
 
-function newMarkets(listed: ReadonlyMap<Venue, Listing>, since: Since | null) {
+function newMarkets(
+  { shownMarkets }: Pick<BriefingNeeds, 'shownMarkets'>,
+  listed: ReadonlyMap<Venue, Listing>,
+  since: Since | null,
+) {
   const found = [...listed].flatMap(([venue, { markets }]) => markets.map((market) => ({ venue, market })));
   found.sort((a, b) => b.market.createdAt - a.market.createdAt);
   // What came since the last time is told in full; else the latest will do.
   return (since === null ? found.slice(0, LATEST_MARKETS) : found).map(({ venue, market }) =>
-    plainMarket(venue.id, market),
+    shownMarkets.plain(venue.id, market),
   );
 }
 

@@ -3,39 +3,24 @@
  * by, from the same functions in the database; the rest from the venue's memory.
  */
 import { CAP_NAMES, CAPS, type MarketContext } from '@bellwether/contract';
-import {
-  divide,
-  MICRO,
-  type Micro,
-  microToNumber,
-  type Pips,
-  parseMicro,
-  pipsToNumber,
-} from '@bellwether/contract/decimals';
+import { MICRO, type Micro, microToNumber, parseMicro, pipsToNumber } from '@bellwether/contract/decimals';
 import { asAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../domain/addresses.ts';
-import {
-  edgeAtBest,
-  expectedProfit,
-  highestWorthwhile,
-  type Sweep,
-  sweep,
-  sweepContracts,
-} from '../domain/book-sweep.ts';
+import { edgeAtBest, expectedProfit, highestWorthwhile, type Sweep } from '../domain/book-sweep.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
 import { inDoubtBefore } from '../domain/orders/lifecycle.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import { allowances } from '../domain/safeguards.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
-import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { AgentFacts, ContextFacts } from '../ports/agent-facts.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Caller, Standing, TradeLedger } from '../ports/stores.ts';
 import type { Spendable, Venues } from '../ports/venue.ts';
-import { type Located, levels, requireMarket } from './markets.ts';
+import { round6, slippageRecord } from './market-figures.ts';
+import { type Located, requireMarket } from './markets.ts';
 import { positionRecords, valued } from './positions.ts';
 import { refusal } from './refusal.ts';
-import { plainMarket, RULES_CHARS, TITLE_CHARS } from './untrusted-market.ts';
+import { type Books, type ShownMarkets, sweepsOf } from './shown-markets.ts';
 import { scopeOf, tradingOf } from './venues.ts';
 
 export interface MarketContextNeeds {
@@ -43,16 +28,13 @@ export interface MarketContextNeeds {
   readonly ledger: TradeLedger;
   readonly venues: Venues;
   readonly facts: AgentFacts;
+  readonly shownMarkets: ShownMarkets;
 }
 
 /** Holds nothing, and nobody has its key: the agent's own caps are all there is to tell. */
 const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
-const DEPTH = 10;
 const SWEEP_DEPTH = 1_000;
-/** Collateral to spend, or shares to sell. */
-const SIZES: readonly Micro[] = [10n * MICRO, 50n * MICRO, 250n * MICRO];
 const OUTCOMES = ['YES', 'NO'] as const;
-const SIDES = ['BUY', 'SELL'] as const;
 
 export interface ContextQuery {
   readonly user?: string;
@@ -61,8 +43,6 @@ export interface ContextQuery {
   readonly side?: 'BUY' | 'SELL';
   readonly size?: number;
 }
-
-type Books = Readonly<Record<'YES' | 'NO', Book>>;
 
 /** @throws Refusal unknown_venue, market_not_found, wallet_not_found */
 export async function marketContext(
@@ -110,23 +90,19 @@ export async function marketContext(
   const warnings = warningsOf(needs, { located, books, facts, standing, account, query, asked });
   const edge = query.myProbability === undefined ? null : edgeOf(market, books, query.myProbability, asked);
   const advice = recommendation(market, books, warnings, edge);
+  const look = needs.shownMarkets.look(located, books);
   return {
-    market: plainMarket(venue.id, market),
-    orderbook: bookSummary(books.YES, books.NO),
+    market: needs.shownMarkets.plain(venue.id, market),
+    orderbook: look.orderbook,
     fees: { rate: microToNumber(market.feeRate), exponent: market.feeExponent },
     account: accountRecord(account),
     positions: positionRecords(facts.positions.map((row) => valued(venue, row, market))),
     warnings,
     safeguards: remaining(standing),
-    slippage: [...sweepsOf(located, books, query.side, SIZES), ...asked].map(slippageRecord),
+    slippage: [...look.slippage(query.side), ...asked.map(slippageRecord)],
     edge,
     ...(advice === null ? {} : { recommendation: advice }),
-    untrustedText: {
-      notice: UNTRUSTED_NOTICE,
-      event: plainText(market.eventTitle, TITLE_CHARS),
-      title: plainText(market.question, TITLE_CHARS),
-      rules: plainText(market.description, RULES_CHARS),
-    },
+    untrustedText: look.untrustedText,
   };
 }
 
@@ -158,26 +134,6 @@ function accountRecord(account: Account | null): MarketContext['account'] {
     available: microToNumber(account.available),
     yesShares: microToNumber(account.free.YES),
     noShares: microToNumber(account.free.NO),
-  };
-}
-
-const side = (book: Book) => ({
-  bids: levels(book.bids.slice(0, DEPTH)),
-  asks: levels(book.asks.slice(0, DEPTH)),
-});
-
-function bookSummary(yes: Book, no: Book): MarketContext['orderbook'] {
-  const bid = yes.bids[0]?.[0];
-  const ask = yes.asks[0]?.[0];
-  const shown = side(yes);
-  return {
-    bestBid: shown.bids[0]?.price ?? null,
-    bestAsk: shown.asks[0]?.price ?? null,
-    spread: bid === undefined || ask === undefined ? null : pipsToNumber(ask - bid),
-    yes: shown,
-    no: side(no),
-    sequence: yes.sequence,
-    timestamp: new Date(yes.changedAt).toISOString(),
   };
 }
 
@@ -234,44 +190,6 @@ function remaining(standing: Standing): MarketContext['safeguards'] {
 
 const ownSizes = ({ size }: ContextQuery): readonly Micro[] =>
   size === undefined ? [] : [parseMicro(size, 'floor')].filter((amount) => amount > 0n);
-
-function sweepsOf(
-  { venue, market }: Located,
-  books: Books,
-  only: 'BUY' | 'SELL' | undefined,
-  sizes: readonly Micro[],
-): Sweep[] {
-  const take = tradingOf(venue) === 'quotes' ? sweepContracts : sweep;
-  return (only === undefined ? SIDES : [only]).flatMap((direction) =>
-    OUTCOMES.flatMap((outcome) =>
-      sizes.map((amount) => take(market, books[outcome], { side: direction, outcome, amount })),
-    ),
-  );
-}
-
-const priceOf = (price: Pips | null): number | null => (price === null ? null : pipsToNumber(price));
-const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
-
-function slippageRecord(swept: Sweep): MarketContext['slippage'][number] {
-  const { side: direction, outcome, amount, best, worst, shares, cost, fee, complete } = swept;
-  const average =
-    shares === 0n
-      ? null
-      : microToNumber(divide(cost * MICRO, shares, direction === 'BUY' ? 'ceil' : 'floor'));
-  return {
-    side: direction,
-    outcome,
-    amount: microToNumber(amount),
-    price: priceOf(best),
-    averagePrice: average,
-    worstPrice: priceOf(worst),
-    priceImpact: average === null || best === null ? null : round6(Math.abs(average - pipsToNumber(best))),
-    filledShares: microToNumber(shares),
-    cost: microToNumber(cost),
-    fee: microToNumber(fee),
-    complete,
-  };
-}
 
 type Edge = NonNullable<MarketContext['edge']>;
 

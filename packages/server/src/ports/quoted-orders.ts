@@ -40,9 +40,20 @@ export interface QuoteRow {
   readonly withdrawn: boolean;
 }
 
+/** What a submit needs to know before it takes the agent's lock. */
+export interface SubmittedQuote {
+  readonly quote: QuoteRow;
+  /** The transaction that was submitted for this quote before. */
+  readonly submitted: ChainOrderRow | null;
+  /** The agent's order with the signature asked for. */
+  readonly twin: string | null;
+}
+
 export interface QuoteStore {
   add(quote: Omit<QuoteRow, 'withdrawn'>): Promise<void>;
   byId(agentId: string, quoteId: string): Promise<QuoteRow | null>;
+  /** @param signature of the transaction handed in; `null` when it has none */
+  toSubmit(agentId: string, quoteId: string, signature: string | null): Promise<SubmittedQuote | null>;
   /** The quotes of any agent's orders. */
   byIds(quoteIds: readonly string[]): Promise<readonly QuoteRow[]>;
   /** Takes the agent's lock, so a submit comes either before it or sees it. `used`: the quote has become an order. */

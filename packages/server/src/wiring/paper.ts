@@ -4,6 +4,7 @@ import { ExchangeLedElsewhere, openExchange, systemClock } from '@bellwether/exc
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { openSandbox } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
+import { AWAITED_SIGNATURES } from '../adapters/postgres/chain-order-store.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { writeEvidence } from '../adapters/postgres/evidence.ts';
 import { createLeaderBoard } from '../adapters/postgres/leader-board.ts';
@@ -86,6 +87,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
             seed: exchange.seed,
             clock: worldClock,
             switches: config.paper.dflow,
+            awaited: AWAITED_SIGNATURES,
             log: note,
           });
           await opened.venue.credit(parts.platformWallet, 0n, PLATFORM_LAMPORTS);

@@ -9,6 +9,7 @@ import { nativeVerifyEd25519 } from '../adapters/system/ed25519.ts';
 import { isBlockedCountry } from '../adapters/venues/dflow/jurisdictions.ts';
 import { createPasskeys } from '../adapters/webauthn/passkeys.ts';
 import { createWebhookSender } from '../adapters/webhooks/sender.ts';
+import { createShownMarkets } from '../app/shown-markets.ts';
 import { createRecommendedSkills } from '../app/skills.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -53,6 +54,7 @@ export function composeNeeds(parts: UseCaseParts) {
       secretOf: (source: string) => config.webhooks.inboundSecrets.get(source) ?? null,
     },
     recommendedSkills: createRecommendedSkills(stores.skills, clock),
+    shownMarkets: createShownMarkets(),
     geography: { header: config.dflow.countryHeader, isBlocked: isBlockedCountry },
     feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
     maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),

@@ -22,7 +22,7 @@ import { type Answering, type AskTogether, asRows } from './grouped-reads.ts';
 import { type LimitsRow, limitColumns, limitFacts } from './limits.ts';
 import { openStatuses } from './open-statuses.ts';
 import type { AgentsRow, OrdersRow } from './rows.generated.ts';
-import { type AsJson, LISTED_JSON_COLUMNS, type ListedOrdersRow } from './rows.ts';
+import { LISTED_JSON_COLUMNS, type ListedJson } from './rows.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; its count covers all of them. */
@@ -48,7 +48,7 @@ export type BriefingRow = Answering &
     readonly positions: PositionJson[] | null;
     readonly has_credentials: boolean;
     readonly groups: OpenOrdersJson[] | null;
-    readonly changed: AsJson<ListedOrdersRow>[] | null;
+    readonly changed: ListedJson[] | null;
     readonly last_change_at: Date | null;
     readonly snapshot: string;
   };
@@ -105,8 +105,9 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
         (array_agg(order_id) filter (where ${doubtful}))[1:${NAMED_ORDERS}::int] as in_doubt,
         count(*) filter (where ${doubtful})::int as in_doubt_count
       from orders where agent_id = q.agent_id and ${open} group by condition_id) m offset 0) g on true
-    left join lateral (select json_agg(c order by c.updated_at desc, c.order_id) as changed
-      from (select ${sql.unsafe(LISTED_JSON_COLUMNS)} from (${changed}) o) c offset 0) c on true`;
+    left join lateral (
+      select json_agg(json_build_array(${sql.unsafe(LISTED_JSON_COLUMNS)}) order by o.updated_at desc, o.order_id) as changed
+      from (${changed}) o offset 0) c on true`;
 }
 
 const afterOf = ({ changedAfter, notIn }: BriefingQuestion): Date | null =>

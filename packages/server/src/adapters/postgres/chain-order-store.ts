@@ -4,13 +4,35 @@
  */
 
 import { transact } from '@bellwether/durable';
-import type { ChainOrderRow, ChainOrderStore } from '../../ports/quoted-orders.ts';
-import type { Sql } from './connection.ts';
+import type { Evidence } from '../../ports/evidence.ts';
+import type { ChainOrderStore } from '../../ports/quoted-orders.ts';
+import { createBatches } from './batches.ts';
+import type { Sql, Tx } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
 import type { ChainOrdersRow, TradedMarketsRow } from './rows.generated.ts';
-import { msOrNull } from './rows.ts';
+import { chainOrderRow } from './rows.ts';
+
+/** A query of the signatures that the desk may still ask a chain for: of orders and charges that have not ended. */
+export const AWAITED_SIGNATURES = `
+  select signature from chain_orders where stage <> 'done'
+  union all select unnest(dead_signatures || signature) from fee_charges where status <> 'landed'`;
+
+/** Orders in one statement or transaction. */
+const BATCH = 64;
+/** A batch does not wait longer for a row that others lock: its orders then go on one by one. */
+const LOCK_TIMEOUT = '250ms';
 
 export function createChainOrderStore(sql: Sql): ChainOrderStore {
+  const begin = createBatches<Begin, boolean>({
+    run: (begins) => beginAll(sql, begins),
+    keyOf: ({ orderId }) => orderId,
+    maxItems: BATCH,
+  });
+  const advance = createBatches<Move, boolean>({
+    run: (moves) => transact(sql, (tx) => advanceAll(tx, moves)),
+    keyOf: ({ seen }) => seen.orderId,
+    maxItems: BATCH,
+  });
   return {
     async byIds(orderIds) {
       const rows = await sql<
@@ -36,10 +58,8 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
     },
 
     async beginSend(orderIds, at, dueAt) {
-      const rows = await sql<Pick<ChainOrdersRow, 'order_id'>[]>`
-        update chain_orders set attempts = attempts + 1, sent_at = ${new Date(at)}, due_at = ${new Date(dueAt)}
-        where order_id = any(${[...orderIds]}::text[]) and stage = 'sending' returning order_id`;
-      return new Set(rows.map((row) => row.order_id));
+      const begun = await Promise.all(orderIds.map((orderId) => begin({ orderId, at, dueAt })));
+      return new Set(orderIds.filter((_, nth) => begun[nth]));
     },
 
     async postpone(orders) {
@@ -54,26 +74,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
         where c.order_id = t.order_id and c.stage <> 'done'`;
     },
 
-    advance: ({ seen, evidence, to, dueAt, at }) =>
-      transact(sql, async (tx) => {
-        const [row] = await tx<Pick<ChainOrdersRow, 'stage' | 'attempts' | 'fills'>[]>`
-          select stage, attempts, fills from chain_orders where order_id = ${seen.orderId} for update`;
-        const isUnmoved =
-          row !== undefined &&
-          row.stage === seen.stage &&
-          row.fills.length === seen.fills.length &&
-          // A transaction that was unsent when the caller read the row may have been sent since.
-          (seen.attempts > 0 || row.attempts === 0);
-        if (!isUnmoved) return false;
-        await Promise.all([
-          ...writeEvidence(tx, evidence),
-          tx`update chain_orders set stage = ${to.stage}, fills = ${[...to.fills]}::text[],
-              reverts = ${tx.json(to.reverts.map((revert) => ({ ...revert })))}, due_at = ${new Date(dueAt)},
-              landed_at = case when ${to.stage} = 'landed' then coalesce(landed_at, ${new Date(at)}) else landed_at end
-            where order_id = ${seen.orderId}`,
-        ]);
-        return true;
-      }) as Promise<boolean>,
+    advance,
 
     async unresolved(venue, limit) {
       const rows = await sql<Pick<TradedMarketsRow, 'condition_id'>[]>`
@@ -98,15 +99,81 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
   };
 }
 
-const chainOrderRow = (row: ChainOrdersRow): ChainOrderRow => ({
-  orderId: row.order_id,
-  agentId: row.agent_id,
-  signature: row.signature,
-  wire: row.wire,
-  stage: row.stage,
-  attempts: row.attempts,
-  sentAt: msOrNull(row.sent_at),
-  landedAt: msOrNull(row.landed_at),
-  fills: row.fills,
-  reverts: row.reverts,
-});
+interface Begin {
+  readonly orderId: string;
+  readonly at: number;
+  readonly dueAt: number;
+}
+
+/** @returns for each whether it may be sent. A row that is being changed may not: its next turn comes when it is due. */
+async function beginAll(sql: Sql, begins: readonly Begin[]): Promise<boolean[]> {
+  const batch = begins.map(({ orderId, at, dueAt }) => ({
+    order_id: orderId,
+    at: new Date(at).toISOString(),
+    due_at: new Date(dueAt).toISOString(),
+  }));
+  const rows = await sql<Pick<ChainOrdersRow, 'order_id'>[]>`
+    update chain_orders c set attempts = c.attempts + 1, sent_at = t.at, due_at = t.due_at
+    from (
+      select o.order_id, t.at, t.due_at
+      from jsonb_to_recordset(${sql.json(batch)}) as t(order_id text, at timestamptz, due_at timestamptz)
+      cross join lateral (select order_id from chain_orders
+        where order_id = t.order_id and stage = 'sending' for update skip locked) o
+    ) t
+    where c.order_id = t.order_id returning c.order_id`;
+  const begun = new Set(rows.map((row) => row.order_id));
+  return begins.map(({ orderId }) => begun.has(orderId));
+}
+
+type Move = Parameters<ChainOrderStore['advance']>[0];
+
+/** @returns for each whether its row was still as the caller had read it */
+async function advanceAll(tx: Tx, moves: readonly Move[]): Promise<boolean[]> {
+  if (moves.length > 1) tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`).execute();
+  const rows = await tx<Pick<ChainOrdersRow, 'order_id' | 'stage' | 'attempts' | 'fills'>[]>`
+    select order_id, stage, attempts, fills from chain_orders
+    where order_id = any(${moves.map(({ seen }) => seen.orderId)}::text[]) order by order_id for update`;
+  const rowOf = new Map(rows.map((row) => [row.order_id, row]));
+  const isUnmoved = ({ seen }: Move): boolean => {
+    const row = rowOf.get(seen.orderId);
+    return (
+      row !== undefined &&
+      row.stage === seen.stage &&
+      row.fills.length === seen.fills.length &&
+      // A transaction that was unsent when the caller read the row may have been sent since.
+      (seen.attempts > 0 || row.attempts === 0)
+    );
+  };
+  const done = moves.map(isUnmoved);
+  const moved = moves.filter((_, nth) => done[nth]);
+  if (moved.length > 0) await Promise.all([...writeEvidence(tx, togetherOf(moved)), writeMoves(tx, moved)]);
+  return done;
+}
+
+/** Of several orders, in their order. */
+function togetherOf(moves: readonly Move[]): Evidence {
+  const all = moves.map(({ evidence }) => evidence);
+  return {
+    outcomes: all.flatMap(({ outcomes }) => outcomes),
+    fills: all.flatMap(({ fills }) => fills),
+    markets: all.flatMap(({ markets }) => markets),
+    resolutions: all.flatMap(({ resolutions }) => resolutions),
+    deposits: all.flatMap(({ deposits }) => deposits),
+  };
+}
+
+function writeMoves(tx: Tx, moves: readonly Move[]): PromiseLike<unknown> {
+  const batch = moves.map(({ seen, to, dueAt, at }) => ({
+    order_id: seen.orderId,
+    stage: to.stage,
+    fills: to.fills,
+    reverts: to.reverts,
+    due_at: new Date(dueAt).toISOString(),
+    at: new Date(at).toISOString(),
+  }));
+  return tx`update chain_orders c set stage = t.stage, fills = t.fills, reverts = t.reverts, due_at = t.due_at,
+      landed_at = case when t.stage = 'landed' then coalesce(c.landed_at, t.at) else c.landed_at end
+    from jsonb_to_recordset(${tx.json(batch)})
+      as t(order_id text, stage text, fills text[], reverts jsonb, due_at timestamptz, at timestamptz)
+    where c.order_id = t.order_id`;
+}

@@ -13,8 +13,8 @@ import { databaseFault } from './database-faults.ts';
 
 /** Bounds how much one statement reads, and how many wait for the slowest of their group. */
 const MOST_IN_GROUP = 64;
-/** Statements of one kind at a time: while one is read, the next group gathers. */
-const MOST_UNDER_WAY = 3;
+/** Statements of one kind at a time: while one is read the next waits at the server, and a third group gathers. */
+const MOST_UNDER_WAY = 2;
 /** Questions of one kind that wait; more are refused. Far more than requests that the service admits at a time. */
 const MOST_WAITING = 5_000;
 

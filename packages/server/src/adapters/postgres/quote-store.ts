@@ -3,8 +3,11 @@
 import { transact } from '@bellwether/durable';
 import type { QuoteRow, QuoteStore } from '../../ports/quoted-orders.ts';
 import type { Sql } from './connection.ts';
-import type { QuotesRow } from './rows.generated.ts';
-import { type ColumnValues, ms, msOrNull } from './rows.ts';
+import type { ChainOrdersRow, QuotesRow } from './rows.generated.ts';
+import { type ColumnValues, chainOrderRow, ms, msOrNull } from './rows.ts';
+
+/** The columns of a left join without a row. */
+type NoChainOrder = { readonly [Name in Exclude<keyof ChainOrdersRow, 'agent_id'>]: null };
 
 export function createQuoteStore(sql: Sql): QuoteStore {
   return {
@@ -17,6 +20,22 @@ export function createQuoteStore(sql: Sql): QuoteStore {
         QuotesRow[]
       >`select * from quotes where quote_id = ${quoteId} and agent_id = ${agentId}`;
       return row === undefined ? null : quoteRow(row);
+    },
+
+    async toSubmit(agentId, quoteId, signature) {
+      const [row] = await sql<
+        (QuotesRow & (ChainOrdersRow | NoChainOrder) & { readonly twin: string | null })[]
+      >`
+        select c.*, q.*,
+          (select order_id from chain_orders t where t.signature = ${signature}::text and t.agent_id = ${agentId}) as twin
+        from quotes q left join chain_orders c on c.order_id = q.quote_id
+        where q.quote_id = ${quoteId} and q.agent_id = ${agentId}`;
+      if (row === undefined) return null;
+      return {
+        quote: quoteRow(row),
+        submitted: row.order_id === null ? null : chainOrderRow(row),
+        twin: row.twin,
+      };
     },
 
     async byIds(quoteIds) {

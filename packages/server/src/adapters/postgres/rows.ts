@@ -1,4 +1,5 @@
 /** Converts table rows to the stores' records. */
+import type { ChainOrderRow } from '../../ports/quoted-orders.ts';
 import type {
   CredentialRow,
   KeyRow,
@@ -7,7 +8,7 @@ import type {
   QuotedOrderRow,
   SignedOrderRow,
 } from '../../ports/stores.ts';
-import type { ApiKeysRow, CredentialsRow, OrdersRow } from './rows.generated.ts';
+import type { ApiKeysRow, ChainOrdersRow, CredentialsRow, OrdersRow } from './rows.generated.ts';
 
 export const ms = (value: Date): number => value.getTime();
 export const msOrNull = (value: Date | null): number | null => (value === null ? null : value.getTime());
@@ -140,10 +141,12 @@ const LISTED: Readonly<Record<keyof ListedOrdersRow, 'money' | 'plain'>> = {
 export const LISTED_COLUMNS = Object.keys(LISTED)
   .map((name) => `o.${name}`)
   .join(', ');
-/** The same for rows that become JSON, whose numbers cannot hold 64 bits. */
+/** The same for lists in JSON, whose numbers cannot hold 64 bits. Names would be half of such a list. */
 export const LISTED_JSON_COLUMNS = Object.entries(LISTED)
   .map(([name, kind]) => (kind === 'money' ? `o.${name}::text` : `o.${name}`))
   .join(', ');
+export type ListedJson = readonly unknown[];
+const LISTED_NAMES = Object.keys(LISTED);
 
 const listedColumns = (row: ListedOrdersRow) => ({
   orderId: row.order_id,
@@ -193,9 +196,13 @@ export type AsJson<T> = {
       : T[K];
 };
 
-/** From a row of {@link LISTED_JSON_COLUMNS}. */
-export const listedOrderFromJson = (row: AsJson<ListedOrdersRow>): ListedOrder =>
-  listedOrder({
+const named = (values: ListedJson): AsJson<ListedOrdersRow> =>
+  Object.fromEntries(LISTED_NAMES.map((name, at) => [name, values[at]])) as AsJson<ListedOrdersRow>;
+
+/** From a list of {@link LISTED_JSON_COLUMNS}. */
+export function listedOrderFromJson(values: ListedJson): ListedOrder {
+  const row = named(values);
+  return listedOrder({
     ...row,
     user_id: BigInt(row.user_id),
     shares: BigInt(row.shares),
@@ -208,3 +215,17 @@ export const listedOrderFromJson = (row: AsJson<ListedOrdersRow>): ListedOrder =
     created_at: new Date(row.created_at),
     updated_at: new Date(row.updated_at),
   });
+}
+
+export const chainOrderRow = (row: ChainOrdersRow): ChainOrderRow => ({
+  orderId: row.order_id,
+  agentId: row.agent_id,
+  signature: row.signature,
+  wire: row.wire,
+  stage: row.stage,
+  attempts: row.attempts,
+  sentAt: msOrNull(row.sent_at),
+  landedAt: msOrNull(row.landed_at),
+  fills: row.fills,
+  reverts: row.reverts,
+});

@@ -1,5 +1,6 @@
 /** Market reads from the embedded exchange's memory. */
 import type { Catalogue, MarketView, PaperExchange } from '@bellwether/exchange';
+import type { Book } from '../../../domain/market.ts';
 import type { MarketData } from '../../../ports/venue.ts';
 import { MarketPages } from './market-pages.ts';
 
@@ -8,6 +9,7 @@ type ConditionId = MarketView['conditionId'];
 export function createPaperMarketData(exchange: PaperExchange): MarketData {
   const pages = new MarketPages(exchange);
   const listing = listingOf(exchange);
+  const books = new WeakMap<MarketView, Map<string, Book | null>>();
   return {
     announcesResolutions: true,
     canBeId: () => true,
@@ -34,7 +36,18 @@ export function createPaperMarketData(exchange: PaperExchange): MarketData {
     },
     search: (search) => pages.find(search),
     async book(conditionId, outcome, depth) {
-      return exchange.book(conditionId, outcome, depth) ?? null;
+      const market = exchange.market(conditionId);
+      if (market === undefined) return exchange.book(conditionId, outcome, depth) ?? null;
+      // A change of the book gives the market another view.
+      const kept = books.get(market) ?? new Map<string, Book | null>();
+      books.set(market, kept);
+      const key = `${outcome} ${depth}`;
+      let book = kept.get(key);
+      if (book === undefined) {
+        book = exchange.book(conditionId, outcome, depth) ?? null;
+        kept.set(key, book);
+      }
+      return book;
     },
   };
 }

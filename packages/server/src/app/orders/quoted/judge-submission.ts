@@ -5,7 +5,7 @@ import { parseTransactionBytes, transactionId, type VerifyEd25519 } from '@bellw
 import type { Denial } from '../../../domain/denial.ts';
 import { averagePrice, legsOf } from '../../../domain/orders/quoted-amounts.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { ChainOrderStore, NewChainOrder, QuoteRow } from '../../../ports/quoted-orders.ts';
+import type { NewChainOrder, QuoteRow } from '../../../ports/quoted-orders.ts';
 import type { Caller, NewQuotedOrder, TradeScope } from '../../../ports/stores.ts';
 import type { VenueWith } from '../../../ports/venue.ts';
 import { Refusal, refusal } from '../../refusal.ts';
@@ -19,7 +19,6 @@ const TAKEN_UP_AFTER_MS = 3_000;
 
 export interface JudgeSubmissionNeeds {
   readonly clock: Clock;
-  readonly chainOrders: Pick<ChainOrderStore, 'orderIdOf'>;
   readonly signatures: { readonly verifyEd25519?: VerifyEd25519 };
 }
 
@@ -29,6 +28,8 @@ export interface Submission {
   readonly requestId: string;
   readonly venue: VenueWith<'quotes'>;
   readonly quote: QuoteRow;
+  /** The agent's order that has this transaction already. */
+  readonly twin: string | null;
 }
 
 /** A transaction that is the quoted one, signed, and as far as the chain can tell harmless. */
@@ -40,7 +41,7 @@ export interface SoundSubmission {
 /** The quote, the fields sent along, the transaction itself, what the chain says of it. @throws Refusal */
 export async function judgeSubmission(
   needs: JudgeSubmissionNeeds,
-  { caller, request, venue, quote: quoted }: Submission,
+  { request, venue, quote: quoted, twin }: Submission,
 ): Promise<SoundSubmission> {
   const quote = await requireUsable(needs, venue, quoted);
   requireSameFields(request, quote);
@@ -49,7 +50,6 @@ export async function judgeSubmission(
   await requireHarmless(venue, wire, quote);
   const signature = transactionId(signed);
   const dueAt = needs.clock.now() + TAKEN_UP_AFTER_MS;
-  const twin = await needs.chainOrders.orderIdOf(caller.agentId, signature);
   // The same submission at the same time is no twin: the look under the lock finds it.
   if (twin !== null && twin !== quote.quoteId) throw alreadyUsed(twin);
   return { quote, transaction: { orderId: quote.quoteId, signature, wire, dueAt } };

@@ -4,12 +4,14 @@
  */
 import { formatMicro } from '@bellwether/contract/decimals';
 import {
+  ED25519_SIGNATURE_BYTES,
   equalBytes,
   MalformedTransaction,
   parseTransaction,
   parseTransactionBytes,
   type SolanaTransaction,
   signatureFaults,
+  toBase58,
   type VerifyEd25519,
 } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
@@ -29,6 +31,14 @@ export function bytesOf(text: string): Uint8Array | null {
   } catch {
     return null;
   }
+}
+
+/** The id of a transaction, read without judging the rest of it; `null` when there cannot be one. */
+export function signatureIn(text: string): string | null {
+  const bytes = bytesOf(text);
+  // One byte counts the signatures; the first is the id.
+  const first = bytes?.subarray(1, 1 + ED25519_SIGNATURE_BYTES);
+  return first?.length === ED25519_SIGNATURE_BYTES ? toBase58(first) : null;
 }
 
 /** @throws Refusal transaction_malformed … transaction_signature_invalid, in the documented order */

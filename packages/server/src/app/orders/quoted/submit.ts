@@ -37,16 +37,16 @@ import {
   type Submission,
 } from './judge-submission.ts';
 import { reject } from './outcomes.ts';
-import { bytesOf } from './signed-transaction.ts';
+import { bytesOf, signatureIn } from './signed-transaction.ts';
 
 /** When the follower first looks whether it has landed. */
 const FIRST_LOOK_MS = 600;
 
 export interface SubmitNeeds extends PlaceOrderNeeds, JudgeSubmissionNeeds, NoteRefusalNeeds {
   readonly venues: Venues;
-  readonly quotes: Pick<QuoteStore, 'byId'>;
+  readonly quotes: Pick<QuoteStore, 'toSubmit'>;
   readonly orders: Pick<OrderStore, 'byId' | 'settle'>;
-  readonly chainOrders: Pick<ChainOrderStore, 'byIds' | 'orderIdOf' | 'beginSend' | 'advance'>;
+  readonly chainOrders: Pick<ChainOrderStore, 'byIds' | 'beginSend' | 'advance'>;
 }
 
 export interface SubmitCall {
@@ -58,25 +58,28 @@ export interface SubmitCall {
 
 export async function submit(needs: SubmitNeeds, call: SubmitCall): Promise<SubmitResponse> {
   const { caller, request, requestId } = call;
-  const quote = await needs.quotes.byId(caller.agentId, request.quoteId);
+  const signature = signatureIn(request.signedTransaction);
+  const found = await needs.quotes.toSubmit(caller.agentId, request.quoteId, signature);
   // Nothing is said of other agents' quotes.
-  if (quote === null) throw refusal('quote_not_found', undefined, { path: 'quoteId' });
-  const submission = { caller, request, requestId, quote, venue: quotingVenue(needs) };
+  if (found === null) throw refusal('quote_not_found', undefined, { path: 'quoteId' });
+  const { quote, submitted, twin } = found;
+  const submission = { caller, request, requestId, quote, twin, venue: quotingVenue(needs) };
   return notingRefusals(
     (refused) => noteSubmitRefusal(needs, { quote, request, requestId }, refused),
-    () => placeOrder(needs, call, placementOf(needs, submission)),
+    () => placeOrder(needs, call, placementOf(needs, submission, submitted)),
   );
 }
 
+/** @param submitted what was submitted for the quote before, as it was read with the quote */
 function placementOf(
   needs: SubmitNeeds,
   submission: Submission,
+  submitted: ChainOrderRow | null,
 ): Placement<SoundSubmission, NewQuotedOrder, SubmitResponse> {
   const { quoteId } = submission.quote;
-  const look = () => replayOf(needs, submission);
   return {
     looks: 'first',
-    look,
+    look: () => replayOf(needs, submission, submitted),
     judgeRequest: () => judgeSubmission(needs, submission),
     question: ({ quote }) => ({
       venue: submission.venue.id,
@@ -92,7 +95,8 @@ function placementOf(
       existing === null
         ? null
         : async () => {
-            const replayed = await look();
+            const [now] = await needs.chainOrders.byIds([quoteId]);
+            const replayed = await replayOf(needs, submission, now ?? null);
             if (replayed === null) throw alreadyUsed(quoteId);
             return replayed;
           },
@@ -110,9 +114,9 @@ function placementOf(
 async function replayOf(
   needs: SubmitNeeds,
   { caller, request, quote: { quoteId } }: Submission,
+  chain: ChainOrderRow | null,
 ): Promise<SubmitResponse | null> {
-  const [chain] = await needs.chainOrders.byIds([quoteId]);
-  if (chain === undefined) return null;
+  if (chain === null) return null;
   const bytes = bytesOf(request.signedTransaction);
   if (bytes === null || !equalBytes(bytes, chain.wire)) throw alreadyUsed(quoteId);
   const row = await needs.orders.byId(caller.agentId, quoteId);
