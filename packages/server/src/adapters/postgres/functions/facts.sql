@@ -1,25 +1,17 @@
--- What changes of an order, as the payload of a fact about it. The rest is in its row: see webhook_events.
-create or replace function order_payload(o orders) returns jsonb language sql stable as $$
-  select jsonb_build_object('status', o.status, 'filledSize', o.filled::text, 'filledAmount', o.cost::text,
-    'feePaid', o.fees::text, 'errorCode', o.error_code)
+-- What changes of an order, as the payload of a fact about it. The rest is in its row: see webhook_events. The statement
+-- that records orders logs them itself.
+create or replace function order_change(status text, filled bigint, cost bigint, fees bigint, error_code text)
+returns jsonb language sql stable as $$
+  select jsonb_build_object('status', status, 'filledSize', filled::text, 'filledAmount', cost::text,
+    'feePaid', fees::text, 'errorCode', error_code)
 $$;
-
--- Logs every order that is recorded, whichever statement records it.
-create or replace function log_new_orders() returns trigger language plpgsql as $$
-begin
-  insert into facts (agent_id, kind, subject, at, payload)
-  select o.agent_id, 'order', o.order_id, o.updated_at, order_payload(o) from added o;
-  return null;
-end
-$$;
-create or replace trigger orders_log_new after insert on orders
-  referencing new table as added for each statement execute function log_new_orders();
 
 -- Logs every order that evidence moves. A change of owner is no change of the order.
 create or replace function log_changed_orders() returns trigger language plpgsql as $$
 begin
   insert into facts (agent_id, kind, subject, at, payload)
-  select o.agent_id, 'order', o.order_id, o.updated_at, order_payload(o)
+  select o.agent_id, 'order', o.order_id, o.updated_at,
+    order_change(o.status, o.filled, o.cost, o.fees, o.error_code)
   from changed o join formerly f using (order_id)
   where (o.status, o.filled, o.error_code, o.updated_at) is distinct from (f.status, f.filled, f.error_code, f.updated_at);
   return null;
