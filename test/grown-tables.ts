@@ -52,12 +52,10 @@ const OWNERS = new Set(
 const PAST: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   orders: { status: `'filled'` },
   positions: {
-    condition_id: `condition_id || n`,
     size: '0',
     cost: '0',
     closed_at: `updated_at - n * interval '1 minute'`,
   },
-  webhook_deliveries: { state: `'delivered'` },
 };
 /** Rows that an agent has only while they wait. */
 const PENDING = new Set(['budget_returns']);
@@ -92,7 +90,8 @@ export async function growTables(admin: Sql, least: number): Promise<ReadonlySet
         growth,
         copies,
         (column) =>
-          PAST[name]?.[column.name] ?? (own.includes(column) || isTime(column) ? other(column) : column.name),
+          PAST[name]?.[column.name] ??
+          (own.includes(column) || isTime(column) || isOfToken(name, column) ? other(column) : column.name),
       );
     await admin`drop table source`;
     const [row] = await admin.unsafe(`select count(*)::int as count from ${name}`);
@@ -101,6 +100,9 @@ export async function growTables(admin: Sql, least: number): Promise<ReadonlySet
   return grown;
 }
 
+/** A wallet's other positions are in other markets. */
+const isOfToken = (table: string, { name }: Column): boolean =>
+  table === 'positions' && name === 'condition_id';
 const isTime = ({ type }: Column): boolean => type === 'timestamp with time zone';
 
 interface Growth {

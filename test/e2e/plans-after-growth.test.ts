@@ -23,8 +23,8 @@ const BLOCKS_PER_ROW = 12;
 /** What a statement may read in vain: keys that do not exist, dead rows before a vacuum, a cursor's latest facts. */
 const SPARE_BLOCKS = 150;
 const SPARE_ROWS = 500;
-/** The server tells of rows that an idle session wrote after ten seconds. */
-const STATISTICS_WITHIN_MS = 15_000;
+/** The server tells of rows that an idle session wrote after ten seconds; a busy machine takes longer. */
+const STATISTICS_WITHIN_MS = 60_000;
 
 interface Stage {
   readonly service: TestService;

@@ -23,9 +23,10 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
-import { decodeEvents, encodeCommand, type JournalCommand } from './journal/command-codec.ts';
+import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
+import { decodeOrderEvents } from './journal/order-event-codec.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
@@ -73,6 +74,8 @@ export interface ExchangeOptions {
   readonly autoStep?: boolean;
   readonly snapshotEveryCommands?: number;
   readonly snapshotEveryMs?: number;
+  /** False: the journal is kept from its beginning, which no recovery needs. */
+  readonly prunesJournal?: boolean;
   /** How long to wait for a lead that another session holds; a crashed session's lock may remain for a moment. */
   readonly leadWaitMs?: number;
   readonly log?: (message: string, details?: unknown) => void;
@@ -273,8 +276,10 @@ export class JournalledExchange implements PaperExchange {
       const rows = await this.#sql`select account, events from exchange_orders where order_id = ${orderId}`;
       if (this.#openTerm() !== term) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
       const [row] = rows;
-      if (row !== undefined)
-        return { orderId, account: row.account as AccountId, events: decodeEvents(row.events as string) };
+      if (row !== undefined) {
+        const account = row.account as AccountId;
+        return { orderId, account, events: decodeOrderEvents(row.events as string, { orderId, account }) };
+      }
       if (!term.orderIds.isInFlight(orderId)) return undefined;
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Runs an exchange under load for a test that kills it: prints the id of every order that was acknowledged. The
- * argument is the database's URL.
+ * arguments: the database's URL, and whether the journal is pruned.
  */
 import { openPool } from '@bellwether/durable';
 import { type NewOrder, openExchange } from '../src/index.ts';
@@ -9,7 +9,8 @@ const ACCOUNT = '0x00000000000000000000000000000000000a11ce';
 const IN_FLIGHT = 32;
 
 const sql = openPool(process.argv[2]!, { max: 2 });
-const exchange = await openExchange({ sql, seed: 'test', snapshotEveryCommands: 700 });
+const prunesJournal = process.argv[3] === 'true';
+const exchange = await openExchange({ sql, seed: 'test', snapshotEveryCommands: 700, prunesJournal });
 await exchange.execute({ kind: 'deposit', account: ACCOUNT, amount: 1_000_000_000_000n });
 const market = [...exchange.markets()].find((one) => one.endDate > Date.now() + 86_400_000)!;
 let next = 0;

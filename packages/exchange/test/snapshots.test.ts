@@ -23,7 +23,7 @@ async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
 
 test('a snapshot is the state after its command, although commands went on', async () => {
   const { sql, clock, open } = await stage();
-  const exchange = await open({ snapshotEveryCommands: 10 });
+  const exchange = await open({ snapshotEveryCommands: 10, prunesJournal: false });
   for (let i = 0; (await kept(sql)).length < 2; i += 1) {
     expect(i).toBeLessThan(500);
     clock.time += 1_000;
@@ -89,5 +89,34 @@ test('a thread needs no command of the journal that a kept snapshot includes', a
   await someTrading(again, clock, 10);
   await until(async () => (await kept(sql)).length === 2);
   expect(logged).toEqual([]);
+  await again.close();
+});
+
+test('the journal keeps what follows the oldest kept snapshot, and nothing before it', async () => {
+  const { sql, clock, open } = await stage();
+  const exchange = await open({ snapshotEveryCommands: 10 });
+  await someTrading(exchange, clock, 5);
+  const journal = async () => {
+    const rows = await sql`
+      select min(seq)::int as first, max(seq)::int as last, count(*)::int as count from exchange_journal`;
+    return rows[0]!;
+  };
+  await until(async () => (await kept(sql)).length === 1);
+  // One snapshot may be damaged: alone it does not replace the journal.
+  expect((await journal()).first).toBe(1);
+  await until(async () => {
+    await deposit(exchange);
+    return (await journal()).first > 10;
+  });
+  const hash = exchange.stateHash();
+  await exchange.close();
+  const [oldest, newest] = await kept(sql);
+  const first = oldest!.seq;
+  const last = newest!.seq;
+  expect(await journal()).toEqual({ first, last, count: last - first + 1 });
+  // The oldest one alone still leads to the same state.
+  await sql`delete from exchange_snapshots where seq = ${last}::bigint`;
+  const again = await open();
+  expect(again.stateHash()).toBe(hash);
   await again.close();
 });

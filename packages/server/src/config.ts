@@ -173,6 +173,13 @@ export const ENVIRONMENT = Type.Object({
     default: 7,
     description: 'How long the log of facts is kept. An older cursor of a briefing is used as a time only.',
   }),
+  PRICE_DETAIL_DAYS: Type.Integer({
+    minimum: 1,
+    maximum: 3_650,
+    default: 31,
+    description:
+      'How long every recorded price is kept; of older ones the last price of each hour stays, for price histories.',
+  }),
   SIMULATION_BALANCE: Type.Number({ minimum: 0, maximum: 1e9, default: 10_000 }),
 });
 
@@ -207,6 +214,7 @@ export interface Config {
   readonly chainId: number;
   readonly rateLimits: RateLimits | null;
   readonly factsRetentionMs: number;
+  readonly priceDetailMs: number;
   /** The venue of requests that name none. */
   readonly defaultVenue: string;
   readonly exchange: {
@@ -401,6 +409,7 @@ function assemble(env: Environment): Config {
     chainId: env.CHAIN_ID,
     rateLimits: env.RATE_LIMITS === 'off' ? null : rateLimits(env),
     factsRetentionMs: env.FACTS_RETENTION_DAYS * DAY_MS,
+    priceDetailMs: env.PRICE_DETAIL_DAYS * DAY_MS,
     defaultVenue: env.DEFAULT_VENUE ?? env.VENUE_A_NAME,
     exchange: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
     dflow: {

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { EngineEvent, NewOrder, Outcome, Side, TimeInForce } from '../engine/types.ts';
-import {
-  decodeCommand,
-  decodeEvents,
-  encodeCommand,
-  encodeEvent,
-  type JournalCommand,
-} from './command-codec.ts';
+import type { NewOrder, Outcome, Side, TimeInForce } from '../engine/types.ts';
+import { decodeCommand, encodeCommand, type JournalCommand } from './command-codec.ts';
 
 const ref = { orderId: '0x01', account: '0x02', conditionId: '0x03' };
 const sides = { outcome: 'NO', side: 'SELL' } as const;
@@ -39,29 +33,6 @@ test.each<JournalCommand>([
   { kind: 'redeem', account: '0x02', conditionId: '0x03' },
 ])('a command survives the journal: $kind', (command) => {
   expect(decodeCommand(encodeCommand(command))).toEqual(command);
-});
-
-test('events survive, one per line', () => {
-  const events: EngineEvent[] = [
-    { kind: 'order_accepted', ...ref },
-    { kind: 'order_rejected', ...ref, reason: 'insufficient_balance', needed: 2n, available: 1n },
-    {
-      kind: 'fill',
-      ...ref,
-      ...sides,
-      matchId: 7,
-      matchKind: 'MERGE',
-      liquidity: 'maker',
-      price: 10,
-      size: 3n,
-      cost: 2n,
-      fee: 0n,
-    },
-    { kind: 'order_done', ...ref, reason: 'killed', filled: 3n, remaining: 4n, cost: 2n, fees: 1n },
-    { kind: 'redeemed', account: '0x02', conditionId: '0x03', yes: 1n, no: 2n, payout: 1n },
-    { kind: 'market_resolved', conditionId: '0x03', payout: 'YES' },
-  ];
-  expect(decodeEvents(events.map(encodeEvent).join('\n'))).toEqual(events);
 });
 
 /** As earlier releases wrote and read commands: with a callback for every part. */

@@ -1,5 +1,4 @@
-/** Converts commands and events to JSON texts and back. Amounts are decimal strings, recognised by the field's name. */
-import type { EngineEvent } from '../engine/types.ts';
+/** Converts commands to JSON texts and back. Amounts are decimal strings, recognised by the field's name. */
 import type { PublicCommand } from '../world/types.ts';
 
 /**
@@ -54,33 +53,3 @@ type Read =
   | { readonly kind: Exclude<JournalCommand['kind'], 'place'>; amount?: string | bigint };
 
 const text = (amount: bigint): string => amount.toString();
-
-/** The fields of events that are amounts. */
-const AMOUNTS: ReadonlySet<string> = new Set([
-  'size',
-  'cost',
-  'fee',
-  'fees',
-  'filled',
-  'remaining',
-  'needed',
-  'available',
-  'yes',
-  'no',
-  'payout',
-]);
-/** `payout` is an amount when redeemed and a word when resolved. */
-const DIGITS = /^\d+$/;
-
-const write = (value: unknown): string =>
-  JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? part.toString() : part));
-
-const read = (text: string): unknown =>
-  JSON.parse(text, (name, part: unknown) =>
-    typeof part === 'string' && AMOUNTS.has(name) && DIGITS.test(part) ? BigInt(part) : part,
-  );
-
-export const encodeEvent = (event: EngineEvent): string => write(event);
-/** One event per line. */
-export const decodeEvents = (lines: string): EngineEvent[] =>
-  lines.split('\n').map((line) => read(line) as EngineEvent);

@@ -1,7 +1,7 @@
 /** Rows that one batch adds to exchange_orders: the events of all orders except the house's, grouped by order. */
 import type { AccountId, EngineEvent, OrderId } from '../engine/types.ts';
 import { isHouse } from '../world/house.ts';
-import { encodeEvent } from './command-codec.ts';
+import { encodeOrderEvent } from './order-event-codec.ts';
 
 export interface OrderAddition {
   readonly orderId: OrderId;
@@ -33,7 +33,7 @@ export function gatherOrders(
         addition = { orderId, account, seq, isNew, lines: [] };
         additions.set(orderId, addition);
       }
-      addition.lines.push(encodeEvent(event));
+      addition.lines.push(encodeOrderEvent(event));
     }
   }
   return [...additions.values()];

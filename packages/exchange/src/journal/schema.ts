@@ -1,12 +1,14 @@
 /**
  * The exchange's tables. Idempotent: the migration may run it at every start.
  *
- * - exchange_journal: every command in order, one writer; `command` is the JSON of command-codec.ts.
+ * - exchange_journal: the commands since the oldest kept snapshot, in order, one writer; `command` is the JSON of
+ *   command-codec.ts.
  * - exchange_snapshots: the state after a command, deflated; the last two are kept.
- * - exchange_orders: the events of every order except the house's, one JSON event per line. Its primary key keeps order
- *   ids unique permanently.
+ * - exchange_orders: the events of every order except the house's, one per line (order-event-codec.ts). Its primary key
+ *   keeps order ids unique permanently.
  * - exchange_prices: mid prices of YES tokens, in pips, for price histories.
- * - exchange_tokens: the YES token of each NO token, for the price histories of archived markets.
+ * - exchange_tokens: the YES token of each NO token, for the price histories of archived markets; the prices of before
+ *   `thinned_ms` are thinned out.
  */
 import { type Sql, TERM_SCHEMA } from '@bellwether/durable';
 
@@ -28,7 +30,7 @@ create table if not exists exchange_orders (
   seq bigint not null,
   events text not null
 ) with (fillfactor = 70);
-create index if not exists exchange_orders_seq on exchange_orders (seq);
+drop index if exists exchange_orders_seq;
 create table if not exists exchange_prices (
   token_id text not null,
   at_ms bigint not null,
@@ -39,6 +41,7 @@ create table if not exists exchange_tokens (
   no_token_id text primary key,
   yes_token_id text not null
 );
+alter table exchange_tokens add column if not exists thinned_ms bigint not null default 0;
 `;
 
 export async function migrateExchange(database: Sql): Promise<void> {

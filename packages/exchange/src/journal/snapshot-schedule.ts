@@ -1,5 +1,6 @@
 /** When snapshots are written: by a thread while commands go on, and by this thread at the close. */
 import type { Sql } from '@bellwether/durable';
+import { pruneJournal } from './pruning.ts';
 import { type SnapshotThread, startSnapshotThread } from './snapshot-thread.ts';
 import { type Snapshot, writeSnapshot } from './snapshots.ts';
 
@@ -12,6 +13,7 @@ export interface SnapshotOptions {
   readonly sql: Sql;
   readonly snapshotEveryCommands?: number;
   readonly snapshotEveryMs?: number;
+  readonly prunesJournal?: boolean;
   readonly log: (message: string, details?: unknown) => void;
 }
 
@@ -49,6 +51,8 @@ export class SnapshotSchedule {
         return this.#thread.written;
       })
       .catch((error: unknown) => this.#failed(error))
+      // Also then: a thread that was ended may have written its snapshot.
+      .then(() => this.#prune())
       .finally(() => {
         this.#thread = undefined;
         this.#writing = undefined;
@@ -65,8 +69,16 @@ export class SnapshotSchedule {
   /** After the end: the last state, whose last command is committed. Nothing runs any more that it could delay. */
   async writeLast(seq: number, state: () => Omit<Snapshot, 'seq'>): Promise<void> {
     if (seq === this.#seq) return;
-    await writeSnapshot(this.#options.sql, { seq, ...state() }).catch((error: unknown) =>
-      this.#failed(error),
+    await writeSnapshot(this.#options.sql, { seq, ...state() })
+      .then(() => this.#prune())
+      .catch((error: unknown) => this.#failed(error));
+  }
+
+  async #prune(): Promise<void> {
+    const { sql, prunesJournal = true, log } = this.#options;
+    if (!prunesJournal) return;
+    await pruneJournal(sql).catch((error: unknown) =>
+      log('the journal of the paper exchange was not pruned', error),
     );
   }
 

@@ -5,7 +5,7 @@ import { deflate, inflate } from 'node:zlib';
 import type { Sql, Tag } from '@bellwether/durable';
 
 /** More than one, because the newest may be damaged. */
-const SNAPSHOTS_KEPT = 2;
+export const SNAPSHOTS_KEPT = 2;
 /** The fastest level: a state is mostly text, which every level compresses well. */
 const DEFLATE_LEVEL = 1;
 

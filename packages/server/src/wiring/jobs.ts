@@ -19,6 +19,7 @@ import { sweepSessionsJob } from '../jobs/sweep-sessions.ts';
 import { sweepSharedBucketsJob } from '../jobs/sweep-shared-buckets.ts';
 import { sweepWalletLinksJob } from '../jobs/sweep-wallet-links.ts';
 import { sweepWebhooksJob } from '../jobs/sweep-webhooks.ts';
+import { thinPricesJob } from '../jobs/thin-prices.ts';
 import { touchAgentsJob } from '../jobs/touch-agents.ts';
 import { trimWebhooksJob } from '../jobs/trim-webhooks.ts';
 import { watchRisksJob } from '../jobs/watch-risks.ts';
@@ -67,6 +68,7 @@ export function startAllJobs({ config, needs, door, stops, log }: Parts): void {
       deliverWebhooksJob(courier),
       watchRisksJob(needs),
       forgetFactsJob({ ...needs, retentionMs: config.factsRetentionMs }),
+      thinPricesJob({ ...needs, detailMs: config.priceDetailMs }),
       gatherStatisticsJob(needs),
       sweepWebhooksJob(courier),
       trimWebhooksJob(courier),

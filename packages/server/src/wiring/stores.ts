@@ -12,6 +12,7 @@ import { readOfficialSkills, writeOfficialSkills } from '../adapters/postgres/of
 import { createOrderStore } from '../adapters/postgres/order-store.ts';
 import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
 import { createPositionStore } from '../adapters/postgres/position-store.ts';
+import { createPriceRetention } from '../adapters/postgres/price-retention.ts';
 import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
@@ -56,6 +57,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   fees: createFeeStore(sql),
   idempotencyKeys: createIdempotencyStore(sql),
   factLog: createFactLog(sql),
+  priceRetention: createPriceRetention(sql),
   statistics: createStatistics(sql),
 });
 

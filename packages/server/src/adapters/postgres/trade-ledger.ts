@@ -49,6 +49,12 @@ const ATTEMPTS = 10;
 const MAX_GROUP = 128;
 /** In how many groups a trade finds its agent locked before it waits for the lock alone. */
 const MAX_LOCKED_TRIES = 2;
+/**
+ * Most agents whose trades hold a connection while they wait for a lock: a replica that is frozen over a group keeps more
+ * agents locked than others have connections. The rest looks again.
+ */
+const MAX_LOCK_WAITERS = 3;
+const LOOK_AGAIN_MS = 50;
 
 interface Waiting {
   readonly admission: Admission;
@@ -60,7 +66,7 @@ interface Waiting {
 export function createTradeLedger(sql: Sql, journal: VenueJournal | null): TradeLedger {
   const broken = new BrokenCommits();
   const alone = createLonelyTrades(sql, broken);
-  const recorded = new Line({ run: (group) => runOnPool(sql, group), elsewhere: alone }, alone);
+  const recorded = new Line({ run: (group) => runOnPool(sql, group), elsewhere: alone.run }, alone);
   const joined =
     journal === null
       ? null
@@ -74,7 +80,7 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
   return {
     admit<Order extends NewOrder>(admission: Admission<Order>): Promise<VenueAnswer | null> {
       const general = admission as unknown as Admission;
-      if (!broken.mayShare(admission.caller.agentId)) return alone(general);
+      if (!broken.mayShare(admission.caller.agentId)) return alone.run(general);
       const joins =
         joined !== null &&
         admission.toVenue !== undefined &&
@@ -127,23 +133,27 @@ type Outcome = Verdict | { readonly kind: 'failed'; readonly reason: unknown };
 /** The trades that wait for a group. One group runs at a time; the trades that arrive meanwhile form the next one. */
 class Line {
   readonly #way: Way;
-  readonly #alone: Way['elsewhere'];
+  readonly #alone: LonelyTrades;
   #waiting: Waiting[] = [];
   #isRunning = false;
 
-  constructor(way: Way, alone: Way['elsewhere']) {
+  constructor(way: Way, alone: LonelyTrades) {
     this.#way = way;
     this.#alone = alone;
   }
 
   add(admission: Admission): Promise<VenueAnswer | null> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ admission, resolve, reject, lockedTries: 0 });
-      if (this.#isRunning) return;
-      this.#isRunning = true;
-      // Trades that arrive in the same turn of the event loop share the group.
-      setImmediate(() => void this.#runAll());
+      this.#push({ admission, resolve, reject, lockedTries: 0 });
     });
+  }
+
+  #push(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    // Trades that arrive in the same turn of the event loop share the group.
+    setImmediate(() => void this.#runAll());
   }
 
   async #runAll(): Promise<void> {
@@ -217,17 +227,22 @@ class Line {
         waiting.resolve(outcome.answer);
         break;
       case 'locked':
-        waiting.lockedTries += 1;
-        if (waiting.lockedTries > MAX_LOCKED_TRIES) this.#waitAlone(waiting);
-        else this.#waiting.push(waiting);
+        this.#settleLocked(waiting);
         break;
       case 'restricted':
-        this.#waitAlone(waiting);
+        this.#alone.run(waiting.admission).then(waiting.resolve, waiting.reject);
     }
   }
 
-  #waitAlone({ admission, resolve, reject }: Waiting): void {
-    this.#alone(admission).then(resolve, reject);
+  #settleLocked(waiting: Waiting): void {
+    waiting.lockedTries += 1;
+    if (waiting.lockedTries <= MAX_LOCKED_TRIES) {
+      this.#push(waiting);
+      return;
+    }
+    const answer = this.#alone.wait(waiting.admission);
+    if (answer === null) setTimeout(() => this.#push(waiting), LOOK_AGAIN_MS);
+    else answer.then(waiting.resolve, waiting.reject);
   }
 }
 
@@ -322,10 +337,19 @@ function databaseCause(error: unknown): unknown {
 const withoutProof = (verdict: Verdict): Verdict =>
   verdict.kind === 'accepted' ? { kind: 'accepted', answer: { kind: 'unknown' } } : verdict;
 
-/** Trades that wait for their locks, each in a transaction of its own; those of one agent one after another. */
-function createLonelyTrades(sql: Sql, broken: BrokenCommits): Way['elsewhere'] {
+/** Trades that have a transaction each, in which they wait for their locks; those of one agent one after another. */
+interface LonelyTrades {
+  run(admission: Admission): Promise<VenueAnswer | null>;
+  /** For a trade that was found locked. `null`: enough agents wait for locks already. */
+  wait(admission: Admission): Promise<VenueAnswer | null> | null;
+}
+
+function createLonelyTrades(sql: Sql, broken: BrokenCommits): LonelyTrades {
   const agents = createKeyedMutex();
-  return async (admission) => {
+  /** Trades that wait for locks, by agent. */
+  const waiting = new Map<string, number>();
+
+  async function run(admission: Admission): Promise<VenueAnswer | null> {
     const release = await agents.acquire(admission.caller.agentId);
     try {
       admission.requireTime?.();
@@ -340,6 +364,21 @@ function createLonelyTrades(sql: Sql, broken: BrokenCommits): Way['elsewhere'] {
     } finally {
       release();
     }
+  }
+
+  return {
+    run,
+    wait(admission) {
+      const { agentId } = admission.caller;
+      const before = waiting.get(agentId);
+      if (before === undefined && waiting.size >= MAX_LOCK_WAITERS) return null;
+      waiting.set(agentId, (before ?? 0) + 1);
+      return run(admission).finally(() => {
+        const rest = (waiting.get(agentId) ?? 1) - 1;
+        if (rest > 0) waiting.set(agentId, rest);
+        else waiting.delete(agentId);
+      });
+    },
   };
 }
 

@@ -192,6 +192,9 @@ function typeFaults(draft: Draft): Denial[] {
   ]);
 }
 
+/** The end of the year 9999: PostgreSQL does not read times after it as JavaScript writes them. */
+const LATEST_EXPIRATION_S = 253_402_300_799n;
+
 function expirationFaults(draft: Draft, rules: VenueRules, now: number): Denial[] {
   const expiration = draft.fields.expiration;
   if (draft.timeInForce !== 'GTD') {
@@ -225,10 +228,10 @@ function expirationFaults(draft: Draft, rules: VenueRules, now: number): Denial[
       path: 'order.expiration',
       detail: `order.expiration must be at least ${rules.gtdMinLeadS} s ahead: ${earliest} or later.`,
     },
-    expiration > BigInt(Number.MAX_SAFE_INTEGER) / 1000n && {
+    expiration > LATEST_EXPIRATION_S && {
       code: 'amount_out_of_range',
       path: 'order.expiration',
-      detail: 'order.expiration is no time in seconds.',
+      detail: 'order.expiration is no time in seconds before the year 10000.',
     },
   ]);
 }

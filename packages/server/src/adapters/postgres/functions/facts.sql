@@ -1,10 +1,11 @@
--- What changes of an order, as the payload of a fact about it. The rest is in its row: see webhook_events. The statement
--- that records orders logs them itself.
+-- What a fact about an order holds: what changes in the life of an order, without what is 0 or absent. The rest is in the
+-- order's row, which is never deleted. The statement that records orders logs them itself.
 create or replace function order_change(status text, filled bigint, cost bigint, fees bigint, error_code text)
-returns jsonb language sql stable as $$
-  select jsonb_build_object('status', status, 'filledSize', filled::text, 'filledAmount', cost::text,
-    'feePaid', fees::text, 'errorCode', error_code)
+returns jsonb language sql immutable as $$
+  select jsonb_strip_nulls(jsonb_build_object('status', status, 'filledSize', nullif(filled, 0)::text,
+    'filledAmount', nullif(cost, 0)::text, 'feePaid', nullif(fees, 0)::text, 'errorCode', error_code))
 $$;
+drop function if exists order_payload(orders);
 
 -- Logs every order that evidence moves. A change of owner is no change of the order.
 create or replace function log_changed_orders() returns trigger language plpgsql as $$

@@ -29,10 +29,6 @@ create or replace function apply_fills(batch jsonb) returns void language plpgsq
 declare
   rounds bigint;
   sold_without text;
-  moved_wallets text[];
-  moved_tokens text[];
-  wallets text[] := '{}';
-  tokens text[] := '{}';
 begin
   select coalesce(max(n), 0) into rounds from (
     select count(*) as n from jsonb_to_recordset(batch) as t(wallet text, token_id text) group by wallet, token_id) counted;
@@ -124,8 +120,7 @@ begin
       from taken order by nth
     ), logged as (
       insert into facts (agent_id, kind, subject, at, payload)
-      -- The rest is in the fill's row: see webhook_events.
-      select who, 'fill', order_id, at, jsonb_build_object('tradeId', trade_id::text, 'walletAddress', wallet)
+      select who, 'fill', order_id, at, jsonb_build_object('walletAddress', wallet, 'tradeId', trade_id::text)
       from taken where who is not null order by nth
     ), days as (
       -- A result on a wallet that others' locks bind counts on their day, too.
@@ -144,23 +139,13 @@ begin
         set volume = r.volume + excluded.volume, fees = r.fees + excluded.fees, realized = r.realized + excluded.realized,
             wins = r.wins + excluded.wins, losses = r.losses + excluded.losses
     )
-    select array_agg(wallet) filter (where who is not null), array_agg(token_id) filter (where who is not null),
-      min(size || ' of token ' || token_id || ', of which wallet ' || wallet)
+    select min(size || ' of token ' || token_id || ', of which wallet ' || wallet)
         filter (where side = 'SELL' and not is_found and not is_on_chain)
-    into moved_wallets, moved_tokens, sold_without from taken;
+    into sold_without from taken;
     if sold_without is not null then
       raise exception 'a fill sells % has no position', sold_without;
     end if;
-    wallets := wallets || moved_wallets;
-    tokens := tokens || moved_tokens;
   end loop;
-  -- The positions as they are after all of it.
-  insert into facts (agent_id, kind, subject, at, payload)
-  select p.agent_id, 'position', p.token_id, p.updated_at, jsonb_build_object('walletAddress', p.wallet, 'size', p.size::text,
-    'cost', p.cost::text, 'realized', p.realized::text, 'fees', p.fees::text)
-  from (select distinct wallet, token_id from unnest(wallets, tokens) as t(wallet, token_id)) t
-  cross join lateral (select * from positions where wallet = t.wallet and token_id = t.token_id offset 0) p
-  where p.agent_id is not null;
   perform close_lost(t.batch) from (
     select jsonb_agg(jsonb_build_object('condition_id', m.condition_id, 'payout', m.payout, 'at', m.resolved_at)) as batch
     from (select distinct condition_id from jsonb_to_recordset(batch) as t(condition_id text, match_kind text)

@@ -13,14 +13,14 @@ create or replace function pips_number(price integer) returns numeric language s
   select trim_scale(price / 10000.0)
 $$;
 
--- A fact's payload with what does not change and is not repeated in it. Facts of earlier releases have all of it.
+-- A fact's payload with what does not change, or is 0 or absent, and is not repeated in it. Facts of earlier releases have all of it.
 create or replace function whole_payload(fact facts) returns jsonb language sql stable as $$
   select case fact.kind
     when 'order' then coalesce((
       select jsonb_build_object('orderId', o.order_id, 'venue', o.venue, 'marketId', o.market_id,
         'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
-        'orderType', o.time_in_force, 'price', o.price, 'orderSize', o.shares::text, 'source', o.source,
-        'skillSlug', o.skill_slug)
+        'orderType', o.time_in_force, 'price', o.price, 'orderSize', o.shares::text, 'filledSize', '0',
+        'filledAmount', '0', 'feePaid', '0', 'errorCode', null, 'source', o.source, 'skillSlug', o.skill_slug)
       from orders o where o.order_id = fact.subject), '{}')
     when 'fill' then coalesce((
       select jsonb_build_object('orderId', f.order_id, 'venue', o.venue, 'marketId', o.market_id,
@@ -34,7 +34,7 @@ create or replace function whole_payload(fact facts) returns jsonb language sql 
 $$;
 
 -- What webhooks tell of a fact, in this order. Nothing of an order that no venue has answered yet, nor of fills without an
--- order, positions and balances.
+-- order and of balances.
 create or replace function webhook_events(fact facts)
 returns table (nth integer, type text, event_id uuid, data jsonb) language sql stable as $$
   with f as (select fact.agent_id, fact.kind, fact.subject, whole_payload(fact) as p)

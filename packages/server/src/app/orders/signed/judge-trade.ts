@@ -21,6 +21,7 @@ import type { Balance, VenueWith } from '../../../ports/venue.ts';
 import { type FundingNeeds, waysToFund } from '../../funding-advice.ts';
 import { Refusal } from '../../refusal.ts';
 import { requireReady } from '../place-order.ts';
+import { alreadyPlaced } from './trade-answers.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
   readonly clock: Clock;
@@ -130,6 +131,8 @@ export function judgeTrade(
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
   if (denial !== null) throw asRefusal([denial]);
+  // Of another owner, who had the wallet before: the credential proves that the caller has it now.
+  if (scope.existing !== null) throw alreadyPlaced(verified.orderId);
   const limit = signedLimit(draft, market.tickSize);
   requireBalance(sound, scope, limit);
   return {

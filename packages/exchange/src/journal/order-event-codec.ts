@@ -1,0 +1,103 @@
+/**
+ * Converts the events of one order to lines and back. The row has the order's and the account's id, and the first line the
+ * market's, so a line holds only what its event adds: an array that begins with the event's letter. Amounts are decimal
+ * strings. Rows of earlier releases hold whole events as objects, also above lines of this form.
+ */
+import type { AccountId, ConditionId, EngineEvent, OrderId } from '../engine/types.ts';
+
+/** An event about one order that names its account. */
+export type OrderEvent = Extract<EngineEvent, { readonly orderId: OrderId; readonly account: AccountId }>;
+type Of<Kind> = Extract<OrderEvent, { readonly kind: Kind }>;
+
+const text = (amount: bigint): string => amount.toString();
+
+export function encodeOrderEvent(event: OrderEvent): string {
+  switch (event.kind) {
+    case 'order_accepted':
+      return JSON.stringify(['a', event.conditionId]);
+    case 'order_rejected': {
+      const { conditionId, reason, needed, available } = event;
+      const money = needed === undefined || available === undefined ? [] : [text(needed), text(available)];
+      return JSON.stringify(['r', conditionId, reason, ...money]);
+    }
+    case 'fill': {
+      const { matchId, matchKind, liquidity, outcome, side, price, size, cost, fee } = event;
+      const amounts = [text(size), text(cost), text(fee)];
+      return JSON.stringify(['f', matchId, matchKind, liquidity, outcome, side, price, ...amounts]);
+    }
+    case 'order_done': {
+      const { reason, filled, remaining, cost, fees } = event;
+      return JSON.stringify(['d', reason, text(filled), text(remaining), text(cost), text(fees)]);
+    }
+  }
+}
+
+type Line =
+  | readonly ['a', ConditionId]
+  | readonly ['r', ConditionId, Of<'order_rejected'>['reason'], needed?: string, available?: string]
+  | readonly [
+      'f',
+      matchId: number,
+      Of<'fill'>['matchKind'],
+      Of<'fill'>['liquidity'],
+      Of<'fill'>['outcome'],
+      Of<'fill'>['side'],
+      price: number,
+      size: string,
+      cost: string,
+      fee: string,
+    ]
+  | readonly ['d', Of<'order_done'>['reason'], filled: string, remaining: string, cost: string, fees: string];
+
+/** @throws Error for a line that no release has written */
+export function decodeOrderEvents(
+  lines: string,
+  order: { readonly orderId: OrderId; readonly account: AccountId },
+): OrderEvent[] {
+  let conditionId: ConditionId | undefined;
+  return lines.split('\n').map((line) => {
+    const parsed: unknown = JSON.parse(line, asAmount);
+    const event = Array.isArray(parsed)
+      ? eventOf(parsed as unknown as Line, { ...order, conditionId: conditionId ?? '' })
+      : (parsed as OrderEvent);
+    conditionId ??= event.conditionId;
+    return event;
+  });
+}
+
+const AMOUNTS: ReadonlySet<string> = new Set(
+  'size cost fee fees filled remaining needed available'.split(' '),
+);
+/** In an object, as earlier releases wrote it, an amount is recognised by its field. */
+const asAmount = (name: string, part: unknown): unknown =>
+  typeof part === 'string' && AMOUNTS.has(name) ? BigInt(part) : part;
+
+function eventOf(
+  line: Line,
+  ref: { readonly orderId: OrderId; readonly account: AccountId; readonly conditionId: ConditionId },
+): OrderEvent {
+  switch (line[0]) {
+    case 'a':
+      return { kind: 'order_accepted', ...ref, conditionId: line[1] };
+    case 'r': {
+      const [, conditionId, reason, needed, available] = line;
+      const refused = { kind: 'order_rejected', ...ref, conditionId, reason } as const;
+      if (needed === undefined || available === undefined) return refused;
+      return { ...refused, needed: BigInt(needed), available: BigInt(available) };
+    }
+    case 'f': {
+      const [, matchId, matchKind, liquidity, outcome, side, price, size, cost, fee] = line;
+      const amounts = { size: BigInt(size), cost: BigInt(cost), fee: BigInt(fee) };
+      return { kind: 'fill', ...ref, matchId, matchKind, liquidity, outcome, side, price, ...amounts };
+    }
+    case 'd': {
+      const [, reason, filled, remaining, cost, fees] = line;
+      return {
+        ...{ kind: 'order_done', ...ref, reason },
+        ...{ filled: BigInt(filled), remaining: BigInt(remaining), cost: BigInt(cost), fees: BigInt(fees) },
+      };
+    }
+    default:
+      throw new Error(`an order's record has an unknown line: ${JSON.stringify(line)}`);
+  }
+}

@@ -1,0 +1,97 @@
+/** Compares what the desk says of agents with itself and with the exchange's ledger, to the micro-unit. */
+import { asAddress } from '@bellwether/protocol';
+import { BellwetherClient } from '@bellwether/sdk';
+import { expect } from 'vitest';
+import { isInDoubt, isTerminal } from '../packages/server/src/domain/orders/lifecycle.ts';
+import type { OrderRow } from '../packages/server/src/ports/stores.ts';
+import type { TestService, Trader } from './harness.ts';
+import { micro } from './world.ts';
+
+const PAGE = 100;
+const CREDITED = 10_000_000_000n;
+const EVERYWHERE = { except: [] };
+
+export async function ordersOf({ needs }: TestService, agentId: string): Promise<OrderRow[]> {
+  const rows: OrderRow[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await needs.orders.history(agentId, { limit: PAGE, offset });
+    rows.push(...page.orders);
+    if (page.orders.length < PAGE) return rows;
+  }
+}
+
+const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);
+
+/** What an order takes of its day's amount: for a finished BUY its cost, for an open order what was signed. */
+function usedBy({ status, side, money, cost, shares, filled }: OrderRow): bigint {
+  if (!isTerminal(status)) return money;
+  return side === 'BUY' ? cost : money - (money * (shares > filled ? shares - filled : 0n)) / shares;
+}
+
+/** No order is in doubt; each one that reached the exchange is recorded at both, and counts once everywhere. */
+export async function expectBooksToAgree(service: TestService, traders: readonly Trader[]): Promise<void> {
+  for (const trader of traders) {
+    const client = new BellwetherClient({ baseUrl: service.url, apiKey: trader.apiKey });
+    const orders = await ordersOf(service, trader.agentId);
+    expect(orders.filter(({ status }) => isInDoubt(status))).toEqual([]);
+    for (const { orderId, errorCode } of orders) {
+      const record = await service.exchange.orderRecord(orderId);
+      expect({ orderId, isKnown: record !== undefined }).toEqual({
+        orderId,
+        isKnown: errorCode !== 'not_received',
+      });
+    }
+    await expectBudget(client, orders);
+    await expectFills(service, trader, orders);
+    await expectLedger(service, trader);
+  }
+}
+
+async function expectBudget(client: BellwetherClient, orders: readonly OrderRow[]): Promise<void> {
+  const [market] = await client.listMarkets({ q: '*', limit: 1 });
+  const { safeguards } = await client.getMarketContext(market?.id ?? '');
+  const counted = orders.filter(({ status }) => status !== 'rejected');
+  expect({
+    trades: safeguards.tradesToday.used,
+    amount: micro(safeguards.dailyTradeAmount.used),
+  }).toEqual({ trades: counted.length, amount: sum(counted.map(usedBy)) });
+}
+
+/** Each order's fills add up to what its row says. */
+async function expectFills(
+  { needs }: TestService,
+  { funder }: Trader,
+  orders: readonly OrderRow[],
+): Promise<void> {
+  for (const { orderId, filled, cost, fees } of orders) {
+    const fills = filled === 0n ? [] : await needs.orders.fills(asAddress(funder), orderId);
+    expect({
+      filled: sum(fills.map(({ size }) => size)),
+      cost: sum(fills.map((fill) => fill.cost)),
+      fees: sum(fills.map(({ fee }) => fee)),
+    }).toEqual({ filled, cost, fees });
+  }
+}
+
+/** Positions, money, and open orders are the exchange's. */
+async function expectLedger({ needs, exchange }: TestService, { agentId, funder }: Trader): Promise<void> {
+  const wallets = [asAddress(funder)];
+  const account = exchange.account(funder);
+  const [rows, results] = await Promise.all([
+    needs.positions.held(wallets, EVERYWHERE),
+    needs.positions.results(wallets, EVERYWHERE),
+  ]);
+  const held = new Map<string, bigint>();
+  for (const [conditionId, { yes, no, yesHeld, noHeld }] of account.tokens) {
+    if (yes + yesHeld > 0n) held.set(`${conditionId} YES`, yes + yesHeld);
+    if (no + noHeld > 0n) held.set(`${conditionId} NO`, no + noHeld);
+  }
+  expect(new Map(rows.map(({ conditionId, outcome, size }) => [`${conditionId} ${outcome}`, size]))).toEqual(
+    held,
+  );
+  const cost = sum(rows.map((row) => row.cost));
+  expect(CREDITED - cost + results.realized - results.fees).toBe(account.available + account.held);
+  const open = await needs.orders.open(agentId, { limit: PAGE, offset: 0 });
+  const there = exchange.openOrders(funder).map(({ orderId }) => orderId);
+  expect(new Set(open.orders.map(({ orderId }) => orderId))).toEqual(new Set(there));
+}
