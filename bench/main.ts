@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: measures the service beside its peers, prints tables, stores them in last.md. README.md explains the rows.
  *
- *   npm run bench -- [--full] [--only ROW[,ROW…]] [--root CHECKOUT]… [--rounds N]
+ *   npm run bench -- [--full] [--only ROW[,ROW…]] [--root CHECKOUT]… [--rounds N] [--share S]
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -9,6 +9,10 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchEngine } from './engine.ts';
+import { benchGrowth } from './growth.ts';
+import { benchPauses } from './pauses.ts';
+import { benchProcesses } from './processes.ts';
+import { benchQuotedOrders } from './quoted-orders.ts';
 import { benchReads } from './reads.ts';
 import { megabytes, ms, type Report, type RowOptions, tableText, times, whole } from './report.ts';
 import { benchStart } from './start.ts';
@@ -49,6 +53,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   trades: { run: benchTrades },
   engine: { run: engineReport },
   reads: { run: benchReads },
+  quoted: { run: benchQuotedOrders },
+  pauses: { run: benchPauses },
+  processes: { run: benchProcesses },
+  growth: { run: benchGrowth, isFullOnly: true },
 };
 
 const { values } = parseArgs({
@@ -57,6 +65,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     root: { type: 'string', multiple: true, default: [] },
     rounds: { type: 'string' },
+    share: { type: 'string', default: '1' },
   },
 });
 
@@ -84,7 +93,14 @@ const about = (): string =>
 const rounds = values.rounds === undefined ? null : Number(values.rounds);
 if (rounds !== null && !(Number.isInteger(rounds) && rounds >= 1))
   throw new Error('--rounds wants a whole number from 1');
-const options: RowOptions = { full: values.full, roots: values.root.map((root) => resolve(root)), rounds };
+const share = Number(values.share);
+if (!(share > 0 && share <= 1)) throw new Error('--share wants a number above 0, at most 1');
+const options: RowOptions = {
+  full: values.full,
+  roots: values.root.map((root) => resolve(root)),
+  rounds,
+  share,
+};
 const header = about();
 const reports: Report[] = [];
 const faults: string[] = [];

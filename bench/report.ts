@@ -21,6 +21,8 @@ export interface RowOptions {
   /** Other checkouts of the repository, measured in turns with this one. */
   readonly roots: readonly string[];
   readonly rounds: number | null;
+  /** Of the growth: a small share, to try it. */
+  readonly share?: number;
 }
 
 export const whole = (value: number): string =>

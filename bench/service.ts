@@ -17,12 +17,20 @@ export interface Memory {
   readonly heapUsed: number;
 }
 
+/** The longest pause of the main thread, by the clock and by its own processor time. */
+export interface Pause {
+  readonly clockMs: number;
+  readonly processorMs: number;
+}
+
 export interface BenchService {
   readonly url: string;
   readonly port: number;
   /** From the start of the process to the banner. */
   readonly readyMs: number;
   memory(): Promise<Memory>;
+  /** Since the last call; the first one begins to watch. */
+  longestPause(): Promise<Pause>;
   /** Resident memory, read from the operating system without work for the service. */
   rss(): number;
   /** Processor time that the process and its embedded PostgreSQL have used until now. */
@@ -94,7 +102,8 @@ export async function startService(options: {
     readyMs: performance.now() - startedAt,
     rss: () =>
       Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024,
-    memory: () => ask(child),
+    memory: () => ask(child, 'memory') as Promise<Memory>,
+    longestPause: () => ask(child, 'pause') as Promise<Pause>,
     processor: () => processorOf(child.pid ?? 0, dataDir),
     async stop() {
       child.kill('SIGTERM');
@@ -119,8 +128,8 @@ function banner(child: ChildProcess, timeoutMs: number): Promise<void> {
   });
 }
 
-const ask = (child: ChildProcess): Promise<Memory> =>
+const ask = (child: ChildProcess, what: 'memory' | 'pause'): Promise<unknown> =>
   new Promise((resolve) => {
-    child.once('message', (memory) => resolve(memory as Memory));
-    child.send('memory');
+    child.once('message', resolve);
+    child.send(what);
   });

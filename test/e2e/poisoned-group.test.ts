@@ -60,8 +60,8 @@ const send = async (at: TestService, trader: Trader, request: TradeRequest): Pro
   request,
   answer: await call(at, 'POST', '/markets/trade', { key: trader.apiKey, body: request }),
 });
-const poison = async (): Promise<TradeRequest> => ({
-  ...(await restingOrder(attacker, market)),
+const poison = async (trader = attacker): Promise<TradeRequest> => ({
+  ...(await restingOrder(trader, market)),
   source: POISON,
 });
 const sendAll = async (at: TestService): Promise<Sent[]> => {
@@ -131,9 +131,18 @@ test('nothing that a request can contain breaks a commit', async () => {
 
 describe('a trade that breaks the write of its group', () => {
   test('at the leader: the others are told that they had no effect, and succeed when they are sent again', async () => {
-    const [bad, sent] = await Promise.all([send(leader, attacker, await poison()), sendAll(leader)]);
+    const hopeful = await newTrader(leader);
+    await hopeful.client.updateSettings({ maxTradesPerDay: 1 });
+    const [first, second] = await Promise.all([poison(hopeful), restingOrder(hopeful, market)]);
+    const [bad, own, sent] = await Promise.all([
+      send(leader, hopeful, first),
+      send(leader, hopeful, second),
+      sendAll(leader),
+    ]);
     expect(bad.answer.status).toBeGreaterThanOrEqual(500);
     expect(await isRecorded(bad)).toBe(false);
+    // Not refused for the day's one trade, which the first one never was.
+    expect([201, 503], JSON.stringify(own.answer.body)).toContain(own.answer.status);
     await expectTruth(sent);
   });
 

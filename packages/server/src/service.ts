@@ -33,7 +33,7 @@ const VERSION: string = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
 ).version;
 
-const STOP_EXCHANGE_MS = 3_000;
+const STOP_EXCHANGE_MS = 5_000;
 
 export interface Service {
   /** Where it listens, without the base path. */

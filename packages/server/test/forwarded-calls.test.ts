@@ -41,7 +41,7 @@ async function startReplica(databaseUrl: string, secret: Buffer, name: string): 
   const sql = openPool(databaseUrl, { max: 5 });
   pools.push(sql);
   await migrate(sql, [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, SANDBOX_SCHEMA]);
-  return startPaper({
+  const backend = await startPaper({
     config: readConfig({ DATABASE_URL: databaseUrl, MASTER_KEY: secret.toString('hex'), PAPER_WORLD: 'off' }),
     sql,
     keys: new VenueKeys({ sql, secret }),
@@ -51,6 +51,8 @@ async function startReplica(databaseUrl: string, secret: Buffer, name: string): 
     log: pino({ level: 'silent' }),
     platformWallet: createLocalSigning(randomBytes(32)).address,
   });
+  await backend.opened();
+  return backend;
 }
 
 beforeAll(async () => {
@@ -167,7 +169,8 @@ describe('a replica that follows', () => {
 
   test('sees the effect of its calls', async () => {
     const all = await examples();
-    const before = await leader.venue.balance(FUNDER);
+    // Its figures follow the account: these are of now.
+    const before = { ...(await leader.venue.balance(FUNDER)) };
     await follower.venue.deposit(...all.venue.deposit);
     const accepted = await follower.venue.submit(...all.venue.submit);
     expect(accepted).toMatchObject({ kind: 'accepted', status: 'live', filled: 0n });

@@ -5,6 +5,8 @@
  *     for (let slot = index.first(hash); slot !== -1; slot = index.next(slot)) if (isIt(index.row(slot))) …
  */
 const FIRST_SLOTS = 1 << 10;
+/** Full enough to stay in the processor's cache, empty enough that runs are short. */
+const GREATEST_LOAD = 0.7;
 
 export class RowIndex {
   /** [row + 1, hash] for each slot; 0 marks an empty one. */
@@ -31,7 +33,7 @@ export class RowIndex {
   }
 
   add(hash: number, row: number): void {
-    if (2 * (this.#size + 1) > this.#mask) this.#grow();
+    if (this.#size >= this.#mask * GREATEST_LOAD) this.#grow();
     this.#size += 1;
     this.#put(hash, row);
   }

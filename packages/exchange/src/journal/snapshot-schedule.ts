@@ -7,7 +7,7 @@ import { type Snapshot, writeSnapshot } from './snapshots.ts';
 const EVERY_COMMANDS = 20_000;
 const EVERY_MS = 5 * 60_000;
 /** How long the close waits for a thread. */
-const THREAD_END_MS = 6_000;
+const THREAD_END_MS = 3_500;
 
 export interface SnapshotOptions {
   readonly sql: Sql;

@@ -9,7 +9,7 @@ import { tagsOf } from './catalogue.ts';
 import { CATEGORY_FEE_RATES, FEE_EXPONENT } from './categories.ts';
 import type { WorldEvent, WorldMarket } from './records.ts';
 import { SLOTS } from './slots.ts';
-import type { Catalogue, MarketView } from './types.ts';
+import type { Catalogue, MarketLife, MarketView } from './types.ts';
 
 const MIN_ORDER_SIZE = 5n * MICRO;
 
@@ -83,6 +83,13 @@ export class MarketViews implements Catalogue {
 
   conditionIds(): Iterable<ConditionId> {
     return this.#known.keys();
+  }
+
+  life(conditionId: ConditionId): MarketLife | undefined {
+    const known = this.#known.get(conditionId);
+    if (known === undefined) return undefined;
+    const { market, event } = known;
+    return { status: market.status, category: SLOTS[event.slot]!.category, endDate: event.endDate };
   }
 
   *all(): Generator<MarketView> {

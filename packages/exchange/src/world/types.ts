@@ -54,7 +54,11 @@ export interface Catalogue {
   readonly changes: number;
   /** Of every market that is not archived, newest last. */
   conditionIds(): Iterable<ConditionId>;
+  /** What decides about a market's life; does not read its book. */
+  life(conditionId: ConditionId): MarketLife | undefined;
 }
+
+export type MarketLife = Pick<MarketView, 'status' | 'category' | 'endDate'>;
 
 /** A market's identifiers and payout: for records that are kept after it is archived. */
 export interface MarketFacts {

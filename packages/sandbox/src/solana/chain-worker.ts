@@ -38,7 +38,10 @@ class ChainThreadServer {
   readonly #data: ThreadData;
   readonly #share = new ProcessorShare();
   readonly #queue = new CallQueue<CallMessage>(
-    (call) => this.#answer(call),
+    (call) => {
+      if (call.isExternal) this.#answer(call);
+      else this.#share.exempt(() => this.#answer(call));
+    },
     () => this.#share.pauseMs(),
   );
   /** The time of the latest call: the clock itself is in another thread. */

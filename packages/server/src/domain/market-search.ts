@@ -41,7 +41,10 @@ export interface FoundMarkets {
 const EVERYTHING = '*';
 export const isEverything = (words: string): boolean => words.trim() === EVERYTHING;
 
-const STATUS: Record<NonNullable<MarketFilter['status']>, (market: MarketRecord) => boolean> = {
+const STATUS: Record<
+  NonNullable<MarketFilter['status']>,
+  (market: Pick<MarketRecord, 'status'>) => boolean
+> = {
   active: (market) => market.status === 'open',
   closed: (market) => market.status !== 'open',
   resolved: (market) => market.status === 'resolved',
@@ -49,7 +52,7 @@ const STATUS: Record<NonNullable<MarketFilter['status']>, (market: MarketRecord)
 
 /** What a market's life decides: a price that moves changes nothing about it. */
 export function fitsLife(
-  market: MarketRecord,
+  market: Pick<MarketRecord, 'status' | 'category' | 'endDate'>,
   { status, category, endsBefore }: Pick<MarketFilter, 'status' | 'category' | 'endsBefore'>,
 ): boolean {
   return (

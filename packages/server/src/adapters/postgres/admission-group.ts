@@ -22,7 +22,12 @@ export interface VenueInCommit {
  */
 export type Verdict =
   | { readonly kind: 'locked' | 'restricted' }
-  | { readonly kind: 'refused'; readonly reason: unknown }
+  | {
+      readonly kind: 'refused';
+      readonly reason: unknown;
+      /** Right only if the group's commit succeeds. */
+      readonly isProvisional: boolean;
+    }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'accepted'; readonly answer: VenueAnswer | null };
 
@@ -59,7 +64,7 @@ export function judgeGroup(
     try {
       recorded = admission.judge(scopeOf({ admission, facts, place, agent, before, venue, restrictions }));
     } catch (reason) {
-      return { kind: 'refused', reason };
+      return { kind: 'refused', reason, isProvisional: before !== NOTHING_RESERVED };
     }
     if (recorded === null) return { kind: 'nothing' };
     const answer = venue === null ? null : placeAt(venue, admission, recorded);

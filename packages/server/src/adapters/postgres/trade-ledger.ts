@@ -12,6 +12,7 @@ import type { Evidence, OutcomeEvidence } from '../../ports/evidence.ts';
 import type { Admission, NewOrder, TradeLedger } from '../../ports/stores.ts';
 import type { VenueAnswer, VenueId } from '../../ports/venue.ts';
 import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from './admission-group.ts';
+import { dependsOnCommit, type Group, Line, type LonelyTrades, type Outcome } from './admission-line.ts';
 import { type GroupFacts, keepGroupPlans, keepPlans, readAlone, readGroup } from './admission-reads.ts';
 import { bindOthers, writeGroup } from './admission-writes.ts';
 import { BrokenCommits } from './broken-commits.ts';
@@ -45,34 +46,29 @@ export interface JournalWork {
 
 /** How often the set of restricting agents may change during a trade before the trade fails. */
 const ATTEMPTS = 10;
-/** Most trades of one group: bounds how long the ones after it wait. */
-const MAX_GROUP = 128;
-/** In how many groups a trade finds its agent locked before it waits for the lock alone. */
-const MAX_LOCKED_TRIES = 2;
 /**
  * Most agents whose trades hold a connection while they wait for a lock: a replica that is frozen over a group keeps more
  * agents locked than others have connections. The rest looks again.
  */
 const MAX_LOCK_WAITERS = 3;
-const LOOK_AGAIN_MS = 50;
-
-interface Waiting {
-  readonly admission: Admission;
-  readonly resolve: (answer: VenueAnswer | null) => void;
-  readonly reject: (reason: unknown) => void;
-  lockedTries: number;
-}
+/** Most groups at a time: a connection may stand still for as long as statements may take. */
+const MAX_GROUPS = 4;
 
 export function createTradeLedger(sql: Sql, journal: VenueJournal | null): TradeLedger {
   const broken = new BrokenCommits();
   const alone = createLonelyTrades(sql, broken);
-  const recorded = new Line({ run: (group) => runOnPool(sql, group), elsewhere: alone.run }, alone);
+  const recorded = new Line(
+    { run: (group) => runOnPool(sql, group), most: MAX_GROUPS, elsewhere: alone.run },
+    alone,
+  );
   const joined =
     journal === null
       ? null
       : new Line(
           {
             run: (group) => runInJournal(journal, group, broken),
+            // A journal is one connection.
+            most: 1,
             elsewhere: (admission) => recorded.add(admission),
           },
           alone,
@@ -106,144 +102,6 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
       }
     },
   };
-}
-
-/** One group, as a way to record it sees it. */
-interface Group {
-  /** Takes its trades. To be called once. */
-  take(): readonly Admission[];
-  /** Answers the trades that record nothing: they need not wait for the commit. */
-  judged(verdicts: readonly Verdict[]): void;
-}
-
-/** A way to record groups. */
-interface Way {
-  /**
-   * @returns what became of each of the group's trades, in their order
-   * @throws where nothing was recorded: then its trades take the other way
-   */
-  readonly run: (group: Group) => Promise<readonly Outcome[]>;
-  /** Where trades go that could not be judged here. */
-  readonly elsewhere: (admission: Admission) => Promise<VenueAnswer | null>;
-}
-
-/** `failed`: accepted, and its commit failed. */
-type Outcome = Verdict | { readonly kind: 'failed'; readonly reason: unknown };
-
-/** The trades that wait for a group. One group runs at a time; the trades that arrive meanwhile form the next one. */
-class Line {
-  readonly #way: Way;
-  readonly #alone: LonelyTrades;
-  #waiting: Waiting[] = [];
-  #isRunning = false;
-
-  constructor(way: Way, alone: LonelyTrades) {
-    this.#way = way;
-    this.#alone = alone;
-  }
-
-  add(admission: Admission): Promise<VenueAnswer | null> {
-    return new Promise((resolve, reject) => {
-      this.#push({ admission, resolve, reject, lockedTries: 0 });
-    });
-  }
-
-  #push(waiting: Waiting): void {
-    this.#waiting.push(waiting);
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    // Trades that arrive in the same turn of the event loop share the group.
-    setImmediate(() => void this.#runAll());
-  }
-
-  async #runAll(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#runOne();
-    this.#isRunning = false;
-  }
-
-  async #runOne(): Promise<void> {
-    let group: readonly Waiting[] = [];
-    let hasTaken = false;
-    /** Those of the group that nothing was decided for, or whose commit is not finished. */
-    const left = new Set<Waiting>();
-    const settle = (outcomes: readonly Outcome[], isCommitted: boolean): void =>
-      outcomes.forEach((outcome, place) => {
-        const waiting = group[place];
-        if (waiting === undefined || (!isCommitted && outcome.kind === 'accepted')) return;
-        if (left.delete(waiting)) this.#settle(waiting, outcome);
-      });
-    try {
-      const outcomes = await this.#way.run({
-        take: () => {
-          hasTaken = true;
-          group = this.#take();
-          for (const waiting of group) left.add(waiting);
-          return group.map(({ admission }) => admission);
-        },
-        judged: (verdicts) => settle(verdicts, false),
-      });
-      settle(outcomes, true);
-    } catch {
-      // Where it failed before it took its trades, none of those that wait can be admitted here.
-      const rest = hasTaken ? left : this.#waiting.splice(0);
-      for (const { admission, resolve, reject } of rest) this.#way.elsewhere(admission).then(resolve, reject);
-    }
-  }
-
-  /** An order id occurs once in a group: the second trade with it finds the first one's order. */
-  #take(): readonly Waiting[] {
-    const taken: Waiting[] = [];
-    const left: Waiting[] = [];
-    const ids = new Set<string>();
-    for (const waiting of this.#waiting) {
-      const { orderId, requireTime } = waiting.admission;
-      if (taken.length === MAX_GROUP || ids.has(orderId)) {
-        left.push(waiting);
-        continue;
-      }
-      try {
-        requireTime?.();
-      } catch (reason) {
-        waiting.reject(reason);
-        continue;
-      }
-      ids.add(orderId);
-      taken.push(waiting);
-    }
-    this.#waiting = left;
-    return taken;
-  }
-
-  #settle(waiting: Waiting, outcome: Outcome): void {
-    switch (outcome.kind) {
-      case 'refused':
-      case 'failed':
-        waiting.reject(outcome.reason);
-        break;
-      case 'nothing':
-        waiting.resolve(null);
-        break;
-      case 'accepted':
-        waiting.resolve(outcome.answer);
-        break;
-      case 'locked':
-        this.#settleLocked(waiting);
-        break;
-      case 'restricted':
-        this.#alone.run(waiting.admission).then(waiting.resolve, waiting.reject);
-    }
-  }
-
-  #settleLocked(waiting: Waiting): void {
-    waiting.lockedTries += 1;
-    if (waiting.lockedTries <= MAX_LOCKED_TRIES) {
-      this.#push(waiting);
-      return;
-    }
-    const answer = this.#alone.wait(waiting.admission);
-    if (answer === null) setTimeout(() => this.#push(waiting), LOOK_AGAIN_MS);
-    else answer.then(waiting.resolve, waiting.reject);
-  }
 }
 
 const issued = (statements: readonly PromiseLike<unknown>[]): void => {
@@ -283,7 +141,7 @@ async function runOnPool(sql: Sql, { take, judged: onJudged }: Group): Promise<r
 }
 
 const withFailure = (verdicts: readonly Verdict[], reason: unknown): readonly Outcome[] =>
-  verdicts.map((verdict) => (verdict.kind === 'accepted' ? { kind: 'failed', reason } : verdict));
+  verdicts.map((verdict) => (dependsOnCommit(verdict) ? { kind: 'failed', reason } : verdict));
 
 /** Records the orders with their venue's answers, in the commit of the venue's journal. */
 async function runInJournal(
@@ -336,13 +194,6 @@ function databaseCause(error: unknown): unknown {
 
 const withoutProof = (verdict: Verdict): Verdict =>
   verdict.kind === 'accepted' ? { kind: 'accepted', answer: { kind: 'unknown' } } : verdict;
-
-/** Trades that have a transaction each, in which they wait for their locks; those of one agent one after another. */
-interface LonelyTrades {
-  run(admission: Admission): Promise<VenueAnswer | null>;
-  /** For a trade that was found locked. `null`: enough agents wait for locks already. */
-  wait(admission: Admission): Promise<VenueAnswer | null> | null;
-}
 
 function createLonelyTrades(sql: Sql, broken: BrokenCommits): LonelyTrades {
   const agents = createKeyedMutex();

@@ -4,6 +4,7 @@
  * markets of the page are read at every call. Three steps, each from the list of the one before: the words (valid until
  * a market is listed or archived), the lives of the markets (until one ends), prices and volumes (until anything changes).
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Catalogue, MarketView, PaperExchange } from '@bellwether/exchange';
 import {
   arrange,
@@ -20,6 +21,9 @@ import { MarketWords } from './market-words.ts';
 /** What strangers can make it keep: lists of so many questions, of so many ids in all. */
 const KEPT_LISTS = 10_000;
 const KEPT_IDS = 1_000_000;
+/** How long views are built in one turn of the event loop, looked at after so many. */
+const SLICE_MS = 5;
+const LOOK_EVERY = 100;
 
 type Counter = 'listings' | 'lives' | 'changes';
 type Ids = readonly MarketView['conditionId'][];
@@ -34,6 +38,12 @@ const MOVING: ReadonlySet<MarketSearch['sort']> = new Set(['volume24hr', 'liquid
 
 const filtersByPrice = ({ minPrice, maxPrice }: MarketSearch): boolean =>
   minPrice !== undefined || maxPrice !== undefined;
+
+/** Without what prices and volumes decide. */
+function steadyPart(search: MarketSearch): MarketSearch {
+  const { page: _, minPrice: __, maxPrice: ___, sort: ____, ascending: _____, ...steady } = search;
+  return steady;
+}
 
 const termsOf = (words: string): string => words.trim().toLowerCase();
 
@@ -52,11 +62,24 @@ export class MarketPages {
   }
 
   async find(search: MarketSearch): Promise<FoundMarkets> {
+    const isMoving = filtersByPrice(search) || MOVING.has(search.sort);
+    while (!this.#isReady(search)) await this.#words.follow(this.#exchange);
+    if (isMoving) await this.#buildViews(this.#steady(steadyPart(search)));
     while (!this.#isReady(search)) await this.#words.follow(this.#exchange);
     // From here on nothing is awaited: ids, order and records are of one moment.
-    const ids =
-      filtersByPrice(search) || MOVING.has(search.sort) ? this.#moving(search) : this.#steady(search);
+    const ids = isMoving ? this.#moving(search) : this.#steady(search);
     return { markets: this.#views(pageOf(ids, search.page)), total: ids.length };
+  }
+
+  /** The exchange builds a view at its first read after a change: of very many, in slices, since others wait. */
+  async #buildViews(ids: Ids): Promise<void> {
+    let sliceEnds = performance.now() + SLICE_MS;
+    for (const [nth, id] of ids.entries()) {
+      this.#exchange.market(id);
+      if (nth % LOOK_EVERY !== 0 || performance.now() < sliceEnds) continue;
+      await setImmediate();
+      sliceEnds = performance.now() + SLICE_MS;
+    }
   }
 
   /** Whether the words can be looked up. An exchange that was reopened counts anew. */
@@ -80,13 +103,19 @@ export class MarketPages {
     const { words, status, category, endsBefore, sort, ascending } = search;
     const question = [status, category?.toLowerCase(), endsBefore, sort, ascending, termsOf(words)];
     return this.#list('lives', JSON.stringify(question), () => {
-      const fitting = this.#views(this.#matching(words)).filter((market) => fitsLife(market, search));
-      return arrange(fitting, search).map(({ conditionId }) => conditionId);
+      const { catalogue } = this.#exchange;
+      const fitting = this.#matching(words).filter((id) => {
+        const life = catalogue.life(id);
+        return life !== undefined && fitsLife(life, search);
+      });
+      if (sort === undefined) return ascending === true ? fitting.reverse() : fitting;
+      return arrange(this.#views(fitting), search).map(({ conditionId }) => conditionId);
     });
   }
 
   #moving(search: MarketSearch): Ids {
-    const { page: _, minPrice, maxPrice, sort, ascending, ...steady } = search;
+    const { minPrice, maxPrice, sort, ascending } = search;
+    const steady = steadyPart(search);
     const question = [minPrice, maxPrice, sort, ascending, steady.status, steady.category?.toLowerCase()];
     const key = JSON.stringify([...question, steady.endsBefore, termsOf(steady.words)]);
     return this.#list('changes', key, (before) => {
