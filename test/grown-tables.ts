@@ -57,8 +57,8 @@ const PAST: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     closed_at: `updated_at - n * interval '1 minute'`,
   },
 };
-/** Rows that an agent has only while they wait. */
-const PENDING = new Set(['budget_returns']);
+/** Tables in which an agent has few rows at any time. */
+const BOUNDED = new Set(['budget_returns', 'api_keys', 'exchange_api_keys', 'webhook_endpoints']);
 
 /** @returns the tables that have at least `least` rows now */
 export async function growTables(admin: Sql, least: number): Promise<ReadonlySet<string>> {
@@ -85,7 +85,7 @@ export async function growTables(admin: Sql, least: number): Promise<ReadonlySet
       column.isKey || OWNERS.has(column.name) || isTime(column) ? other(column) : column.name,
     );
     const own = keys.filter((column) => !OWNERS.has(column.name));
-    if (own.length > 0 && own.length < keys.length && !PENDING.has(name))
+    if (own.length > 0 && columns.some((column) => OWNERS.has(column.name)) && !BOUNDED.has(name))
       await copy(
         growth,
         copies,

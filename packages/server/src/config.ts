@@ -105,7 +105,7 @@ export const ENVIRONMENT = Type.Object({
   MAX_TRADES_IN_FLIGHT: Type.Integer({
     minimum: 1,
     maximum: 10_000,
-    default: 32,
+    default: 128,
     description:
       'Orders that are placed at the same time. Further orders wait in line, or are refused with `overloaded`.',
   }),

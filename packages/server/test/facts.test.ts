@@ -54,12 +54,18 @@ const place = (
   { agent = AGENT, at = Date.now(), kind = ", 'signed'" } = {},
 ) =>
   sql.unsafe(
-    `insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome, side,
+    `with placed as (insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome, side,
       is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder, wallet_address,
       signature_type, version, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at${kind === '' ? '' : ', kind'})
     select '${agent}', '${id}', user_id, 'paper', 'm1', 'c1', 'Why?', 't1', 'YES', 'BUY', true, 'GTC', false, false, 5000,
       5000, 2000000, 1000000, '0xf', '0xw', 0, 2, 0, 'r', t, 'submitting', '[]', t, 0, t${kind}
-    from agents, (values (to_timestamp(${at / 1000}))) as v(t) where agent_id = '${agent}'`,
+    from agents, (values (to_timestamp(${at / 1000}))) as v(t) where agent_id = '${agent}' returning *)
+    ${
+      kind === ''
+        ? 'select 1'
+        : `insert into facts (agent_id, kind, subject, at, payload)
+      select agent_id, 'order', order_id, updated_at, order_change(status, filled, cost, fees, error_code) from placed`
+    }`,
   );
 const move = (sql: Pick<Sql, 'unsafe'>, id: string, status: string, at = Date.now()) =>
   sql.unsafe(

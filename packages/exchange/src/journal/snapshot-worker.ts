@@ -23,13 +23,13 @@ function lowerPriority(): void {
 }
 
 async function write({ database, seq }: ThreadData): Promise<void> {
-  // One view of the database: another process may write a snapshot and prune the journal behind it meanwhile.
-  const settings = { ...database.options.settings, default_transaction_isolation: 'repeatable read' };
-  const sql = openPool(database.url, { ...database.options, settings, max: 1 });
+  const sql = openPool(database.url, { ...database.options, max: 1 });
   try {
-    const recovered = await transact(sql, (tx) =>
-      recover(tx, (message) => post({ kind: 'log', message }), seq),
-    );
+    const recovered = await transact(sql, async (tx) => {
+      // One view of the database: another process may write a snapshot and prune the journal behind it meanwhile.
+      await tx`set transaction isolation level repeatable read, read only`;
+      return recover(tx, (message) => post({ kind: 'log', message }), seq);
+    });
     if (recovered?.seq !== seq) throw new Error(`the journal does not reach its last command, ${seq}`);
     const { world } = recovered;
     await writeSnapshot(sql, { seq, at: world.now, state: world.snapshot() });

@@ -125,8 +125,11 @@ const next = (offset: number): string => `$${COLUMNS.length + offset}`;
  */
 const RECORD = `with placed as (
     insert into orders (${NAMES}) select ${SELECTED} from unnest(${ARRAYS}) as t(${NAMES})
-    returning agent_id, status, is_redemption, side, reserved_amount, cost, shares, filled, source, skill_slug, updated_at,
-      first_answer
+    returning agent_id, order_id, status, is_redemption, side, reserved_amount, cost, shares, filled, fees, error_code,
+      source, skill_slug, updated_at, first_answer
+  ), logged as (
+    insert into facts (agent_id, kind, subject, at, payload)
+    select agent_id, 'order', order_id, updated_at, order_change(status, filled, cost, fees, error_code) from placed
   ), back as (
     select p.agent_id, sum(b.trades)::integer as trades, sum(b.amount)::bigint as amount
     from placed p cross join lateral budget_back(p.status, p.first_answer is null, p.is_redemption, p.side,
