@@ -26,6 +26,9 @@ const words = ORDER_STATUSES.filter((status) => eventWord(status) !== status)
 
 const open = quoted(ORDER_STATUSES.filter((status) => !isTerminal(status)));
 
+/** What a signed order may begin with when its venue answered in the commit of its record. */
+const begun = quoted(reachable('signed', FIRST_STATUS));
+
 export const LIFECYCLE_FILE = 'order-lifecycle.sql';
 
 export const lifecycleSql = (): string => `\
@@ -66,10 +69,11 @@ begin
   return new;
 end
 $$;
--- An order that its venue answered in the commit of its record begins with what the venue proved.
+-- A signed order that its venue answered in the commit of its record begins with what the venue proved. The words stand here
+-- because PostgreSQL reads a trigger's condition anew for every statement, and with it the text of every function in it.
 create or replace trigger orders_first_status before insert on orders
   for each row when (new.status <> '${FIRST_STATUS}'
-    and (new.first_answer is null or not order_may_become(new.kind, '${FIRST_STATUS}', new.status)))
+    and (new.first_answer is null or new.kind <> 'signed' or new.status not in (${begun})))
   execute function refuse_status();
 create or replace trigger orders_next_status before update on orders
   for each row when (new.status <> old.status or new.kind <> old.kind) execute function refuse_status();

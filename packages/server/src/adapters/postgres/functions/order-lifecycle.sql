@@ -43,10 +43,11 @@ begin
   return new;
 end
 $$;
--- An order that its venue answered in the commit of its record begins with what the venue proved.
+-- A signed order that its venue answered in the commit of its record begins with what the venue proved. The words stand here
+-- because PostgreSQL reads a trigger's condition anew for every statement, and with it the text of every function in it.
 create or replace trigger orders_first_status before insert on orders
   for each row when (new.status <> 'submitting'
-    and (new.first_answer is null or not order_may_become(new.kind, 'submitting', new.status)))
+    and (new.first_answer is null or new.kind <> 'signed' or new.status not in ('unknown', 'live', 'partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved')))
   execute function refuse_status();
 create or replace trigger orders_next_status before update on orders
   for each row when (new.status <> old.status or new.kind <> old.kind) execute function refuse_status();
