@@ -18,7 +18,7 @@ const QUOTES_EACH = 9;
 /** The kill comes after this many acknowledgements of a burst, with the other submits in flight. */
 const ACKNOWLEDGED = 8;
 /** Submits that arrive together are acknowledged together, which would leave none in flight. */
-const SUBMIT_EVERY_MS = 3;
+const SUBMIT_EVERY_MS = 10;
 
 interface Signed {
   readonly by: SandboxTrader;
