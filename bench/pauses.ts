@@ -114,7 +114,7 @@ async function prepareResolution(url: string, { visitor, agents }: Desk): Promis
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   const { status } = await visitor.getMarket(market.id);
-  if (status !== 'active') throw new Error(`${url}: the market ended before everybody had traded in it`);
+  if (status !== 'active') throw new Error(`${url}: the market ended before every agent had traded in it`);
   return market;
 }
 

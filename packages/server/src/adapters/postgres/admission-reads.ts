@@ -87,7 +87,7 @@ export const keepGroupPlans = (tx: Tx) => settings(tx, GROUP_PLANNING);
 
 const lockedAgents = (tx: Tx): Fragment => tx`current_setting(${LOCKED})::uuid[]` as unknown as Fragment;
 
-/** Locks those of the agents that nobody else has locked. Waits for nobody. */
+/** Locks those of the agents that no other transaction has locked. Never waits. */
 const lockFreeAgents = (tx: Tx, agentIds: readonly string[]) => tx<SafeguardsRow[]>`
   with locked as materialized (
     select * from safeguards where agent_id = any(${[...agentIds]}::uuid[])
@@ -181,7 +181,7 @@ const ordersOf = (tx: Tx, orderIds: readonly string[]) =>
 
 /**
  * Issues the statements without awaiting between them. Where a statement asks whether a row exists, it selects the row:
- * for `exists` the planner may read the whole table once instead of one row per trade. Locks what is free, and waits for nobody. */
+ * for `exists` the planner may read the whole table once instead of one row per trade. Locks what is free, and never waits. */
 export async function readGroup(tx: Tx, questions: readonly TradeQuestion[]): Promise<GroupFacts> {
   const agentIds = [...new Set(questions.map(({ caller }) => caller.agentId))];
   const orderIds = questions.map(({ orderId }) => orderId);

@@ -3,8 +3,8 @@
  *
  * Trades that arrive at the same time form a group, which costs two trips: one that locks and reads, one that writes and
  * commits. Where this process keeps the venue's journal, the group joins the journal's next commit and the orders reach
- * the venue inside it; elsewhere the caller sends each order to its venue once it is recorded. A group waits for
- * nobody's lock: a trade whose agent or order id is locked is tried again in the next groups, and then waits alone, as
+ * the venue inside it; elsewhere the caller sends each order to its venue once it is recorded. A group never waits
+ * for a lock: a trade whose agent or order id is locked is tried again in the next groups, and then waits alone, as
  * does a trade that needs the rows of several agents.
  */
 import { CommitInDoubt, openTransaction } from '@bellwether/durable';
