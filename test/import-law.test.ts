@@ -154,6 +154,19 @@ const LAW: Readonly<Record<string, Rule>> = {
     ],
     types: ['server/ports'],
   },
+  'server/adapters/venues/polymarket': {
+    may: [
+      'server/adapters/venues/polymarket',
+      'server/adapters/outbound',
+      'server/domain',
+      'protocol',
+      'contract',
+      'typebox',
+      'ws',
+      NODE,
+    ],
+    types: ['server/ports'],
+  },
   'server/adapters/venues/paper': {
     may: [
       'server/adapters/venues/paper',

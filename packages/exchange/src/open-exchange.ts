@@ -18,6 +18,7 @@ import type {
   BookView,
   ConditionId,
   EngineEvent,
+  NewOrder,
   OpenOrder,
   OrderId,
   Outcome,
@@ -31,6 +32,7 @@ import { commitRows, commitWith, type JournalRow, type PriceTick } from './journ
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { decodeOrderEvents } from './journal/order-event-codec.ts';
 import { OrderIds } from './journal/order-ids.ts';
+import { readPosted } from './journal/posted-orders.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
 import {
@@ -49,6 +51,7 @@ import type {
   JoinedWork,
   OrderRecord,
   PaperExchange,
+  PostedOrder,
   Recorder,
 } from './paper-exchange.ts';
 import type { TradeHistory } from './trade-history.ts';
@@ -224,8 +227,12 @@ export class JournalledExchange implements PaperExchange {
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
     if (command.kind !== 'place') return this.#apply(command);
     const { orderId, conditionId } = command.order;
-    const events = await this.#openTerm().orderIds.once(orderId, isNew, () => this.#apply(command));
-    return events ?? [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
+    const { orderIds, queue } = this.#openTerm();
+    const events = await orderIds.once(orderId, isNew, () => this.#apply(command));
+    if (events !== undefined) return events;
+    // Its sender has recorded it, and needs the refusal among the evidence.
+    if (isNew) return this.#settle(queue, this.#refuseTwin(queue, command.order, this.#now()));
+    return [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
   }
 
   /**
@@ -325,6 +332,10 @@ export class JournalledExchange implements PaperExchange {
     }
   }
 
+  postedOrders(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, PostedOrder>> {
+    return readPosted(this.#sql, orderIds);
+  }
+
   stateHash(): string {
     return hashOf(this.#world.snapshot());
   }
@@ -371,11 +382,15 @@ export class JournalledExchange implements PaperExchange {
     const { queue } = this.#openTerm();
     this.#refuseWhenFull(queue);
     const at = this.#now();
-    const row = this.#execute(queue, command, at);
+    return this.#settle(queue, this.#execute(queue, command, at));
+  }
+
+  async #settle(queue: GroupCommit<JournalRow>, row: JournalRow): Promise<readonly EngineEvent[]> {
     const durable = queue.add(row);
-    if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable);
+    const { seq, at, events } = row.entry;
+    if (this.#snapshots.isDue(seq, at)) this.#snapshots.take(seq, at, durable);
     await durable;
-    return row.entry.events;
+    return events;
   }
 
   /** @returns what the journal must record of it */
@@ -388,9 +403,24 @@ export class JournalledExchange implements PaperExchange {
       queue.fail(cause);
       throw new ExchangeUnavailable('no', 'an internal error occurred', { cause });
     }
+    if (command.kind === 'place' && command.order.posted !== undefined)
+      this.#term?.orderIds.post(command.order.orderId);
     const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
     if (this.#world.isBehind) void this.#catchUp();
     return this.#row(command, at, events, prices);
+  }
+
+  /**
+   * Refuses an order whose id was posted at a door, although its sender has proof that it is new. The engine may have
+   * forgotten the posted order, so what is journalled is a command without effect on it.
+   */
+  #refuseTwin(queue: GroupCommit<JournalRow>, order: NewOrder, at: number): JournalRow {
+    const { orderId, account, conditionId } = order;
+    const row = this.#execute(queue, { kind: 'sweep' }, at);
+    const refusal = { kind: 'order_rejected', orderId, account, conditionId } as const;
+    const events = [...row.entry.events, { ...refusal, reason: 'duplicate_order' } as const];
+    const command = { kind: 'place', order } as const;
+    return { ...row, entry: { ...row.entry, command, events, markets: this.#marketsOf(events) } };
   }
 
   /** Removes the orders that earlier commands left (engine/sweeps.ts), a slice at a time: other work goes in between. */
@@ -410,7 +440,7 @@ export class JournalledExchange implements PaperExchange {
   }
 
   /** One commit: with one work that waits to join it, if there is one. */
-  async #commit({ lead, queue, joining }: Term, take: Take<JournalRow>): Promise<void> {
+  async #commit({ lead, queue, orderIds, joining }: Term, take: Take<JournalRow>): Promise<void> {
     const joined = joining.shift();
     if (joined === undefined) return commitRows(lead, take, this.#options.recorder);
     if (joining.length > 0) queue.wake();
@@ -422,7 +452,9 @@ export class JournalledExchange implements PaperExchange {
       hasDecided = true;
       const at = this.#now();
       work.decide((order) => {
-        const row = this.#execute(queue, { kind: 'place', order }, at);
+        const row = orderIds.join(order.orderId)
+          ? this.#execute(queue, { kind: 'place', order }, at)
+          : this.#refuseTwin(queue, order, at);
         queue.append(row);
         return row.entry.events;
       });
@@ -440,6 +472,7 @@ export class JournalledExchange implements PaperExchange {
       );
       throw cause;
     }
+    orderIds.joinedIsDurable();
     durable.resolve();
     joined.resolve();
   }
@@ -479,6 +512,7 @@ export class JournalledExchange implements PaperExchange {
         `the history of the paper exchange lacks the trades of ${position} to ${recovered.snapshotSeq}`,
       );
     const orderIds = new OrderIds(this.#sql);
+    await orderIds.load();
     const joining: Joining[] = [];
     const queue: GroupCommit<JournalRow> = new GroupCommit<JournalRow>({
       commit: (take) => this.#commit({ lead, queue, orderIds, joining }, take),

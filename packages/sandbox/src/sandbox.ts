@@ -58,7 +58,7 @@ export interface SandboxOptions {
 }
 
 export interface SandboxRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

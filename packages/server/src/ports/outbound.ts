@@ -1,7 +1,7 @@
 /** One HTTP request and its answer, without retries: `fetch` on live venues, this process's own doors in the sandbox. */
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -153,7 +153,7 @@ function pauseMs(failure: HttpUnavailable, tries: number, random: number, now: n
 }
 
 /** RFC 9110: seconds, or a date. */
-function retryAfterMs(text: string | undefined, now: number): number | null {
+export function retryAfterMs(text: string | undefined, now: number): number | null {
   if (text === undefined) return null;
   if (/^\d{1,6}$/.test(text)) return Number(text) * 1000;
   const date = Date.parse(text);
