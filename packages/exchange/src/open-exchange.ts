@@ -420,7 +420,7 @@ export class JournalledExchange implements PaperExchange {
     const refusal = { kind: 'order_rejected', orderId, account, conditionId } as const;
     const events = [...row.entry.events, { ...refusal, reason: 'duplicate_order' } as const];
     const command = { kind: 'place', order } as const;
-    return { ...row, entry: { ...row.entry, command, events, markets: this.#marketsOf(events) } };
+    return { ...row, entry: { ...row.entry, command, events, markets: marketsOf(this.#world, events) } };
   }
 
   /** Removes the orders that earlier commands left (engine/sweeps.ts), a slice at a time: other work goes in between. */
