@@ -10,6 +10,7 @@ import type {
   OpenOrder,
   OrderId,
   Outcome,
+  PostedLabel,
   TokenId,
 } from './engine/types.ts';
 import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
@@ -91,6 +92,8 @@ export interface PaperExchange {
    * reached the exchange (no command of it is in flight when this resolves).
    */
   orderRecord(orderId: OrderId): Promise<OrderRecord | undefined>;
+  /** Of those ids, the orders that were posted at a door, whatever has become of them. */
+  postedOrders(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, PostedOrder>>;
   /**
    * Calls back with every batch of entries once it is durable, in order, until the returned function is called. For
    * streams; data that must not be lost belongs to the `Recorder`.
@@ -100,6 +103,12 @@ export interface PaperExchange {
   stateHash(): string;
   /** Finishes commands in flight, writes a snapshot, releases the lead. */
   close(): Promise<void>;
+}
+
+/** An order that was posted at a door, as it was placed, and when. */
+export interface PostedOrder {
+  readonly order: NewOrder & { readonly posted: PostedLabel };
+  readonly at: number;
 }
 
 export interface OrderRecord {

@@ -53,6 +53,16 @@ export interface NewOrder {
   readonly postOnly: boolean;
   /** GTD only: when the order leaves the book (the venue's 60 s early expiry is already taken off). */
   readonly expiresAt?: number;
+  /** Only of an order that its signer posted at a door of the exchange. A label: the engine ignores it. */
+  readonly posted?: PostedLabel;
+}
+
+/** What a door shows of an order that was posted there, and the engine does not need. */
+export interface PostedLabel {
+  /** Of the API key that posted it: its owner's address and its nonce. */
+  readonly key: { readonly address: string; readonly nonce: string };
+  /** As the signer stated it, in epoch seconds; 0 for none. */
+  readonly expiration: number;
 }
 
 export type EngineCommand =

@@ -7,6 +7,7 @@
 import { commitAll, type Lead, openTransaction, type Take, type Tx } from '@bellwether/durable';
 import type { Entry, JoinedWork, Recorder } from '../paper-exchange.ts';
 import { gatherOrders, type OrderAddition } from './order-records.ts';
+import { insertPosted } from './posted-orders.ts';
 
 /** A price to record. */
 export interface PriceTick {
@@ -89,6 +90,8 @@ function ownStatements(
   const grown = orders.filter((order) => !order.isNew);
   if (fresh.length > 0) statements.push(insertOrders(tx, fresh));
   if (grown.length > 0) statements.push(extendOrders(tx, grown));
+  const posted = insertPosted(tx, entries);
+  if (posted !== undefined) statements.push(posted);
   statements.push(tx`
     insert into exchange_journal (seq, at_ms, command)
     select * from unnest(
