@@ -41,7 +41,7 @@ const GTD = { orderType: 'GTD' };
 const ROWS: readonly (readonly [string, Bend, Partial<MarketTerms>?])[] = [
   ['market_not_active marketConditionId', fields({}), { tradable: false }],
   [
-    'market_version_unsupported marketConditionId',
+    'market_version_not_supported marketConditionId',
     fields({}),
     { tradable: false, untradable: 'contract_version' },
   ],

@@ -53,7 +53,7 @@ function activityFaults({ tradable, untradable }: MarketTerms): Denial[] {
   if (untradable === 'contract_version') {
     return [
       {
-        code: 'market_version_unsupported',
+        code: 'market_version_not_supported',
         path: 'marketConditionId',
         detail:
           'The market trades through the third version of the exchange contract, which the desk does not sign for.',
