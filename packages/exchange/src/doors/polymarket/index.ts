@@ -3,6 +3,7 @@ export { polymarketDoor } from './door.ts';
 export type { MarketReads, PolymarketDoorOptions } from './door-options.ts';
 export { type FaultPlan, NO_FAULTS, parseFaultPlan, readFaultPlan, type VenueMode } from './fault-plan.ts';
 export { Faults } from './faults.ts';
+export { polymarketSocketDoor, type SocketDoorOptions } from './socket-door.ts';
 export {
   type AuthenticatedKey,
   EXCHANGE_KEYS_SCHEMA,
