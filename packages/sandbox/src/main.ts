@@ -126,10 +126,13 @@ async function main(): Promise<void> {
   const guard = addressBuckets({ perSecond: TOKENS_PER_SECOND, burst: BURST, now: Date.now });
   await app.register(polymarketDoor, {
     prefix: CLOB_PREFIX,
-    exchange,
+    exchange: () => exchange,
     keys: new VenueKeys({ sql, secret }),
     recover: nobleRecover,
     chainId: settings.chainId,
+    domains: exchangeDomains(settings.chainId),
+    gtdMinLeadS: GTD_MIN_LEAD_S,
+    limitsSigners: true,
     now: Date.now,
     orderVersion: settings.orderVersion,
     guard,

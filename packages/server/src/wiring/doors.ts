@@ -3,7 +3,7 @@
  * the replica that leads otherwise. Who comes through a door draws from the bucket of its address, on whichever replica.
  */
 import { polymarketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import type { RecoverPublicKey } from '@bellwether/protocol';
+import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
@@ -39,20 +39,18 @@ type Door = ServerOptions['doors'][number];
 export function paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }: Parts): Door[] {
   const open = config.paper.doors;
   const guard = createDoorGuard(rateLimits);
-  const exchange = () => paper.local()?.exchange;
   const clob: Door = {
     prefix: CLOB_PATH,
     register: (door) => {
       door.addHook('preHandler', forwardToLeader(replicas, config.basePath, [CLOB_PATH]));
       return polymarketDoor(door, {
-        exchange: {
-          market: (conditionId) => exchange()?.market(conditionId),
-          marketByToken: (tokenId) => exchange()?.marketByToken(tokenId),
-          book: (conditionId, outcome, depth) => exchange()?.book(conditionId, outcome, depth),
-        },
+        exchange: () => paper.local()?.exchange ?? null,
         keys,
         recover,
         chainId: config.chainId,
+        domains: exchangeDomains(config.chainId),
+        gtdMinLeadS: config.paper.gtdMinLeadS,
+        limitsSigners: config.rateLimits !== null,
         now: clock.now,
         orderVersion: config.exchange.profile === 'interface' ? 1 : 2,
         guard,

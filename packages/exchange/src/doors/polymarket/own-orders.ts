@@ -1,0 +1,184 @@
+/**
+ * The orders of an API key's accounts, as the venue shows them. Wire reference 2.8. An order that the desk placed for a wallet
+ * is listed like one that was posted here: it rests on the same account.
+ */
+import { formatMicro, formatPips } from '@bellwether/contract/decimals';
+import { type Address, parseHex } from '@bellwether/protocol';
+import type { FastifyInstance } from 'fastify';
+import type { EngineEvent, MarketView, OpenOrder, OrderId, PostedOrder } from '../../paper-exchange.ts';
+import { accountsOf } from './accounts.ts';
+import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
+import type { L2, Reader } from './l2-auth.ts';
+import { commanded, openHere } from './open-here.ts';
+import { earlyMs } from './order-terms.ts';
+import { offsetOf, type Page, pageOf } from './page-cursor.ts';
+import { parameter } from './request-parts.ts';
+
+/** The venue's page. */
+const PAGE_ORDERS = 100;
+const ORDER_ID_BYTES = 32;
+const LABELS = { YES: 'Yes', NO: 'No' } as const;
+/**
+ * How long after it was posted an order that has ended can still be read: long enough to learn the fate of an order whose
+ * answer was lost. Then it is gone, as at the venue.
+ */
+const ENDED_ORDERS_READABLE_MS = 10 * 60_000;
+
+export interface WireOrder {
+  readonly id: OrderId;
+  readonly status: 'LIVE' | 'MATCHED' | 'CANCELED' | 'CANCELED_MARKET_RESOLVED';
+  /** API key. */
+  readonly owner: string;
+  readonly maker_address: string;
+  readonly market: string;
+  readonly asset_id: string;
+  readonly side: 'BUY' | 'SELL';
+  /** Decimal shares; of an immediate BUY its budget in collateral. */
+  readonly original_size: string;
+  readonly size_matched: string;
+  readonly price: string;
+  readonly outcome: string;
+  /** Epoch seconds, '0' for none. */
+  readonly expiration: string;
+  readonly order_type: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  readonly associate_trades: readonly string[];
+  readonly created_at: number;
+}
+
+export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: PolymarketDoorOptions): void {
+  const seenBy = (reader: Reader): Seen => ({ ...options, reader });
+
+  door.get('/data/orders', async (request): Promise<Page<WireOrder>> => {
+    const reader = await l2.reader(request);
+    const offset = offsetOf(parameter(request, 'next_cursor'));
+    const [id, market, token] = ['id', 'market', 'asset_id'].map((name) => parameter(request, name).toLowerCase());
+    const exchange = openHere(options);
+    const found = accountsOf(reader.address)
+      .flatMap((account) => exchange.openOrders(account))
+      .filter((order) => id === '' || order.orderId === id)
+      .filter((order) => market === '' || order.conditionId === market)
+      .filter((order) => token === '' || tokenOf(exchange, order) === token)
+      .sort((a, b) => a.acceptedAt - b.acceptedAt || (a.orderId < b.orderId ? -1 : 1));
+    const page = found.slice(offset, offset + PAGE_ORDERS);
+    const rows = await openRows(exchange, page, seenBy(reader));
+    return pageOf(rows, { offset, total: found.length, limit: PAGE_ORDERS });
+  });
+
+  door.get<{ Params: { orderId: string } }>('/data/order/:orderId', async (request, reply) => {
+    const reader = await l2.reader(request);
+    const orderId = request.params.orderId.toLowerCase();
+    const isId = parseHex(orderId)?.length === ORDER_ID_BYTES;
+    const order = isId ? await readOrder(openHere(options), orderId, seenBy(reader)) : null;
+    return reply.type('application/json').send(JSON.stringify(order));
+  });
+}
+
+const tokenOf = (
+  exchange: Pick<DoorExchange, 'market'>,
+  { conditionId, outcome }: Pick<OpenOrder, 'conditionId' | 'outcome'>,
+): string => exchange.market(conditionId)?.tokenIds[outcome === 'YES' ? 0 : 1] ?? '';
+
+interface Seen extends Pick<PolymarketDoorOptions, 'keys' | 'now' | 'gtdMinLeadS'> {
+  readonly reader: Reader;
+}
+
+/** The key that posted it; for an order of the desk, the reader's. */
+const ownerOf = ({ keys, reader }: Seen, posted: PostedOrder | undefined): string => {
+  if (posted === undefined) return reader.apiKey;
+  const { address, nonce } = posted.order.posted.key;
+  return keys.apiKeyOf(address as Address, BigInt(nonce));
+};
+
+async function openRows(
+  exchange: Pick<DoorExchange, 'market' | 'postedOrders'>,
+  open: readonly OpenOrder[],
+  seen: Seen,
+): Promise<WireOrder[]> {
+  const posted = await exchange.postedOrders(open.map(({ orderId }) => orderId));
+  return open.map((order) => {
+    const known = posted.get(order.orderId);
+    return {
+      id: order.orderId,
+      status: 'LIVE',
+      owner: ownerOf(seen, known),
+      maker_address: order.account,
+      market: order.conditionId,
+      asset_id: tokenOf(exchange, order),
+      side: order.side,
+      original_size: formatMicro(order.size),
+      size_matched: formatMicro(order.filled),
+      price: formatPips(order.limit),
+      outcome: LABELS[order.outcome],
+      expiration: String(expirationOf(order, known, seen.gtdMinLeadS)),
+      order_type: order.timeInForce === 'GTD' ? 'GTD' : 'GTC',
+      associate_trades: [],
+      created_at: Math.floor(order.acceptedAt / 1000),
+    };
+  });
+}
+
+/** Epoch seconds, as signed; 0 for none. */
+function expirationOf({ expiresAt }: OpenOrder, posted: PostedOrder | undefined, gtdMinLeadS: number): number {
+  if (posted !== undefined) return posted.order.posted.expiration;
+  return expiresAt === undefined ? 0 : Math.floor((expiresAt + earlyMs(gtdMinLeadS)) / 1000);
+}
+
+/** An order of the reader's accounts; `null` for any other. */
+async function readOrder(
+  exchange: DoorExchange,
+  orderId: OrderId,
+  seen: Seen,
+): Promise<WireOrder | null> {
+  const own = new Set<string>(accountsOf(seen.reader.address));
+  const open = exchange.openOrder(orderId);
+  if (open !== undefined) {
+    const [row = null] = own.has(open.account) ? await openRows(exchange, [open], seen) : [];
+    return row;
+  }
+  const posted = (await exchange.postedOrders([orderId])).get(orderId);
+  if (posted === undefined || !own.has(posted.order.account)) return null;
+  if (seen.now() - posted.at > ENDED_ORDERS_READABLE_MS) return null;
+  const record = await commanded(() => exchange.orderRecord(orderId));
+  return record === undefined ? null : endedRow(exchange, posted, { events: record.events, seen });
+}
+
+function endedRow(
+  exchange: Pick<DoorExchange, 'market'>,
+  posted: PostedOrder,
+  { events, seen }: { readonly events: readonly EngineEvent[]; readonly seen: Seen },
+): WireOrder | null {
+  const done = events.find((event) => event.kind === 'order_done');
+  // An order that was refused or killed unfilled never was one.
+  if (done === undefined) return null;
+  const { order, at } = posted;
+  const market: MarketView | undefined = exchange.market(order.conditionId);
+  return {
+    id: order.orderId,
+    status: ENDS[done.reason],
+    owner: ownerOf(seen, posted),
+    maker_address: order.account,
+    market: order.conditionId,
+    asset_id: market === undefined ? '' : tokenOf(exchange, order),
+    side: order.side,
+    original_size: formatMicro(order.spend ?? order.size),
+    size_matched: formatMicro(done.filled),
+    price: formatPips(order.limit),
+    outcome: LABELS[order.outcome],
+    expiration: String(order.posted.expiration),
+    order_type: order.timeInForce,
+    associate_trades: [],
+    created_at: Math.floor(at / 1000),
+  };
+}
+
+type DoneReason = Extract<EngineEvent, { kind: 'order_done' }>['reason'];
+
+const ENDS: Readonly<Record<DoneReason, WireOrder['status']>> = {
+  filled: 'MATCHED',
+  killed: 'MATCHED',
+  canceled: 'CANCELED',
+  expired: 'CANCELED',
+  self_trade: 'CANCELED',
+  market_closed: 'CANCELED_MARKET_RESOLVED',
+  market_resolved: 'CANCELED_MARKET_RESOLVED',
+};
