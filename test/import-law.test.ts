@@ -31,13 +31,25 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['exchange/world', 'exchange/engine/engine', 'contract/decimals'],
     types: ['exchange/engine/types'],
   },
+  'exchange/history': {
+    may: ['exchange/history', 'durable', NODE],
+    types: ['exchange/paper-exchange', 'exchange/trade-history', 'contract/decimals'],
+  },
   'exchange/journal': {
-    may: ['exchange/journal', 'exchange/world', 'contract', 'protocol', 'durable', NODE],
+    may: [
+      'exchange/journal',
+      'exchange/world',
+      'exchange/history/schema',
+      'contract',
+      'protocol',
+      'durable',
+      NODE,
+    ],
     types: ['exchange/paper-exchange', 'exchange/engine/types'],
   },
   'exchange/doors': {
     may: ['exchange/doors', 'contract', 'protocol', 'fastify', NODE],
-    types: ['exchange/paper-exchange', 'durable'],
+    types: ['exchange/paper-exchange', 'exchange/trade-history', 'durable'],
   },
   // The package's own edge: opens the exchange.
   exchange: { may: ['exchange', 'contract', 'protocol', 'durable', NODE] },

@@ -90,6 +90,9 @@ describe('two processes', () => {
       body: { market: market.conditionId, tick_size: market.tickSize },
     });
     expect((await call(follower, 'GET', '/paper/clob/book?token_id=1')).status).toBe(404);
+    const listed = await fetch(`${follower.url}/paper/gamma/markets?condition_ids=${market.conditionId}`);
+    expect([listed.status, listed.headers.get('deprecation')]).toEqual([200, 'true']);
+    expect(await listed.json()).toMatchObject([{ slug: market.slug }]);
   });
 
   test('only replicas can call the internal route', async () => {

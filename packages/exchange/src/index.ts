@@ -11,3 +11,4 @@ export {
   systemClock,
 } from './open-exchange.ts';
 export type * from './paper-exchange.ts';
+export type * from './trade-history.ts';

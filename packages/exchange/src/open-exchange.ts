@@ -24,6 +24,9 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
+import { History } from './history/history.ts';
+import { HistoryProjector, type Taken } from './history/projector.ts';
+import { SETTLEMENT_DELAYS, type SettlementDelays } from './history/settlement.ts';
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
@@ -32,7 +35,13 @@ import { OrderIds } from './journal/order-ids.ts';
 import { readPosted } from './journal/posted-orders.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
-import { applyCommand, type LaterCommand, type Recovered, recover } from './journal/recovery.ts';
+import {
+  applyCommand,
+  type LaterCommand,
+  type Recovered,
+  type Replayed,
+  recover,
+} from './journal/recovery.ts';
 import { SnapshotSchedule } from './journal/snapshot-schedule.ts';
 import { hashOf } from './journal/snapshots.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
@@ -45,6 +54,7 @@ import type {
   PostedOrder,
   Recorder,
 } from './paper-exchange.ts';
+import type { TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
 import { SLOTS } from './world/slots.ts';
 import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
@@ -81,6 +91,8 @@ export interface ExchangeOptions {
   readonly prunesJournal?: boolean;
   /** How long to wait for a lead that another session holds; a crashed session's lock may remain for a moment. */
   readonly leadWaitMs?: number;
+  /** How long after its match a trade counts as mined, and as confirmed. */
+  readonly settlement?: SettlementDelays;
   readonly log?: (message: string, details?: unknown) => void;
 }
 
@@ -135,6 +147,21 @@ const unavailable = (executed: 'no' | 'unknown', cause: unknown): ExchangeUnavai
 const isWorlds = (command: JournalCommand): command is Exclude<JournalCommand, PublicCommand> =>
   command.kind === 'begin' || command.kind === 'step' || command.kind === 'sweep';
 
+const takenOf = ({ seq, at, events, world }: Replayed): Taken => {
+  const shown = publicEvents(events);
+  return { seq, at, events: shown, markets: marketsOf(world, shown) };
+};
+
+function marketsOf(world: World, events: readonly EngineEvent[]): Entry['markets'] {
+  const markets = new Map<ConditionId, MarketFacts>();
+  for (const event of events) {
+    if (!('conditionId' in event) || markets.has(event.conditionId)) continue;
+    const facts = world.facts(event.conditionId);
+    if (facts !== undefined) markets.set(event.conditionId, facts);
+  }
+  return markets;
+}
+
 const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)));
 
 export class JournalledExchange implements PaperExchange {
@@ -146,6 +173,9 @@ export class JournalledExchange implements PaperExchange {
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   #status: Status = 'opening';
   readonly #snapshots: SnapshotSchedule;
+  readonly #projector: HistoryProjector;
+  /** Trades with their settlement, and the other moves of accounts. */
+  readonly history: TradeHistory;
   #term: Term | undefined;
   #terms = 0;
   #world!: World;
@@ -159,7 +189,17 @@ export class JournalledExchange implements PaperExchange {
     this.#options = options;
     this.#sql = options.sql;
     this.#clock = options.clock ?? systemClock;
-    this.#snapshots = new SnapshotSchedule({ ...options, log: this.#log });
+    const now = () => this.#clock.now();
+    this.#projector = new HistoryProjector({ sql: this.#sql, now, log: this.#log });
+    this.history = new History({
+      sql: this.#sql,
+      now,
+      seed: () => this.#world.seed,
+      delays: options.settlement ?? SETTLEMENT_DELAYS,
+      settled: () => this.#historySettled(),
+    });
+    const cover = (seq: number) => this.#projector.cover(seq);
+    this.#snapshots = new SnapshotSchedule({ ...options, cover, log: this.#log });
   }
 
   /** Called once, by `openExchange`. */
@@ -201,6 +241,7 @@ export class JournalledExchange implements PaperExchange {
    */
   async join(work: JoinedWork): Promise<void> {
     const { queue, joining } = this.#openTerm();
+    this.#refuseWhenFull(queue);
     const joined = new Promise<void>((resolve, reject) => joining.push({ work, resolve, reject }));
     queue.wake();
     await joined;
@@ -308,6 +349,8 @@ export class JournalledExchange implements PaperExchange {
     const term = this.#term;
     await term?.queue.settled();
     await this.#snapshots.end();
+    await this.#projector.flush().catch((error: unknown) => this.#log('the history was not written', error));
+    await this.#projector.stop();
     if (wasOpen && term?.lead.session.isLost() === false)
       await this.#snapshots.writeLast(this.#seq, () => ({ at: this.#now(), state: this.#world.snapshot() }));
     await term?.lead.release();
@@ -322,11 +365,22 @@ export class JournalledExchange implements PaperExchange {
     return this.#term;
   }
 
+  #refuseWhenFull(queue: GroupCommit<JournalRow>): void {
+    if (queue.length >= MAX_WAITING_COMMANDS)
+      throw new ExchangeUnavailable('no', `${MAX_WAITING_COMMANDS} commands wait for its journal`);
+    if (this.#projector.isFull) throw new ExchangeUnavailable('no', 'too many trades wait for its history');
+  }
+
+  /** Resolves when every command that was answered is in the history. */
+  async #historySettled(): Promise<void> {
+    this.#openTerm();
+    await this.#projector.flush();
+  }
+
   /** Applies immediately, resolves when durable. */
   async #apply(command: LaterCommand): Promise<readonly EngineEvent[]> {
     const { queue } = this.#openTerm();
-    if (queue.length >= MAX_WAITING_COMMANDS)
-      throw new ExchangeUnavailable('no', `${MAX_WAITING_COMMANDS} commands wait for its journal`);
+    this.#refuseWhenFull(queue);
     const at = this.#now();
     return this.#settle(queue, this.#execute(queue, command, at));
   }
@@ -366,7 +420,7 @@ export class JournalledExchange implements PaperExchange {
     const refusal = { kind: 'order_rejected', orderId, account, conditionId } as const;
     const events = [...row.entry.events, { ...refusal, reason: 'duplicate_order' } as const];
     const command = { kind: 'place', order } as const;
-    return { ...row, entry: { ...row.entry, command, events, markets: this.#marketsOf(events) } };
+    return { ...row, entry: { ...row.entry, command, events, markets: marketsOf(this.#world, events) } };
   }
 
   /** Removes the orders that earlier commands left (engine/sweeps.ts), a slice at a time: other work goes in between. */
@@ -436,24 +490,27 @@ export class JournalledExchange implements PaperExchange {
   ): JournalRow {
     this.#seq += 1;
     const shown = isWorlds(command) ? ({ kind: 'step' } as const) : command;
-    const entry: Entry = { seq: this.#seq, at, command: shown, events, markets: this.#marketsOf(events) };
+    const entry: Entry = {
+      seq: this.#seq,
+      at,
+      command: shown,
+      events,
+      markets: marketsOf(this.#world, events),
+    };
     return { entry, command: encodeCommand(command), prices };
-  }
-
-  #marketsOf(events: readonly EngineEvent[]): Entry['markets'] {
-    const markets = new Map<ConditionId, MarketFacts>();
-    for (const event of events) {
-      if (!('conditionId' in event) || markets.has(event.conditionId)) continue;
-      const facts = this.#world.facts(event.conditionId);
-      if (facts !== undefined) markets.set(event.conditionId, facts);
-    }
-    return markets;
   }
 
   /** Recovers or founds the state under `lead`, then opens. */
   async #start(lead: Lead): Promise<void> {
     const speed = Math.round((this.#options.speed ?? 1) * SPEED_UNIT);
-    const recovered = await recover(lead.session, this.#log);
+    const position = await this.#projector.restart();
+    const recovered = await recover(lead.session, this.#log, undefined, (replayed) =>
+      this.#projector.take([takenOf(replayed)]),
+    );
+    if (position !== undefined && recovered !== undefined && recovered.snapshotSeq > position)
+      this.#log(
+        `the history of the paper exchange lacks the trades of ${position} to ${recovered.snapshotSeq}`,
+      );
     const orderIds = new OrderIds(this.#sql);
     await orderIds.load();
     const joining: Joining[] = [];
@@ -500,7 +557,7 @@ export class JournalledExchange implements PaperExchange {
   }
 
   #notifyListeners(entries: readonly Entry[]): void {
-    for (const listener of this.#listeners) {
+    for (const listener of [(made: readonly Entry[]) => this.#projector.take(made), ...this.#listeners]) {
       try {
         listener(entries);
       } catch (error) {

@@ -6,6 +6,7 @@ import { hkdfSync } from 'node:crypto';
 import { formatMicro } from '@bellwether/contract/decimals';
 import { openPool } from '@bellwether/durable';
 import { migrateExchange, openExchange, systemClock } from '@bellwether/exchange';
+import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import {
   addressBuckets,
   charge,
@@ -29,6 +30,7 @@ import {
 } from './sandbox.ts';
 
 const CLOB_PREFIX = '/paper/clob';
+const GAMMA_PREFIX = '/paper/gamma';
 const FAUCET_PATH = '/paper/faucet';
 /** Initial balance of a Solana wallet: 10,000 USDC, and one SOL for fees. */
 const FAUCET_COLLATERAL = 10_000_000_000n;
@@ -137,6 +139,7 @@ async function main(): Promise<void> {
     orderVersion: settings.orderVersion,
     guard,
   });
+  await app.register(gammaDoor, { prefix: GAMMA_PREFIX, exchange: () => exchange, guard });
   await registerSandboxDoors(app, { find: () => sandbox, guard, doors: ALL_SANDBOX_DOORS });
   await app.register(async (door) => faucetRoute(door, sandbox, guard));
   const address = await app.listen({ host: settings.host, port: settings.port });

@@ -14,18 +14,28 @@ export interface Recovered {
   readonly snapshotSeq: number;
 }
 
+/** A command that was replayed, and the world after it. */
+export interface Replayed {
+  readonly seq: number;
+  readonly at: number;
+  readonly events: readonly EngineEvent[];
+  readonly world: World;
+}
+
 const ROWS_PER_READ = 2_000;
 
 /**
  * Reads through `database`. To lead from the state, it must be the lead's connection or one opened after the lead was
  * taken.
  * @param upTo the last command to apply
+ * @param onReplayed receives every command that is applied
  * @returns undefined for an empty journal. @throws Error when the journal has a gap or is inconsistent.
  */
 export async function recover(
   database: Tag,
   log: (message: string) => void,
   upTo = Number.MAX_SAFE_INTEGER,
+  onReplayed: (replayed: Replayed) => void = () => {},
 ): Promise<Recovered | undefined> {
   const snapshot = await readSnapshot(database, log, upTo);
   let world = snapshot === undefined ? undefined : World.restore(snapshot.state);
@@ -39,7 +49,10 @@ export async function recover(
       if (Number(row.seq) !== seq + 1)
         throw new Error(`the journal of the paper exchange has a gap after ${seq}`);
       seq += 1;
-      world = replay(world, decodeCommand(row.command as string), Number(row.at_ms));
+      const at = Number(row.at_ms);
+      const replayed = replay(world, decodeCommand(row.command as string), at);
+      world = replayed.world;
+      onReplayed({ seq, at, ...replayed });
     }
     if (rows.length < ROWS_PER_READ) break;
   }
@@ -48,16 +61,19 @@ export async function recover(
   return { world, seq, snapshotSeq };
 }
 
-function replay(world: World | undefined, command: JournalCommand, at: number): World {
+function replay(
+  world: World | undefined,
+  command: JournalCommand,
+  at: number,
+): Pick<Replayed, 'world' | 'events'> {
   if (command.kind === 'begin') {
     if (world !== undefined) throw new Error('the journal of the paper exchange begins twice');
-    const { world: begun } = World.begin(command.seed, command.speed, at, command.slots ?? FIRST_SLOTS);
-    if (command.boundedSweeps === true) begun.boundSweeps();
+    const begun = World.begin(command.seed, command.speed, at, command.slots ?? FIRST_SLOTS);
+    if (command.boundedSweeps === true) begun.world.boundSweeps();
     return begun;
   }
   if (world === undefined) throw new Error('the journal of the paper exchange does not begin');
-  applyCommand(world, command, at);
-  return world;
+  return { world, events: applyCommand(world, command, at) };
 }
 
 export type LaterCommand = Exclude<JournalCommand, { readonly kind: 'begin' }>;

@@ -10,8 +10,10 @@
  * - exchange_prices: mid prices of YES tokens, in pips, for price histories.
  * - exchange_tokens: the YES token of each NO token, for the price histories of archived markets; the prices of before
  *   `thinned_ms` are thinned out.
+ * - those of the history (history/schema.ts).
  */
 import { type Sql, TERM_SCHEMA } from '@bellwether/durable';
+import { HISTORY_SCHEMA } from '../history/schema.ts';
 
 export const EXCHANGE_SCHEMA = `${TERM_SCHEMA}
 create table if not exists exchange_journal (
@@ -48,7 +50,7 @@ create table if not exists exchange_tokens (
   yes_token_id text not null
 );
 alter table exchange_tokens add column if not exists thinned_ms bigint not null default 0;
-`;
+${HISTORY_SCHEMA}`;
 
 export async function migrateExchange(database: Sql): Promise<void> {
   await database.unsafe(EXCHANGE_SCHEMA);

@@ -14,6 +14,8 @@ export interface SnapshotOptions {
   readonly snapshotEveryCommands?: number;
   readonly snapshotEveryMs?: number;
   readonly prunesJournal?: boolean;
+  /** Resolves when what is derived from the journal covers the command `seq`: only then a snapshot may replace it. */
+  readonly cover: (seq: number) => Promise<void>;
   readonly log: (message: string, details?: unknown) => void;
 }
 
@@ -43,9 +45,10 @@ export class SnapshotSchedule {
 
   /** @param durable resolves when the command `seq` is committed */
   take(seq: number, at: number, durable: Promise<void>): void {
-    const { sql } = this.#options;
+    const { sql, cover } = this.#options;
     this.begin(seq, at);
     this.#writing = durable
+      .then(() => cover(seq))
       .then(() => {
         this.#thread = startSnapshotThread({ database: sql.address(), seq }, this.#options.log);
         return this.#thread.written;
@@ -69,7 +72,9 @@ export class SnapshotSchedule {
   /** After the end: the last state, whose last command is committed. Nothing runs any more that it could delay. */
   async writeLast(seq: number, state: () => Omit<Snapshot, 'seq'>): Promise<void> {
     if (seq === this.#seq) return;
-    await writeSnapshot(this.#options.sql, { seq, ...state() })
+    const { sql, cover } = this.#options;
+    await cover(seq)
+      .then(() => writeSnapshot(sql, { seq, ...state() }))
       .then(() => this.#prune())
       .catch((error: unknown) => this.#failed(error));
   }

@@ -94,6 +94,9 @@ const FORWARDED_HEADERS = new Set([
   'x-request-id',
 ]);
 
+/** What doors tell their clients beside the answer. */
+const ANSWERED_HEADERS = ['cache-control', 'deprecation', 'retry-after', 'sunset', 'warning'];
+
 /**
  * The door's own part of a target: a path that lies under the mount however it is read. `null` when any reader could
  * take it for another place.
@@ -162,8 +165,10 @@ export const forwardToLeader =
         signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
       });
       const text = await readBounded(response);
-      const retryAfter = response.headers.get('retry-after');
-      if (retryAfter !== null) reply.header('retry-after', retryAfter);
+      for (const name of ANSWERED_HEADERS) {
+        const value = response.headers.get(name);
+        if (value !== null) reply.header(name, value);
+      }
       return reply
         .code(response.status)
         .type(response.headers.get('content-type') ?? 'application/json')

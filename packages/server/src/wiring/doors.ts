@@ -2,6 +2,7 @@
  * The doors of the paper venues as this process serves them: from its own exchange and sandbox while it leads, through
  * the replica that leads otherwise. Who comes through a door draws from the bucket of its address, on whichever replica.
  */
+import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import { polymarketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
@@ -24,8 +25,9 @@ interface Parts {
 }
 
 const CLOB_PATH = '/paper/clob';
+const GAMMA_PATH = '/paper/gamma';
 const PATHS: Readonly<Record<PaperDoor, readonly string[]>> = {
-  clob: [CLOB_PATH],
+  clob: [CLOB_PATH, GAMMA_PATH],
   dflow: [SANDBOX_PATHS.metadata, SANDBOX_PATHS.trade],
   solana: [SANDBOX_PATHS.rpc],
 };
@@ -57,6 +59,13 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
       }) as Promise<void>;
     },
   };
+  const gamma: Door = {
+    prefix: GAMMA_PATH,
+    register: (door) => {
+      door.addHook('preHandler', forwardToLeader(replicas, config.basePath, [GAMMA_PATH]));
+      return gammaDoor(door, { exchange, guard }) as Promise<void>;
+    },
+  };
   const sandbox: Door = {
     prefix: '',
     register: (door) => {
@@ -69,5 +78,5 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
       });
     },
   };
-  return [...(open.has('clob') ? [clob] : []), sandbox];
+  return [...(open.has('clob') ? [clob, gamma] : []), sandbox];
 }

@@ -1,0 +1,2 @@
+export type { CatalogueReads } from './directory.ts';
+export { type GammaDoorOptions, gammaDoor } from './door.ts';

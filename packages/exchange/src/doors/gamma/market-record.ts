@@ -1,0 +1,191 @@
+/**
+ * A market as the venue's catalogue shows it. Pure; wire reference 1.4. Some fields are JSON inside a string, and some
+ * numbers are strings: its clients rely on which. A figure that the paper exchange does not know is left out, as the
+ * venue does.
+ */
+import {
+  formatDecimal,
+  formatMicro,
+  formatPips,
+  microToNumber,
+  pipsToNumber,
+} from '@bellwether/contract/decimals';
+import type { MarketView } from '../../paper-exchange.ts';
+
+const DAY_MS = 86_400_000;
+/** The legacy base fee of markets with fees: a flag, not the fee. */
+const FEE_FLAG_BPS = 1000;
+
+export const isOpen = ({ status }: MarketView): boolean => status === 'open';
+
+export const isoOf = (at: number): string => new Date(at).toISOString();
+export const dayOf = (at: number): string => isoOf(at).slice(0, 10);
+/** The format of `closedTime`, which differs from that of all other times. */
+export const closedTimeOf = (at: number): string => `${isoOf(at).slice(0, 19).replace('T', ' ')}+00`;
+
+export const endedAt = ({ resolvedAt, endDate }: MarketView): number => resolvedAt ?? endDate;
+
+const CERTAIN: Readonly<Record<NonNullable<MarketView['payout']>, readonly [string, string]>> = {
+  YES: ['1', '0'],
+  NO: ['0', '1'],
+  HALF: ['0.5', '0.5'],
+};
+
+/** Of [Yes, No]: the payout, else the midpoint, the last trade, or one half. */
+export function outcomePrices(market: MarketView): readonly [string, string] {
+  const { payout, bestBid, bestAsk, lastTrade } = market;
+  if (payout !== undefined) return CERTAIN[payout];
+  const doubled =
+    bestBid !== undefined && bestAsk !== undefined ? bestBid + bestAsk : 2 * (lastTrade ?? 5_000);
+  return [formatDecimal(BigInt(doubled) * 5n, 5), formatDecimal(BigInt(20_000 - doubled) * 5n, 5)];
+}
+
+interface FeeWords {
+  readonly type: string;
+  readonly rebate: number;
+}
+const FEE_WORDS: Readonly<Record<string, FeeWords>> = {
+  Crypto: { type: 'crypto_fees_v2', rebate: 0.2 },
+  Sports: { type: 'sports_fees_v3', rebate: 0.15 },
+};
+
+function feesOf({ feeRate, feeExponent, category }: MarketView) {
+  if (feeRate === 0n) return { feesEnabled: false, feeType: 'zero_fees', feeSchedule: null };
+  const { type, rebate } = FEE_WORDS[category] ?? { type: `${category.toLowerCase()}_fees`, rebate: 0.25 };
+  return {
+    feesEnabled: true,
+    feeType: type,
+    feeSchedule: {
+      rate: microToNumber(feeRate),
+      exponent: feeExponent,
+      takerOnly: true,
+      rebateRate: rebate,
+    },
+  };
+}
+
+/** Volumes of spans that are longer than the market's life are its whole volume; the others are not known. */
+function volumesOf({ volume, volume24h, createdAt, updatedAt }: MarketView) {
+  const age = updatedAt - createdAt;
+  const all = microToNumber(volume);
+  const within = (days: number, name: string) =>
+    age <= days * DAY_MS ? { [name]: all, [`${name}Clob`]: all } : {};
+  return {
+    volumeNum: all,
+    volumeClob: all,
+    volume24hr: microToNumber(volume24h),
+    volume24hrClob: microToNumber(volume24h),
+    ...within(7, 'volume1wk'),
+    ...within(30, 'volume1mo'),
+    ...within(365, 'volume1yr'),
+  };
+}
+
+/** `bestBid` and `bestAsk` are those of the first outcome, and left out where that side is empty. */
+function quotesOf({ bestBid, bestAsk, lastTrade, status }: MarketView) {
+  if (status !== 'open')
+    return { ...(lastTrade === undefined ? {} : { lastTradePrice: lastTrade / 10_000 }) };
+  return {
+    ...(bestBid === undefined ? {} : { bestBid: pipsToNumber(bestBid) }),
+    ...(bestAsk === undefined ? {} : { bestAsk: pipsToNumber(bestAsk) }),
+    ...(bestBid === undefined || bestAsk === undefined ? {} : { spread: pipsToNumber(bestAsk - bestBid) }),
+    ...(lastTrade === undefined ? {} : { lastTradePrice: pipsToNumber(lastTrade) }),
+  };
+}
+
+/** Highest where the outcome is least certain. */
+function competitiveOf(market: MarketView): number {
+  const distance = Number(outcomePrices(market)[0]) - 0.5;
+  return Math.round(1e6 / (1 + distance * distance)) / 1e6;
+}
+
+export interface MarketContext {
+  /** Position among the markets of its event. */
+  readonly index: number;
+  /** What distinguishes it from its siblings; '' for an event of one market. */
+  readonly groupTitle: string;
+}
+
+export type MarketRecord = ReturnType<typeof marketRecord>;
+
+/** Without `events` and `tags`, which depend on the route. */
+export function marketRecord(market: MarketView, { index, groupTitle }: MarketContext) {
+  const open = isOpen(market);
+  return {
+    id: market.id,
+    question: market.question,
+    conditionId: market.conditionId,
+    slug: market.slug,
+    resolutionSource: '',
+    endDate: isoOf(market.endDate),
+    startDate: isoOf(market.createdAt),
+    category: market.category,
+    image: '',
+    icon: '',
+    description: market.description,
+    outcomes: JSON.stringify(['Yes', 'No']),
+    outcomePrices: JSON.stringify(outcomePrices(market)),
+    shortOutcomes: JSON.stringify(['Yes', 'No']),
+    clobTokenIds: JSON.stringify(market.tokenIds),
+    volume: formatMicro(market.volume),
+    liquidity: formatMicro(market.liquidity),
+    liquidityNum: microToNumber(market.liquidity),
+    liquidityClob: microToNumber(market.liquidity),
+    ...volumesOf(market),
+    ...quotesOf(market),
+    competitive: competitiveOf(market),
+    marketMakerAddress: '',
+    createdAt: isoOf(market.createdAt),
+    updatedAt: isoOf(market.updatedAt),
+    acceptingOrdersTimestamp: isoOf(market.createdAt),
+    endDateIso: dayOf(market.endDate),
+    startDateIso: dayOf(market.createdAt),
+    ...(open ? {} : { closedTime: closedTimeOf(endedAt(market)) }),
+    // The venue leaves `active` true on closed markets.
+    active: true,
+    closed: !open,
+    archived: false,
+    new: false,
+    featured: false,
+    restricted: false,
+    ready: false,
+    funded: true,
+    approved: true,
+    acceptingOrders: open,
+    enableOrderBook: open,
+    orderPriceMinTickSize: Number(formatPips(market.tickSize)),
+    orderMinSize: microToNumber(market.minOrderSize),
+    secondsDelay: 0,
+    // The paper world has no oracle; a market's question is its condition.
+    questionID: market.conditionId,
+    negRisk: market.negRisk,
+    negRiskMarketID: market.negRisk ? market.eventId : '',
+    negRiskRequestID: '',
+    negRiskOther: false,
+    groupItemTitle: groupTitle,
+    groupItemThreshold: String(index),
+    fee: '',
+    umaBond: '',
+    umaReward: '',
+    umaResolutionStatus: { open: '', closed: 'proposed', resolved: 'resolved' }[market.status],
+    umaResolutionStatuses: JSON.stringify(
+      { open: [], closed: ['proposed'], resolved: ['proposed', 'resolved'] }[market.status],
+    ),
+    automaticallyActive: true,
+    ...(market.status === 'resolved' ? { automaticallyResolved: true } : {}),
+    clearBookOnStart: false,
+    manualActivation: false,
+    cyom: false,
+    pagerDutyNotificationEnabled: false,
+    rfqEnabled: false,
+    holdingRewardsEnabled: false,
+    rewardsMinSize: 0,
+    rewardsMaxSpread: 0,
+    clobRewards: [],
+    comboStatus: 'disabled',
+    ...(market.feeRate > 0n ? { makerBaseFee: FEE_FLAG_BPS, takerBaseFee: FEE_FLAG_BPS } : {}),
+    ...feesOf(market),
+    version: 'v1',
+    positionIds: [] as string[],
+  };
+}

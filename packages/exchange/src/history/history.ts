@@ -1,0 +1,77 @@
+/** The history as the exchange offers it: rows, with ids and settlement derived from the world's seed and the time. */
+import type { Sql } from '@bellwether/durable';
+import type { ConditionId, MarketFacts } from '../paper-exchange.ts';
+import type {
+  MoveQuery,
+  MoveRecord,
+  Settlement,
+  TradeHistory,
+  TradePlace,
+  TradeQuery,
+  TradeRecord,
+} from '../trade-history.ts';
+import { readMarket, readMoves, readTrades, readTradesOfMatches, type TradeRow } from './reads.ts';
+import { type SettlementDelays, settlementOf } from './settlement.ts';
+import { tradeIdOf, tradeNumberOf } from './trade-id.ts';
+
+export interface HistoryOptions {
+  readonly sql: Sql;
+  readonly now: () => number;
+  readonly seed: () => string;
+  readonly delays: SettlementDelays;
+  /** Resolves when every command that was answered is in the tables. @throws ExchangeUnavailable */
+  readonly settled: () => Promise<void>;
+}
+
+export class History implements TradeHistory {
+  readonly #options: HistoryOptions;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
+
+  async trades(query: TradeQuery): Promise<readonly TradeRecord[]> {
+    await this.#options.settled();
+    return (await readTrades(this.#options.sql, query)).map((row) => this.#record(row));
+  }
+
+  async trade(id: string): Promise<TradeRecord | undefined> {
+    const number = tradeNumberOf(this.#options.seed(), id);
+    if (number === undefined) return undefined;
+    return (await this.tradesOfMatches([number])).find((trade) => trade.number === number);
+  }
+
+  async tradesOfMatches(matchIds: readonly number[]): Promise<readonly TradeRecord[]> {
+    if (matchIds.length === 0) return [];
+    await this.#options.settled();
+    return (await readTradesOfMatches(this.#options.sql, matchIds)).map((row) => this.#record(row));
+  }
+
+  async moves(query: MoveQuery): Promise<readonly MoveRecord[]> {
+    await this.#options.settled();
+    return readMoves(this.#options.sql, query);
+  }
+
+  async market(conditionId: ConditionId): Promise<MarketFacts | undefined> {
+    await this.#options.settled();
+    return readMarket(this.#options.sql, conditionId);
+  }
+
+  tradeId(firstMatchId: number): string {
+    return tradeIdOf(this.#options.seed(), firstMatchId);
+  }
+
+  settlement(trade: TradePlace): Settlement {
+    return settlementOf(trade, { kind: 'settles' }, this.#moment());
+  }
+
+  #moment(): { readonly seed: string; readonly now: number; readonly delays: SettlementDelays } {
+    const { seed, now, delays } = this.#options;
+    return { seed: seed(), now: now(), delays };
+  }
+
+  #record({ trade, market, fate }: TradeRow): TradeRecord {
+    const settlement = settlementOf(trade, fate, this.#moment());
+    return { ...trade, id: this.tradeId(trade.number), market, settlement };
+  }
+}

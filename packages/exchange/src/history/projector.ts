@@ -1,0 +1,206 @@
+/**
+ * Keeps the history behind the journal. It takes the entries that are durable, gathers their trades and moves, and writes
+ * them in batches with the position that they reach: no commit of the journal waits for it or carries more because of it.
+ * After a crash the entries behind the position are replayed by the recovery anyway, and are taken from there; so no snapshot
+ * may be written of a command that the history does not cover yet, and the journal is never pruned beyond it.
+ *
+ * It does nothing while nothing is traded.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Sql } from '@bellwether/durable';
+import type { Entry, MarketFacts } from '../paper-exchange.ts';
+import type { AccountMove, Trade } from '../trade-history.ts';
+import { movesOf } from './moves.ts';
+import { pruneHistory, pruneMarkets, readPosition, writeHistory } from './store.ts';
+import { tradesOf } from './trade.ts';
+
+/** How long rows wait for others, unless a reader asks. */
+const GATHER_MS = 250;
+const RETRY_MS = 1_000;
+/** Rows of one batch, and rows that may wait: beyond these the exchange takes no more commands. */
+const ROWS_PER_BATCH = 2_000;
+const MOST_WAITING_ROWS = 100_000;
+const DAY_MS = 86_400_000;
+const PRUNE_EVERY_MS = 3_600_000;
+const SLICES_PER_PRUNE = 500;
+/** How long the trades and moves of accounts are kept, and trades of the house among itself. */
+export const ACCOUNTS_KEPT_DAYS = 90;
+export const HOUSE_KEPT_DAYS = 2;
+
+export type Taken = Pick<Entry, 'seq' | 'at' | 'events' | 'markets'>;
+
+interface Waiting {
+  readonly seq: number;
+  readonly trades: readonly Trade[];
+  readonly moves: readonly AccountMove[];
+  readonly markets: readonly MarketFacts[];
+}
+
+const rowsOf = ({ trades, moves }: Waiting): number => trades.length + moves.length + 1;
+
+export interface ProjectorOptions {
+  readonly sql: Sql;
+  readonly now: () => number;
+  readonly log: (message: string, details?: unknown) => void;
+}
+
+export class HistoryProjector {
+  readonly #options: ProjectorOptions;
+  #waiting: Waiting[] = [];
+  #rows = 0;
+  /** Position of the last entry taken, and the one that is written. */
+  #seq = 0;
+  #written = 0;
+  /** Markets that have their row. */
+  #known = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #pruning: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(options: ProjectorOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Forgets what it has gathered: the state is recovered again.
+   * @returns the position behind which entries are to be replayed to `take`; undefined where there is no history yet
+   */
+  async restart(): Promise<number | undefined> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#flushing?.catch(() => {});
+    this.#waiting = [];
+    this.#rows = 0;
+    this.#known = new Set();
+    const position = await readPosition(this.#options.sql);
+    this.#seq = position ?? 0;
+    this.#written = this.#seq;
+    this.#pruning ??= setInterval(() => void this.prune(), PRUNE_EVERY_MS).unref();
+    return position;
+  }
+
+  /** True while too much waits: the exchange must not take further commands. */
+  get isFull(): boolean {
+    return this.#rows >= MOST_WAITING_ROWS;
+  }
+
+  /** Entries in order, each once; those that the history has already are skipped. */
+  take(entries: readonly Taken[]): void {
+    for (const entry of entries) {
+      if (entry.seq <= this.#seq) continue;
+      this.#seq = entry.seq;
+      this.#gather(entry);
+    }
+    if (this.#rows > 0) this.#schedule(GATHER_MS);
+  }
+
+  #gather({ seq, at, events, markets }: Taken): void {
+    const trades = tradesOf(events, at);
+    const moves = movesOf(events, { seq, at });
+    const resolved = events.filter((event) => event.kind === 'market_resolved');
+    if (trades.length + moves.length + resolved.length === 0) return;
+    const ids = [...trades, ...moves, ...resolved].flatMap(({ conditionId }) => conditionId ?? []);
+    const facts = [...new Set(ids)].flatMap((conditionId) => markets.get(conditionId) ?? []);
+    const known = new Set(facts.map(({ conditionId }) => conditionId));
+    // An exchange that has forgotten a market has no facts of it: nothing of it can have happened.
+    const isKnown = ({ conditionId }: { readonly conditionId?: string }) =>
+      conditionId === undefined || known.has(conditionId);
+    const waiting = { seq, trades: trades.filter(isKnown), moves: moves.filter(isKnown), markets: facts };
+    this.#waiting.push(waiting);
+    this.#rows += rowsOf(waiting);
+  }
+
+  /** Resolves when every entry taken so far is in the history. */
+  async flush(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#flushing !== undefined) {
+      this.#flushing ??= this.#writeBatch().finally(() => {
+        this.#flushing = undefined;
+      });
+      await this.#flushing;
+    }
+  }
+
+  /** Resolves when the history covers the journal up to `seq`, whose commit is done. */
+  async cover(seq: number): Promise<void> {
+    // Who waits for the same commit may be called before its entries are taken.
+    if (this.#seq < seq) await nextTurn();
+    if (this.#seq < seq) throw new Error(`the history has not received the journal's command ${seq}`);
+    await this.flush();
+    if (this.#written >= seq) return;
+    const nothing = { trades: [], moves: [], markets: [], marketIds: new Map<string, string>() };
+    const reached = this.#seq;
+    await writeHistory(this.#options.sql, { seq: reached, ...nothing });
+    this.#written = Math.max(this.#written, reached);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.#pruning);
+    await this.#flushing?.catch(() => {});
+  }
+
+  /** Deletes what is too old, in slices. */
+  async prune(): Promise<void> {
+    const now = this.#options.now();
+    const kept = {
+      accountsMs: now - ACCOUNTS_KEPT_DAYS * DAY_MS,
+      houseMs: now - HOUSE_KEPT_DAYS * DAY_MS,
+    };
+    try {
+      for (let slice = 0; slice < SLICES_PER_PRUNE && !this.#isStopped; slice += 1)
+        if (!(await pruneHistory(this.#options.sql, kept))) break;
+      await this.flush();
+      this.#known = new Set();
+      this.#flushing = pruneMarkets(this.#options.sql).finally(() => {
+        this.#flushing = undefined;
+      });
+      await this.#flushing;
+    } catch (error) {
+      this.#options.log('the history of the paper exchange was not pruned', error);
+    }
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isStopped) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.flush().catch((error: unknown) => {
+        this.#options.log('the history of the paper exchange was not written', error);
+        this.#schedule(RETRY_MS);
+      });
+    }, ms).unref();
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch: Waiting[] = [];
+    let rows = 0;
+    while (rows < ROWS_PER_BATCH && this.#waiting.length > 0) {
+      const next = this.#waiting.shift()!;
+      batch.push(next);
+      rows += rowsOf(next);
+    }
+    // Without further rows everything taken is covered.
+    const seq = this.#waiting.length === 0 ? this.#seq : batch.at(-1)!.seq;
+    const markets = new Map(batch.flatMap((one) => one.markets).map((facts) => [facts.conditionId, facts]));
+    const unwritten = [...markets.values()].filter(
+      ({ conditionId, payout }) => payout !== undefined || !this.#known.has(conditionId),
+    );
+    try {
+      await writeHistory(this.#options.sql, {
+        seq,
+        trades: batch.flatMap((one) => one.trades),
+        moves: batch.flatMap((one) => one.moves),
+        markets: unwritten,
+        marketIds: new Map([...markets.values()].map(({ conditionId, id }) => [conditionId, id])),
+      });
+    } catch (error) {
+      this.#waiting.unshift(...batch);
+      throw error;
+    }
+    this.#written = seq;
+    this.#rows -= rows;
+    for (const { conditionId } of unwritten) this.#known.add(conditionId);
+  }
+}
