@@ -17,7 +17,7 @@ import {
   TooManyRequests,
 } from '@bellwether/exchange/doors/limits';
 import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { nobleRecover, parseSolanaAddress } from '@bellwether/protocol';
+import { exchangeDomains, nobleRecover, parseSolanaAddress } from '@bellwether/protocol';
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
 import {
   ALL_SANDBOX_DOORS,
@@ -42,6 +42,8 @@ const BURST = 100;
 /** Wallets per network address for which the faucet may be asked: its gifts are stored permanently. */
 const GIFTS_PER_DAY = 50;
 const DAY_S = 86_400;
+/** As at the venue. */
+const GTD_MIN_LEAD_S = 180;
 /** A request must be complete by then. */
 const RECEIVE_TIMEOUT_MS = 20_000;
 /** Without a byte in either direction. */

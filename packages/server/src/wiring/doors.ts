@@ -41,12 +41,13 @@ type Door = ServerOptions['doors'][number];
 export function paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }: Parts): Door[] {
   const open = config.paper.doors;
   const guard = createDoorGuard(rateLimits);
+  const exchange = () => paper.local()?.exchange;
   const clob: Door = {
     prefix: CLOB_PATH,
     register: (door) => {
       door.addHook('preHandler', forwardToLeader(replicas, config.basePath, [CLOB_PATH]));
       return polymarketDoor(door, {
-        exchange: () => paper.local()?.exchange ?? null,
+        exchange: () => exchange() ?? null,
         keys,
         recover,
         chainId: config.chainId,

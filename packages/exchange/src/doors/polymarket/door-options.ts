@@ -1,17 +1,19 @@
 /** What the venue's door needs. */
 import type { ExchangeDomains, RecoverPublicKey } from '@bellwether/protocol';
 import type { PaperExchange } from '../../paper-exchange.ts';
+import type { TradeHistory } from '../../trade-history.ts';
 import type { Guarded } from '../limits.ts';
 import type { VenueKeys } from './venue-keys.ts';
 
 export type MarketReads = Pick<PaperExchange, 'market' | 'marketByToken' | 'book' | 'markets'>;
 
 /** The exchange as the door needs it. */
-export type DoorExchange = MarketReads &
-  Pick<
-    PaperExchange,
-    'account' | 'available' | 'freeTokens' | 'openOrder' | 'openOrders' | 'orderRecord' | 'postedOrders' | 'execute'
-  >;
+export interface DoorExchange
+  extends MarketReads,
+    Pick<PaperExchange, 'account' | 'available' | 'freeTokens' | 'openOrder' | 'openOrders' | 'execute'>,
+    Pick<PaperExchange, 'orderRecord' | 'orderRecords' | 'postedOrders'> {
+  readonly history: TradeHistory;
+}
 
 export interface PolymarketDoorOptions {
   /** `null`: it is not open here; the door then answers as while the venue's engine restarts. */

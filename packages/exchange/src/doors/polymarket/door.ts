@@ -13,6 +13,7 @@ import { l2Of } from './l2-auth.ts';
 import { marketRoutes } from './market-routes.ts';
 import { orderRoutes } from './order-routes.ts';
 import { ownOrderRoutes } from './own-orders.ts';
+import { ownTradeRoutes } from './own-trades.ts';
 import { SignerLimits, TooManyOrders } from './signer-limits.ts';
 import { EngineRestarts, WireError } from './wire-error.ts';
 
@@ -44,6 +45,7 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   orderRoutes(door, l2, { options, limits });
   cancelRoutes(door, l2, { options, limits });
   ownOrderRoutes(door, l2, options);
+  ownTradeRoutes(door, l2, options);
 };
 
 /** HMACs cover the exact text, and the venue's client sends a JSON content type with empty bodies. */

@@ -44,7 +44,8 @@ export function l2Of(mount: string, { keys }: Pick<PolymarketDoorOptions, 'keys'
       const readonly = headerText(request.headers, 'poly_readonly_api_key').toLowerCase();
       if (readonly === '') return key(request);
       const address: Address | null = parseAddress(headerText(request.headers, 'poly_address'));
-      const isGood = address !== null && UUID.test(readonly) && (await keys.readonlyKeys.isOf(address, readonly));
+      const isGood =
+        address !== null && UUID.test(readonly) && (await keys.readonlyKeys.isOf(address, readonly));
       if (!isGood) throw invalidApiKey();
       return { address, apiKey: '' };
     },

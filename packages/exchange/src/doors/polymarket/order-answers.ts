@@ -39,6 +39,7 @@ interface Placed {
 export function answerTo(
   { order, market, events }: Placed,
   account: () => AccountView,
+  tradeId: (firstMatchId: number) => string,
 ): OrderAnswer {
   let [filled, cost] = [0n, 0n];
   let firstMatch: number | undefined;
@@ -57,6 +58,7 @@ export function answerTo(
     errorMsg: '',
     orderID: order.orderId,
     transactionsHashes: [],
+    tradeIDs: firstMatch === undefined ? [] : [tradeId(firstMatch)],
     status: isLive ? 'live' : 'matched',
     takingAmount: isLive ? '' : formatMicro(taking),
     makingAmount: isLive ? '' : formatMicro(making),
@@ -129,10 +131,7 @@ function refusal(
     case 'post_only_needs_gtc_or_gtd':
       return new WireError(400, 'invalid post-only order: only GTC and GTD order types are allowed');
     case 'fok_not_filled':
-      return new WireError(
-        400,
-        "order couldn't be fully filled. FOK orders are fully filled or killed.",
-      );
+      return new WireError(400, "order couldn't be fully filled. FOK orders are fully filled or killed.");
     case 'fak_no_match':
       return new WireError(
         400,

@@ -89,7 +89,8 @@ async function place(
   const missing = missingBalance(order, needed, available, account);
   if (missing !== null) throw missing;
   const events = await commanded(() => exchange.execute({ kind: 'place', order }));
-  return answerTo({ order, market: listed.market, events }, account);
+  const tradeId = (match: number) => exchange.history.tradeId(match);
+  return answerTo({ order, market: listed.market, events }, account, tradeId);
 }
 
 function requireOwner({ owner, fields }: PostedBody, key: AuthenticatedKey): void {

@@ -116,7 +116,5 @@ function signatureCheck(
   return ({ separator, struct, orderType }) =>
     equalBytes(separator, wrapped.separator) &&
     equalBytes(struct, wrapped.contentsHash) &&
-    isOf(
-      typedDataSignDigest({ separator, contentsHash: struct, orderType, wallet: fields.maker, chainId }),
-    );
+    isOf(typedDataSignDigest({ separator, contentsHash: struct, orderType, wallet: fields.maker, chainId }));
 }

@@ -2,7 +2,14 @@
  * Checks a posted order against its market, with the texts of the venue (wire reference 2.5 and 2.12), and makes the order
  * for the engine. What depends on the book and on balances is the engine's.
  */
-import { divide, formatDecimal, formatMicro, formatPips, PIPS, type Pips } from '@bellwether/contract/decimals';
+import {
+  divide,
+  formatDecimal,
+  formatMicro,
+  formatPips,
+  PIPS,
+  type Pips,
+} from '@bellwether/contract/decimals';
 import { ZERO_ADDRESS } from '@bellwether/protocol';
 import type { MarketView, NewOrder, Outcome, PostedLabel } from '../../paper-exchange.ts';
 import type { PostedBody } from './order-body.ts';
@@ -67,7 +74,10 @@ export function engineOrder(
   };
 }
 
-function expiryOf({ fields, timeInForce }: PostedBody, { now, gtdMinLeadS }: ExpiryRules): number | undefined {
+function expiryOf(
+  { fields, timeInForce }: PostedBody,
+  { now, gtdMinLeadS }: ExpiryRules,
+): number | undefined {
   const { expiration } = fields;
   if (timeInForce !== 'GTD') {
     if (expiration !== 0n) throw refuse('invalid expiration');

@@ -3,21 +3,31 @@
  * is listed like one that was posted here: it rests on the same account.
  */
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
-import { type Address, parseHex } from '@bellwether/protocol';
+import { parseHex } from '@bellwether/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { EngineEvent, MarketView, OpenOrder, OrderId, PostedOrder } from '../../paper-exchange.ts';
+import type {
+  EngineEvent,
+  MarketView,
+  OpenOrder,
+  OrderId,
+  OrderRecord,
+  PostedOrder,
+} from '../../paper-exchange.ts';
 import { accountsOf } from './accounts.ts';
 import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
 import type { L2, Reader } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
+import { keyOf } from './order-owners.ts';
 import { earlyMs } from './order-terms.ts';
 import { offsetOf, type Page, pageOf } from './page-cursor.ts';
 import { parameter } from './request-parts.ts';
+import { OUTCOME_LABELS } from './trade-record.ts';
 
 /** The venue's page. */
 const PAGE_ORDERS = 100;
 const ORDER_ID_BYTES = 32;
-const LABELS = { YES: 'Yes', NO: 'No' } as const;
+/** Of the orders of one answer, for their trades' ids. */
+const MOST_MATCHES = 1_000;
 /**
  * How long after it was posted an order that has ended can still be read: long enough to learn the fate of an order whose
  * answer was lost. Then it is gone, as at the venue.
@@ -51,7 +61,9 @@ export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: Polymarke
   door.get('/data/orders', async (request): Promise<Page<WireOrder>> => {
     const reader = await l2.reader(request);
     const offset = offsetOf(parameter(request, 'next_cursor'));
-    const [id, market, token] = ['id', 'market', 'asset_id'].map((name) => parameter(request, name).toLowerCase());
+    const [id, market, token] = ['id', 'market', 'asset_id'].map((name) =>
+      parameter(request, name).toLowerCase(),
+    );
     const exchange = openHere(options);
     const found = accountsOf(reader.address)
       .flatMap((account) => exchange.openOrders(account))
@@ -82,25 +94,20 @@ interface Seen extends Pick<PolymarketDoorOptions, 'keys' | 'now' | 'gtdMinLeadS
   readonly reader: Reader;
 }
 
-/** The key that posted it; for an order of the desk, the reader's. */
-const ownerOf = ({ keys, reader }: Seen, posted: PostedOrder | undefined): string => {
-  if (posted === undefined) return reader.apiKey;
-  const { address, nonce } = posted.order.posted.key;
-  return keys.apiKeyOf(address as Address, BigInt(nonce));
-};
-
 async function openRows(
-  exchange: Pick<DoorExchange, 'market' | 'postedOrders'>,
+  exchange: DoorExchange,
   open: readonly OpenOrder[],
   seen: Seen,
 ): Promise<WireOrder[]> {
   const posted = await exchange.postedOrders(open.map(({ orderId }) => orderId));
+  const traded = open.filter(({ filled }) => filled > 0n).map(({ orderId }) => orderId);
+  const trades = await tradesOf(exchange, await exchange.orderRecords(traded));
   return open.map((order) => {
     const known = posted.get(order.orderId);
     return {
       id: order.orderId,
       status: 'LIVE',
-      owner: ownerOf(seen, known),
+      owner: known === undefined ? seen.reader.apiKey : keyOf(seen.keys, known),
       maker_address: order.account,
       market: order.conditionId,
       asset_id: tokenOf(exchange, order),
@@ -108,27 +115,27 @@ async function openRows(
       original_size: formatMicro(order.size),
       size_matched: formatMicro(order.filled),
       price: formatPips(order.limit),
-      outcome: LABELS[order.outcome],
+      outcome: OUTCOME_LABELS[order.outcome],
       expiration: String(expirationOf(order, known, seen.gtdMinLeadS)),
       order_type: order.timeInForce === 'GTD' ? 'GTD' : 'GTC',
-      associate_trades: [],
+      associate_trades: trades.get(order.orderId) ?? [],
       created_at: Math.floor(order.acceptedAt / 1000),
     };
   });
 }
 
 /** Epoch seconds, as signed; 0 for none. */
-function expirationOf({ expiresAt }: OpenOrder, posted: PostedOrder | undefined, gtdMinLeadS: number): number {
+function expirationOf(
+  { expiresAt }: OpenOrder,
+  posted: PostedOrder | undefined,
+  gtdMinLeadS: number,
+): number {
   if (posted !== undefined) return posted.order.posted.expiration;
   return expiresAt === undefined ? 0 : Math.floor((expiresAt + earlyMs(gtdMinLeadS)) / 1000);
 }
 
 /** An order of the reader's accounts; `null` for any other. */
-async function readOrder(
-  exchange: DoorExchange,
-  orderId: OrderId,
-  seen: Seen,
-): Promise<WireOrder | null> {
+async function readOrder(exchange: DoorExchange, orderId: OrderId, seen: Seen): Promise<WireOrder | null> {
   const own = new Set<string>(accountsOf(seen.reader.address));
   const open = exchange.openOrder(orderId);
   if (open !== undefined) {
@@ -139,13 +146,40 @@ async function readOrder(
   if (posted === undefined || !own.has(posted.order.account)) return null;
   if (seen.now() - posted.at > ENDED_ORDERS_READABLE_MS) return null;
   const record = await commanded(() => exchange.orderRecord(orderId));
-  return record === undefined ? null : endedRow(exchange, posted, { events: record.events, seen });
+  if (record === undefined) return null;
+  const trades = (await tradesOf(exchange, new Map([[orderId, record]]))).get(orderId) ?? [];
+  return endedRow(exchange, posted, { events: record.events, trades, seen });
+}
+
+/** Ids of the trades that each of those orders has a part in. */
+async function tradesOf(
+  { history }: Pick<DoorExchange, 'history'>,
+  records: ReadonlyMap<OrderId, OrderRecord>,
+): Promise<ReadonlyMap<OrderId, readonly string[]>> {
+  const matches = [...records.values()].flatMap(({ events }) =>
+    events.flatMap((event) => (event.kind === 'fill' ? [event.matchId] : [])),
+  );
+  const found = await commanded(() => history.tradesOfMatches(matches.slice(0, MOST_MATCHES)));
+  return new Map(
+    [...records.keys()].map((id) => [
+      id,
+      found
+        .filter(
+          ({ taker, matches: made }) => taker.orderId === id || made.some(({ orderId }) => orderId === id),
+        )
+        .map((trade) => trade.id),
+    ]),
+  );
 }
 
 function endedRow(
   exchange: Pick<DoorExchange, 'market'>,
   posted: PostedOrder,
-  { events, seen }: { readonly events: readonly EngineEvent[]; readonly seen: Seen },
+  {
+    events,
+    trades,
+    seen,
+  }: { readonly events: readonly EngineEvent[]; readonly trades: readonly string[]; readonly seen: Seen },
 ): WireOrder | null {
   const done = events.find((event) => event.kind === 'order_done');
   // An order that was refused or killed unfilled never was one.
@@ -155,7 +189,7 @@ function endedRow(
   return {
     id: order.orderId,
     status: ENDS[done.reason],
-    owner: ownerOf(seen, posted),
+    owner: keyOf(seen.keys, posted),
     maker_address: order.account,
     market: order.conditionId,
     asset_id: market === undefined ? '' : tokenOf(exchange, order),
@@ -163,10 +197,10 @@ function endedRow(
     original_size: formatMicro(order.spend ?? order.size),
     size_matched: formatMicro(done.filled),
     price: formatPips(order.limit),
-    outcome: LABELS[order.outcome],
+    outcome: OUTCOME_LABELS[order.outcome],
     expiration: String(order.posted.expiration),
     order_type: order.timeInForce,
-    associate_trades: [],
+    associate_trades: trades,
     created_at: Math.floor(at / 1000),
   };
 }

@@ -67,7 +67,6 @@ interface KeyRow {
   readonly nonce: string;
 }
 
-
 export class VenueKeys {
   readonly #sql: Sql;
   readonly #deriveKey: KeyObject;
@@ -173,9 +172,7 @@ export class VenueKeys {
     return passphraseFits && signed.includes(true) ? { address, apiKey, nonce: found.nonce } : null;
   }
 
-  async #find(
-    apiKey: string,
-  ): Promise<{
+  async #find(apiKey: string): Promise<{
     readonly address: Address;
     readonly nonce: bigint;
     readonly credentials: VenueCredentials;
