@@ -18,6 +18,7 @@ export const ORDER_STATUS_WORDS = [
   'expired',
   'rejected',
   'market_resolved',
+  'settlement_failed',
   'delayed',
   'unmatched',
 ] as const;

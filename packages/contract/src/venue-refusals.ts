@@ -70,6 +70,11 @@ export const VENUE_REFUSALS = {
     message: 'The service stopped before the order reached the venue; nothing was executed.',
     fix: NEW_ORDER,
   },
+  settlement_failed: {
+    message:
+      'The venue matched the order, but the settlement of a trade failed on the chain: that fill was reversed.',
+    fix: 'Read filledSize for what remains, check the balance and allowances of the wallet, then sign a new order with a new salt for the rest.',
+  },
   reverted: { message: 'The venue did not fill the order and sent everything back.', fix: NEW_QUOTE },
   not_landed: {
     message: 'The transaction did not reach the chain before its blockhash expired; nothing was executed.',

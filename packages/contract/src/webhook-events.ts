@@ -16,6 +16,7 @@ export const WEBHOOK_ORDER_STATUSES = [
   'expired',
   'rejected',
   'market_resolved',
+  'settlement_failed',
   'unknown',
 ] as const;
 
@@ -54,6 +55,21 @@ export const FillEventData = Type.Object({
   fee: Type.Number(),
   liquidity: Type.String({ description: 'maker or taker' }),
   walletAddress: Type.String({ description: 'the account that traded' }),
+});
+
+export const FillReversedEventData = Type.Object({
+  orderId: Type.String(),
+  tradeId: Type.String({ description: 'of the fill that does not count any more' }),
+  venue: Type.String(),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  tokenId: Type.String(),
+  outcome: Outcome,
+  side: Side,
+  size: Type.Number(),
+  cost: Type.Number({ description: 'collateral, fee apart' }),
+  fee: Type.Number(),
+  walletAddress: Type.String({ description: 'the account whose position is without it again' }),
 });
 
 export const MarketResolvedEventData = Type.Object({
@@ -105,6 +121,11 @@ const orderKind = (status: string): EventKind => ({
 export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
   ...Object.fromEntries(WEBHOOK_ORDER_STATUSES.map((status) => [`order.${status}`, orderKind(status)])),
   fill: { description: "A part of one of the agent's orders was executed.", data: FillEventData },
+  'fill.reversed': {
+    description:
+      'The settlement of a fill failed on the chain: it never happened, and positions, results and budget are without it.',
+    data: FillReversedEventData,
+  },
   'market.resolved': {
     description:
       "A market was decided in which a wallet within the agent's reach holds a position, or the agent has an order open at that moment.",
@@ -130,6 +151,7 @@ export const WEBHOOK_SUBSCRIPTIONS = [
   'order.*',
   ...WEBHOOK_ORDER_STATUSES.map((status) => `order.${status}` as const),
   'fill',
+  'fill.reversed',
   'market.resolved',
   'risk',
   'fee',

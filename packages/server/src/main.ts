@@ -7,7 +7,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { enableCompileCache, getCompileCacheDir } from 'node:module';
 import { join, resolve } from 'node:path';
-import type { EmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { Config } from './config.ts';
 import type { Service } from './service.ts';
 
@@ -69,7 +69,7 @@ function keepCompiled(): void {
 
 /** @returns once a process of the database is at work, or the database has failed */
 async function startDatabase(dataDir: string): Promise<{ readonly postgres: Promise<EmbeddedPostgres> }> {
-  const { startEmbeddedPostgres } = await import('./adapters/postgres/embedded-postgres.ts');
+  const { startEmbeddedPostgres } = await import('@bellwether/durable/embedded');
   return new Promise((atWork) => {
     const postgres = startEmbeddedPostgres({
       dataDir,

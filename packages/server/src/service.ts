@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { JournalledExchange } from '@bellwether/exchange';
 import { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import type { PoolOptions } from './adapters/postgres/connection.ts';
-import type { EmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
 import type { Config } from './config.ts';

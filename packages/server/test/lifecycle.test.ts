@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import {
   isInDoubt,
   isOpen,
+  isSettling,
   isTerminal,
+  mayFill,
   ORDER_EVENTS,
   ORDER_KINDS,
   ORDER_STATUSES,
@@ -15,36 +17,54 @@ import {
 /** Stated independently of the table, one line per transition: a transition that is not here is impossible. */
 const ALLOWED = `
 signed submitting accepted → live
+signed submitting held_back → delayed
 signed submitting rejected → rejected
 signed submitting no_answer → unknown
 signed unknown accepted → live
+signed unknown held_back → delayed
 signed unknown rejected → rejected
 signed unknown no_answer → unknown
 signed live filled_partly → partially_filled
+signed live matched → matched
 signed live filled_completely → filled
 signed live rest_killed → partially_filled_closed
 signed live canceled → canceled
 signed live expired → expired
 signed live market_resolved → market_resolved
 signed delayed filled_partly → partially_filled
+signed delayed matched → matched
 signed delayed filled_completely → filled
 signed delayed rest_killed → partially_filled_closed
 signed delayed canceled → canceled
 signed delayed expired → expired
 signed delayed market_resolved → market_resolved
 signed delayed rejected → rejected
+signed delayed accepted → live
 signed unmatched filled_partly → partially_filled
+signed unmatched matched → matched
 signed unmatched filled_completely → filled
 signed unmatched rest_killed → partially_filled_closed
 signed unmatched canceled → canceled
 signed unmatched expired → expired
 signed unmatched market_resolved → market_resolved
 signed partially_filled filled_partly → partially_filled
+signed partially_filled matched → matched
 signed partially_filled filled_completely → filled
 signed partially_filled rest_killed → partially_filled_closed
 signed partially_filled canceled → canceled
 signed partially_filled expired → expired
 signed partially_filled market_resolved → market_resolved
+signed partially_filled fills_reversed → partially_filled
+signed partially_filled all_fills_reversed → live
+signed matched filled_partly → matched
+signed matched fills_reversed → matched
+signed matched all_fills_reversed → matched
+signed matched filled_completely → filled
+signed matched rest_killed → partially_filled_closed
+signed matched canceled → canceled
+signed matched expired → expired
+signed matched market_resolved → market_resolved
+signed matched settlement_failed → settlement_failed
 quoted submitting landed → delayed
 quoted submitting rejected → rejected
 quoted submitting canceled → canceled
@@ -80,6 +100,7 @@ const ENDS: readonly OrderStatus[] = [
   'expired',
   'rejected',
   'market_resolved',
+  'settlement_failed',
 ];
 
 test('a final status never changes', () => {
@@ -88,12 +109,14 @@ test('a final status never changes', () => {
       for (const event of ORDER_EVENTS) expect(transition(kind, status, event)).toBeNull();
 });
 
-test('every status is exactly one of in doubt, open and final', () => {
+test('every status is exactly one of in doubt, open, settling and final', () => {
   const doubtful: readonly OrderStatus[] = ['submitting', 'unknown'];
   for (const status of ORDER_STATUSES) {
     expect(isTerminal(status)).toBe(ENDS.includes(status));
     expect(isInDoubt(status)).toBe(doubtful.includes(status));
-    expect([isTerminal(status), isInDoubt(status), isOpen(status)].filter(Boolean)).toHaveLength(1);
+    const is = [isTerminal(status), isInDoubt(status), isOpen(status), isSettling(status)];
+    expect(is.filter(Boolean)).toHaveLength(1);
+    expect(mayFill(status)).toBe(isInDoubt(status) || isOpen(status));
   }
 });
 
@@ -106,13 +129,18 @@ test('every status except the first can be reached', () => {
 
 test('evidence with several events leads where the events in sequence lead', () => {
   expect(reachable('signed', 'live')).toEqual([
+    // All of its fills may be reversed.
+    'live',
     'partially_filled',
+    'matched',
     'partially_filled_closed',
     'filled',
     'canceled',
     'expired',
     'market_resolved',
+    'settlement_failed',
   ]);
+  expect(reachable('signed', 'matched')).not.toContain('live');
   expect(reachable('quoted', 'submitting')).toEqual([
     'delayed',
     'partially_filled',

@@ -11,6 +11,8 @@ export interface FirstAnswer {
   readonly cost: Micro;
   readonly fees: Micro;
   readonly errorCode: string | null;
+  /** The venue's own words, where the desk has no code for them. */
+  readonly detail?: string;
 }
 
 export interface OutcomeEvidence {

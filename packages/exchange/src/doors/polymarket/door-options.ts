@@ -3,6 +3,7 @@ import type { ExchangeDomains, RecoverPublicKey } from '@bellwether/protocol';
 import type { PaperExchange } from '../../paper-exchange.ts';
 import type { TradeHistory } from '../../trade-history.ts';
 import type { Guarded } from '../limits.ts';
+import type { Faults } from './faults.ts';
 import type { VenueKeys } from './venue-keys.ts';
 
 export type MarketReads = Pick<PaperExchange, 'market' | 'marketByToken' | 'book' | 'markets'>;
@@ -37,4 +38,6 @@ export interface PolymarketDoorOptions {
   /** Whether a signer's requests are limited as at the venue. */
   readonly limitsSigners: boolean;
   readonly guard: Guarded;
+  /** Omitted: the venue has none. */
+  readonly faults?: Faults;
 }

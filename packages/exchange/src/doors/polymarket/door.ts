@@ -9,6 +9,7 @@ import { guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
 import { authRoutes } from './auth-routes.ts';
 import { cancelRoutes } from './cancel-routes.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
+import { injectFaults } from './fault-hooks.ts';
 import { l2Of } from './l2-auth.ts';
 import { marketRoutes } from './market-routes.ts';
 import { orderRoutes } from './order-routes.ts';
@@ -24,6 +25,7 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   acceptAnyBodyAsText(door);
   answerErrorsAsTheVenue(door);
   guardDoor(door, options.guard);
+  if (options.faults !== undefined) injectFaults(door, mount, options.faults);
 
   const { orderVersion } = options;
   const ok = '"OK"';

@@ -3,7 +3,7 @@
  * is listed like one that was posted here: it rests on the same account.
  */
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
-import { parseHex } from '@bellwether/protocol';
+import { type Address, parseHex } from '@bellwether/protocol';
 import type { FastifyInstance } from 'fastify';
 import type {
   EngineEvent,
@@ -17,15 +17,15 @@ import { accountsOf } from './accounts.ts';
 import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
 import type { L2, Reader } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
-import { keyOf } from './order-owners.ts';
 import { earlyMs } from './order-terms.ts';
 import { offsetOf, type Page, pageOf } from './page-cursor.ts';
 import { parameter } from './request-parts.ts';
-import { OUTCOME_LABELS } from './trade-record.ts';
+import type { VenueKeys } from './venue-keys.ts';
 
 /** The venue's page. */
 const PAGE_ORDERS = 100;
 const ORDER_ID_BYTES = 32;
+const OUTCOME_LABELS = { YES: 'Yes', NO: 'No' } as const;
 /** Of the orders of one answer, for their trades' ids. */
 const MOST_MATCHES = 1_000;
 /**
@@ -93,6 +93,9 @@ const tokenOf = (
 interface Seen extends Pick<PolymarketDoorOptions, 'keys' | 'now' | 'gtdMinLeadS'> {
   readonly reader: Reader;
 }
+
+const keyOf = (keys: VenueKeys, { order }: PostedOrder): string =>
+  keys.apiKeyOf(order.posted.key.address as Address, BigInt(order.posted.key.nonce));
 
 async function openRows(
   exchange: DoorExchange,

@@ -4,7 +4,7 @@
  */
 import {
   FIRST_STATUS,
-  isTerminal,
+  mayFill,
   ORDER_KINDS,
   ORDER_STATUSES,
   reachable,
@@ -24,7 +24,7 @@ const words = ORDER_STATUSES.filter((status) => eventWord(status) !== status)
   .map((status) => `    when '${status}' then '${eventWord(status)}'`)
   .join('\n');
 
-const open = quoted(ORDER_STATUSES.filter((status) => !isTerminal(status)));
+const open = quoted(ORDER_STATUSES.filter(mayFill));
 
 /** What a signed order may begin with when its venue answered in the commit of its record. */
 const begun = quoted(reachable('signed', FIRST_STATUS));
@@ -43,7 +43,7 @@ ${moves}
   end
 $$;
 
--- Whether evidence can still move an order. The planner writes the list into the statement, so indexes on open orders fit.
+-- Whether an order can still be filled, as far as is known. The planner writes the list into the statement, so indexes on open orders fit.
 create or replace function order_is_open(status text) returns boolean language sql immutable parallel safe as $$
   select status in (${open})
 $$;

@@ -1,11 +1,11 @@
 /**
- * The statuses of orders that evidence can still change, as the list after `status in`. Literal text, not a parameter:
+ * The statuses of orders that can still be filled, as far as is known, as the list after `status in`. Literal text, not a parameter:
  * the planner uses a partial index only if the statement itself shows that the index's condition is true.
  */
-import { isTerminal, ORDER_STATUSES } from '../../domain/orders/lifecycle.ts';
+import { mayFill, ORDER_STATUSES } from '../../domain/orders/lifecycle.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
 
-export const OPEN_STATUSES = ORDER_STATUSES.filter((status) => !isTerminal(status));
+export const OPEN_STATUSES = ORDER_STATUSES.filter(mayFill);
 
 const LIST = `(${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 

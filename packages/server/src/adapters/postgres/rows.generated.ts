@@ -477,6 +477,41 @@ export interface UsedLinkChallengesRow {
   readonly expires_at: Date;
 }
 
+export interface VenueBackendsRow {
+  readonly venue: string;
+  readonly backend: string;
+  readonly since: Date;
+}
+
+export interface VenueFollowersRow {
+  readonly venue: string;
+  readonly wallet_address: string;
+  readonly holder: string;
+  readonly leased_until: Date;
+}
+
+export interface VenueOrdersRow {
+  readonly order_id: string;
+  readonly venue: string;
+  readonly wallet_address: string;
+  readonly matched: bigint;
+  readonly ended: string | null;
+  readonly is_counted: boolean;
+  readonly missing_since: Date | null;
+  readonly is_final: boolean;
+}
+
+export interface VenueTradesRow {
+  readonly order_id: string;
+  readonly trade_id: string;
+  readonly nth: bigint;
+  readonly status: string;
+  readonly size: bigint;
+  readonly cost: bigint;
+  readonly fee: bigint;
+  readonly is_counted: boolean;
+}
+
 export interface WebhookDeliveriesRow {
   readonly id: bigint;
   readonly endpoint_id: string;

@@ -11,7 +11,7 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import { isTerminal } from '../../domain/orders/lifecycle.ts';
+import { mayFill } from '../../domain/orders/lifecycle.ts';
 import { statusNumber, statusWord } from '../../domain/orders/status-words.ts';
 import type {
   AgentFillRow,
@@ -60,9 +60,9 @@ export function orderRecord(row: ListedOrder): Order {
     price: pipsToNumber(row.price),
     orderSize: microToNumber(row.shares),
     filledSize: microToNumber(row.filled),
-    remainingSize: isTerminal(row.status)
-      ? 0
-      : microToNumber(row.shares > row.filled ? row.shares - row.filled : 0n),
+    remainingSize: mayFill(row.status)
+      ? microToNumber(row.shares > row.filled ? row.shares - row.filled : 0n)
+      : 0,
     avgPrice: row.filled === 0n ? null : microToNumber((row.cost * MICRO_PER_UNIT) / row.filled),
     filledAmount: microToNumber(row.cost),
     feePaid: microToNumber(row.fees),

@@ -8,6 +8,11 @@
  * answer (`unknown`), which stays until there is proof of what happened. Fills, cancels, expiry and the market's
  * resolution then lead to a terminal status; `partially_filled_closed` means that a part was filled and the rest killed.
  *
+ * A live venue settles its trades on a chain after it has matched them, and a settlement can fail. Such an order is
+ * `matched` from the moment when nothing of it rests until each of its trades is confirmed or has failed; fills of a
+ * trade that failed are reversed, and the order ends as `settlement_failed`. A trade can also fail while the rest of its
+ * order still rests.
+ *
  * A quoted order is a Solana transaction that a venue quoted and the agent signed. Once the transaction has landed the
  * order is `delayed`: the venue fills it or sends the money back in later transactions. Before the first send to a node
  * it can still be canceled.
@@ -24,12 +29,14 @@ export const ORDER_STATUSES = [
   'delayed',
   'unmatched',
   'partially_filled',
+  'matched',
   'partially_filled_closed',
   'filled',
   'canceled',
   'expired',
   'rejected',
   'market_resolved',
+  'settlement_failed',
 ] as const;
 
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
@@ -44,7 +51,15 @@ export const ORDER_EVENTS = [
   /** Proof that nothing was executed. */
   'rejected',
   'no_answer',
+  /** Signed: the venue holds a marketable order back before it matches it. */
+  'held_back',
   'filled_partly',
+  /** Signed, live: nothing of it rests, and a trade is not final yet. */
+  'matched',
+  /** Signed, live: some of its fills were reversed, because their settlement failed. */
+  'fills_reversed',
+  /** Signed, live: all of them were. */
+  'all_fills_reversed',
   'filled_completely',
   /** Signed: the unfilled rest of an immediate order; a part was filled before. */
   'rest_killed',
@@ -55,21 +70,28 @@ export const ORDER_EVENTS = [
   'canceled',
   'expired',
   'market_resolved',
+  /** Signed, live: nothing of it rests, every trade is final, and at least one failed. */
+  'settlement_failed',
 ] as const;
 
 export type OrderEventKind = (typeof ORDER_EVENTS)[number];
 
 type Row = Readonly<Partial<Record<OrderEventKind, OrderStatus>>>;
 
-const SUBMITTED: Row = { accepted: 'live', rejected: 'rejected', no_answer: 'unknown' };
-const AT_VENUE: Row = {
-  filled_partly: 'partially_filled',
+const SUBMITTED: Row = {
+  accepted: 'live',
+  held_back: 'delayed',
+  rejected: 'rejected',
+  no_answer: 'unknown',
+};
+const ENDING: Row = {
   filled_completely: 'filled',
   rest_killed: 'partially_filled_closed',
   canceled: 'canceled',
   expired: 'expired',
   market_resolved: 'market_resolved',
 };
+const AT_VENUE: Row = { ...ENDING, filled_partly: 'partially_filled', matched: 'matched' };
 const ON_CHAIN: Row = {
   filled_partly: 'partially_filled',
   filled_completely: 'filled',
@@ -82,9 +104,21 @@ const TABLE: Readonly<Record<OrderKind, Readonly<Partial<Record<OrderStatus, Row
     unknown: SUBMITTED,
     live: AT_VENUE,
     // A live venue may hold an order back before it matches it, and refuse it then.
-    delayed: { ...AT_VENUE, rejected: 'rejected' },
+    delayed: { ...AT_VENUE, accepted: 'live', rejected: 'rejected' },
     unmatched: AT_VENUE,
-    partially_filled: AT_VENUE,
+    partially_filled: {
+      ...AT_VENUE,
+      fills_reversed: 'partially_filled',
+      all_fills_reversed: 'live',
+    },
+    matched: {
+      ...ENDING,
+      // A trade that the desk learns of late.
+      filled_partly: 'matched',
+      fills_reversed: 'matched',
+      all_fills_reversed: 'matched',
+      settlement_failed: 'settlement_failed',
+    },
   },
   quoted: {
     submitting: { landed: 'delayed', rejected: 'rejected', canceled: 'canceled' },
@@ -127,8 +161,14 @@ export const isTerminal = (status: OrderStatus): boolean =>
 /** There is no evidence yet: budgets stay reserved and a resolver is at work. */
 export const isInDoubt = (status: OrderStatus): boolean => status === 'submitting' || status === 'unknown';
 
+/** Nothing of it rests at the venue; only the settlement of its trades is not final. */
+export const isSettling = (status: OrderStatus): boolean => status === 'matched';
+
+/** It can still be filled, as far as is known: it counts as open. */
+export const mayFill = (status: OrderStatus): boolean => !isTerminal(status) && !isSettling(status);
+
 /** Rests at the venue and can be filled or canceled. */
-export const isOpen = (status: OrderStatus): boolean => !isTerminal(status) && !isInDoubt(status);
+export const isOpen = (status: OrderStatus): boolean => mayFill(status) && !isInDoubt(status);
 
 /**
  * How long an order may be `submitting` before its agent gets an alert. A quoted order's transaction either lands or

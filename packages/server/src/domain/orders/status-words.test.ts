@@ -19,6 +19,8 @@ test('a quoted order has the status text of its venue', () => {
     expired: 'expired',
     rejected: 'failed',
     market_resolved: 'open',
+    matched: 'open',
+    settlement_failed: 'open',
   });
   expect(quotedWord('rejected', 'reverted')).toBe('reverted');
   expect(quotedWord('rejected', 'not_landed')).toBe('expired');
@@ -65,6 +67,8 @@ test('numbers of a signed order', () => {
     expired: 3,
     rejected: 5,
     market_resolved: 4,
+    matched: 2,
+    settlement_failed: 5,
   });
 });
 

@@ -36,7 +36,7 @@ begin
     with given as (
       select t.*, row_number() over (partition by t.wallet, t.token_id order by t.nth) as round,
         t.match_kind not in ('SPLIT', 'MERGED', 'REDEEMED', 'REDEEM', 'LOST') as is_trade,
-        t.match_kind in ('DFLOW', 'REDEEM') as is_on_chain, t.match_kind in ('REDEEMED', 'LOST') as is_end
+        t.match_kind in ('DFLOW', 'REDEEM', 'LIVE') as is_on_chain, t.match_kind in ('REDEEMED', 'LOST') as is_end
       from rows from (jsonb_to_recordset(batch) as (wallet text, order_id text, trade_id bigint, condition_id text,
           token_id text, outcome text, side text, price integer, size bigint, cost bigint, fee bigint, liquidity text,
           match_kind text, at timestamptz))
@@ -149,7 +149,7 @@ begin
   perform close_lost(t.batch) from (
     select jsonb_agg(jsonb_build_object('condition_id', m.condition_id, 'payout', m.payout, 'at', m.resolved_at)) as batch
     from (select distinct condition_id from jsonb_to_recordset(batch) as t(condition_id text, match_kind text)
-      where match_kind = 'DFLOW') late
+      where match_kind in ('DFLOW', 'LIVE')) late
     join traded_markets m using (condition_id) where m.payout is not null) t
   where t.batch is not null;
 end

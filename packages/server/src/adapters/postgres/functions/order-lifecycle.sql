@@ -4,12 +4,13 @@
 create or replace function order_may_become(kind text, from_status text, to_status text) returns boolean
 language sql immutable parallel safe as $$
   select case kind || ' ' || from_status
-    when 'signed submitting' then to_status in ('unknown', 'live', 'partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved')
-    when 'signed unknown' then to_status in ('unknown', 'live', 'partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved')
-    when 'signed live' then to_status in ('partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved')
-    when 'signed delayed' then to_status in ('partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved')
-    when 'signed unmatched' then to_status in ('partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved')
-    when 'signed partially_filled' then to_status in ('partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved')
+    when 'signed submitting' then to_status in ('unknown', 'live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
+    when 'signed unknown' then to_status in ('unknown', 'live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
+    when 'signed live' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
+    when 'signed delayed' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
+    when 'signed unmatched' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
+    when 'signed partially_filled' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
+    when 'signed matched' then to_status in ('matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
     when 'quoted submitting' then to_status in ('delayed', 'partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'rejected')
     when 'quoted delayed' then to_status in ('partially_filled', 'partially_filled_closed', 'filled', 'rejected')
     when 'quoted partially_filled' then to_status in ('partially_filled', 'partially_filled_closed', 'filled')
@@ -17,7 +18,7 @@ language sql immutable parallel safe as $$
   end
 $$;
 
--- Whether evidence can still move an order. The planner writes the list into the statement, so indexes on open orders fit.
+-- Whether an order can still be filled, as far as is known. The planner writes the list into the statement, so indexes on open orders fit.
 create or replace function order_is_open(status text) returns boolean language sql immutable parallel safe as $$
   select status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
 $$;
@@ -47,7 +48,7 @@ $$;
 -- because PostgreSQL reads a trigger's condition anew for every statement, and with it the text of every function in it.
 create or replace trigger orders_first_status before insert on orders
   for each row when (new.status <> 'submitting'
-    and (new.first_answer is null or new.kind <> 'signed' or new.status not in ('unknown', 'live', 'partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved')))
+    and (new.first_answer is null or new.kind <> 'signed' or new.status not in ('unknown', 'live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')))
   execute function refuse_status();
 create or replace trigger orders_next_status before update on orders
   for each row when (new.status <> old.status or new.kind <> old.kind) execute function refuse_status();

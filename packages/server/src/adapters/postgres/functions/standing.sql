@@ -59,11 +59,11 @@ $$;
 
 -- What an order gives back of its budget once it has ended: for a BUY the unspent collateral, for a SELL the part of its
 -- amount that did not trade. One that was rejected, or canceled before its venue answered, gives back the trade itself, too.
--- A redemption is no trade. No row for an open order.
+-- A redemption is no trade. No row for an order that is not at its end: what a `matched` order spent is not final.
 create or replace function budget_back(status text, is_unanswered boolean, is_redemption boolean, side text, reserved bigint,
   cost bigint, shares bigint, filled bigint) returns table (trades integer, amount bigint) language sql immutable as $$
   select (not is_redemption and (status = 'rejected' or (status = 'canceled' and is_unanswered)))::integer,
     case when side = 'BUY' then greatest(reserved - cost, 0)
       else floor(reserved::numeric * greatest(shares - filled, 0) / shares)::bigint end
-  where not order_is_open(status)
+  where not order_is_open(status) and status <> 'matched'
 $$;

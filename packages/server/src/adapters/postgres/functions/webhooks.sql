@@ -56,6 +56,11 @@ returns table (nth integer, type text, event_id uuid, data jsonb) language sql s
       'amount', micro_number((p ->> 'fee')::bigint))
   from f where kind = 'fill' and p ->> 'venue' is not null and (p ->> 'fee')::bigint > 0
   union all
+  select 1, 'fill.reversed', event_id('reversal' || (p ->> 'walletAddress') || subject || (p ->> 'tradeId')),
+    p || jsonb_build_object('size', micro_number((p ->> 'size')::bigint), 'cost', micro_number((p ->> 'cost')::bigint),
+      'fee', micro_number((p ->> 'fee')::bigint))
+  from f where kind = 'reversal'
+  union all
   select 1, 'fee', event_id('fee' || subject), jsonb_build_object('venue', p -> 'venue', 'orderId', null,
     'tradeId', null, 'amount', micro_number((p ->> 'amount')::bigint))
   from f where kind = 'fee'
@@ -102,7 +107,8 @@ begin
     cross join lateral (select x.id, x.events from webhook_endpoints x
       where x.agent_id = f.agent_id and x.enabled and not pg_visible_in_snapshot(f.writer, x.listens_since) offset 0) e
     cross join lateral webhook_events(f.fact) v
-    where e.events && array['*', split_part(v.type, '.', 1) || '.*', v.type]
+    -- Who wants fills wants to know that one did not happen.
+    where e.events && array['*', split_part(v.type, '.', 1) || '.*', split_part(v.type, '.', 1), v.type]
     order by f.seq, v.nth
   )
   update fact_log set webhooks_seen = pg_current_snapshot() where exists (select 1 from fresh);

@@ -114,7 +114,7 @@ export function tradeResponse(order: NewSignedOrder, first: FirstAnswer): TradeR
       ? {}
       : {
           errorCode: refusedAs,
-          errorMessage: VENUE_REFUSALS[refusedAs].message,
+          errorMessage: first.detail ?? VENUE_REFUSALS[refusedAs].message,
           fix: VENUE_REFUSALS[refusedAs].fix,
         }),
   };

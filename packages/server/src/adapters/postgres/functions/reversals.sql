@@ -1,0 +1,116 @@
+-- What a position is after each of its fills, computed anew from all of them but those in `without`, a list of
+-- [order id, trade id]. The same arithmetic as apply_fills. More may be sold than is left when a purchase is without effect:
+-- what is sold beyond the holding is no gain and no loss.
+create or replace function replay_fills(account text, token text, without jsonb)
+returns table (order_id text, trade_id bigint, gain bigint, outcome_net bigint, size bigint, cost bigint, realized bigint,
+  fees bigint, settled bigint, bought_size bigint, bought_cost bigint, closed_at timestamptz)
+language plpgsql stable as $$
+declare
+  f fills;
+  known bigint;
+  gave bigint;
+begin
+  size := 0; cost := 0; realized := 0; fees := 0; settled := 0; bought_size := 0; bought_cost := 0;
+  for f in select x.* from fills x where x.wallet = account and x.token_id = token
+      and not without @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id))
+      order by x.filled_at, x.order_id, x.trade_id loop
+    order_id := f.order_id; trade_id := f.trade_id; gain := 0; outcome_net := 0;
+    if f.side = 'BUY' then
+      size := size + f.size; cost := cost + f.cost; fees := fees + f.fee;
+      bought_size := bought_size + f.size; bought_cost := bought_cost + f.cost; closed_at := null;
+    else
+      known := least(f.size, size);
+      gave := case when f.size >= size then cost else floor(cost::numeric * f.size / size)::bigint end;
+      gain := case when known = f.size then f.cost else floor(f.cost::numeric * known / f.size)::bigint end - gave;
+      if f.size >= size then
+        if size > 0 then
+          outcome_net := realized + gain - fees - f.fee - settled;
+        end if;
+        settled := realized + gain - fees - f.fee;
+        closed_at := f.filled_at;
+      else
+        closed_at := null;
+      end if;
+      size := size - known; cost := cost - gave; realized := realized + gain; fees := fees + f.fee;
+    end if;
+    return next;
+  end loop;
+end
+$$;
+
+-- Takes fills back whose settlement failed: they never happened. Positions, results and days are computed as if without
+-- them, each on the day of the fill that changes, and the facts say what was taken back. Fills that are not there are ignored.
+create or replace function reverse_fills(batch jsonb) returns void language plpgsql as $$
+declare
+  p record;
+begin
+  for p in
+    select f.wallet, f.token_id, jsonb_agg(jsonb_build_array(f.order_id, f.trade_id)) as gone, max(t.at) as at
+    from jsonb_to_recordset(batch) as t(wallet text, order_id text, trade_id bigint, at timestamptz)
+    join fills f using (wallet, order_id, trade_id)
+    group by f.wallet, f.token_id order by 1, 2
+  loop
+    perform from positions where wallet = p.wallet and token_id = p.token_id for update;
+    with before as materialized (
+      select * from replay_fills(p.wallet, p.token_id, '[]')
+    ), after as materialized (
+      select * from replay_fills(p.wallet, p.token_id, p.gone)
+    ), changed as materialized (
+      select f.order_id, f.trade_id, f.agent_id, a.order_id is null as is_gone, o.restricted_by,
+        coalesce(a.gain, 0) as new_gain, coalesce(a.gain, 0) - f.realized as gain,
+        case when a.order_id is null then -f.fee else 0 end as fee,
+        case when a.order_id is null then -f.cost else 0 end as volume,
+        (coalesce(a.outcome_net, 0) > 0)::int - (b.outcome_net > 0)::int as wins,
+        (coalesce(a.outcome_net, 0) < 0)::int - (b.outcome_net < 0)::int as losses,
+        (f.filled_at at time zone 'UTC')::date as day,
+        coalesce(case when o.order_id is null then h.source else o.source end, '') as source,
+        coalesce(case when o.order_id is null then h.skill_slug else o.skill_slug end, '') as skill_slug
+      from fills f
+      join before b on b.order_id = f.order_id and b.trade_id = f.trade_id
+      left join after a on a.order_id = f.order_id and a.trade_id = f.trade_id
+      left join orders o on o.order_id = f.order_id
+      left join positions h on h.wallet = f.wallet and h.token_id = f.token_id
+      where f.wallet = p.wallet and f.token_id = p.token_id and (a.order_id is null or a.gain <> f.realized
+        or a.outcome_net <> b.outcome_net)
+    ), logged as (
+      insert into facts (agent_id, kind, subject, at, payload)
+      select f.agent_id, 'reversal', f.order_id, p.at, jsonb_build_object('orderId', f.order_id, 'tradeId', f.trade_id::text,
+        'walletAddress', f.wallet, 'venue', o.venue, 'marketId', o.market_id, 'marketConditionId', f.condition_id,
+        'tokenId', f.token_id, 'outcome', f.outcome, 'side', f.side, 'size', f.size::text, 'cost', f.cost::text,
+        'fee', f.fee::text)
+      from fills f join changed c using (order_id, trade_id) join orders o using (order_id)
+      where f.wallet = p.wallet and c.is_gone and f.agent_id is not null order by f.order_id, f.trade_id
+    ), days as (
+      insert into daily_results as d (agent_id, day, realized, fees)
+      select reached, day, sum(gain), sum(fee)
+      from changed cross join lateral unnest(array_append(restricted_by, agent_id)) as t(reached)
+      where agent_id is not null group by 1, 2 having sum(gain) <> 0 or sum(fee) <> 0 order by 1, 2
+      on conflict (agent_id, day) do update
+        set realized = d.realized + excluded.realized, fees = d.fees + excluded.fees
+    ), results as (
+      insert into agent_results as r (agent_id, source, skill_slug, volume, fees, realized, wins, losses)
+      select agent_id, source, skill_slug, sum(volume), sum(fee), sum(gain), sum(wins), sum(losses)
+      from changed where agent_id is not null group by 1, 2, 3 order by 1, 2, 3
+      on conflict (agent_id, source, skill_slug) do update
+        set volume = r.volume + excluded.volume, fees = r.fees + excluded.fees, realized = r.realized + excluded.realized,
+            wins = r.wins + excluded.wins, losses = r.losses + excluded.losses
+    ), last as (
+      select s.* from (select 1) one left join lateral (
+        select size, cost, realized, fees, settled, bought_size, bought_cost, closed_at
+        from (select *, row_number() over () as nth from after) n order by nth desc limit 1) s on true
+    ), moved as (
+      update positions h set size = last.size, cost = last.cost, realized = last.realized, fees = last.fees,
+        settled = last.settled, bought_size = last.bought_size, bought_cost = last.bought_cost,
+        closed_at = last.closed_at, updated_at = p.at
+      from last where h.wallet = p.wallet and h.token_id = p.token_id and last.size is not null
+    ), emptied as (
+      delete from positions h using last where h.wallet = p.wallet and h.token_id = p.token_id and last.size is null
+    ), deleted as (
+      delete from fills f using changed c
+      where f.wallet = p.wallet and f.order_id = c.order_id and f.trade_id = c.trade_id and c.is_gone
+    )
+    update fills f set realized = c.new_gain from changed c
+    where f.wallet = p.wallet and f.order_id = c.order_id and f.trade_id = c.trade_id and not c.is_gone;
+  end loop;
+end
+$$;

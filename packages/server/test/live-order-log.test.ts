@@ -1,0 +1,292 @@
+/** Orders at a live venue: whatever is heard of them, in whatever order and how often, the record is the same. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { createLiveOrderLog } from '../src/adapters/postgres/live-order-log.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { fold } from '../src/adapters/venues/polymarket/fold.ts';
+import type { Observation, TradePart } from '../src/adapters/venues/polymarket/observations.ts';
+import type { MarketRecord } from '../src/domain/market.ts';
+import type { LiveOrderLog, TradeStatus } from '../src/ports/live-orders.ts';
+
+const M = 1_000_000n;
+const MARKET = {
+  id: 'm1',
+  conditionId: 'c1',
+  slug: 'one',
+  question: 'Why?',
+  endDate: Date.UTC(2030, 0, 1),
+} as MarketRecord;
+const NOW = Date.UTC(2026, 5, 1, 12);
+
+let sql: Sql;
+let log: LiveOrderLog;
+let worlds = 0;
+
+beforeAll(async () => {
+  sql = await openTestDatabase();
+  await migrate(sql);
+  log = createLiveOrderLog(sql, 'live');
+});
+
+interface World {
+  readonly agent: string;
+  readonly wallet: string;
+}
+
+async function newWorld(): Promise<World> {
+  worlds += 1;
+  const agent = `00000000-0000-4000-8000-${String(worlds).padStart(12, '0')}`;
+  await sql`with o as (insert into owners (created_at) values (now()) returning user_id)
+    insert into agents (agent_id, user_id, name, description, claim_code, created_at)
+    select ${agent}::uuid, user_id, 'Agent', '', ${agent}, now() from o`;
+  await sql`insert into safeguards (agent_id, max_trades_per_day, max_trade_amount, daily_trade_amount_limit, updated_at,
+    usage_day) values (${agent}, 1, 1, 1, now(), now())`;
+  return { agent, wallet: `wallet ${worlds}` };
+}
+
+async function place(
+  { agent, wallet }: World,
+  name: string,
+  given: { side?: 'BUY' | 'SELL'; shares?: bigint; money?: bigint; timeInForce?: string } = {},
+): Promise<string> {
+  const { side = 'BUY', shares = 10n * M, money = 5n * M, timeInForce = 'GTC' } = given;
+  const orderId = `${wallet} ${name}`;
+  await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
+      kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares,
+      money, funder, wallet_address, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount,
+      updated_at)
+    select ${agent}, ${orderId}, user_id, 'live', 'm1', 'c1', 'Why?', ${`token of ${wallet}`}, 'YES', 'signed', 0, 2,
+      ${side}, true, ${timeInForce}, false, false, 5000, 5000, ${shares}, ${money}, ${wallet}, ${wallet}, 0, 'r',
+      ${new Date(NOW)}, 'submitting', '[]', ${new Date(NOW)}, ${money}, ${new Date(NOW)} from agents where agent_id = ${agent}`;
+  return orderId;
+}
+
+const tell = async (observations: readonly Observation[], market = MARKET): Promise<readonly string[]> => {
+  const contradictions: string[] = [];
+  const byOrder = Map.groupBy(observations, ({ orderId }) => orderId);
+  await log.update([...byOrder.keys()], (order) => {
+    const folded = fold(order, byOrder.get(order.order.orderId) ?? [], market);
+    contradictions.push(...folded.contradictions);
+    return folded.change;
+  });
+  return contradictions;
+};
+
+const trade = (
+  orderId: string,
+  tradeId: string,
+  status: TradeStatus,
+  size = 10n * M,
+  price = 5_000,
+  fee = 0n,
+): Observation => ({
+  orderId,
+  at: NOW + 1_000,
+  kind: 'trade',
+  part: {
+    ...{ tradeId, status, size, fee, price, liquidity: 'taker', matchedAt: NOW + 1_000 },
+    cost: (size * BigInt(price)) / 10_000n,
+  } satisfies TradePart,
+});
+const accepted = (orderId: string): Observation => ({
+  ...{ orderId, at: NOW + 500, kind: 'accepted', word: 'live' },
+  ...{ filled: 0n, cost: 0n, fees: 0n },
+});
+const standing = (
+  orderId: string,
+  end: Extract<Observation, { kind: 'standing' }>['end'],
+  matched: bigint | null,
+): Observation => ({
+  ...{ orderId, at: NOW + 2_000, kind: 'standing', detail: null, matched, end },
+  isCounted: end !== null && matched !== null,
+});
+
+const orderOf = async (orderId: string) => {
+  const [row] =
+    await sql`select status, filled, cost, fees, error_code from orders where order_id = ${orderId}`;
+  return row;
+};
+const positionOf = async ({ wallet }: World) => {
+  const [row] =
+    await sql`select size, cost, realized, fees, settled, bought_size, bought_cost, closed_at is not null as closed
+    from positions where wallet = ${wallet}`;
+  return row ?? null;
+};
+const resultsOf = async ({ agent }: World) => ({
+  days: await sql`select day::text, realized, fees from daily_results where agent_id = ${agent}
+    and (realized <> 0 or fees <> 0) order by 1`,
+  results: await sql`select volume, fees, realized, wins, losses from agent_results where agent_id = ${agent}
+    and (volume <> 0 or fees <> 0 or realized <> 0 or wins <> 0 or losses <> 0)`,
+});
+const returnedOf = async (orderId: string) =>
+  (await sql`select trades, amount from budget_returns where order_id = ${orderId}`).map((row) => ({
+    ...row,
+  }));
+const factsOf = async ({ agent }: World) =>
+  (
+    await sql`select kind, payload ->> 'status' as status from facts where agent_id = ${agent} order by seq`
+  ).map(({ kind, status }) => status ?? kind);
+
+describe('the life of a settlement', () => {
+  test('an order is matched until its trades are confirmed, and filled only then', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await tell([accepted(id)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'live', filled: 0n });
+    await tell([trade(id, 't1', 'matched', 4n * M)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'partially_filled', filled: 4n * M, cost: 2n * M });
+    await tell([trade(id, 't2', 'matched', 6n * M), standing(id, 'filled', 10n * M)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'matched', filled: 10n * M, cost: 5n * M });
+    expect(await returnedOf(id)).toEqual([]);
+    await tell([trade(id, 't2', 'confirmed', 6n * M)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'matched' });
+    await tell([trade(id, 't1', 'mined', 4n * M), trade(id, 't1', 'confirmed', 4n * M)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'filled', filled: 10n * M, error_code: null });
+    expect(await positionOf(world)).toMatchObject({ size: 10n * M, cost: 5n * M });
+    expect(await factsOf(world)).toEqual(['live', 'partially_filled', 'fill', 'matched', 'fill', 'filled']);
+  });
+
+  test('a settlement that fails takes its fill back, returns its budget, and says so', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await tell([
+      accepted(id),
+      trade(id, 't1', 'matched', 10n * M, 4_000, 7n),
+      standing(id, 'filled', 10n * M),
+    ]);
+    expect(await orderOf(id)).toMatchObject({ status: 'matched', filled: 10n * M });
+    await tell([trade(id, 't1', 'retrying', 10n * M, 4_000, 7n)]);
+    await tell([trade(id, 't1', 'failed', 10n * M, 4_000, 7n)]);
+    expect(await orderOf(id)).toEqual(
+      expect.objectContaining({
+        status: 'settlement_failed',
+        filled: 0n,
+        cost: 0n,
+        fees: 0n,
+        error_code: 'settlement_failed',
+      }),
+    );
+    expect(await positionOf(world)).toBeNull();
+    expect(await resultsOf(world)).toEqual({ days: [], results: [] });
+    expect(await returnedOf(id)).toEqual([{ trades: 0, amount: 5n * M }]);
+    expect(await factsOf(world)).toEqual(['matched', 'fill', 'reversal', 'settlement_failed']);
+    expect(await sql`select 1 from fills where order_id = ${id}`).toEqual([]);
+  });
+
+  test('of two trades one fails: the other stays, in position, amounts and budget', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    const [one, two] = [
+      (status: TradeStatus) => trade(id, 't1', status, 4n * M),
+      (status: TradeStatus) => trade(id, 't2', status, 6n * M),
+    ];
+    await tell([accepted(id), one('matched'), two('matched'), standing(id, 'filled', 10n * M)]);
+    await tell([two('failed')]);
+    expect(await orderOf(id)).toMatchObject({ status: 'matched', filled: 4n * M, cost: 2n * M });
+    await tell([one('confirmed')]);
+    expect(await orderOf(id)).toMatchObject({ status: 'settlement_failed', filled: 4n * M, cost: 2n * M });
+    expect(await positionOf(world)).toMatchObject({ size: 4n * M, cost: 2n * M, bought_size: 4n * M });
+    expect(await returnedOf(id)).toEqual([{ trades: 0, amount: 3n * M }]);
+  });
+
+  test('a trade can fail while the rest of its order rests', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await tell([accepted(id), trade(id, 't1', 'matched', 4n * M)]);
+    await tell([trade(id, 't1', 'failed', 4n * M)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'live', filled: 0n, cost: 0n });
+    expect(await returnedOf(id)).toEqual([]);
+    await tell([trade(id, 't2', 'confirmed', 6n * M), standing(id, 'canceled', 10n * M)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'settlement_failed', filled: 6n * M });
+    expect(await returnedOf(id)).toEqual([{ trades: 0, amount: 2n * M }]);
+  });
+
+  test('a trade that is first heard of as failed never counts', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await tell([trade(id, 't1', 'failed'), trade(id, 't1', 'matched'), standing(id, 'filled', 10n * M)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'settlement_failed', filled: 0n });
+    expect(await factsOf(world)).toEqual(['settlement_failed']);
+  });
+
+  test('an order that ended waits for the trades that the venue still owes', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await tell([accepted(id), standing(id, 'canceled', 4n * M)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'live' });
+    await tell([trade(id, 't1', 'confirmed', 4n * M)]);
+    expect(await orderOf(id)).toMatchObject({ status: 'canceled', filled: 4n * M });
+    expect(await returnedOf(id)).toEqual([{ trades: 0, amount: 3n * M }]);
+  });
+
+  test('orders that the desk does not have leave no trace', async () => {
+    await tell([accepted('somebody else’s'), trade('somebody else’s', 't1', 'matched')]);
+    expect(await sql`select 1 from venue_orders where order_id like 'somebody%'`).toEqual([]);
+    expect(await sql`select 1 from venue_trades where order_id like 'somebody%'`).toEqual([]);
+  });
+
+  test('what contradicts an ended order changes nothing and is reported', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await tell([accepted(id), standing(id, 'canceled', 0n)]);
+    expect(await tell([trade(id, 't9', 'matched')])).toEqual(['a trade of an order that has ended']);
+    expect(await orderOf(id)).toMatchObject({ status: 'canceled', filled: 0n });
+    expect(await positionOf(world)).toBeNull();
+  });
+});
+
+describe('any order of events', () => {
+  const shuffled = <T>(items: readonly T[], random: () => number): T[] =>
+    items
+      .map((item) => [random(), item] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([, item]) => item);
+  const seeded = (seed: number) => () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed / 2_147_483_648;
+  };
+
+  test('with duplicates, and with failures among purchases and sales, ends where the successful trades alone end', async () => {
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const random = seeded(seed);
+      const [noisy, clean] = [await newWorld(), await newWorld()];
+      // One after another in time; each may fail, and its failure may come after all others.
+      const steps = Array.from({ length: 8 }, (_, nth) => ({
+        name: `o${nth}`,
+        side: nth % 3 === 2 ? ('SELL' as const) : ('BUY' as const),
+        price: 3_000 + Math.floor(random() * 4_000),
+        size: BigInt(1 + Math.floor(random() * 9)) * M,
+        fee: BigInt(Math.floor(random() * 1_000)),
+        fails: random() < 0.35,
+      }));
+      const late: Observation[][] = [];
+      for (const [nth, { name, side, price, size, fee, fails }] of steps.entries()) {
+        const shift = (one: Observation): Observation => {
+          const at = NOW + nth * 10_000;
+          return one.kind === 'trade' ? { ...one, at, part: { ...one.part, matchedAt: at } } : { ...one, at };
+        };
+        const money = (size * BigInt(price)) / 10_000n;
+        const [a, b] = [
+          await place(noisy, name, { side, shares: size, money }),
+          await place(clean, name, { side, shares: size, money }),
+        ];
+        const of = (id: string, status: TradeStatus) => shift(trade(id, 't', status, size, price, fee));
+        const end = (id: string) => shift(standing(id, 'filled', size));
+        await tell(shuffled([accepted(a), of(a, 'matched'), of(a, 'matched'), end(a)], random).map(shift));
+        late.push([of(a, fails ? 'failed' : 'confirmed'), of(a, 'mined'), of(a, 'matched')]);
+        if (!fails) await tell([accepted(b), of(b, 'confirmed'), end(b)].map(shift));
+      }
+      for (const events of shuffled(late.flat(), random)) await tell([events]);
+      expect({ seed, position: await positionOf(noisy), ...(await resultsOf(noisy)) }).toEqual({
+        seed,
+        position: await positionOf(clean),
+        ...(await resultsOf(clean)),
+      });
+      for (const { name, fails } of steps)
+        expect((await orderOf(`${noisy.wallet} ${name}`))?.status).toBe(
+          fails ? 'settlement_failed' : 'filled',
+        );
+    }
+  });
+});
