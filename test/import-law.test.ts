@@ -175,6 +175,7 @@ const LAW: Readonly<Record<string, Rule>> = {
       'contract',
       'exchange',
       'minisearch',
+      'ws',
       NODE,
     ],
     types: ['server/ports', 'sandbox'],

@@ -71,6 +71,8 @@ function acceptUpgrades(app: FastifyInstance): void {
 /** @returns false when the socket is ended instead */
 export type Charge = (tokens: number) => Promise<boolean>;
 
+export type Relay = (request: FastifyRequest) => ((peer: SocketPeer) => SocketHandler) | null;
+
 export interface SocketRoute {
   readonly guard: Guarded;
   readonly sockets: Sockets;
@@ -79,11 +81,13 @@ export interface SocketRoute {
    * @param charge draws further tokens of its address, for what a frame costs; ends the socket when there are none
    */
   readonly open: (peer: SocketPeer, charge: Charge) => SocketHandler;
+  /** Serves the socket of a request through another process; `null`: it is served here. */
+  readonly relay?: Relay | undefined;
 }
 
 /** Serves WebSockets at a path of the door. Any other request to it is told to upgrade. */
 export function socketRoute(door: FastifyInstance, path: string, route: SocketRoute): void {
-  const { sockets, guard, open } = route;
+  const { sockets, guard, open, relay = () => null } = route;
   acceptUpgrades(door);
   door.addHook('preClose', () => sockets.close());
   door.get(path, (request, reply) => {
@@ -94,11 +98,12 @@ export function socketRoute(door: FastifyInstance, path: string, route: SocketRo
     if (!sockets.hasRoomFor(source))
       return reply.code(429).header('retry-after', '10').send({ error: 'Too many sockets' });
     upgrades.delete(request.raw);
+    const elsewhere = relay(request);
     reply.hijack();
     takeOver(reply, upgrade.socket);
     sockets.add(request.raw, upgrade, {
       source,
-      open: (peer) => open(peer, (tokens) => charge(peer, guard, { request, tokens })),
+      open: elsewhere ?? ((peer) => open(peer, (tokens) => charge(peer, guard, { request, tokens }))),
     });
     return reply;
   });

@@ -7,10 +7,11 @@ import { polymarketDoor, polymarketSocketDoor, type VenueKeys } from '@bellwethe
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
+import { relaySocket } from '../adapters/venues/paper/socket-relay.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
 import type { Config, PaperDoor } from '../config.ts';
 import { createDoorGuard } from '../http/door-guard.ts';
-import { forwardToLeader, type ReplicaDoor } from '../http/replicas.ts';
+import { forwardToLeader, type ReplicaDoor, socketAtLeader } from '../http/replicas.ts';
 import type { ServerOptions } from '../http/server.ts';
 import type { Clock } from '../ports/clock.ts';
 
@@ -71,7 +72,17 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
   const sockets: Door = {
     prefix: SOCKETS_PATH,
     register: (door) =>
-      polymarketSocketDoor(door, { find: exchange, keys, now: clock.now, guard }) as Promise<void>,
+      polymarketSocketDoor(door, {
+        find: exchange,
+        keys,
+        now: clock.now,
+        guard,
+        relay: (request) => {
+          const place = { basePath: config.basePath, mount: SOCKETS_PATH };
+          const target = socketAtLeader(replicas, place, request);
+          return target === null ? null : (peer) => relaySocket(target, peer);
+        },
+      }) as Promise<void>,
   };
   const sandbox: Door = {
     prefix: '',

@@ -1,3 +1,4 @@
+export type { Relay, SocketHandler, SocketPeer } from '../web-sockets.ts';
 export { AUTH_TOLERANCE_S, type AuthHeaders } from './auth-headers.ts';
 export { polymarketDoor } from './door.ts';
 export type { DoorExchange, MarketReads, PolymarketDoorOptions } from './door-options.ts';

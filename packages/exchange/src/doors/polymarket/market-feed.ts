@@ -222,8 +222,12 @@ export class MarketFeed {
       const market = exchange.market(conditionId);
       const sequence = exchange.book(conditionId, 'YES', 0)?.sequence;
       if (market === undefined || sequence === undefined) this.#forget(conditionId, followed);
-      else if (sequence !== followed.book.sequence || market.tickSize !== followed.tickSize)
-        this.#showBook(exchange, market, { followed, isTraded: traded.has(conditionId) });
+      else {
+        // The change of a trade may have been shown already: reads are ahead of what is durable.
+        const isTraded = traded.has(conditionId);
+        const isChanged = sequence !== followed.book.sequence || market.tickSize !== followed.tickSize;
+        if (isTraded || isChanged) this.#showBook(exchange, market, { followed, isTraded });
+      }
     }
     if (exchange.catalogue.listings !== this.#listings) this.#showListings(exchange);
   }
