@@ -6,8 +6,9 @@
  * The server copies within itself, which writes what COPY would. Triggers are off meanwhile: they would do again what the
  * service's own rows already contain.
  */
+
+import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
 import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/adapters/postgres/embedded-postgres.ts';
 
 /** What names an agent, its owner, its keys, its wallets and its orders: tables with one of these columns are copied. */
 const IDENTITIES = new Set([

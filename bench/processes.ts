@@ -4,8 +4,8 @@
  * database aside, which belongs to one service alone.
  */
 
+import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
 import { socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/adapters/postgres/embedded-postgres.ts';
 import { httpText, type Load, type LoadResult, runLoad } from './load.ts';
 import { median, ms, type Report, type RowOptions, times, whole } from './report.ts';
 import { type BenchService, newDataFolder, removeFolder, startService } from './service.ts';

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SOLANA_PROGRAMS, toBase58 } from '@bellwether/protocol';
+import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
 import {
   type AddressedAccount,
   openChain,
@@ -14,7 +15,6 @@ import {
 } from '../packages/sandbox/src/solana/index.ts';
 import { build, SOL, TestClock, transferSol, wallet } from '../packages/sandbox/test/chain-fixtures.ts';
 import { openPool, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/adapters/postgres/embedded-postgres.ts';
 
 const ACCOUNTS = 10_000;
 const PER_PUT = 1_000;

@@ -6,8 +6,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
 import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
-import { startEmbeddedPostgres } from '../packages/server/src/adapters/postgres/embedded-postgres.ts';
 import { migrate } from '../packages/server/src/adapters/postgres/migrate.ts';
 
 export const ROWS_FILE = resolve(

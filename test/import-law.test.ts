@@ -79,13 +79,13 @@ const LAW: Readonly<Record<string, Rule>> = {
   // Wires, and is imported by main alone.
   'server/service': {
     may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'pino', NODE],
-    types: ['server/config'],
+    types: ['server/config', 'durable/embedded'],
   },
   'server/wiring': {
-    may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', NODE],
+    may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'durable/embedded', NODE],
     types: ['server/config', 'pino'],
   },
-  'server/main': { may: ['server', NODE] },
+  'server/main': { may: ['server', 'durable/embedded', NODE] },
   'server/config': { may: ['typebox'] },
   'server/http': {
     may: [

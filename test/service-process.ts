@@ -13,7 +13,11 @@ import { afterFile } from './setup/clean-up.ts';
 import { copyCluster } from './setup/copy-cluster.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const MAIN = join(ROOT, 'packages', 'server', 'src', 'main.ts');
+/** The programs, and the arguments with which npm starts them. */
+const PROGRAMS = {
+  service: { main: join(ROOT, 'packages', 'server', 'src', 'main.ts'), npm: ['start'] },
+  exchange: { main: join(ROOT, 'packages', 'sandbox', 'src', 'main.ts'), npm: ['run', 'exchange'] },
+} as const;
 const READY = /is ready \((\d+\.\d) s\)/;
 const READY_TIMEOUT_MS = 60_000;
 const EXIT_TIMEOUT_MS = 30_000;
@@ -37,6 +41,7 @@ export interface ServiceProcess {
 
 export interface ProcessOptions {
   readonly dataDir?: string;
+  readonly program?: keyof typeof PROGRAMS;
   readonly via?: 'npm' | 'node';
   readonly env?: Readonly<Record<string, string>>;
   readonly port?: number;
@@ -71,9 +76,10 @@ export function launch(options: ProcessOptions & { readonly port: number }): {
   output: () => string;
   exit: () => Promise<Exit>;
 } {
-  const { dataDir, via = 'node', env = {}, port } = options;
-  const [file, args] = via === 'npm' ? ['npm', ['start']] : [process.execPath, [MAIN]];
-  const child = spawn(file as string, args as string[], {
+  const { dataDir, program = 'service', via = 'node', env = {}, port } = options;
+  const { main, npm } = PROGRAMS[program];
+  const [file, args] = via === 'npm' ? (['npm', npm] as const) : ([process.execPath, [main]] as const);
+  const child = spawn(file, args, {
     cwd: ROOT,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

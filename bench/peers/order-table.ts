@@ -5,7 +5,7 @@
  */
 import type { TradeRequest } from '@bellwether/contract';
 import { Pool } from 'pg';
-import { startEmbeddedPostgres } from '../../packages/server/src/adapters/postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../packages/durable/src/embedded/embedded-postgres.ts';
 
 const POOL = 20;
 

@@ -1,8 +1,8 @@
 /** On its embedded PostgreSQL the service works as an ordinary role, also on a folder that an older version made. */
 import { expect, test } from 'vitest';
+import { startEmbeddedPostgres } from '../../packages/durable/src/embedded/embedded-postgres.ts';
+import { ADMIN_ROLE, DESK_ROLE } from '../../packages/durable/src/embedded/embedded-role.ts';
 import { openPool, socketUrl } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/adapters/postgres/embedded-postgres.ts';
-import { ADMIN_ROLE, DESK_ROLE } from '../../packages/server/src/adapters/postgres/embedded-role.ts';
 import { aMarket, newTrader, restingOrder } from '../harness.ts';
 import { dataFolder, postmasterOf, signalGroup, startProcess } from '../service-process.ts';
 

@@ -31,6 +31,7 @@ const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   idempotency_in_flight: 'trade.test.ts, simultaneous duplicates',
   order_outcome_unknown: 'doubt.test.ts',
   market_not_active: 'coherence.test.ts',
+  market_version_not_supported: 'coherence.test.ts',
   claim_required: 'safeguards.test.ts: live venues only',
   locked_by_owner: 'owners.test.ts',
   passkey_challenge_expired: 'owners.test.ts',

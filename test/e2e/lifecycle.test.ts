@@ -6,8 +6,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { buildMarketOrder } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
+import { startEmbeddedPostgres } from '../../packages/durable/src/embedded/embedded-postgres.ts';
 import { openPool, socketUrl } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/adapters/postgres/embedded-postgres.ts';
 import { aMarket, call, newTrader, restingOrder, type Trader } from '../harness.ts';
 import { createTestDatabase } from '../postgres.ts';
 import {

@@ -10,14 +10,10 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ADMIN_ROLE, DESK_ROLE, prepareDatabase } from '../../packages/durable/src/embedded/embedded-role.ts';
+import { findPostgres } from '../../packages/durable/src/embedded/postgres-binaries.ts';
+import { endPostmaster } from '../../packages/durable/src/embedded/postmaster.ts';
 import { openPool, socketUrl } from '../../packages/server/src/adapters/postgres/connection.ts';
-import {
-  ADMIN_ROLE,
-  DESK_ROLE,
-  prepareDatabase,
-} from '../../packages/server/src/adapters/postgres/embedded-role.ts';
-import { findPostgres } from '../../packages/server/src/adapters/postgres/postgres-binaries.ts';
-import { endPostmaster } from '../../packages/server/src/adapters/postgres/postmaster.ts';
 import { copyCluster } from './copy-cluster.ts';
 
 /** The server's data that a test file needs. */

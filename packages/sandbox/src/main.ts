@@ -1,129 +1,63 @@
 /**
- * The standalone paper exchange with its doors: `npm run exchange`. It only wires. The keys of its accounts derive from
- * MASTER_KEY exactly as in the service, so both may use one database, one after the other.
+ * The standalone paper exchange with its doors, the venue in a box: `npm run exchange`. It only wires. The keys of its
+ * accounts derive from the master key exactly as in the service.
  */
 import { hkdfSync } from 'node:crypto';
-import { formatMicro } from '@bellwether/contract/decimals';
-import { openPool } from '@bellwether/durable';
-import { migrateExchange, openExchange, systemClock } from '@bellwether/exchange';
+import { openExchange, systemClock } from '@bellwether/exchange';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
-import {
-  addressBuckets,
-  charge,
-  type DoorGuard,
-  guardDoor,
-  NulInUrl,
-  sayWhen,
-  TooManyRequests,
-} from '@bellwether/exchange/doors/limits';
-import { EXCHANGE_KEYS_SCHEMA, polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { nobleRecover, parseSolanaAddress } from '@bellwether/protocol';
-import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
+import { addressBuckets } from '@bellwether/exchange/doors/limits';
+import { polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { nobleRecover } from '@bellwether/protocol';
+import { fastify } from 'fastify';
 import {
   ALL_SANDBOX_DOORS,
   MAX_PARAM_CHARS,
   openSandbox,
   registerSandboxDoors,
   SANDBOX_PATHS,
-  SANDBOX_SCHEMA,
-  type Sandbox,
 } from './sandbox.ts';
+import { type Database, openDatabase } from './standalone/database.ts';
+import { FAUCET_PATH, faucetDoor } from './standalone/faucet.ts';
+import { readSettings, type Settings } from './standalone/settings.ts';
 
 const CLOB_PREFIX = '/paper/clob';
 const GAMMA_PREFIX = '/paper/gamma';
-const FAUCET_PATH = '/paper/faucet';
-/** Initial balance of a Solana wallet: 10,000 USDC, and one SOL for fees. */
-const FAUCET_COLLATERAL = 10_000_000_000n;
-const FAUCET_LAMPORTS = 1_000_000_000n;
 const BODY_BYTES = 64 * 1024;
 /** Per network address, at any door. */
 const TOKENS_PER_SECOND = 50;
 const BURST = 100;
-/** Wallets per network address for which the faucet may be asked: its gifts are stored permanently. */
-const GIFTS_PER_DAY = 50;
-const DAY_S = 86_400;
 /** A request must be complete by then. */
 const RECEIVE_TIMEOUT_MS = 20_000;
 /** Without a byte in either direction. */
 const IDLE_TIMEOUT_MS = 120_000;
+/** The process exits this long after a signal, even if the shutdown hangs. */
+const END_WITHIN_MS = 9_500;
 
-interface Settings {
-  readonly databaseUrl: string;
-  readonly masterKey: Buffer;
-  readonly host: string;
-  readonly port: number;
-  readonly seed: string;
-  readonly speed: number;
-  readonly chainId: number;
-  readonly orderVersion: 1 | 2;
-}
+type Close = () => Promise<unknown>;
 
-/** @throws Error with a sentence that names the variable. */
-function readSettings(env: NodeJS.ProcessEnv): Settings {
-  const number = (name: string, fallback: number): number => {
-    const value = Number(env[name] || fallback);
-    if (!(value >= 0)) throw new Error(`${name} must be a number, not "${env[name]}".`);
-    return value;
-  };
-  if (!env.DATABASE_URL)
-    throw new Error('DATABASE_URL is required: the PostgreSQL (15 or later) to keep the journal in.');
-  if (!/^[0-9a-fA-F]{64}$/.test(env.MASTER_KEY ?? ''))
-    throw new Error(
-      'MASTER_KEY is required: 32 random bytes as 64 hex digits, e.g. from "openssl rand -hex 32".',
-    );
-  return {
-    databaseUrl: env.DATABASE_URL,
-    masterKey: Buffer.from(env.MASTER_KEY!, 'hex'),
-    host: env.HOST || '127.0.0.1',
-    port: number('PORT', 8081),
-    seed: env.PAPER_SEED || '1',
-    speed: number('PAPER_SPEED', 1),
-    chainId: number('CHAIN_ID', 137),
-    orderVersion: orderVersionOf(env.VENUE_A_ORDER_PROFILE || 'interface'),
-  };
-}
+const log = (message: string, details?: unknown): void => console.error(message, details ?? '');
 
-/** @throws Error */
-function orderVersionOf(profile: string): 1 | 2 {
-  if (profile !== 'interface' && profile !== 'polymarket')
-    throw new Error(`VENUE_A_ORDER_PROFILE must be interface or polymarket, not "${profile}".`);
-  return profile === 'interface' ? 1 : 2;
-}
-
-async function main(): Promise<void> {
-  const settings = readSettings(process.env);
-  const sql = openPool(settings.databaseUrl, { max: 5 });
-  const [desk] = await sql`select to_regclass('safeguards') is not null as here`;
-  if (desk?.here) {
-    // Fills and expiries of this process would never reach the desk's records.
-    throw new Error(
-      'this database belongs to a desk, which runs the exchange itself; use a separate database here',
-    );
-  }
-  await migrateExchange(sql);
-  await sql.unsafe(EXCHANGE_KEYS_SCHEMA);
-  await sql.unsafe(SANDBOX_SCHEMA);
-  const log = (message: string, details?: unknown): void => console.error(message, details ?? '');
-  const exchange = await openExchange({
-    sql,
-    seed: settings.seed,
-    speed: settings.speed,
-    log,
-  });
+/** @param closing receives what ends each part, as soon as the part is open */
+async function start(settings: Settings, closing: Close[], onLost: (error: Error) => void): Promise<string> {
+  const database = await openDatabase({ settings, log, onLost });
+  closing.push(database.close);
+  const { sql, masterKey } = database;
+  const { seed, speed } = settings;
+  const exchange = await openExchange({ sql, seed, speed, log });
+  closing.push(() => exchange.close());
   const sandbox = await openSandbox({
-    ...{ sql, exchange, log },
-    seed: settings.seed,
+    ...{ sql, exchange, log, seed },
     clock: systemClock,
     switches: { maintenance: 'schedule' },
   });
-  const secret = new Uint8Array(
-    hkdfSync('sha256', settings.masterKey, 'bellwether', 'paper venue keys v1', 32),
-  );
+  closing.push(() => sandbox.close());
+  const secret = new Uint8Array(hkdfSync('sha256', masterKey, 'bellwether', 'paper venue keys v1', 32));
   const app = fastify({
     bodyLimit: BODY_BYTES,
     routerOptions: { maxParamLength: MAX_PARAM_CHARS },
     requestTimeout: RECEIVE_TIMEOUT_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,
+    forceCloseConnections: true,
   });
   const guard = addressBuckets({ perSecond: TOKENS_PER_SECOND, burst: BURST, now: Date.now });
   await app.register(polymarketDoor, {
@@ -138,47 +72,78 @@ async function main(): Promise<void> {
   });
   await app.register(gammaDoor, { prefix: GAMMA_PREFIX, exchange: () => exchange, guard });
   await registerSandboxDoors(app, { find: () => sandbox, guard, doors: ALL_SANDBOX_DOORS });
-  await app.register(async (door) => faucetRoute(door, sandbox, guard));
+  await app.register(faucetDoor, { exchange, sandbox, guard });
   const address = await app.listen({ host: settings.host, port: settings.port });
-  console.log(`The paper exchange is ready: ${address}${CLOB_PREFIX} (simulated money)`);
-  console.log(
-    `Solana wallets: ${Object.values(SANDBOX_PATHS).join(', ')}; USDC: POST ${FAUCET_PATH} {"address"}`,
-  );
+  closing.push(() => app.close());
+  return banner(address, database, settings);
+}
 
+function banner(address: string, { where }: Database, { orderVersion }: Settings): string {
+  const { rpc, metadata, trade } = SANDBOX_PATHS;
+  const seconds = (performance.now() / 1000).toFixed(1);
+  return `The paper exchange is ready (${seconds} s), with simulated money
+
+  CLOB        ${address}${CLOB_PREFIX}  (orders of version ${orderVersion})
+  Gamma       ${address}${GAMMA_PREFIX}
+  DFlow       ${address}${metadata}
+              ${address}${trade}
+  Solana      ${address}${rpc}
+  faucet      POST ${address}${FAUCET_PATH}  {"address": a wallet of either kind}
+  database    ${where}
+
+Try it, in another terminal:
+  curl '${address}${GAMMA_PREFIX}/markets?limit=1'
+  curl -X POST ${address}${FAUCET_PATH} -H 'content-type: application/json' -d '{"address":"0x…"}'`;
+}
+
+/** The message when it cannot start: one sentence, no stack. */
+function explain(error: unknown): string {
+  const fault = error as NodeJS.ErrnoException & { readonly port?: number };
+  if (fault.code === 'EADDRINUSE')
+    return `Port ${fault.port} is taken. Stop what is listening there, or set PORT to another.`;
+  return fault.message || String(error);
+}
+
+async function closeAll(closing: Close[]): Promise<boolean> {
+  let isClean = true;
+  for (let close = closing.pop(); close !== undefined; close = closing.pop()) {
+    try {
+      await close();
+    } catch (error) {
+      isClean = false;
+      log('something did not stop cleanly', error);
+    }
+  }
+  return isClean;
+}
+
+async function main(): Promise<void> {
+  const closing: Close[] = [];
   let stopping = false;
-  const stop = async (): Promise<void> => {
+  let starting: Promise<string> | undefined;
+  // npm repeats a signal that the terminal has already sent: the second must not interrupt the shutdown.
+  const end = async (code: number): Promise<void> => {
     if (stopping) return;
     stopping = true;
-    await app.close();
-    await sandbox.close();
-    await exchange.close();
-    await sql.end({ timeout: 5 });
+    setTimeout(() => process.exit(1), END_WITHIN_MS);
+    // A part that is still being opened could not be closed.
+    await starting?.catch(() => {});
+    process.exit((await closeAll(closing)) ? code : 1);
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  process.on('SIGTERM', () => end(0));
+  process.on('SIGINT', () => end(0));
+  try {
+    starting = start(readSettings(process.env), closing, (error) => {
+      console.error(`The paper exchange ends: ${explain(error)}`);
+      end(1);
+    });
+    const text = await starting;
+    if (!stopping) console.log(text);
+  } catch (error) {
+    if (stopping) return;
+    console.error(`The paper exchange cannot start: ${explain(error)}`);
+    end(1);
+  }
 }
 
-function faucetRoute(app: FastifyInstance, sandbox: Sandbox, guard: DoorGuard): void {
-  guardDoor(app, guard);
-  const gifts = addressBuckets({ perSecond: GIFTS_PER_DAY / DAY_S, burst: GIFTS_PER_DAY, now: Date.now });
-  app.setErrorHandler((error: FastifyError | TooManyRequests | NulInUrl, _request, reply) => {
-    if (error instanceof TooManyRequests) return sayWhen(reply, error).send({ error: error.message });
-    const status = error instanceof NulInUrl ? 400 : (error.statusCode ?? 500);
-    if (status >= 500) console.error('the faucet failed', error);
-    return reply.code(status).send({ error: status < 500 ? error.message : 'internal error' });
-  });
-  app.post(FAUCET_PATH, async (request, reply) => {
-    const { address } = (request.body ?? {}) as { readonly address?: unknown };
-    const wallet = typeof address === 'string' ? parseSolanaAddress(address) : null;
-    if (wallet === null)
-      return reply.code(400).send({ error: 'address must be a Solana wallet: base58 of 32 bytes' });
-    await charge(gifts, request, 1);
-    await sandbox.venue.credit(wallet, FAUCET_COLLATERAL, FAUCET_LAMPORTS);
-    return { address: wallet, collateral: formatMicro(FAUCET_COLLATERAL), lamports: String(FAUCET_LAMPORTS) };
-  });
-}
-
-await main().catch((error: unknown) => {
-  console.error(`The paper exchange cannot start: ${error instanceof Error ? error.message : String(error)}`);
-  process.exit(1);
-});
+await main();

@@ -7,7 +7,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { enableCompileCache, getCompileCacheDir } from 'node:module';
 import { join, resolve } from 'node:path';
-import type { EmbeddedPostgres } from './adapters/postgres/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { Config } from './config.ts';
 import type { Service } from './service.ts';
 
@@ -44,12 +44,18 @@ function banner(config: Config, service: Service, seconds: number): void {
   console.log(`Bellwether ${version} is ready (${seconds.toFixed(1)} s)
 
   address     ${service.address}${config.basePath}  (API reference: ${docs})
-  venue A     ${config.exchange.name}: PAPER, simulated money; order profile "${config.exchange.profile}"
+  venue A     ${config.exchange.name}: ${describeVenueA(config)}; order profile "${config.exchange.profile}"
   venue B     ${config.dflow.name}: ${config.dflow.live === null ? 'PAPER, simulated money on a Solana chain of its own' : `LIVE, real money; ${new URL(config.dflow.live.tradeUrl).host}`}
   database    ${database}
   signatures  ${recovery} recovery
 ${openness(config, service)}
 Try it, in another terminal:  ${demoCommand(config, service.address + config.basePath)}`);
+}
+
+function describeVenueA({ exchange: { live } }: Config): string {
+  if (live === null) return 'PAPER, simulated money';
+  const sending = live.sends ? '' : '; LIVE_ORDERS=off: orders are not sent';
+  return `LIVE, real money; ${new URL(live.urls.clob).host}${sending}`;
 }
 
 /** The message when the service cannot start: one sentence, no stack. */
@@ -69,7 +75,7 @@ function keepCompiled(): void {
 
 /** @returns once a process of the database is at work, or the database has failed */
 async function startDatabase(dataDir: string): Promise<{ readonly postgres: Promise<EmbeddedPostgres> }> {
-  const { startEmbeddedPostgres } = await import('./adapters/postgres/embedded-postgres.ts');
+  const { startEmbeddedPostgres } = await import('@bellwether/durable/embedded');
   return new Promise((atWork) => {
     const postgres = startEmbeddedPostgres({
       dataDir,

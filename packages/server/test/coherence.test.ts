@@ -40,6 +40,11 @@ const GTD = { orderType: 'GTD' };
 
 const ROWS: readonly (readonly [string, Bend, Partial<MarketTerms>?])[] = [
   ['market_not_active marketConditionId', fields({}), { tradable: false }],
+  [
+    'market_version_not_supported marketConditionId',
+    fields({}),
+    { tradable: false, untradable: 'contract_version' },
+  ],
   ['token_market_mismatch order.tokenId', order({ tokenId: '9' })],
   ['outcome_token_mismatch outcome', fields({ outcome: 'NO' })],
   ['outcome_token_mismatch outcome', order({ tokenId: '1002' })],

@@ -3,10 +3,10 @@
 import type { PaperExchange } from '@bellwether/exchange';
 import { describe, expect, test } from 'vitest';
 import { World } from '../../exchange/src/world/world.ts';
-import { BoundedCache } from '../src/adapters/venues/paper/bounded-cache.ts';
 import { MarketPages } from '../src/adapters/venues/paper/market-pages.ts';
 import { MarketWords } from '../src/adapters/venues/paper/market-words.ts';
 import { createPaperMarketData } from '../src/adapters/venues/paper/paper-market-data.ts';
+import { BoundedCache } from '../src/domain/bounded-cache.ts';
 import {
   type FoundMarkets,
   isEverything,

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readMasterKeyFile } from '@bellwether/durable/embedded';
 import { describe, expect, test } from 'vitest';
-import { createSecrets, readMasterKeyFile } from '../src/adapters/system/secrets.ts';
+import { createSecrets } from '../src/adapters/system/secrets.ts';
 
 const NOW = 1_700_000_000_000;
 const secrets = createSecrets(Buffer.alloc(32, 1), () => NOW);

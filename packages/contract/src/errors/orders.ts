@@ -29,6 +29,11 @@ export const ORDER_ERRORS = {
     title: 'Market not active',
     fix: 'Choose a market that is active and not resolved.',
   },
+  market_version_not_supported: {
+    status: 400,
+    title: 'Contract version not supported',
+    fix: 'Choose a market without "untradable": orders for the third version of the exchange contract cannot be placed here.',
+  },
   contradictory_filter: {
     status: 400,
     title: 'Contradictory filter',

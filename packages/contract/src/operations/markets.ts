@@ -42,6 +42,12 @@ export const Market = Type.Object({
   tickSize: Type.String(),
   minOrderSize: Type.Number({ description: 'shares' }),
   negRisk: Type.Boolean(),
+  untradable: Type.Optional(
+    Type.String({
+      description:
+        'why orders for it are refused although the venue trades it; contract_version: it needs the third version of the exchange contract',
+    }),
+  ),
 });
 
 export const MARKET_SORT_FIELDS = ['volume24hr', 'liquidity', 'volume', 'endDate', 'createdAt'] as const;

@@ -239,6 +239,7 @@ export const placeTrade = operation({
     'wrong_venue_route',
     'unknown_market',
     'market_not_active',
+    'market_version_not_supported',
     'token_market_mismatch',
     'outcome_token_mismatch',
     'taker_not_supported',

@@ -43,6 +43,7 @@ export function marketItem(venue: string, market: MarketRecord): Market {
     tickSize: formatPips(market.tickSize),
     minOrderSize: microToNumber(market.minOrderSize),
     negRisk: market.negRisk,
+    ...(market.untradable === undefined ? {} : { untradable: market.untradable }),
   };
 }
 

@@ -24,6 +24,8 @@ export interface MarketRecord {
   readonly updatedAt: number;
   readonly status: 'open' | 'closed' | 'resolved';
   readonly payout?: 'YES' | 'NO' | 'HALF';
+  /** Why the desk cannot trade it although the venue lists it; its status is then never `open`. */
+  readonly untradable?: 'contract_version';
   readonly bestBid?: Pips;
   readonly bestAsk?: Pips;
   readonly lastTrade?: Pips;
@@ -52,6 +54,7 @@ export const termsOf = (market: MarketRecord): MarketTerms => ({
   minOrderSize: market.minOrderSize,
   negRisk: market.negRisk,
   tradable: market.status === 'open',
+  ...(market.untradable === undefined ? {} : { untradable: market.untradable }),
 });
 
 const HALF = 5_000;

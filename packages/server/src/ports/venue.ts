@@ -140,8 +140,11 @@ export interface SignedOrders {
    * @throws VenueUnavailable
    */
   verifyCredentials(secrets: VenueSecrets, named: Address): Promise<Address | null>;
-  /** Free collateral and free tokens of an account, now. @throws VenueUnavailable */
-  balance(account: Address): Promise<Balance>;
+  /**
+   * Free collateral and free tokens of an account, now. With a market, the tokens need be those of that market only.
+   * @throws VenueUnavailable
+   */
+  balance(account: Address, market?: Pick<MarketRecord, 'conditionId' | 'tokenIds'>): Promise<Balance>;
   /**
    * Resolves after the outcome is recorded, so the desk's records are never behind the venue's answer.
    * @param message what the agent signed, for a venue that verifies it

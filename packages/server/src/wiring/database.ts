@@ -1,12 +1,16 @@
 /** The service's database: a server that was named, or the embedded one, which is watched as long as the service runs. */
+import {
+  type EmbeddedPostgres,
+  type EmbeddedWatch,
+  startEmbeddedPostgres,
+  watchEmbedded,
+} from '@bellwether/durable/embedded';
 import { EXCHANGE_SCHEMA } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA } from '@bellwether/exchange/doors/polymarket';
 import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import { openPool, type PoolOptions, type Sql, socketUrl } from '../adapters/postgres/connection.ts';
 import { type DatabasePulse, startPulse } from '../adapters/postgres/database-pulse.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../adapters/postgres/embedded-postgres.ts';
-import { type EmbeddedWatch, watchEmbedded } from '../adapters/postgres/embedded-watch.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
 import { countOtherReplicas, replicaName } from '../adapters/postgres/replica-watch.ts';
 import type { Config } from '../config.ts';

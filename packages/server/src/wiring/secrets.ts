@@ -1,8 +1,9 @@
 /** The service's secrets: one master key, from which every other is derived. */
 
+import { readMasterKeyFile } from '@bellwether/durable/embedded';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { masterKeyFits } from '../adapters/postgres/master-key-check.ts';
-import { createSecrets, deriveSecret, readMasterKeyFile } from '../adapters/system/secrets.ts';
+import { createSecrets, deriveSecret } from '../adapters/system/secrets.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';

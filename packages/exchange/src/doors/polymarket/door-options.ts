@@ -2,6 +2,7 @@
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { PaperExchange } from '../../paper-exchange.ts';
 import type { Guarded } from '../limits.ts';
+import type { Faults } from './faults.ts';
 import type { VenueKeys } from './venue-keys.ts';
 
 export type MarketReads = Pick<PaperExchange, 'market' | 'marketByToken' | 'book'>;
@@ -21,4 +22,6 @@ export interface PolymarketDoorOptions {
    */
   readonly orderVersion: 1 | 2;
   readonly guard: Guarded;
+  /** Omitted: the venue has none. */
+  readonly faults?: Faults;
 }

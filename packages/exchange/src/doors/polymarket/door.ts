@@ -8,6 +8,7 @@ import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
 import { authRoutes } from './auth-routes.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
+import { injectFaults } from './fault-hooks.ts';
 import { marketRoutes } from './market-routes.ts';
 import { WireError } from './wire-error.ts';
 
@@ -18,6 +19,7 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   acceptAnyBodyAsText(door);
   answerErrorsAsTheVenue(door);
   guardDoor(door, options.guard);
+  if (options.faults !== undefined) injectFaults(door, mount, options.faults);
 
   const { orderVersion } = options;
   const ok = '"OK"';

@@ -1,6 +1,8 @@
 export { AUTH_TOLERANCE_S, type AuthHeaders } from './auth-headers.ts';
 export { polymarketDoor } from './door.ts';
 export type { MarketReads, PolymarketDoorOptions } from './door-options.ts';
+export { type FaultPlan, NO_FAULTS, parseFaultPlan, readFaultPlan, type VenueMode } from './fault-plan.ts';
+export { Faults } from './faults.ts';
 export {
   type AuthenticatedKey,
   EXCHANGE_KEYS_SCHEMA,
@@ -9,3 +11,4 @@ export {
   VenueKeys,
 } from './venue-keys.ts';
 export { type WireBook, wireBook, wireMarket } from './wire.ts';
+export { type WireTrade, wireAddress, wireOrderId, wireTrade } from './wire-trade.ts';

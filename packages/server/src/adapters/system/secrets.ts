@@ -12,8 +12,6 @@ import {
   randomBytes,
   randomInt,
 } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Secrets } from '../../ports/secrets.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -91,16 +89,4 @@ export function createSecrets(masterKey: Uint8Array, now: () => number): Secrets
       ]).toString('utf8');
     },
   };
-}
-
-/** The embedded database's master key: created on the first start, readable only by its owner. */
-export function readMasterKeyFile(dataDir: string): Buffer {
-  const file = join(dataDir, 'master.key');
-  if (!existsSync(file))
-    writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
-  chmodSync(file, 0o600);
-  const text = readFileSync(file, 'utf8').trim();
-  if (!/^[0-9a-f]{64}$/i.test(text))
-    throw new Error(`${file} does not hold 64 hex digits; restore it from a backup.`);
-  return Buffer.from(text, 'hex');
 }

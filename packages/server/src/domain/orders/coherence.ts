@@ -16,6 +16,7 @@ export interface MarketTerms {
   readonly minOrderSize: Micro;
   readonly negRisk: boolean;
   readonly tradable: boolean;
+  readonly untradable?: 'contract_version';
 }
 
 export interface VenueRules {
@@ -37,15 +38,7 @@ const present = (faults: readonly Fault[]): Denial[] => faults.filter((fault): f
 /** @param now epoch milliseconds */
 export function incoherences(draft: Draft, market: MarketTerms, rules: VenueRules, now: number): Denial[] {
   return [
-    ...(market.tradable
-      ? []
-      : [
-          {
-            code: 'market_not_active',
-            path: 'marketConditionId',
-            detail: 'The market no longer takes orders.',
-          } as const,
-        ]),
+    ...activityFaults(market),
     ...tokenFaults(draft, market),
     ...typeFaults(draft),
     ...rangeFaults(draft),
@@ -54,6 +47,28 @@ export function incoherences(draft: Draft, market: MarketTerms, rules: VenueRule
     ...addressFaults(draft),
     ...hintFaults(draft, market),
   ];
+}
+
+function activityFaults({ tradable, untradable }: MarketTerms): Denial[] {
+  if (untradable === 'contract_version') {
+    return [
+      {
+        code: 'market_version_not_supported',
+        path: 'marketConditionId',
+        detail:
+          'The market trades through the third version of the exchange contract, which the desk does not sign for.',
+      },
+    ];
+  }
+  return tradable
+    ? []
+    : [
+        {
+          code: 'market_not_active',
+          path: 'marketConditionId',
+          detail: 'The market no longer takes orders.',
+        },
+      ];
 }
 
 function tokenFaults(draft: Draft, market: MarketTerms): Denial[] {

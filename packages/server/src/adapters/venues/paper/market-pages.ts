@@ -6,6 +6,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Catalogue, MarketView, PaperExchange } from '@bellwether/exchange';
+import { BoundedCache } from '../../../domain/bounded-cache.ts';
 import {
   arrange,
   type FoundMarkets,
@@ -15,7 +16,6 @@ import {
   type MarketSearch,
   pageOf,
 } from '../../../domain/market-search.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import { MarketWords } from './market-words.ts';
 
 /** What strangers can make it keep: lists of so many questions, of so many ids in all. */

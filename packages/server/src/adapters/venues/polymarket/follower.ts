@@ -8,9 +8,9 @@
  */
 import type { MarketRecord } from '../../../domain/market.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
+import type { OwnedKeys } from './accounts.ts';
 import type { Keyring } from './keyring.ts';
 import { standingOf, tradesSeen } from './look-up.ts';
-import type { VenueKey } from './order-client.ts';
 import { eventsIn, type OwnEvent, subscription } from './own-events.ts';
 import { openReconnectingSocket, type ReconnectingSocket, type SocketTimes } from './reconnecting-socket.ts';
 import { type ResyncParts, resync } from './resync.ts';
@@ -99,16 +99,16 @@ export function startFollower(parts: FollowerParts): Follower {
     apiKey !== null && (lines.get(apiKey)?.socket.isOpen() ?? false);
 
   /** Subscribes for the wallet's key; beyond the most sockets a wallet is only asked about. */
-  const listen = (walletAddress: string, state: Followed, key: VenueKey): void => {
-    if (state.apiKey !== null && state.apiKey !== key.apiKey) hangUp(walletAddress, state);
-    const known = lines.get(key.apiKey);
+  const listen = (walletAddress: string, state: Followed, key: OwnedKeys): void => {
+    if (state.apiKey !== null && state.apiKey !== key.secrets.apiKey) hangUp(walletAddress, state);
+    const known = lines.get(key.secrets.apiKey);
     if (known !== undefined) known.wallets.add(walletAddress);
-    else if (lines.size < parts.mostSockets) lines.set(key.apiKey, openLine(walletAddress, key));
+    else if (lines.size < parts.mostSockets) lines.set(key.secrets.apiKey, openLine(walletAddress, key));
     else return;
-    state.apiKey = key.apiKey;
+    state.apiKey = key.secrets.apiKey;
   };
 
-  const openLine = (walletAddress: string, key: VenueKey): Line => {
+  const openLine = (walletAddress: string, key: OwnedKeys): Line => {
     const wallets = new Set([walletAddress]);
     const soon = () => {
       for (const wallet of wallets) nudge(wallet);
@@ -118,7 +118,7 @@ export function startFollower(parts: FollowerParts): Follower {
       name: 'the user socket',
       log: logger,
       onOpen: () => {
-        socket.send(subscription(key));
+        socket.send(subscription(key.secrets));
         soon();
       },
       onFrame: (text) => hear(text, soon),

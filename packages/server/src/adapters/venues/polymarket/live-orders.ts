@@ -4,6 +4,7 @@ import type { MarketRecord } from '../../../domain/market.ts';
 import type { FollowedWallet, LiveOrderLog } from '../../../ports/live-orders.ts';
 import type { Cancel, SignedOrders, VenueSecrets } from '../../../ports/venue.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
+import type { KeysOf } from './accounts.ts';
 import { createCancel } from './cancel.ts';
 import { type FollowerTimes, startFollower } from './follower.ts';
 import type { VenueHttp } from './http.ts';
@@ -27,6 +28,8 @@ export interface LiveOrdersOptions {
   /** The user channel, whole. */
   readonly socketUrl: string;
   readonly sends: boolean;
+  /** The account's balance is another one now. */
+  readonly onTraded?: (account: string) => void;
   /** After this an order that the venue does not know was never there. */
   readonly doubtMs: number;
   readonly times?: FollowerTimes;
@@ -38,6 +41,7 @@ export interface LiveOrders
   extends Pick<SignedOrders, 'submit' | 'resolve' | 'verifyCredentials'>,
     Required<Pick<SignedOrders, 'pause'>> {
   readonly cancel: Cancel['orders'];
+  readonly keysOf: KeysOf;
   status(): string;
   counts(): Readonly<Record<string, number>>;
   stop(): Promise<void>;
@@ -54,11 +58,15 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
   const { now } = clock;
   const client = createOrderClient(http, clock);
   const modes = createModes(clock);
-  const recorder = createRecorder(log, logger);
+  const recorder = createRecorder({ log, logger, onTraded: options.onTraded ?? (() => {}) });
   const keyring = createKeyring({
     log,
     now,
-    open: (wallet) => ({ ...options.openSecrets(wallet), eoa: wallet.eoa as Address }),
+    open: (wallet) => ({
+      secrets: options.openSecrets(wallet),
+      eoa: wallet.eoa as Address,
+      signatureType: wallet.signatureType,
+    }),
   });
   const texts = new Set<string>();
   let unmapped = 0;
@@ -87,13 +95,14 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
     resolve: createResolve({ ...shared, doubtMs: options.doubtMs, onOpen }),
     cancel: createCancel({ ...shared, onOpen }),
     verifyCredentials: async (secrets, named) =>
-      (await client.isKey({ ...secrets, eoa: named })) ? named : null,
+      (await client.isKey({ secrets, eoa: named })) ? named : null,
     pause(order) {
       const pause = modes.pause(order);
       if (pause === null) return null;
       const retryAfterS = Math.max(1, Math.ceil((pause.until - now()) / 1000));
       return { mode: pause.mode, reason: sentenceOf(pause), retryAfterS };
     },
+    keysOf: keyring.ofAccount,
     status: modes.status,
     counts: () => ({
       ...follower.counts(),

@@ -5,8 +5,9 @@
 import type { MarketRecord } from '../../../domain/market.ts';
 import type { LiveOrder } from '../../../ports/live-orders.ts';
 import type { SignedOrderRow } from '../../../ports/stores.ts';
+import type { OwnedKeys } from './accounts.ts';
 import type { Observation } from './observations.ts';
-import type { OrderClient, VenueKey } from './order-client.ts';
+import type { OrderClient } from './order-client.ts';
 import { matchedOf, partsOf, type WireOrder, type WireTrade } from './order-wire.ts';
 
 /** Trades are listed by their own times, which the clocks of the venue decide. */
@@ -66,7 +67,7 @@ const sharesOf = (seen: readonly Observation[]): bigint =>
 /** Everything that the venue says of one order. An order without a record is over or was never there. @throws VenueUnavailable */
 export async function lookUp(
   { client, now }: LookUpParts,
-  key: VenueKey,
+  key: OwnedKeys,
   { live, market }: { readonly live: Pick<LiveOrder, 'order'>; readonly market: MarketRecord },
 ): Promise<{ readonly seen: readonly Observation[]; readonly isListed: boolean }> {
   const { order } = live;

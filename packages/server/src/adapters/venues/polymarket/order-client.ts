@@ -2,16 +2,12 @@
  * The venue's routes of one API key: orders, cancels, own orders and trades. Each call is signed with the key's secret
  * (wire reference 2.2); nothing here is logged.
  */
-import { type Address, bytesToHex, l2Signature, toChecksumAddress } from '@bellwether/protocol';
+import { bytesToHex, toChecksumAddress } from '@bellwether/protocol';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
-import type { SignedMessage, VenueOrder, VenueSecrets } from '../../../ports/venue.ts';
+import type { SignedMessage, VenueOrder } from '../../../ports/venue.ts';
 import type { Outcome, VenueCall, VenueHttp, VenueReply } from './http.ts';
+import { type AccountKeys, l2Headers } from './l2-headers.ts';
 import { orderOf, pageOf, tradeOf, type WireOrder, type WireTrade } from './order-wire.ts';
-
-export interface VenueKey extends VenueSecrets {
-  /** The address that the key belongs to. */
-  readonly eoa: Address;
-}
 
 export interface TradeFilter {
   readonly id?: string;
@@ -21,16 +17,16 @@ export interface TradeFilter {
 }
 
 export interface OrderClient {
-  post(key: VenueKey, body: string, timeoutMs: number): Promise<Outcome>;
-  cancel(key: VenueKey, orderIds: readonly string[]): Promise<Outcome>;
+  post(key: AccountKeys, body: string, timeoutMs: number): Promise<Outcome>;
+  cancel(key: AccountKeys, orderIds: readonly string[]): Promise<Outcome>;
   /** `null`: the venue has no such order, or no longer. @throws VenueUnavailable */
-  order(key: VenueKey, orderId: string): Promise<WireOrder | null>;
+  order(key: AccountKeys, orderId: string): Promise<WireOrder | null>;
   /** Every open order of the key. @throws VenueUnavailable */
-  openOrders(key: VenueKey): Promise<readonly WireOrder[]>;
+  openOrders(key: AccountKeys): Promise<readonly WireOrder[]>;
   /** Every trade that fits. @throws VenueUnavailable */
-  trades(key: VenueKey, filter: TradeFilter): Promise<readonly WireTrade[]>;
+  trades(key: AccountKeys, filter: TradeFilter): Promise<readonly WireTrade[]>;
   /** Whether the key is one of that address. @throws VenueUnavailable */
-  isKey(key: VenueKey): Promise<boolean>;
+  isKey(key: AccountKeys): Promise<boolean>;
 }
 
 /** A venue that repeats its pages must not keep the desk busy for ever. */
@@ -39,27 +35,14 @@ const UNAUTHORIZED = 401;
 const NOT_FOUND = 404;
 
 export function createOrderClient(http: VenueHttp, clock: { now(): number }): OrderClient {
-  const signed = (key: VenueKey, call: VenueCall): VenueCall => {
-    const timestamp = String(Math.floor(clock.now() / 1000));
+  const signed = (key: AccountKeys, call: VenueCall): VenueCall => {
     const { method = 'GET', path, body } = call;
-    const signature = l2Signature(key.secret, {
-      ...{ timestamp, method, path },
-      ...(body === undefined ? {} : { body }),
-    });
-    return {
-      ...call,
-      headers: {
-        POLY_ADDRESS: toChecksumAddress(key.eoa),
-        POLY_API_KEY: key.apiKey,
-        POLY_PASSPHRASE: key.passphrase,
-        POLY_TIMESTAMP: timestamp,
-        POLY_SIGNATURE: signature,
-      },
-    };
+    const toSign = { method, path, ...(body === undefined ? {} : { body }) };
+    return { ...call, headers: l2Headers(key, toSign, clock.now()) };
   };
 
   const pages = async <T>(
-    key: VenueKey,
+    key: AccountKeys,
     call: VenueCall,
     decode: (row: unknown) => T | null,
   ): Promise<readonly T[]> => {

@@ -36,7 +36,14 @@ interface Item {
 
 const MAX_GROUP = 200;
 
-export function createRecorder(log: LiveOrderLog, logger: OutboundLog): Recorder {
+export interface RecorderParts {
+  readonly log: LiveOrderLog;
+  readonly logger: OutboundLog;
+  /** Called when an order of the account became another one at the venue. */
+  readonly onTraded: (account: string) => void;
+}
+
+export function createRecorder({ log, logger, onTraded }: RecorderParts): Recorder {
   const waiting: Item[] = [];
   let running: Promise<void> | null = null;
   let contradictions = 0;
@@ -45,6 +52,7 @@ export function createRecorder(log: LiveOrderLog, logger: OutboundLog): Recorder
   const write = async (items: readonly Item[]): Promise<void> => {
     const byOrder = Map.groupBy(items, ({ orderId }) => orderId);
     const said: [string, string][] = [];
+    const traded = new Set<string>();
     const known = await log.update([...byOrder.keys()], (order) => {
       const own = byOrder.get(order.order.orderId) ?? [];
       const market = own.find((item) => item.market !== null)?.market ?? null;
@@ -54,12 +62,14 @@ export function createRecorder(log: LiveOrderLog, logger: OutboundLog): Recorder
         market,
       );
       for (const one of folded.contradictions) said.push([order.order.orderId, one]);
+      if (folded.change !== null) traded.add(order.order.funder);
       return folded.change;
     });
     for (const [orderId, contradiction] of said) {
       contradictions += 1;
       logger.warn({ orderId, contradiction }, 'the venue contradicts the record of an order');
     }
+    for (const account of traded) onTraded(account);
     for (const { orderId, resolve } of items) resolve(known.get(orderId) ?? null);
   };
 

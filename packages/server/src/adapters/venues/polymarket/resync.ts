@@ -5,9 +5,10 @@
  */
 import type { MarketRecord } from '../../../domain/market.ts';
 import type { LiveOrder, LiveOrderLog } from '../../../ports/live-orders.ts';
+import type { OwnedKeys } from './accounts.ts';
 import { standingOf, tradesSeen } from './look-up.ts';
 import type { Observation } from './observations.ts';
-import type { OrderClient, VenueKey } from './order-client.ts';
+import type { OrderClient } from './order-client.ts';
 import { matchedOf, type WireOrder } from './order-wire.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -26,7 +27,7 @@ const CLOCK_MARGIN_S = 120;
 const LOOK_UPS_AT_ONCE = 8;
 
 /** @returns whether anything is left that only another look will settle @throws VenueUnavailable */
-export async function resync(parts: ResyncParts, key: VenueKey, walletAddress: string): Promise<boolean> {
+export async function resync(parts: ResyncParts, key: OwnedKeys, walletAddress: string): Promise<boolean> {
   const { client, log, now } = parts;
   const unfinished = await log.unfinished(walletAddress);
   if (unfinished.length === 0) return false;
@@ -69,7 +70,7 @@ const lacksTrades = (live: LiveOrder, record: WireOrder): boolean => {
 /** One question for each market, for all trades since the first of its orders. */
 async function addTrades(
   { client, findMarket, now }: ResyncParts,
-  key: VenueKey,
+  key: OwnedKeys,
   {
     unfinished,
     incomplete,

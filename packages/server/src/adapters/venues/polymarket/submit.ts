@@ -10,12 +10,13 @@ import type { MarketRecord } from '../../../domain/market.ts';
 import type { LiveOrder } from '../../../ports/live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
+import type { OwnedKeys } from './accounts.ts';
 import type { Outcome, VenueReply } from './http.ts';
 import type { Keyring } from './keyring.ts';
 import { tradesSeen } from './look-up.ts';
 import type { Modes } from './modes.ts';
 import type { Observation } from './observations.ts';
-import { type OrderClient, orderBody, type VenueKey } from './order-client.ts';
+import { type OrderClient, orderBody } from './order-client.ts';
 import { errorTextOf, legVerdict, verdictOf } from './order-refusals.ts';
 import { microOf } from './order-wire.ts';
 import type { Recorder } from './recorder.ts';
@@ -129,11 +130,11 @@ export function createSubmit(parts: SubmitParts) {
       key,
       order,
       message,
-    }: { readonly key: VenueKey; readonly order: VenueOrder; readonly message: SignedMessage },
+    }: { readonly key: OwnedKeys; readonly order: VenueOrder; readonly message: SignedMessage },
   ): Promise<Attempt | 'not_sent'> {
     const left = timeLeft(order);
     if (left <= 0) return 'not_sent';
-    const body = orderBody(order, message, key.apiKey);
+    const body = orderBody(order, message, key.secrets.apiKey);
     const outcome = await p.client.post(key, body, Math.max(LEAST_TIMEOUT_MS, left));
     return readOutcome(p, outcome, { order, message });
   }

@@ -20,7 +20,7 @@ import type { Caller, NewSignedOrder, TradeScope, TradingCredential } from '../.
 import type { Balance, VenueWith } from '../../../ports/venue.ts';
 import { type FundingNeeds, waysToFund } from '../../funding-advice.ts';
 import { Refusal } from '../../refusal.ts';
-import { requireReady } from '../place-order.ts';
+import { requireReady, requireTaken } from '../place-order.ts';
 import { alreadyPlaced } from './trade-answers.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
@@ -96,7 +96,10 @@ export interface FundedTrade extends SoundTrade {
 /** Asks the venue before the lock is taken, because nothing may wait under it. */
 export async function withBalance(sound: SoundTrade): Promise<FundedTrade> {
   try {
-    return { ...sound, balance: { known: await sound.venue.signedOrders.balance(sound.draft.fields.maker) } };
+    const { venue, draft, market } = sound;
+    const { conditionId, tokenIds } = market;
+    const known = await venue.signedOrders.balance(draft.fields.maker, { conditionId, tokenIds });
+    return { ...sound, balance: { known } };
   } catch (error) {
     return { ...sound, balance: { error } };
   }
@@ -115,6 +118,7 @@ export function judgeTrade(
   scope: TradeScope,
 ): NewSignedOrder {
   const { venue, draft, market, verified } = sound;
+  requireTaken(venue, { postOnly: draft.postOnly, signer: verified.eoa });
   requireReady(venue);
   const credential = pickCredential(draft, scope.credentials);
   if (credential !== null) {
@@ -257,6 +261,7 @@ export async function explainShortage(
     buying: draft.side === 'BUY',
     needed,
     heldIn: heldOf(sound),
+    market: { conditionId: sound.market.conditionId, tokenIds: sound.market.tokenIds },
   });
   return fix === null ? refused : asRefusal([{ ...denials[0], fix }]);
 }

@@ -21,7 +21,8 @@ import {
 import { constants, setPriority, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPool, socketUrl } from './connection.ts';
+import { socketUrl } from '../database-url.ts';
+import { openPool } from '../pool.ts';
 import { ADMIN_ROLE, DESK_DATABASE, DESK_ROLE, prepareDatabase } from './embedded-role.ts';
 import { findPostgres, NoPostgres, type PostgresBinaries } from './postgres-binaries.ts';
 import { alive, endPostmaster, endStrays, exists, readPostmaster, serves } from './postmaster.ts';

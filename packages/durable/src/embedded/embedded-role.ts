@@ -3,8 +3,8 @@
  * rights. If the superuser owns the database (older versions), the start transfers everything in one transaction.
  */
 
-import { transact } from '@bellwether/durable';
-import { openPool, type Sql } from './connection.ts';
+import { openPool, type Sql } from '../pool.ts';
+import { transact } from '../transaction.ts';
 
 /** Created with the cluster. PostgreSQL never takes its superuser rights away, so the service needs another role. */
 export const ADMIN_ROLE = 'bellwether';

@@ -1,0 +1,49 @@
+/** The environment of the standalone exchange. Without any of it the exchange starts with a database of its own. */
+export interface Settings {
+  /** `null`: the embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly dataDir: string;
+  /** `null`: kept in a file of `dataDir`. */
+  readonly masterKey: Buffer | null;
+  readonly host: string;
+  readonly port: number;
+  readonly seed: string;
+  readonly speed: number;
+  readonly chainId: number;
+  readonly orderVersion: 1 | 2;
+}
+
+/** Not the desk's: each would find the other's records in its database. */
+const DATA_DIR = './exchange-data';
+
+/** @throws Error with a sentence that names the variable. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const number = (name: string, fallback: number): number => {
+    const value = Number(env[name] || fallback);
+    if (!(value >= 0)) throw new Error(`${name} must be a number, not "${env[name]}".`);
+    return value;
+  };
+  if (env.MASTER_KEY && !/^[0-9a-fA-F]{64}$/.test(env.MASTER_KEY))
+    throw new Error('MASTER_KEY must be 32 random bytes as 64 hex digits, e.g. from "openssl rand -hex 32".');
+  if (env.DATABASE_URL && !env.MASTER_KEY)
+    throw new Error(
+      'DATABASE_URL needs MASTER_KEY beside it: 32 random bytes as 64 hex digits, e.g. from "openssl rand -hex 32".',
+    );
+  return {
+    databaseUrl: env.DATABASE_URL || null,
+    dataDir: env.DATA_DIR || DATA_DIR,
+    masterKey: env.MASTER_KEY ? Buffer.from(env.MASTER_KEY, 'hex') : null,
+    host: env.HOST || '127.0.0.1',
+    port: number('PORT', 8081),
+    seed: env.PAPER_SEED || '1',
+    speed: number('PAPER_SPEED', 1),
+    chainId: number('CHAIN_ID', 137),
+    orderVersion: orderVersionOf(env.VENUE_A_ORDER_PROFILE || 'interface'),
+  };
+}
+
+function orderVersionOf(profile: string): 1 | 2 {
+  if (profile !== 'interface' && profile !== 'polymarket')
+    throw new Error(`VENUE_A_ORDER_PROFILE must be interface or polymarket, not "${profile}".`);
+  return profile === 'interface' ? 1 : 2;
+}

@@ -1,0 +1,277 @@
+/** The live venue's markets, where its services say odd things. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { agreed } from '../src/adapters/venues/polymarket/resolutions.ts';
+import { toListedMarket } from '../src/adapters/venues/polymarket/translate-market.ts';
+import { READ } from '../src/adapters/venues/polymarket/wire.ts';
+import { VenueUnavailable } from '../src/domain/unavailable.ts';
+import { CONDITION, gammaMarket, type Json, NO, standIn, wireBook, YES } from './polymarket-stand-in.ts';
+
+let venue: Awaited<ReturnType<typeof standIn>>;
+beforeEach(async () => {
+  venue = await standIn();
+});
+afterEach(() => venue.close());
+
+const translated = (changes: Json) => {
+  const wire = READ.gammaMarket(gammaMarket(changes));
+  return wire === null ? null : (toListedMarket(wire, { now: 1 })?.record ?? null);
+};
+
+describe('a market', () => {
+  test('is found by number, slug, condition and either token, with the terms and prices of the CLOB', async () => {
+    venue.state.books = [wireBook({ tick_size: '0.001', min_order_size: '15', neg_risk: true })];
+    for (const id of [
+      '559651',
+      'will-it-rain-tomorrow',
+      CONDITION,
+      CONDITION.toUpperCase().replace('X', 'x'),
+      YES,
+      NO,
+    ])
+      expect(await venue.data.find(id), id).toMatchObject({
+        id: '559651',
+        conditionId: CONDITION,
+        tokenIds: [YES, NO],
+        status: 'open',
+        tickSize: 10,
+        minOrderSize: 15_000_000n,
+        negRisk: true,
+        bestBid: 4_500,
+        bestAsk: 5_000,
+        lastTrade: 4_700,
+        feeRate: 70_000n,
+        feeExponent: 1,
+        category: 'Weather',
+        eventId: '900',
+        volume: 12_345_678_901n,
+        createdAt: Date.parse('2026-10-01T10:00:00.123Z'),
+      });
+    expect(await venue.data.byToken(NO)).toMatchObject({ outcome: 'NO', market: { id: '559651' } });
+    expect(await venue.data.byToken('559651')).toBeNull();
+  });
+
+  test('is asked for once by many readers, and ids that cannot be any are not asked for', async () => {
+    await Promise.all(Array.from({ length: 50 }, () => venue.data.find(CONDITION)));
+    expect(venue.asked.filter((line) => line.includes('keyset'))).toHaveLength(2);
+    const before = venue.asked.length;
+    for (const text of ['', '*', 'KXRAIN-26', '0x12', '../etc', 'word', '9'.repeat(90)]) {
+      expect(venue.data.canBeId(text), text).toBe(false);
+      expect(await venue.data.find(text), text).toBeNull();
+    }
+    expect(venue.asked).toHaveLength(before);
+  });
+
+  test('that nobody knows is not asked for again at once', async () => {
+    venue.state.markets = [];
+    expect(await venue.data.find(CONDITION)).toBeNull();
+    const before = venue.asked.length;
+    expect(await venue.data.find(CONDITION)).toBeNull();
+    expect(venue.asked).toHaveLength(before);
+  });
+
+  test('that the CLOB has no book of takes no orders, whatever Gamma says', async () => {
+    venue.state.books = [];
+    expect(await venue.data.find(CONDITION)).toMatchObject({ status: 'closed' });
+    expect(await venue.data.book(CONDITION, 'YES', 10)).toBeNull();
+  });
+
+  test('without an answer of the CLOB is no market with old prices', async () => {
+    venue.state.broken.set('/book', 500);
+    await expect(venue.data.find(CONDITION)).rejects.toBeInstanceOf(VenueUnavailable);
+  });
+
+  test.each<[string, Json, object]>([
+    [
+      'numbers as texts and texts as numbers',
+      { id: 559651, volumeNum: '7', liquidityNum: null, orderMinSize: '5' },
+      { id: '559651', volume: 7_000_000n, liquidity: 0n, minOrderSize: 5_000_000n },
+    ],
+    [
+      'real lists instead of encoded ones',
+      { outcomes: ['Yes', 'No'], clobTokenIds: [YES, NO] },
+      { tokenIds: [YES, NO] },
+    ],
+    ['no events and no tags', { events: null, tags: undefined }, { eventId: '', category: 'Other' }],
+    ['no fees', { feesEnabled: false }, { feeRate: 0n }],
+    ['no fee schedule', { feeSchedule: null }, { feeRate: 0n }],
+    [
+      'a date that is none',
+      { endDate: 'soon', createdAt: null },
+      { endDate: Date.parse('2026-10-01T11:00:00Z') },
+    ],
+    ['an assertion under way', { umaResolutionStatus: 'proposed' }, { status: 'closed' }],
+    ['orders switched off', { acceptingOrders: false }, { status: 'closed' }],
+    ['an inactive placeholder', { active: false }, { status: 'closed' }],
+  ])('may have %s', (_title, changes, expected) => {
+    expect(translated(changes)).toMatchObject(expected);
+  });
+
+  test('of the third contract version is listed and cannot be traded', () => {
+    const short = `0x${'ab'.repeat(31)}`;
+    const record = translated({
+      version: 'v2',
+      conditionId: short,
+      positionIds: [YES, NO],
+      clobTokenIds: null,
+    });
+    expect(record).toMatchObject({ status: 'closed', untradable: 'contract_version', tokenIds: [YES, NO] });
+    expect(record?.conditionId).toBe(`${short}00`);
+  });
+
+  test.each<[string, Json]>([
+    ['no tokens yet', { clobTokenIds: '["",""]' }],
+    ['three outcomes', { outcomes: '["A","B","C"]' }],
+    ['the same token twice', { clobTokenIds: JSON.stringify([YES, YES]) }],
+    ['tokens that are no list', { clobTokenIds: '{"0":1}' }],
+    ['a condition that is none', { conditionId: '0x12' }],
+    ['a question that is no text', { question: 7 }],
+  ])('with %s is left out', (_title, changes) => {
+    expect(translated(changes)).toBeNull();
+  });
+});
+
+describe('a list', () => {
+  const other = (nth: number, changes: Json = {}): Json =>
+    gammaMarket({
+      id: String(nth),
+      conditionId: `0x${String(nth).padStart(64, '0')}`,
+      slug: `market-${nth}`,
+      clobTokenIds: JSON.stringify([`${YES.slice(0, 60)}${nth}`, `${NO.slice(0, 60)}${nth}`]),
+      createdAt: new Date(1_790_000_000_000 + nth).toISOString(),
+      ...changes,
+    });
+  const bookOf = (nth: number, changes: Json = {}): Json =>
+    wireBook({ asset_id: `${YES.slice(0, 60)}${nth}`, ...changes });
+
+  test('survives a malformed market, which is counted', async () => {
+    venue.state.markets = [{ broken: true }, other(1), 'text' as unknown as Json, other(2)];
+    venue.state.books = [bookOf(1), bookOf(2)];
+    const { markets, total } = await venue.data.search({ words: '*', status: 'active' });
+    expect(markets.map(({ id }) => id)).toEqual(['1', '2']);
+    expect(total).toBe(2);
+    expect(venue.gamma.malformed()).toBe(2);
+  });
+
+  test('has prices of the CLOB only, in one question for a page', async () => {
+    venue.state.markets = [other(1, { bestBid: 0.01, bestAsk: 0.99 }), other(2), other(3)];
+    venue.state.books = [bookOf(1), bookOf(2, { bids: [], asks: [] })];
+    const { markets } = await venue.data.search({
+      words: '*',
+      status: 'active',
+      page: { offset: 0, limit: 2 },
+    });
+    expect(markets[0]).toMatchObject({ id: '1', bestBid: 4_500, bestAsk: 5_000 });
+    expect(markets[1]).not.toHaveProperty('bestBid');
+    expect(venue.asked.filter((line) => line === 'POST /books')).toHaveLength(1);
+  });
+
+  test('is filtered by the price of the CLOB, not by the price of Gamma', async () => {
+    venue.state.markets = [
+      other(1, { outcomePrices: '["0.50","0.50"]' }),
+      other(2, { outcomePrices: '["0.42","0.58"]' }),
+    ];
+    venue.state.books = [
+      bookOf(1, { bids: [{ price: '0.90', size: '5' }], asks: [{ price: '0.92', size: '5' }] }),
+      bookOf(2),
+    ];
+    const { markets, total } = await venue.data.search({
+      words: '*',
+      status: 'active',
+      minPrice: 0.45,
+      maxPrice: 0.55,
+    });
+    expect(markets.map(({ id }) => id)).toEqual(['2']);
+    expect(total).toBe(1);
+  });
+
+  test('of words comes from the venue’s own search, and a bad event hides no other', async () => {
+    venue.state.events = [
+      { title: 'without an id' },
+      { id: 5, title: 'Weather', markets: [{ broken: 1 }, other(1)], tags: [{ label: 'Climate' }] },
+    ];
+    venue.state.books = [bookOf(1)];
+    const { markets } = await venue.data.search({ words: ' rain & snow ' });
+    expect(markets).toMatchObject([{ id: '1', eventId: '5', category: 'Weather', bestBid: 4_500 }]);
+    expect(venue.asked.find((line) => line.includes('public-search'))).toContain('q=rain+%26+snow');
+    await venue.data.search({ words: 'RAIN & SNOW' });
+    expect(venue.asked.filter((line) => line.includes('public-search'))).toHaveLength(1);
+  });
+
+  test('of what was listed after a time has the newest first and names the latest', async () => {
+    venue.state.markets = [other(1), other(3), other(2)];
+    venue.state.books = [bookOf(1), bookOf(2), bookOf(3)];
+    const { markets, latest } = await venue.data.listedAfter(1_790_000_000_001, 5);
+    expect(markets.map(({ id }) => id)).toEqual(['3', '2']);
+    expect(latest).toBe(1_790_000_000_003);
+  });
+});
+
+describe('an outcome', () => {
+  const ended = (changes: Json = {}) =>
+    gammaMarket({ closed: true, umaResolutionStatus: 'resolved', outcomePrices: '["1","0"]', ...changes });
+  const row = (payouts: unknown, status = 'resolved'): Json => ({ condition_id: CONDITION, status, payouts });
+  const clobSays = (changes: Json): void => {
+    venue.state.clobMarkets[CONDITION] = {
+      condition_id: CONDITION,
+      closed: true,
+      tokens: [
+        { token_id: YES, outcome: 'Yes', winner: false },
+        { token_id: NO, outcome: 'No', winner: false },
+      ],
+      ...changes,
+    };
+  };
+  const winner = (token: string) => ({
+    tokens: [YES, NO].map((token_id) => ({ token_id, winner: token_id === token })),
+  });
+  const found = async () => {
+    const [market] = await venue.data.findAll([CONDITION]);
+    return [market?.status, market?.payout];
+  };
+
+  test('is believed when two sources say the same', async () => {
+    venue.state.markets = [ended()];
+    venue.state.resolutions = [row(['1000000', '0'])];
+    expect(await found()).toEqual(['resolved', 'YES']);
+  });
+
+  test('of half is half', async () => {
+    venue.state.markets = [ended({ outcomePrices: '["0.5","0.5"]' })];
+    venue.state.resolutions = [row([500_000, 500_000])];
+    expect(await found()).toEqual(['resolved', 'HALF']);
+  });
+
+  test('that one source alone says is asked of the CLOB', async () => {
+    venue.state.markets = [ended({ outcomePrices: '["0","1"]' })];
+    clobSays(winner(NO));
+    expect(await found()).toEqual(['resolved', 'NO']);
+  });
+
+  test('that one source alone says is no proof', async () => {
+    venue.state.markets = [ended()];
+    venue.state.broken.set('/v2/resolutions', 503);
+    expect(await found()).toEqual(['closed', undefined]);
+  });
+
+  test('that another source contradicts is no proof', async () => {
+    venue.state.markets = [ended()];
+    venue.state.resolutions = [row(['0', '1000000'])];
+    clobSays(winner(YES));
+    expect(await found()).toEqual(['closed', undefined]);
+  });
+
+  test.each(['proposed', 'disputed'])('that is %s is none', async (status) => {
+    venue.state.markets = [ended({ umaResolutionStatus: status })];
+    venue.state.resolutions = [row(['1000000', '0'], status)];
+    clobSays(winner(YES));
+    expect(await found()).toEqual(['closed', undefined]);
+  });
+
+  test('needs two voices and no contradiction', () => {
+    expect(agreed([null, null])).toBeNull();
+    expect(agreed(['YES', null])).toBeNull();
+    expect(agreed(['YES', 'NO'])).toBeNull();
+    expect(agreed(['YES', 'YES', 'NO'])).toBeNull();
+    expect(agreed(['NO', null, 'NO'])).toBe('NO');
+  });
+});
