@@ -241,6 +241,7 @@ export interface Config {
   readonly defaultVenue: string;
   readonly exchange: {
     readonly name: string;
+    readonly backend: 'paper' | 'live';
     /** `null`: the paper exchange. */
     readonly live: LivePolymarket | null;
     readonly profile: 'interface' | 'polymarket';
@@ -443,6 +444,7 @@ function assemble(env: Environment): Config {
     defaultVenue: env.DEFAULT_VENUE ?? env.VENUE_A_NAME,
     exchange: {
       name: env.VENUE_A_NAME,
+      backend: env.VENUE_A_BACKEND,
       live: env.VENUE_A_BACKEND === 'live' ? livePolymarket(env) : null,
       profile: env.VENUE_A_ORDER_PROFILE ?? 'interface',
     },

@@ -107,7 +107,7 @@ async function start(
   const { sql } = database;
   const base = { config, sql, clock, log };
   await keepVenueBackends(sql, [
-    { venue: config.exchange.name, backend: config.exchange.live === null ? 'paper' : 'live' },
+    { venue: config.exchange.name, backend: config.exchange.backend },
     { venue: config.dflow.name, backend: config.dflow.live === null ? 'paper' : 'live' },
   ]);
   const { secrets, derive } = await openSecrets(base);

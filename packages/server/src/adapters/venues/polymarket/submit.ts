@@ -5,7 +5,6 @@
  */
 import type { VenueRefusal } from '@bellwether/contract';
 import { type Micro, PIPS } from '@bellwether/contract/decimals';
-import { takerFee } from '../../../domain/fees.ts';
 import type { MarketRecord } from '../../../domain/market.ts';
 import type { LiveOrder } from '../../../ports/live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
@@ -52,6 +51,10 @@ interface Accepted {
 /** Less time than this is none for another attempt. */
 const MIN_ATTEMPT_MS = 250;
 const LEAST_TIMEOUT_MS = 1;
+/** Trades are listed by their own times, which the clock of the venue decides. */
+const CLOCK_MARGIN_S = 120;
+/** More at once are asked for by their market. */
+const MAX_TRADE_IDS = 5;
 
 export function createSubmit(parts: SubmitParts) {
   const { keyring, modes, recorder, now, log } = parts;
@@ -202,37 +205,30 @@ async function acceptedAs(
   const [filled, cost] = side === 'BUY' ? [reply.taking, reply.making] : [reply.making, reply.taking];
   const accepted = { orderId, at, kind: 'accepted' as const, word: reply.word, filled, cost };
   if (filled === 0n || market === null) return [{ ...accepted, fees: 0n }];
-  const only = onePart(reply, { filled, cost, market, at });
-  if (only !== null)
+  const [tradeId, ...more] = reply.tradeIds;
+  if (tradeId !== undefined && more.length === 0 && market.feeRate === 0n) {
+    // Without fees the answer has all of its one trade.
+    const price = Number((cost * BigInt(PIPS)) / filled);
+    const part = { tradeId, status: 'matched', liquidity: 'taker', matchedAt: at, fee: 0n } as const;
     return [
-      { ...accepted, fees: only.fee },
-      { orderId, at, kind: 'trade', part: only },
+      { ...accepted, fees: 0n },
+      { orderId, at, kind: 'trade', part: { ...part, size: filled, cost, price } },
     ];
-  // Several trades: their amounts are in their records only. Without them the order is followed until they are there.
+  }
+  // The fee follows from the price of each maker, which is in the record only. Without it the order is followed until it is there.
   const key = await keyring.of(message.walletAddress);
-  const after = Math.floor(at / 1000) - 120;
-  const trades = key === null ? [] : await client.trades(key, { market: conditionId, after }).catch(() => []);
-  const parts = tradesSeen(trades, market, { isWanted: (id) => id === orderId, at });
+  const after = Math.floor(at / 1000) - CLOCK_MARGIN_S;
+  const filters =
+    tradeId === undefined || reply.tradeIds.length > MAX_TRADE_IDS
+      ? [{ market: conditionId, after }]
+      : reply.tradeIds.map((id) => ({ id }));
+  const trades =
+    key === null
+      ? []
+      : await Promise.all(filters.map((filter) => client.trades(key, filter))).catch(() => []);
+  const parts = tradesSeen(trades.flat(), market, { isWanted: (id) => id === orderId, at });
   const fees = parts.reduce((sum, one) => (one.kind === 'trade' ? sum + one.part.fee : sum), 0n);
   return [{ ...accepted, fees }, ...parts];
-}
-
-/** The one trade of an answer, where the answer's amounts say all of it: one trade at one price. */
-function onePart(
-  { tradeIds }: Accepted,
-  { filled, cost, market, at }: { filled: Micro; cost: Micro; market: MarketRecord; at: number },
-) {
-  const [tradeId, ...more] = tradeIds;
-  if (tradeId === undefined || more.length > 0) return null;
-  const price = Number((cost * BigInt(PIPS) + filled / 2n) / filled);
-  const exact = filled * BigInt(price);
-  const floor = exact / BigInt(PIPS);
-  const isOnePrice =
-    price % market.tickSize === 0 && (cost === floor || (exact % BigInt(PIPS) !== 0n && cost === floor + 1n));
-  if (!isOnePrice) return null;
-  const fee = takerFee(market, filled, price);
-  const shared = { status: 'matched' as const, liquidity: 'taker' as const, matchedAt: at };
-  return { ...shared, tradeId, size: filled, cost, fee, price };
 }
 
 const WORDS_OF_ANSWERS: Readonly<Record<string, Extract<VenueAnswer, { kind: 'accepted' }>['status']>> = {
