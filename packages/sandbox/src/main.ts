@@ -6,8 +6,8 @@ import { hkdfSync } from 'node:crypto';
 import { openExchange, systemClock } from '@bellwether/exchange';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import { addressBuckets } from '@bellwether/exchange/doors/limits';
-import { polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { nobleRecover } from '@bellwether/protocol';
+import { polymarketDoor, polymarketSocketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { exchangeDomains, nobleRecover } from '@bellwether/protocol';
 import { fastify } from 'fastify';
 import {
   ALL_SANDBOX_DOORS,
@@ -22,10 +22,13 @@ import { readSettings, type Settings } from './standalone/settings.ts';
 
 const CLOB_PREFIX = '/paper/clob';
 const GAMMA_PREFIX = '/paper/gamma';
+const SOCKETS_PREFIX = '/paper/ws';
 const BODY_BYTES = 64 * 1024;
 /** Per network address, at any door. */
 const TOKENS_PER_SECOND = 50;
 const BURST = 100;
+/** As at the venue. */
+const GTD_MIN_LEAD_S = 180;
 /** A request must be complete by then. */
 const RECEIVE_TIMEOUT_MS = 20_000;
 /** Without a byte in either direction. */
@@ -60,17 +63,28 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
     forceCloseConnections: true,
   });
   const guard = addressBuckets({ perSecond: TOKENS_PER_SECOND, burst: BURST, now: Date.now });
+  const keys = new VenueKeys({ sql, secret });
   await app.register(polymarketDoor, {
     prefix: CLOB_PREFIX,
-    exchange,
-    keys: new VenueKeys({ sql, secret }),
+    exchange: () => exchange,
+    keys,
     recover: nobleRecover,
     chainId: settings.chainId,
+    domains: exchangeDomains(settings.chainId),
+    gtdMinLeadS: GTD_MIN_LEAD_S,
+    limitsSigners: true,
     now: Date.now,
     orderVersion: settings.orderVersion,
     guard,
   });
   await app.register(gammaDoor, { prefix: GAMMA_PREFIX, exchange: () => exchange, guard });
+  await app.register(polymarketSocketDoor, {
+    prefix: SOCKETS_PREFIX,
+    find: () => exchange,
+    keys,
+    now: Date.now,
+    guard,
+  });
   await registerSandboxDoors(app, { find: () => sandbox, guard, doors: ALL_SANDBOX_DOORS });
   await app.register(faucetDoor, { exchange, sandbox, guard });
   const address = await app.listen({ host: settings.host, port: settings.port });
@@ -85,6 +99,7 @@ function banner(address: string, { where }: Database, { orderVersion }: Settings
 
   CLOB        ${address}${CLOB_PREFIX}  (orders of version ${orderVersion})
   Gamma       ${address}${GAMMA_PREFIX}
+  sockets     ${address.replace('http', 'ws')}${SOCKETS_PREFIX}/market and /user
   DFlow       ${address}${metadata}
               ${address}${trade}
   Solana      ${address}${rpc}
