@@ -26,7 +26,7 @@ import type {
 } from './engine/types.ts';
 import { History } from './history/history.ts';
 import { HistoryProjector, type Taken } from './history/projector.ts';
-import { SETTLEMENT_DELAYS, type SettlementDelays } from './history/settlement.ts';
+import { SETTLEMENT_DELAYS } from './history/settlement.ts';
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
@@ -54,7 +54,7 @@ import type {
   PostedOrder,
   Recorder,
 } from './paper-exchange.ts';
-import type { TradeHistory } from './trade-history.ts';
+import type { SettlementDelays, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
 import type { MirrorChange } from './world/mirror-changes.ts';
 import { SLOTS } from './world/slots.ts';
