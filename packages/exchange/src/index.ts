@@ -3,7 +3,7 @@
  */
 export { createPriceHistory } from './journal/price-history.ts';
 export { EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
-export { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
+export { ExchangeLedElsewhere, ExchangeUnavailable, OtherMarkets } from './journal/unavailable.ts';
 export {
   type Clock,
   type ExchangeOptions,
@@ -13,3 +13,4 @@ export {
 } from './open-exchange.ts';
 export type * from './paper-exchange.ts';
 export type * from './trade-history.ts';
+export type * from './world/mirror-changes.ts';
