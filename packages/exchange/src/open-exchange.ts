@@ -34,6 +34,7 @@ import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
 import { readPosted } from './journal/posted-orders.ts';
+import { createPriceHistory } from './journal/price-history.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
 import {
@@ -53,6 +54,7 @@ import type {
   OrderRecord,
   PaperExchange,
   PostedOrder,
+  PriceHistory,
   Recorder,
 } from './paper-exchange.ts';
 import type { SettlementDelays, TradeHistory } from './trade-history.ts';
@@ -176,6 +178,7 @@ export class JournalledExchange implements PaperExchange {
   readonly #projector: HistoryProjector;
   /** Trades with their settlement, and the other moves of accounts. */
   readonly history: TradeHistory;
+  readonly prices: PriceHistory;
   #term: Term | undefined;
   #terms = 0;
   #world!: World;
@@ -191,6 +194,7 @@ export class JournalledExchange implements PaperExchange {
     this.#clock = options.clock ?? systemClock;
     const now = () => this.#clock.now();
     this.#projector = new HistoryProjector({ sql: this.#sql, now, log: this.#log });
+    this.prices = createPriceHistory(this.#sql);
     this.history = new History({
       sql: this.#sql,
       now,
