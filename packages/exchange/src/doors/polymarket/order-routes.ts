@@ -13,7 +13,7 @@ import { engineOrder } from './order-terms.ts';
 import { jsonOf } from './request-parts.ts';
 import type { SignerLimits } from './signer-limits.ts';
 import type { AuthenticatedKey } from './venue-keys.ts';
-import { noOrderbook, WireError } from './wire-error.ts';
+import { EngineRestarts, noOrderbook, WireError } from './wire-error.ts';
 
 const MAX_BATCH = 15;
 const INVALID_ORDER = 'Invalid order payload';
@@ -41,7 +41,7 @@ export function orderRoutes(
     limits.draw(reply, key.address, 'orders', bodies.length);
     const answers: OrderAnswer[] = [];
     // One after another: each is judged by what the ones before it left.
-    for (const body of bodies) answers.push(await leg(options, key, body));
+    for (const body of bodies) answers.push(await leg(options, key, { body, isFirst: answers.length === 0 }));
     return answers;
   });
 }
@@ -57,12 +57,14 @@ function batchOf(request: FastifyRequest): readonly unknown[] {
 async function leg(
   options: PolymarketDoorOptions,
   key: AuthenticatedKey,
-  body: unknown,
+  { body, isFirst }: { readonly body: unknown; readonly isFirst: boolean },
 ): Promise<OrderAnswer> {
   try {
     return await place(options, key, body);
   } catch (error) {
     if (error instanceof WireError) return refusedLeg(error.message);
+    // Legs before it may have been executed: only their own answers say so.
+    if (error instanceof EngineRestarts && !isFirst) return refusedLeg('Service is not ready');
     throw error;
   }
 }
@@ -78,6 +80,7 @@ async function place(
   if (body === null) throw new WireError(400, INVALID_ORDER);
   requireOwner(body, key);
   const listed = exchange.marketByToken(body.fields.tokenId.toString());
+  if (listed?.market.untradable !== undefined) throw new WireError(400, 'order_version_mismatch');
   if (listed === undefined || listed.market.status !== 'open') throw noOrderbook();
   const order = checked(options, key, { body, listed });
   const account = () => exchange.account(order.account);
