@@ -27,6 +27,16 @@ export const refusedLeg = (text: string): OrderAnswer => ({
   takingAmount: '',
 });
 
+/** An order that waits before it is matched. */
+export const delayedAnswer = (orderID: string): OrderAnswer => ({
+  ...refusedLeg(''),
+  orderID,
+  status: 'delayed',
+});
+
+export const duplicated = (orderId: string): WireError =>
+  new WireError(400, `order ${orderId} is invalid. Duplicated.`);
+
 type Rejected = Extract<EngineEvent, { kind: 'order_rejected' }>;
 
 interface Placed {
@@ -104,7 +114,7 @@ function refusal(
   const { orderId } = order;
   switch (reason) {
     case 'duplicate_order':
-      return new WireError(400, `order ${orderId} is invalid. Duplicated.`);
+      return duplicated(orderId);
     case 'market_not_found':
     case 'market_closed':
       return noOrderbook();

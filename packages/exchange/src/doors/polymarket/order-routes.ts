@@ -3,10 +3,18 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { MarketView, NewOrder, Outcome } from '../../paper-exchange.ts';
 import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
-import type { PolymarketDoorOptions } from './door-options.ts';
+import type { DelayedOrders } from './delayed-orders.ts';
+import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
 import { bodyText, type L2 } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
-import { answerTo, missingBalance, type OrderAnswer, refusedLeg } from './order-answers.ts';
+import {
+  answerTo,
+  delayedAnswer,
+  duplicated,
+  missingBalance,
+  type OrderAnswer,
+  refusedLeg,
+} from './order-answers.ts';
 import { type PostedBody, parseOrderBody } from './order-body.ts';
 import { verifyPostedOrder } from './order-signature.ts';
 import { engineOrder } from './order-terms.ts';
@@ -17,21 +25,34 @@ import { EngineRestarts, noOrderbook, WireError } from './wire-error.ts';
 
 const MAX_BATCH = 15;
 const INVALID_ORDER = 'Invalid order payload';
+const LATE_FAULT = 'a delayed order could not be placed';
+
+/** What trading at the door shares. */
+export interface Trading {
+  readonly options: PolymarketDoorOptions;
+  readonly limits: SignerLimits;
+  readonly delayed: DelayedOrders;
+}
+
+interface Placing extends Pick<Trading, 'options' | 'delayed'> {
+  readonly onFault: (error: unknown) => void;
+}
 
 interface Listed {
   readonly market: MarketView;
   readonly outcome: Outcome;
 }
 
-export function orderRoutes(
-  door: FastifyInstance,
-  l2: L2,
-  { options, limits }: { readonly options: PolymarketDoorOptions; readonly limits: SignerLimits },
-): void {
+export function orderRoutes(door: FastifyInstance, l2: L2, { options, limits, delayed }: Trading): void {
+  const placing: Placing = {
+    options,
+    delayed,
+    onFault: (error) => door.log.error({ err: error }, LATE_FAULT),
+  };
   door.post('/order', async (request, reply) => {
     const key = await l2.key(request);
     limits.draw(reply, key.address, 'orders', 1);
-    return place(options, key, jsonOf(bodyText(request), INVALID_ORDER));
+    return place(placing, key, jsonOf(bodyText(request), INVALID_ORDER));
   });
 
   door.post('/orders', async (request, reply) => {
@@ -41,7 +62,7 @@ export function orderRoutes(
     limits.draw(reply, key.address, 'orders', bodies.length);
     const answers: OrderAnswer[] = [];
     // One after another: each is judged by what the ones before it left.
-    for (const body of bodies) answers.push(await leg(options, key, { body, isFirst: answers.length === 0 }));
+    for (const body of bodies) answers.push(await leg(placing, key, { body, isFirst: answers.length === 0 }));
     return answers;
   });
 }
@@ -55,12 +76,12 @@ function batchOf(request: FastifyRequest): readonly unknown[] {
 }
 
 async function leg(
-  options: PolymarketDoorOptions,
+  placing: Placing,
   key: AuthenticatedKey,
   { body, isFirst }: { readonly body: unknown; readonly isFirst: boolean },
 ): Promise<OrderAnswer> {
   try {
-    return await place(options, key, body);
+    return await place(placing, key, body);
   } catch (error) {
     if (error instanceof WireError) return refusedLeg(error.message);
     // Legs before it may have been executed: only their own answers say so.
@@ -70,11 +91,8 @@ async function leg(
 }
 
 /** @throws WireError */
-async function place(
-  options: PolymarketDoorOptions,
-  key: AuthenticatedKey,
-  json: unknown,
-): Promise<OrderAnswer> {
+async function place(placing: Placing, key: AuthenticatedKey, json: unknown): Promise<OrderAnswer> {
+  const { options } = placing;
   const exchange = openHere(options);
   const body = parseOrderBody(json);
   if (body === null) throw new WireError(400, INVALID_ORDER);
@@ -91,9 +109,24 @@ async function place(
   // Before the engine, which keeps a record of every order that it refuses.
   const missing = missingBalance(order, needed, available, account);
   if (missing !== null) throw missing;
+  if (await isDelayed(placing, exchange, order)) return delayedAnswer(order.orderId);
   const events = await commanded(() => exchange.execute({ kind: 'place', order }));
   const tradeId = (match: number) => exchange.history.tradeId(match);
   return answerTo({ order, market: listed.market, events }, account, tradeId);
+}
+
+/** @throws WireError for an order that is delayed already, or was placed before */
+async function isDelayed({ options, delayed, onFault }: Placing, exchange: DoorExchange, order: NewOrder) {
+  const { orderId } = order;
+  if (delayed.get(orderId) !== undefined) throw duplicated(orderId);
+  const waitMs = delayed.waitOf(order, exchange);
+  if (waitMs === 0) return false;
+  const known = await exchange.orderRecords([orderId]);
+  if (known.size > 0 || delayed.get(orderId) !== undefined) throw duplicated(orderId);
+  delayed.add(order, waitMs, () => {
+    options.exchange()?.execute({ kind: 'place', order }).catch(onFault);
+  });
+  return true;
 }
 
 function requireOwner({ owner, fields }: PostedBody, key: AuthenticatedKey): void {

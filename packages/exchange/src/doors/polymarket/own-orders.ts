@@ -5,18 +5,13 @@
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import { type Address, parseHex } from '@bellwether/protocol';
 import type { FastifyInstance } from 'fastify';
-import type {
-  EngineEvent,
-  MarketView,
-  OpenOrder,
-  OrderId,
-  OrderRecord,
-  PostedOrder,
-} from '../../paper-exchange.ts';
+import type { EngineEvent, OpenOrder, OrderId, OrderRecord, PostedOrder } from '../../paper-exchange.ts';
 import { accountsOf } from './accounts.ts';
+import type { DelayedOrders } from './delayed-orders.ts';
 import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
 import type { L2, Reader } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
+import type { Trading } from './order-routes.ts';
 import { earlyMs } from './order-terms.ts';
 import { offsetOf, type Page, pageOf } from './page-cursor.ts';
 import { parameter } from './request-parts.ts';
@@ -36,7 +31,7 @@ const ENDED_ORDERS_READABLE_MS = 10 * 60_000;
 
 export interface WireOrder {
   readonly id: OrderId;
-  readonly status: 'LIVE' | 'MATCHED' | 'CANCELED' | 'CANCELED_MARKET_RESOLVED';
+  readonly status: 'LIVE' | 'DELAYED' | 'MATCHED' | 'CANCELED' | 'CANCELED_MARKET_RESOLVED';
   /** API key. */
   readonly owner: string;
   readonly maker_address: string;
@@ -55,8 +50,8 @@ export interface WireOrder {
   readonly created_at: number;
 }
 
-export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: PolymarketDoorOptions): void {
-  const seenBy = (reader: Reader): Seen => ({ ...options, reader });
+export function ownOrderRoutes(door: FastifyInstance, l2: L2, { options, delayed }: Trading): void {
+  const seenBy = (reader: Reader): Seen => ({ ...options, reader, delayed });
 
   door.get('/data/orders', async (request): Promise<Page<WireOrder>> => {
     const reader = await l2.reader(request);
@@ -92,6 +87,7 @@ const tokenOf = (
 
 interface Seen extends Pick<PolymarketDoorOptions, 'keys' | 'now' | 'gtdMinLeadS'> {
   readonly reader: Reader;
+  readonly delayed: DelayedOrders;
 }
 
 const keyOf = (keys: VenueKeys, { order }: PostedOrder): string =>
@@ -145,6 +141,18 @@ async function readOrder(exchange: DoorExchange, orderId: OrderId, seen: Seen): 
     const [row = null] = own.has(open.account) ? await openRows(exchange, [open], seen) : [];
     return row;
   }
+  const waiting = seen.delayed.get(orderId);
+  if (waiting !== undefined) {
+    const { order, since } = waiting;
+    if (!own.has(order.account) || order.posted === undefined) return null;
+    const posted = { order: { ...order, posted: order.posted }, at: since };
+    return {
+      ...placedRow(exchange, posted, seen),
+      status: 'DELAYED',
+      size_matched: '0',
+      associate_trades: [],
+    };
+  }
   const posted = (await exchange.postedOrders([orderId])).get(orderId);
   if (posted === undefined || !own.has(posted.order.account)) return null;
   if (seen.now() - posted.at > ENDED_ORDERS_READABLE_MS) return null;
@@ -187,23 +195,29 @@ function endedRow(
   const done = events.find((event) => event.kind === 'order_done');
   // An order that was refused or killed unfilled never was one.
   if (done === undefined) return null;
+  return {
+    ...placedRow(exchange, posted, seen),
+    status: ENDS[done.reason],
+    size_matched: formatMicro(done.filled),
+    associate_trades: trades,
+  };
+}
+
+/** What is known of an order from its placing. */
+function placedRow(exchange: Pick<DoorExchange, 'market'>, posted: PostedOrder, seen: Seen) {
   const { order, at } = posted;
-  const market: MarketView | undefined = exchange.market(order.conditionId);
   return {
     id: order.orderId,
-    status: ENDS[done.reason],
     owner: keyOf(seen.keys, posted),
     maker_address: order.account,
     market: order.conditionId,
-    asset_id: market === undefined ? '' : tokenOf(exchange, order),
+    asset_id: tokenOf(exchange, order),
     side: order.side,
     original_size: formatMicro(order.spend ?? order.size),
-    size_matched: formatMicro(done.filled),
     price: formatPips(order.limit),
     outcome: OUTCOME_LABELS[order.outcome],
     expiration: String(order.posted.expiration),
     order_type: order.timeInForce,
-    associate_trades: trades,
     created_at: Math.floor(at / 1000),
   };
 }
