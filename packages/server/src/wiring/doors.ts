@@ -3,7 +3,12 @@
  * the replica that leads otherwise. Who comes through a door draws from the bucket of its address, on whichever replica.
  */
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
-import { polymarketDoor, polymarketSocketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import {
+  type Faults,
+  polymarketDoor,
+  polymarketSocketDoor,
+  type VenueKeys,
+} from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
@@ -23,6 +28,7 @@ interface Parts {
   readonly replicas: ReplicaDoor;
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
+  readonly faults: Faults;
 }
 
 const CLOB_PATH = '/paper/clob';
@@ -40,7 +46,8 @@ export const doorPaths = (open: ReadonlySet<PaperDoor>): readonly string[] =>
 
 type Door = ServerOptions['doors'][number];
 
-export function paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }: Parts): Door[] {
+export function paperDoors(parts: Parts): Door[] {
+  const { config, paper, keys, recover, replicas, rateLimits, clock, faults } = parts;
   const open = config.paper.doors;
   const guard = createDoorGuard(rateLimits);
   const exchange = () => paper.local()?.exchange;
@@ -59,6 +66,7 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
         now: clock.now,
         orderVersion: config.exchange.profile === 'interface' ? 1 : 2,
         guard,
+        faults,
       }) as Promise<void>;
     },
   };
@@ -77,6 +85,7 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
         keys,
         now: clock.now,
         guard,
+        faults,
         relay: (request) => {
           const place = { basePath: config.basePath, mount: SOCKETS_PATH };
           const target = socketAtLeader(replicas, place, request);

@@ -8,6 +8,7 @@ import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
 import { authRoutes } from './auth-routes.ts';
 import { cancelRoutes } from './cancel-routes.ts';
+import { DelayedOrders } from './delayed-orders.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
 import { injectFaults } from './fault-hooks.ts';
 import { l2Of } from './l2-auth.ts';
@@ -44,9 +45,11 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   const limits = new SignerLimits(options.limitsSigners ? options.now : null);
   authRoutes(door, l2, options);
   marketRoutes(door, options);
-  orderRoutes(door, l2, { options, limits });
+  const delayed = new DelayedOrders(options.faults);
+  door.addHook('onClose', async () => delayed.close());
+  orderRoutes(door, l2, { options, limits, delayed });
   cancelRoutes(door, l2, { options, limits });
-  ownOrderRoutes(door, l2, options);
+  ownOrderRoutes(door, l2, { ...options, delayed });
   ownTradeRoutes(door, l2, options);
 };
 

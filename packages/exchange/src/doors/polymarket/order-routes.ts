@@ -3,10 +3,18 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { MarketView, NewOrder, Outcome } from '../../paper-exchange.ts';
 import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
+import type { DelayedOrders } from './delayed-orders.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
 import { bodyText, type L2 } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
-import { answerTo, missingBalance, type OrderAnswer, refusedLeg } from './order-answers.ts';
+import {
+  answerTo,
+  delayedAnswer,
+  duplicated,
+  missingBalance,
+  type OrderAnswer,
+  refusedLeg,
+} from './order-answers.ts';
 import { type PostedBody, parseOrderBody } from './order-body.ts';
 import { verifyPostedOrder } from './order-signature.ts';
 import { engineOrder } from './order-terms.ts';
@@ -23,15 +31,18 @@ interface Listed {
   readonly outcome: Outcome;
 }
 
-export function orderRoutes(
-  door: FastifyInstance,
-  l2: L2,
-  { options, limits }: { readonly options: PolymarketDoorOptions; readonly limits: SignerLimits },
-): void {
+interface Parts {
+  readonly options: PolymarketDoorOptions;
+  readonly limits: SignerLimits;
+  readonly delayed: DelayedOrders;
+}
+
+export function orderRoutes(door: FastifyInstance, l2: L2, parts: Parts): void {
+  const { options, limits } = parts;
   door.post('/order', async (request, reply) => {
     const key = await l2.key(request);
     limits.draw(reply, key.address, 'orders', 1);
-    return place(options, key, jsonOf(bodyText(request), INVALID_ORDER));
+    return place(parts, key, jsonOf(bodyText(request), INVALID_ORDER));
   });
 
   door.post('/orders', async (request, reply) => {
@@ -41,7 +52,7 @@ export function orderRoutes(
     limits.draw(reply, key.address, 'orders', bodies.length);
     const answers: OrderAnswer[] = [];
     // One after another: each is judged by what the ones before it left.
-    for (const body of bodies) answers.push(await leg(options, key, body));
+    for (const body of bodies) answers.push(await leg(parts, key, body));
     return answers;
   });
 }
@@ -54,13 +65,9 @@ function batchOf(request: FastifyRequest): readonly unknown[] {
   return bodies;
 }
 
-async function leg(
-  options: PolymarketDoorOptions,
-  key: AuthenticatedKey,
-  body: unknown,
-): Promise<OrderAnswer> {
+async function leg(parts: Parts, key: AuthenticatedKey, body: unknown): Promise<OrderAnswer> {
   try {
-    return await place(options, key, body);
+    return await place(parts, key, body);
   } catch (error) {
     if (error instanceof WireError) return refusedLeg(error.message);
     throw error;
@@ -69,7 +76,7 @@ async function leg(
 
 /** @throws WireError */
 async function place(
-  options: PolymarketDoorOptions,
+  { options, delayed }: Parts,
   key: AuthenticatedKey,
   json: unknown,
 ): Promise<OrderAnswer> {
@@ -88,7 +95,10 @@ async function place(
   // Before the engine, which keeps a record of every order that it refuses.
   const missing = missingBalance(order, needed, available, account);
   if (missing !== null) throw missing;
-  const events = await commanded(() => exchange.execute({ kind: 'place', order }));
+  if (delayed.find(order.orderId) !== undefined) throw duplicated(order.orderId);
+  const execute = () => exchange.execute({ kind: 'place', order });
+  if (delayed.hold(order, listed.market, execute)) return delayedAnswer(order);
+  const events = await commanded(execute);
   const tradeId = (match: number) => exchange.history.tradeId(match);
   return answerTo({ order, market: listed.market, events }, account, tradeId);
 }
