@@ -31,8 +31,8 @@ import { SETTLEMENT_DELAYS, type SettlementDelays } from './history/settlement.t
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
-import { decodeOrderEvents } from './journal/order-event-codec.ts';
 import { OrderIds } from './journal/order-ids.ts';
+import { readRecords } from './journal/order-records.ts';
 import { readPosted } from './journal/posted-orders.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
@@ -326,15 +326,15 @@ export class JournalledExchange implements PaperExchange {
       await term.queue.settled();
       // After a lost connection the order's transaction may still be running, so an empty result would prove nothing.
       if (this.#openTerm() !== term) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
-      const rows = await this.#sql`select account, events from exchange_orders where order_id = ${orderId}`;
+      const record = (await readRecords(this.#sql, [orderId])).get(orderId);
       if (this.#openTerm() !== term) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
-      const [row] = rows;
-      if (row !== undefined) {
-        const account = row.account as AccountId;
-        return { orderId, account, events: decodeOrderEvents(row.events as string, { orderId, account }) };
-      }
+      if (record !== undefined) return record;
       if (!term.orderIds.isInFlight(orderId)) return undefined;
     }
+  }
+
+  orderRecords(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, OrderRecord>> {
+    return readRecords(this.#sql, orderIds);
   }
 
   postedOrders(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, PostedOrder>> {

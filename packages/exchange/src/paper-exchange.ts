@@ -95,6 +95,8 @@ export interface PaperExchange {
    * reached the exchange (no command of it is in flight when this resolves).
    */
   orderRecord(orderId: OrderId): Promise<OrderRecord | undefined>;
+  /** What is durable of those orders; unlike `orderRecord`, a missing one proves nothing. */
+  orderRecords(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, OrderRecord>>;
   /** Of those ids, the orders that were posted at a door, whatever has become of them. */
   postedOrders(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, PostedOrder>>;
   /**

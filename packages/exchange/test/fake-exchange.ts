@@ -1,6 +1,6 @@
 /** For tests: the reads of a paper exchange with two fixed markets and a third that is resolved. */
 
-import type { MarketReads } from '../src/doors/polymarket/door-options.ts';
+import type { DoorExchange } from '../src/doors/polymarket/door-options.ts';
 import type { BookView, ConditionId, MarketView, Outcome, TokenId } from '../src/index.ts';
 
 const START = Date.UTC(2026, 9, 1);
@@ -87,7 +87,21 @@ function book(conditionId: ConditionId, outcome: Outcome): BookView {
   };
 }
 
-export function fakeExchange(): MarketReads {
+const notFaked = (): never => {
+  throw new Error('the fake exchange has markets and books only');
+};
+
+const FAKE_HISTORY = {
+  trades: notFaked,
+  trade: notFaked,
+  tradesOfMatches: notFaked,
+  moves: notFaked,
+  market: notFaked,
+  tradeId: notFaked,
+  settlement: notFaked,
+};
+
+export function fakeExchange(): DoorExchange {
   const markets = [PLAIN, FINE_NEG_RISK, RESOLVED];
   return {
     market: (conditionId: ConditionId) => markets.find((entry) => entry.conditionId === conditionId),
@@ -96,5 +110,16 @@ export function fakeExchange(): MarketReads {
       return found && { market: found, outcome: found.tokenIds[0] === tokenId ? 'YES' : 'NO' };
     },
     book: (conditionId, outcome) => book(conditionId, outcome),
+    markets: () => markets,
+    account: notFaked,
+    available: notFaked,
+    freeTokens: notFaked,
+    openOrder: notFaked,
+    openOrders: notFaked,
+    orderRecord: notFaked,
+    orderRecords: notFaked,
+    postedOrders: notFaked,
+    history: FAKE_HISTORY,
+    execute: notFaked,
   };
 }

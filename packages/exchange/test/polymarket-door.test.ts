@@ -47,10 +47,13 @@ beforeAll(async () => {
     async (base) => {
       await base.register(polymarketDoor, {
         prefix: '/paper/clob',
-        exchange: fakeExchange(),
+        exchange: fakeExchange,
         keys,
         recover: nobleRecover,
         chainId: 137,
+        domains: exchangeDomains(),
+        gtdMinLeadS: 180,
+        limitsSigners: true,
         now: Date.now,
         orderVersion: 1,
         guard: null,

@@ -4,6 +4,7 @@ export * from './base58.ts';
 export * from './base64.ts';
 export * from './bytes.ts';
 export * from './clob-auth.ts';
+export * from './contract-calls.ts';
 export * from './deposit-signature.ts';
 export * from './eip712.ts';
 export * from './l2.ts';

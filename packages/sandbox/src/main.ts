@@ -7,7 +7,7 @@ import { openExchange, systemClock } from '@bellwether/exchange';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import { addressBuckets } from '@bellwether/exchange/doors/limits';
 import { polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { nobleRecover } from '@bellwether/protocol';
+import { exchangeDomains, nobleRecover } from '@bellwether/protocol';
 import { fastify } from 'fastify';
 import {
   ALL_SANDBOX_DOORS,
@@ -26,6 +26,8 @@ const BODY_BYTES = 64 * 1024;
 /** Per network address, at any door. */
 const TOKENS_PER_SECOND = 50;
 const BURST = 100;
+/** As at the venue. */
+const GTD_MIN_LEAD_S = 180;
 /** A request must be complete by then. */
 const RECEIVE_TIMEOUT_MS = 20_000;
 /** Without a byte in either direction. */
@@ -62,10 +64,13 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
   const guard = addressBuckets({ perSecond: TOKENS_PER_SECOND, burst: BURST, now: Date.now });
   await app.register(polymarketDoor, {
     prefix: CLOB_PREFIX,
-    exchange,
+    exchange: () => exchange,
     keys: new VenueKeys({ sql, secret }),
     recover: nobleRecover,
     chainId: settings.chainId,
+    domains: exchangeDomains(settings.chainId),
+    gtdMinLeadS: GTD_MIN_LEAD_S,
+    limitsSigners: true,
     now: Date.now,
     orderVersion: settings.orderVersion,
     guard,

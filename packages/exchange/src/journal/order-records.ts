@@ -1,7 +1,9 @@
-/** Rows that one batch adds to exchange_orders: the events of all orders except the house's, grouped by order. */
+/** exchange_orders: the events of all orders except the house's, grouped by order; what a batch adds, and what there is. */
+import type { Tag } from '@bellwether/durable';
 import type { AccountId, EngineEvent, OrderId } from '../engine/types.ts';
+import type { OrderRecord } from '../paper-exchange.ts';
 import { isHouse } from '../world/house.ts';
-import { encodeOrderEvent } from './order-event-codec.ts';
+import { decodeOrderEvents, encodeOrderEvent } from './order-event-codec.ts';
 
 export interface OrderAddition {
   readonly orderId: OrderId;
@@ -37,4 +39,19 @@ export function gatherOrders(
     }
   }
   return [...additions.values()];
+}
+
+export async function readRecords(
+  sql: Tag,
+  orderIds: readonly OrderId[],
+): Promise<ReadonlyMap<OrderId, OrderRecord>> {
+  if (orderIds.length === 0) return new Map();
+  const rows = await sql`
+    select order_id, account, events from exchange_orders where order_id = any(${[...orderIds]}::text[])`;
+  return new Map(
+    rows.map((row) => {
+      const order = { orderId: row.order_id as OrderId, account: row.account as AccountId };
+      return [order.orderId, { ...order, events: decodeOrderEvents(row.events as string, order) }];
+    }),
+  );
 }

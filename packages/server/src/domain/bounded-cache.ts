@@ -24,12 +24,12 @@ export class BoundedCache<V> {
   }
 
   set(key: string, value: V): void {
-    this.#delete(key);
+    this.delete(key);
     this.#kept.set(key, value);
     this.#weight += this.#bounds.weightOf(value);
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= this.#bounds.entries && this.#weight <= this.#bounds.weight) return;
-      this.#delete(oldest);
+      this.delete(oldest);
     }
   }
 
@@ -38,7 +38,7 @@ export class BoundedCache<V> {
     this.#weight = 0;
   }
 
-  #delete(key: string): void {
+  delete(key: string): void {
     const value = this.#kept.get(key);
     if (value === undefined) return;
     this.#kept.delete(key);

@@ -88,6 +88,7 @@ const FORWARDED_HEADERS = new Set([
   'poly_nonce',
   'poly_api_key',
   'poly_passphrase',
+  'poly_readonly_api_key',
   'solana-client',
   'user-agent',
   'x-api-key',
@@ -95,7 +96,17 @@ const FORWARDED_HEADERS = new Set([
 ]);
 
 /** What doors tell their clients beside the answer. */
-const ANSWERED_HEADERS = ['cache-control', 'deprecation', 'retry-after', 'sunset', 'warning'];
+const ANSWERED_HEADERS = [
+  'cache-control',
+  'deprecation',
+  'poly-ratelimit-remaining',
+  'poly-ratelimit-reset',
+  'poly-ratelimit-tier',
+  'poly-ratelimit-warning',
+  'retry-after',
+  'sunset',
+  'warning',
+];
 
 /**
  * The door's own part of a target: a path that lies under the mount however it is read. `null` when any reader could

@@ -135,8 +135,11 @@ export interface SignedOrders {
   readonly rules: VenueRules;
   /** The EOA of the secrets; `null` when they are wrong. @throws VenueUnavailable */
   verifyCredentials(secrets: VenueSecrets): Promise<Address | null>;
-  /** Free collateral and free tokens of an account, now. @throws VenueUnavailable */
-  balance(account: Address): Promise<Balance>;
+  /**
+   * Free collateral and free tokens of an account, now. With a market, the tokens need be those of that market only.
+   * @throws VenueUnavailable
+   */
+  balance(account: Address, market?: Pick<MarketRecord, 'conditionId' | 'tokenIds'>): Promise<Balance>;
   /** Resolves after the outcome is recorded, so the desk's records are never behind the venue's answer. */
   submit(order: VenueOrder): Promise<VenueAnswer>;
   /** Asks for proof about an order in doubt. `never_received` is proof that nothing happened. */

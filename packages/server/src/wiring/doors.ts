@@ -4,7 +4,7 @@
  */
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import { polymarketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import type { RecoverPublicKey } from '@bellwether/protocol';
+import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
@@ -47,14 +47,13 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
     register: (door) => {
       door.addHook('preHandler', forwardToLeader(replicas, config.basePath, [CLOB_PATH]));
       return polymarketDoor(door, {
-        exchange: {
-          market: (conditionId) => exchange()?.market(conditionId),
-          marketByToken: (tokenId) => exchange()?.marketByToken(tokenId),
-          book: (conditionId, outcome, depth) => exchange()?.book(conditionId, outcome, depth),
-        },
+        exchange: () => exchange() ?? null,
         keys,
         recover,
         chainId: config.chainId,
+        domains: exchangeDomains(config.chainId),
+        gtdMinLeadS: config.paper.gtdMinLeadS,
+        limitsSigners: config.rateLimits !== null,
         now: clock.now,
         orderVersion: config.exchange.profile === 'interface' ? 1 : 2,
         guard,

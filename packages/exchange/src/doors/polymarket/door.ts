@@ -1,5 +1,5 @@
 /**
- * The exchange's door for the venue's own clients: keys and market reads in the venue's wire protocol. It does not use
+ * The exchange's door for the venue's own clients: the CLOB's REST interface in the venue's wire protocol. It does not use
  * the desk's agents; clients authenticate as at the venue.
  *
  * Register it with Fastify under a prefix of your choice. Everything it sets (parser, error shape) stays inside.
@@ -7,10 +7,16 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
 import { authRoutes } from './auth-routes.ts';
+import { cancelRoutes } from './cancel-routes.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
 import { injectFaults } from './fault-hooks.ts';
+import { l2Of } from './l2-auth.ts';
 import { marketRoutes } from './market-routes.ts';
-import { WireError } from './wire-error.ts';
+import { orderRoutes } from './order-routes.ts';
+import { ownOrderRoutes } from './own-orders.ts';
+import { ownTradeRoutes } from './own-trades.ts';
+import { SignerLimits, TooManyOrders } from './signer-limits.ts';
+import { EngineRestarts, WireError } from './wire-error.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 
@@ -34,8 +40,14 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   // Without a prefix the embedder's own not-found answer applies.
   if (mount !== '')
     door.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
-  authRoutes(door, mount, options);
+  const l2 = l2Of(mount, options);
+  const limits = new SignerLimits(options.limitsSigners ? options.now : null);
+  authRoutes(door, l2, options);
   marketRoutes(door, options);
+  orderRoutes(door, l2, { options, limits });
+  cancelRoutes(door, l2, { options, limits });
+  ownOrderRoutes(door, l2, options);
+  ownTradeRoutes(door, l2, options);
 };
 
 /** HMACs cover the exact text, and the venue's client sends a JSON content type with empty bodies. */
@@ -47,7 +59,11 @@ function acceptAnyBodyAsText(door: FastifyInstance): void {
 }
 
 function answerErrorsAsTheVenue(door: FastifyInstance): void {
-  door.setErrorHandler((error: FastifyError | WireError | TooManyRequests | NulInUrl, request, reply) => {
+  type Fault = FastifyError | WireError | EngineRestarts | TooManyRequests | NulInUrl;
+  door.setErrorHandler((error: Fault, request, reply) => {
+    if (error instanceof EngineRestarts)
+      return reply.code(425).header('retry-after', String(error.retryAfterS)).send();
+    if (error instanceof TooManyOrders) reply.header('retry-after', String(error.retryAfterS));
     if (error instanceof WireError)
       return reply.code(error.status).send({ error: error.message, ...error.details });
     if (error instanceof TooManyRequests) return sayWhen(reply, error).send({ error: error.message });

@@ -1,6 +1,6 @@
 export { AUTH_TOLERANCE_S, type AuthHeaders } from './auth-headers.ts';
 export { polymarketDoor } from './door.ts';
-export type { MarketReads, PolymarketDoorOptions } from './door-options.ts';
+export type { DoorExchange, MarketReads, PolymarketDoorOptions } from './door-options.ts';
 export { type FaultPlan, NO_FAULTS, parseFaultPlan, readFaultPlan, type VenueMode } from './fault-plan.ts';
 export { Faults } from './faults.ts';
 export {

@@ -2,8 +2,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { BookView, MarketView, Outcome } from '../../paper-exchange.ts';
 import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
-import { bodyText } from './auth-routes.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
+import { bodyText } from './l2-auth.ts';
+import { openHere } from './open-here.ts';
+import { jsonOf, parameter } from './request-parts.ts';
 import {
   wireBook,
   wireCompactMarket,
@@ -17,7 +19,7 @@ import {
   wireSpread,
   wireTickSize,
 } from './wire.ts';
-import { noOrderbook, WireError } from './wire-error.ts';
+import { invalidPayload, noOrderbook, tooLarge, WireError } from './wire-error.ts';
 
 const MAX_BOOKS = 500;
 /** Most books of one answer; a request for more gets the venue's own refusal. */
@@ -29,15 +31,11 @@ interface Listed {
   readonly outcome: Outcome;
 }
 
-function parameter(request: FastifyRequest, name: string): string {
-  const value = (request.query as Record<string, unknown>)[name];
-  return typeof value === 'string' ? value : '';
-}
-
 export function marketRoutes(
   door: FastifyInstance,
-  { exchange, guard }: Pick<PolymarketDoorOptions, 'exchange' | 'guard'>,
+  options: Pick<PolymarketDoorOptions, 'exchange' | 'guard'>,
 ): void {
+  const { guard } = options;
   const tokenParameter = (request: FastifyRequest): string => {
     const tokenId = parameter(request, 'token_id');
     if (!TOKEN_ID.test(tokenId)) throw new WireError(400, 'Invalid token id');
@@ -45,13 +43,14 @@ export function marketRoutes(
   };
 
   const listed = (request: FastifyRequest, unknown = 'market not found'): Listed => {
-    const found = exchange.marketByToken(tokenParameter(request));
+    const found = openHere(options).marketByToken(tokenParameter(request));
     if (found === undefined) throw new WireError(404, unknown);
     return found;
   };
 
   /** A closed market has no book on the wire. */
   const bookOf = (tokenId: string): (Listed & { readonly book: BookView }) | undefined => {
+    const exchange = openHere(options);
     const found = exchange.marketByToken(tokenId);
     if (found === undefined || found.market.status !== 'open') return undefined;
     const book = exchange.book(found.market.conditionId, found.outcome);
@@ -93,7 +92,7 @@ export function marketRoutes(
       if (found === undefined) continue;
       const text = JSON.stringify(wireBook(found.market, found.outcome, found.book));
       bytes += text.length;
-      if (bytes > MAX_ANSWER_BYTES) throw new WireError(400, 'Payload exceeds the limit');
+      if (bytes > MAX_ANSWER_BYTES) throw tooLarge();
       books.push(text);
     }
     return reply.type('application/json').send(`[${books.join(',')}]`);
@@ -112,7 +111,7 @@ export function marketRoutes(
   });
 
   const marketOf = (conditionId: string): MarketView => {
-    const market = exchange.market(conditionId.toLowerCase());
+    const market = openHere(options).market(conditionId.toLowerCase());
     if (market === undefined) throw new WireError(404, 'market not found');
     return market;
   };
@@ -126,24 +125,19 @@ export function marketRoutes(
   door.get<{ Params: { tokenId: string } }>('/markets-by-token/:tokenId', (request, reply) => {
     const { tokenId } = request.params;
     if (!TOKEN_ID.test(tokenId)) throw new WireError(400, 'Invalid token id');
-    const found = exchange.marketByToken(tokenId);
+    const found = openHere(options).marketByToken(tokenId);
     if (found === undefined) throw new WireError(404, 'market not found');
     return reply.send(wireMarketOfToken(found.market));
   });
 }
 
 function requestedTokens(body: string): readonly string[] {
-  let payload: unknown;
-  try {
-    payload = JSON.parse(body);
-  } catch {
-    throw new WireError(400, 'Invalid payload');
-  }
-  if (!Array.isArray(payload)) throw new WireError(400, 'Invalid payload');
-  if (payload.length > MAX_BOOKS) throw new WireError(400, 'Payload exceeds the limit');
+  const payload = jsonOf(body);
+  if (!Array.isArray(payload)) throw invalidPayload();
+  if (payload.length > MAX_BOOKS) throw tooLarge();
   return payload.map((entry: unknown) => {
     const tokenId = (entry as { token_id?: unknown } | null)?.token_id;
-    if (typeof tokenId !== 'string' || !TOKEN_ID.test(tokenId)) throw new WireError(400, 'Invalid payload');
+    if (typeof tokenId !== 'string' || !TOKEN_ID.test(tokenId)) throw invalidPayload();
     return tokenId;
   });
 }

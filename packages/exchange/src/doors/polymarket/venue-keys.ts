@@ -10,6 +10,8 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import type { Sql } from '@bellwether/durable';
 import { type Address, parseAddress, toBase64Url, verifyL2Signature } from '@bellwether/protocol';
 import { type AuthHeaders, headerText, isFresh } from './auth-headers.ts';
+import { UUID, uuidFrom } from './key-uuid.ts';
+import { ReadonlyKeys } from './readonly-keys.ts';
 
 /** Idempotent. */
 export const EXCHANGE_KEYS_SCHEMA = `
@@ -23,6 +25,22 @@ create table if not exists exchange_api_keys (
 );
 comment on table exchange_api_keys is
   'Venue API keys of the paper exchange. Keys, secrets and passphrases are derived, never stored.';
+create table if not exists exchange_readonly_keys (
+  key_hash bytea primary key check (octet_length(key_hash) = 32),
+  address text not null check (address ~ '^0x[0-9a-f]{40}$'),
+  number integer not null check (number >= 0),
+  created_at timestamptz not null default now(),
+  revoked_at timestamptz,
+  unique (address, number)
+);
+create table if not exists exchange_heartbeats (
+  address text not null,
+  nonce bigint not null,
+  heartbeat_id text not null,
+  primary key (address, nonce)
+);
+comment on table exchange_heartbeats is
+  'API keys whose orders are cancelled when their heartbeats end.';
 `;
 
 export interface VenueCredentials {
@@ -37,6 +55,7 @@ export interface VenueCredentials {
 export interface AuthenticatedKey {
   readonly address: Address;
   readonly apiKey: string;
+  readonly nonce: bigint;
 }
 
 /** Nonces are kept as a signed 64-bit integer. */
@@ -48,13 +67,12 @@ interface KeyRow {
   readonly nonce: string;
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 export class VenueKeys {
   readonly #sql: Sql;
   readonly #deriveKey: KeyObject;
   readonly #hashKey: KeyObject;
   readonly #now: () => number;
+  readonly readonlyKeys: ReadonlyKeys;
 
   /**
    * @param options.secret at least 32 random bytes; another secret changes every key.
@@ -68,6 +86,8 @@ export class VenueKeys {
     this.#deriveKey = createSecretKey(hmac(secret, 'bellwether exchange api keys v1: derive'));
     this.#hashKey = createSecretKey(hmac(secret, 'bellwether exchange api keys v1: hash'));
     this.#now = options.now ?? Date.now;
+    const { sql } = options;
+    this.readonlyKeys = new ReadonlyKeys({ sql, deriveKey: this.#deriveKey, hashKey: this.#hashKey });
   }
 
   /** A new key, or `null` when this (address, nonce) has or had one. */
@@ -87,6 +107,11 @@ export class VenueKeys {
       select 1 from exchange_api_keys
       where address = ${address} and nonce = ${nonce.toString()} and revoked_at is null`;
     return found.length === 1 ? this.#credentials(address, nonce) : null;
+  }
+
+  /** The API key (not its secrets) of an address and nonce. */
+  apiKeyOf(address: Address, nonce: bigint): string {
+    return this.#credentials(address, nonce).apiKey;
   }
 
   /** API keys (not secrets) of the account that are not revoked, oldest first. */
@@ -144,12 +169,14 @@ export class VenueKeys {
         signature,
       ),
     );
-    return passphraseFits && signed.includes(true) ? { address, apiKey } : null;
+    return passphraseFits && signed.includes(true) ? { address, apiKey, nonce: found.nonce } : null;
   }
 
-  async #find(
-    apiKey: string,
-  ): Promise<{ readonly address: Address; readonly credentials: VenueCredentials } | null> {
+  async #find(apiKey: string): Promise<{
+    readonly address: Address;
+    readonly nonce: bigint;
+    readonly credentials: VenueCredentials;
+  } | null> {
     // A text that is not a UUID cannot be a key; without this check, floods of such requests would reach the database.
     if (!UUID.test(apiKey)) return null;
     const [row] = await this.#sql<KeyRow[]>`
@@ -157,7 +184,8 @@ export class VenueKeys {
       where key_hash = ${this.#hash(apiKey)} and revoked_at is null`;
     if (row === undefined) return null;
     const address = row.address as Address;
-    return { address, credentials: this.#credentials(address, BigInt(row.nonce)) };
+    const nonce = BigInt(row.nonce);
+    return { address, nonce, credentials: this.#credentials(address, nonce) };
   }
 
   #hash(apiKey: string): Buffer {
@@ -177,15 +205,6 @@ export class VenueKeys {
 
 /** Given as bytes, a key would be prepared again for every text. */
 const hmac = (key: KeyObject, text: string): Buffer => createHmac('sha256', key).update(text).digest();
-
-/** A version 8 UUID (custom bits) of the first 16 bytes. */
-function uuidFrom(bytes: Buffer): string {
-  const id = Buffer.from(bytes.subarray(0, 16));
-  id[6] = (id[6]! & 0x0f) | 0x80;
-  id[8] = (id[8]! & 0x3f) | 0x80;
-  const hex = id.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}
 
 /** Compares hashes of the texts, so that not even their length shows in the time taken. */
 function sameText(a: string, b: string): boolean {

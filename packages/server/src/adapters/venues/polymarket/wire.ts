@@ -122,6 +122,15 @@ const BalanceAllowance = Type.Object({
   allowances: maybe(Type.Record(Text, Allowance)),
 });
 
+const OpenOrder = Type.Object({
+  asset_id: TokenId,
+  maker_address: Text,
+  side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),
+  original_size: Amount,
+  size_matched: maybe(Amount),
+  price: Amount,
+});
+
 const DataPosition = Type.Object({
   token_id: TokenId,
   condition_id: Text,
@@ -164,6 +173,8 @@ export const READ = {
     }),
   ),
   dataPosition: checkedBy(DataPosition),
+  openOrder: checkedBy(OpenOrder),
+  ordersPage: checkedBy(Type.Object({ data: Listed, next_cursor: maybe(Text) })),
   balanceAllowance: checkedBy(BalanceAllowance),
   geoblock: checkedBy(Geoblock),
   priceChanges: checkedBy(PriceChanges),

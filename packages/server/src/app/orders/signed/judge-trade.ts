@@ -96,7 +96,10 @@ export interface FundedTrade extends SoundTrade {
 /** Asks the venue before the lock is taken, because nothing may wait under it. */
 export async function withBalance(sound: SoundTrade): Promise<FundedTrade> {
   try {
-    return { ...sound, balance: { known: await sound.venue.signedOrders.balance(sound.draft.fields.maker) } };
+    const { venue, draft, market } = sound;
+    const { conditionId, tokenIds } = market;
+    const known = await venue.signedOrders.balance(draft.fields.maker, { conditionId, tokenIds });
+    return { ...sound, balance: { known } };
   } catch (error) {
     return { ...sound, balance: { error } };
   }
@@ -257,6 +260,7 @@ export async function explainShortage(
     buying: draft.side === 'BUY',
     needed,
     heldIn: heldOf(sound),
+    market: { conditionId: sound.market.conditionId, tokenIds: sound.market.tokenIds },
   });
   return fix === null ? refused : asRefusal([{ ...denials[0], fix }]);
 }

@@ -1,0 +1,221 @@
+/**
+ * The orders of an API key's accounts, as the venue shows them. Wire reference 2.8. An order that the desk placed for a wallet
+ * is listed like one that was posted here: it rests on the same account.
+ */
+import { formatMicro, formatPips } from '@bellwether/contract/decimals';
+import { type Address, parseHex } from '@bellwether/protocol';
+import type { FastifyInstance } from 'fastify';
+import type {
+  EngineEvent,
+  MarketView,
+  OpenOrder,
+  OrderId,
+  OrderRecord,
+  PostedOrder,
+} from '../../paper-exchange.ts';
+import { accountsOf } from './accounts.ts';
+import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
+import type { L2, Reader } from './l2-auth.ts';
+import { commanded, openHere } from './open-here.ts';
+import { earlyMs } from './order-terms.ts';
+import { offsetOf, type Page, pageOf } from './page-cursor.ts';
+import { parameter } from './request-parts.ts';
+import type { VenueKeys } from './venue-keys.ts';
+
+/** The venue's page. */
+const PAGE_ORDERS = 100;
+const ORDER_ID_BYTES = 32;
+const OUTCOME_LABELS = { YES: 'Yes', NO: 'No' } as const;
+/** Of the orders of one answer, for their trades' ids. */
+const MOST_MATCHES = 1_000;
+/**
+ * How long after it was posted an order that has ended can still be read: long enough to learn the fate of an order whose
+ * answer was lost. Then it is gone, as at the venue.
+ */
+const ENDED_ORDERS_READABLE_MS = 10 * 60_000;
+
+export interface WireOrder {
+  readonly id: OrderId;
+  readonly status: 'LIVE' | 'MATCHED' | 'CANCELED' | 'CANCELED_MARKET_RESOLVED';
+  /** API key. */
+  readonly owner: string;
+  readonly maker_address: string;
+  readonly market: string;
+  readonly asset_id: string;
+  readonly side: 'BUY' | 'SELL';
+  /** Decimal shares; of an immediate BUY its budget in collateral. */
+  readonly original_size: string;
+  readonly size_matched: string;
+  readonly price: string;
+  readonly outcome: string;
+  /** Epoch seconds, '0' for none. */
+  readonly expiration: string;
+  readonly order_type: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  readonly associate_trades: readonly string[];
+  readonly created_at: number;
+}
+
+export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: PolymarketDoorOptions): void {
+  const seenBy = (reader: Reader): Seen => ({ ...options, reader });
+
+  door.get('/data/orders', async (request): Promise<Page<WireOrder>> => {
+    const reader = await l2.reader(request);
+    const offset = offsetOf(parameter(request, 'next_cursor'));
+    const [id, market, token] = ['id', 'market', 'asset_id'].map((name) =>
+      parameter(request, name).toLowerCase(),
+    );
+    const exchange = openHere(options);
+    const found = accountsOf(reader.address)
+      .flatMap((account) => exchange.openOrders(account))
+      .filter((order) => id === '' || order.orderId === id)
+      .filter((order) => market === '' || order.conditionId === market)
+      .filter((order) => token === '' || tokenOf(exchange, order) === token)
+      .sort((a, b) => a.acceptedAt - b.acceptedAt || (a.orderId < b.orderId ? -1 : 1));
+    const page = found.slice(offset, offset + PAGE_ORDERS);
+    const rows = await openRows(exchange, page, seenBy(reader));
+    return pageOf(rows, { offset, total: found.length, limit: PAGE_ORDERS });
+  });
+
+  door.get<{ Params: { orderId: string } }>('/data/order/:orderId', async (request, reply) => {
+    const reader = await l2.reader(request);
+    const orderId = request.params.orderId.toLowerCase();
+    const isId = parseHex(orderId)?.length === ORDER_ID_BYTES;
+    const order = isId ? await readOrder(openHere(options), orderId, seenBy(reader)) : null;
+    return reply.type('application/json').send(JSON.stringify(order));
+  });
+}
+
+const tokenOf = (
+  exchange: Pick<DoorExchange, 'market'>,
+  { conditionId, outcome }: Pick<OpenOrder, 'conditionId' | 'outcome'>,
+): string => exchange.market(conditionId)?.tokenIds[outcome === 'YES' ? 0 : 1] ?? '';
+
+interface Seen extends Pick<PolymarketDoorOptions, 'keys' | 'now' | 'gtdMinLeadS'> {
+  readonly reader: Reader;
+}
+
+const keyOf = (keys: VenueKeys, { order }: PostedOrder): string =>
+  keys.apiKeyOf(order.posted.key.address as Address, BigInt(order.posted.key.nonce));
+
+async function openRows(
+  exchange: DoorExchange,
+  open: readonly OpenOrder[],
+  seen: Seen,
+): Promise<WireOrder[]> {
+  const posted = await exchange.postedOrders(open.map(({ orderId }) => orderId));
+  const traded = open.filter(({ filled }) => filled > 0n).map(({ orderId }) => orderId);
+  const trades = await tradesOf(exchange, await exchange.orderRecords(traded));
+  return open.map((order) => {
+    const known = posted.get(order.orderId);
+    return {
+      id: order.orderId,
+      status: 'LIVE',
+      owner: known === undefined ? seen.reader.apiKey : keyOf(seen.keys, known),
+      maker_address: order.account,
+      market: order.conditionId,
+      asset_id: tokenOf(exchange, order),
+      side: order.side,
+      original_size: formatMicro(order.size),
+      size_matched: formatMicro(order.filled),
+      price: formatPips(order.limit),
+      outcome: OUTCOME_LABELS[order.outcome],
+      expiration: String(expirationOf(order, known, seen.gtdMinLeadS)),
+      order_type: order.timeInForce === 'GTD' ? 'GTD' : 'GTC',
+      associate_trades: trades.get(order.orderId) ?? [],
+      created_at: Math.floor(order.acceptedAt / 1000),
+    };
+  });
+}
+
+/** Epoch seconds, as signed; 0 for none. */
+function expirationOf(
+  { expiresAt }: OpenOrder,
+  posted: PostedOrder | undefined,
+  gtdMinLeadS: number,
+): number {
+  if (posted !== undefined) return posted.order.posted.expiration;
+  return expiresAt === undefined ? 0 : Math.floor((expiresAt + earlyMs(gtdMinLeadS)) / 1000);
+}
+
+/** An order of the reader's accounts; `null` for any other. */
+async function readOrder(exchange: DoorExchange, orderId: OrderId, seen: Seen): Promise<WireOrder | null> {
+  const own = new Set<string>(accountsOf(seen.reader.address));
+  const open = exchange.openOrder(orderId);
+  if (open !== undefined) {
+    const [row = null] = own.has(open.account) ? await openRows(exchange, [open], seen) : [];
+    return row;
+  }
+  const posted = (await exchange.postedOrders([orderId])).get(orderId);
+  if (posted === undefined || !own.has(posted.order.account)) return null;
+  if (seen.now() - posted.at > ENDED_ORDERS_READABLE_MS) return null;
+  const record = await commanded(() => exchange.orderRecord(orderId));
+  if (record === undefined) return null;
+  const trades = (await tradesOf(exchange, new Map([[orderId, record]]))).get(orderId) ?? [];
+  return endedRow(exchange, posted, { events: record.events, trades, seen });
+}
+
+/** Ids of the trades that each of those orders has a part in. */
+async function tradesOf(
+  { history }: Pick<DoorExchange, 'history'>,
+  records: ReadonlyMap<OrderId, OrderRecord>,
+): Promise<ReadonlyMap<OrderId, readonly string[]>> {
+  const matches = [...records.values()].flatMap(({ events }) =>
+    events.flatMap((event) => (event.kind === 'fill' ? [event.matchId] : [])),
+  );
+  const found = await commanded(() => history.tradesOfMatches(matches.slice(0, MOST_MATCHES)));
+  return new Map(
+    [...records.keys()].map((id) => [
+      id,
+      found
+        .filter(
+          ({ taker, matches: made }) => taker.orderId === id || made.some(({ orderId }) => orderId === id),
+        )
+        .map((trade) => trade.id),
+    ]),
+  );
+}
+
+function endedRow(
+  exchange: Pick<DoorExchange, 'market'>,
+  posted: PostedOrder,
+  {
+    events,
+    trades,
+    seen,
+  }: { readonly events: readonly EngineEvent[]; readonly trades: readonly string[]; readonly seen: Seen },
+): WireOrder | null {
+  const done = events.find((event) => event.kind === 'order_done');
+  // An order that was refused or killed unfilled never was one.
+  if (done === undefined) return null;
+  const { order, at } = posted;
+  const market: MarketView | undefined = exchange.market(order.conditionId);
+  return {
+    id: order.orderId,
+    status: ENDS[done.reason],
+    owner: keyOf(seen.keys, posted),
+    maker_address: order.account,
+    market: order.conditionId,
+    asset_id: market === undefined ? '' : tokenOf(exchange, order),
+    side: order.side,
+    original_size: formatMicro(order.spend ?? order.size),
+    size_matched: formatMicro(done.filled),
+    price: formatPips(order.limit),
+    outcome: OUTCOME_LABELS[order.outcome],
+    expiration: String(order.posted.expiration),
+    order_type: order.timeInForce,
+    associate_trades: trades,
+    created_at: Math.floor(at / 1000),
+  };
+}
+
+type DoneReason = Extract<EngineEvent, { kind: 'order_done' }>['reason'];
+
+const ENDS: Readonly<Record<DoneReason, WireOrder['status']>> = {
+  filled: 'MATCHED',
+  killed: 'MATCHED',
+  canceled: 'CANCELED',
+  expired: 'CANCELED',
+  self_trade: 'CANCELED',
+  market_closed: 'CANCELED_MARKET_RESOLVED',
+  market_resolved: 'CANCELED_MARKET_RESOLVED',
+};

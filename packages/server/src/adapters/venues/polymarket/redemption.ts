@@ -1,0 +1,68 @@
+/**
+ * Redemption at the live venue. The desk holds no key that could: it says which call makes the wallet redeem, and the owner
+ * signs it. What the owner has redeemed is gone from the account, which is seen there.
+ */
+import type { Address } from '@bellwether/protocol';
+import { ownerCall, redeemCall } from '@bellwether/protocol';
+import type { MarketRecord } from '../../../domain/market.ts';
+import { VenueUnavailable } from '../../../domain/unavailable.ts';
+import type { MarketData, RedeemAnswer, Redemption, UnsignedCall } from '../../../ports/venue.ts';
+import type { KeysOf, LiveAccounts, OwnedKeys } from './accounts.ts';
+
+export interface LiveRedemptionOptions {
+  readonly markets: Pick<MarketData, 'find'>;
+  readonly accounts: Pick<LiveAccounts, 'tokens' | 'outdated'>;
+  readonly keysOf: KeysOf;
+  readonly chainId: number;
+}
+
+const ONCE_APPROVED =
+  'The wallet must have approved this adapter for its outcome tokens once (setApprovalForAll). It burns everything the ' +
+  'wallet holds of both outcomes and pays pUSD.';
+
+const HOW: Readonly<Record<number, string>> = {
+  0: 'Send it from the wallet itself.',
+  1: 'Send it from the owner of the proxy wallet: the factory forwards it to the wallet.',
+  2: 'Send it from the only owner of the Safe, whose own transaction is the approval; with several owners propose the inner call in the Safe instead.',
+  3: 'The deposit wallet itself must make this call: sign it as one call of a DepositWallet Batch and give it to the relayer (POST /submit, type WALLET). Sent from any other address it redeems nothing.',
+};
+
+export function createLiveRedemption(options: LiveRedemptionOptions): Redemption {
+  const { markets, accounts, keysOf, chainId } = options;
+  return {
+    async redeem(account, conditionId): Promise<RedeemAnswer> {
+      const market = await markets.find(conditionId);
+      if (market === null) throw new VenueUnavailable('The venue does not list the market now.');
+      if (market.status !== 'resolved') return { kind: 'not_resolved' };
+      // The last answer may be older than a redemption that the owner has just made.
+      accounts.outdated(account);
+      const [yes, no] = await accounts.tokens(account, market);
+      if (yes + no === 0n) return { kind: 'redeemed', yes, no, payout: 0n };
+      const keys = await keysOf(account);
+      return { kind: 'unsigned', transactions: [unsigned({ market, account, keys, chainId })] };
+    },
+  };
+}
+
+interface Wanted {
+  readonly market: MarketRecord;
+  readonly account: Address;
+  readonly keys: OwnedKeys | null;
+  readonly chainId: number;
+}
+
+function unsigned({ market, account, keys, chainId }: Wanted): UnsignedCall {
+  const type = keys?.signatureType ?? 0;
+  const { from, to, data } = ownerCall(
+    { eoa: keys?.eoa ?? account, wallet: account, type },
+    redeemCall(market.conditionId, market.negRisk),
+  );
+  const kind = market.negRisk ? 'a neg-risk market' : 'a market';
+  return {
+    to,
+    data,
+    value: '0',
+    chainId,
+    description: `Redeem ${kind} that resolved ${market.payout}, from ${from}. ${HOW[type]} ${ONCE_APPROVED}`,
+  };
+}

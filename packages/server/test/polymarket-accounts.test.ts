@@ -1,0 +1,279 @@
+/** What accounts hold at the live venue, and how what they hold of a resolved market is redeemed. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Address, toChecksumAddress, verifyL2Signature } from '@bellwether/protocol';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createPooledSend } from '../src/adapters/outbound/pooled-send.ts';
+import { createLiveAccounts, type OwnedKeys } from '../src/adapters/venues/polymarket/accounts.ts';
+import { watchGeoblock } from '../src/adapters/venues/polymarket/geoblock.ts';
+import { createVenueHttp } from '../src/adapters/venues/polymarket/http.ts';
+import { createLiveRedemption } from '../src/adapters/venues/polymarket/redemption.ts';
+import type { MarketRecord } from '../src/domain/market.ts';
+import { VenueUnavailable } from '../src/domain/unavailable.ts';
+import type { MarketData } from '../src/ports/venue.ts';
+
+type Json = Record<string, unknown>;
+const ACCOUNT = '0x365f0ca36ae1f641e02fe3b7743673da42a13a70' as Address;
+const STRANGER = `0x${'99'.repeat(20)}` as Address;
+const SECRET = `${'A'.repeat(43)}=`;
+const KEYS: OwnedKeys = {
+  eoa: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address,
+  signatureType: 1,
+  secrets: { apiKey: '00000000-0000-4000-8000-000000000001', secret: SECRET, passphrase: 'pass' },
+};
+const MARKET = { conditionId: `0x${'5f'.repeat(32)}`, tokenIds: ['11', '22'] as const };
+
+let state: {
+  collateral: string;
+  tokens: Record<string, string>;
+  orders: Json[];
+  positions: Json[];
+  isDown: boolean;
+  blocked: boolean;
+};
+let asked: { path: string; query: URLSearchParams; headers: Record<string, unknown> }[];
+let venue: Awaited<ReturnType<typeof open>>;
+
+async function open() {
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://x');
+    asked.push({ path: url.pathname, query: url.searchParams, headers: request.headers });
+    const value = answer(url);
+    response.writeHead(state.isDown ? 503 : value === undefined ? 404 : 200).end(JSON.stringify(value ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const pool = createPooledSend();
+  const log = { warn: () => {}, info: () => {} };
+  const clock = { now: () => 1_790_000_000_500 };
+  const service = createVenueHttp({
+    service: 'the venue',
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    send: pool.send,
+    clock,
+    log,
+  });
+  const keysOf = async (account: Address) => (account === ACCOUNT ? KEYS : null);
+  const accounts = createLiveAccounts({ clob: service, data: service, keysOf, clock });
+  return {
+    service,
+    accounts,
+    keysOf,
+    log,
+    close: () => {
+      pool.close();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function answer({ pathname, searchParams: query }: URL): unknown {
+  switch (pathname) {
+    case '/balance-allowance/update':
+      return '';
+    case '/balance-allowance':
+      return query.get('asset_type') === 'COLLATERAL'
+        ? {
+            balance: state.collateral,
+            allowances: { '0xE111180000d2663C0091e4f400237545B87B996B': '1000000000' },
+          }
+        : { balance: state.tokens[query.get('token_id') ?? ''] ?? '0' };
+    case '/data/orders': {
+      const cursor = query.get('next_cursor');
+      const half = Math.ceil(state.orders.length / 2);
+      return cursor === null
+        ? { data: state.orders.slice(0, half), next_cursor: 'Mg==' }
+        : { data: state.orders.slice(half), next_cursor: 'LTE=' };
+    }
+    case '/v2/positions':
+      return { data: state.positions, pagination: { has_more: false, next_cursor: null } };
+    case '/api/geoblock':
+      return { blocked: state.blocked, country: 'XX', region: null };
+  }
+  return undefined;
+}
+
+beforeEach(async () => {
+  asked = [];
+  state = {
+    collateral: '100000000',
+    tokens: { 11: '40000000', 22: '0' },
+    orders: [],
+    positions: [],
+    isDown: false,
+    blocked: false,
+  };
+  venue = await open();
+});
+afterEach(() => venue.close());
+
+const resting = (changes: Json): Json => ({
+  asset_id: '11',
+  maker_address: toChecksumAddress(ACCOUNT),
+  side: 'BUY',
+  original_size: '10',
+  size_matched: '0',
+  price: '0.5',
+  ...changes,
+});
+
+describe('a balance', () => {
+  test('is what the account has without what its open orders need', async () => {
+    state.orders = [
+      resting({ size_matched: '4' }),
+      resting({ original_size: '20000000', size_matched: '0', price: '0.25', asset_id: '22' }),
+      resting({ side: 'SELL', original_size: '15' }),
+      resting({ maker_address: STRANGER, original_size: '1000' }),
+      { broken: true },
+    ];
+    const balance = await venue.accounts.balance(ACCOUNT, MARKET);
+    expect(balance.held).toBe(3_000_000n + 5_000_000n);
+    expect(balance.available).toBe(92_000_000n);
+    expect(balance.shares(MARKET.conditionId, 'YES')).toBe(25_000_000n);
+    expect(balance.shares(MARKET.conditionId, 'NO')).toBe(0n);
+    expect(balance.shares('another', 'YES')).toBe(0n);
+  });
+
+  test('never falls below nothing', async () => {
+    state.orders = [resting({ original_size: '1000' })];
+    expect((await venue.accounts.balance(ACCOUNT, MARKET)).available).toBe(0n);
+  });
+
+  test('is asked for with the agent’s own credential, after the venue was told to look', async () => {
+    await venue.accounts.balance(ACCOUNT, MARKET);
+    const [update, figure] = ['/balance-allowance/update', '/balance-allowance'].map((path) =>
+      asked.findIndex((one) => one.path === path && one.query.get('asset_type') === 'COLLATERAL'),
+    );
+    expect(update).toBeLessThan(figure!);
+    const { headers, query } = asked[figure!]!;
+    expect(query.get('signature_type')).toBe('1');
+    expect(headers).toMatchObject({
+      poly_address: toChecksumAddress(KEYS.eoa),
+      poly_api_key: KEYS.secrets.apiKey,
+    });
+    const request = { timestamp: String(headers.poly_timestamp), method: 'GET', path: '/balance-allowance' };
+    expect(verifyL2Signature(SECRET, request, String(headers.poly_signature))).toBe(true);
+  });
+
+  test('is shared by orders in a row, and asked for again after a change', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => venue.accounts.balance(ACCOUNT, MARKET)));
+    const once = asked.length;
+    expect(asked.filter(({ path }) => path === '/balance-allowance')).toHaveLength(3);
+    await venue.accounts.balance(ACCOUNT, MARKET);
+    expect(asked).toHaveLength(once);
+    state.collateral = '7000000';
+    venue.accounts.outdated(ACCOUNT);
+    expect((await venue.accounts.balance(ACCOUNT, MARKET)).available).toBe(7_000_000n);
+    expect(asked.filter(({ path }) => path === '/balance-allowance/update')).toHaveLength(6);
+  });
+
+  test('of an account without a credential is not known', async () => {
+    await expect(venue.accounts.balance(STRANGER, MARKET)).rejects.toBeInstanceOf(VenueUnavailable);
+    expect(await venue.accounts.allowances(STRANGER)).toBeNull();
+    expect([...((await venue.accounts.allowances(ACCOUNT)) ?? [])]).toEqual([
+      ['0xe111180000d2663c0091e4f400237545b87b996b', 1_000_000_000n],
+    ]);
+  });
+});
+
+describe('a read', () => {
+  const ask = { freshMs: 0, patienceMs: 2_000 };
+
+  test('keeps the last known figure while the venue is silent, and says its age', async () => {
+    expect(await venue.accounts.balances([ACCOUNT], ask)).toMatchObject({
+      total: 100_000_000n,
+      available: 100_000_000n,
+    });
+    state.isDown = true;
+    const old = await venue.accounts.balances([ACCOUNT], { freshMs: 0, patienceMs: 50 });
+    expect(old).toMatchObject({ total: 100_000_000n });
+    expect(old.ageMs).toBeGreaterThan(0);
+  });
+
+  test('says that a figure was never known', async () => {
+    state.isDown = true;
+    const silent = { freshMs: 0, patienceMs: 50 };
+    expect(await venue.accounts.balances([ACCOUNT], silent)).toEqual({
+      total: 0n,
+      available: 0n,
+      ageMs: null,
+    });
+    state.isDown = false;
+    expect((await venue.accounts.balances([ACCOUNT, STRANGER], ask)).ageMs).toBeNull();
+  });
+
+  test('in a market shows the public positions of an account without a credential', async () => {
+    state.positions = [
+      { token_id: '11', condition_id: MARKET.conditionId, current_size: 12.5 },
+      { token_id: 'broken', condition_id: 1 },
+    ];
+    const market = MARKET as unknown as MarketRecord;
+    expect(await venue.accounts.inMarket(STRANGER, market, ask)).toEqual({
+      available: null,
+      free: { YES: 12_500_000n, NO: 0n },
+    });
+    expect(await venue.accounts.inMarket(ACCOUNT, market, ask)).toEqual({
+      available: 100_000_000n,
+      free: { YES: 40_000_000n, NO: 0n },
+    });
+  });
+});
+
+describe('a redemption', () => {
+  const redeem = (market: object | null, account = ACCOUNT) => {
+    const markets = { find: async () => market } as unknown as Pick<MarketData, 'find'>;
+    const { accounts, keysOf } = venue;
+    return createLiveRedemption({ markets, accounts, keysOf, chainId: 137 }).redeem(
+      account,
+      MARKET.conditionId,
+    );
+  };
+  const resolved = { ...MARKET, status: 'resolved', payout: 'YES', negRisk: false };
+
+  test('is the call for the owner of the wallet to sign', async () => {
+    const answer = await redeem(resolved);
+    expect(answer).toMatchObject({
+      kind: 'unsigned',
+      transactions: [
+        {
+          to: '0xab45c5a4b0c941a2f231c04c3f49182e1a254052',
+          value: '0',
+          chainId: 137,
+          data: expect.stringMatching(/^0x34ee9791/),
+        },
+      ],
+    });
+    expect(JSON.stringify(answer)).toContain(`resolved YES, from ${KEYS.eoa}`);
+  });
+
+  test('of a neg-risk market goes to the other adapter', async () => {
+    state.positions = [{ token_id: '22', condition_id: MARKET.conditionId, current_size: '3' }];
+    expect(await redeem({ ...resolved, negRisk: true }, STRANGER)).toMatchObject({
+      kind: 'unsigned',
+      transactions: [
+        { to: '0xada2005600dec949baf300f4c6120000bdb6eaab', data: expect.stringMatching(/^0x01b7037c/) },
+      ],
+    });
+  });
+
+  test('of nothing, before the outcome is proved, and of a market that is not listed', async () => {
+    state.tokens = {};
+    expect(await redeem(resolved)).toEqual({ kind: 'redeemed', yes: 0n, no: 0n, payout: 0n });
+    expect(await redeem({ ...resolved, status: 'closed' })).toEqual({ kind: 'not_resolved' });
+    await expect(redeem(null)).rejects.toBeInstanceOf(VenueUnavailable);
+  });
+});
+
+test('the region is asked for again and again, and only told', async () => {
+  const { service, log } = venue;
+  const watch = watchGeoblock({ http: service, log, everyMs: 20 });
+  expect(watch.notice()).toBeNull();
+  await vi.waitFor(() => expect(watch.blocked()).toBe(false));
+  state.blocked = true;
+  await vi.waitFor(() =>
+    expect(watch.notice()).toBe('the venue does not serve this region (XX): it refuses orders'),
+  );
+  state.isDown = true;
+  watch.close();
+  expect(watch.blocked()).toBe(true);
+});
