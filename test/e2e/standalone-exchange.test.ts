@@ -34,7 +34,7 @@ async function ask(url: string, body?: unknown): Promise<{ status: number; body:
 test('npm run exchange starts alone, names its doors, keeps its world, and leaves nothing running', async () => {
   const dataDir = dataFolder();
   const first = await exchange({ dataDir, via: 'npm', makesCluster: true });
-  const doors = ['clob', 'gamma', 'dflow/metadata', 'dflow/trade', 'solana', 'faucet'];
+  const doors = ['clob', 'gamma', 'data', 'ws', 'dflow/metadata', 'dflow/trade', 'solana', 'faucet'];
   for (const door of doors) expect(first.output(), door).toContain(`${first.url}/paper/${door}`);
   expect(first.output()).toContain(`curl '${first.url}/paper/gamma/markets?limit=1'`);
   const { body: listed } = await ask(`${first.url}/paper/gamma/markets?limit=1`);

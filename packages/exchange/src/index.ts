@@ -2,7 +2,7 @@
  * The paper exchange's public interface. The rest of the package is private.
  */
 export { EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
-export { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
+export { ExchangeLedElsewhere, ExchangeUnavailable, OtherMarkets } from './journal/unavailable.ts';
 export {
   type Clock,
   type ExchangeOptions,
@@ -12,3 +12,4 @@ export {
 } from './open-exchange.ts';
 export type * from './paper-exchange.ts';
 export type * from './trade-history.ts';
+export type * from './world/mirror-changes.ts';

@@ -27,7 +27,7 @@ import type {
 } from './engine/types.ts';
 import { History } from './history/history.ts';
 import { HistoryProjector, type Taken } from './history/projector.ts';
-import { SETTLEMENT_DELAYS, type SettlementDelays } from './history/settlement.ts';
+import { SETTLEMENT_DELAYS } from './history/settlement.ts';
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
@@ -45,7 +45,7 @@ import {
 } from './journal/recovery.ts';
 import { SnapshotSchedule } from './journal/snapshot-schedule.ts';
 import { hashOf } from './journal/snapshots.ts';
-import { ExchangeLedElsewhere, ExchangeUnavailable } from './journal/unavailable.ts';
+import { ExchangeLedElsewhere, ExchangeUnavailable, OtherMarkets } from './journal/unavailable.ts';
 import type {
   Entry,
   ExecuteOptions,
@@ -55,8 +55,9 @@ import type {
   PostedOrder,
   Recorder,
 } from './paper-exchange.ts';
-import type { TradeHistory } from './trade-history.ts';
+import type { SettlementDelays, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
+import type { MirrorChange } from './world/mirror-changes.ts';
 import { SLOTS } from './world/slots.ts';
 import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 import { SPEED_UNIT, World } from './world/world.ts';
@@ -84,6 +85,8 @@ export interface ExchangeOptions {
   readonly speed?: number;
   readonly clock?: Clock;
   readonly recorder?: Recorder;
+  /** `live`: every market is a live venue's, and `mirror()` brings what happens there. A world is one or the other. */
+  readonly markets?: 'simulated' | 'live';
   /** False: only `step()` moves the world. */
   readonly autoStep?: boolean;
   readonly snapshotEveryCommands?: number;
@@ -146,7 +149,10 @@ const unavailable = (executed: 'no' | 'unknown', cause: unknown): ExchangeUnavai
 
 /** Commands of the world itself. */
 const isWorlds = (command: JournalCommand): command is Exclude<JournalCommand, PublicCommand> =>
-  command.kind === 'begin' || command.kind === 'step' || command.kind === 'sweep';
+  command.kind === 'begin' ||
+  command.kind === 'step' ||
+  command.kind === 'sweep' ||
+  command.kind === 'mirror';
 
 const takenOf = ({ seq, at, events, world }: Replayed): Taken => {
   const shown = publicEvents(events);
@@ -253,6 +259,16 @@ export class JournalledExchange implements PaperExchange {
     // The first step of a world of an earlier release.
     const isEarlier = !this.#world.hasBoundedSweeps;
     await this.#apply({ kind: 'step', ...(isEarlier ? { boundedSweeps: true } : {}) });
+  }
+
+  /** What happened at the live venue that this world mirrors, in its order. Resolves when it is durable. */
+  async mirror(changes: readonly MirrorChange[]): Promise<void> {
+    await this.#apply({ kind: 'mirror', changes });
+  }
+
+  /** Mirrored markets that are not resolved, and whether an account besides the house has an order there. */
+  unresolvedMirrors(): ReturnType<World['unresolvedMirrors']> {
+    return this.#world.unresolvedMirrors();
   }
 
   /** Calls back with every batch of entries once it is durable, until the returned function is called. */
@@ -535,6 +551,8 @@ export class JournalledExchange implements PaperExchange {
     this.#prices = new PriceTicks();
     if (recovered === undefined) await this.#found(queue, speed);
     else this.#resume(recovered);
+    const isLive = this.#options.markets === 'live';
+    if (this.#world.isMirror !== isLive) throw new OtherMarkets(isLive);
     if (this.#status !== 'closing') this.#status = 'open';
     if (recovered !== undefined && recovered.world.speed !== speed)
       await this.#apply({ kind: 'step', speed });
@@ -543,13 +561,14 @@ export class JournalledExchange implements PaperExchange {
   async #found(queue: GroupCommit<JournalRow>, speed: number): Promise<void> {
     const { seed } = this.#options;
     const at = Math.floor(this.#clock.now());
-    const { world, events } = World.begin(seed, speed, at);
+    const slots = this.#options.markets === 'live' ? 0 : SLOTS.length;
+    const { world, events } = World.begin(seed, speed, at, slots);
     this.#world = world;
     this.#seq = 0;
     this.#snapshots.begin(0, at);
     const prices = this.#prices.collect(world, at);
     world.boundSweeps();
-    const begin = { kind: 'begin', seed, speed, slots: SLOTS.length, boundedSweeps: true } as const;
+    const begin = { kind: 'begin', seed, speed, slots, boundedSweeps: true } as const;
     await queue.add(this.#row(begin, at, publicEvents(events), prices));
   }
 

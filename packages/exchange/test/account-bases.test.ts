@@ -124,7 +124,6 @@ describe('a basis', () => {
         const holdings = [...change.basis.holdings.values()];
         const sum = (pick: (holding: (typeof holdings)[number]) => bigint): bigint =>
           holdings.reduce((total, holding) => total + pick(holding), 0n);
-        // An odd collateral that is redeemed of nothing held has no token to belong to; otherwise exact.
         expect(sum(({ realized }) => realized)).toBe(received - (paid - sum(({ cost }) => cost)));
         for (const { size, cost } of holdings) {
           expect(size >= 0n && cost >= 0n).toBe(true);

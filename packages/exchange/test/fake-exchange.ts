@@ -99,6 +99,8 @@ const FAKE_HISTORY = {
   market: notFaked,
   tradeId: notFaked,
   settlement: notFaked,
+  tradesIn: notFaked,
+  delays: { minedAfterMs: 1_000, confirmedAfterMs: 3_000 },
 };
 
 export function fakeExchange(): DoorExchange {

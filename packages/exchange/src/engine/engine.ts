@@ -33,7 +33,7 @@ import { type Market, type MarketStatus, NO_SUPPLY, VOLUME, YES_SUPPLY } from '.
 import { executePlan } from './matching.ts';
 import { COST, FEES, FILLED, NONE } from './orders.ts';
 import type { Plan } from './plan.ts';
-import { finish, rest } from './resting.ts';
+import { finish, rest, shrink } from './resting.ts';
 import { redeem, splitOrMerge } from './sets.ts';
 import { decodeState, encodeState } from './snapshot.ts';
 import { EngineState } from './state.ts';
@@ -53,7 +53,7 @@ import type {
   Outcome,
   Payout,
 } from './types.ts';
-import { isEmpty, microAt, microOf } from './units.ts';
+import { clampedUnits, isEmpty, microAt, microOf } from './units.ts';
 import { accountView, bookView, holderViews, openOrderView, openOrderViews } from './views.ts';
 
 export type { MarketStatus } from './market.ts';
@@ -86,6 +86,9 @@ export class Engine {
         break;
       case 'cancel':
         cancel(state, command.account, command.orderIds, events);
+        break;
+      case 'reduce':
+        reduce(state, command.account, command.orderId, command.size);
         break;
       case 'deposit':
         events.push(deposit(state, command.account, command.amount));
@@ -343,6 +346,13 @@ function cancel(
       events.push({ kind: 'cancel_refused', orderId, reason: 'order_not_found' });
     else finish(state, order, 'canceled', events);
   }
+}
+
+function reduce(state: EngineState, account: AccountId, orderId: OrderId, size: Micro): void {
+  const { orders, ledger } = state;
+  const order = orders.find(orderId);
+  const isOwn = order !== NONE && ledger.id(orders.owner(order)) === account && !isDead(state, order);
+  if (isOwn && size > 0n) shrink(state, order, clampedUnits(size));
 }
 
 function close(state: EngineState, conditionId: ConditionId, events: EngineEvent[]): void {

@@ -70,6 +70,26 @@ export function fillMaker(state: EngineState, { maker, size, makerCost }: Step, 
   else state.marketOf(market).book.reduce(maker, size, value, state.now);
 }
 
+/** Takes shares off an order's rest and releases their hold. @returns false, unchanged, unless some of it still rests */
+export function shrink(state: EngineState, order: number, size: Units): boolean {
+  const { orders, ledger } = state;
+  const remaining = orders.amount(order, REMAINING);
+  if (size >= remaining) return false;
+  const owner = orders.owner(order);
+  const market = orders.market(order);
+  const value = floorCost(minus(remaining, size), orders.limit(order));
+  if (orders.isBuy(order)) {
+    const released = minus(orders.amount(order, VALUE), value);
+    ledger.endHold(owner, released);
+    ledger.credit(owner, released);
+  } else {
+    ledger.releaseTokens(owner, market, orders.outcome(order), size);
+  }
+  orders.setAmount(order, SIZE, minus(orders.amount(order, SIZE), size));
+  state.marketOf(market).book.reduce(order, size, value, state.now);
+  return true;
+}
+
 const add = (
   { orders }: EngineState,
   order: number,

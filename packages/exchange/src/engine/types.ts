@@ -77,6 +77,16 @@ export type EngineCommand =
   | { readonly kind: 'place'; readonly order: NewOrder }
   /** Only the order's own account may cancel it. */
   | { readonly kind: 'cancel'; readonly account: AccountId; readonly orderIds: readonly OrderId[] }
+  /**
+   * Takes shares off a resting order of the account, which keeps its place in the queue. Fewer than its rest: all others
+   * change nothing. Without an event.
+   */
+  | {
+      readonly kind: 'reduce';
+      readonly account: AccountId;
+      readonly orderId: OrderId;
+      readonly size: Micro;
+    }
   | {
       readonly kind: 'split';
       readonly account: AccountId;

@@ -31,6 +31,37 @@ test.each<JournalCommand>([
   { kind: 'split', account: '0x02', conditionId: '0x03', amount: 1n },
   { kind: 'merge', account: '0x02', conditionId: '0x03', amount: 1n },
   { kind: 'redeem', account: '0x02', conditionId: '0x03' },
+  {
+    kind: 'mirror',
+    changes: [
+      {
+        kind: 'list',
+        market: {
+          id: '1',
+          conditionId: '0x03',
+          tokenIds: ['7', '8'],
+          slug: 's',
+          question: 'q',
+          description: 'd',
+          category: 'Weather',
+          eventId: '9',
+          eventTitle: 'e',
+          negRisk: true,
+          feeRate: 70_000n,
+          feeExponent: 1,
+          createdAt: 1,
+          tickSize: 10,
+          minOrderSize: 5n,
+          endDate: 2,
+        },
+      },
+      { kind: 'terms', conditionId: '0x03', terms: { tickSize: 1, minOrderSize: 2n ** 70n, endDate: 3 } },
+      { kind: 'levels', conditionId: '0x03', levels: [['bid', 4_500, 0n]], isWhole: true },
+      { kind: 'pause', conditionId: '0x03' },
+      { kind: 'trade', conditionId: '0x03', side: 'SELL', price: 4_500, size: 2n ** 65n },
+      { kind: 'resolve', conditionId: '0x03', payout: 'HALF' },
+    ],
+  },
 ])('a command survives the journal: $kind', (command) => {
   expect(decodeCommand(encodeCommand(command))).toEqual(command);
 });

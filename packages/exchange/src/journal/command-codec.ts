@@ -1,4 +1,5 @@
 /** Converts commands to JSON texts and back. Amounts are decimal strings, recognised by the field's name. */
+import type { MirrorChange } from '../world/mirror-changes.ts';
 import type { PublicCommand } from '../world/types.ts';
 
 /**
@@ -15,7 +16,8 @@ export type JournalCommand =
       readonly boundedSweeps?: true;
     }
   | { readonly kind: 'step'; readonly speed?: number; readonly boundedSweeps?: true }
-  | { readonly kind: 'sweep' };
+  | { readonly kind: 'sweep' }
+  | { readonly kind: 'mirror'; readonly changes: readonly MirrorChange[] };
 
 /**
  * The same command with its amounts as texts: JSON without a callback for every part is several times as fast, and a
@@ -32,9 +34,29 @@ export function encodeCommand(command: JournalCommand): string {
     case 'split':
     case 'merge':
       return JSON.stringify({ ...command, amount: text(command.amount) });
+    case 'mirror':
+      return JSON.stringify(command, (_key, part: unknown) => (typeof part === 'bigint' ? text(part) : part));
     default:
       return JSON.stringify(command);
   }
+}
+
+/** The amounts of a change of a mirrored market, by name; a level's size is its third part. */
+const AMOUNTS: ReadonlySet<string> = new Set(['size', 'minOrderSize', 'feeRate']);
+
+function changeOf(read: MirrorChange): MirrorChange {
+  if (read.kind === 'levels')
+    return { ...read, levels: read.levels.map(([side, price, size]) => [side, price, BigInt(size)]) };
+  const exact = (fields: object): object =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [
+        name,
+        AMOUNTS.has(name) ? BigInt(value as string) : value,
+      ]),
+    );
+  if (read.kind === 'list') return { ...read, market: exact(read.market) as typeof read.market };
+  if (read.kind === 'terms') return { ...read, terms: exact(read.terms) as typeof read.terms };
+  return exact(read) as MirrorChange;
 }
 
 export function decodeCommand(line: string): JournalCommand {
@@ -43,13 +65,15 @@ export function decodeCommand(line: string): JournalCommand {
     const { order } = command;
     order.size = BigInt(order.size);
     if (order.spend !== undefined) order.spend = BigInt(order.spend);
-  } else if (command.amount !== undefined) command.amount = BigInt(command.amount);
+  } else if (command.kind === 'mirror') command.changes = command.changes.map(changeOf);
+  else if (command.amount !== undefined) command.amount = BigInt(command.amount);
   return command as JournalCommand;
 }
 
 /** As parsed: amounts are texts. */
 type Read =
   | { readonly kind: 'place'; readonly order: { size: string | bigint; spend?: string | bigint } }
-  | { readonly kind: Exclude<JournalCommand['kind'], 'place'>; amount?: string | bigint };
+  | { readonly kind: 'mirror'; changes: readonly MirrorChange[] }
+  | { readonly kind: Exclude<JournalCommand['kind'], 'place' | 'mirror'>; amount?: string | bigint };
 
 const text = (amount: bigint): string => amount.toString();

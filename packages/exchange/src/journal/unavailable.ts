@@ -22,3 +22,16 @@ export class ExchangeLedElsewhere extends Error {
     );
   }
 }
+
+/** The database's world has markets of the other kind: simulated ones and a live venue's do not mix. */
+export class OtherMarkets extends Error {
+  override readonly name = 'OtherMarkets';
+
+  constructor(wantsLive: boolean) {
+    super(
+      wantsLive
+        ? 'this database has a simulated paper world; live markets need a database of their own'
+        : "this database's paper world has a live venue's markets; the simulated ones need a database of their own",
+    );
+  }
+}

@@ -13,14 +13,33 @@ import type { Catalogue, MarketLife, MarketView } from './types.ts';
 
 const MIN_ORDER_SIZE = 5n * MICRO;
 
+type Terms = Pick<MarketView, 'category' | 'negRisk' | 'minOrderSize' | 'feeRate' | 'feeExponent'>;
+
+/** What all markets of an event have in common. */
+function termsOf({ slot, mirror }: WorldEvent): Terms {
+  if (mirror !== undefined) {
+    const { category, negRisk, minOrderSize, feeRate, feeExponent } = mirror;
+    return { category, negRisk, minOrderSize, feeRate, feeExponent };
+  }
+  const { category, markets } = SLOTS[slot]!;
+  return {
+    category,
+    negRisk: markets > 1,
+    minOrderSize: MIN_ORDER_SIZE,
+    feeRate: CATEGORY_FEE_RATES[category],
+    feeExponent: FEE_EXPONENT,
+  };
+}
+
 export function specOf(market: WorldMarket, event: WorldEvent): MarketSpec {
+  const { minOrderSize, feeRate, feeExponent } = termsOf(event);
   return {
     conditionId: market.conditionId,
     tokenIds: market.tokenIds,
     tickSize: market.tickSize,
-    minOrderSize: MIN_ORDER_SIZE,
-    feeRate: CATEGORY_FEE_RATES[SLOTS[event.slot]!.category],
-    feeExponent: FEE_EXPONENT,
+    minOrderSize,
+    feeRate,
+    feeExponent,
   };
 }
 
@@ -75,6 +94,12 @@ export class MarketViews implements Catalogue {
     if (known !== undefined) known.view = undefined;
   }
 
+  changed(conditionId: ConditionId): void {
+    this.changes += 1;
+    const known = this.#known.get(conditionId);
+    if (known !== undefined) known.view = undefined;
+  }
+
   allChanged(): void {
     this.lives += 1;
     this.changes += 1;
@@ -89,7 +114,7 @@ export class MarketViews implements Catalogue {
     const known = this.#known.get(conditionId);
     if (known === undefined) return undefined;
     const { market, event } = known;
-    return { status: market.status, category: SLOTS[event.slot]!.category, endDate: event.endDate };
+    return { status: market.status, category: termsOf(event).category, endDate: event.endDate };
   }
 
   *all(): Generator<MarketView> {
@@ -119,7 +144,6 @@ export class MarketViews implements Catalogue {
 }
 
 function build(engine: Engine, { market, event, tags }: Known): MarketView {
-  const slot = SLOTS[event.slot]!;
   const best = engine.bestPrices(market.conditionId);
   const volume = engine.volume(market.conditionId);
   return {
@@ -129,15 +153,11 @@ function build(engine: Engine, { market, event, tags }: Known): MarketView {
     slug: market.slug,
     question: market.question,
     description: market.description,
-    category: slot.category,
+    ...termsOf(event),
     tags,
     eventId: event.id,
     eventTitle: event.title,
-    negRisk: slot.markets > 1,
     tickSize: market.tickSize,
-    minOrderSize: MIN_ORDER_SIZE,
-    feeRate: CATEGORY_FEE_RATES[slot.category],
-    feeExponent: FEE_EXPONENT,
     createdAt: market.createdAt,
     endDate: event.endDate,
     // The market's own fields change rarely; trading and quoting change the book.

@@ -12,7 +12,8 @@ export interface Quote {
   readonly side: QuoteSide;
   /** YES price. */
   readonly price: Pips;
-  readonly size: Micro;
+  /** Of a mirrored market: what the live level still has of it, taken here or not. */
+  size: Micro;
   remaining: Micro;
 }
 
@@ -26,7 +27,7 @@ export interface WorldMarket {
   readonly slug: string;
   readonly question: string;
   readonly description: string;
-  readonly tickSize: Pips;
+  tickSize: Pips;
   readonly createdAt: number;
   updatedAt: number;
   status: 'open' | 'closed' | 'resolved';
@@ -47,11 +48,24 @@ export interface WorldMarket {
   hourlyVolumes: Micro[];
 }
 
+/** What a slot says of the markets that are made in it, for a market that is another venue's. */
+export interface MirrorTerms {
+  readonly category: string;
+  readonly negRisk: boolean;
+  readonly feeRate: Micro;
+  readonly feeExponent: number;
+  minOrderSize: Micro;
+  /** The live book is not known. */
+  isPaused: boolean;
+}
+
 export interface WorldEvent {
   readonly id: string;
   readonly title: string;
-  /** Index into SLOTS. */
+  /** Index into SLOTS; of a mirrored market −1. */
   readonly slot: number;
+  /** Of a mirrored market, which is alone in its event here. */
+  readonly mirror?: MirrorTerms;
   endDate: number;
   /** Time at which the event is due for its outcome (closed) or for the archive (resolved). */
   dueAt: number;
@@ -76,4 +90,6 @@ export interface WorldState {
   readonly closed: WorldEvent[];
   /** Resolved, waiting for the archive; next due first. */
   readonly resolved: WorldEvent[];
+  /** Of a live venue, in the order of listing, until they are archived. */
+  mirrored: WorldEvent[];
 }

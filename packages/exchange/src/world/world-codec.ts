@@ -6,7 +6,7 @@ import type { Micro } from '@bellwether/contract/decimals';
 import { Engine } from '../engine/engine.ts';
 import type { OrderId, Payout } from '../engine/types.ts';
 import { Random, type RandomState } from './random.ts';
-import type { Quote, QuoteSide, WorldEvent, WorldMarket, WorldState } from './records.ts';
+import type { MirrorTerms, Quote, QuoteSide, WorldEvent, WorldMarket, WorldState } from './records.ts';
 
 const VERSION = 1;
 const LENGTH_BYTES = 4;
@@ -45,10 +45,20 @@ interface MarketRow {
   readonly hourlyVolumes: readonly string[];
 }
 
+interface MirrorRow {
+  readonly category: string;
+  readonly negRisk: boolean;
+  readonly feeRate: string;
+  readonly feeExponent: number;
+  readonly minOrderSize: string;
+  readonly isPaused: boolean;
+}
+
 interface EventRow {
   readonly id: string;
   readonly title: string;
   readonly slot: number;
+  readonly mirror?: MirrorRow;
   readonly endDate: number;
   readonly dueAt: number;
   readonly nextQuoteAt: number;
@@ -68,6 +78,8 @@ interface WorldRow {
   readonly open: readonly EventRow[];
   readonly closed: readonly EventRow[];
   readonly resolved: readonly EventRow[];
+  /** Absent where nothing is mirrored. */
+  readonly mirrored?: readonly EventRow[];
 }
 
 export function encodeWorld(parts: WorldParts): Uint8Array {
@@ -84,6 +96,7 @@ export function encodeWorld(parts: WorldParts): Uint8Array {
     open: state.open.map(eventRow),
     closed: state.closed.map(eventRow),
     resolved: state.resolved.map(eventRow),
+    ...(state.mirrored.length > 0 ? { mirrored: state.mirrored.map(eventRow) } : {}),
   };
   const text = new TextEncoder().encode(JSON.stringify(row));
   const engine = parts.engine.snapshot();
@@ -111,6 +124,7 @@ export function decodeWorld(bytes: Uint8Array): WorldParts {
       open: row.open.map(eventOf),
       closed: row.closed.map(eventOf),
       resolved: row.resolved.map(eventOf),
+      mirrored: (row.mirrored ?? []).map(eventOf),
     },
     random: { latent: new Random(latent), catalogue: new Random(catalogue), crowd: new Random(crowd) },
     listed: { markets: row.listed[0], events: row.listed[1] },
@@ -122,13 +136,35 @@ const eventRow = (event: WorldEvent): EventRow => ({
   id: event.id,
   title: event.title,
   slot: event.slot,
+  ...(event.mirror === undefined ? {} : { mirror: mirrorRow(event.mirror) }),
   endDate: event.endDate,
   dueAt: event.dueAt,
   nextQuoteAt: event.nextQuoteAt,
   markets: event.markets.map(marketRow),
 });
 
-const eventOf = (row: EventRow): WorldEvent => ({ ...row, markets: row.markets.map(marketOf) });
+const mirrorRow = (mirror: MirrorTerms): MirrorRow => ({
+  category: mirror.category,
+  negRisk: mirror.negRisk,
+  feeRate: text(mirror.feeRate),
+  feeExponent: mirror.feeExponent,
+  minOrderSize: text(mirror.minOrderSize),
+  isPaused: mirror.isPaused,
+});
+
+const eventOf = ({ mirror, ...row }: EventRow): WorldEvent => ({
+  ...row,
+  ...(mirror === undefined
+    ? {}
+    : {
+        mirror: {
+          ...mirror,
+          feeRate: BigInt(mirror.feeRate),
+          minOrderSize: BigInt(mirror.minOrderSize),
+        },
+      }),
+  markets: row.markets.map(marketOf),
+});
 
 const marketRow = (market: WorldMarket): MarketRow => ({
   id: market.id,

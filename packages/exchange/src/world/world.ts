@@ -27,6 +27,7 @@ import type {
   EngineCommand,
   EngineEvent,
   HolderView,
+  NewOrder,
   OpenOrder,
   OrderId,
   Outcome,
@@ -37,6 +38,8 @@ import { HouseMaker, makerOf } from './house.ts';
 import { drawWinner, moveContest, moveMarket } from './latent.ts';
 import { Listing, QUOTE_EVERY_MS, scaled } from './listing.ts';
 import { HOURS_KEPT, MarketViews, specOf } from './market-views.ts';
+import type { MirrorChange } from './mirror-changes.ts';
+import { MirroredMarkets } from './mirrored-markets.ts';
 import { Random } from './random.ts';
 import type { WorldEvent, WorldMarket, WorldState } from './records.ts';
 import { SLOTS } from './slots.ts';
@@ -67,6 +70,7 @@ export class World {
   readonly #state: WorldState;
   readonly #listing: Listing;
   readonly #maker: HouseMaker;
+  readonly #mirrored: MirroredMarkets;
   readonly #views: MarketViews;
   readonly #random: WorldParts['random'];
   #at = 0;
@@ -86,11 +90,14 @@ export class World {
       .flatMap((event) => event.markets.map((market) => ({ market, event })))
       .sort((a, b) => Number(a.market.id) - Number(b.market.id));
     for (const { market, event } of all) this.#views.add(market, event);
+    for (const event of state.mirrored) for (const market of event.markets) this.#views.add(market, event);
     this.#maker = new HouseMaker(
       engine,
       parts.nextOrder,
       all.map(({ market }) => market),
     );
+    const newOrderId = () => this.#maker.newOrderId();
+    this.#mirrored = new MirroredMarkets({ engine, state, views: this.#views, newOrderId });
   }
 
   /**
@@ -111,6 +118,7 @@ export class World {
       open: [],
       closed: [],
       resolved: [],
+      mirrored: [],
       hasBoundedSweeps: false,
     };
     const random = {
@@ -148,9 +156,27 @@ export class World {
   /** @throws RangeError when time runs backwards. */
   execute(command: PublicCommand, at: number): EngineEvent[] {
     return this.#during(at, () => {
+      if (command.kind === 'place' && this.#refuse(command.order)) return;
       this.#run(command);
       this.#react();
     });
+  }
+
+  /** What a live venue did, in its order. */
+  mirror(changes: readonly MirrorChange[], at: number): EngineEvent[] {
+    return this.#during(at, () => {
+      this.#run({ kind: 'expire' });
+      for (const change of changes) this.#mirrored.apply(change, at, this.#run);
+    });
+  }
+
+  /** Every market is a live venue's. */
+  get isMirror(): boolean {
+    return this.#state.open.length === 0;
+  }
+
+  unresolvedMirrors(): ReturnType<MirroredMarkets['unresolved']> {
+    return this.#mirrored.unresolved();
   }
 
   /** @param speed a new speed in thousandths, from this step on */
@@ -164,6 +190,7 @@ export class World {
       this.#visitDue();
       this.#maybeTrade();
       this.#archiveDue();
+      this.#mirrored.archive(at);
     });
   }
 
@@ -269,7 +296,7 @@ export class World {
 
   /** Calls back with the YES mid price, in half pips, of every open market that has both sides. */
   eachMid(visit: (market: WorldMarket, doubledMid: number) => void): void {
-    for (const event of this.#state.open) {
+    for (const event of [...this.#state.open, ...this.#state.mirrored]) {
       for (const market of event.markets) {
         const best = this.#engine.bestPrices(market.conditionId);
         if (best?.bid !== undefined && best.ask !== undefined) visit(market, best.bid + best.ask);
@@ -290,6 +317,7 @@ export class World {
     const events = this.#engine.apply(command, this.#at);
     for (const event of events) {
       this.#maker.observe(event);
+      this.#mirrored.observe(event);
       this.#views.observe(event);
       if (event.kind === 'fill') this.#traded.add(event.conditionId);
       this.#events.push(event);
@@ -297,12 +325,23 @@ export class World {
     return events;
   };
 
+  /** @returns whether the order is refused by the terms of a mirrored market */
+  #refuse(order: NewOrder): boolean {
+    const { orderId, account, conditionId } = order;
+    const reason = this.#engine.openOrder(orderId) === undefined ? this.#mirrored.faultOf(order) : null;
+    if (reason === null) return false;
+    this.#run({ kind: 'expire' });
+    this.#events.push({ kind: 'order_rejected', orderId, account, conditionId, reason });
+    return true;
+  }
+
   #react(): void {
     const traded = [...this.#traded];
     this.#traded.clear();
     for (const conditionId of traded) {
       const known = this.#views.record(conditionId);
-      if (known !== undefined) this.#maker.react(known.market, SLOTS[known.event.slot]!.category, this.#run);
+      if (known !== undefined && known.event.mirror === undefined)
+        this.#maker.react(known.market, SLOTS[known.event.slot]!.category, this.#run);
     }
   }
 
@@ -337,7 +376,7 @@ export class World {
     const passed = Math.min(HOURS_KEPT, hour - state.hour);
     if (passed <= 0) return;
     state.hour = hour;
-    for (const event of [...state.open, ...state.closed, ...state.resolved]) {
+    for (const event of [...state.open, ...state.closed, ...state.resolved, ...state.mirrored]) {
       for (const market of event.markets) {
         const volume = this.#engine.volume(market.conditionId);
         for (let i = 0; i < passed; i += 1) market.hourlyVolumes.push(volume);
@@ -427,6 +466,7 @@ export class World {
 
   #maybeTrade(): void {
     const { crowd } = this.#random;
+    if (this.isMirror) return;
     const event = crowd.pick(this.#state.open);
     const market = crowd.pick(event.markets);
     if (crowd.below(CROWD_ONE_IN) !== 0) return;

@@ -78,6 +78,16 @@ const other: fc.Arbitrary<Recipe> = fc.oneof(
       back: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 4 }),
     }),
   },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('reduce' as const),
+      wait,
+      account,
+      back: fc.integer({ min: 1, max: 6 }),
+      amount,
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('deposit' as const), wait, account, amount }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('split' as const), wait, account, market, amount }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('merge' as const), wait, account, market, amount }) },
@@ -141,6 +151,7 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   'budget limits a fill': 800,
   'cancel_refused order_not_found': 6_000,
   'dust dropped': 200,
+  'order reduced': 45,
   'fee clamped': 300,
   'fill COMPLEMENTARY BUY': 2_000,
   'fill COMPLEMENTARY SELL': 2_000,
@@ -209,6 +220,7 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
     }
     if (naive.budgetLimited > 0) count('budget limits a fill');
     if (naive.dustDropped > 0) count('dust dropped');
+    for (; naive.reduced > 0; naive.reduced--) count('order reduced');
     naive.budgetLimited = 0;
     naive.dustDropped = 0;
   };

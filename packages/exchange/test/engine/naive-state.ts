@@ -16,7 +16,8 @@ import type {
   Payout,
 } from '../../src/engine/types.ts';
 
-export interface NaiveOrder extends NewOrder {
+export interface NaiveOrder extends Omit<NewOrder, 'size'> {
+  size: bigint;
   readonly arrival: number;
   readonly acceptedAt: number;
   filled: bigint;
@@ -51,7 +52,8 @@ export interface Totals {
 
 export const floor = (size: bigint, price: number): bigint => (size * BigInt(price)) / 10_000n;
 
-const yes = (order: NewOrder): number => (order.outcome === 'YES' ? order.limit : 10_000 - order.limit);
+const yes = (order: Pick<NewOrder, 'outcome' | 'limit'>): number =>
+  order.outcome === 'YES' ? order.limit : 10_000 - order.limit;
 
 export class NaiveState {
   now = 0;

@@ -34,6 +34,7 @@ export class NaiveExchange extends NaiveState {
   /** How often a budget made a fill smaller, and how often a limit order gave up dust: for coverage. */
   budgetLimited = 0;
   dustDropped = 0;
+  reduced = 0;
 
   apply(command: EngineCommand, at: number): EngineEvent[] {
     this.now = at;
@@ -47,6 +48,14 @@ export class NaiveExchange extends NaiveState {
         const order = this.t.orders.find((o) => o.orderId === orderId && o.account === command.account);
         if (order === undefined) events.push({ kind: 'cancel_refused', orderId, reason: 'order_not_found' });
         else this.leave(order, 'canceled', events);
+      }
+    } else if (command.kind === 'reduce') {
+      const order = this.t.orders.find((o) => o.orderId === command.orderId && o.account === command.account);
+      if (order !== undefined && command.size > 0n && command.size < order.rests) {
+        this.reduced += 1;
+        order.rests -= command.size;
+        order.size -= command.size;
+        this.touch(this.market(order.conditionId)!);
       }
     } else if (command.kind === 'close' || command.kind === 'resolve') this.end(command, events);
     else if (command.kind !== 'expire') events.push(this.simple(command));

@@ -69,6 +69,12 @@ export interface PlaceRecipe {
 export type Recipe = { readonly wait: number } & (
   | PlaceRecipe
   | { readonly kind: 'cancel'; readonly account: number; readonly back: readonly number[] }
+  | {
+      readonly kind: 'reduce';
+      readonly account: number;
+      readonly back: number;
+      readonly amount: bigint;
+    }
   | { readonly kind: 'deposit'; readonly account: number; readonly amount: bigint }
   | {
       readonly kind: 'split' | 'merge';
@@ -93,6 +99,13 @@ export function commandOf(recipe: Recipe, index: number, now: number): EngineCom
         kind: 'cancel',
         account: ACCOUNTS[recipe.account]!,
         orderIds: recipe.back.map((back) => `o${index - back}`),
+      };
+    case 'reduce':
+      return {
+        kind: 'reduce',
+        account: ACCOUNTS[recipe.account]!,
+        orderId: `o${index - recipe.back}`,
+        size: recipe.amount,
       };
     case 'deposit':
       return { kind: 'deposit', account: ACCOUNTS[recipe.account]!, amount: recipe.amount };

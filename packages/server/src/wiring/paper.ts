@@ -37,9 +37,12 @@ export interface PaperParts {
   readonly platformWallet: string;
 }
 
-/** The exchange's journal, while this process leads. */
-export const paperJournal = (config: Config, paper: PaperBackend): VenueJournal => ({
-  venue: config.exchange.name,
+/** The exchange's journal, while this process leads; `null` where venue A is live, so that nothing is traded there. */
+export const paperJournal = (config: Config, paper: PaperBackend): VenueJournal | null =>
+  config.exchange.live === null ? journalOf(config.exchange.name, paper) : null;
+
+const journalOf = (venue: string, paper: PaperBackend): VenueJournal => ({
+  venue,
   isHere: () => paper.local() !== null,
   async join(work) {
     const local = paper.local();
@@ -68,7 +71,11 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         leadWaitMs,
         clock: worldClock,
         log: note,
-        recorder: (tx, entries) => writeEvidence(tx as never, toEvidence(entries, config.exchange.name)),
+        // Behind a live venue A the exchange is only the liquidity of venue B's sandbox.
+        recorder: (tx, entries) =>
+          config.exchange.live === null
+            ? writeEvidence(tx as never, toEvidence(entries, config.exchange.name))
+            : [],
       });
       const venue = createExchangeCalls({
         exchange,
