@@ -122,6 +122,7 @@ export function fakeExchange(): DoorExchange {
     orderRecords: notFaked,
     postedOrders: notFaked,
     history: FAKE_HISTORY,
+    prices: { locate: notFaked, read: notFaked },
     execute: notFaked,
   };
 }
