@@ -25,7 +25,7 @@ const DEFAULT_EARLY_MS = 60_000;
 /** Flat, so that each call can be forwarded to the replica that leads. */
 export interface ExchangeCalls extends Omit<SignedOrders, 'signing' | 'rules'>, Redemption {
   status(): string;
-  balance(funder: Address): Promise<PaperBalance>;
+  balance(...question: Parameters<SignedOrders['balance']>): Promise<PaperBalance>;
   cancel: Cancel['orders'];
   /** Adds collateral; the reason is recorded with it. */
   deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet'): Promise<void>;
