@@ -97,8 +97,8 @@ describe('an order whose outcome is unknown', () => {
     const before = await balance();
     for (const request of [await marketBuy(), await restingOrder(trader, market)]) {
       wrapVenue({
-        submit: async (order) => {
-          expect((await real.submit(order)).kind).toBe('accepted');
+        submit: async (order, message) => {
+          expect((await real.submit(order, message)).kind).toBe('accepted');
           return UNKNOWN;
         },
       });
@@ -128,8 +128,8 @@ describe('an order whose outcome is unknown', () => {
     const request = await marketBuy();
     let execute: () => Promise<unknown> = async () => {};
     wrapVenue({
-      submit: async (order) => {
-        execute = () => real.submit(order);
+      submit: async (order, message) => {
+        execute = () => real.submit(order, message);
         return UNKNOWN;
       },
     });
@@ -170,8 +170,8 @@ describe('an order whose outcome is unknown', () => {
     let late: () => Promise<unknown> = async () => {};
     let asked = 0;
     wrapVenue({
-      submit: async (order) => {
-        late = () => real.submit(order);
+      submit: async (order, message) => {
+        late = () => real.submit(order, message);
         return UNKNOWN;
       },
       // The venue is unreachable for a while longer: no proof either way.

@@ -60,11 +60,11 @@ function holdAtVenue(count: number) {
   const full = Promise.withResolvers<void>();
   let there = 0;
   wrapVenue({
-    submit: async (order) => {
+    submit: async (order, message) => {
       there += 1;
       if (there === count) full.resolve();
       await held.promise;
-      return venue.submit(order);
+      return venue.submit(order, message);
     },
   });
   return { full: full.promise, release: held.resolve };
@@ -139,9 +139,9 @@ describe('a request whose deadline passes', () => {
         await held.promise;
         return venue.balance(funder);
       },
-      submit: async (order) => {
+      submit: async (order, message) => {
         reached += 1;
-        return venue.submit(order);
+        return venue.submit(order, message);
       },
     });
     const request = await restingOrder(trader, market);
@@ -170,9 +170,9 @@ describe('a request whose deadline passes', () => {
     const held = Promise.withResolvers<void>();
     let reached = 0;
     wrapVenue({
-      submit: async (order) => {
+      submit: async (order, message) => {
         reached += 1;
-        return venue.submit(order);
+        return venue.submit(order, message);
       },
     });
     const admit: TradeLedger['admit'] = async (admission) => {

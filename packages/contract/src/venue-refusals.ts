@@ -62,6 +62,52 @@ export const VENUE_REFUSALS = {
     message: 'Post-only goes with GTC and GTD only.',
     fix: 'Leave postOnly out, or send GTC or GTD.',
   },
+  amounts_too_precise: {
+    message:
+      'The signed amounts have more decimals than the venue takes, or do not follow from its price and size.',
+    fix: 'Build the order with the SDK, which rounds as the venue does, and sign it again.',
+  },
+  market_not_ready: {
+    message: 'The market takes no orders yet.',
+    fix: 'Try again in some minutes with a new order, or choose another market.',
+  },
+  order_version_refused: {
+    message: 'The order is signed for a version of the exchange that the venue does not take.',
+    fix: "Sign the venue's current struct and contract: orderVersion 2 and the market's negRisk; GET /markets/{id} has both.",
+  },
+  order_not_understood: {
+    message: 'The venue does not take an order with these fields or this signature.',
+    fix: 'Build and sign the order with the SDK; check signatureType, maker and signer against the wallet.',
+  },
+  wallet_not_allowed: {
+    message: 'The venue takes orders of this account only from its deposit wallet.',
+    fix: 'Register the deposit wallet (signatureType 3) with POST /wallet/credentials, fund and approve it, and trade from it.',
+  },
+  account_restricted: {
+    message: 'The venue has banned the account, or lets it only close positions.',
+    fix: 'Ask the venue about the account; another order changes nothing.',
+  },
+  region_restricted: {
+    message: 'The venue does not take orders from the region of this service.',
+    fix: 'Ask the operator of the service: the region is that of its network address.',
+  },
+  credentials_refused: {
+    message: "The venue does not take the wallet's credentials for this order.",
+    fix: 'Register the credentials of the key that signs again with POST /wallet/credentials; they may have been rotated or deleted at the venue.',
+  },
+  venue_rate_limited: {
+    message: 'The venue asks this account for fewer orders; it did not take this one.',
+    fix: 'Wait some seconds, then sign a new order with a new salt; cancels are still sent.',
+  },
+  refused_by_venue: {
+    message:
+      'The venue refused the order for a reason that this service has no code for; errorMessage has its words.',
+    fix: "Read the venue's words, mend the order, and sign a new one with a new salt.",
+  },
+  dry_run: {
+    message: 'This service does everything but send orders (LIVE_ORDERS=off): nothing was sent.',
+    fix: 'Nothing is wrong with the order. The operator turns sending on with LIVE_ORDERS=on.',
+  },
   venue_unavailable: {
     message: 'The venue was not reachable, and the order provably never reached it.',
     fix: NEW_ORDER,

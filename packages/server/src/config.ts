@@ -121,6 +121,28 @@ export const ENVIRONMENT = Type.Object({
   VENUE_A_NAME: venueName('polymarket'),
   VENUE_A_BACKEND: Type.Union([Type.Literal('paper'), Type.Literal('live')], { default: 'paper' }),
   VENUE_A_ORDER_PROFILE: Type.Optional(Type.Union([Type.Literal('interface'), Type.Literal('polymarket')])),
+  VENUE_A_DOUBT_S: Type.Integer({
+    minimum: 5,
+    maximum: 3_600,
+    default: 180,
+    description:
+      'Live venue A: after so many seconds without an answer, an order that the venue does not know counts as never received.',
+  }),
+  LIVE_ORDERS: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+    default: 'on',
+    description:
+      'Live venue A: `off` does everything but send orders; each is answered with `success: false` and `dry_run`. Cancels are sent.',
+  }),
+  POLYMARKET_CLOB_URL: Type.Optional(url()),
+  POLYMARKET_GAMMA_URL: Type.Optional(url()),
+  POLYMARKET_DATA_URL: Type.Optional(url()),
+  POLYMARKET_SITE_URL: Type.Optional(url()),
+  POLYMARKET_WS_URL: Type.Optional(
+    Type.String({
+      pattern: '^wss?://[^\\s]+$',
+      description: 'Of the sockets of live venue A, without the channel (`/market`, `/user`).',
+    }),
+  ),
   VENUE_B_NAME: venueName('kalshi'),
   VENUE_B_BACKEND: choice(['paper', 'live'], 'paper'),
   VENUE_B_SLIPPAGE_BPS: int(1, 10_000, 200),
@@ -145,6 +167,7 @@ export const ENVIRONMENT = Type.Object({
     description:
       'The doors that speak the venues’ own protocols and ask for no agent key: `auto`, `on` (all), `off` (none), or a comma-separated list of `clob`, `dflow`, `solana`. `clob` is all of venue A’s. `auto`: `clob` wherever venue A is paper; `dflow` and `solana` where venue B is paper, too, and HOST is a loopback address.',
   }),
+  PAPER_MARKETS: choice(['simulated', 'live'], 'simulated'),
   PAPER_SEED: int(0, 4_294_967_295, 1),
   PAPER_SPEED: Type.Number({ minimum: 0.001, maximum: 100_000, default: 1 }),
   PAPER_WORLD: flag(true),
@@ -219,7 +242,9 @@ export interface Config {
   readonly defaultVenue: string;
   readonly exchange: {
     readonly name: string;
-    readonly backend: 'paper';
+    readonly backend: 'paper' | 'live';
+    /** `null`: the paper exchange. */
+    readonly live: LivePolymarket | null;
     readonly profile: 'interface' | 'polymarket';
   };
   readonly dflow: {
@@ -244,6 +269,8 @@ export interface Config {
   };
   readonly paper: {
     readonly doors: ReadonlySet<PaperDoor>;
+    /** The live venue whose markets are traded on paper; `null`: those of the simulated world. */
+    readonly markets: PolymarketUrls | null;
     readonly seed: number;
     readonly speed: number;
     readonly world: boolean;
@@ -265,6 +292,22 @@ const DOORS = ['clob', 'dflow', 'solana'] as const;
 export type PaperDoor = (typeof DOORS)[number];
 
 const isDoor = (name: string): name is PaperDoor => DOORS.some((door) => door === name);
+
+export interface PolymarketUrls {
+  readonly clob: string;
+  readonly gamma: string;
+  readonly data: string;
+  readonly site: string;
+  /** Of the sockets, without the channel. */
+  readonly sockets: string;
+}
+
+export interface LivePolymarket {
+  readonly urls: PolymarketUrls;
+  /** False: everything but sending orders. */
+  readonly sends: boolean;
+  readonly doubtMs: number;
+}
 
 export interface LiveDflow {
   readonly metadataUrl: string;
@@ -295,7 +338,7 @@ export class ConfigError extends Error {
 
 /** Prefixes of this service's settings; a misspelt name must stop the start. */
 const OURS =
-  /^(DEFAULT_VENUE|VENUE_[AB]_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+  /^(DEFAULT_VENUE|VENUE_[AB]_|LIVE_|POLYMARKET_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
 /** Not allowed as venue names: first path segments, and words with another meaning where a venue is named. */
 const RESERVED = new Set([
@@ -363,13 +406,6 @@ function assemble(env: Environment): Config {
       'MASTER_KEY is required with DATABASE_URL: 32 random bytes as 64 hex digits, e.g. from "openssl rand -hex 32".',
     );
   }
-  if (env.VENUE_A_BACKEND === 'live') {
-    throw new ConfigError(
-      env.VENUE_A_ORDER_PROFILE === undefined
-        ? 'VENUE_A_BACKEND=live needs an explicit VENUE_A_ORDER_PROFILE (interface or polymarket).'
-        : 'VENUE_A_BACKEND=live is not built yet; only "paper" can be started.',
-    );
-  }
   const proxies = trustProxy(env.TRUST_PROXY);
   if (env.VENUE_B_COUNTRY_HEADER !== undefined && proxies === null) {
     throw new ConfigError(
@@ -411,7 +447,12 @@ function assemble(env: Environment): Config {
     factsRetentionMs: env.FACTS_RETENTION_DAYS * DAY_MS,
     priceDetailMs: env.PRICE_DETAIL_DAYS * DAY_MS,
     defaultVenue: env.DEFAULT_VENUE ?? env.VENUE_A_NAME,
-    exchange: { name: env.VENUE_A_NAME, backend: 'paper', profile: env.VENUE_A_ORDER_PROFILE ?? 'interface' },
+    exchange: {
+      name: env.VENUE_A_NAME,
+      backend: env.VENUE_A_BACKEND,
+      live: env.VENUE_A_BACKEND === 'live' ? livePolymarket(env) : null,
+      profile: env.VENUE_A_ORDER_PROFILE ?? 'interface',
+    },
     dflow: {
       name: env.VENUE_B_NAME,
       live: env.VENUE_B_BACKEND === 'live' ? liveDflow(env) : null,
@@ -429,6 +470,7 @@ function assemble(env: Environment): Config {
     },
     paper: {
       doors: paperDoors(env),
+      markets: paperMarkets(env),
       seed: env.PAPER_SEED,
       speed: env.PAPER_SPEED,
       world: env.PAPER_WORLD === 'on',
@@ -498,6 +540,45 @@ function required<const Name extends Setting>(
   return env as never;
 }
 
+const POLYMARKET = {
+  clob: 'https://clob.polymarket.com',
+  gamma: 'https://gamma-api.polymarket.com',
+  data: 'https://data-api.polymarket.com',
+  site: 'https://polymarket.com',
+  sockets: 'wss://ws-subscriptions-clob.polymarket.com/ws',
+} as const;
+
+const polymarketUrls = (env: Environment): PolymarketUrls => ({
+  clob: trimmed(env.POLYMARKET_CLOB_URL ?? POLYMARKET.clob),
+  gamma: trimmed(env.POLYMARKET_GAMMA_URL ?? POLYMARKET.gamma),
+  data: trimmed(env.POLYMARKET_DATA_URL ?? POLYMARKET.data),
+  site: trimmed(env.POLYMARKET_SITE_URL ?? POLYMARKET.site),
+  sockets: trimmed(env.POLYMARKET_WS_URL ?? POLYMARKET.sockets),
+});
+
+/** @throws ConfigError where no order is on paper */
+function paperMarkets(env: Environment): PolymarketUrls | null {
+  if (env.PAPER_MARKETS === 'simulated') return null;
+  if (env.VENUE_A_BACKEND === 'live')
+    throw new ConfigError('PAPER_MARKETS=live is for venue A on paper, but VENUE_A_BACKEND is live.');
+  return polymarketUrls(env);
+}
+
+function livePolymarket(env: Environment): LivePolymarket {
+  // Real money goes by what the operator has read, not by a default.
+  if (env.VENUE_A_ORDER_PROFILE !== 'polymarket')
+    throw new ConfigError(
+      env.VENUE_A_ORDER_PROFILE === undefined
+        ? 'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket, set explicitly.'
+        : 'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket: the venue takes no orders of the profile "interface".',
+    );
+  return {
+    urls: polymarketUrls(env),
+    sends: env.LIVE_ORDERS === 'on',
+    doubtMs: env.VENUE_A_DOUBT_S * 1000,
+  };
+}
+
 function liveDflow(env: Environment): LiveDflow {
   if (env.SIGNING_PROVIDER === 'local')
     throw new ConfigError(
@@ -545,20 +626,31 @@ function inboundSecrets(text = ''): ReadonlyMap<string, string> {
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
 /** The sandbox chain and its venue give money and computing time to any caller: by default only this machine has access. */
-function paperDoors({ PAPER_DOORS, HOST, VENUE_B_BACKEND }: Environment): ReadonlySet<PaperDoor> {
+function paperDoors({
+  PAPER_DOORS,
+  HOST,
+  VENUE_A_BACKEND,
+  VENUE_B_BACKEND,
+}: Environment): ReadonlySet<PaperDoor> {
+  // The doors of a venue that is live here would be mistaken for it.
+  const doors = DOORS.filter((door) => door !== 'clob' || VENUE_A_BACKEND === 'paper');
   switch (PAPER_DOORS) {
     case 'off':
       return new Set();
     case 'on':
-      return new Set(DOORS);
-    case 'auto':
-      return new Set(VENUE_B_BACKEND === 'paper' && LOOPBACK_HOST.test(HOST) ? DOORS : ['clob']);
+      return new Set(doors);
+    case 'auto': {
+      const isSandboxOpen = VENUE_B_BACKEND === 'paper' && LOOPBACK_HOST.test(HOST);
+      return new Set(doors.filter((door) => door === 'clob' || isSandboxOpen));
+    }
   }
   const named = PAPER_DOORS.split(',');
   if (!named.every(isDoor))
     throw new ConfigError(
       `PAPER_DOORS must be auto, on, off, or some of ${DOORS.join(', ')}, separated by commas; not "${PAPER_DOORS}".`,
     );
+  if (named.includes('clob') && VENUE_A_BACKEND === 'live')
+    throw new ConfigError('PAPER_DOORS names clob, but venue A is live.');
   return new Set(named);
 }
 

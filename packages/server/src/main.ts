@@ -44,12 +44,18 @@ function banner(config: Config, service: Service, seconds: number): void {
   console.log(`Bellwether ${version} is ready (${seconds.toFixed(1)} s)
 
   address     ${service.address}${config.basePath}  (API reference: ${docs})
-  venue A     ${config.exchange.name}: PAPER, simulated money; order profile "${config.exchange.profile}"
+  venue A     ${config.exchange.name}: ${describeVenueA(config)}; order profile "${config.exchange.profile}"
   venue B     ${config.dflow.name}: ${config.dflow.live === null ? 'PAPER, simulated money on a Solana chain of its own' : `LIVE, real money; ${new URL(config.dflow.live.tradeUrl).host}`}
   database    ${database}
   signatures  ${recovery} recovery
 ${openness(config, service)}
 Try it, in another terminal:  ${demoCommand(config, service.address + config.basePath)}`);
+}
+
+function describeVenueA({ exchange: { live } }: Config): string {
+  if (live === null) return 'PAPER, simulated money';
+  const sending = live.sends ? '' : '; LIVE_ORDERS=off: orders are not sent';
+  return `LIVE, real money; ${new URL(live.urls.clob).host}${sending}`;
 }
 
 /** The message when the service cannot start: one sentence, no stack. */

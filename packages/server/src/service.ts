@@ -11,6 +11,7 @@ import { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import type { PoolOptions } from './adapters/postgres/connection.ts';
+import { keepVenueBackends } from './adapters/postgres/venue-backends.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
 import type { Config } from './config.ts';
@@ -105,6 +106,10 @@ async function start(
   });
   const { sql } = database;
   const base = { config, sql, clock, log };
+  await keepVenueBackends(sql, [
+    { venue: config.exchange.name, backend: config.exchange.backend },
+    { venue: config.dflow.name, backend: config.dflow.live === null ? 'paper' : 'live' },
+  ]);
   const { secrets, derive } = await openSecrets(base);
   const { recover, how } = loadRecover();
   const recoverElsewhere = startRecoverPool({ config, recover, log, stops });
@@ -119,7 +124,7 @@ async function start(
 
   const stores = await openStores({ ...base, stops, journal: paperJournal(config, paper) });
   const { isCredited } = stores.wallets;
-  const venues = createVenues({ ...base, paper, isCredited }, overrides.venues);
+  const venues = createVenues({ ...base, paper, isCredited, secrets, replicaId, stops }, overrides.venues);
   const needs = composeNeeds({
     ...{ config, clock, stores, secrets, venues, signing, recover, recoverElsewhere },
     version: VERSION,

@@ -88,6 +88,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   PAPER_DOORS: ['open'],
   PAPER_SEED: ['-1', '4294967296'],
   PAPER_SPEED: ['0', '100001', 'fast'],
+  PAPER_MARKETS: ['real'],
   PAPER_WORLD: ['flat'],
   PAPER_GTD_MIN_LEAD_S: ['86401'],
   PAPER_FAUCET_PER_DAY: ['-1'],
@@ -193,10 +194,16 @@ describe('settings that depend on each other', () => {
     ['DATABASE_URL needs MASTER_KEY', { DATABASE_URL: 'postgres://x/y' }, 'MASTER_KEY'],
     ['live needs a profile', { VENUE_A_BACKEND: 'live' }, 'VENUE_A_ORDER_PROFILE'],
     [
-      'live is not built',
-      { VENUE_A_BACKEND: 'live', VENUE_A_ORDER_PROFILE: 'polymarket' },
-      'VENUE_A_BACKEND',
+      'live refuses the profile of the interface',
+      { VENUE_A_BACKEND: 'live', VENUE_A_ORDER_PROFILE: 'interface' },
+      'VENUE_A_ORDER_PROFILE=polymarket',
     ],
+    [
+      'a live venue A has no paper doors',
+      { VENUE_A_BACKEND: 'live', VENUE_A_ORDER_PROFILE: 'polymarket', PAPER_DOORS: 'clob' },
+      'PAPER_DOORS',
+    ],
+    ['a misspelt address of the live venue', { POLYMARKET_CLOB_URI: 'https://x' }, 'POLYMARKET_CLOB_URI'],
     [
       'the live quote venue needs a custodian',
       { VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example' },
@@ -217,6 +224,37 @@ describe('settings that depend on each other', () => {
   ] as const)('%s', ([, environment, named]) => {
     expect(refusalOf(environment)).toContain(named);
   });
+});
+
+test('the live venue A defaults to the real services, and sends orders', () => {
+  const live = { VENUE_A_BACKEND: 'live', VENUE_A_ORDER_PROFILE: 'polymarket' };
+  expect(readConfig(live).exchange).toEqual({
+    name: 'polymarket',
+    backend: 'live',
+    profile: 'polymarket',
+    live: {
+      sends: true,
+      doubtMs: 180_000,
+      urls: {
+        clob: 'https://clob.polymarket.com',
+        gamma: 'https://gamma-api.polymarket.com',
+        data: 'https://data-api.polymarket.com',
+        site: 'https://polymarket.com',
+        sockets: 'wss://ws-subscriptions-clob.polymarket.com/ws',
+      },
+    },
+  });
+  const elsewhere = readConfig({
+    ...live,
+    LIVE_ORDERS: 'off',
+    POLYMARKET_CLOB_URL: 'http://127.0.0.1:1/clob/',
+    POLYMARKET_WS_URL: 'ws://127.0.0.1:1/ws/',
+  });
+  expect(elsewhere.exchange.live).toMatchObject({
+    sends: false,
+    urls: { clob: 'http://127.0.0.1:1/clob', sockets: 'ws://127.0.0.1:1/ws' },
+  });
+  expect([...elsewhere.paper.doors]).toEqual(['dflow', 'solana']);
 });
 
 test.for([

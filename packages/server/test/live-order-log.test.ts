@@ -214,7 +214,7 @@ describe('the life of a settlement', () => {
     const world = await newWorld();
     const id = await place(world, 'a');
     await tell([accepted(id), standing(id, 'canceled', 4n * M)]);
-    expect(await orderOf(id)).toMatchObject({ status: 'live' });
+    expect(await orderOf(id)).toMatchObject({ status: 'matched', filled: 0n });
     await tell([trade(id, 't1', 'confirmed', 4n * M)]);
     expect(await orderOf(id)).toMatchObject({ status: 'canceled', filled: 4n * M });
     expect(await returnedOf(id)).toEqual([{ trades: 0, amount: 3n * M }]);

@@ -54,9 +54,9 @@ function funderOf(eoa: Address, wallet: Address, type: SignatureType): Address {
 }
 
 /** By the first venue that accepts the credentials; `null`: none does. */
-async function keyOwner(needs: HasVenues, secrets: VenueSecrets): Promise<Address | null> {
+async function keyOwner(needs: HasVenues, secrets: VenueSecrets, named: Address): Promise<Address | null> {
   for (const { signedOrders } of venuesWith(needs, 'signedOrders')) {
-    const eoa = await signedOrders.verifyCredentials(secrets);
+    const eoa = await signedOrders.verifyCredentials(secrets, named);
     if (eoa !== null) return eoa;
   }
   return null;
@@ -68,18 +68,19 @@ export async function registerCredentials(
   request: CredentialRequest,
 ): Promise<CredentialResult> {
   const walletAddress = asAddress(request.walletAddress);
-  const eoa = await keyOwner(needs, {
+  const secrets = {
     apiKey: request.apiKey,
     secret: request.apiSecret,
     passphrase: request.apiPassphrase,
-  });
-  if (eoa === null)
-    throw refusal('venue_credentials_invalid', 'The venue does not accept this key, secret and passphrase.');
+  };
+  const named = request.polyAddress === undefined ? walletAddress : asAddress(request.polyAddress);
+  const eoa = await keyOwner(needs, secrets, named);
+  if (eoa === null) throw refusal('venue_credentials_invalid', refusedKey(needs, request));
   const type = walletType(eoa, walletAddress, request);
   const registeredAt = needs.clock.now();
   const funder = funderOf(eoa, walletAddress, type);
   const sealed = needs.secrets.seal(
-    JSON.stringify({ apiKey: request.apiKey, secret: request.apiSecret, passphrase: request.apiPassphrase }),
+    JSON.stringify(secrets),
     credentialIdentity(caller.userId, walletAddress),
   );
   const credential = {
@@ -107,6 +108,17 @@ export async function registerCredentials(
     encryptedCredentials: true,
     registeredAt: new Date(registeredAt).toISOString(),
   };
+}
+
+const REFUSED_KEY = 'The venue does not accept this key, secret and passphrase';
+
+/** A live venue checks a key together with its address, which a contract wallet's address does not tell. */
+function refusedKey(needs: HasVenues, { polyAddress }: CredentialRequest): string {
+  const isLive = venuesWith(needs, 'signedOrders').some(({ backend }) => backend === 'live');
+  if (!isLive) return `${REFUSED_KEY}.`;
+  return polyAddress === undefined
+    ? `${REFUSED_KEY} for walletAddress. Name in polyAddress the EOA that the key belongs to, if walletAddress is a proxy, Safe or deposit wallet.`
+    : `${REFUSED_KEY} for polyAddress.`;
 }
 
 /** @throws Refusal wallet_owner_mismatch when the wallet, or the type that was named, is not that of the key's owner */

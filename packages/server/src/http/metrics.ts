@@ -11,7 +11,11 @@ import type { Gate } from './routes.ts';
 
 export interface MetricsSources {
   readonly gate: Gate;
-  readonly venues: () => readonly { readonly id: string; status(): string }[];
+  readonly venues: () => readonly {
+    readonly id: string;
+    status(): string;
+    counts?(): Readonly<Record<string, number>>;
+  }[];
   readonly ordersInDoubt: () => Promise<number>;
 }
 
@@ -41,6 +45,17 @@ export function bindMetrics(app: FastifyInstance, basePath: string, sources: Met
     registers: [registry],
     collect() {
       for (const venue of sources.venues()) this.set({ venue: venue.id }, venue.status() === 'ready' ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'bellwether_venue_count',
+    help: 'What a live venue counts: followed wallets, sockets, refusals without a code, contradictions',
+    labelNames: ['venue', 'what'],
+    registers: [registry],
+    collect() {
+      for (const venue of sources.venues())
+        for (const [what, count] of Object.entries(venue.counts?.() ?? {}))
+          this.set({ venue: venue.id, what }, count);
     },
   });
   new Gauge({

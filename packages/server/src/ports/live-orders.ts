@@ -4,6 +4,7 @@
  * under the lock of the order's row, with everything that is known of it.
  */
 import type { Micro } from '@bellwether/contract/decimals';
+import type { SignatureType } from '@bellwether/protocol';
 import type { Evidence } from './evidence.ts';
 import type { Sealed } from './secrets.ts';
 import type { SignedOrderRow, WalletAddress } from './stores.ts';
@@ -70,6 +71,7 @@ export interface FollowedWallet {
   readonly eoa: string;
   /** The account that pays. */
   readonly funder: string;
+  readonly signatureType: SignatureType;
   readonly userId: bigint;
   readonly sealed: Sealed;
 }
@@ -88,6 +90,8 @@ export interface LiveOrderLog {
   unfinished(walletAddress: string): Promise<readonly LiveOrder[]>;
   /** The wallet's credential, of whichever owner has it now. */
   wallet(walletAddress: string): Promise<FollowedWallet | null>;
+  /** The credential of an account: registered for itself, else for a wallet whose orders it pays. */
+  account(address: string): Promise<FollowedWallet | null>;
   /**
    * Renews this replica's leases and takes over wallets with unfinished orders that no replica follows, up to `most` in
    * all. @returns the wallets that this replica follows now

@@ -8,7 +8,7 @@
  */
 import type { VenueRefusal } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { Address, SignatureType } from '@bellwether/protocol';
+import type { Address, OrderExtras, OrderFields, SignatureType } from '@bellwether/protocol';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
@@ -27,6 +27,8 @@ export interface Venue {
   readonly backend: 'paper' | 'live';
   /** `ready`, or a sentence that says what is wrong. No I/O. */
   status(): string;
+  /** What an operator counts, by name, since the start. */
+  counts?(): Readonly<Record<string, number>>;
   readonly markets: MarketData;
   readonly accounts: Accounts;
   /** Takes orders that the agent signed. */
@@ -133,15 +135,23 @@ export interface SignedOrders {
   readonly signing: SigningTerms;
   /** What the venue requires of an order beyond its market's terms. */
   readonly rules: VenueRules;
-  /** The EOA of the secrets; `null` when they are wrong. @throws VenueUnavailable */
-  verifyCredentials(secrets: VenueSecrets): Promise<Address | null>;
+  /**
+   * The EOA of the secrets; `null` when they are wrong. A live venue can only say whether they are those of `named`.
+   * @throws VenueUnavailable
+   */
+  verifyCredentials(secrets: VenueSecrets, named: Address): Promise<Address | null>;
   /**
    * Free collateral and free tokens of an account, now. With a market, the tokens need be those of that market only.
    * @throws VenueUnavailable
    */
   balance(account: Address, market?: Pick<MarketRecord, 'conditionId' | 'tokenIds'>): Promise<Balance>;
-  /** Resolves after the outcome is recorded, so the desk's records are never behind the venue's answer. */
-  submit(order: VenueOrder): Promise<VenueAnswer>;
+  /**
+   * Resolves after the outcome is recorded, so the desk's records are never behind the venue's answer.
+   * @param message what the agent signed, for a venue that verifies it
+   */
+  submit(order: VenueOrder, message: SignedMessage): Promise<VenueAnswer>;
+  /** Why the venue would not take an order now, although others may pass; `null`: it would. No I/O. */
+  pause?(order: { readonly postOnly: boolean; readonly signer: Address }): VenuePause | null;
   /** Asks for proof about an order in doubt. `never_received` is proof that nothing happened. */
   resolve(orderId: string): Promise<VenueAnswer | { readonly kind: 'never_received' }>;
 }
@@ -161,6 +171,26 @@ export interface PaperCredit {
   credit(account: WalletAddress): Promise<void>;
   /** Credits `amount` to an account. Absent: there is no faucet. @throws VenueUnavailable */
   readonly faucet?: (account: WalletAddress, amount: Micro) => Promise<void>;
+}
+
+/** A state of a venue in which it takes some orders only, or none. */
+export interface VenuePause {
+  readonly mode: string;
+  /** A sentence. */
+  readonly reason: string;
+  readonly retryAfterS: number;
+}
+
+/** An order exactly as its agent signed it, and the wallet whose credential sends it. */
+export interface SignedMessage {
+  readonly walletAddress: Address;
+  /** Whose key made the signature. */
+  readonly signer: Address;
+  readonly fields: OrderFields;
+  /** `null`: its struct has none. */
+  readonly extras: OrderExtras | null;
+  readonly signature: string;
+  readonly deferExec: boolean;
 }
 
 export interface VenueSecrets {
@@ -200,7 +230,8 @@ export type VenueAnswer =
       readonly cost: Micro;
       readonly fees: Micro;
     }
-  | { readonly kind: 'rejected'; readonly reason: VenueRefusal }
+  /** `detail`: the venue's own words, where the desk has no code for them. */
+  | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail?: string }
   | { readonly kind: 'unknown' };
 
 export type CancelAnswer =

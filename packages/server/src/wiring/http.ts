@@ -106,7 +106,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey }: 
         keysPerAgent: LIMITS.idempotencyKeysPerAgent,
       }),
       admission: new Admission({ ...config.load, now: () => performance.now() }),
-      paperOnly: config.exchange.backend === 'paper' && config.dflow.live === null,
+      paperOnly: config.exchange.live === null && config.dflow.live === null,
     },
     forgetKey,
     replicas,

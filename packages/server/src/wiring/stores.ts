@@ -33,7 +33,7 @@ interface Parts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly journal: VenueJournal;
+  readonly journal: VenueJournal | null;
 }
 
 export type Stores = ReturnType<typeof createStores>;

@@ -4,18 +4,24 @@ import { type Address, exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import { fetchSend } from '../adapters/outbound/http.ts';
+import { createPooledSend } from '../adapters/outbound/pooled-send.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { createEvidenceLog } from '../adapters/postgres/evidence.ts';
+import { createLiveOrderLog } from '../adapters/postgres/live-order-log.ts';
 import { createPriceHistory } from '../adapters/postgres/price-history.ts';
 import { createSolanaChain } from '../adapters/solana/solana-chain.ts';
 import { createDflowVenue } from '../adapters/venues/dflow/dflow-venue.ts';
 import { creditOnce } from '../adapters/venues/paper/credit-once.ts';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
 import { createPaperVenue } from '../adapters/venues/paper/venue.ts';
+import { createPolymarketVenue } from '../adapters/venues/polymarket/venue.ts';
+import { credentialIdentity } from '../app/wallets.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EvidenceLog } from '../ports/evidence.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import type { Venue, VenueId, Venues } from '../ports/venue.ts';
+import type { Stops } from './stopping.ts';
 
 /** Stands for the sandbox in addresses: what answers is this process, or the replica that leads. */
 const SANDBOX = 'http://sandbox';
@@ -27,6 +33,9 @@ export interface VenueParts {
   readonly isCredited: (account: Address) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly secrets: Pick<Secrets, 'open'>;
+  readonly replicaId: string;
+  readonly stops: Stops;
 }
 
 /** What a venue that is given from outside may use. */
@@ -42,7 +51,7 @@ export type GivenVenues = (tools: VenueTools) => readonly Venue[];
 export function createVenues(parts: VenueParts, given: GivenVenues = () => []): Venues {
   const { config, sql, clock } = parts;
   const configured: readonly (readonly [VenueId, () => Venue])[] = [
-    [config.exchange.name, () => paperVenue(parts)],
+    [config.exchange.name, () => signedVenue(parts)],
     [config.dflow.name, () => dflowVenue(parts)],
   ];
   const extra = new Map(given({ clock, evidence: createEvidenceLog(sql) }).map((venue) => [venue.id, venue]));
@@ -53,17 +62,46 @@ export function createVenues(parts: VenueParts, given: GivenVenues = () => []): 
   return registryOf(venues, config.defaultVenue);
 }
 
+const STOP_LIVE_MS = 2_000;
+
+/** Venue A: the paper exchange, or the live connection. */
+function signedVenue(parts: VenueParts): Venue {
+  const { config, sql, clock, log, secrets, replicaId, stops } = parts;
+  const { name: id, live } = config.exchange;
+  if (live === null) return paperVenue(parts);
+  const pooled = createPooledSend();
+  const { venue, stop } = createPolymarketVenue({
+    ...{ id, clock, log, send: pooled.send, ...live },
+    signing: signingOf(config),
+    rules: { gtdMinLeadS: LIVE_GTD_MIN_LEAD_S },
+    orders: createLiveOrderLog(sql, id),
+    openSecrets: ({ sealed, userId, walletAddress }) =>
+      JSON.parse(secrets.open(sealed, credentialIdentity(userId, walletAddress))),
+    holder: replicaId,
+  });
+  stops.push('live venue', STOP_LIVE_MS, async () => {
+    await stop();
+    pooled.close();
+  });
+  return venue;
+}
+
+/** Wire reference 2.12. */
+const LIVE_GTD_MIN_LEAD_S = 180;
+
+const signingOf = ({ chainId, exchange }: Config) => ({
+  domains: exchangeDomains(chainId),
+  chainId,
+  profile: exchange.profile,
+});
+
 const paperVenue = ({ config, sql, paper, isCredited }: VenueParts): Venue =>
   createPaperVenue({
     id: config.exchange.name,
     exchange: paper.venue,
     markets: paper.markets,
     history: createPriceHistory(sql),
-    signing: {
-      domains: exchangeDomains(config.chainId),
-      chainId: config.chainId,
-      profile: config.exchange.profile,
-    },
+    signing: signingOf(config),
     rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
     isCredited,

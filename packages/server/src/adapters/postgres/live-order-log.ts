@@ -1,7 +1,14 @@
 /** Orders at a live venue: what it said of them, and who follows them. */
 import { transact } from '@bellwether/durable';
 import type { Evidence } from '../../ports/evidence.ts';
-import type { KnownTrade, LiveChange, LiveOrder, LiveOrderLog, OrderEnd } from '../../ports/live-orders.ts';
+import type {
+  FollowedWallet,
+  KnownTrade,
+  LiveChange,
+  LiveOrder,
+  LiveOrderLog,
+  OrderEnd,
+} from '../../ports/live-orders.ts';
 import type { VenueId } from '../../ports/venue.ts';
 import type { Sql, Tx } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
@@ -64,15 +71,14 @@ export function createLiveOrderLog(sql: Sql, venue: VenueId): LiveOrderLog {
     async wallet(walletAddress) {
       const [row] = await sql<CredentialsRow[]>`
         select * from credentials where wallet_address = ${walletAddress}`;
-      return row === undefined
-        ? null
-        : {
-            walletAddress: row.wallet_address,
-            eoa: row.eoa,
-            funder: row.funder,
-            userId: row.user_id,
-            sealed: { keyId: row.key_id, bytes: row.sealed },
-          };
+      return row === undefined ? null : followed(row);
+    },
+
+    async account(address) {
+      const [row] = await sql<CredentialsRow[]>`
+        select * from credentials where wallet_address = ${address} or funder = ${address}
+        order by wallet_address = ${address} desc, wallet_address limit 1`;
+      return row === undefined ? null : followed(row);
     },
 
     async lease(holder, most, forMs) {
@@ -108,6 +114,15 @@ export function createLiveOrderLog(sql: Sql, venue: VenueId): LiveOrderLog {
     },
   };
 }
+
+const followed = (row: CredentialsRow): FollowedWallet => ({
+  walletAddress: row.wallet_address,
+  eoa: row.eoa,
+  funder: row.funder,
+  signatureType: row.signature_type,
+  userId: row.user_id,
+  sealed: { keyId: row.key_id, bytes: row.sealed },
+});
 
 function known(
   orders: readonly OrdersRow[],

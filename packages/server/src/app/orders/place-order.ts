@@ -6,6 +6,7 @@
  * quote has expired. The order is recorded before its venue hears of it, or in one commit with the venue's answer; its
  * venue hears of it once.
  */
+import type { Address } from '@bellwether/protocol';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   Admission,
@@ -17,7 +18,7 @@ import type {
   TradeLedger,
   TradeScope,
 } from '../../ports/stores.ts';
-import type { Venue, VenueAnswer } from '../../ports/venue.ts';
+import type { Venue, VenueAnswer, VenueWith } from '../../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { settleWithoutFill } from './settle-without-fill.ts';
@@ -148,4 +149,25 @@ export function requireReady(venue: Venue): void {
   const status = venue.status();
   if (status !== 'ready')
     throw refusal('service_unavailable', `The venue takes no orders now: ${status}.`, { retryAfterS: 1 });
+}
+
+/** @throws Refusal service_unavailable, with the venue's mode, while it takes other orders only */
+export function requireTaken(
+  { signedOrders }: VenueWith<'signedOrders'>,
+  order: { readonly postOnly: boolean; readonly signer: Address },
+): void {
+  const pause = signedOrders.pause?.(order) ?? null;
+  if (pause === null) return;
+  const { mode, reason, retryAfterS } = pause;
+  throw new Refusal(
+    [
+      {
+        code: 'service_unavailable',
+        detail: `The venue does not take this order now: ${reason}.`,
+        context: { mode },
+        fix: 'Nothing was sent. Try again after Retry-After seconds; cancels are still taken.',
+      },
+    ],
+    { retryAfterS },
+  );
 }

@@ -22,6 +22,8 @@ export interface LiveTrade {
 /** The live venue, as far as paper orders need it. Books are those of YES. */
 export interface LiveFeed {
   readonly markets: MarketData;
+  /** Whether `known` has a book. */
+  isKnown(market: MarketRecord): boolean;
   /** The book that is kept up to date; `null` while it is in doubt. */
   known(market: MarketRecord): LiveBook | null;
   /** The book now; `null`: there is none. @throws VenueUnavailable */
@@ -94,7 +96,9 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     } catch (error) {
       // What the exchange has now is what its journal has: everything is sent again.
       for (const one of followed.values()) one.sent = null;
-      throw new VenueUnavailable('The paper exchange did not take what the live venue says.', { cause: error });
+      throw new VenueUnavailable('The paper exchange did not take what the live venue says.', {
+        cause: error,
+      });
     }
   };
   const noticeReopening = (): void => {
@@ -118,7 +122,7 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
       stop: feed.follow(market, {
         onBook: () => {
           one.isChanged = true;
-          one.doubtSince = feed.known(market) === null ? (one.doubtSince ?? performance.now()) : null;
+          one.doubtSince = feed.isKnown(market) ? null : (one.doubtSince ?? performance.now());
         },
         onTrade: (trade) => {
           if (one.trades.length < MAX_TRADES) one.trades.push(trade);
@@ -170,6 +174,8 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     }
     one.wantedAt = performance.now();
     const isRecent = one.sent !== null && performance.now() - one.askedAt < times.askedMs;
+    // Nothing has changed since the exchange heard of it.
+    if (feed.isKnown(one.market) && one.sent !== null && !one.isChanged && one.trades.length === 0) return;
     let book = feed.known(one.market);
     if (book === null) {
       if (isRecent) return;
@@ -189,10 +195,11 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     const changes: MirrorChange[] = [];
     const doubted: Followed[] = [];
     for (const one of followed.values()) {
-      const book = feed.known(one.market);
-      if (book !== null && (one.isChanged || one.trades.length > 0 || one.sent === null))
-        changes.push(...newsOf(one, book));
-      const since = book === null ? one.doubtSince : null;
+      const isKnown = feed.isKnown(one.market);
+      const hasNews = one.isChanged || one.trades.length > 0 || one.sent === null;
+      const book = isKnown && hasNews ? feed.known(one.market) : null;
+      if (book !== null) changes.push(...newsOf(one, book));
+      const since = isKnown ? null : one.doubtSince;
       if (since !== null && one.sent !== null && performance.now() - since > times.doubtMs) doubted.push(one);
     }
     await send([...changes, ...doubted.flatMap(pause)]);
@@ -207,7 +214,11 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
       await send(found.flatMap((market) => fateOf(market, exchange.market(market.conditionId))));
       const hasOrders = new Set(waiting.filter((one) => one.hasOrders).map(({ conditionId }) => conditionId));
       for (const market of found)
-        if (market.status === 'open' && hasOrders.has(market.conditionId) && !followed.has(market.conditionId))
+        if (
+          market.status === 'open' &&
+          hasOrders.has(market.conditionId) &&
+          !followed.has(market.conditionId)
+        )
           await follow(market);
     }
     await leaveIdle(new Map(waiting.map((one) => [one.conditionId, one.hasOrders])));
@@ -246,7 +257,9 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     every(times.tendMs, tend, 'comparing paper markets with the live ones'),
   ];
   // Orders that wait since before this start wait on.
-  const first = tend().catch((error: unknown) => log.warn({ err: error }, 'the live venue does not answer yet'));
+  const first = tend().catch((error: unknown) =>
+    log.warn({ err: error }, 'the live venue does not answer yet'),
+  );
 
   return {
     ready,

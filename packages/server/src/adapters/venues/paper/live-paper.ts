@@ -15,7 +15,10 @@ export interface LivePaperOptions {
 }
 
 /** An order's check asks for the balance last: then the live book is brought, so that the order meets the newest one. */
-export const onLiveBooks = (calls: ExchangeCalls, { mirror }: Pick<LivePaperOptions, 'mirror'>): ExchangeCalls => ({
+export const onLiveBooks = (
+  calls: ExchangeCalls,
+  { mirror }: Pick<LivePaperOptions, 'mirror'>,
+): ExchangeCalls => ({
   ...calls,
   async balance(funder, market) {
     if (market !== undefined) await mirror.ready(market.conditionId);

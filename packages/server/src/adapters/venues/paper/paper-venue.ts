@@ -23,8 +23,12 @@ import { answerOf, toEvidence } from './translate.ts';
 const DEFAULT_EARLY_MS = 60_000;
 
 /** Flat, so that each call can be forwarded to the replica that leads. */
-export interface ExchangeCalls extends Omit<SignedOrders, 'signing' | 'rules'>, Redemption {
+export interface ExchangeCalls
+  extends Omit<SignedOrders, 'signing' | 'rules' | 'submit' | 'pause'>,
+    Redemption {
   status(): string;
+  /** The exchange takes orders that the desk has verified. */
+  submit(order: VenueOrder): Promise<VenueAnswer>;
   balance(...question: Parameters<SignedOrders['balance']>): Promise<PaperBalance>;
   cancel: Cancel['orders'];
   /** Adds collateral; the reason is recorded with it. */

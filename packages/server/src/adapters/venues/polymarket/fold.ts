@@ -133,6 +133,7 @@ class OrderState {
     this.#matched(seen.filled);
     // Of an immediate order nothing rests, whatever was matched. A delayed one is matched later.
     if (isImmediate(this.#order.timeInForce) && seen.word !== 'delayed') this.#end('killed', true);
+    else if (seen.filled >= this.#order.shares) this.#end('filled', true);
   }
 
   #stand({ matched, end, isCounted, detail }: Extract<Observation, { kind: 'standing' }>): void {
@@ -190,7 +191,7 @@ class OrderState {
 
   /** The same trade again. Its amounts are those that counted: the venue never changes them. */
   #progress(before: KnownTrade, part: TradePart, at: number): void {
-    if (before.isCounted && (before.size !== part.size || before.cost !== part.cost))
+    if (before.isCounted && before.size !== part.size)
       this.#contradictions.push('other amounts of a trade than before');
     if (RANK[part.status] <= RANK[before.status]) {
       if (isSettled(before) && isSettled(part) && before.status !== part.status)
@@ -306,7 +307,8 @@ class OrderState {
     const { ended, isCounted, matched } = this.#venue;
     const isAccounted = this.#sum() >= matched && (isCounted || ended === 'filled');
     if (ended !== null && isAccounted) return this.#atEnd(ended, filled);
-    if (ended !== null && this.#trades.size > 0) return this.#moved('matched', this.#correction(filled));
+    const isMatched = this.#trades.size > 0 || matched > 0n;
+    if (ended !== null && isMatched) return this.#moved('matched', this.#correction(filled));
     if (this.#heldBack && isInDoubt(before)) return this.#moved('delayed', 'held_back');
     if (filled > 0n) return this.#moved('partially_filled', this.#correction(filled));
     return this.#moved('live', this.#reversals.length > 0 ? 'all_fills_reversed' : 'accepted');

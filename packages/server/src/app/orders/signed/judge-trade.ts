@@ -20,7 +20,7 @@ import type { Caller, NewSignedOrder, TradeScope, TradingCredential } from '../.
 import type { Balance, VenueWith } from '../../../ports/venue.ts';
 import { type FundingNeeds, waysToFund } from '../../funding-advice.ts';
 import { Refusal } from '../../refusal.ts';
-import { requireReady } from '../place-order.ts';
+import { requireReady, requireTaken } from '../place-order.ts';
 import { alreadyPlaced } from './trade-answers.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
@@ -118,6 +118,7 @@ export function judgeTrade(
   scope: TradeScope,
 ): NewSignedOrder {
   const { venue, draft, market, verified } = sound;
+  requireTaken(venue, { postOnly: draft.postOnly, signer: verified.eoa });
   requireReady(venue);
   const credential = pickCredential(draft, scope.credentials);
   if (credential !== null) {

@@ -4,7 +4,7 @@ import type { Denial } from '../../../domain/denial.ts';
 import { type Draft, isImmediate, readDraft } from '../../../domain/orders/draft.ts';
 import { candidateOrderIds } from '../../../domain/signatures.ts';
 import type { Caller, NewSignedOrder, OrderStore } from '../../../ports/stores.ts';
-import type { VenueAnswer, VenueOrder, Venues } from '../../../ports/venue.ts';
+import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../../../ports/venue.ts';
 import type { Deadline } from '../../deadline.ts';
 import { venueFor } from '../../venues.ts';
 import { type Placement, type PlaceOrderNeeds, placeOrder } from '../place-order.ts';
@@ -66,8 +66,12 @@ function placementOf(needs: PlaceTradeNeeds, { caller, request, requestId }: Tra
     },
     explain: (refused, sound) => explainShortage(needs, { caller, sound, refused }),
     handedOverBy: 'sending',
-    send: async ({ order }, { venue: { signedOrders } }) =>
-      answerTo(needs, order, await signedOrders.submit(venueOrderOf(order))),
+    send: async ({ order }, sound) =>
+      answerTo(
+        needs,
+        order,
+        await sound.venue.signedOrders.submit(venueOrderOf(order), messageOf(order, sound)),
+      ),
     answered: ({ order }, answer) => answerTo(needs, order, answer),
   };
 }
@@ -102,6 +106,11 @@ const venueOrderOf = (order: NewSignedOrder): VenueOrder => ({
   expiration: order.expiration,
   deadline: order.createdAt + SUBMIT_WITHIN_MS,
 });
+
+const messageOf = (
+  { walletAddress, deferExec }: NewSignedOrder,
+  { draft: { fields, extras, signature }, verified }: FundedTrade,
+): SignedMessage => ({ walletAddress, signer: verified.eoa, fields, extras, signature, deferExec });
 
 async function answerTo(
   needs: PlaceTradeNeeds,

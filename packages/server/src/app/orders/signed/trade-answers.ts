@@ -18,7 +18,10 @@ export function firstAnswerOf(answer: VenueAnswer): FirstAnswer | null {
     case 'unknown':
       return null;
     case 'rejected':
-      return { success: false, status: 'rejected', filled: 0n, cost: 0n, fees: 0n, errorCode: answer.reason };
+      return {
+        ...{ success: false, status: 'rejected', filled: 0n, cost: 0n, fees: 0n, errorCode: answer.reason },
+        ...(answer.detail === undefined ? {} : { detail: answer.detail }),
+      };
     case 'accepted':
       return {
         success: true,

@@ -1,0 +1,154 @@
+/** Cancels at the venue. They go out in every mode of it, and no limit of the desk holds them back. */
+import type { MarketRecord } from '../../../domain/market.ts';
+import type { LiveOrder, LiveOrderLog } from '../../../ports/live-orders.ts';
+import type { Cancel, CancelAnswer } from '../../../ports/venue.ts';
+import type { OutboundLog } from '../../outbound/http.ts';
+import type { Keyring } from './keyring.ts';
+import { lookUp } from './look-up.ts';
+import type { OrderClient } from './order-client.ts';
+import { errorTextOf } from './order-refusals.ts';
+import type { Recorder } from './recorder.ts';
+
+export interface CancelParts {
+  readonly client: OrderClient;
+  readonly keyring: Keyring;
+  readonly recorder: Recorder;
+  readonly log: LiveOrderLog;
+  readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
+  readonly now: () => number;
+  readonly logger: OutboundLog;
+  readonly onOpen: (walletAddress: string) => void;
+}
+
+/** The venue's limit for one call. */
+const MAX_IDS = 1_000;
+/** How many orders are counted before the cancel is answered; the others' amounts follow. */
+const COUNTED_AT_ONCE = 20;
+const UNKNOWN = { kind: 'unknown' } as const;
+
+export function createCancel(parts: CancelParts): Cancel['orders'] {
+  return async (_account, orderIds) => {
+    const orders = [...(await parts.log.find(orderIds)).values()];
+    const groups = [...Map.groupBy(orders, ({ order }) => order.walletAddress).values()].flatMap(inBatches);
+    const answers = await Promise.all(groups.map((group) => cancelGroup(parts, group)));
+    if (answers.every(({ kind }) => kind === 'unknown')) return UNKNOWN;
+    const canceled: string[] = [];
+    const notCanceled: Record<string, string> = {};
+    for (const [index, answer] of answers.entries()) {
+      if (answer.kind === 'unknown')
+        for (const { order } of groups[index] ?? [])
+          notCanceled[order.orderId] = 'the venue gave no answer; ask again';
+      else {
+        canceled.push(...answer.canceled);
+        Object.assign(notCanceled, answer.notCanceled);
+      }
+    }
+    return { kind: 'answered', canceled, notCanceled };
+  };
+}
+
+function inBatches(orders: readonly LiveOrder[]): readonly (readonly LiveOrder[])[] {
+  const batches: LiveOrder[][] = [];
+  for (let from = 0; from < orders.length; from += MAX_IDS) batches.push(orders.slice(from, from + MAX_IDS));
+  return batches;
+}
+
+/** @param group orders of one wallet */
+async function cancelGroup(parts: CancelParts, group: readonly LiveOrder[]): Promise<CancelAnswer> {
+  const [first] = group;
+  const ids = group.map(({ order }) => order.orderId);
+  const key = first === undefined ? null : await parts.keyring.of(first.order.walletAddress);
+  if (first === undefined || key === null)
+    return {
+      kind: 'answered',
+      canceled: [],
+      notCanceled: reasons(ids, 'the wallet has no credentials any more'),
+    };
+  const outcome = await parts.client.cancel(key, ids);
+  if (outcome.kind === 'not_sent')
+    return {
+      kind: 'answered',
+      canceled: [],
+      notCanceled: reasons(ids, 'the venue could not be reached; ask again'),
+    };
+  if (outcome.kind === 'unknown') {
+    parts.onOpen(first.order.walletAddress);
+    return UNKNOWN;
+  }
+  const { reply } = outcome;
+  const said = reply.status === 200 ? answerIn(reply.value, new Set(ids)) : null;
+  if (said === null) {
+    parts.onOpen(first.order.walletAddress);
+    const isRefusal =
+      reply.status >= 400 && reply.status < 500 && reply.status !== 425 && reply.status !== 429;
+    return isRefusal
+      ? {
+          kind: 'answered',
+          canceled: [],
+          notCanceled: reasons(ids, errorTextOf(reply) || 'the venue refuses the cancel'),
+        }
+      : UNKNOWN;
+  }
+  await recordCanceled(parts, group, said);
+  return { kind: 'answered', ...said };
+}
+
+const reasons = (ids: readonly string[], reason: string): Record<string, string> =>
+  Object.fromEntries(ids.map((id) => [id, reason]));
+
+interface Said {
+  readonly canceled: readonly string[];
+  readonly notCanceled: Readonly<Record<string, string>>;
+}
+
+function answerIn(value: unknown, asked: ReadonlySet<string>): Said | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { canceled, not_canceled: refused } = value as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(canceled)) return null;
+  const done = canceled.filter((id) => typeof id === 'string').map((id: string) => id.toLowerCase());
+  const notCanceled: Record<string, string> = {};
+  if (typeof refused === 'object' && refused !== null)
+    for (const [id, reason] of Object.entries(refused)) notCanceled[id.toLowerCase()] = String(reason);
+  const isKnown = (id: string) => asked.has(id);
+  const own = done.filter(isKnown);
+  // An id that the answer leaves out has no outcome yet.
+  for (const id of asked)
+    if (!own.includes(id) && notCanceled[id] === undefined)
+      notCanceled[id] = 'the venue gave no answer; ask again';
+  return {
+    canceled: own,
+    notCanceled: Object.fromEntries(Object.entries(notCanceled).filter(([id]) => isKnown(id))),
+  };
+}
+
+/** Nothing of a canceled order rests; what was matched before is counted now, or by whoever follows the wallet. */
+async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], said: Said): Promise<void> {
+  const { client, keyring, recorder, findMarket, now, logger } = parts;
+  const canceled = new Set(said.canceled);
+  const end = (orderId: string) => ({
+    ...{ orderId, at: now(), kind: 'standing' as const, matched: null, end: 'canceled' as const },
+    ...{ isCounted: false, detail: null },
+  });
+  let counted = 0;
+  await Promise.all(
+    group.map(async (live) => {
+      const { orderId, walletAddress, conditionId } = live.order;
+      const own = canceled.has(orderId) ? [end(orderId)] : [];
+      counted += 1;
+      try {
+        const [key, market] =
+          counted > COUNTED_AT_ONCE
+            ? [null, null]
+            : await Promise.all([keyring.of(walletAddress), findMarket(conditionId)]);
+        const found =
+          key === null || market === null ? [] : (await lookUp({ client, now }, key, { live, market })).seen;
+        const after = await recorder.record(orderId, [...own, ...found], market);
+        if (after?.venue?.isFinal !== true) parts.onOpen(walletAddress);
+      } catch (error) {
+        logger.warn({ orderId, error: (error as Error).name }, 'a canceled order is counted later');
+        if (own.length > 0) await recorder.record(orderId, own, null);
+        parts.onOpen(walletAddress);
+      }
+    }),
+  );
+}

@@ -1,0 +1,122 @@
+/**
+ * A desk that is connected to a live venue: the venue is another service of this process, whose doors speak the venue's
+ * protocol over TCP. Money is the paper exchange's; the desk cannot tell.
+ */
+import {
+  buildLimitOrder,
+  createVenueCredentials,
+  credentialRequest,
+  type Market,
+  type SignatureType,
+} from '@bellwether/sdk';
+import { openPool, type Sql } from '../packages/server/src/adapters/postgres/connection.ts';
+import type { Overrides } from '../packages/server/src/service.ts';
+import { call, newAgent, startTestService, type TestService, type Trader } from './harness.ts';
+import { afterFile } from './setup/clean-up.ts';
+
+export const PROFILE = 'polymarket';
+const FUNDS = 1_000_000_000n;
+
+/** The venue: nothing trades there by itself. */
+export const startVenue = (environment: Readonly<Record<string, string>> = {}, overrides: Overrides = {}) =>
+  startTestService(
+    { VENUE_A_ORDER_PROFILE: PROFILE, PAPER_WORLD: 'off', PAPER_DOORS: 'clob', ...environment },
+    overrides,
+  );
+
+export function liveEnvironment(venueUrl: string): Readonly<Record<string, string>> {
+  return {
+    VENUE_A_BACKEND: 'live',
+    VENUE_A_ORDER_PROFILE: PROFILE,
+    VENUE_A_DOUBT_S: '5',
+    POLYMARKET_CLOB_URL: `${venueUrl}/paper/clob`,
+    POLYMARKET_GAMMA_URL: `${venueUrl}/paper/gamma`,
+    POLYMARKET_DATA_URL: `${venueUrl}/paper/data`,
+    POLYMARKET_SITE_URL: venueUrl,
+    POLYMARKET_WS_URL: `${venueUrl.replace(/^http/, 'ws')}/paper/ws`,
+    PAPER_WORLD: 'off',
+    PAPER_DOORS: 'off',
+  };
+}
+
+export async function startLiveDesk(
+  venue: TestService,
+  environment: Readonly<Record<string, string>> = {},
+  overrides: Overrides = {},
+): Promise<TestService> {
+  const desk = await startTestService({ ...liveEnvironment(venue.url), ...environment }, overrides);
+  const { signedOrders, accounts } = desk.needs.venues.default;
+  const { exchange } = venue;
+  Object.assign(signedOrders as object, {
+    balance: async (account: string) => ({
+      available: exchange.available(account),
+      held: exchange.account(account).held,
+      shares: (conditionId: string, outcome: 'YES' | 'NO') =>
+        exchange.freeTokens(account, conditionId, outcome),
+    }),
+  });
+  Object.assign(accounts, { balances: async () => ({ total: 0n, available: 0n, ageMs: 0 }) });
+  return desk;
+}
+
+const pools = new Map<string, Sql>();
+
+/** The desk's database. */
+export function poolOf({ databaseUrl }: Pick<TestService, 'databaseUrl'>): Sql {
+  const known = pools.get(databaseUrl);
+  if (known !== undefined) return known;
+  const sql = openPool(databaseUrl, { max: 2 });
+  pools.set(databaseUrl, sql);
+  afterFile('pools', () => sql.end({ timeout: 1 }));
+  return sql;
+}
+
+/** The page of the claim is tested elsewhere. */
+export async function claim(desk: Pick<TestService, 'databaseUrl'>, agentId: string): Promise<void> {
+  const sql = poolOf(desk);
+  await sql`update agents set claimed_at = now() where agent_id = ${agentId}`;
+}
+
+/** A claimed agent whose wallet has money and a key at the venue. */
+export async function newLiveTrader(
+  desk: TestService,
+  venue: TestService,
+  signatureType: SignatureType = 0,
+): Promise<Trader> {
+  const agent = await newAgent(desk);
+  const clobUrl = `${venue.url}/paper/clob`;
+  const credentials = await createVenueCredentials({ clobUrl, signer: agent.signer });
+  const request = credentialRequest(agent.signer, credentials, signatureType);
+  await agent.client.registerCredentials(request);
+  const funder = agent.signer.wallet(signatureType).toLowerCase();
+  await venue.exchange.execute({ kind: 'deposit', account: funder, amount: FUNDS, reason: 'faucet' });
+  await claim(desk, agent.agentId);
+  await agent.client.updateSettings({
+    maxTradesPerDay: 5000,
+    maxTradeAmount: 100_000,
+    dailyTradeAmountLimit: 1_000_000,
+  });
+  return { ...agent, signatureType, funder };
+}
+
+export const liveOrder = (
+  trader: Pick<Trader, 'signer' | 'signatureType'>,
+  market: Market,
+  fields: Partial<Parameters<typeof buildLimitOrder>[0]> & { readonly side: 'BUY' | 'SELL' },
+) =>
+  buildLimitOrder({
+    signer: trader.signer,
+    signatureType: trader.signatureType,
+    profile: PROFILE,
+    market,
+    outcome: 'YES',
+    price: market.tickSize,
+    size: 10,
+    ...fields,
+  } as Parameters<typeof buildLimitOrder>[0]);
+
+export const orderAt = async (
+  desk: Pick<TestService, 'url'>,
+  trader: Pick<Trader, 'apiKey'>,
+  orderId: string,
+) => (await call(desk, 'GET', `/markets/orders/${orderId}`, { key: trader.apiKey })).body;
