@@ -121,7 +121,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
       if (config.paper.markets === null)
         return { ...opened, venue, markets: createPaperMarketData(exchange) };
       return {
-        ...parts,
+        ...opened,
         ...(await onLiveMarkets({ exchange, venue, urls: config.paper.markets, clock, log })),
       };
     } catch (error) {
