@@ -48,7 +48,7 @@ const LAW: Readonly<Record<string, Rule>> = {
     types: ['exchange/paper-exchange', 'exchange/engine/types'],
   },
   'exchange/doors': {
-    may: ['exchange/doors', 'contract', 'protocol', 'fastify', NODE],
+    may: ['exchange/doors', 'contract', 'protocol', 'fastify', 'ws', NODE],
     types: ['exchange/paper-exchange', 'exchange/trade-history', 'durable'],
   },
   // The package's own edge: opens the exchange.
@@ -175,6 +175,7 @@ const LAW: Readonly<Record<string, Rule>> = {
       'contract',
       'exchange',
       'minisearch',
+      'ws',
       NODE,
     ],
     types: ['server/ports', 'sandbox'],

@@ -1,6 +1,7 @@
 /**
  * The paper exchange's public interface. The rest of the package is private.
  */
+export { createPriceHistory } from './journal/price-history.ts';
 export { EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
 export { ExchangeLedElsewhere, ExchangeUnavailable, OtherMarkets } from './journal/unavailable.ts';
 export {

@@ -18,6 +18,7 @@ import type {
   BookView,
   ConditionId,
   EngineEvent,
+  HolderView,
   NewOrder,
   OpenOrder,
   OrderId,
@@ -26,13 +27,15 @@ import type {
 } from './engine/types.ts';
 import { History } from './history/history.ts';
 import { HistoryProjector, type Taken } from './history/projector.ts';
-import { SETTLEMENT_DELAYS, type SettlementDelays } from './history/settlement.ts';
+import { SETTLEMENT_DELAYS } from './history/settlement.ts';
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
+import { JoiningWork } from './journal/joining-work.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
 import { readPosted } from './journal/posted-orders.ts';
+import { createPriceHistory } from './journal/price-history.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
 import {
@@ -52,9 +55,10 @@ import type {
   OrderRecord,
   PaperExchange,
   PostedOrder,
+  PriceHistory,
   Recorder,
 } from './paper-exchange.ts';
-import type { TradeHistory } from './trade-history.ts';
+import type { SettlementDelays, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
 import type { MirrorChange } from './world/mirror-changes.ts';
 import { SLOTS } from './world/slots.ts';
@@ -110,19 +114,12 @@ const GREATEST_SPEED = 100_000;
 
 type Status = 'opening' | 'open' | 'reopening' | 'closing' | 'closed';
 
-interface Joining {
-  readonly work: JoinedWork;
-  readonly resolve: () => void;
-  readonly reject: (reason: Error) => void;
-}
-
 /** The state of one term of leadership; discarded as a whole. */
 interface Term {
   readonly lead: Lead;
   readonly queue: GroupCommit<JournalRow>;
   readonly orderIds: OrderIds;
-  /** Work that waits to join a commit; each commit takes one. */
-  readonly joining: Joining[];
+  readonly joining: JoiningWork;
 }
 
 /**
@@ -182,6 +179,7 @@ export class JournalledExchange implements PaperExchange {
   readonly #projector: HistoryProjector;
   /** Trades with their settlement, and the other moves of accounts. */
   readonly history: TradeHistory;
+  readonly prices: PriceHistory;
   #term: Term | undefined;
   #terms = 0;
   #world!: World;
@@ -197,6 +195,7 @@ export class JournalledExchange implements PaperExchange {
     this.#clock = options.clock ?? systemClock;
     const now = () => this.#clock.now();
     this.#projector = new HistoryProjector({ sql: this.#sql, now, log: this.#log });
+    this.prices = createPriceHistory(this.#sql);
     this.history = new History({
       sql: this.#sql,
       now,
@@ -248,7 +247,7 @@ export class JournalledExchange implements PaperExchange {
   async join(work: JoinedWork): Promise<void> {
     const { queue, joining } = this.#openTerm();
     this.#refuseWhenFull(queue);
-    const joined = new Promise<void>((resolve, reject) => joining.push({ work, resolve, reject }));
+    const joined = joining.add(work);
     queue.wake();
     await joined;
   }
@@ -313,6 +312,10 @@ export class JournalledExchange implements PaperExchange {
 
   account(account: AccountId): AccountView {
     return this.#world.account(account);
+  }
+
+  holders(conditionId: ConditionId): readonly HolderView[] {
+    return this.#world.holders(conditionId);
   }
 
   available(account: AccountId): bigint {
@@ -457,10 +460,10 @@ export class JournalledExchange implements PaperExchange {
 
   /** One commit: with one work that waits to join it, if there is one. */
   async #commit({ lead, queue, orderIds, joining }: Term, take: Take<JournalRow>): Promise<void> {
-    const joined = joining.shift();
-    if (joined === undefined) return commitRows(lead, take, this.#options.recorder);
-    if (joining.length > 0) queue.wake();
-    const { work } = joined;
+    const joined = joining.next();
+    if (joined === null) return commitRows(lead, take, this.#options.recorder);
+    if (joining.isWaiting) queue.wake();
+    const { work, reading } = joined;
     const durable = Promise.withResolvers<void>();
     durable.promise.catch(() => {});
     let hasDecided = false;
@@ -476,9 +479,12 @@ export class JournalledExchange implements PaperExchange {
       });
       if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable.promise);
     };
-    const { read, record } = work;
+    const sent = (): void => {
+      joining.readAhead();
+      work.sent?.();
+    };
     try {
-      await commitWith(lead, take, { read, record, decide });
+      await commitWith(reading, take, { record: work.record, decide, sent });
     } catch (cause) {
       // Also where it failed before it took rows: orders may have been placed in memory.
       if (hasDecided) queue.fail(cause);
@@ -529,12 +535,12 @@ export class JournalledExchange implements PaperExchange {
       );
     const orderIds = new OrderIds(this.#sql);
     await orderIds.load();
-    const joining: Joining[] = [];
+    const joining = new JoiningWork(lead);
     const queue: GroupCommit<JournalRow> = new GroupCommit<JournalRow>({
       commit: (take) => this.#commit({ lead, queue, orderIds, joining }, take),
       onCommitted: (rows) => this.#notifyListeners(rows.map(({ entry }) => entry)),
       onFailed: (cause) => {
-        for (const { reject } of joining.splice(0)) reject(unavailable('no', cause));
+        joining.fail(unavailable('no', cause));
         this.#failed(queue, cause);
       },
       errorOf: unavailable,

@@ -1,4 +1,5 @@
 /** The interface of the paper exchange, and the entries of its journal. */
+import type { Pips } from '@bellwether/contract/decimals';
 import type { Tx } from '@bellwether/durable';
 import type {
   AccountId,
@@ -6,6 +7,7 @@ import type {
   BookView,
   ConditionId,
   EngineEvent,
+  HolderView,
   NewOrder,
   OpenOrder,
   OrderId,
@@ -55,6 +57,8 @@ export interface JoinedWork {
   decide(place: (order: NewOrder) => readonly EngineEvent[]): void;
   /** In place of the `Recorder`, for all entries of the commit. */
   readonly record: Recorder;
+  /** Called when the commit is sent: the reads of the next work that joins go out behind it. */
+  readonly sent?: () => void;
 }
 
 export interface ExecuteOptions {
@@ -81,6 +85,8 @@ export interface PaperExchange {
   marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined;
   book(conditionId: ConditionId, outcome: Outcome, depth?: number): BookView | undefined;
   account(account: AccountId): AccountView;
+  /** Every account with tokens of the market, the house's too. Its cost grows with all positions: for occasional reads. */
+  holders(conditionId: ConditionId): readonly HolderView[];
   /** Free collateral, without the view of a whole account. */
   available(account: AccountId): bigint;
   /** Free tokens of one market, without the view of a whole account. */
@@ -118,4 +124,33 @@ export interface OrderRecord {
   readonly account: AccountId;
   /** The events of this order, oldest first. */
   readonly events: readonly EngineEvent[];
+}
+
+/** Prices of YES tokens as they were recorded. Times are epoch milliseconds, prices pips. */
+export interface PricePoint {
+  readonly at: number;
+  readonly price: Pips;
+}
+
+export interface PriceRange {
+  /** The market's YES token. */
+  readonly tokenId: string;
+  /** Both inclusive. */
+  readonly from: number;
+  readonly to: number;
+  /** Width of a bucket; buckets begin at its multiples since the epoch. */
+  readonly bucketMs: number;
+  /** Maximum number of points; one more is returned when there are more. */
+  readonly limit: number;
+}
+
+export interface PriceHistory {
+  /** Locates a token's history, also of archived markets; `null` when the token never had a price. */
+  locate(
+    tokenId: string,
+  ): Promise<{ readonly yesTokenId: string; readonly mirrored: boolean; readonly first: number } | null>;
+  /** The last price of every bucket that has one, oldest first, and the last price before the range. */
+  read(
+    range: PriceRange,
+  ): Promise<{ readonly before: PricePoint | null; readonly points: readonly PricePoint[] }>;
 }

@@ -1,6 +1,6 @@
 /** The interface of the exchange's history: trades with their settlement, and the other moves of an account. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { AccountId, ConditionId, MarketFacts, OrderId, Outcome, Side } from './paper-exchange.ts';
+import type { AccountId, ConditionId, Entry, MarketFacts, OrderId, Outcome, Side } from './paper-exchange.ts';
 
 /** One pairing of the taker with a maker. Costs are collateral before the fee; only the taker pays a fee. */
 export interface TradeMatch {
@@ -42,6 +42,12 @@ export interface Settlement {
   readonly since: number;
   /** From MINED on. */
   readonly transactionHash?: string;
+}
+
+export interface SettlementDelays {
+  /** From the match. */
+  readonly minedAfterMs: number;
+  readonly confirmedAfterMs: number;
 }
 
 export interface TradeRecord extends Trade {
@@ -118,6 +124,9 @@ export interface TradeHistory {
   market(conditionId: ConditionId): Promise<MarketFacts | undefined>;
   /** Of the trade whose first match this is: for a taker, the first of its fills. */
   tradeId(firstMatchId: number): string;
-  /** How a trade stands now that was just made. */
-  settlement(trade: TradePlace): Settlement;
+  /** The trades of one entry, as they stand now. */
+  tradesIn(entry: Pick<Entry, 'events' | 'at' | 'markets'>): readonly TradeRecord[];
+  /** How a trade of the last minutes stands at a time. */
+  settlement(trade: TradePlace, at: number): Settlement;
+  readonly delays: SettlementDelays;
 }

@@ -99,6 +99,8 @@ const FAKE_HISTORY = {
   market: notFaked,
   tradeId: notFaked,
   settlement: notFaked,
+  tradesIn: notFaked,
+  delays: { minedAfterMs: 1_000, confirmedAfterMs: 3_000 },
 };
 
 export function fakeExchange(): DoorExchange {
@@ -120,6 +122,7 @@ export function fakeExchange(): DoorExchange {
     orderRecords: notFaked,
     postedOrders: notFaked,
     history: FAKE_HISTORY,
+    prices: { locate: notFaked, read: notFaked },
     execute: notFaked,
   };
 }

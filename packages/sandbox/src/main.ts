@@ -4,9 +4,10 @@
  */
 import { hkdfSync } from 'node:crypto';
 import { openExchange, systemClock } from '@bellwether/exchange';
+import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import { addressBuckets } from '@bellwether/exchange/doors/limits';
-import { polymarketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { polymarketDoor, polymarketSocketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains, nobleRecover } from '@bellwether/protocol';
 import { fastify } from 'fastify';
 import {
@@ -22,6 +23,8 @@ import { readSettings, type Settings } from './standalone/settings.ts';
 
 const CLOB_PREFIX = '/paper/clob';
 const GAMMA_PREFIX = '/paper/gamma';
+const DATA_PREFIX = '/paper/data';
+const SOCKETS_PREFIX = '/paper/ws';
 const BODY_BYTES = 64 * 1024;
 /** Per network address, at any door. */
 const TOKENS_PER_SECOND = 50;
@@ -62,10 +65,11 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
     forceCloseConnections: true,
   });
   const guard = addressBuckets({ perSecond: TOKENS_PER_SECOND, burst: BURST, now: Date.now });
+  const keys = new VenueKeys({ sql, secret });
   await app.register(polymarketDoor, {
     prefix: CLOB_PREFIX,
     exchange: () => exchange,
-    keys: new VenueKeys({ sql, secret }),
+    keys,
     recover: nobleRecover,
     chainId: settings.chainId,
     domains: exchangeDomains(settings.chainId),
@@ -76,6 +80,14 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
     guard,
   });
   await app.register(gammaDoor, { prefix: GAMMA_PREFIX, exchange: () => exchange, guard });
+  await app.register(dataDoor, { prefix: DATA_PREFIX, exchange: () => exchange, now: Date.now, guard });
+  await app.register(polymarketSocketDoor, {
+    prefix: SOCKETS_PREFIX,
+    find: () => exchange,
+    keys,
+    now: Date.now,
+    guard,
+  });
   await registerSandboxDoors(app, { find: () => sandbox, guard, doors: ALL_SANDBOX_DOORS });
   await app.register(faucetDoor, { exchange, sandbox, guard });
   const address = await app.listen({ host: settings.host, port: settings.port });
@@ -90,6 +102,8 @@ function banner(address: string, { where }: Database, { orderVersion }: Settings
 
   CLOB        ${address}${CLOB_PREFIX}  (orders of version ${orderVersion})
   Gamma       ${address}${GAMMA_PREFIX}
+  Data API    ${address}${DATA_PREFIX}
+  sockets     ${address.replace('http', 'ws')}${SOCKETS_PREFIX}/market and /user
   DFlow       ${address}${metadata}
               ${address}${trade}
   Solana      ${address}${rpc}

@@ -1,9 +1,8 @@
 /** Old prices are thinned out to the last one of each hour; a history by the hour or coarser shows the same as before. */
-import { migrateExchange } from '@bellwether/exchange';
+import { createPriceHistory, migrateExchange } from '@bellwether/exchange';
 import { beforeAll, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createPriceHistory } from '../src/adapters/postgres/price-history.ts';
 import { createPriceRetention } from '../src/adapters/postgres/price-retention.ts';
 
 const MINUTE_MS = 60_000;

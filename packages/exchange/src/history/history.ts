@@ -1,17 +1,19 @@
 /** The history as the exchange offers it: rows, with ids and settlement derived from the world's seed and the time. */
 import type { Sql } from '@bellwether/durable';
-import type { ConditionId, MarketFacts } from '../paper-exchange.ts';
+import type { ConditionId, Entry, MarketFacts } from '../paper-exchange.ts';
 import type {
   MoveQuery,
   MoveRecord,
   Settlement,
+  SettlementDelays,
   TradeHistory,
   TradePlace,
   TradeQuery,
   TradeRecord,
 } from '../trade-history.ts';
 import { readMarket, readMoves, readTrades, readTradesOfMatches, type TradeRow } from './reads.ts';
-import { type SettlementDelays, settlementOf } from './settlement.ts';
+import { settlementOf } from './settlement.ts';
+import { tradesOf } from './trade.ts';
 import { tradeIdOf, tradeNumberOf } from './trade-id.ts';
 
 export interface HistoryOptions {
@@ -61,8 +63,21 @@ export class History implements TradeHistory {
     return tradeIdOf(this.#options.seed(), firstMatchId);
   }
 
-  settlement(trade: TradePlace): Settlement {
-    return settlementOf(trade, { kind: 'settles' }, this.#moment());
+  tradesIn({ events, at, markets }: Pick<Entry, 'events' | 'at' | 'markets'>): readonly TradeRecord[] {
+    const now = this.#options.now();
+    return tradesOf(events, at).flatMap((trade) => {
+      const market = markets.get(trade.conditionId);
+      const settlement = this.settlement(trade, now);
+      return market === undefined ? [] : [{ ...trade, id: this.tradeId(trade.number), market, settlement }];
+    });
+  }
+
+  settlement(trade: TradePlace, at: number): Settlement {
+    return settlementOf(trade, { kind: 'settles' }, { ...this.#moment(), now: at });
+  }
+
+  get delays(): SettlementDelays {
+    return this.#options.delays;
   }
 
   #moment(): { readonly seed: string; readonly now: number; readonly delays: SettlementDelays } {

@@ -4,18 +4,12 @@
  * should have been mined until it is reversed, and FAILED from then on. Where it cannot be reversed it settles after all.
  */
 import { createHash } from 'node:crypto';
-import type { Settlement, TradePlace } from '../trade-history.ts';
+import type { Settlement, SettlementDelays, TradePlace } from '../trade-history.ts';
 
 export type Fate =
   | { readonly kind: 'settles' }
   | { readonly kind: 'fails' }
   | { readonly kind: 'failed' | 'settled_late'; readonly at: number };
-
-export interface SettlementDelays {
-  /** From the match. */
-  readonly minedAfterMs: number;
-  readonly confirmedAfterMs: number;
-}
 
 export const SETTLEMENT_DELAYS: SettlementDelays = { minedAfterMs: 1_000, confirmedAfterMs: 3_000 };
 

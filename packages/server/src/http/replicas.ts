@@ -192,3 +192,27 @@ export const forwardToLeader =
       });
     }
   };
+
+/** Where the leader serves a socket of a door, and the headers that say whose it is. */
+export interface SocketTarget {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** @returns `null` when this replica serves its doors itself. @param mount path of the door, below the base path */
+export function socketAtLeader(
+  { leaderUrl, sign }: Pick<ReplicaDoor, 'leaderUrl' | 'sign'>,
+  { basePath, mount }: { readonly basePath: string; readonly mount: string },
+  request: FastifyRequest,
+): SocketTarget | null {
+  const leader = leaderUrl();
+  const inside = pathUnder(basePath + mount, request.url);
+  if (leader === null || inside === null) return null;
+  const path = inside.slice(basePath.length);
+  const caller = addressOf(request);
+  const proof = sign({ method: 'GET', path: signedDoorPath(path, caller), body: '' });
+  return {
+    url: leader.replace(/\/+$/, '').replace(/^http/, 'ws') + path,
+    headers: { [CALLER_HEADER]: caller, [HEADER]: proof },
+  };
+}

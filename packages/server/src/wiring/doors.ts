@@ -2,15 +2,17 @@
  * The doors of the paper venues as this process serves them: from its own exchange and sandbox while it leads, through
  * the replica that leads otherwise. Who comes through a door draws from the bucket of its address, on whichever replica.
  */
+import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
-import { polymarketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { polymarketDoor, polymarketSocketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
+import { relaySocket } from '../adapters/venues/paper/socket-relay.ts';
 import type { RateLimits } from '../app/rate-limits.ts';
 import type { Config, PaperDoor } from '../config.ts';
 import { createDoorGuard } from '../http/door-guard.ts';
-import { forwardToLeader, type ReplicaDoor } from '../http/replicas.ts';
+import { forwardToLeader, type ReplicaDoor, socketAtLeader } from '../http/replicas.ts';
 import type { ServerOptions } from '../http/server.ts';
 import type { Clock } from '../ports/clock.ts';
 
@@ -26,8 +28,10 @@ interface Parts {
 
 const CLOB_PATH = '/paper/clob';
 const GAMMA_PATH = '/paper/gamma';
+const DATA_PATH = '/paper/data';
+const SOCKETS_PATH = '/paper/ws';
 const PATHS: Readonly<Record<PaperDoor, readonly string[]>> = {
-  clob: [CLOB_PATH, GAMMA_PATH],
+  clob: [CLOB_PATH, GAMMA_PATH, DATA_PATH, SOCKETS_PATH],
   dflow: [SANDBOX_PATHS.metadata, SANDBOX_PATHS.trade],
   solana: [SANDBOX_PATHS.rpc],
 };
@@ -67,6 +71,28 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
       return gammaDoor(door, { exchange, guard }) as Promise<void>;
     },
   };
+  const data: Door = {
+    prefix: DATA_PATH,
+    register: (door) => {
+      door.addHook('preHandler', forwardToLeader(replicas, config.basePath, [DATA_PATH]));
+      return dataDoor(door, { exchange, now: clock.now, guard }) as Promise<void>;
+    },
+  };
+  const sockets: Door = {
+    prefix: SOCKETS_PATH,
+    register: (door) =>
+      polymarketSocketDoor(door, {
+        find: exchange,
+        keys,
+        now: clock.now,
+        guard,
+        relay: (request) => {
+          const place = { basePath: config.basePath, mount: SOCKETS_PATH };
+          const target = socketAtLeader(replicas, place, request);
+          return target === null ? null : (peer) => relaySocket(target, peer);
+        },
+      }) as Promise<void>,
+  };
   const sandbox: Door = {
     prefix: '',
     register: (door) => {
@@ -79,5 +105,5 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
       });
     },
   };
-  return [...(open.has('clob') ? [clob, gamma] : []), sandbox];
+  return [...(open.has('clob') ? [clob, gamma, data, sockets] : []), sandbox];
 }

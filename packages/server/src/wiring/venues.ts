@@ -1,5 +1,6 @@
 /** The venues of this service. Adding one: its folder under adapters/venues, its configuration, and a line here. */
 import { parseMicro } from '@bellwether/contract/decimals';
+import { createPriceHistory } from '@bellwether/exchange';
 import { type Address, exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
@@ -8,7 +9,6 @@ import { createPooledSend } from '../adapters/outbound/pooled-send.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { createEvidenceLog } from '../adapters/postgres/evidence.ts';
 import { createLiveOrderLog } from '../adapters/postgres/live-order-log.ts';
-import { createPriceHistory } from '../adapters/postgres/price-history.ts';
 import { createSolanaChain } from '../adapters/solana/solana-chain.ts';
 import { createDflowVenue } from '../adapters/venues/dflow/dflow-venue.ts';
 import { creditOnce } from '../adapters/venues/paper/credit-once.ts';

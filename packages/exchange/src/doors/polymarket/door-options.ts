@@ -1,6 +1,6 @@
 /** What the venue's door needs. */
 import type { ExchangeDomains, RecoverPublicKey } from '@bellwether/protocol';
-import type { PaperExchange } from '../../paper-exchange.ts';
+import type { PaperExchange, PriceHistory } from '../../paper-exchange.ts';
 import type { TradeHistory } from '../../trade-history.ts';
 import type { Guarded } from '../limits.ts';
 import type { Faults } from './faults.ts';
@@ -14,6 +14,7 @@ export interface DoorExchange
     Pick<PaperExchange, 'account' | 'available' | 'freeTokens' | 'openOrder' | 'openOrders' | 'execute'>,
     Pick<PaperExchange, 'orderRecord' | 'orderRecords' | 'postedOrders'> {
   readonly history: TradeHistory;
+  readonly prices: PriceHistory;
 }
 
 export interface PolymarketDoorOptions {
@@ -37,6 +38,8 @@ export interface PolymarketDoorOptions {
   readonly gtdMinLeadS: number;
   /** Whether a signer's requests are limited as at the venue. */
   readonly limitsSigners: boolean;
+  /** How often silent keys are looked for; the venue's five seconds when omitted. */
+  readonly heartbeatCheckMs?: number;
   readonly guard: Guarded;
   /** Omitted: the venue has none. */
   readonly faults?: Faults;

@@ -6,15 +6,22 @@
  */
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
+import { absentRoutes } from './absent-routes.ts';
+import { accountRoutes } from './account-routes.ts';
 import { authRoutes } from './auth-routes.ts';
+import { balanceRoutes } from './balance-routes.ts';
 import { cancelRoutes } from './cancel-routes.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
 import { injectFaults } from './fault-hooks.ts';
 import { l2Of } from './l2-auth.ts';
+import { liveActivityRoutes } from './live-activity.ts';
+import { marketPageRoutes } from './market-pages.ts';
 import { marketRoutes } from './market-routes.ts';
 import { orderRoutes } from './order-routes.ts';
 import { ownOrderRoutes } from './own-orders.ts';
 import { ownTradeRoutes } from './own-trades.ts';
+import { priceHistoryRoutes } from './price-history-routes.ts';
+import { priceRoutes } from './price-routes.ts';
 import { SignerLimits, TooManyOrders } from './signer-limits.ts';
 import { EngineRestarts, WireError } from './wire-error.ts';
 
@@ -48,6 +55,13 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   cancelRoutes(door, l2, { options, limits });
   ownOrderRoutes(door, l2, options);
   ownTradeRoutes(door, l2, options);
+  balanceRoutes(door, l2, options);
+  accountRoutes(door, l2, { options, limits });
+  marketPageRoutes(door, options);
+  priceRoutes(door, options);
+  priceHistoryRoutes(door, options);
+  liveActivityRoutes(door, options);
+  absentRoutes(door, l2);
 };
 
 /** HMACs cover the exact text, and the venue's client sends a JSON content type with empty bodies. */

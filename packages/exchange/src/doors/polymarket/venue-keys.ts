@@ -10,8 +10,10 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import type { Sql } from '@bellwether/durable';
 import { type Address, parseAddress, toBase64Url, verifyL2Signature } from '@bellwether/protocol';
 import { type AuthHeaders, headerText, isFresh } from './auth-headers.ts';
+import { DroppedNotifications } from './dropped-notifications.ts';
 import { UUID, uuidFrom } from './key-uuid.ts';
 import { ReadonlyKeys } from './readonly-keys.ts';
+import { StoredHeartbeats } from './stored-heartbeats.ts';
 
 /** Idempotent. */
 export const EXCHANGE_KEYS_SCHEMA = `
@@ -39,6 +41,13 @@ create table if not exists exchange_heartbeats (
   heartbeat_id text not null,
   primary key (address, nonce)
 );
+create table if not exists exchange_dropped_notifications (
+  address text not null,
+  id bigint not null,
+  primary key (address, id)
+);
+comment on table exchange_dropped_notifications is
+  'Notifications that an account does not want to see again; kept as long as the notifications are.';
 comment on table exchange_heartbeats is
   'API keys whose orders are cancelled when their heartbeats end.';
 `;
@@ -73,6 +82,8 @@ export class VenueKeys {
   readonly #hashKey: KeyObject;
   readonly #now: () => number;
   readonly readonlyKeys: ReadonlyKeys;
+  readonly heartbeats: StoredHeartbeats;
+  readonly notifications: DroppedNotifications;
 
   /**
    * @param options.secret at least 32 random bytes; another secret changes every key.
@@ -87,6 +98,8 @@ export class VenueKeys {
     this.#hashKey = createSecretKey(hmac(secret, 'bellwether exchange api keys v1: hash'));
     this.#now = options.now ?? Date.now;
     const { sql } = options;
+    this.heartbeats = new StoredHeartbeats(sql);
+    this.notifications = new DroppedNotifications(sql);
     this.readonlyKeys = new ReadonlyKeys({ sql, deriveKey: this.#deriveKey, hashKey: this.#hashKey });
   }
 

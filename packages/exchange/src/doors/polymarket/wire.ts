@@ -113,6 +113,7 @@ export const wireCompactMarket = (market: MarketView) => ({
   ...(market.feeRate > 0n
     ? { fd: { r: microToNumber(market.feeRate), e: market.feeExponent, to: true } }
     : {}),
+  r: null,
   ao: market.status === 'open',
   aot: new Date(market.createdAt).toISOString(),
   v: 'v1',
@@ -127,6 +128,28 @@ function tokenPrice(market: MarketView, outcome: Outcome): number {
   const yes = bestBid !== undefined && bestAsk !== undefined ? (bestBid + bestAsk) / 2 : (lastTrade ?? 5_000);
   return pipsToNumber(outcome === 'YES' ? yes : 10_000 - yes);
 }
+
+const tokensOf = (market: MarketView) =>
+  OUTCOMES.map(([outcome, label], index) => ({
+    token_id: market.tokenIds[index],
+    outcome: label,
+    price: tokenPrice(market, outcome),
+    winner: market.payout === outcome,
+  }));
+
+const NO_REWARDS = { rates: null, min_size: 0, max_spread: 0 };
+
+/** The record of the simplified lists. */
+export const wireSimplifiedMarket = (market: MarketView) => ({
+  condition_id: market.conditionId,
+  rewards: NO_REWARDS,
+  tokens: tokensOf(market),
+  // The venue leaves `active` true on closed markets.
+  active: true,
+  closed: market.status !== 'open',
+  archived: false,
+  accepting_orders: market.status === 'open',
+});
 
 /** The record of `GET /markets/{conditionId}`. */
 export function wireMarket(market: MarketView) {
@@ -159,14 +182,9 @@ export function wireMarket(market: MarketView) {
     neg_risk_request_id: '',
     icon: '',
     image: '',
-    rewards: { rates: null, min_size: 0, max_spread: 0 },
+    rewards: NO_REWARDS,
     is_50_50_outcome: market.payout === 'HALF',
-    tokens: OUTCOMES.map(([outcome, label], index) => ({
-      token_id: market.tokenIds[index],
-      outcome: label,
-      price: tokenPrice(market, outcome),
-      winner: market.payout === outcome,
-    })),
+    tokens: tokensOf(market),
     tags: [market.category],
   };
 }

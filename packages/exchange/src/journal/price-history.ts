@@ -3,8 +3,8 @@
  * of the number of ticks between them: from the newest tick it jumps to the newest one before that tick's bucket, and so
  * on, until the range or the limit ends.
  */
-import type { PriceHistory, PricePoint } from '../../ports/price-history.ts';
-import type { Sql } from './connection.ts';
+import type { Sql } from '@bellwether/durable';
+import type { PriceHistory, PricePoint } from '../paper-exchange.ts';
 
 /** A row of exchange_prices. */
 interface Tick {

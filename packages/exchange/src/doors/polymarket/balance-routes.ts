@@ -1,0 +1,98 @@
+/** Balances and allowances of an account. Wire reference 2.10. */
+import type { Address, SignatureType } from '@bellwether/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { accountOfType, accountsOf } from './accounts.ts';
+import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
+import type { L2, Reader } from './l2-auth.ts';
+import { openHere } from './open-here.ts';
+import { parameter } from './request-parts.ts';
+import { WireError } from './wire-error.ts';
+
+/** Every contract of the exchange may spend everything: paper money needs no approvals. */
+const UNLIMITED = (2n ** 256n - 1n).toString();
+const TOKEN_ID = /^[0-9]{1,78}$/;
+/** Most balances whose last figure is remembered. */
+const MAX_REMEMBERED = 10_000;
+const DEPOSIT_WALLET = 3;
+
+interface Asked {
+  readonly account: Address;
+  /** '' for collateral. */
+  readonly token: string;
+}
+
+export function balanceRoutes(door: FastifyInstance, l2: L2, options: PolymarketDoorOptions): void {
+  const shown = new ShownBalances(options);
+  const spenders = options.domains.map(({ verifyingContract }) => [verifyingContract, UNLIMITED]);
+
+  door.get('/balance-allowance', async (request) => {
+    const exchange = openHere(options);
+    const balance = shown.read(askedOf(request, exchange, await l2.reader(request)), exchange);
+    // The older client reads `allowance`.
+    return { balance: balance.toString(), allowance: UNLIMITED, allowances: Object.fromEntries(spenders) };
+  });
+
+  door.get('/balance-allowance/update', async (request, reply) => {
+    const exchange = openHere(options);
+    shown.update(askedOf(request, exchange, await l2.reader(request)), exchange);
+    return reply.code(200).send();
+  });
+}
+
+/** @throws WireError */
+function askedOf(request: FastifyRequest, exchange: DoorExchange, { address }: Reader): Asked {
+  const [assetType, token, type] = ['asset_type', 'token_id', 'signature_type'].map((name) =>
+    parameter(request, name),
+  ) as [string, string, string];
+  if (!['COLLATERAL', 'CONDITIONAL', 'CONDITIONAL-V2'].includes(assetType))
+    throw new WireError(400, 'Invalid asset type');
+  if (!/^[0-3]?$/.test(type)) throw new WireError(400, 'Invalid signature_type');
+  const asset = assetType === 'COLLATERAL' ? '' : token;
+  if (assetType !== 'COLLATERAL' && !TOKEN_ID.test(asset)) throw new WireError(400, 'Invalid token id');
+  const kind = Number(type === '' ? 0 : type) as SignatureType;
+  const account = accountOfType(address, kind);
+  if (kind !== DEPOSIT_WALLET) return { account, token: asset };
+  // Of the two deposit wallets, an account uses the one that holds something.
+  const older = accountsOf(address).at(-1)!;
+  const isUsed = (one: Address) =>
+    exchange.account(one).available > 0n || exchange.account(one).tokens.size > 0;
+  return { account: !isUsed(account) && isUsed(older) ? older : account, token: asset };
+}
+
+/** Like the venue's, the figure includes what open orders hold. */
+function balanceOf({ account, token }: Asked, exchange: DoorExchange): bigint {
+  const view = exchange.account(account);
+  if (token === '') return view.available + view.held;
+  const listed = exchange.marketByToken(token);
+  const held = listed === undefined ? undefined : view.tokens.get(listed.market.conditionId);
+  if (held === undefined || listed === undefined) return 0n;
+  return listed.outcome === 'YES' ? held.yes + held.yesHeld : held.no + held.noHeld;
+}
+
+/** What was shown last: the venue's copy of the chain lags behind it, where the faults say so, until it is told to update. */
+class ShownBalances {
+  readonly #options: Pick<PolymarketDoorOptions, 'faults' | 'now'>;
+  readonly #last = new Map<string, { readonly balance: bigint; readonly at: number }>();
+
+  constructor(options: Pick<PolymarketDoorOptions, 'faults' | 'now'>) {
+    this.#options = options;
+  }
+
+  read(asked: Asked, exchange: DoorExchange): bigint {
+    const lagMs = this.#options.faults?.plan.balanceLagMs ?? 0;
+    if (lagMs === 0) return balanceOf(asked, exchange);
+    const last = this.#last.get(`${asked.account} ${asked.token}`);
+    const isFresh = last !== undefined && this.#options.now() - last.at < lagMs;
+    return isFresh ? last.balance : this.update(asked, exchange);
+  }
+
+  update(asked: Asked, exchange: DoorExchange): bigint {
+    const balance = balanceOf(asked, exchange);
+    const key = `${asked.account} ${asked.token}`;
+    this.#last.delete(key);
+    this.#last.set(key, { balance, at: this.#options.now() });
+    const [oldest] = this.#last.keys();
+    if (this.#last.size > MAX_REMEMBERED && oldest !== undefined) this.#last.delete(oldest);
+    return balance;
+  }
+}

@@ -1,0 +1,219 @@
+/** A live connection's orders against a venue that answers as a test says, over TCP, on a real database. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Address, ZERO_ADDRESS } from '@bellwether/protocol';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import { afterFile } from '../../../test/setup/clean-up.ts';
+import { createPooledSend } from '../src/adapters/outbound/pooled-send.ts';
+import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { createLiveOrderLog } from '../src/adapters/postgres/live-order-log.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { createVenueHttp } from '../src/adapters/venues/polymarket/http.ts';
+import { createLiveOrders, type LiveOrders } from '../src/adapters/venues/polymarket/live-orders.ts';
+import type { MarketRecord } from '../src/domain/market.ts';
+import type { SignedMessage, VenueOrder } from '../src/ports/venue.ts';
+
+export const SECRETS = {
+  apiKey: 'k3y-of-the-wallet',
+  secret: 'c2VjcmV0LW9mLWl0',
+  passphrase: 'p4ssphrase-of-it',
+};
+export const EOA = `0x${'11'.repeat(20)}` as Address;
+const MARKET = {
+  ...{
+    id: 'm1',
+    conditionId: `0x${'c1'.repeat(32)}`,
+    tokenIds: ['1001', '1002'],
+    slug: 'one',
+    question: 'Why?',
+  },
+  ...{ endDate: Date.UTC(2030, 0, 1), feeRate: 0n, feeExponent: 1, tickSize: 100 },
+} as unknown as MarketRecord;
+export const CONDITION = MARKET.conditionId;
+
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+export interface Reply {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** `reset`: the connection is cut after the request was read. `hang`: no answer. */
+export type Answer = Reply | 'reset' | 'hang';
+
+export interface Stage {
+  readonly sql: Sql;
+  readonly orders: LiveOrders;
+  readonly asked: Asked[];
+  readonly logged: string[];
+  /** What the venue answers to a request; by default it has nothing. */
+  answer: (asked: Asked) => Answer | undefined;
+  newOrder(given?: Partial<Terms>): Promise<NewOrder>;
+  /** Ends the venue: nothing listens on its port any more. */
+  closeVenue(): Promise<void>;
+}
+
+interface Terms {
+  readonly timeInForce: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  readonly postOnly: boolean;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly deadline: number;
+  readonly expiration: number | null;
+}
+
+export interface NewOrder {
+  readonly order: VenueOrder;
+  readonly message: SignedMessage;
+  submit(): ReturnType<LiveOrders['submit']>;
+  row(): Promise<{ readonly status: string; readonly error_code: string | null; readonly filled: bigint }>;
+}
+
+const NOTHING: Readonly<Record<string, Reply>> = {
+  '/data/orders': { body: { data: [], next_cursor: 'LTE=' } },
+  '/data/trades': { body: { data: [], next_cursor: 'LTE=' } },
+};
+
+function nothing({ path }: Asked): Reply {
+  if (path.startsWith('/data/order/')) return { body: null };
+  return NOTHING[path.split('?')[0] ?? ''] ?? { status: 404, body: { error: 'not found' } };
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text;
+}
+
+export async function startStage(
+  given: { readonly doubtMs?: number; readonly sends?: boolean } = {},
+): Promise<Stage> {
+  const sql = await openTestDatabase();
+  await migrate(sql);
+  const asked: Asked[] = [];
+  const logged: string[] = [];
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const one = { method: request.method ?? '', path: request.url ?? '', body: await readAll(request) };
+    asked.push(one);
+    const answer = stage.answer(one) ?? nothing(one);
+    if (answer === 'hang') return;
+    if (answer === 'reset') {
+      request.socket.destroy();
+      return;
+    }
+    const { status = 200, body = '', headers = {} } = answer;
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+  const server = createServer((request, response) => void respond(request, response));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const closeVenue = async () => {
+    server.closeAllConnections();
+    await new Promise<void>((closed) => server.close(() => closed()));
+  };
+  const note = (context: object, message: string) =>
+    void logged.push(JSON.stringify({ ...context, message }));
+  const pooled = createPooledSend();
+  const clock = { now: () => Date.now() };
+  const log = { warn: note, info: note };
+  const orders = createLiveOrders({
+    http: createVenueHttp({
+      service: 'venue',
+      baseUrl: `http://127.0.0.1:${port}`,
+      send: pooled.send,
+      clock,
+      log,
+    }),
+    log: createLiveOrderLog(sql, 'live'),
+    openSecrets: () => SECRETS,
+    findMarket: async () => MARKET,
+    clock,
+    logger: log,
+    holder: 'stage',
+    // Nothing listens there: what these tests see comes from answers.
+    socketUrl: 'ws://127.0.0.1:1',
+    sends: given.sends ?? true,
+    doubtMs: given.doubtMs ?? 60_000,
+    missingMs: 50,
+    times: { tickMs: 3_600_000, leaseMs: 5_000, quietMs: 3_600_000, busyMs: 3_600_000 },
+  });
+  afterFile('services', async () => {
+    await orders.stop();
+    pooled.close();
+    await closeVenue().catch(() => {});
+    return true;
+  });
+  await sql`insert into owners (created_at) values (now())`;
+  await sql`insert into agents (agent_id, user_id, name, description, claim_code, created_at)
+    select gen_random_uuid(), max(user_id), 'Agent', '', 'code', now() from owners`;
+  await sql`insert into credentials (wallet_address, user_id, eoa, funder, signature_type, api_key_hash, key_id, sealed,
+      registered_at) select ${EOA}, max(user_id), ${EOA}, ${EOA}, 0, '', 1, '', now() from owners`;
+  let made = 0;
+  const stage: Stage = {
+    ...{ sql, orders, asked, logged, closeVenue },
+    answer: () => undefined,
+    async newOrder(terms = {}) {
+      made += 1;
+      const { timeInForce = 'GTC', postOnly = false, createdAt = Date.now(), expiration = null } = terms;
+      const orderId = `0x${made.toString(16).padStart(64, '0')}`;
+      await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id,
+          outcome, kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price,
+          shares, money, funder, wallet_address, fee_amount, request_id, created_at, status, journal, reserved_day,
+          reserved_amount, updated_at, expiration)
+        select agent_id, ${orderId}, user_id, 'live', 'm1', ${CONDITION}, 'Why?', '1001', 'YES', 'signed', 0, 2, 'BUY',
+          true, ${timeInForce}, ${postOnly}, false, 5000, 5000, 10000000, 5000000, ${EOA}, ${EOA}, 0, 'r',
+          ${new Date(createdAt)}, 'submitting', '[]', ${new Date(createdAt)}, 5000000, ${new Date(createdAt)},
+          ${expiration === null ? null : new Date(expiration)} from agents`;
+      const order: VenueOrder = {
+        ...{ orderId, funder: EOA, conditionId: CONDITION, outcome: 'YES', side: 'BUY', limit: 5_000 },
+        ...{ shares: 10_000_000n, spend: null, timeInForce, postOnly, expiration },
+        deadline: terms.deadline ?? createdAt + 4_000,
+      };
+      const message: SignedMessage = {
+        ...{ walletAddress: EOA, signer: EOA, signature: '0xsigned', deferExec: false },
+        fields: {
+          ...{
+            salt: 7n,
+            maker: EOA,
+            signer: EOA,
+            taker: ZERO_ADDRESS,
+            tokenId: 1001n,
+            makerAmount: 5_000_000n,
+          },
+          ...{
+            takerAmount: 10_000_000n,
+            expiration: 0n,
+            nonce: 0n,
+            feeRateBps: 0n,
+            side: 0,
+            signatureType: 0,
+          },
+        },
+        extras: { timestamp: 1n, metadata: new Uint8Array(32), builder: new Uint8Array(32) },
+      };
+      return {
+        order,
+        message,
+        submit: () => orders.submit(order, message),
+        async row() {
+          const [row] = await sql`select status, error_code, filled from orders where order_id = ${orderId}`;
+          return row as never;
+        },
+      };
+    },
+  };
+  return stage;
+}
+
+export const isPost = ({ method, path }: Asked): boolean => method === 'POST' && path === '/order';
+
+/** The venue's answer to an order that rests. */
+export const live = (orderId: string): Reply => ({
+  body: { success: true, errorMsg: '', orderID: orderId, status: 'live', makingAmount: '', takingAmount: '' },
+});

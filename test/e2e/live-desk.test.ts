@@ -1,0 +1,167 @@
+/** A desk that is configured for a live venue A: what it refuses, what it keeps apart, and what two replicas share. */
+import type { Market } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { call, newAgent, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  claim,
+  liveEnvironment,
+  liveOrder,
+  newLiveTrader,
+  orderAt,
+  poolOf,
+  startLiveDesk,
+  startVenue,
+} from '../live-desk.ts';
+
+let venue: TestService;
+let desk: TestService;
+let trader: Trader;
+let market: Market;
+
+beforeAll(async () => {
+  venue = await startVenue();
+  desk = await startLiveDesk(venue);
+  trader = await newLiveTrader(desk, venue);
+  [market] = (await openMarkets(trader.client)) as [Market];
+});
+
+describe('the start', () => {
+  test('says what is live, and has none of its doors', async () => {
+    const { body } = await call(desk, 'GET', '/readyz');
+    expect(body.venues[0]).toMatchObject({ name: 'polymarket', kind: 'A', backend: 'live', status: 'ready' });
+    expect((await trader.client.getMe()).venues[0]).toMatchObject({ backend: 'live' });
+    for (const path of ['/paper/clob/time', '/paper/gamma/markets'])
+      expect((await call(desk, 'GET', path)).status).toBe(404);
+    const faucet = await call(desk, 'POST', '/paper/faucet', { body: { address: trader.funder, amount: 1 } });
+    expect(faucet.body.code).toBe('paper_only');
+  });
+
+  test('is refused on a database of the other backend, both ways', async () => {
+    const of = ({ databaseUrl, masterKey }: TestService) => ({
+      DATABASE_URL: databaseUrl,
+      MASTER_KEY: masterKey,
+    });
+    await expect(startTestService(of(desk))).rejects.toThrow(
+      'This database holds live orders of polymarket, which is configured as paper.',
+    );
+    await expect(startTestService({ ...liveEnvironment(venue.url), ...of(venue) })).rejects.toThrow(
+      'This database holds paper orders of polymarket, which is configured as live.',
+    );
+  });
+
+  test('a database from before the backends were recorded is of the paper exchange', async () => {
+    const sql = poolOf(venue);
+    await venue.exchange.step();
+    const paper = await startTestService({ PAPER_WORLD: 'off' });
+    const before = poolOf(paper);
+    const { newTrader, restingOrder } = await import('../harness.ts');
+    const one = await newTrader(paper);
+    const [open] = (await openMarkets(one.client)) as [Market];
+    await one.client.placeTrade(await restingOrder(one, open));
+    await before`delete from venue_backends`;
+    await paper.stop();
+    const { databaseUrl, masterKey } = paper;
+    await expect(
+      startTestService({ ...liveEnvironment(venue.url), DATABASE_URL: databaseUrl, MASTER_KEY: masterKey }),
+    ).rejects.toThrow('This database holds paper orders');
+    expect(await sql`select backend from venue_backends where venue = 'polymarket'`).toMatchObject([
+      { backend: 'paper' },
+    ]);
+  });
+});
+
+describe('an agent', () => {
+  test('must be claimed before it trades', async () => {
+    const unclaimed = await newLiveTrader(desk, venue);
+    const sql = poolOf(desk);
+    await sql`update agents set claimed_at = null where agent_id = ${unclaimed.agentId}`;
+    const body = await liveOrder(unclaimed, market, { side: 'BUY' });
+    const answer = await call(desk, 'POST', '/markets/trade', { key: unclaimed.apiKey, body });
+    expect([answer.status, answer.body.code]).toEqual([403, 'claim_required']);
+    await claim(desk, unclaimed.agentId);
+    const again = await call(desk, 'POST', '/markets/trade', { key: unclaimed.apiKey, body });
+    expect([again.status, again.body.success]).toEqual([201, true]);
+  });
+
+  test('whose key is wrong, or of another address, is told which address is missing', async () => {
+    const stranger = await newAgent(desk);
+    const secrets = { apiKey: crypto.randomUUID(), apiSecret: 'c2VjcmV0', apiPassphrase: 'x'.repeat(64) };
+    const answer = await call(desk, 'POST', '/wallet/credentials', {
+      key: stranger.apiKey,
+      body: { walletAddress: stranger.signer.wallet(2), signatureType: 2, ...secrets },
+    });
+    expect(answer.body).toMatchObject({ code: 'venue_credentials_invalid' });
+    expect(answer.body.detail).toContain('polyAddress');
+  });
+
+  test.each([1, 2, 3] as const)('trades from a wallet of signatureType %i', async (type) => {
+    const other = await newLiveTrader(desk, venue, type);
+    const placed = await other.client.placeTrade(await liveOrder(other, market, { side: 'BUY' }));
+    expect(placed).toMatchObject({ success: true, status: 'live', signatureType: type });
+    expect(venue.exchange.openOrders(other.funder)).toHaveLength(1);
+  });
+});
+
+test('orders that were placed past the desk leave no trace in it, and its own are not disturbed', async () => {
+  const placed = await trader.client.placeTrade(await liveOrder(trader, market, { side: 'BUY', size: 33 }));
+  await venue.exchange.execute({
+    kind: 'place',
+    order: {
+      ...{
+        orderId: `0x${'ab'.repeat(32)}`,
+        account: trader.funder,
+        conditionId: market.conditionId,
+        outcome: 'YES',
+      },
+      ...{ side: 'BUY', limit: 9_900, size: 20_000_000n, timeInForce: 'FAK', postOnly: false },
+    },
+  });
+  const sql = poolOf(desk);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(await orderAt(desk, trader, placed.orderId)).toMatchObject({ status: 'live', filledSize: 0 });
+  expect(await sql`select 1 from fills where wallet = ${trader.funder}`).toEqual([]);
+  expect(await sql`select 1 from positions where wallet = ${trader.funder}`).toEqual([]);
+});
+
+test('an order that is canceled past the desk is canceled in it', async () => {
+  const placed = await trader.client.placeTrade(await liveOrder(trader, market, { side: 'BUY', size: 34 }));
+  await venue.exchange.execute({ kind: 'cancel', account: trader.funder, orderIds: [placed.orderId] });
+  await expect
+    .poll(async () => (await orderAt(desk, trader, placed.orderId)).status, { timeout: 60_000 })
+    .toBe('canceled');
+});
+
+test('LIVE_ORDERS=off does everything but send, and returns the budget', async () => {
+  const dry = await startLiveDesk(venue, { LIVE_ORDERS: 'off' });
+  const agent = await newLiveTrader(dry, venue);
+  const before = await agent.client.getMe();
+  const order = await liveOrder(agent, market, { side: 'BUY', size: 35 });
+  const placed = await agent.client.placeTrade(order);
+  expect(placed).toMatchObject({ success: false, status: 'rejected', errorCode: 'dry_run' });
+  expect(venue.exchange.openOrders(agent.funder)).toEqual([]);
+  expect(await orderAt(dry, agent, placed.orderId)).toMatchObject({
+    status: 'rejected',
+    errorCode: 'dry_run',
+  });
+  expect((await agent.client.getMe()).tradesRemaining).toBe(before.tradesRemaining);
+  expect(await agent.client.placeTrade(order)).toMatchObject({ errorCode: 'dry_run' });
+});
+
+test('of two replicas one follows a wallet, and the other takes over when it stops', async () => {
+  const { databaseUrl, masterKey } = desk;
+  const placed = await trader.client.placeTrade(await liveOrder(trader, market, { side: 'BUY', size: 36 }));
+  const sql = poolOf(desk);
+  const holders = () => sql`select holder from venue_followers where wallet_address = ${trader.funder}`;
+  await expect.poll(async () => (await holders()).length, { timeout: 20_000 }).toBe(1);
+  const [first] = await holders();
+  const second = await startLiveDesk(venue, { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey });
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  expect(await holders()).toEqual([first]);
+  // As a replica does that is frozen: it neither renews nor gives up.
+  await sql`update venue_followers set holder = 'frozen', leased_until = clock_timestamp() + interval '1 second'`;
+  await expect.poll(async () => (await holders())[0]?.holder, { timeout: 30_000 }).not.toBe('frozen');
+  await venue.exchange.execute({ kind: 'cancel', account: trader.funder, orderIds: [placed.orderId] });
+  await expect
+    .poll(async () => (await orderAt(second, trader, placed.orderId)).status, { timeout: 60_000 })
+    .toBe('canceled');
+});
