@@ -13,7 +13,11 @@ const query = (text: string): Buffer => {
 };
 const BEGIN = query('begin');
 const COMMIT = query('commit');
+const ROLLBACK = query('rollback');
 const COMMITTED = Buffer.from('COMMIT\0');
+const ROLLED_BACK = Buffer.from('ROLLBACK\0');
+/** Follows either. */
+const READY = Buffer.from('Z\0\0\0\x05I');
 /** In a statement of every group that is recorded there; its text passes once on each connection. */
 const MARKS = {
   /** On the connection of the venue's journal: where this process leads. */
@@ -62,17 +66,34 @@ export interface SteppingProxy {
 
 interface Armed extends Place {
   groups: number;
-  ids: ReadonlySet<string>;
   readonly act: (ids: ReadonlySet<string>) => Promise<void> | null;
 }
 
-/** What is done with bytes: `rest` passes, at once or after `held`; without `held` nothing passes after it. */
+/** A transaction of a connection that is not answered yet. */
+interface Running {
+  /** Of a group; `null` for a transaction that is sent as a whole. */
+  readonly ids: ReadonlySet<string> | null;
+  /** What was armed when it began, and its number since then. */
+  readonly armed: Armed | null;
+  readonly nth: number;
+  isEnding: boolean;
+}
+
+/** What is done with bytes: `now` passes at once. `later` passes after `held`; without `held` nothing passes any more. */
 interface Reached {
-  readonly rest: Buffer;
+  readonly now: Buffer;
+  readonly later: Buffer;
   readonly held: Promise<void> | null;
 }
 
-const NOTHING = Buffer.alloc(0);
+/** Where the texts are in the bytes, in their order. */
+function placesOf(bytes: Buffer, texts: readonly Buffer[]): { readonly at: number; readonly text: Buffer }[] {
+  const places: { at: number; text: Buffer }[] = [];
+  for (const text of texts)
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length))
+      places.push({ at, text });
+  return places.sort((a, b) => a.at - b.at);
+}
 
 /** @param socketUrl of the database: `postgres://user@/database?host=/folder&port=5432` */
 export async function startSteppingProxy(
@@ -85,55 +106,81 @@ export async function startSteppingProxy(
   const sockets = new Set<Socket>();
   let armed: Armed | null = null;
 
-  const reached = (bytes: Buffer, rest: Buffer): Reached => {
-    const { act, ids } = armed as Armed;
+  const isStoppedAt = (step: Step, one: Running | undefined): one is Running & { ids: ReadonlySet<string> } =>
+    one?.ids != null && armed?.step === step && one.armed === armed && one.nth > (armed.afterGroups ?? 0);
+  const reached = (ids: ReadonlySet<string>, bytes: Buffer, cut: { now: number; ended: number }): Reached => {
+    const { act } = armed as Armed;
     armed = null;
     const held = act(ids);
-    return { rest: held === null ? rest : bytes, held };
+    return held === null
+      ? { now: bytes.subarray(0, cut.ended), later: bytes.subarray(bytes.length), held }
+      : { now: bytes.subarray(0, cut.now), later: bytes.subarray(cut.now), held };
   };
-  const fromService = (bytes: Buffer): Reached | null => {
-    if (armed === null) return null;
-    const { step, afterGroups = 0 } = armed;
-    const begins = bytes.includes(BEGIN);
-    const at = bytes.indexOf(COMMIT);
-    if (begins && at < 0) {
-      armed.groups += 1;
-      armed.ids = new Set(bytes.toString('latin1').match(HEX));
+
+  const fromService = (bytes: Buffer, running: Running[]): Reached | null => {
+    const places = placesOf(bytes, [BEGIN, COMMIT, ROLLBACK]);
+    for (const [index, { at, text }] of places.entries()) {
+      if (text === BEGIN) {
+        const isWhole = (places[index + 1]?.text ?? BEGIN) !== BEGIN;
+        if (!isWhole && armed !== null) armed.groups += 1;
+        const ids = isWhole ? null : new Set(bytes.subarray(at).toString('latin1').match(HEX));
+        const one: Running = { ids, armed, nth: armed?.groups ?? 0, isEnding: false };
+        running.push(one);
+        if (isStoppedAt(STEPS[0], one)) return reached(one.ids, bytes, { now: at, ended: at });
+        continue;
+      }
+      const one = running.find(({ isEnding }) => !isEnding);
+      if (one === undefined) continue;
+      one.isEnding = true;
+      if (text === ROLLBACK) continue;
+      if (isStoppedAt(STEPS[2], one)) return reached(one.ids, bytes, { now: at, ended: at });
+      if (isStoppedAt(STEPS[3], one)) return reached(one.ids, bytes, { now: at, ended: at + COMMIT.length });
     }
-    if (armed.groups <= afterGroups || (begins && at >= 0)) return null;
-    if (begins && step === STEPS[0]) return reached(bytes, NOTHING);
-    if (at >= 0 && step === STEPS[2]) return reached(bytes, bytes.subarray(0, at));
-    if (at >= 0 && step === STEPS[3]) return reached(bytes, bytes);
     return null;
   };
-  const fromDatabase = (bytes: Buffer): Reached | null => {
-    if (armed === null || armed.groups <= (armed.afterGroups ?? 0)) return null;
-    const isCommitted = bytes.includes(COMMITTED);
-    const isThere = armed.step === (isCommitted ? STEPS[4] : STEPS[1]);
-    return isThere ? reached(bytes, NOTHING) : null;
+  const fromDatabase = (bytes: Buffer, running: Running[]): Reached | null => {
+    let passed = 0;
+    for (const { at, text } of placesOf(bytes, [COMMITTED, ROLLED_BACK])) {
+      const one = running.shift();
+      if (text === COMMITTED && isStoppedAt(STEPS[4], one))
+        return reached(one.ids, bytes, { now: passed, ended: passed });
+      passed = at + text.length + READY.length;
+    }
+    const [one] = running;
+    const hasMore = bytes.length > passed && one?.isEnding === false;
+    return hasMore && isStoppedAt(STEPS[1], one)
+      ? reached(one.ids, bytes, { now: passed, ended: passed })
+      : null;
   };
 
   const server = createServer((client) => {
     const upstream = createConnection(path);
+    const running: Running[] = [];
     let hasGroups = false;
     let isOver = false;
-    const pass = (from: Socket, to: Socket, look: (bytes: Buffer) => Reached | null): void => {
+    const pass = (
+      from: Socket,
+      to: Socket,
+      look: (bytes: Buffer, running: Running[]) => Reached | null,
+    ): void => {
       sockets.add(from);
       from.on('data', (bytes: Buffer) => {
         if (isOver) return;
         hasGroups ||= from === client && bytes.includes(MARKS[where]);
-        const { rest, held } = (hasGroups ? look(bytes) : null) ?? { rest: bytes, held: undefined };
-        if (held !== null && held !== undefined) {
-          from.pause();
-          void held.then(() => {
-            to.write(rest);
-            from.resume();
-          });
+        const stop = hasGroups ? look(bytes, running) : null;
+        const now = stop?.now ?? bytes;
+        if (now.length > 0) to.write(now);
+        if (stop === null) return;
+        if (stop.held === null) {
+          // As if the network had gone at that moment.
+          isOver = true;
           return;
         }
-        // As if the network had gone at that moment.
-        isOver = held === null;
-        if (rest.length > 0) to.write(rest);
+        from.pause();
+        void stop.held.then(() => {
+          if (stop.later.length > 0) to.write(stop.later);
+          from.resume();
+        });
       });
       from.on('close', () => {
         sockets.delete(from);
@@ -157,7 +204,6 @@ export async function startSteppingProxy(
         armed = {
           ...place,
           groups: 0,
-          ids: new Set(),
           act: (ids) => {
             act();
             stopped(ids);
@@ -170,7 +216,6 @@ export async function startSteppingProxy(
         armed = {
           ...place,
           groups: 0,
-          ids: new Set(),
           act: (ids) => new Promise((release) => held({ ids, release })),
         };
       }),

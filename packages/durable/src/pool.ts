@@ -36,6 +36,11 @@ export interface PoolAddress {
 /** Lends connections. `use` is called immediately when one is free. */
 export interface Connections {
   acquire(use: (connection: Connection) => void, fail: (fault: unknown) => void): void;
+  /**
+   * A transaction returns the connection once its last statement is sent: the next one goes out behind it, instead of
+   * waiting for its answer. Of a pool, another connection may be free.
+   */
+  readonly isPipelined: boolean;
   /** Returns the connection; every statement issued on it must be answered, or about to be. */
   release(connection: Connection): void;
 }
@@ -187,6 +192,7 @@ const issuerOf = (connections: Connections): Issuer => ({
 });
 
 class Pool implements Connections {
+  readonly isPipelined = false;
   readonly #shared: Shared;
   readonly #max: number;
   readonly #idle: Connection[] = [];
@@ -306,6 +312,7 @@ async function openSession(shared: Shared, { settings }: Pick<PoolOptions, 'sett
   const queue: Waiting[] = [];
   let isLent = false;
   const connections: Connections = {
+    isPipelined: true,
     acquire(use, fail) {
       if (isLent) return void queue.push({ use, fail });
       isLent = true;

@@ -124,7 +124,7 @@ class TransactionLine {
     this.#isEnding = true;
     const statement = plain('commit');
     try {
-      const { command } = await this.#send(statement);
+      const { command } = await this.#sendLast(statement);
       // PostgreSQL answers the commit of a failed transaction with ROLLBACK and no error.
       if (command !== 'COMMIT') throw this.#failure ?? new Error(`the commit was answered with ${command}`);
     } catch (cause) {
@@ -139,7 +139,7 @@ class TransactionLine {
     if (this.#isEnding) return;
     this.#isEnding = true;
     if (this.#connection === undefined) return this.#close(isOver());
-    await this.#send(plain('rollback')).catch(() => {});
+    await this.#sendLast(plain('rollback')).catch(() => {});
     this.#release();
   }
 
@@ -158,6 +158,12 @@ class TransactionLine {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     if (this.#connection !== undefined) return this.#hand(this.#connection, statement);
     return new Promise((resolve, reject) => this.#queued.push({ statement, resolve, reject }));
+  }
+
+  #sendLast(statement: Rendered): Promise<Rows> {
+    const answer = this.#send(statement);
+    if (this.#connections.isPipelined) this.#release();
+    return answer;
   }
 
   #hand(connection: Connection, statement: Rendered): Promise<Rows> {

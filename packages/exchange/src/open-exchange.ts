@@ -29,6 +29,7 @@ import { HistoryProjector, type Taken } from './history/projector.ts';
 import { SETTLEMENT_DELAYS } from './history/settlement.ts';
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
+import { JoiningWork } from './journal/joining-work.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
@@ -112,19 +113,12 @@ const GREATEST_SPEED = 100_000;
 
 type Status = 'opening' | 'open' | 'reopening' | 'closing' | 'closed';
 
-interface Joining {
-  readonly work: JoinedWork;
-  readonly resolve: () => void;
-  readonly reject: (reason: Error) => void;
-}
-
 /** The state of one term of leadership; discarded as a whole. */
 interface Term {
   readonly lead: Lead;
   readonly queue: GroupCommit<JournalRow>;
   readonly orderIds: OrderIds;
-  /** Work that waits to join a commit; each commit takes one. */
-  readonly joining: Joining[];
+  readonly joining: JoiningWork;
 }
 
 /**
@@ -252,7 +246,7 @@ export class JournalledExchange implements PaperExchange {
   async join(work: JoinedWork): Promise<void> {
     const { queue, joining } = this.#openTerm();
     this.#refuseWhenFull(queue);
-    const joined = new Promise<void>((resolve, reject) => joining.push({ work, resolve, reject }));
+    const joined = joining.add(work);
     queue.wake();
     await joined;
   }
@@ -461,10 +455,10 @@ export class JournalledExchange implements PaperExchange {
 
   /** One commit: with one work that waits to join it, if there is one. */
   async #commit({ lead, queue, orderIds, joining }: Term, take: Take<JournalRow>): Promise<void> {
-    const joined = joining.shift();
-    if (joined === undefined) return commitRows(lead, take, this.#options.recorder);
-    if (joining.length > 0) queue.wake();
-    const { work } = joined;
+    const joined = joining.next();
+    if (joined === null) return commitRows(lead, take, this.#options.recorder);
+    if (joining.isWaiting) queue.wake();
+    const { work, reading } = joined;
     const durable = Promise.withResolvers<void>();
     durable.promise.catch(() => {});
     let hasDecided = false;
@@ -480,9 +474,12 @@ export class JournalledExchange implements PaperExchange {
       });
       if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable.promise);
     };
-    const { read, record } = work;
+    const sent = (): void => {
+      joining.readAhead();
+      work.sent?.();
+    };
     try {
-      await commitWith(lead, take, { read, record, decide });
+      await commitWith(reading, take, { record: work.record, decide, sent });
     } catch (cause) {
       // Also where it failed before it took rows: orders may have been placed in memory.
       if (hasDecided) queue.fail(cause);
@@ -533,12 +530,12 @@ export class JournalledExchange implements PaperExchange {
       );
     const orderIds = new OrderIds(this.#sql);
     await orderIds.load();
-    const joining: Joining[] = [];
+    const joining = new JoiningWork(lead);
     const queue: GroupCommit<JournalRow> = new GroupCommit<JournalRow>({
       commit: (take) => this.#commit({ lead, queue, orderIds, joining }, take),
       onCommitted: (rows) => this.#notifyListeners(rows.map(({ entry }) => entry)),
       onFailed: (cause) => {
-        for (const { reject } of joining.splice(0)) reject(unavailable('no', cause));
+        joining.fail(unavailable('no', cause));
         this.#failed(queue, cause);
       },
       errorOf: unavailable,

@@ -56,6 +56,8 @@ export interface JoinedWork {
   decide(place: (order: NewOrder) => readonly EngineEvent[]): void;
   /** In place of the `Recorder`, for all entries of the commit. */
   readonly record: Recorder;
+  /** Called when the commit is sent: the reads of the next work that joins go out behind it. */
+  readonly sent?: () => void;
 }
 
 export interface ExecuteOptions {

@@ -4,7 +4,14 @@
  * taken rows, the state in memory is ahead of the journal, so the caller must release the lead and recover from the
  * journal.
  */
-import { commitAll, type Lead, openTransaction, type Take, type Tx } from '@bellwether/durable';
+import {
+  commitAll,
+  type Lead,
+  openTransaction,
+  type Take,
+  type Transaction,
+  type Tx,
+} from '@bellwether/durable';
 import type { Entry, JoinedWork, Recorder } from '../paper-exchange.ts';
 import { gatherOrders, type OrderAddition } from './order-records.ts';
 import { insertPosted } from './posted-orders.ts';
@@ -29,7 +36,7 @@ export interface JournalRow {
 /** Most rows of one commit: bounds its size, and how long the next commit waits. */
 const MAX_BATCH_ROWS = 500;
 
-type Leading = Pick<Lead, 'session' | 'term'>;
+export type Leading = Pick<Lead, 'session' | 'term'>;
 
 /** @throws CommitInDoubt when the connection was lost during the commit; other errors prove that nothing was written */
 export const commitRows = (
@@ -41,15 +48,34 @@ export const commitRows = (
   return commitAll(session, (tx) => [term.assert(tx), ...statements(tx, rows, recorder)]);
 };
 
+/** A transaction whose work has sent its reads. They are answered after every commit that was sent before. */
+export interface Reading extends Transaction {
+  /** @throws what the reads throw */
+  readonly answered: Promise<void>;
+}
+
+export function beginReading({ session, term }: Leading, read: JoinedWork['read']): Reading {
+  const transaction = openTransaction(session);
+  const { tx } = transaction;
+  const answered = (async () => {
+    await Promise.all([term.assert(tx), read(tx)]);
+  })();
+  answered.catch(() => {});
+  return { ...transaction, answered };
+}
+
 /** @throws as `commitRows` does; before rows were taken, also what the work's reads throw */
 export async function commitWith(
-  { session, term }: Leading,
+  { tx, commit, rollback, answered }: Reading,
   take: Take<JournalRow>,
-  { read, record, decide }: Omit<JoinedWork, 'decide'> & { readonly decide: () => void },
+  {
+    record,
+    decide,
+    sent,
+  }: Pick<JoinedWork, 'record'> & { readonly decide: () => void; readonly sent: () => void },
 ): Promise<void> {
-  const { tx, commit, rollback } = openTransaction(session);
   try {
-    await Promise.all([term.assert(tx), read(tx)]);
+    await answered;
   } catch (error) {
     await rollback();
     throw error;
@@ -63,7 +89,9 @@ export async function commitWith(
     await rollback();
     throw error;
   }
-  await commit();
+  const committed = commit();
+  sent();
+  await committed;
 }
 
 function statements(

@@ -5,6 +5,7 @@ import type { Admission, Kind } from './admission.ts';
 import { problemOf } from './problem.ts';
 import { FirstLooks, RequestDeadline } from './request-deadline.ts';
 import { asHook } from './step.ts';
+import { Turns } from './turns.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -93,6 +94,11 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   };
 
   app.addHook('onRequest', asHook(refusalOf));
+  const turns = new Turns();
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (kindOf(request) === 'trade') turns.next(done);
+    else done();
+  });
   app.addHook('preValidation', (request, reply, done) => {
     // Of a caller who has gone meanwhile nothing would end the count.
     if (request.deadline !== null && !reply.raw.destroyed) count(request);

@@ -13,6 +13,14 @@ const MAX_LOCKED_TRIES = 2;
 const LOOK_AGAIN_MS = 50;
 /** How long a group may take before the trades after it form another one beside it. */
 const SLOW_GROUP_MS = 250;
+/**
+ * When the next group reads, as a share of the time that a commit takes. Late enough to take most of the trades that
+ * arrive meanwhile, because a small group costs nearly as much as a large one; early enough to be answered right behind
+ * the commit.
+ */
+const READS_AHEAD_AFTER = 0.6;
+/** Weight of the last commit in the average. */
+const LAST_COMMIT = 0.25;
 
 interface Waiting {
   readonly admission: Admission;
@@ -34,6 +42,8 @@ export interface Group {
   take(): readonly Admission[];
   /** Answers the trades that record nothing: they need not wait for the commit. */
   judged(verdicts: readonly Verdict[]): void;
+  /** Its commit is sent: of a way that reads ahead, the next group may read behind it. */
+  sent(): void;
 }
 
 /** A way to record groups. */
@@ -45,6 +55,8 @@ export interface Way {
   readonly run: (group: Group) => Promise<readonly Outcome[]>;
   /** Groups at a time. */
   readonly most: number;
+  /** Whether one group reads while the commit of the one before it is running. */
+  readonly readsAhead: boolean;
   /** Where trades go that could not be judged here. */
   readonly elsewhere: (admission: Admission) => Promise<VenueAnswer | null>;
 }
@@ -66,6 +78,8 @@ export class Line {
   #waiting: Waiting[] = [];
   #isRunning = false;
   readonly #groups = new Set<Promise<void>>();
+  /** Average of the last ones. */
+  #commitMs = 0;
 
   constructor(way: Way, alone: LonelyTrades) {
     this.#way = way;
@@ -89,15 +103,30 @@ export class Line {
   async #runAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       if (this.#groups.size >= this.#way.most) await Promise.race(this.#groups);
-      const group: Promise<void> = this.#runOne().finally(() => this.#groups.delete(group));
+      const sent = Promise.withResolvers<void>();
+      const group: Promise<void> = this.#runOne(sent.resolve).finally(() => this.#groups.delete(group));
       this.#groups.add(group);
-      if (this.#way.most === 1) await group;
+      if (this.#way.readsAhead) await this.#mayReadAhead(group, sent.promise);
       else await withinMs(SLOW_GROUP_MS, group);
     }
     this.#isRunning = false;
   }
 
-  async #runOne(): Promise<void> {
+  async #mayReadAhead(group: Promise<void>, sent: Promise<void>): Promise<void> {
+    let isOver = false;
+    const over = group.then(() => {
+      isOver = true;
+    });
+    await Promise.race([over, sent]);
+    if (isOver) return;
+    const since = performance.now();
+    const measured = over.then(() => {
+      this.#commitMs += (performance.now() - since - this.#commitMs) * LAST_COMMIT;
+    });
+    await withinMs(this.#commitMs * READS_AHEAD_AFTER, measured);
+  }
+
+  async #runOne(sent: () => void): Promise<void> {
     let group: readonly Waiting[] = [];
     let hasTaken = false;
     /** Those of the group that nothing was decided for, or whose commit is not finished. */
@@ -117,6 +146,7 @@ export class Line {
           return group.map(({ admission }) => admission);
         },
         judged: (verdicts) => settle(verdicts, false),
+        sent,
       });
       settle(outcomes, true);
     } catch {

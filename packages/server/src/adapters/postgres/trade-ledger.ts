@@ -42,6 +42,8 @@ export interface JournalWork {
   decide(venue: VenueInCommit): void;
   /** Issues the statements that record the evidence of the commit, of this work's orders and of all others. */
   record(tx: Tx, evidence: Evidence): readonly PromiseLike<unknown>[];
+  /** Called when the commit is sent. */
+  sent(): void;
 }
 
 /** How often the set of restricting agents may change during a trade before the trade fails. */
@@ -58,7 +60,7 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
   const broken = new BrokenCommits();
   const alone = createLonelyTrades(sql, broken);
   const recorded = new Line(
-    { run: (group) => runOnPool(sql, group), most: MAX_GROUPS, elsewhere: alone.run },
+    { run: (group) => runOnPool(sql, group), most: MAX_GROUPS, readsAhead: false, elsewhere: alone.run },
     alone,
   );
   const joined =
@@ -67,8 +69,9 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
       : new Line(
           {
             run: (group) => runInJournal(journal, group, broken),
-            // A journal is one connection.
-            most: 1,
+            // A journal is one connection: one group commits, one reads.
+            most: 2,
+            readsAhead: true,
             elsewhere: (admission) => recorded.add(admission),
           },
           alone,
@@ -146,7 +149,7 @@ const withFailure = (verdicts: readonly Verdict[], reason: unknown): readonly Ou
 /** Records the orders with their venue's answers, in the commit of the venue's journal. */
 async function runInJournal(
   journal: VenueJournal,
-  { take, judged: onJudged }: Group,
+  { take, judged: onJudged, sent }: Group,
   broken: BrokenCommits,
 ): Promise<readonly Outcome[]> {
   let group: readonly Admission[] = [];
@@ -173,6 +176,7 @@ async function runInJournal(
         ...writeEvidence(tx, rest),
       ];
     },
+    sent,
   };
   try {
     const result = await journal.join(work);

@@ -67,6 +67,7 @@ const engineOrders = ({ gtdMinLeadS }: ExpiryTerms) => {
 
 /** Work that takes part in a commit of the journal, in the desk's terms. */
 export interface CommitWork extends Pick<JoinedWork, 'read'> {
+  readonly sent: () => void;
   decide(venue: { balance(account: Address): PaperBalance; place(order: VenueOrder): VenueAnswer }): void;
   record(tx: Parameters<JoinedWork['record']>[0], evidence: Evidence): ReturnType<JoinedWork['record']>;
 }
@@ -79,7 +80,7 @@ export interface JoinOptions extends ExpiryTerms {
 /** Lets work join the next commit: see `VenueJournal`, which the wiring makes of it. */
 export function createJoin({ exchange, venue, ...terms }: JoinOptions) {
   const toEngine = engineOrders(terms);
-  return async ({ read, decide, record }: CommitWork): Promise<'recorded' | 'unknown'> => {
+  return async ({ read, decide, record, sent }: CommitWork): Promise<'recorded' | 'unknown'> => {
     try {
       await exchange.join({
         read,
@@ -89,6 +90,7 @@ export function createJoin({ exchange, venue, ...terms }: JoinOptions) {
             place: (order) => answerOf(place(toEngine(order)), order.orderId),
           }),
         record: (tx, entries) => record(tx, toEvidence(entries, venue)),
+        sent,
       });
       return 'recorded';
     } catch (error) {

@@ -1,0 +1,145 @@
+/** Work that joins commits of the journal: the next one reads while the commit before it is running. */
+import { MICRO } from '@bellwether/contract/decimals';
+import { expect, test } from 'vitest';
+import { ExchangeUnavailable, type JoinedWork, type JournalledExchange } from '../src/index.ts';
+import { ALICE, marketBuy, restingBid, stage, untilOpen } from './open-exchange-stage.ts';
+
+const NOTHING: JoinedWork = {
+  read: async () => {},
+  decide: () => {},
+  record: () => [],
+};
+
+async function openWithMarks() {
+  const { sql, open } = await stage();
+  await sql`create table marks (name text)`;
+  const exchange = await open();
+  await exchange.execute({ kind: 'deposit', account: ALICE, amount: 1_000n * MICRO });
+  return { sql, exchange };
+}
+
+/** Joins a commit that takes a moment, and calls back when it is sent. */
+const joinSlow = (exchange: JournalledExchange, then: () => void, record: JoinedWork['record']) =>
+  exchange.join({
+    ...NOTHING,
+    record: (tx, entries) => [tx`select pg_sleep(0.1)`, ...record(tx, entries)],
+    sent: then,
+  });
+
+test('the next work reads behind a commit that is sent, sees what it wrote, and decides after it', async () => {
+  const { exchange } = await openWithMarks();
+  const steps: string[] = [];
+  let second: Promise<void> | undefined;
+  const first = joinSlow(
+    exchange,
+    () => {
+      second = exchange.join({
+        ...NOTHING,
+        async read(tx) {
+          steps.push('second reads');
+          const [row] = await tx`select count(*)::int as marks from marks`;
+          steps.push(`second has read ${row?.marks}`);
+        },
+        decide: () => void steps.push('second decides'),
+      });
+    },
+    (tx) => [tx`insert into marks values ('first')`],
+  ).then(() => steps.push('first is durable'));
+  await first;
+  await second;
+  expect(steps[0]).toBe('second reads');
+  expect(steps.slice(1)).toContain('second has read 1');
+  expect(steps.indexOf('second decides')).toBeGreaterThan(steps.indexOf('first is durable'));
+  await exchange.close();
+});
+
+test('a command that arrives while work reads ahead is in the same commit as the work', async () => {
+  const { exchange } = await openWithMarks();
+  const order = restingBid(exchange, 1);
+  let ahead: Promise<unknown> = Promise.resolve();
+  const batches: number[] = [];
+  await joinSlow(
+    exchange,
+    () => {
+      const joined = exchange.join({
+        ...NOTHING,
+        record: (_tx, entries) => {
+          batches.push(entries.length);
+          return [];
+        },
+      });
+      ahead = Promise.all([joined, exchange.execute({ kind: 'place', order })]);
+    },
+    () => [],
+  );
+  await ahead;
+  expect(batches).toEqual([1]);
+  expect(exchange.openOrder(order.orderId)).toBeDefined();
+  await exchange.close();
+});
+
+test('when reads behind a commit fail, the commit and the work after them succeed', async () => {
+  const { sql, exchange } = await openWithMarks();
+  let failing: Promise<unknown> = Promise.resolve();
+  await joinSlow(
+    exchange,
+    () => {
+      failing = exchange.join({ ...NOTHING, read: (tx) => tx`select 1 / 0` }).catch((error) => error);
+    },
+    (tx) => [tx`insert into marks values ('first')`],
+  );
+  expect(String(await failing)).toContain('division by zero');
+  await exchange.join({ ...NOTHING, record: (tx) => [tx`insert into marks values ('third')`] });
+  expect((await sql`select name from marks order by name`).map(({ name }) => name)).toEqual([
+    'first',
+    'third',
+  ]);
+  expect([exchange.term, exchange.status]).toEqual([1, 'open']);
+  await exchange.close();
+});
+
+test('when a commit fails, the work that has read behind it is refused, decides nothing and records nothing', async () => {
+  const { sql, exchange } = await openWithMarks();
+  let hasDecided = false;
+  let ahead: Promise<unknown> = Promise.resolve();
+  const first = exchange
+    .join({
+      ...NOTHING,
+      decide: (place) => void place(marketBuy(exchange, 1)),
+      record: (tx) => [tx`select pg_sleep(0.1)`, tx`select 1 / 0`],
+      sent: () => {
+        ahead = exchange
+          .join({
+            ...NOTHING,
+            decide: () => {
+              hasDecided = true;
+            },
+            record: (tx) => [tx`insert into marks values ('ahead')`],
+          })
+          .catch((error) => error);
+      },
+    })
+    .catch((error) => error);
+  expect(await first).toBeInstanceOf(ExchangeUnavailable);
+  expect(await ahead).toBeInstanceOf(ExchangeUnavailable);
+  expect(await ahead).toMatchObject({ executed: 'no' });
+  expect(hasDecided).toBe(false);
+  await untilOpen(exchange);
+  expect(exchange.account(ALICE).available).toBe(1_000n * MICRO);
+  await exchange.join({ ...NOTHING, record: (tx) => [tx`insert into marks values ('later')`] });
+  expect((await sql`select name from marks`).map(({ name }) => name)).toEqual(['later']);
+  await exchange.close();
+});
+
+test('works that wait each get a commit, in their order', async () => {
+  const { exchange } = await openWithMarks();
+  const order: number[] = [];
+  await Promise.all(
+    [1, 2, 3, 4, 5].map((number) =>
+      exchange.join({ ...NOTHING, decide: () => void order.push(number) }).then(() => order.push(-number)),
+    ),
+  );
+  expect(order.filter((number) => number > 0)).toEqual([1, 2, 3, 4, 5]);
+  for (const number of [1, 2, 3, 4]) expect(order.indexOf(-number)).toBeLessThan(order.indexOf(number + 1));
+  await exchange.close();
+});

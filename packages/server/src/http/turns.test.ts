@@ -1,0 +1,44 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Turns } from './turns.ts';
+
+const arriving = (count: number): { readonly turns: Turns; readonly begun: number[] } => {
+  const turns = new Turns();
+  const begun: number[] = [];
+  for (let request = 0; request < count; request++) turns.next(() => begun.push(request));
+  return { turns, begun };
+};
+
+test('requests that arrive together begin two at a time, in their order', async () => {
+  const { begun } = arriving(5);
+  expect(begun).toEqual([]);
+  await nextTurn();
+  expect(begun).toEqual([0, 1]);
+  await nextTurn();
+  expect(begun).toEqual([0, 1, 2, 3]);
+  await nextTurn();
+  expect(begun).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('a request that arrives later begins after those that wait', async () => {
+  const { turns, begun } = arriving(3);
+  await nextTurn();
+  turns.next(() => begun.push(99));
+  await nextTurn();
+  expect(begun).toEqual([0, 1, 2, 99]);
+});
+
+test('of a long queue more requests begin in one turn', async () => {
+  const { begun } = arriving(640);
+  await nextTurn();
+  expect(begun).toHaveLength(20);
+});
+
+test('a request that arrives when none waits begins in the next turn', async () => {
+  const { turns, begun } = arriving(1);
+  await nextTurn();
+  await nextTurn();
+  turns.next(() => begun.push(1));
+  await nextTurn();
+  expect(begun).toEqual([0, 1]);
+});
