@@ -12,6 +12,7 @@ import {
   startLiveDesk,
   startVenue,
 } from '../live-desk.ts';
+import { Visitor } from '../passkey.ts';
 
 let venue: TestService;
 let desk: TestService;
