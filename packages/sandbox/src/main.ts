@@ -4,6 +4,7 @@
  */
 import { hkdfSync } from 'node:crypto';
 import { openExchange, systemClock } from '@bellwether/exchange';
+import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import { addressBuckets } from '@bellwether/exchange/doors/limits';
 import { polymarketDoor, polymarketSocketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
@@ -22,6 +23,7 @@ import { readSettings, type Settings } from './standalone/settings.ts';
 
 const CLOB_PREFIX = '/paper/clob';
 const GAMMA_PREFIX = '/paper/gamma';
+const DATA_PREFIX = '/paper/data';
 const SOCKETS_PREFIX = '/paper/ws';
 const BODY_BYTES = 64 * 1024;
 /** Per network address, at any door. */
@@ -78,6 +80,7 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
     guard,
   });
   await app.register(gammaDoor, { prefix: GAMMA_PREFIX, exchange: () => exchange, guard });
+  await app.register(dataDoor, { prefix: DATA_PREFIX, exchange: () => exchange, now: Date.now, guard });
   await app.register(polymarketSocketDoor, {
     prefix: SOCKETS_PREFIX,
     find: () => exchange,
@@ -99,6 +102,7 @@ function banner(address: string, { where }: Database, { orderVersion }: Settings
 
   CLOB        ${address}${CLOB_PREFIX}  (orders of version ${orderVersion})
   Gamma       ${address}${GAMMA_PREFIX}
+  Data API    ${address}${DATA_PREFIX}
   sockets     ${address.replace('http', 'ws')}${SOCKETS_PREFIX}/market and /user
   DFlow       ${address}${metadata}
               ${address}${trade}

@@ -2,6 +2,7 @@
  * The doors of the paper venues as this process serves them: from its own exchange and sandbox while it leads, through
  * the replica that leads otherwise. Who comes through a door draws from the bucket of its address, on whichever replica.
  */
+import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import { polymarketDoor, polymarketSocketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
@@ -27,9 +28,10 @@ interface Parts {
 
 const CLOB_PATH = '/paper/clob';
 const GAMMA_PATH = '/paper/gamma';
+const DATA_PATH = '/paper/data';
 const SOCKETS_PATH = '/paper/ws';
 const PATHS: Readonly<Record<PaperDoor, readonly string[]>> = {
-  clob: [CLOB_PATH, GAMMA_PATH, SOCKETS_PATH],
+  clob: [CLOB_PATH, GAMMA_PATH, DATA_PATH, SOCKETS_PATH],
   dflow: [SANDBOX_PATHS.metadata, SANDBOX_PATHS.trade],
   solana: [SANDBOX_PATHS.rpc],
 };
@@ -69,6 +71,13 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
       return gammaDoor(door, { exchange, guard }) as Promise<void>;
     },
   };
+  const data: Door = {
+    prefix: DATA_PATH,
+    register: (door) => {
+      door.addHook('preHandler', forwardToLeader(replicas, config.basePath, [DATA_PATH]));
+      return dataDoor(door, { exchange, now: clock.now, guard }) as Promise<void>;
+    },
+  };
   const sockets: Door = {
     prefix: SOCKETS_PATH,
     register: (door) =>
@@ -96,5 +105,5 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
       });
     },
   };
-  return [...(open.has('clob') ? [clob, gamma, sockets] : []), sandbox];
+  return [...(open.has('clob') ? [clob, gamma, data, sockets] : []), sandbox];
 }
