@@ -90,7 +90,10 @@ describe('an agent', () => {
     const { claimCode } = await agent.client.getMe();
     const owner = new Visitor(desk);
     expect((await owner.register('Ada')).status).toBe(200);
-    const page = await owner.send('GET', `/agents/claim/${claimCode}`, undefined, { accept: 'text/html' });
+    // By name: a page that is asked for by address redirects.
+    const page = await call({ url: desk.needs.publicUrl }, 'GET', `/agents/claim/${claimCode}`, {
+      headers: { accept: 'text/html', cookie: owner.cookie ?? '' },
+    });
     const attribute = /data-safeguards="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const shown = JSON.parse(attribute.replaceAll('&quot;', '"').replaceAll('&#34;', '"'));
     expect(shown.maxTradeAmount).toEqual({ limit: 20, locked: true });
