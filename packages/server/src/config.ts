@@ -167,6 +167,7 @@ export const ENVIRONMENT = Type.Object({
     description:
       'The doors that speak the venues’ own protocols and ask for no agent key: `auto`, `on` (all), `off` (none), or a comma-separated list of `clob`, `dflow`, `solana`. `clob` is all of venue A’s. `auto`: `clob` wherever venue A is paper; `dflow` and `solana` where venue B is paper, too, and HOST is a loopback address.',
   }),
+  PAPER_MARKETS: choice(['simulated', 'live'], 'simulated'),
   PAPER_SEED: int(0, 4_294_967_295, 1),
   PAPER_SPEED: Type.Number({ minimum: 0.001, maximum: 100_000, default: 1 }),
   PAPER_WORLD: flag(true),
@@ -268,6 +269,8 @@ export interface Config {
   };
   readonly paper: {
     readonly doors: ReadonlySet<PaperDoor>;
+    /** The live venue whose markets are traded on paper; `null`: those of the simulated world. */
+    readonly markets: PolymarketUrls | null;
     readonly seed: number;
     readonly speed: number;
     readonly world: boolean;
@@ -290,15 +293,17 @@ export type PaperDoor = (typeof DOORS)[number];
 
 const isDoor = (name: string): name is PaperDoor => DOORS.some((door) => door === name);
 
+export interface PolymarketUrls {
+  readonly clob: string;
+  readonly gamma: string;
+  readonly data: string;
+  readonly site: string;
+  /** Of the sockets, without the channel. */
+  readonly sockets: string;
+}
+
 export interface LivePolymarket {
-  readonly urls: {
-    readonly clob: string;
-    readonly gamma: string;
-    readonly data: string;
-    readonly site: string;
-    /** Of the sockets, without the channel. */
-    readonly sockets: string;
-  };
+  readonly urls: PolymarketUrls;
   /** False: everything but sending orders. */
   readonly sends: boolean;
   readonly doubtMs: number;
@@ -465,6 +470,7 @@ function assemble(env: Environment): Config {
     },
     paper: {
       doors: paperDoors(env),
+      markets: paperMarkets(env),
       seed: env.PAPER_SEED,
       speed: env.PAPER_SPEED,
       world: env.PAPER_WORLD === 'on',
@@ -542,6 +548,22 @@ const POLYMARKET = {
   sockets: 'wss://ws-subscriptions-clob.polymarket.com/ws',
 } as const;
 
+const polymarketUrls = (env: Environment): PolymarketUrls => ({
+  clob: trimmed(env.POLYMARKET_CLOB_URL ?? POLYMARKET.clob),
+  gamma: trimmed(env.POLYMARKET_GAMMA_URL ?? POLYMARKET.gamma),
+  data: trimmed(env.POLYMARKET_DATA_URL ?? POLYMARKET.data),
+  site: trimmed(env.POLYMARKET_SITE_URL ?? POLYMARKET.site),
+  sockets: trimmed(env.POLYMARKET_WS_URL ?? POLYMARKET.sockets),
+});
+
+/** @throws ConfigError where no order is on paper */
+function paperMarkets(env: Environment): PolymarketUrls | null {
+  if (env.PAPER_MARKETS === 'simulated') return null;
+  if (env.VENUE_A_BACKEND === 'live')
+    throw new ConfigError('PAPER_MARKETS=live is for venue A on paper, but VENUE_A_BACKEND is live.');
+  return polymarketUrls(env);
+}
+
 function livePolymarket(env: Environment): LivePolymarket {
   // Real money goes by what the operator has read, not by a default.
   if (env.VENUE_A_ORDER_PROFILE !== 'polymarket')
@@ -551,13 +573,7 @@ function livePolymarket(env: Environment): LivePolymarket {
         : 'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket: the venue takes no orders of the profile "interface".',
     );
   return {
-    urls: {
-      clob: trimmed(env.POLYMARKET_CLOB_URL ?? POLYMARKET.clob),
-      gamma: trimmed(env.POLYMARKET_GAMMA_URL ?? POLYMARKET.gamma),
-      data: trimmed(env.POLYMARKET_DATA_URL ?? POLYMARKET.data),
-      site: trimmed(env.POLYMARKET_SITE_URL ?? POLYMARKET.site),
-      sockets: trimmed(env.POLYMARKET_WS_URL ?? POLYMARKET.sockets),
-    },
+    urls: polymarketUrls(env),
     sends: env.LIVE_ORDERS === 'on',
     doubtMs: env.VENUE_A_DOUBT_S * 1000,
   };
