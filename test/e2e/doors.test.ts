@@ -6,6 +6,7 @@ import { call, newAgent, startTestService, type TestService } from '../harness.t
 import { aSandboxMarket, newSandboxTrader } from '../sandbox.ts';
 
 const CLOB = '/paper/clob';
+const DATA = '/paper/data';
 const GAMMA = '/paper/gamma';
 const METADATA = '/paper/dflow/metadata/api/v1';
 const TRADE = '/paper/dflow/trade';
@@ -30,20 +31,21 @@ const rpc = (method: string, params: unknown[] = [], of: TestService = service) 
 describe('which doors are open', () => {
   const open = async (of: TestService) => ({
     clob: (await get(`${CLOB}/time`, of)).status === 200,
+    data: (await get(`${DATA}/v2/status`, of)).status === 200,
     gamma: (await get(`${GAMMA}/tags`, of)).status === 200,
     dflow: (await get(`${TRADE}/venues`, of)).status === 200,
     solana: (await rpc('getHealth', [], of)).status === 200,
   });
 
   test('all of them when the service listens on this machine only', async () => {
-    expect(await open(service)).toEqual({ clob: true, gamma: true, dflow: true, solana: true });
+    expect(await open(service)).toEqual({ clob: true, data: true, gamma: true, dflow: true, solana: true });
   });
 
   test('only the CLOB when others can reach the service; quotes still work', async () => {
     const others = await startTestService({ PAPER_WORLD: 'off', HOST: '0.0.0.0' });
     const url = others.url.replace('0.0.0.0', '127.0.0.1');
     const local = { ...others, url };
-    expect(await open(local)).toEqual({ clob: true, gamma: true, dflow: false, solana: false });
+    expect(await open(local)).toEqual({ clob: true, data: true, gamma: true, dflow: false, solana: false });
     const trader = await newSandboxTrader(local);
     const { id } = await aSandboxMarket(trader.client);
     const { body } = await trader.quote({ marketTicker: id, side: 'YES', action: 'BUY', amount: 10 });
@@ -53,7 +55,7 @@ describe('which doors are open', () => {
 
   test('the configured ones', async () => {
     const named = await startTestService({ PAPER_WORLD: 'off', PAPER_DOORS: 'solana' });
-    expect(await open(named)).toEqual({ clob: false, gamma: false, dflow: false, solana: true });
+    expect(await open(named)).toEqual({ clob: false, data: false, gamma: false, dflow: false, solana: true });
   });
 });
 

@@ -93,6 +93,8 @@ describe('two processes', () => {
     const listed = await fetch(`${follower.url}/paper/gamma/markets?condition_ids=${market.conditionId}`);
     expect([listed.status, listed.headers.get('deprecation')]).toEqual([200, 'true']);
     expect(await listed.json()).toMatchObject([{ slug: market.slug }]);
+    const held = await call(follower, 'GET', `/paper/data/v2/holders?condition=${market.conditionId}`);
+    expect(held).toMatchObject({ status: 200, body: { pagination: { has_more: false } } });
   });
 
   test('only replicas can call the internal route', async () => {

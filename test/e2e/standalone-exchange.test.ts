@@ -34,8 +34,9 @@ async function ask(url: string, body?: unknown): Promise<{ status: number; body:
 test('npm run exchange starts alone, names its doors, keeps its world, and leaves nothing running', async () => {
   const dataDir = dataFolder();
   const first = await exchange({ dataDir, via: 'npm', makesCluster: true });
-  const doors = ['clob', 'gamma', 'dflow/metadata', 'dflow/trade', 'solana', 'faucet'];
+  const doors = ['clob', 'gamma', 'data', 'dflow/metadata', 'dflow/trade', 'solana', 'faucet'];
   for (const door of doors) expect(first.output(), door).toContain(`${first.url}/paper/${door}`);
+  expect(first.output()).toContain(`${first.url.replace('http', 'ws')}/paper/ws`);
   expect(first.output()).toContain(`curl '${first.url}/paper/gamma/markets?limit=1'`);
   const { body: listed } = await ask(`${first.url}/paper/gamma/markets?limit=1`);
   expect((await ask(`${first.url}/paper/clob/markets/${listed[0].conditionId}`)).body.market_slug).toBe(

@@ -18,6 +18,7 @@ import type {
   BookView,
   ConditionId,
   EngineEvent,
+  HolderView,
   NewOrder,
   OpenOrder,
   OrderId,
@@ -316,6 +317,10 @@ export class JournalledExchange implements PaperExchange {
 
   account(account: AccountId): AccountView {
     return this.#world.account(account);
+  }
+
+  holders(conditionId: ConditionId): readonly HolderView[] {
+    return this.#world.holders(conditionId);
   }
 
   available(account: AccountId): bigint {

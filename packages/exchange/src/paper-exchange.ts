@@ -7,6 +7,7 @@ import type {
   BookView,
   ConditionId,
   EngineEvent,
+  HolderView,
   NewOrder,
   OpenOrder,
   OrderId,
@@ -86,6 +87,8 @@ export interface PaperExchange {
   marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined;
   book(conditionId: ConditionId, outcome: Outcome, depth?: number): BookView | undefined;
   account(account: AccountId): AccountView;
+  /** Every account with tokens of the market, the house's too. Its cost grows with all positions: for occasional reads. */
+  holders(conditionId: ConditionId): readonly HolderView[];
   /** Free collateral, without the view of a whole account. */
   available(account: AccountId): bigint;
   /** Free tokens of one market, without the view of a whole account. */

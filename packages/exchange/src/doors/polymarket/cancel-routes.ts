@@ -4,19 +4,17 @@ import type { FastifyInstance } from 'fastify';
 import type { OpenOrder, OrderId } from '../../paper-exchange.ts';
 import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
-import type { DelayedOrders } from './delayed-orders.ts';
-import type { DoorExchange } from './door-options.ts';
+import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
 import { bodyText, type L2 } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
-import type { Trading } from './order-routes.ts';
 import { jsonOf } from './request-parts.ts';
+import type { SignerLimits } from './signer-limits.ts';
 import { invalidPayload, WireError } from './wire-error.ts';
 
 /** The venue's limit since 2026-06-15; a body with so many ids is larger than other bodies. */
 const MAX_CANCELS = 1_000;
 const CANCELS_BODY_BYTES = 128 * 1024;
 const ORDER_ID_BYTES = 32;
-const DELAYED = 'order is delayed and cannot be canceled';
 const NOT_FOUND = "order can't be found - already canceled or matched";
 
 interface CancelAnswer {
@@ -24,12 +22,16 @@ interface CancelAnswer {
   readonly not_canceled: Readonly<Record<OrderId, string>>;
 }
 
-export function cancelRoutes(door: FastifyInstance, l2: L2, { options, limits, delayed }: Trading): void {
+export function cancelRoutes(
+  door: FastifyInstance,
+  l2: L2,
+  { options, limits }: { readonly options: PolymarketDoorOptions; readonly limits: SignerLimits },
+): void {
   door.delete('/order', async (request, reply): Promise<CancelAnswer> => {
     const key = await l2.key(request);
     limits.draw(reply, key.address, 'cancels', 1);
     const { orderID } = (jsonOf(bodyText(request)) ?? {}) as { readonly orderID?: unknown };
-    return cancelIds(openHere(options), delayed, { address: key.address, ids: [orderIdOf(orderID)] });
+    return cancelIds(openHere(options), key.address, [orderIdOf(orderID)]);
   });
 
   door.delete('/orders', { bodyLimit: CANCELS_BODY_BYTES }, async (request, reply): Promise<CancelAnswer> => {
@@ -40,8 +42,7 @@ export function cancelRoutes(door: FastifyInstance, l2: L2, { options, limits, d
       throw new WireError(400, `Too many orders in payload, max allowed: ${MAX_CANCELS}`);
     await charge(options.guard, request, ids.length / ENTRIES_PER_TOKEN);
     limits.draw(reply, key.address, 'cancels', ids.length);
-    const unique = [...new Set(ids.map(orderIdOf))];
-    return cancelIds(openHere(options), delayed, { address: key.address, ids: unique });
+    return cancelIds(openHere(options), key.address, [...new Set(ids.map(orderIdOf))]);
   });
 
   /** Costs a token and one for each order: what it comes to is known afterwards. */
@@ -109,17 +110,14 @@ function orderIdOf(value: unknown): OrderId {
 /** Orders of other accounts are answered like those that do not exist. */
 async function cancelIds(
   exchange: DoorExchange,
-  delayed: DelayedOrders,
-  { address, ids }: { readonly address: Address; readonly ids: readonly OrderId[] },
+  address: Address,
+  ids: readonly OrderId[],
 ): Promise<CancelAnswer> {
   const own = new Set<string>(accountsOf(address));
   const open = ids.flatMap((id) => exchange.openOrder(id) ?? []).filter(({ account }) => own.has(account));
   const answer = await cancelOpen(exchange, open);
   const done = new Set(answer.canceled);
-  const isOwnDelayed = (id: OrderId) => own.has(delayed.get(id)?.order.account ?? '');
-  const rest = ids
-    .filter((id) => !done.has(id))
-    .map((id): [OrderId, string] => [id, isOwnDelayed(id) ? DELAYED : NOT_FOUND]);
+  const rest = ids.filter((id) => !done.has(id)).map((id): [OrderId, string] => [id, NOT_FOUND]);
   return { canceled: answer.canceled, not_canceled: Object.fromEntries(rest) };
 }
 

@@ -1,57 +1,59 @@
 /**
- * Orders that the venue's faults delay before they are matched: answered `delayed`, not to be cancelled meanwhile, then placed
- * like any other, or refused. They are kept in memory alone: like the venue's, they are lost when the engine stops, and an order
- * that was never placed has no record.
+ * Orders that wait before they are matched, as at the venue in markets with a delay for takers. Only a fault delays an order here. While it
+ * waits it can be read, and neither cancelled nor posted again; then it is executed like any other, and may still be refused.
+ * It waits in memory: when the process ends meanwhile, it is never executed.
  */
-import type { NewOrder, OrderId } from '../../paper-exchange.ts';
-import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
+import type { MarketView, NewOrder, OrderId } from '../../paper-exchange.ts';
+import type { Faults } from './faults.ts';
 
-/** More are not delayed. */
-const MAX_DELAYED = 1_000;
+type PostedOrder = NewOrder & { readonly posted: NonNullable<NewOrder['posted']> };
 
-interface Delayed {
-  readonly order: NewOrder;
-  readonly since: number;
-  readonly timer: NodeJS.Timeout;
+export interface Waiting {
+  readonly order: PostedOrder;
+  readonly market: MarketView;
+  /** When it was posted. */
+  readonly at: number;
 }
 
-type Needs = Pick<PolymarketDoorOptions, 'faults' | 'now'>;
-
 export class DelayedOrders {
-  readonly #needs: Needs;
-  readonly #delayed = new Map<OrderId, Delayed>();
+  readonly #faults: Faults | undefined;
+  readonly #waiting = new Map<OrderId, Waiting & { readonly timer: NodeJS.Timeout }>();
 
-  constructor(needs: Needs) {
-    this.#needs = needs;
+  constructor(faults: Faults | undefined) {
+    this.#faults = faults;
   }
 
-  /** How long an order has to wait: only one that would match now. @returns 0 when it does not */
-  waitOf(order: NewOrder, exchange: Pick<DoorExchange, 'book'>): number {
-    const { faults } = this.#needs;
-    if (faults?.isOn !== true || this.#delayed.size >= MAX_DELAYED) return 0;
-    const book = exchange.book(order.conditionId, order.outcome, 1);
-    const best = (order.side === 'BUY' ? book?.asks : book?.bids)?.[0]?.[0];
-    const wouldMatch =
-      best !== undefined && (order.side === 'BUY' ? best <= order.limit : best >= order.limit);
-    return wouldMatch && !order.postOnly ? faults.delayMs() : 0;
+  find(orderId: OrderId): Waiting | undefined {
+    return this.#waiting.get(orderId);
   }
 
-  add(order: NewOrder, waitMs: number, place: () => void): void {
+  /** @returns true when the order waits; `execute` is then called later */
+  hold(order: NewOrder, market: MarketView, execute: () => Promise<unknown>): boolean {
+    const faults = this.#faults;
+    if (faults?.isOn !== true || order.posted === undefined || !isMarketable(order, market)) return false;
+    const ms = faults.delayMs();
+    if (ms === 0) return false;
+    const { orderId, posted } = order;
     const timer = setTimeout(() => {
-      this.#delayed.delete(order.orderId);
-      place();
-    }, waitMs);
-    timer.unref();
-    this.#delayed.set(order.orderId, { order, since: this.#needs.now(), timer });
+      // Its outcome is in the exchange's records.
+      execute()
+        .catch(() => {})
+        .finally(() => this.#waiting.delete(orderId));
+    }, ms).unref();
+    this.#waiting.set(orderId, { order: { ...order, posted }, market, at: faults.now(), timer });
+    return true;
   }
 
-  get(orderId: OrderId): Pick<Delayed, 'order' | 'since'> | undefined {
-    return this.#delayed.get(orderId);
+  close(): void {
+    for (const { timer } of this.#waiting.values()) clearTimeout(timer);
+    this.#waiting.clear();
   }
+}
 
-  /** Drops them, as an engine that stops does. */
-  drop(): void {
-    for (const { timer } of this.#delayed.values()) clearTimeout(timer);
-    this.#delayed.clear();
-  }
+function isMarketable({ side, outcome, limit, postOnly }: NewOrder, market: MarketView): boolean {
+  if (postOnly) return false;
+  const buysYes = (side === 'BUY') === (outcome === 'YES');
+  const price = outcome === 'YES' ? limit : 10_000 - limit;
+  const best = buysYes ? market.bestAsk : market.bestBid;
+  return best !== undefined && (buysYes ? price >= best : price <= best);
 }

@@ -52,12 +52,11 @@ export const polymarketDoor: FastifyPluginAsync<PolymarketDoorOptions> = async (
   const limits = new SignerLimits(options.limitsSigners ? options.now : null);
   authRoutes(door, l2, options);
   marketRoutes(door, options);
-  const delayed = new DelayedOrders(options);
-  door.addHook('onClose', async () => delayed.drop());
-  const trading = { options, limits, delayed };
-  orderRoutes(door, l2, trading);
-  cancelRoutes(door, l2, trading);
-  ownOrderRoutes(door, l2, trading);
+  const delayed = new DelayedOrders(options.faults);
+  door.addHook('onClose', async () => delayed.close());
+  orderRoutes(door, l2, { options, limits, delayed });
+  cancelRoutes(door, l2, { options, limits });
+  ownOrderRoutes(door, l2, { ...options, delayed });
   ownTradeRoutes(door, l2, options);
   balanceRoutes(door, l2, options);
   accountRoutes(door, l2, { options, limits });

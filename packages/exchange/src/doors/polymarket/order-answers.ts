@@ -27,15 +27,19 @@ export const refusedLeg = (text: string): OrderAnswer => ({
   takingAmount: '',
 });
 
-/** An order that waits before it is matched. */
-export const delayedAnswer = (orderID: string): OrderAnswer => ({
-  ...refusedLeg(''),
-  orderID,
-  status: 'delayed',
-});
-
 export const duplicated = (orderId: string): WireError =>
   new WireError(400, `order ${orderId} is invalid. Duplicated.`);
+
+/** It waits for its match, and what comes of it is in its trades. */
+export const delayedAnswer = ({ orderId }: NewOrder): OrderAnswer => ({
+  success: true,
+  errorMsg: '',
+  orderID: orderId,
+  transactionsHashes: [],
+  status: 'delayed',
+  takingAmount: '',
+  makingAmount: '',
+});
 
 type Rejected = Extract<EngineEvent, { kind: 'order_rejected' }>;
 

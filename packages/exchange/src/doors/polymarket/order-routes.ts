@@ -4,7 +4,7 @@ import type { MarketView, NewOrder, Outcome } from '../../paper-exchange.ts';
 import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
 import type { DelayedOrders } from './delayed-orders.ts';
-import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
+import type { PolymarketDoorOptions } from './door-options.ts';
 import { bodyText, type L2 } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
 import {
@@ -25,34 +25,24 @@ import { EngineRestarts, noOrderbook, WireError } from './wire-error.ts';
 
 const MAX_BATCH = 15;
 const INVALID_ORDER = 'Invalid order payload';
-const LATE_FAULT = 'a delayed order could not be placed';
-
-/** What trading at the door shares. */
-export interface Trading {
-  readonly options: PolymarketDoorOptions;
-  readonly limits: SignerLimits;
-  readonly delayed: DelayedOrders;
-}
-
-interface Placing extends Pick<Trading, 'options' | 'delayed'> {
-  readonly onFault: (error: unknown) => void;
-}
 
 interface Listed {
   readonly market: MarketView;
   readonly outcome: Outcome;
 }
 
-export function orderRoutes(door: FastifyInstance, l2: L2, { options, limits, delayed }: Trading): void {
-  const placing: Placing = {
-    options,
-    delayed,
-    onFault: (error) => door.log.error({ err: error }, LATE_FAULT),
-  };
+interface Parts {
+  readonly options: PolymarketDoorOptions;
+  readonly limits: SignerLimits;
+  readonly delayed: DelayedOrders;
+}
+
+export function orderRoutes(door: FastifyInstance, l2: L2, parts: Parts): void {
+  const { options, limits } = parts;
   door.post('/order', async (request, reply) => {
     const key = await l2.key(request);
     limits.draw(reply, key.address, 'orders', 1);
-    return place(placing, key, jsonOf(bodyText(request), INVALID_ORDER));
+    return place(parts, key, jsonOf(bodyText(request), INVALID_ORDER));
   });
 
   door.post('/orders', async (request, reply) => {
@@ -62,7 +52,7 @@ export function orderRoutes(door: FastifyInstance, l2: L2, { options, limits, de
     limits.draw(reply, key.address, 'orders', bodies.length);
     const answers: OrderAnswer[] = [];
     // One after another: each is judged by what the ones before it left.
-    for (const body of bodies) answers.push(await leg(placing, key, { body, isFirst: answers.length === 0 }));
+    for (const body of bodies) answers.push(await leg(parts, key, { body, isFirst: answers.length === 0 }));
     return answers;
   });
 }
@@ -76,12 +66,12 @@ function batchOf(request: FastifyRequest): readonly unknown[] {
 }
 
 async function leg(
-  placing: Placing,
+  parts: Parts,
   key: AuthenticatedKey,
   { body, isFirst }: { readonly body: unknown; readonly isFirst: boolean },
 ): Promise<OrderAnswer> {
   try {
-    return await place(placing, key, body);
+    return await place(parts, key, body);
   } catch (error) {
     if (error instanceof WireError) return refusedLeg(error.message);
     // Legs before it may have been executed: only their own answers say so.
@@ -91,8 +81,11 @@ async function leg(
 }
 
 /** @throws WireError */
-async function place(placing: Placing, key: AuthenticatedKey, json: unknown): Promise<OrderAnswer> {
-  const { options } = placing;
+async function place(
+  { options, delayed }: Parts,
+  key: AuthenticatedKey,
+  json: unknown,
+): Promise<OrderAnswer> {
   const exchange = openHere(options);
   const body = parseOrderBody(json);
   if (body === null) throw new WireError(400, INVALID_ORDER);
@@ -109,24 +102,14 @@ async function place(placing: Placing, key: AuthenticatedKey, json: unknown): Pr
   // Before the engine, which keeps a record of every order that it refuses.
   const missing = missingBalance(order, needed, available, account);
   if (missing !== null) throw missing;
-  if (await isDelayed(placing, exchange, order)) return delayedAnswer(order.orderId);
-  const events = await commanded(() => exchange.execute({ kind: 'place', order }));
+  // An order that was placed before must not wait to be refused.
+  const isKnown = options.faults?.isOn === true && (await exchange.orderRecords([order.orderId])).size > 0;
+  if (isKnown || delayed.find(order.orderId) !== undefined) throw duplicated(order.orderId);
+  const execute = () => exchange.execute({ kind: 'place', order });
+  if (delayed.hold(order, listed.market, execute)) return delayedAnswer(order);
+  const events = await commanded(execute);
   const tradeId = (match: number) => exchange.history.tradeId(match);
   return answerTo({ order, market: listed.market, events }, account, tradeId);
-}
-
-/** @throws WireError for an order that is delayed already, or was placed before */
-async function isDelayed({ options, delayed, onFault }: Placing, exchange: DoorExchange, order: NewOrder) {
-  const { orderId } = order;
-  if (delayed.get(orderId) !== undefined) throw duplicated(orderId);
-  const waitMs = delayed.waitOf(order, exchange);
-  if (waitMs === 0) return false;
-  const known = await exchange.orderRecords([orderId]);
-  if (known.size > 0 || delayed.get(orderId) !== undefined) throw duplicated(orderId);
-  delayed.add(order, waitMs, () => {
-    options.exchange()?.execute({ kind: 'place', order }).catch(onFault);
-  });
-  return true;
 }
 
 function requireOwner({ owner, fields }: PostedBody, key: AuthenticatedKey): void {

@@ -7,11 +7,10 @@ import { type Address, parseHex } from '@bellwether/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { EngineEvent, OpenOrder, OrderId, OrderRecord, PostedOrder } from '../../paper-exchange.ts';
 import { accountsOf } from './accounts.ts';
-import type { DelayedOrders } from './delayed-orders.ts';
+import type { DelayedOrders, Waiting } from './delayed-orders.ts';
 import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
 import type { L2, Reader } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
-import type { Trading } from './order-routes.ts';
 import { earlyMs } from './order-terms.ts';
 import { offsetOf, type Page, pageOf } from './page-cursor.ts';
 import { parameter } from './request-parts.ts';
@@ -50,8 +49,10 @@ export interface WireOrder {
   readonly created_at: number;
 }
 
-export function ownOrderRoutes(door: FastifyInstance, l2: L2, { options, delayed }: Trading): void {
-  const seenBy = (reader: Reader): Seen => ({ ...options, reader, delayed });
+type Options = PolymarketDoorOptions & { readonly delayed: DelayedOrders };
+
+export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: Options): void {
+  const seenBy = (reader: Reader): Seen => ({ ...options, reader });
 
   door.get('/data/orders', async (request): Promise<Page<WireOrder>> => {
     const reader = await l2.reader(request);
@@ -85,9 +86,8 @@ const tokenOf = (
   { conditionId, outcome }: Pick<OpenOrder, 'conditionId' | 'outcome'>,
 ): string => exchange.market(conditionId)?.tokenIds[outcome === 'YES' ? 0 : 1] ?? '';
 
-interface Seen extends Pick<PolymarketDoorOptions, 'keys' | 'now' | 'gtdMinLeadS'> {
+interface Seen extends Pick<Options, 'keys' | 'now' | 'gtdMinLeadS' | 'delayed'> {
   readonly reader: Reader;
-  readonly delayed: DelayedOrders;
 }
 
 const keyOf = (keys: VenueKeys, { order }: PostedOrder): string =>
@@ -141,18 +141,8 @@ async function readOrder(exchange: DoorExchange, orderId: OrderId, seen: Seen): 
     const [row = null] = own.has(open.account) ? await openRows(exchange, [open], seen) : [];
     return row;
   }
-  const waiting = seen.delayed.get(orderId);
-  if (waiting !== undefined) {
-    const { order, since } = waiting;
-    if (!own.has(order.account) || order.posted === undefined) return null;
-    const posted = { order: { ...order, posted: order.posted }, at: since };
-    return {
-      ...placedRow(exchange, posted, seen),
-      status: 'DELAYED',
-      size_matched: '0',
-      associate_trades: [],
-    };
-  }
+  const waiting = seen.delayed.find(orderId);
+  if (waiting !== undefined) return own.has(waiting.order.account) ? waitingRow(waiting, seen) : null;
   const posted = (await exchange.postedOrders([orderId])).get(orderId);
   if (posted === undefined || !own.has(posted.order.account)) return null;
   if (seen.now() - posted.at > ENDED_ORDERS_READABLE_MS) return null;
@@ -195,32 +185,50 @@ function endedRow(
   const done = events.find((event) => event.kind === 'order_done');
   // An order that was refused or killed unfilled never was one.
   if (done === undefined) return null;
-  return {
-    ...placedRow(exchange, posted, seen),
+  return postedRow(seen.keys, posted, {
     status: ENDS[done.reason],
-    size_matched: formatMicro(done.filled),
-    associate_trades: trades,
-  };
+    assetId: tokenOf(exchange, posted.order),
+    matched: done.filled,
+    trades,
+  });
 }
 
-/** What is known of an order from its placing. */
-function placedRow(exchange: Pick<DoorExchange, 'market'>, posted: PostedOrder, seen: Seen) {
+const waitingRow = ({ order, market, at }: Waiting, { keys }: Seen): WireOrder => {
+  const assetId = market.tokenIds[order.outcome === 'YES' ? 0 : 1];
+  return postedRow(keys, { order, at }, { status: 'DELAYED', assetId, matched: 0n, trades: [] });
+};
+
+interface Fate {
+  readonly status: WireOrder['status'];
+  readonly assetId: string;
+  readonly matched: bigint;
+  readonly trades: readonly string[];
+}
+
+const postedRow = (
+  keys: VenueKeys,
+  posted: PostedOrder,
+  { status, assetId, matched, trades }: Fate,
+): WireOrder => {
   const { order, at } = posted;
   return {
     id: order.orderId,
-    owner: keyOf(seen.keys, posted),
+    status,
+    owner: keyOf(keys, posted),
     maker_address: order.account,
     market: order.conditionId,
-    asset_id: tokenOf(exchange, order),
+    asset_id: assetId,
     side: order.side,
     original_size: formatMicro(order.spend ?? order.size),
+    size_matched: formatMicro(matched),
     price: formatPips(order.limit),
     outcome: OUTCOME_LABELS[order.outcome],
     expiration: String(order.posted.expiration),
     order_type: order.timeInForce,
+    associate_trades: trades,
     created_at: Math.floor(at / 1000),
   };
-}
+};
 
 type DoneReason = Extract<EngineEvent, { kind: 'order_done' }>['reason'];
 

@@ -1,0 +1,2 @@
+export { dataDoor } from './door.ts';
+export type { DataDoorOptions, DataExchange } from './reads.ts';

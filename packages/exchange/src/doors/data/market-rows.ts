@@ -1,0 +1,84 @@
+/** Rows about markets: holders, resolutions, and sums over positions. */
+import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import type {
+  AccountId,
+  HolderView,
+  MarketFacts,
+  MarketView,
+  Outcome,
+  PaperExchange,
+} from '../../paper-exchange.ts';
+import { wireAddress } from '../polymarket/index.ts';
+import { factsOf, priceOf, worthOf } from './market-facts.ts';
+import { type Position, totalOf } from './positions.ts';
+
+const OUTCOMES = ['YES', 'NO'] as const;
+
+export interface HolderRow {
+  readonly proxy_wallet: string;
+  readonly condition_id: string;
+  readonly token_id: string;
+  readonly outcome_index: number;
+  readonly amount: number;
+}
+
+/** Each outcome's holders, those with most first. */
+export function holderRows(market: MarketView, holders: readonly HolderView[], least: Micro): HolderRow[] {
+  return OUTCOMES.flatMap((outcome, index) => {
+    const sizeOf = ({ yes, no }: HolderView): Micro => (outcome === 'YES' ? yes : no);
+    return holders
+      .filter((holder) => sizeOf(holder) >= least && sizeOf(holder) > 0n)
+      .toSorted((a, b) => (sizeOf(a) < sizeOf(b) ? 1 : sizeOf(a) > sizeOf(b) ? -1 : 0))
+      .map((holder) => ({
+        proxy_wallet: wireAddress(holder.account),
+        condition_id: market.conditionId,
+        token_id: market.tokenIds[index] ?? '',
+        outcome_index: index,
+        amount: microToNumber(sizeOf(holder)),
+        ...{ name: '', pseudonym: '', bio: '', profile_image: '' },
+      }));
+  });
+}
+
+/** Collateral behind the tokens: as many YES as NO tokens exist while a market is open. */
+export function openInterestOf(holders: readonly HolderView[]): Micro {
+  const yes = holders.reduce((sum, holder) => sum + holder.yes, 0n);
+  const no = holders.reduce((sum, holder) => sum + holder.no, 0n);
+  return yes > no ? yes : no;
+}
+
+/** Of the tokens that an account holds. */
+export function portfolioValue(
+  exchange: Pick<PaperExchange, 'account' | 'market'>,
+  account: AccountId,
+  conditions: readonly string[] | null,
+): Micro {
+  const wanted = conditions === null ? null : new Set(conditions);
+  let value = 0n;
+  for (const [conditionId, { yes, no, yesHeld, noHeld }] of exchange.account(account).tokens) {
+    const view = exchange.market(conditionId);
+    if (view === undefined || wanted?.has(conditionId) === false) continue;
+    const facts = factsOf(view);
+    const worth = (outcome: Outcome, size: Micro): Micro => worthOf(size, priceOf(facts, outcome, view));
+    value += worth('YES', yes + yesHeld) + worth('NO', no + noHeld);
+  }
+  return value;
+}
+
+export const profitOf = (positions: readonly Position[]): Micro =>
+  positions.reduce((sum, position) => sum + totalOf(position), 0n);
+
+const PAYOUTS = { YES: ['1000000', '0'], NO: ['0', '1000000'], HALF: ['500000', '500000'] } as const;
+
+export function resolutionRow(facts: MarketFacts | MarketView, view: MarketView | undefined) {
+  const { conditionId, payout } = facts;
+  const resolvedAt = view?.resolvedAt;
+  return {
+    condition_id: conditionId,
+    question_id: conditionId,
+    status:
+      payout !== undefined ? 'resolved' : view === undefined || view.status === 'open' ? 'open' : 'proposed',
+    payouts: payout === undefined ? [] : PAYOUTS[payout],
+    resolved_at: resolvedAt === undefined ? null : Math.floor(resolvedAt / 1000),
+  };
+}

@@ -1,0 +1,316 @@
+/** Version 2 of the data API: envelopes, snake case, cursors. Wire reference 3.1 and 3.2. */
+import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AccountId } from '../../paper-exchange.ts';
+import { wireAddress } from '../polymarket/index.ts';
+import { invalid } from './data-error.ts';
+import { readPage, type Source } from './history-pages.ts';
+import { activityRow, type HistoryRow, tradeRow } from './history-rows.ts';
+import { moveSources, tradeSources, type Wanted } from './history-sources.ts';
+import { holderRows, openInterestOf, portfolioValue, profitOf, resolutionRow } from './market-rows.ts';
+import { Params } from './params.ts';
+import {
+  hasStatus,
+  type PositionOrder,
+  positionPage,
+  readCursor,
+  SORTS,
+  STATUSES,
+} from './position-lists.ts';
+import { type Position, positionRow } from './positions.ts';
+import type { Reads } from './reads.ts';
+
+const DEFAULT_LIMIT = 100;
+const MOST_LIMIT = 1_000;
+/** Accounts whose positions in a market one answer shows: each of them has a history of its own. */
+const MOST_HOLDERS_POSITIONS = 20;
+const YEARS_3_MS = 3 * 365 * 86_400_000;
+/** A cent: what the venue hides unless it is asked for. */
+const SMALLEST_SHOWN = 10_000n;
+
+const DIRECTIONS = ['ASC', 'DESC'] as const;
+const SIDES = ['BUY', 'SELL'] as const;
+const AMOUNTS = ['CASH', 'TOKENS'] as const;
+/** Kinds of moves that the paper venue has, by the API's names; the other names are known and never occur. */
+const MOVE_KINDS = { SPLIT: 'split', MERGE: 'merge', REDEEM: 'redeem', DEPOSIT: 'deposit' } as const;
+export const ACTIVITY_TYPES = [
+  ...['TRADE', 'SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'MIGRATION', 'REWARD', 'YIELD', 'MAKER_REBATE'],
+  ...['TAKER_REBATE', 'REFERRAL_REWARD', 'DEPOSIT', 'WITHDRAWAL', 'TIP'],
+];
+
+interface Page {
+  readonly data: readonly unknown[];
+  readonly pagination: {
+    readonly limit: number;
+    readonly offset: 0;
+    readonly has_more: boolean;
+    readonly next_cursor: string | null;
+  };
+}
+
+const pageOf = (data: readonly unknown[], limit: number, next: string | undefined): Page => ({
+  data,
+  pagination: { limit, offset: 0, has_more: next !== undefined, next_cursor: next ?? null },
+});
+
+const limitOf = (params: Params): number => Math.max(1, params.whole('limit', DEFAULT_LIMIT, MOST_LIMIT));
+
+/** @throws DataError for names of version 1 that would be ignored otherwise */
+function paramsOf(request: FastifyRequest): Params {
+  const params = new Params(request);
+  params.refuse(['offset'], 'use cursor');
+  params.refuse(['market'], 'use condition');
+  return params;
+}
+
+const NAMES = ['condition', 'condition_id'] as const;
+
+export function v2Routes(door: FastifyInstance, reads: Reads): void {
+  bindPositions(door, reads);
+  bindHistory(door, reads);
+  bindAccounts(door, reads);
+  bindMarkets(door, reads);
+  bindAbsent(door, reads);
+}
+
+function bindPositions(door: FastifyInstance, reads: Reads): void {
+  door.get('/v2/positions', async (request) => {
+    const params = paramsOf(request);
+    const user = params.address('user');
+    const conditions = reads.conditions(params, ...NAMES);
+    if (user === undefined && conditions?.length !== 1)
+      throw invalid('user or one condition is required', 'user');
+    const limit = limitOf(params);
+    await reads.chargeRows(request, limit);
+    const cursor = params.text('cursor');
+    const after = cursor === undefined ? undefined : readCursor(cursor);
+    const order: PositionOrder = after ?? {
+      status: params.choice('status', STATUSES, 'OPEN'),
+      sort: params.choice('sort_by', SORTS, 'CURRENT_VALUE'),
+      ascending: params.choice('sort_direction', DIRECTIONS, 'DESC') === 'ASC',
+    };
+    const fits = positionFilter(params, conditions);
+    const accounts = user === undefined ? await largest(reads, request, conditions?.[0] ?? '') : [user];
+    const found: Position[] = [];
+    for (const account of accounts) found.push(...(await reads.positions(request, account)));
+    const shown = found.filter((position) => hasStatus(position, order.status) && fits(position));
+    const { page, next } = positionPage(shown, order, { limit, after });
+    return pageOf(page.map(positionRow), limit, next);
+  });
+}
+
+function positionFilter(
+  params: Params,
+  conditions: readonly string[] | null,
+): (position: Position) => boolean {
+  const least = params.amount('filter_amount', 0n);
+  const by = params.choice('filter_type', AMOUNTS, 'TOKENS');
+  const title = params.text('title')?.toLowerCase();
+  const [start, end] = [params.time('start'), params.time('end')];
+  const wanted = conditions === null ? null : new Set(conditions);
+  return ({ facts, size, value, lastAt }) =>
+    (wanted === null || wanted.has(facts.conditionId)) &&
+    (by === 'CASH' ? value : size) >= least &&
+    (title === undefined || facts.question.toLowerCase().includes(title)) &&
+    lastAt >= (start ?? 0) &&
+    lastAt <= (end ?? Number.MAX_SAFE_INTEGER);
+}
+
+/** Those who hold most in a market; the house is not among them. */
+async function largest(reads: Reads, request: FastifyRequest, conditionId: string): Promise<AccountId[]> {
+  const holders = (await reads.holders(request, conditionId)).filter(
+    ({ account }) => wireAddress(account) === account,
+  );
+  return holders
+    .toSorted((a, b) => Number(b.yes + b.no - (a.yes + a.no)))
+    .slice(0, MOST_HOLDERS_POSITIONS)
+    .map(({ account }) => account);
+}
+
+function amountFilter(params: Params, fallback: Micro): (row: HistoryRow) => boolean {
+  const least = microToNumber(params.amount('filter_amount', fallback));
+  const by = params.choice('filter_type', AMOUNTS, 'CASH');
+  return (row) => (by === 'CASH' ? row.usdc_size : row.size) >= least;
+}
+
+function bindHistory(door: FastifyInstance, reads: Reads): void {
+  const answer = async (
+    request: FastifyRequest,
+    params: Params,
+    { sources, oldestFirst }: { readonly sources: readonly Source[]; readonly oldestFirst: boolean },
+  ) => {
+    const limit = limitOf(params);
+    await reads.chargeRows(request, limit + sources.length);
+    const pay = reads.payer(request);
+    const { rows, next } = await readPage({
+      sources,
+      limit,
+      cursor: params.text('cursor'),
+      oldestFirst,
+      pay,
+    });
+    return { rows, next, limit };
+  };
+  const find = (conditionId: string) => reads.exchange.market(conditionId);
+
+  door.get('/v2/trades', async (request) => {
+    const params = paramsOf(request);
+    const account = params.address('user');
+    const side = params.text('side') === undefined ? undefined : params.choice('side', SIDES, 'BUY');
+    const wanted: Wanted = {
+      conditions: reads.conditions(params, ...NAMES),
+      account,
+      side,
+      takerOnly: params.flag('taker_only', true),
+      // Honoured for one user only, as at the venue.
+      since: account === undefined ? undefined : (params.time('start') ?? reads.now - YEARS_3_MS),
+      until: account === undefined ? undefined : params.time('end'),
+      oldestFirst: false,
+      fits: amountFilter(params, SMALLEST_SHOWN),
+    };
+    const sources = tradeSources({ history: reads.exchange.history, find }, wanted);
+    const { rows, next, limit } = await answer(request, params, { sources, oldestFirst: false });
+    return pageOf(rows.map(tradeRow), limit, next);
+  });
+
+  door.get('/v2/activity', async (request) => {
+    const params = paramsOf(request);
+    const account = params.requiredAddress('user');
+    const oldestFirst = params.choice('sort_direction', DIRECTIONS, 'DESC') === 'ASC';
+    params.choice('sort_by', ['TIMESTAMP'], 'TIMESTAMP');
+    const wanted = {
+      conditions: reads.conditions(params, ...NAMES),
+      account,
+      side: params.text('side') === undefined ? undefined : params.choice('side', SIDES, 'BUY'),
+      takerOnly: false,
+      since: params.time('start'),
+      until: params.time('end'),
+      oldestFirst,
+      fits: () => true,
+    };
+    const sources = activitySources(reads, params, wanted);
+    const { rows, next, limit } = await answer(request, params, { sources, oldestFirst });
+    return pageOf(rows.map(activityRow), limit, next);
+  });
+}
+
+export function activitySources(
+  reads: Reads,
+  params: Params,
+  wanted: Wanted & { readonly account: AccountId },
+): readonly Source[] {
+  const types = params.list(ACTIVITY_TYPES.length, 'type').map((type) => type.toUpperCase());
+  const odd = types.find((type) => !ACTIVITY_TYPES.includes(type));
+  if (odd !== undefined) throw invalid(`type must be one of ${ACTIVITY_TYPES.join(', ')}`, 'type');
+  const hidesDeposits = params.flag('exclude_deposits_withdrawals', !types.includes('DEPOSIT'));
+  const isWanted = (type: string): boolean =>
+    (types.length === 0 || types.includes(type)) && !(type === 'DEPOSIT' && hidesDeposits);
+  const kinds = Object.entries(MOVE_KINDS)
+    .filter(([type]) => isWanted(type))
+    .map(([, kind]) => kind);
+  const history = { history: reads.exchange.history, find: (id: string) => reads.exchange.market(id) };
+  return [
+    ...(isWanted('TRADE') ? tradeSources(history, wanted) : []),
+    ...moveSources(history, wanted, kinds),
+  ];
+}
+
+function bindAccounts(door: FastifyInstance, reads: Reads): void {
+  door.get('/v2/value', async (request) => {
+    const params = paramsOf(request);
+    const user = params.requiredAddress('user');
+    const value = portfolioValue(reads.exchange, user, reads.conditions(params, ...NAMES));
+    return { data: { proxy_wallet: user, value: microToNumber(value) } };
+  });
+  door.get('/v2/user-stats', async (request) => {
+    const user = paramsOf(request).requiredAddress('user');
+    const { markets, volume } = await reads.totals(request, user);
+    // `trades` counts distinct markets, as at the venue.
+    return { data: { proxy_wallet: user, trades: markets, volume: microToNumber(volume) } };
+  });
+  door.get('/v2/user-volume', async (request) => {
+    const user = paramsOf(request).requiredAddress('user');
+    const { volume } = await reads.totals(request, user);
+    return { data: { proxy_wallet: user, volume: microToNumber(volume) } };
+  });
+  door.get('/v2/user-pnl', async (request) => {
+    const user = paramsOf(request).requiredAddress('user');
+    const pnl = profitOf(await reads.positions(request, user));
+    // The exchange keeps no history of results: the series has its last point only.
+    return { data: [{ t: Math.floor(reads.now / 1000), p: microToNumber(pnl) }] };
+  });
+}
+
+function bindMarkets(door: FastifyInstance, reads: Reads): void {
+  const required = (params: Params): readonly string[] => {
+    const conditions = reads.conditions(params, ...NAMES);
+    if (conditions === null) throw invalid('condition is required', 'condition');
+    return conditions;
+  };
+
+  door.get('/v2/holders', async (request) => {
+    const params = paramsOf(request);
+    const least = params.amount('min_balance', 1n);
+    const limit = limitOf(params);
+    const cursor = params.text('cursor');
+    if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid('cursor is not valid', 'cursor');
+    await reads.chargeRows(request, limit);
+    const rows: { readonly amount: number }[] = [];
+    for (const conditionId of required(params)) {
+      const holders = await reads.holders(request, conditionId);
+      const market = reads.exchange.market(conditionId);
+      if (market !== undefined) rows.push(...holderRows(market, holders, least));
+    }
+    const first = Number(cursor ?? 0);
+    const isMore = first + limit < rows.length;
+    return pageOf(rows.slice(first, first + limit), limit, isMore ? String(first + limit) : undefined);
+  });
+  door.get('/v2/oi', async (request) => {
+    const rows: object[] = [];
+    for (const conditionId of required(paramsOf(request)))
+      rows.push({
+        condition_id: conditionId,
+        value: microToNumber(openInterestOf(await reads.holders(request, conditionId))),
+      });
+    return { data: rows };
+  });
+  door.get('/v2/live-volume', (request, reply) => {
+    const params = paramsOf(request);
+    if (params.text('event_id') === undefined) throw invalid('event_id is required', 'event_id');
+    const markets = (reads.conditions(params, ...NAMES) ?? [])
+      .map((conditionId) => reads.exchange.market(conditionId))
+      .filter((market) => market !== undefined);
+    const total = markets.reduce((sum, { volume }) => sum + volume, 0n);
+    const rows = markets.map(({ conditionId, volume }) => {
+      return { condition_id: conditionId, value: microToNumber(volume) };
+    });
+    return reply.send({ data: { total: microToNumber(total), markets: rows } });
+  });
+  door.get('/v2/resolutions', async (request) => {
+    const rows: object[] = [];
+    const params = paramsOf(request);
+    // The paper world has no oracle: a market's question is its condition.
+    const conditions = reads.conditions(params, ...NAMES, 'question_id');
+    if (conditions === null) throw invalid('condition, question_id or event_id is required', 'condition');
+    for (const conditionId of conditions) {
+      const view = reads.exchange.market(conditionId);
+      const facts = view ?? (await reads.exchange.history.market(conditionId));
+      if (facts !== undefined) rows.push(resolutionRow(facts, view));
+    }
+    return { data: rows };
+  });
+}
+
+/** What the paper venue does not have answers that there is nothing. */
+function bindAbsent(door: FastifyInstance, reads: Reads): void {
+  // Nobody needs an approval on the paper venue, and none is recorded.
+  door.get('/v2/approvals', (request, reply) => {
+    paramsOf(request).requiredAddress('user');
+    return reply.send({ data: [] });
+  });
+  for (const path of ['positions/combos', 'activity/combos', 'leaderboard', 'biggest-winners', 'builders/*'])
+    door.get(`/v2/${path}`, (_request, reply) => reply.send(pageOf([], DEFAULT_LIMIT, undefined)));
+  door.get('/v2/status', (_request, reply) =>
+    reply.send({ data: { computed_at: Math.floor(reads.now / 1000), age: 0, lag: 0 } }),
+  );
+}
