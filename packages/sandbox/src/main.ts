@@ -106,7 +106,7 @@ function banner(address: string, { where }: Database, { orderVersion }: Settings
   sockets     ${address.replace('http', 'ws')}${SOCKETS_PREFIX}/market and /user
   DFlow       ${address}${metadata}
               ${address}${trade}
-  Solana      ${address}${rpc}
+  Solana      ${address}${rpc}  (wsEndpoint ${address.replace('http', 'ws')}${rpc}/ws)
   faucet      POST ${address}${FAUCET_PATH}  {"address": a wallet of either kind}
   database    ${where}
 

@@ -79,7 +79,10 @@ export class AccountBases {
   }
 
   /** What follows, oldest first, complete up to its last step. */
-  async #page(account: AccountId, from: Kept): Promise<{ readonly steps: readonly Step[]; readonly isLast: boolean }> {
+  async #page(
+    account: AccountId,
+    from: Kept,
+  ): Promise<{ readonly steps: readonly Step[]; readonly isLast: boolean }> {
     const window = { account, oldestFirst: true, limit: PAGE_ROWS };
     const trades = await this.#history().trades({
       ...window,
@@ -95,7 +98,9 @@ export class AccountBases {
     ];
     steps.sort((a, b) => a.at - b.at || rank(a) - rank(b));
     // A full page of one kind says nothing about what the other kind has behind it.
-    const ends = [trades, moves].filter(({ length }) => length >= PAGE_ROWS).map((rows) => rows.at(-1)?.at ?? 0);
+    const ends = [trades, moves]
+      .filter(({ length }) => length >= PAGE_ROWS)
+      .map((rows) => rows.at(-1)?.at ?? 0);
     const until = Math.min(...ends);
     return ends.length === 0
       ? { steps, isLast: true }
@@ -135,4 +140,3 @@ function advance(kept: Kept, steps: readonly Step[], account: AccountId): Kept {
     ...(move === undefined ? {} : { move: { at: move.at, seq: move.seq, part: move.part } }),
   };
 }
-

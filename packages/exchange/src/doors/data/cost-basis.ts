@@ -43,7 +43,10 @@ export interface Leg {
 }
 
 /** Of `account`, or of everybody, the taker first. */
-export function legsOf(trade: TradeRecord, account?: AccountId): readonly (Leg & { readonly account: AccountId })[] {
+export function legsOf(
+  trade: TradeRecord,
+  account?: AccountId,
+): readonly (Leg & { readonly account: AccountId })[] {
   const { taker, matches } = trade;
   const sum = (pick: (match: TradeRecord['matches'][number]) => Micro): Micro =>
     matches.reduce((total, match) => total + pick(match), 0n);
@@ -119,7 +122,8 @@ export class BasisChange {
     const before = this.#holdings.get(key) ?? emptyHolding(market, outcome);
     // Tokens from before the history have no known cost: their result is taken as nothing.
     const known = size < before.size ? size : before.size;
-    const [cost, fees] = known === 0n ? [0n, 0n] : [before.cost, before.fees].map((all) => (all * known) / before.size);
+    const [cost, fees] =
+      known === 0n ? [0n, 0n] : [before.cost, before.fees].map((all) => (all * known) / before.size);
     const earned = size === 0n ? 0n : (proceeds * known) / size;
     this.#holdings.set(key, {
       ...before,

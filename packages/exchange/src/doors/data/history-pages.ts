@@ -94,7 +94,9 @@ function earliest(states: readonly State[], oldestFirst: boolean): State | undef
 }
 
 const cursorOf = (states: readonly State[]): string =>
-  Buffer.from(JSON.stringify(states.map(({ after, skip }) => [skip, ...(after ?? [])]))).toString('base64url');
+  Buffer.from(JSON.stringify(states.map(({ after, skip }) => [skip, ...(after ?? [])]))).toString(
+    'base64url',
+  );
 
 function statesOf(sources: readonly Source[], cursor: string | undefined): State[] {
   const places = cursor === undefined ? sources.map(() => [0]) : decoded(cursor);

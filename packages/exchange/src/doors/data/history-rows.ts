@@ -26,14 +26,20 @@ interface RowFacts {
 
 type FindView = (conditionId: string) => MarketView | undefined;
 
-const NO_PROFILE = { name: '', pseudonym: '', bio: '', profile_image: '', profile_image_optimized: '' } as const;
+const NO_PROFILE = {
+  name: '',
+  pseudonym: '',
+  bio: '',
+  profile_image: '',
+  profile_image_optimized: '',
+} as const;
 
 function rowOf({ type, account, market, outcome, side, size, cost, at, hash }: RowFacts, find: FindView) {
-  const { opposite_outcome: _, opposite_token_id: __, ...words } = wordsOf(
-    market,
-    outcome,
-    find(market.conditionId),
-  );
+  const {
+    opposite_outcome: _,
+    opposite_token_id: __,
+    ...words
+  } = wordsOf(market, outcome, find(market.conditionId));
   return {
     type: type as string,
     proxy_wallet: wireAddress(account),

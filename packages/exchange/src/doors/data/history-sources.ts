@@ -79,7 +79,11 @@ export function moveSources(
       async read(after, limit) {
         const [at, seq, part] = after ?? [];
         const isBehind = at !== undefined && seq !== undefined && part !== undefined;
-        const moves = await history.moves({ ...query, ...(isBehind ? { after: { at, seq, part } } : {}), limit });
+        const moves = await history.moves({
+          ...query,
+          ...(isBehind ? { after: { at, seq, part } } : {}),
+          limit,
+        });
         return moves.map((move) => ({
           at: move.at,
           place: [move.at, move.seq, move.part],

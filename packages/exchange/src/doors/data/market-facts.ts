@@ -69,7 +69,10 @@ export const factsOf = (view: MarketView): MarketFacts => ({
 });
 
 /** The markets of an event that are listed. */
-export function marketsOfEvent(exchange: Pick<PaperExchange, 'markets'>, eventId: string): readonly MarketView[] {
+export function marketsOfEvent(
+  exchange: Pick<PaperExchange, 'markets'>,
+  eventId: string,
+): readonly MarketView[] {
   const found: MarketView[] = [];
   for (const market of exchange.markets()) if (market.eventId === eventId) found.push(market);
   return found;

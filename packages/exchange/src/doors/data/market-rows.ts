@@ -76,7 +76,8 @@ export function resolutionRow(facts: MarketFacts | MarketView, view: MarketView 
   return {
     condition_id: conditionId,
     question_id: conditionId,
-    status: payout !== undefined ? 'resolved' : view === undefined || view.status === 'open' ? 'open' : 'proposed',
+    status:
+      payout !== undefined ? 'resolved' : view === undefined || view.status === 'open' ? 'open' : 'proposed',
     payouts: payout === undefined ? [] : PAYOUTS[payout],
     resolved_at: resolvedAt === undefined ? null : Math.floor(resolvedAt / 1000),
   };

@@ -9,7 +9,8 @@ const DECIMAL = /^\d{1,12}(\.\d{1,12})?$/;
 const MOST_CHARS = 4_000;
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false, '1': true, '0': false };
 
-const camelOf = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const camelOf = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 export class Params {
   readonly #values: Readonly<Record<string, unknown>>;

@@ -59,7 +59,13 @@ export function positionPage(
   const keyOf = KEYS[order.sort];
   const direction = order.ascending ? 1 : -1;
   const compare = (a: Pick<Mark, 'key' | 'name'>, b: Pick<Mark, 'key' | 'name'>): number =>
-    a.key === b.key ? (a.name < b.name ? -1 : Number(a.name > b.name)) : a.key < b.key ? -direction : direction;
+    a.key === b.key
+      ? a.name < b.name
+        ? -1
+        : Number(a.name > b.name)
+      : a.key < b.key
+        ? -direction
+        : direction;
   const sorted = positions
     .map((position) => ({ position, key: keyOf(position), name: nameOf(position) }))
     .sort(compare);
@@ -80,7 +86,10 @@ export function readCursor(cursor: string): Mark {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     const [status, sort, ascending, key, name] = Array.isArray(parts) ? parts : [];
     const isOurs =
-      STATUSES.includes(status) && SORTS.includes(sort) && typeof ascending === 'boolean' && /^-?\d{1,40}$/.test(key);
+      STATUSES.includes(status) &&
+      SORTS.includes(sort) &&
+      typeof ascending === 'boolean' &&
+      /^-?\d{1,40}$/.test(key);
     if (isOurs && typeof name === 'string') return { status, sort, ascending, key: BigInt(key), name };
   } catch {
     // Not ours.

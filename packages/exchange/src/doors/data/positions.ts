@@ -71,7 +71,8 @@ function positionOf({ account, outcome, size, held, facts, view, isMergeable }: 
   const price = priceOf(facts, outcome, view);
   const value = worthOf(size, price);
   const known = held?.size ?? 0n;
-  const scaled = (amount: Micro): Micro => (known === size || known === 0n ? amount : (amount * size) / known);
+  const scaled = (amount: Micro): Micro =>
+    known === size || known === 0n ? amount : (amount * size) / known;
   return {
     ...{ account, facts, view, outcome, size, price, value, isMergeable },
     // Tokens of which nothing is known have neither gained nor lost.

@@ -29,7 +29,8 @@ const KEYS = {
   INITIAL: ({ cost }) => Number(cost),
   TOKENS: ({ size }) => Number(size),
   CASHPNL: (position) => Number(unrealizedOf(position)),
-  PERCENTPNL: (position) => (position.cost === 0n ? 0 : Number(unrealizedOf(position)) / Number(position.cost)),
+  PERCENTPNL: (position) =>
+    position.cost === 0n ? 0 : Number(unrealizedOf(position)) / Number(position.cost),
   TITLE: ({ facts }) => facts.question,
   RESOLVING: ({ facts }) => facts.endDate,
   PRICE: ({ price }) => price,
@@ -38,7 +39,17 @@ const KEYS = {
   TIMESTAMP: ({ lastAt }) => lastAt,
 } as const satisfies Record<string, Key>;
 
-const OPEN_SORTS = ['CURRENT', 'INITIAL', 'TOKENS', 'CASHPNL', 'PERCENTPNL', 'TITLE', 'RESOLVING', 'PRICE', 'AVGPRICE'] as const;
+const OPEN_SORTS = [
+  'CURRENT',
+  'INITIAL',
+  'TOKENS',
+  'CASHPNL',
+  'PERCENTPNL',
+  'TITLE',
+  'RESOLVING',
+  'PRICE',
+  'AVGPRICE',
+] as const;
 const CLOSED_SORTS = ['REALIZEDPNL', 'TITLE', 'PRICE', 'AVGPRICE', 'TIMESTAMP'] as const;
 
 function sorted(positions: readonly Position[], keyOf: Key, ascending: boolean): readonly Position[] {
@@ -134,7 +145,14 @@ function bindHistory(door: FastifyInstance, reads: Reads): void {
     await reads.chargeRows(request, wanted);
     const pay = async () => true;
     const mostReads = sources.length + Math.ceil((2 * wanted) / READ_ROWS) + 5;
-    const { rows } = await readPage({ sources, limit: wanted, cursor: undefined, oldestFirst, pay, mostReads });
+    const { rows } = await readPage({
+      sources,
+      limit: wanted,
+      cursor: undefined,
+      oldestFirst,
+      pay,
+      mostReads,
+    });
     return rows.slice(offset);
   };
 
@@ -236,8 +254,12 @@ function bindMarkets(door: FastifyInstance, reads: Reads): void {
   });
 }
 
-const legacyHolder = ({ proxy_wallet, token_id, outcome_index, amount }: ReturnType<typeof holderRows>[number]) => ({
+const legacyHolder = ({
+  proxy_wallet,
+  token_id,
+  outcome_index,
+  amount,
+}: ReturnType<typeof holderRows>[number]) => ({
   ...{ proxyWallet: proxy_wallet, asset: token_id, amount, outcomeIndex: outcome_index },
   ...{ name: '', pseudonym: '', bio: '', profileImage: '', displayUsernamePublic: false, verified: false },
 });
-

@@ -7,10 +7,17 @@ import { invalid } from './data-error.ts';
 import { readPage, type Source } from './history-pages.ts';
 import { activityRow, type HistoryRow, tradeRow } from './history-rows.ts';
 import { moveSources, tradeSources, type Wanted } from './history-sources.ts';
-import { Params } from './params.ts';
-import { hasStatus, type PositionOrder, positionPage, readCursor, SORTS, STATUSES } from './position-lists.ts';
-import { type Position, positionRow } from './positions.ts';
 import { holderRows, openInterestOf, portfolioValue, profitOf, resolutionRow } from './market-rows.ts';
+import { Params } from './params.ts';
+import {
+  hasStatus,
+  type PositionOrder,
+  positionPage,
+  readCursor,
+  SORTS,
+  STATUSES,
+} from './position-lists.ts';
+import { type Position, positionRow } from './positions.ts';
 import type { Reads } from './reads.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -92,7 +99,10 @@ function bindPositions(door: FastifyInstance, reads: Reads): void {
   });
 }
 
-function positionFilter(params: Params, conditions: readonly string[] | null): (position: Position) => boolean {
+function positionFilter(
+  params: Params,
+  conditions: readonly string[] | null,
+): (position: Position) => boolean {
   const least = params.amount('filter_amount', 0n);
   const by = params.choice('filter_type', AMOUNTS, 'TOKENS');
   const title = params.text('title')?.toLowerCase();
@@ -132,7 +142,13 @@ function bindHistory(door: FastifyInstance, reads: Reads): void {
     const limit = limitOf(params);
     await reads.chargeRows(request, limit + sources.length);
     const pay = reads.payer(request);
-    const { rows, next } = await readPage({ sources, limit, cursor: params.text('cursor'), oldestFirst, pay });
+    const { rows, next } = await readPage({
+      sources,
+      limit,
+      cursor: params.text('cursor'),
+      oldestFirst,
+      pay,
+    });
     return { rows, next, limit };
   };
   const find = (conditionId: string) => reads.exchange.market(conditionId);
@@ -189,7 +205,9 @@ export function activitySources(
   const hidesDeposits = params.flag('exclude_deposits_withdrawals', !types.includes('DEPOSIT'));
   const isWanted = (type: string): boolean =>
     (types.length === 0 || types.includes(type)) && !(type === 'DEPOSIT' && hidesDeposits);
-  const kinds = Object.entries(MOVE_KINDS).filter(([type]) => isWanted(type)).map(([, kind]) => kind);
+  const kinds = Object.entries(MOVE_KINDS)
+    .filter(([type]) => isWanted(type))
+    .map(([, kind]) => kind);
   const history = { history: reads.exchange.history, find: (id: string) => reads.exchange.market(id) };
   return [
     ...(isWanted('TRADE') ? tradeSources(history, wanted) : []),
