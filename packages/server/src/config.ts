@@ -167,10 +167,17 @@ export const ENVIRONMENT = Type.Object({
     description:
       'The doors that speak the venues’ own protocols and ask for no agent key: `auto`, `on` (all), `off` (none), or a comma-separated list of `clob`, `dflow`, `solana`. `clob` is all of venue A’s. `auto`: `clob` wherever venue A is paper; `dflow` and `solana` where venue B is paper, too, and HOST is a loopback address.',
   }),
+  PAPER_MARKETS: choice(['simulated', 'live'], 'simulated'),
   PAPER_SEED: int(0, 4_294_967_295, 1),
   PAPER_SPEED: Type.Number({ minimum: 0.001, maximum: 100_000, default: 1 }),
   PAPER_WORLD: flag(true),
   PAPER_GTD_MIN_LEAD_S: int(0, 86_400, 180),
+  PAPER_FAULTS: Type.Optional(
+    Type.String({
+      description:
+        'JSON. The faults that venue A’s doors show, to test clients against them: [doors.md](doors.md). Only on paper, and only while PUBLIC_URL is this machine.',
+    }),
+  ),
   PAPER_B_FILL: choice(['auto', 'partial', 'revert', 'never'], 'auto'),
   PAPER_B_FILL_DELAY_MS: int(0, 600_000, 600),
   PAPER_B_MAINTENANCE: choice(['off', 'on', 'schedule'], 'off'),
@@ -268,11 +275,15 @@ export interface Config {
   };
   readonly paper: {
     readonly doors: ReadonlySet<PaperDoor>;
+    /** The live venue whose markets are traded on paper; `null`: those of the simulated world. */
+    readonly markets: PolymarketUrls | null;
     readonly seed: number;
     readonly speed: number;
     readonly world: boolean;
     readonly gtdMinLeadS: number;
     readonly faucetPerDay: number;
+    /** JSON. */
+    readonly faults: string | null;
     readonly dflow: {
       readonly fill: Environment['PAPER_B_FILL'];
       readonly fillDelayMs: number;
@@ -290,15 +301,17 @@ export type PaperDoor = (typeof DOORS)[number];
 
 const isDoor = (name: string): name is PaperDoor => DOORS.some((door) => door === name);
 
+export interface PolymarketUrls {
+  readonly clob: string;
+  readonly gamma: string;
+  readonly data: string;
+  readonly site: string;
+  /** Of the sockets, without the channel. */
+  readonly sockets: string;
+}
+
 export interface LivePolymarket {
-  readonly urls: {
-    readonly clob: string;
-    readonly gamma: string;
-    readonly data: string;
-    readonly site: string;
-    /** Of the sockets, without the channel. */
-    readonly sockets: string;
-  };
+  readonly urls: PolymarketUrls;
   /** False: everything but sending orders. */
   readonly sends: boolean;
   readonly doubtMs: number;
@@ -465,11 +478,13 @@ function assemble(env: Environment): Config {
     },
     paper: {
       doors: paperDoors(env),
+      markets: paperMarkets(env),
       seed: env.PAPER_SEED,
       speed: env.PAPER_SPEED,
       world: env.PAPER_WORLD === 'on',
       gtdMinLeadS: env.PAPER_GTD_MIN_LEAD_S,
       faucetPerDay: env.PAPER_FAUCET_PER_DAY,
+      faults: paperFaults(env),
       dflow: {
         fill: env.PAPER_B_FILL,
         fillDelayMs: env.PAPER_B_FILL_DELAY_MS,
@@ -542,6 +557,34 @@ const POLYMARKET = {
   sockets: 'wss://ws-subscriptions-clob.polymarket.com/ws',
 } as const;
 
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/i;
+
+/** Whoever else reaches the service must not meet a venue that lies on purpose. */
+function paperFaults({ PAPER_FAULTS, VENUE_A_BACKEND, PUBLIC_URL }: Environment): string | null {
+  if (PAPER_FAULTS === undefined) return null;
+  if (VENUE_A_BACKEND === 'live')
+    throw new ConfigError('PAPER_FAULTS is for the paper venue, but VENUE_A_BACKEND=live.');
+  if (PUBLIC_URL !== undefined && !LOOPBACK.test(new URL(PUBLIC_URL).hostname))
+    throw new ConfigError('PAPER_FAULTS is for tests on this machine, but PUBLIC_URL names another host.');
+  return PAPER_FAULTS;
+}
+
+const polymarketUrls = (env: Environment): PolymarketUrls => ({
+  clob: trimmed(env.POLYMARKET_CLOB_URL ?? POLYMARKET.clob),
+  gamma: trimmed(env.POLYMARKET_GAMMA_URL ?? POLYMARKET.gamma),
+  data: trimmed(env.POLYMARKET_DATA_URL ?? POLYMARKET.data),
+  site: trimmed(env.POLYMARKET_SITE_URL ?? POLYMARKET.site),
+  sockets: trimmed(env.POLYMARKET_WS_URL ?? POLYMARKET.sockets),
+});
+
+/** @throws ConfigError where no order is on paper */
+function paperMarkets(env: Environment): PolymarketUrls | null {
+  if (env.PAPER_MARKETS === 'simulated') return null;
+  if (env.VENUE_A_BACKEND === 'live')
+    throw new ConfigError('PAPER_MARKETS=live is for venue A on paper, but VENUE_A_BACKEND is live.');
+  return polymarketUrls(env);
+}
+
 function livePolymarket(env: Environment): LivePolymarket {
   // Real money goes by what the operator has read, not by a default.
   if (env.VENUE_A_ORDER_PROFILE !== 'polymarket')
@@ -551,13 +594,7 @@ function livePolymarket(env: Environment): LivePolymarket {
         : 'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket: the venue takes no orders of the profile "interface".',
     );
   return {
-    urls: {
-      clob: trimmed(env.POLYMARKET_CLOB_URL ?? POLYMARKET.clob),
-      gamma: trimmed(env.POLYMARKET_GAMMA_URL ?? POLYMARKET.gamma),
-      data: trimmed(env.POLYMARKET_DATA_URL ?? POLYMARKET.data),
-      site: trimmed(env.POLYMARKET_SITE_URL ?? POLYMARKET.site),
-      sockets: trimmed(env.POLYMARKET_WS_URL ?? POLYMARKET.sockets),
-    },
+    urls: polymarketUrls(env),
     sends: env.LIVE_ORDERS === 'on',
     doubtMs: env.VENUE_A_DOUBT_S * 1000,
   };

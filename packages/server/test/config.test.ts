@@ -88,6 +88,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   PAPER_DOORS: ['open'],
   PAPER_SEED: ['-1', '4294967296'],
   PAPER_SPEED: ['0', '100001', 'fast'],
+  PAPER_MARKETS: ['real'],
   PAPER_WORLD: ['flat'],
   PAPER_GTD_MIN_LEAD_S: ['86401'],
   PAPER_FAUCET_PER_DAY: ['-1'],

@@ -4,7 +4,12 @@
  */
 import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
-import { polymarketDoor, polymarketSocketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import {
+  type Faults,
+  polymarketDoor,
+  polymarketSocketDoor,
+  type VenueKeys,
+} from '@bellwether/exchange/doors/polymarket';
 import type { Relay } from '@bellwether/exchange/doors/web-sockets';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
@@ -25,6 +30,7 @@ interface Parts {
   readonly replicas: ReplicaDoor;
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
+  readonly faults: Faults;
 }
 
 const CLOB_PATH = '/paper/clob';
@@ -43,7 +49,8 @@ export const doorPaths = (open: ReadonlySet<PaperDoor>): readonly string[] =>
 
 type Door = ServerOptions['doors'][number];
 
-export function paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }: Parts): Door[] {
+export function paperDoors(parts: Parts): Door[] {
+  const { config, paper, keys, recover, replicas, rateLimits, clock, faults } = parts;
   const open = config.paper.doors;
   const guard = createDoorGuard(rateLimits);
   const exchange = () => paper.local()?.exchange;
@@ -68,6 +75,7 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
         now: clock.now,
         orderVersion: config.exchange.profile === 'interface' ? 1 : 2,
         guard,
+        faults,
       }) as Promise<void>;
     },
   };
@@ -93,6 +101,7 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
         keys,
         now: clock.now,
         guard,
+        faults,
         relay: relayAt(SOCKETS_PATH),
       }) as Promise<void>,
   };

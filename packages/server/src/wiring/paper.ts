@@ -1,24 +1,34 @@
 /** The paper exchange and the sandbox on its book, as this process runs or follows them. */
 import { parseMicro } from '@bellwether/contract/decimals';
-import { ExchangeLedElsewhere, openExchange, systemClock } from '@bellwether/exchange';
+import {
+  ExchangeLedElsewhere,
+  type JournalledExchange,
+  openExchange,
+  systemClock,
+} from '@bellwether/exchange';
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { openSandbox } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
+import { createPooledSend } from '../adapters/outbound/pooled-send.ts';
 import { AWAITED_SIGNATURES } from '../adapters/postgres/chain-order-store.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { writeEvidence } from '../adapters/postgres/evidence.ts';
 import { createLeaderBoard } from '../adapters/postgres/leader-board.ts';
 import type { VenueJournal } from '../adapters/postgres/trade-ledger.ts';
 import type { ReplicaCalls } from '../adapters/system/replica-calls.ts';
+import { startLiveMirror } from '../adapters/venues/paper/live-mirror.ts';
+import { createLivePaperMarkets, onLiveBooks } from '../adapters/venues/paper/live-paper.ts';
 import {
   type LocalParts,
   type PaperBackend,
   startPaperBackend,
 } from '../adapters/venues/paper/paper-backend.ts';
 import { createPaperMarketData } from '../adapters/venues/paper/paper-market-data.ts';
-import { createExchangeCalls, createJoin } from '../adapters/venues/paper/paper-venue.ts';
+import { createExchangeCalls, createJoin, type ExchangeCalls } from '../adapters/venues/paper/paper-venue.ts';
 import { createSandboxHolder } from '../adapters/venues/paper/sandbox-holder.ts';
 import { toEvidence } from '../adapters/venues/paper/translate.ts';
+import { liveFeed } from '../adapters/venues/polymarket/feed.ts';
+import { createPublicMarkets, type PolymarketUrls } from '../adapters/venues/polymarket/public-markets.ts';
 import type { Config } from '../config.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -68,6 +78,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         seed: String(config.paper.seed),
         speed: config.paper.speed,
         autoStep: config.paper.world,
+        markets: config.paper.markets === null ? 'simulated' : 'live',
         leadWaitMs,
         clock: worldClock,
         log: note,
@@ -106,7 +117,13 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         venue: config.exchange.name,
         gtdMinLeadS: config.paper.gtdMinLeadS,
       });
-      return { exchange, join, venue, markets: createPaperMarketData(exchange), sandbox };
+      const opened = { exchange, join, sandbox };
+      if (config.paper.markets === null)
+        return { ...opened, venue, markets: createPaperMarketData(exchange) };
+      return {
+        ...opened,
+        ...(await onLiveMarkets({ exchange, venue, urls: config.paper.markets, clock, log })),
+      };
     } catch (error) {
       if (error instanceof ExchangeLedElsewhere && config.databaseUrl !== null) return null;
       throw error;
@@ -120,4 +137,31 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
     verifyCredentials,
     log,
   });
+}
+
+interface LiveMarketParts extends Pick<PaperParts, 'clock' | 'log'> {
+  readonly exchange: JournalledExchange;
+  readonly venue: ExchangeCalls;
+  readonly urls: PolymarketUrls;
+}
+
+/** The live venue's markets, traded on this exchange. */
+async function onLiveMarkets(
+  parts: LiveMarketParts,
+): Promise<Required<Pick<LocalParts, 'venue' | 'markets' | 'stopFeed'>>> {
+  const { exchange, venue, urls, clock, log } = parts;
+  const pooled = createPooledSend();
+  const open = createPublicMarkets({ name: 'the live venue', urls, send: pooled.send, clock, log });
+  const { markets: live, books } = open;
+  const mirror = await startLiveMirror({ exchange, feed: liveFeed(live, books), log });
+  const calls = onLiveBooks(venue, { mirror });
+  return {
+    venue: { ...calls, status: () => (venue.status() === 'ready' ? open.status() : venue.status()) },
+    markets: createLivePaperMarkets({ exchange, live, mirror }),
+    async stopFeed() {
+      await mirror.stop();
+      await books.close();
+      pooled.close();
+    },
+  };
 }

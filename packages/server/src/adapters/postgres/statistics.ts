@@ -12,12 +12,6 @@ const LEAST_PAGES = 16;
 const GROWTH = 4;
 const LEAST_ROWS = 50;
 
-/**
- * How detailed the statistics are; the server's default is 100. The plans here follow keys, for which a rough figure
- * will do, and a sample of 30,000 wide rows takes a processor from trades.
- */
-const TARGET = 10;
-
 export interface Statistics {
   /** @returns the tables whose statistics were gathered */
   gather(): Promise<string[]>;
@@ -37,8 +31,7 @@ export const createStatistics = (sql: Sql): Statistics => ({
         and (now.pages >= c.relpages * ${GROWTH}::int
           or now.rows >= greatest(c.reltuples, ${LEAST_ROWS}::int) * ${GROWTH}::int)`;
     // A table that is being vacuumed or analysed has its turn later.
-    for (const { name } of grown)
-      await sql.unsafe(`set local default_statistics_target = ${TARGET}; analyze (skip_locked) "${name}"`);
+    for (const { name } of grown) await sql.unsafe(`analyze (skip_locked) "${name}"`);
     return grown.map(({ name }) => name);
   },
 });

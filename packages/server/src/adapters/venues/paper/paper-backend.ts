@@ -27,6 +27,8 @@ export interface LocalParts extends LeaderPorts {
   readonly exchange: JournalledExchange;
   readonly join: ReturnType<typeof createJoin>;
   readonly sandbox: SandboxHolder;
+  /** Stops what moves the exchange from outside, before it is closed. */
+  readonly stopFeed?: () => Promise<void>;
 }
 
 export interface PaperBackend {
@@ -207,6 +209,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       stopped = true;
       clearInterval(timer);
       await looking?.catch(() => {});
+      await local?.stopFeed?.();
       await local?.sandbox.close();
       await local?.exchange.close();
     },

@@ -29,7 +29,7 @@ export interface ExchangeCalls
   status(): string;
   /** The exchange takes orders that the desk has verified. */
   submit(order: VenueOrder): Promise<VenueAnswer>;
-  balance(funder: Address): Promise<PaperBalance>;
+  balance(...question: Parameters<SignedOrders['balance']>): Promise<PaperBalance>;
   cancel: Cancel['orders'];
   /** Adds collateral; the reason is recorded with it. */
   deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet'): Promise<void>;

@@ -5,26 +5,12 @@ import type { HttpSend } from '../../../ports/outbound.ts';
 import type { SignedOrders, Venue, VenueSecrets } from '../../../ports/venue.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
 import { createLiveAccounts } from './accounts.ts';
-import { createLiveBooks } from './books.ts';
 import type { FollowerTimes } from './follower.ts';
-import { createGamma } from './gamma.ts';
 import { watchGeoblock } from './geoblock.ts';
-import { createVenueHttp } from './http.ts';
 import { createLiveOrders } from './live-orders.ts';
-import { createLiveMarketData } from './market-data.ts';
+import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
-import { createResolutions } from './resolutions.ts';
-
-export interface PolymarketUrls {
-  readonly clob: string;
-  readonly gamma: string;
-  readonly data: string;
-  /** The venue's pages: the check of the region. */
-  readonly site: string;
-  /** Of the sockets, without the channel. */
-  readonly sockets: string;
-}
 
 export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
   readonly id: string;
@@ -52,22 +38,12 @@ export interface PolymarketVenue {
 
 export function createPolymarketVenue(options: PolymarketVenueOptions): PolymarketVenue {
   const { id, urls, send, clock, log, signing, rules } = options;
-  const service = (name: string, baseUrl: string) =>
-    createVenueHttp({ service: `${id}'s ${name}`, baseUrl, send, clock, log });
-  const clob = service('order book', urls.clob);
-  const data = service('data service', urls.data);
-  const gamma = createGamma({ http: service('catalogue', urls.gamma), clock, log });
   const sockets = {
     ...(options.socketTimes === undefined ? {} : { socketTimes: options.socketTimes }),
   };
-  const books = createLiveBooks({ clob, socketUrl: `${urls.sockets}/market`, log, ...sockets });
-  const markets = createLiveMarketData({
-    gamma,
-    books,
-    resolutions: createResolutions({ data, clob }),
-    clock,
-  });
-  const geoblock = watchGeoblock({ http: service('site', urls.site), log });
+  const open = createPublicMarkets({ name: id, urls, send, clock, log, ...sockets });
+  const { clob, data, site, books, markets } = open;
+  const geoblock = watchGeoblock({ http: site, log });
   const orders = createLiveOrders({
     http: clob,
     log: options.orders,
