@@ -63,6 +63,7 @@ import type { SettlementDelays, Trade, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
 import type { MirrorChange } from './world/mirror-changes.ts';
 import { SLOTS } from './world/slots.ts';
+import { THIRD_VERSION, thirdVersionMarket, thirdVersionToken } from './world/third-version.ts';
 import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 import { SPEED_UNIT, World } from './world/world.ts';
 
@@ -336,16 +337,20 @@ export class JournalledExchange implements PaperExchange {
     return this.#world.markets();
   }
 
+  get untradableMarkets(): readonly MarketView[] {
+    return THIRD_VERSION;
+  }
+
   get catalogue(): Catalogue {
     return this.#world.catalogue;
   }
 
   market(conditionId: ConditionId): MarketView | undefined {
-    return this.#world.market(conditionId);
+    return this.#world.market(conditionId) ?? thirdVersionMarket(conditionId);
   }
 
   marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined {
-    return this.#world.marketByToken(tokenId);
+    return this.#world.marketByToken(tokenId) ?? thirdVersionToken(tokenId);
   }
 
   book(conditionId: ConditionId, outcome: Outcome, depth?: number): BookView | undefined {

@@ -121,7 +121,7 @@ function banner(address: string, { where }: Database, { orderVersion, controlKey
   sockets     ${address.replace('http', 'ws')}${SOCKETS_PREFIX}/market and /user
   DFlow       ${address}${metadata}
               ${address}${trade}
-  Solana      ${address}${rpc}
+  Solana      ${address}${rpc}  (wsEndpoint ${address.replace('http', 'ws')}${rpc}/ws)
   faucet      POST ${address}${FAUCET_PATH}  {"address": a wallet of either kind}
 ${controlKey === null ? '' : `  faults      PUT ${address}${CONTROL_PATH}\n`}  database    ${where}
 
