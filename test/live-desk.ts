@@ -44,19 +44,7 @@ export async function startLiveDesk(
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},
 ): Promise<TestService> {
-  const desk = await startTestService({ ...liveEnvironment(venue.url), ...environment }, overrides);
-  const { signedOrders, accounts } = desk.needs.venues.default;
-  const { exchange } = venue;
-  Object.assign(signedOrders as object, {
-    balance: async (account: string) => ({
-      available: exchange.available(account),
-      held: exchange.account(account).held,
-      shares: (conditionId: string, outcome: 'YES' | 'NO') =>
-        exchange.freeTokens(account, conditionId, outcome),
-    }),
-  });
-  Object.assign(accounts, { balances: async () => ({ total: 0n, available: 0n, ageMs: 0 }) });
-  return desk;
+  return startTestService({ ...liveEnvironment(venue.url), ...environment }, overrides);
 }
 
 const pools = new Map<string, Sql>();

@@ -12,6 +12,7 @@ import {
   startLiveDesk,
   startVenue,
 } from '../live-desk.ts';
+import { Visitor } from '../passkey.ts';
 
 let venue: TestService;
 let desk: TestService;
@@ -81,6 +82,43 @@ describe('an agent', () => {
     await claim(desk, unclaimed.agentId);
     const again = await call(desk, 'POST', '/markets/trade', { key: unclaimed.apiKey, body });
     expect([again.status, again.body.success]).toEqual([201, true]);
+  });
+
+  test('is claimed with the limits that its owner was shown, whatever it has raised meanwhile', async () => {
+    const agent = await newAgent(desk);
+    await agent.client.updateSettings({ maxTradeAmount: 20, dailyTradeAmountLimit: 100 });
+    const { claimCode } = await agent.client.getMe();
+    const owner = new Visitor(desk);
+    expect((await owner.register('Ada')).status).toBe(200);
+    // By name: a page that is asked for by address redirects.
+    const page = await call({ url: desk.needs.publicUrl }, 'GET', `/agents/claim/${claimCode}`, {
+      headers: { accept: 'text/html', cookie: owner.cookie ?? '' },
+    });
+    const attribute = /data-safeguards="([^"]+)"/.exec(page.body)?.[1] ?? '';
+    const shown = JSON.parse(attribute.replaceAll('&quot;', '"').replaceAll('&#34;', '"'));
+    expect(shown.maxTradeAmount).toEqual({ limit: 20, locked: true });
+    await agent.client.updateSettings({ maxTradeAmount: 5_000, dailyTradeAmountLimit: 30 });
+    const claimed = await owner.send('POST', '/owner/claim', { claimCode, safeguards: shown });
+    expect(claimed.body.settings).toMatchObject({
+      maxTradeAmount: 20,
+      dailyTradeAmountLimit: 30,
+      lockedByOwner: { maxTradeAmount: 20, dailyTradeAmountLimit: 100 },
+    });
+    const raised = await call(desk, 'POST', '/agents/settings', {
+      key: agent.apiKey,
+      body: { maxTradeAmount: 21 },
+    });
+    expect(raised.body.code).toBe('locked_by_owner');
+  });
+
+  test('is claimed with every cap locked where the claim names none', async () => {
+    const agent = await newAgent(desk);
+    await agent.client.updateSettings({ maxTradeAmount: 17 });
+    const { claimCode } = await agent.client.getMe();
+    const owner = new Visitor(desk);
+    await owner.register('Ada');
+    const { body } = await owner.send('POST', '/owner/claim', { claimCode });
+    expect(body.settings.lockedByOwner).toMatchObject({ maxTradeAmount: 17, maxTradesPerDay: 50 });
   });
 
   test('whose key is wrong, or of another address, is told which address is missing', async () => {

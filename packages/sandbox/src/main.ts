@@ -7,7 +7,12 @@ import { openExchange, systemClock } from '@bellwether/exchange';
 import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import { addressBuckets } from '@bellwether/exchange/doors/limits';
-import { polymarketDoor, polymarketSocketDoor, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import {
+  Faults,
+  polymarketDoor,
+  polymarketSocketDoor,
+  VenueKeys,
+} from '@bellwether/exchange/doors/polymarket';
 import { exchangeDomains, nobleRecover } from '@bellwether/protocol';
 import { fastify } from 'fastify';
 import {
@@ -17,6 +22,7 @@ import {
   registerSandboxDoors,
   SANDBOX_PATHS,
 } from './sandbox.ts';
+import { CONTROL_PATH, controlDoor } from './standalone/control.ts';
 import { type Database, openDatabase } from './standalone/database.ts';
 import { FAUCET_PATH, faucetDoor } from './standalone/faucet.ts';
 import { readSettings, type Settings } from './standalone/settings.ts';
@@ -48,7 +54,11 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
   closing.push(database.close);
   const { sql, masterKey } = database;
   const { seed, speed } = settings;
-  const exchange = await openExchange({ sql, seed, speed, log });
+  const faults = new Faults(Date.now, settings.faults);
+  const exchange = await openExchange({
+    ...{ sql, seed, speed, log },
+    failingTrades: ({ number }) => faults.fails(number),
+  });
   closing.push(() => exchange.close());
   const sandbox = await openSandbox({
     ...{ sql, exchange, log, seed },
@@ -78,6 +88,7 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
     now: Date.now,
     orderVersion: settings.orderVersion,
     guard,
+    faults,
   });
   await app.register(gammaDoor, { prefix: GAMMA_PREFIX, exchange: () => exchange, guard });
   await app.register(dataDoor, { prefix: DATA_PREFIX, exchange: () => exchange, now: Date.now, guard });
@@ -87,15 +98,19 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
     keys,
     now: Date.now,
     guard,
+    faults,
   });
   await registerSandboxDoors(app, { find: () => sandbox, guard, doors: ALL_SANDBOX_DOORS });
   await app.register(faucetDoor, { exchange, sandbox, guard });
+  const { controlKey } = settings;
+  if (controlKey !== null)
+    await app.register(async (door) => controlDoor(door, { faults, guard, key: controlKey }));
   const address = await app.listen({ host: settings.host, port: settings.port });
   closing.push(() => app.close());
   return banner(address, database, settings);
 }
 
-function banner(address: string, { where }: Database, { orderVersion }: Settings): string {
+function banner(address: string, { where }: Database, { orderVersion, controlKey }: Settings): string {
   const { rpc, metadata, trade } = SANDBOX_PATHS;
   const seconds = (performance.now() / 1000).toFixed(1);
   return `The paper exchange is ready (${seconds} s), with simulated money
@@ -106,9 +121,9 @@ function banner(address: string, { where }: Database, { orderVersion }: Settings
   sockets     ${address.replace('http', 'ws')}${SOCKETS_PREFIX}/market and /user
   DFlow       ${address}${metadata}
               ${address}${trade}
-  Solana      ${address}${rpc}
+  Solana      ${address}${rpc}  (wsEndpoint ${address.replace('http', 'ws')}${rpc}/ws)
   faucet      POST ${address}${FAUCET_PATH}  {"address": a wallet of either kind}
-  database    ${where}
+${controlKey === null ? '' : `  faults      PUT ${address}${CONTROL_PATH}\n`}  database    ${where}
 
 Try it, in another terminal:
   curl '${address}${GAMMA_PREFIX}/markets?limit=1'

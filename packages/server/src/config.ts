@@ -172,6 +172,12 @@ export const ENVIRONMENT = Type.Object({
   PAPER_SPEED: Type.Number({ minimum: 0.001, maximum: 100_000, default: 1 }),
   PAPER_WORLD: flag(true),
   PAPER_GTD_MIN_LEAD_S: int(0, 86_400, 180),
+  PAPER_FAULTS: Type.Optional(
+    Type.String({
+      description:
+        'JSON. The faults that venue A’s doors show, to test clients against them: [doors.md](doors.md). Only on paper, and only while PUBLIC_URL is this machine.',
+    }),
+  ),
   PAPER_B_FILL: choice(['auto', 'partial', 'revert', 'never'], 'auto'),
   PAPER_B_FILL_DELAY_MS: int(0, 600_000, 600),
   PAPER_B_MAINTENANCE: choice(['off', 'on', 'schedule'], 'off'),
@@ -276,6 +282,8 @@ export interface Config {
     readonly world: boolean;
     readonly gtdMinLeadS: number;
     readonly faucetPerDay: number;
+    /** JSON. */
+    readonly faults: string | null;
     readonly dflow: {
       readonly fill: Environment['PAPER_B_FILL'];
       readonly fillDelayMs: number;
@@ -476,6 +484,7 @@ function assemble(env: Environment): Config {
       world: env.PAPER_WORLD === 'on',
       gtdMinLeadS: env.PAPER_GTD_MIN_LEAD_S,
       faucetPerDay: env.PAPER_FAUCET_PER_DAY,
+      faults: paperFaults(env),
       dflow: {
         fill: env.PAPER_B_FILL,
         fillDelayMs: env.PAPER_B_FILL_DELAY_MS,
@@ -547,6 +556,18 @@ const POLYMARKET = {
   site: 'https://polymarket.com',
   sockets: 'wss://ws-subscriptions-clob.polymarket.com/ws',
 } as const;
+
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/i;
+
+/** Whoever else reaches the service must not meet a venue that lies on purpose. */
+function paperFaults({ PAPER_FAULTS, VENUE_A_BACKEND, PUBLIC_URL }: Environment): string | null {
+  if (PAPER_FAULTS === undefined) return null;
+  if (VENUE_A_BACKEND === 'live')
+    throw new ConfigError('PAPER_FAULTS is for the paper venue, but VENUE_A_BACKEND=live.');
+  if (PUBLIC_URL !== undefined && !LOOPBACK.test(new URL(PUBLIC_URL).hostname))
+    throw new ConfigError('PAPER_FAULTS is for tests on this machine, but PUBLIC_URL names another host.');
+  return PAPER_FAULTS;
+}
 
 const polymarketUrls = (env: Environment): PolymarketUrls => ({
   clob: trimmed(env.POLYMARKET_CLOB_URL ?? POLYMARKET.clob),

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { JournalledExchange } from '@bellwether/exchange';
-import { VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { type Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import type { PoolOptions } from './adapters/postgres/connection.ts';
@@ -19,6 +19,7 @@ import { openRoutes } from './http/open-routes.ts';
 import type { Clock } from './ports/clock.ts';
 import { startDatabase } from './wiring/database.ts';
 import { doorPaths } from './wiring/doors.ts';
+import { openFaults } from './wiring/faults.ts';
 import { createDoor } from './wiring/http.ts';
 import { resolveEarlierDoubt, startAllJobs } from './wiring/jobs.ts';
 import { paperJournal, startPaper } from './wiring/paper.ts';
@@ -66,6 +67,8 @@ export interface Overrides {
   readonly logger?: Logger;
   /** Instead of the configured ones with the same id, and beside them. */
   readonly venues?: GivenVenues;
+  /** Of venue A's doors, to be switched while the service runs. */
+  readonly faults?: Faults;
   /** The service cannot go on. Whoever runs it must end the process, so that a supervisor starts it again. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -118,6 +121,7 @@ async function start(
   const secret = derive('platform solana key v1');
   const signing = await createSigning(config.fees.fireblocks, { secret, clock, log });
 
+  const faults = overrides.faults ?? openFaults(config, clock);
   const { sign } = replicaCalls;
   const paper = await startPaper({ ...base, keys, replicaId, sign, platformWallet: signing.address });
   stops.push('exchange', STOP_EXCHANGE_MS, () => paper.stop());
@@ -132,7 +136,7 @@ async function start(
   });
 
   const door = await createDoor({
-    ...{ ...base, needs, replicaId, replicaCalls, paper, keys, recover, pulse, stops },
+    ...{ ...base, needs, replicaId, replicaCalls, paper, keys, recover, faults, pulse, stops },
     isDatabaseAway: database.isAway,
     version: VERSION,
   });

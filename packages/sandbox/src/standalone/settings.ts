@@ -1,4 +1,6 @@
 /** The environment of the standalone exchange. Without any of it the exchange starts with a database of its own. */
+import { type FaultPlan, NO_FAULTS, parseFaultPlan } from '@bellwether/exchange/doors/polymarket';
+
 export interface Settings {
   /** `null`: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null;
@@ -11,6 +13,9 @@ export interface Settings {
   readonly speed: number;
   readonly chainId: number;
   readonly orderVersion: 1 | 2;
+  readonly faults: FaultPlan;
+  /** Opens the control route; `null`: there is none. */
+  readonly controlKey: string | null;
 }
 
 /** Not the desk's: each would find the other's records in its database. */
@@ -39,6 +44,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     speed: number('PAPER_SPEED', 1),
     chainId: number('CHAIN_ID', 137),
     orderVersion: orderVersionOf(env.VENUE_A_ORDER_PROFILE || 'interface'),
+    faults: faultsOf(env.PAPER_FAULTS),
+    controlKey: controlKeyOf(env.PAPER_CONTROL_KEY),
   };
 }
 
@@ -46,4 +53,24 @@ function orderVersionOf(profile: string): 1 | 2 {
   if (profile !== 'interface' && profile !== 'polymarket')
     throw new Error(`VENUE_A_ORDER_PROFILE must be interface or polymarket, not "${profile}".`);
   return profile === 'interface' ? 1 : 2;
+}
+
+/** @throws Error */
+function faultsOf(text: string | undefined): FaultPlan {
+  if (!text) return NO_FAULTS;
+  try {
+    return parseFaultPlan(text);
+  } catch (error) {
+    throw new Error(`PAPER_FAULTS: ${(error as Error).message}.`);
+  }
+}
+
+const LEAST_KEY_CHARS = 16;
+
+/** @throws Error */
+function controlKeyOf(key: string | undefined): string | null {
+  if (!key) return null;
+  if (key.length < LEAST_KEY_CHARS)
+    throw new Error(`PAPER_CONTROL_KEY must have at least ${LEAST_KEY_CHARS} characters.`);
+  return key;
 }

@@ -84,16 +84,24 @@ export async function agentDetails(needs: OwnedAgentNeeds, owner: Owner) {
 export async function claim(
   needs: OwnedAgentNeeds,
   owner: Owner,
-  claimCode: string,
+  { claimCode, safeguards }: { readonly claimCode: string; readonly safeguards?: OwnerSafeguards },
   forget: (keyId: bigint) => Promise<void>,
 ): Promise<OwnerAgent> {
   const { agentId } = await agentByClaimCode(needs, claimCode);
+  const isLive = [...needs.venues.values()].some(({ backend }) => backend === 'live');
+  const shown = safeguards === undefined ? null : parseChange(safeguards);
+  const settings = (current: SettingsRow): SettingsChange => {
+    if (shown === null && !isLive) return {};
+    const decided = decideOwnerChange(current.locks, shown ?? presentCaps(current));
+    if (isDenied(decided)) throw refused(decided);
+    return { ...withLower(decided.limits, current), locks: decided.locks };
+  };
   const reseal: Reseal = (wallet, sealed, from, to) =>
     needs.secrets.seal(
       needs.secrets.open(sealed, credentialIdentity(from, wallet)),
       credentialIdentity(to, wallet),
     );
-  const outcome = await needs.owners.claim(agentId, owner.userId, needs.clock.now(), reseal);
+  const outcome = await needs.owners.claim(agentId, owner.userId, needs.clock.now(), { reseal, settings });
   if (outcome === 'busy')
     throw refusal('service_unavailable', 'The agent is busy trading.', { retryAfterS: RETRY_S });
   if (outcome !== 'taken') {
@@ -250,6 +258,24 @@ function parseChange(asked: OwnerSafeguards): OwnerChange {
     { limit: name in parsed ? parsed[name] : limit, locked },
   ]);
   return Object.fromEntries(entries) as OwnerChange;
+}
+
+/** Every cap as it is now, as a ceiling. */
+const presentCaps = (current: SettingsRow): OwnerChange =>
+  Object.fromEntries(
+    CAP_NAMES.filter((name) => current[name] !== null).map((name) => [
+      name,
+      { limit: current[name], locked: true },
+    ]),
+  );
+
+/** The agent may have raised its limits since the page was made, which the ceilings undo, or lowered them, which stays. */
+function withLower(limits: Decided['limits'], current: SettingsRow): Decided['limits'] {
+  const lower = CAP_NAMES.filter((name) => {
+    const [asked, own] = [limits[name], current[name]];
+    return asked !== undefined && own !== null && (asked === null || own < asked);
+  });
+  return { ...limits, ...Object.fromEntries(lower.map((name) => [name, current[name]])) };
 }
 
 const isDenied = (decided: Decided | readonly Denial[]): decided is readonly Denial[] =>

@@ -69,7 +69,7 @@ export function bindOwners(
     return owners.SIGNED_OUT;
   });
 
-  bind(claimAgent, ({ owner, body }) => agents.claim(needs, owner, body.claimCode, forgetKey));
+  bind(claimAgent, ({ owner, body }) => agents.claim(needs, owner, body, forgetKey));
   bind(listOwnerAgents, ({ owner, reply }) => {
     reply.header('cache-control', 'no-store');
     return agents.listAgents(needs, owner);

@@ -1,7 +1,7 @@
 /** People who own agents: their accounts, passkeys and sessions, and the claim that binds an agent to one of them. */
 import type { NewPasskey } from './passkeys.ts';
 import type { Sealed } from './secrets.ts';
-import type { WalletAddress } from './stores.ts';
+import type { SettingsChange, SettingsRow, WalletAddress } from './stores.ts';
 
 export interface OwnerRow {
   readonly userId: bigint;
@@ -85,7 +85,11 @@ export interface OwnerStore {
     agentId: string,
     to: bigint,
     at: number,
-    reseal: Reseal,
+    terms: {
+      readonly reseal: Reseal;
+      /** What the claim changes of the agent's settings, in the same transaction. */
+      readonly settings: (current: SettingsRow) => SettingsChange;
+    },
   ): Promise<{ readonly from: bigint } | 'taken' | 'busy'>;
   /** Moves the rows that requests in progress during the claim wrote for the former owner. */
   adopt(agentId: string, from: bigint, to: bigint, reseal: Reseal): Promise<void>;

@@ -4,7 +4,13 @@
  */
 import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
-import { polymarketDoor, polymarketSocketDoor, type VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import {
+  type Faults,
+  polymarketDoor,
+  polymarketSocketDoor,
+  type VenueKeys,
+} from '@bellwether/exchange/doors/polymarket';
+import type { Relay } from '@bellwether/exchange/doors/web-sockets';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
@@ -24,6 +30,7 @@ interface Parts {
   readonly replicas: ReplicaDoor;
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
+  readonly faults: Faults;
 }
 
 const CLOB_PATH = '/paper/clob';
@@ -42,10 +49,17 @@ export const doorPaths = (open: ReadonlySet<PaperDoor>): readonly string[] =>
 
 type Door = ServerOptions['doors'][number];
 
-export function paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }: Parts): Door[] {
+export function paperDoors(parts: Parts): Door[] {
+  const { config, paper, keys, recover, replicas, rateLimits, clock, faults } = parts;
   const open = config.paper.doors;
   const guard = createDoorGuard(rateLimits);
   const exchange = () => paper.local()?.exchange;
+  const relayAt =
+    (mount: string): Relay =>
+    (request) => {
+      const target = socketAtLeader(replicas, { basePath: config.basePath, mount }, request);
+      return target === null ? null : (peer) => relaySocket(target, peer);
+    };
   const clob: Door = {
     prefix: CLOB_PATH,
     register: (door) => {
@@ -61,6 +75,7 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
         now: clock.now,
         orderVersion: config.exchange.profile === 'interface' ? 1 : 2,
         guard,
+        faults,
       }) as Promise<void>;
     },
   };
@@ -86,22 +101,24 @@ export function paperDoors({ config, paper, keys, recover, replicas, rateLimits,
         keys,
         now: clock.now,
         guard,
-        relay: (request) => {
-          const place = { basePath: config.basePath, mount: SOCKETS_PATH };
-          const target = socketAtLeader(replicas, place, request);
-          return target === null ? null : (peer) => relaySocket(target, peer);
-        },
+        faults,
+        relay: relayAt(SOCKETS_PATH),
       }) as Promise<void>,
   };
   const sandbox: Door = {
     prefix: '',
     register: (door) => {
-      door.addHook('preHandler', forwardToLeader(replicas, config.basePath, Object.values(SANDBOX_PATHS)));
+      const forward = forwardToLeader(replicas, config.basePath, Object.values(SANDBOX_PATHS));
+      // A socket is relayed frame by frame, not sent on as one request.
+      door.addHook('preHandler', async (request, reply) =>
+        request.headers.upgrade === undefined ? forward(request, reply) : undefined,
+      );
       const doors = new Set((['dflow', 'solana'] as const).filter((name) => open.has(name)));
       return registerSandboxDoors(door, {
         find: () => paper.local()?.sandbox.current() ?? null,
         guard,
         doors,
+        relay: relayAt(SANDBOX_PATHS.rpc),
       });
     },
   };

@@ -1,6 +1,6 @@
 /** The door for requests: who may enter and how often, and every operation behind it. */
 import { LIMITS } from '@bellwether/contract';
-import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import type { Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { Logger } from 'pino';
 import type { Sql } from '../adapters/postgres/connection.ts';
@@ -37,6 +37,7 @@ export interface DoorParts {
   readonly paper: PaperBackend;
   readonly keys: VenueKeys;
   readonly recover: RecoverPublicKey;
+  readonly faults: Faults;
   readonly pulse: DatabasePulse;
   readonly isDatabaseAway: () => boolean;
   readonly version: string;
@@ -122,6 +123,6 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey }: 
     version,
     publicUrl: config.publicUrl,
     readiness: createReadiness({ database: parts.pulse.probe, paper, venues, version }),
-    doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock }),
+    doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock, faults: parts.faults }),
   });
 }

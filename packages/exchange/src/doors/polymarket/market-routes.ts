@@ -6,6 +6,7 @@ import type { PolymarketDoorOptions } from './door-options.ts';
 import { bodyText } from './l2-auth.ts';
 import { openHere } from './open-here.ts';
 import { jsonOf, parameter } from './request-parts.ts';
+import { StaleBooks } from './stale-books.ts';
 import {
   wireBook,
   wireCompactMarket,
@@ -33,9 +34,10 @@ interface Listed {
 
 export function marketRoutes(
   door: FastifyInstance,
-  options: Pick<PolymarketDoorOptions, 'exchange' | 'guard'>,
+  options: Pick<PolymarketDoorOptions, 'exchange' | 'guard' | 'faults'>,
 ): void {
   const { guard } = options;
+  const stale = new StaleBooks(options.faults);
   const tokenParameter = (request: FastifyRequest): string => {
     const tokenId = parameter(request, 'token_id');
     if (!TOKEN_ID.test(tokenId)) throw new WireError(400, 'Invalid token id');
@@ -53,8 +55,11 @@ export function marketRoutes(
     const exchange = openHere(options);
     const found = exchange.marketByToken(tokenId);
     if (found === undefined || found.market.status !== 'open') return undefined;
-    const book = exchange.book(found.market.conditionId, found.outcome);
-    return book === undefined ? undefined : { ...found, book };
+    const { market, outcome } = found;
+    const book = exchange.book(market.conditionId, outcome);
+    return book === undefined
+      ? undefined
+      : { market, outcome, book: stale.show(market.conditionId, outcome, book) };
   };
 
   const requireBook = (request: FastifyRequest): Listed & { readonly book: BookView } => {

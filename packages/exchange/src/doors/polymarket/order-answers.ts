@@ -27,6 +27,20 @@ export const refusedLeg = (text: string): OrderAnswer => ({
   takingAmount: '',
 });
 
+export const duplicated = (orderId: string): WireError =>
+  new WireError(400, `order ${orderId} is invalid. Duplicated.`);
+
+/** It waits for its match, and what comes of it is in its trades. */
+export const delayedAnswer = ({ orderId }: NewOrder): OrderAnswer => ({
+  success: true,
+  errorMsg: '',
+  orderID: orderId,
+  transactionsHashes: [],
+  status: 'delayed',
+  takingAmount: '',
+  makingAmount: '',
+});
+
 type Rejected = Extract<EngineEvent, { kind: 'order_rejected' }>;
 
 interface Placed {
@@ -104,7 +118,7 @@ function refusal(
   const { orderId } = order;
   switch (reason) {
     case 'duplicate_order':
-      return new WireError(400, `order ${orderId} is invalid. Duplicated.`);
+      return duplicated(orderId);
     case 'market_not_found':
     case 'market_closed':
       return noOrderbook();

@@ -3,17 +3,25 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { MarketView, NewOrder, Outcome } from '../../paper-exchange.ts';
 import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
+import type { DelayedOrders } from './delayed-orders.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
 import { bodyText, type L2 } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
-import { answerTo, missingBalance, type OrderAnswer, refusedLeg } from './order-answers.ts';
+import {
+  answerTo,
+  delayedAnswer,
+  duplicated,
+  missingBalance,
+  type OrderAnswer,
+  refusedLeg,
+} from './order-answers.ts';
 import { type PostedBody, parseOrderBody } from './order-body.ts';
 import { verifyPostedOrder } from './order-signature.ts';
 import { engineOrder } from './order-terms.ts';
 import { jsonOf } from './request-parts.ts';
 import type { SignerLimits } from './signer-limits.ts';
 import type { AuthenticatedKey } from './venue-keys.ts';
-import { noOrderbook, WireError } from './wire-error.ts';
+import { EngineRestarts, noOrderbook, WireError } from './wire-error.ts';
 
 const MAX_BATCH = 15;
 const INVALID_ORDER = 'Invalid order payload';
@@ -23,15 +31,18 @@ interface Listed {
   readonly outcome: Outcome;
 }
 
-export function orderRoutes(
-  door: FastifyInstance,
-  l2: L2,
-  { options, limits }: { readonly options: PolymarketDoorOptions; readonly limits: SignerLimits },
-): void {
+interface Parts {
+  readonly options: PolymarketDoorOptions;
+  readonly limits: SignerLimits;
+  readonly delayed: DelayedOrders;
+}
+
+export function orderRoutes(door: FastifyInstance, l2: L2, parts: Parts): void {
+  const { options, limits } = parts;
   door.post('/order', async (request, reply) => {
     const key = await l2.key(request);
     limits.draw(reply, key.address, 'orders', 1);
-    return place(options, key, jsonOf(bodyText(request), INVALID_ORDER));
+    return place(parts, key, jsonOf(bodyText(request), INVALID_ORDER));
   });
 
   door.post('/orders', async (request, reply) => {
@@ -41,7 +52,7 @@ export function orderRoutes(
     limits.draw(reply, key.address, 'orders', bodies.length);
     const answers: OrderAnswer[] = [];
     // One after another: each is judged by what the ones before it left.
-    for (const body of bodies) answers.push(await leg(options, key, body));
+    for (const body of bodies) answers.push(await leg(parts, key, { body, isFirst: answers.length === 0 }));
     return answers;
   });
 }
@@ -55,21 +66,23 @@ function batchOf(request: FastifyRequest): readonly unknown[] {
 }
 
 async function leg(
-  options: PolymarketDoorOptions,
+  parts: Parts,
   key: AuthenticatedKey,
-  body: unknown,
+  { body, isFirst }: { readonly body: unknown; readonly isFirst: boolean },
 ): Promise<OrderAnswer> {
   try {
-    return await place(options, key, body);
+    return await place(parts, key, body);
   } catch (error) {
     if (error instanceof WireError) return refusedLeg(error.message);
+    // Legs before it may have been executed: only their own answers say so.
+    if (error instanceof EngineRestarts && !isFirst) return refusedLeg('Service is not ready');
     throw error;
   }
 }
 
 /** @throws WireError */
 async function place(
-  options: PolymarketDoorOptions,
+  { options, delayed }: Parts,
   key: AuthenticatedKey,
   json: unknown,
 ): Promise<OrderAnswer> {
@@ -78,6 +91,7 @@ async function place(
   if (body === null) throw new WireError(400, INVALID_ORDER);
   requireOwner(body, key);
   const listed = exchange.marketByToken(body.fields.tokenId.toString());
+  if (listed?.market.untradable !== undefined) throw new WireError(400, 'order_version_mismatch');
   if (listed === undefined || listed.market.status !== 'open') throw noOrderbook();
   const order = checked(options, key, { body, listed });
   const account = () => exchange.account(order.account);
@@ -88,7 +102,12 @@ async function place(
   // Before the engine, which keeps a record of every order that it refuses.
   const missing = missingBalance(order, needed, available, account);
   if (missing !== null) throw missing;
-  const events = await commanded(() => exchange.execute({ kind: 'place', order }));
+  // An order that was placed before must not wait to be refused.
+  const isKnown = options.faults?.isOn === true && (await exchange.orderRecords([order.orderId])).size > 0;
+  if (isKnown || delayed.find(order.orderId) !== undefined) throw duplicated(order.orderId);
+  const execute = () => exchange.execute({ kind: 'place', order });
+  if (delayed.hold(order, listed.market, execute)) return delayedAnswer(order);
+  const events = await commanded(execute);
   const tradeId = (match: number) => exchange.history.tradeId(match);
   return answerTo({ order, market: listed.market, events }, account, tradeId);
 }

@@ -5,15 +5,9 @@
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import { type Address, parseHex } from '@bellwether/protocol';
 import type { FastifyInstance } from 'fastify';
-import type {
-  EngineEvent,
-  MarketView,
-  OpenOrder,
-  OrderId,
-  OrderRecord,
-  PostedOrder,
-} from '../../paper-exchange.ts';
+import type { EngineEvent, OpenOrder, OrderId, OrderRecord, PostedOrder } from '../../paper-exchange.ts';
 import { accountsOf } from './accounts.ts';
+import type { DelayedOrders, Waiting } from './delayed-orders.ts';
 import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
 import type { L2, Reader } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
@@ -36,7 +30,7 @@ const ENDED_ORDERS_READABLE_MS = 10 * 60_000;
 
 export interface WireOrder {
   readonly id: OrderId;
-  readonly status: 'LIVE' | 'MATCHED' | 'CANCELED' | 'CANCELED_MARKET_RESOLVED';
+  readonly status: 'LIVE' | 'DELAYED' | 'MATCHED' | 'CANCELED' | 'CANCELED_MARKET_RESOLVED';
   /** API key. */
   readonly owner: string;
   readonly maker_address: string;
@@ -55,7 +49,9 @@ export interface WireOrder {
   readonly created_at: number;
 }
 
-export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: PolymarketDoorOptions): void {
+type Options = PolymarketDoorOptions & { readonly delayed: DelayedOrders };
+
+export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: Options): void {
   const seenBy = (reader: Reader): Seen => ({ ...options, reader });
 
   door.get('/data/orders', async (request): Promise<Page<WireOrder>> => {
@@ -90,7 +86,7 @@ const tokenOf = (
   { conditionId, outcome }: Pick<OpenOrder, 'conditionId' | 'outcome'>,
 ): string => exchange.market(conditionId)?.tokenIds[outcome === 'YES' ? 0 : 1] ?? '';
 
-interface Seen extends Pick<PolymarketDoorOptions, 'keys' | 'now' | 'gtdMinLeadS'> {
+interface Seen extends Pick<Options, 'keys' | 'now' | 'gtdMinLeadS' | 'delayed'> {
   readonly reader: Reader;
 }
 
@@ -145,6 +141,8 @@ async function readOrder(exchange: DoorExchange, orderId: OrderId, seen: Seen): 
     const [row = null] = own.has(open.account) ? await openRows(exchange, [open], seen) : [];
     return row;
   }
+  const waiting = seen.delayed.find(orderId);
+  if (waiting !== undefined) return own.has(waiting.order.account) ? waitingRow(waiting, seen) : null;
   const posted = (await exchange.postedOrders([orderId])).get(orderId);
   if (posted === undefined || !own.has(posted.order.account)) return null;
   if (seen.now() - posted.at > ENDED_ORDERS_READABLE_MS) return null;
@@ -187,18 +185,42 @@ function endedRow(
   const done = events.find((event) => event.kind === 'order_done');
   // An order that was refused or killed unfilled never was one.
   if (done === undefined) return null;
+  return postedRow(seen.keys, posted, {
+    status: ENDS[done.reason],
+    assetId: tokenOf(exchange, posted.order),
+    matched: done.filled,
+    trades,
+  });
+}
+
+const waitingRow = ({ order, market, at }: Waiting, { keys }: Seen): WireOrder => {
+  const assetId = market.tokenIds[order.outcome === 'YES' ? 0 : 1];
+  return postedRow(keys, { order, at }, { status: 'DELAYED', assetId, matched: 0n, trades: [] });
+};
+
+interface Fate {
+  readonly status: WireOrder['status'];
+  readonly assetId: string;
+  readonly matched: bigint;
+  readonly trades: readonly string[];
+}
+
+const postedRow = (
+  keys: VenueKeys,
+  posted: PostedOrder,
+  { status, assetId, matched, trades }: Fate,
+): WireOrder => {
   const { order, at } = posted;
-  const market: MarketView | undefined = exchange.market(order.conditionId);
   return {
     id: order.orderId,
-    status: ENDS[done.reason],
-    owner: keyOf(seen.keys, posted),
+    status,
+    owner: keyOf(keys, posted),
     maker_address: order.account,
     market: order.conditionId,
-    asset_id: market === undefined ? '' : tokenOf(exchange, order),
+    asset_id: assetId,
     side: order.side,
     original_size: formatMicro(order.spend ?? order.size),
-    size_matched: formatMicro(done.filled),
+    size_matched: formatMicro(matched),
     price: formatPips(order.limit),
     outcome: OUTCOME_LABELS[order.outcome],
     expiration: String(order.posted.expiration),
@@ -206,7 +228,7 @@ function endedRow(
     associate_trades: trades,
     created_at: Math.floor(at / 1000),
   };
-}
+};
 
 type DoneReason = Extract<EngineEvent, { kind: 'order_done' }>['reason'];
 

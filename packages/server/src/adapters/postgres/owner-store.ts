@@ -10,8 +10,10 @@ import type {
   OwnersRow,
   PasskeyChallengesRow,
   PasskeysRow,
+  SafeguardsRow,
 } from './rows.generated.ts';
 import { only } from './rows.ts';
+import { settingsColumns, settingsRow } from './settings-columns.ts';
 
 /**
  * The exchange records outcomes of orders that a claim moves. If the two wait for each other, the claim must give up: it
@@ -48,10 +50,12 @@ async function moveRows(tx: Tx, agentId: string, from: bigint, to: bigint, resea
 }
 
 export function createOwnerStore(sql: Sql): OwnerStore {
-  const claimOnce: OwnerStore['claim'] = (agentId, to, at, reseal) =>
+  const claimOnce: OwnerStore['claim'] = (agentId, to, at, { reseal, settings }) =>
     transact(sql, async (tx) => {
       // Locked first, as the agent's trades do: no order is half placed while the owner changes.
-      await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
+      const [safeguards] = await tx<
+        SafeguardsRow[]
+      >`select * from safeguards where agent_id = ${agentId} for update`;
       await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
       const [agent] = await tx<
         Pick<AgentsRow, 'user_id' | 'claimed_at'>[]
@@ -60,6 +64,9 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       const from = agent.user_id;
       await moveRows(tx, agentId, from, to, reseal);
       await tx`update agents set user_id = ${to}, claimed_at = ${new Date(at)} where agent_id = ${agentId}`;
+      const change = safeguards === undefined ? {} : settings(settingsRow(safeguards));
+      if (Object.keys(change).length > 0)
+        await tx`update safeguards set ${tx(settingsColumns(change, at))} where agent_id = ${agentId}`;
       await tx`update owners set merged_into = ${to} where user_id = ${from}`;
       return { from };
     });
@@ -139,10 +146,10 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       return rows.map((row) => row.agent_id);
     },
 
-    async claim(agentId, to, at, reseal) {
+    async claim(agentId, to, at, terms) {
       for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
         try {
-          return await claimOnce(agentId, to, at, reseal);
+          return await claimOnce(agentId, to, at, terms);
         } catch (error) {
           if (!GAVE_WAY.has((error as { code?: string }).code ?? '')) throw error;
         }

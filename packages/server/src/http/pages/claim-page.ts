@@ -1,5 +1,5 @@
 /** The claim page: what the agent is, what it may do, its limits, its state; and the way to become its owner. */
-import type { OwnerAgent } from '@bellwether/contract';
+import { CAP_NAMES, type OwnerAgent } from '@bellwether/contract';
 import type { Owner } from '../../app/owners.ts';
 import { controls, limits, permissions, selfDescription, stateBadges } from './agent-sections.ts';
 import { html, type Markup } from './html.ts';
@@ -13,7 +13,22 @@ export interface ClaimView {
   readonly owner: Owner | null;
 }
 
-const consequences = html`<ul>
+/** Where real money is traded, the owner's word begins with what the owner has seen. */
+const isLive = (site: Site): boolean => site.venues.some(({ backend }) => backend === 'live');
+
+/** The limits of this page, as the claim locks them. */
+const shownSafeguards = ({ settings }: OwnerAgent): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      CAP_NAMES.filter((name) => settings[name] !== null).map((name) => [
+        name,
+        { limit: settings[name], locked: true },
+      ]),
+    ),
+  );
+
+const consequences = (locks: boolean) => html`<ul>
+${locks && html`<li>The limits below become ceilings with the claim: it can go below them, never above, until you change them.</li>`}
 <li>You can lower and lock its limits, and pause it at any time; its API key cannot undo that.</li>
 <li>Its wallets and credentials become yours. It reaches, as before, those that it registered, linked or traded with: it reads them, trades with them, unlinks them, cancels what is open on them, and charges fees to them where they allow it.</li>
 <li>It does not reach the wallets of your other agents, nor do they reach its wallets, unless you grant it on your page.</li>
@@ -36,7 +51,8 @@ export const accountForms = (purpose: string): Markup => html`<div class="ways">
 </div>
 </div>`;
 
-function claimSection({ agent, claimCode, ownerId, owner }: ClaimView, base: string): Markup {
+function claimSection({ agent, claimCode, ownerId, owner }: ClaimView, site: Site): Markup {
+  const base = basePathOf(site);
   if (owner !== null && ownerId === owner.userId)
     return html`${controls(agent)}<p><a href="${base}/owner">All your agents</a></p>`;
   if (ownerId !== null) {
@@ -49,11 +65,13 @@ ${owner === null && html`<p><button type="button" data-action="sign-in">Sign in 
   return html`<section class="card" aria-labelledby="claim">
 <h2 id="claim">Claim this agent</h2>
 <p>Claim it if you are the person answerable for what it does.</p>
-${consequences}
+${consequences(isLive(site))}
 ${
   owner === null
     ? accountForms('to claim this agent')
-    : html`<button type="button" class="primary" data-action="claim" data-claim-code="${claimCode}">Claim as ${owner.name}</button>`
+    : html`<button type="button" class="primary" data-action="claim" data-claim-code="${claimCode}"${
+        isLive(site) && html` data-safeguards="${shownSafeguards(agent)}"`
+      }>Claim as ${owner.name}</button>`
 }
 </section>`;
 }
@@ -69,7 +87,7 @@ export function claimPage(site: Site, view: ClaimView): Markup {
 ${stateBadges(agent, ownerId !== null)}
 ${selfDescription(agent)}
 </section>
-${claimSection(view, basePathOf(site))}
+${claimSection(view, site)}
 ${permissions(site, agent)}
 ${limits(agent)}
 <details class="card"><summary>Identification</summary><dl class="facts"><div><dt>Agent id</dt><dd class="code">${agent.agentId}</dd></div></dl></details>`,

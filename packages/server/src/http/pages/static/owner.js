@@ -140,7 +140,12 @@ async function act(element) {
       await send('/owner/sign-out');
       return reload('You are signed out.');
     case 'claim':
-      await send('/owner/claim', { claimCode: element.dataset.claimCode });
+      await send('/owner/claim', {
+        claimCode: element.dataset.claimCode,
+        ...(element.dataset.safeguards === undefined
+          ? {}
+          : { safeguards: JSON.parse(element.dataset.safeguards) }),
+      });
       return reload('This agent is yours now.');
     case 'safeguards':
       return saveSafeguards(element, agent);
