@@ -55,7 +55,16 @@ const LAW: Readonly<Record<string, Rule>> = {
   exchange: { may: ['exchange', 'contract', 'protocol', 'durable', NODE] },
   // The chain knows neither markets nor the exchange; its door shares the bounds of all doors.
   'sandbox/solana': {
-    may: ['sandbox/solana', 'protocol', 'exchange/doors/limits', 'fastify', 'durable', ...SOLANA, NODE],
+    may: [
+      'sandbox/solana',
+      'protocol',
+      'exchange/doors/limits',
+      'exchange/doors/web-sockets',
+      'fastify',
+      'durable',
+      ...SOLANA,
+      NODE,
+    ],
     types: ['exchange', 'litesvm'],
   },
   // The virtual machine alone, which only the chain's thread opens.

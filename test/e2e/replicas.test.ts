@@ -97,6 +97,25 @@ describe('two processes', () => {
     expect(held).toMatchObject({ status: 200, body: { pagination: { has_more: false } } });
   });
 
+  test('the follower’s socket to the chain carries what the leader’s chain does', async () => {
+    const socket = new WebSocket(`${follower.url.replace('http', 'ws')}/paper/solana/ws`);
+    const told = new Promise<{ readonly method?: string }>((hear, fail) => {
+      socket.addEventListener('error', () => fail(new Error('the socket failed')));
+      socket.addEventListener('message', ({ data }) => {
+        const message = JSON.parse(String(data));
+        if (message.id === undefined) hear(message);
+      });
+    });
+    socket.addEventListener('open', () =>
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe', params: [] })),
+    );
+    expect(await told).toMatchObject({
+      method: 'slotNotification',
+      params: { result: { slot: expect.any(Number) } },
+    });
+    socket.close();
+  });
+
   test('only replicas can call the internal route', async () => {
     const body = JSON.stringify({ port: 'venue', method: 'deposit', args: ['0x0', 1, 'faucet'] });
     const answer = await call(leader, 'POST', '/internal/exchange', {

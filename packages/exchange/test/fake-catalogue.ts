@@ -47,6 +47,7 @@ export function fakeCatalogue(markets: readonly MarketView[]): FakeCatalogue {
   const listed = new Map(markets.map((market) => [market.conditionId, market]));
   const counters = { listings: 0, lives: 0, changes: 0 };
   return {
+    untradableMarkets: [],
     catalogue: {
       get listings() {
         return counters.listings;

@@ -113,6 +113,7 @@ export function fakeExchange(): DoorExchange {
     },
     book: (conditionId, outcome) => book(conditionId, outcome),
     markets: () => markets,
+    untradableMarkets: [],
     account: notFaked,
     available: notFaked,
     freeTokens: notFaked,

@@ -6,6 +6,7 @@
 import type { Sql } from '@bellwether/durable';
 import type { Clock, JournalledExchange } from '@bellwether/exchange';
 import type { Guarded } from '@bellwether/exchange/doors/limits';
+import type { Relay } from '@bellwether/exchange/doors/web-sockets';
 import { type FastifyInstance, fastify } from 'fastify';
 import {
   DFLOW_SANDBOX_SCHEMA,
@@ -87,6 +88,8 @@ export interface SandboxDoors {
   readonly find: Find;
   /** `null`: the desk itself is the caller. */
   readonly guard: Guarded;
+  /** For sockets, where another process may lead the sandbox. */
+  readonly relay?: Relay;
   /** The doors to register. */
   readonly doors: ReadonlySet<'dflow' | 'solana'>;
 }
@@ -95,7 +98,7 @@ export const ALL_SANDBOX_DOORS: SandboxDoors['doors'] = new Set(['dflow', 'solan
 
 export async function registerSandboxDoors(
   app: FastifyInstance,
-  { find, guard, doors }: SandboxDoors,
+  { find, guard, doors, relay }: SandboxDoors,
 ): Promise<void> {
   const sandbox = () => find()?.venue ?? null;
   if (doors.has('dflow')) {
@@ -107,6 +110,7 @@ export async function registerSandboxDoors(
       prefix: SANDBOX_PATHS.rpc,
       chain: () => find()?.chain ?? null,
       guard,
+      relay,
     });
 }
 

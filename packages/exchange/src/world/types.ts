@@ -28,6 +28,8 @@ export interface MarketView {
   /** Time of the last change to anything in this record, prices included. */
   readonly updatedAt: number;
   readonly status: 'open' | 'closed' | 'resolved';
+  /** Why it is not traded here although the venue lists it as active. Its status is then `closed`. */
+  readonly untradable?: 'contract_version';
   readonly payout?: Payout;
   readonly resolvedAt?: number;
   /** YES prices. */

@@ -56,7 +56,7 @@ export class StatusCache {
 }
 
 /** Blocks until a transaction is final. */
-const FINAL_AFTER_SLOTS = 32;
+export const FINAL_AFTER_SLOTS = 32;
 
 export const statusOf = ({ slot, err }: { slot: number; err: unknown }, now: number): SignatureStatus => {
   const isFinal = now - slot >= FINAL_AFTER_SLOTS;

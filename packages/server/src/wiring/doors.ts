@@ -10,6 +10,7 @@ import {
   polymarketSocketDoor,
   type VenueKeys,
 } from '@bellwether/exchange/doors/polymarket';
+import type { Relay } from '@bellwether/exchange/doors/web-sockets';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
@@ -53,6 +54,12 @@ export function paperDoors(parts: Parts): Door[] {
   const open = config.paper.doors;
   const guard = createDoorGuard(rateLimits);
   const exchange = () => paper.local()?.exchange;
+  const relayAt =
+    (mount: string): Relay =>
+    (request) => {
+      const target = socketAtLeader(replicas, { basePath: config.basePath, mount }, request);
+      return target === null ? null : (peer) => relaySocket(target, peer);
+    };
   const clob: Door = {
     prefix: CLOB_PATH,
     register: (door) => {
@@ -95,22 +102,23 @@ export function paperDoors(parts: Parts): Door[] {
         now: clock.now,
         guard,
         faults,
-        relay: (request) => {
-          const place = { basePath: config.basePath, mount: SOCKETS_PATH };
-          const target = socketAtLeader(replicas, place, request);
-          return target === null ? null : (peer) => relaySocket(target, peer);
-        },
+        relay: relayAt(SOCKETS_PATH),
       }) as Promise<void>,
   };
   const sandbox: Door = {
     prefix: '',
     register: (door) => {
-      door.addHook('preHandler', forwardToLeader(replicas, config.basePath, Object.values(SANDBOX_PATHS)));
+      const forward = forwardToLeader(replicas, config.basePath, Object.values(SANDBOX_PATHS));
+      // A socket is relayed frame by frame, not sent on as one request.
+      door.addHook('preHandler', async (request, reply) =>
+        request.headers.upgrade === undefined ? forward(request, reply) : undefined,
+      );
       const doors = new Set((['dflow', 'solana'] as const).filter((name) => open.has(name)));
       return registerSandboxDoors(door, {
         find: () => paper.local()?.sandbox.current() ?? null,
         guard,
         doors,
+        relay: relayAt(SANDBOX_PATHS.rpc),
       });
     },
   };

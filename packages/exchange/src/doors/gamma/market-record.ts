@@ -16,7 +16,9 @@ const DAY_MS = 86_400_000;
 /** The legacy base fee of markets with fees: a flag, not the fee. */
 const FEE_FLAG_BPS = 1000;
 
-export const isOpen = ({ status }: MarketView): boolean => status === 'open';
+/** A market of another contract version is open at the venue. */
+export const isOpen = ({ status, untradable }: MarketView): boolean =>
+  status === 'open' || untradable !== undefined;
 
 export const isoOf = (at: number): string => new Date(at).toISOString();
 export const dayOf = (at: number): string => isoOf(at).slice(0, 10);
@@ -82,9 +84,9 @@ function volumesOf({ volume, volume24h, createdAt, updatedAt }: MarketView) {
 }
 
 /** `bestBid` and `bestAsk` are those of the first outcome, and left out where that side is empty. */
-function quotesOf({ bestBid, bestAsk, lastTrade, status }: MarketView) {
-  if (status !== 'open')
-    return { ...(lastTrade === undefined ? {} : { lastTradePrice: lastTrade / 10_000 }) };
+function quotesOf(market: MarketView) {
+  const { bestBid, bestAsk, lastTrade } = market;
+  if (!isOpen(market)) return { ...(lastTrade === undefined ? {} : { lastTradePrice: lastTrade / 10_000 }) };
   return {
     ...(bestBid === undefined ? {} : { bestBid: pipsToNumber(bestBid) }),
     ...(bestAsk === undefined ? {} : { bestAsk: pipsToNumber(bestAsk) }),
@@ -111,6 +113,8 @@ export type MarketRecord = ReturnType<typeof marketRecord>;
 /** Without `events` and `tags`, which depend on the route. */
 export function marketRecord(market: MarketView, { index, groupTitle }: MarketContext) {
   const open = isOpen(market);
+  const life = open ? 'open' : market.status;
+  const isThird = market.untradable === 'contract_version';
   return {
     id: market.id,
     question: market.question,
@@ -167,9 +171,9 @@ export function marketRecord(market: MarketView, { index, groupTitle }: MarketCo
     fee: '',
     umaBond: '',
     umaReward: '',
-    umaResolutionStatus: { open: '', closed: 'proposed', resolved: 'resolved' }[market.status],
+    umaResolutionStatus: { open: '', closed: 'proposed', resolved: 'resolved' }[life],
     umaResolutionStatuses: JSON.stringify(
-      { open: [], closed: ['proposed'], resolved: ['proposed', 'resolved'] }[market.status],
+      { open: [], closed: ['proposed'], resolved: ['proposed', 'resolved'] }[life],
     ),
     automaticallyActive: true,
     ...(market.status === 'resolved' ? { automaticallyResolved: true } : {}),
@@ -185,7 +189,7 @@ export function marketRecord(market: MarketView, { index, groupTitle }: MarketCo
     comboStatus: 'disabled',
     ...(market.feeRate > 0n ? { makerBaseFee: FEE_FLAG_BPS, takerBaseFee: FEE_FLAG_BPS } : {}),
     ...feesOf(market),
-    version: 'v1',
-    positionIds: [] as string[],
+    version: isThird ? 'v2' : 'v1',
+    positionIds: isThird ? [...market.tokenIds] : [],
   };
 }

@@ -6,7 +6,10 @@ import type { Guarded } from '../limits.ts';
 import type { Faults } from './faults.ts';
 import type { VenueKeys } from './venue-keys.ts';
 
-export type MarketReads = Pick<PaperExchange, 'market' | 'marketByToken' | 'book' | 'markets'>;
+export type MarketReads = Pick<
+  PaperExchange,
+  'market' | 'marketByToken' | 'book' | 'markets' | 'untradableMarkets'
+>;
 
 /** The exchange as the door needs it. */
 export interface DoorExchange

@@ -44,7 +44,8 @@ export function marketPageRoutes(
     (textOf: (market: MarketView) => string, isListed: (market: MarketView) => boolean) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
       const offset = offsetOf(parameter(request, 'next_cursor'));
-      const listed = [...openHere(options).markets()].filter(isListed);
+      const exchange = openHere(options);
+      const listed = [...exchange.markets(), ...exchange.untradableMarkets].filter(isListed);
       const texts = firstTexts(listed.slice(offset, offset + PAGE_MARKETS).map(textOf));
       await charge(options.guard, request, texts.length / PAGE_ENTRIES_PER_TOKEN);
       const { data: _, ...rest } = pageOf(texts, { offset, total: listed.length, limit: PAGE_MARKETS });

@@ -21,7 +21,7 @@ import { engineOrder } from './order-terms.ts';
 import { jsonOf } from './request-parts.ts';
 import type { SignerLimits } from './signer-limits.ts';
 import type { AuthenticatedKey } from './venue-keys.ts';
-import { noOrderbook, WireError } from './wire-error.ts';
+import { EngineRestarts, noOrderbook, WireError } from './wire-error.ts';
 
 const MAX_BATCH = 15;
 const INVALID_ORDER = 'Invalid order payload';
@@ -52,7 +52,7 @@ export function orderRoutes(door: FastifyInstance, l2: L2, parts: Parts): void {
     limits.draw(reply, key.address, 'orders', bodies.length);
     const answers: OrderAnswer[] = [];
     // One after another: each is judged by what the ones before it left.
-    for (const body of bodies) answers.push(await leg(parts, key, body));
+    for (const body of bodies) answers.push(await leg(parts, key, { body, isFirst: answers.length === 0 }));
     return answers;
   });
 }
@@ -65,11 +65,17 @@ function batchOf(request: FastifyRequest): readonly unknown[] {
   return bodies;
 }
 
-async function leg(parts: Parts, key: AuthenticatedKey, body: unknown): Promise<OrderAnswer> {
+async function leg(
+  parts: Parts,
+  key: AuthenticatedKey,
+  { body, isFirst }: { readonly body: unknown; readonly isFirst: boolean },
+): Promise<OrderAnswer> {
   try {
     return await place(parts, key, body);
   } catch (error) {
     if (error instanceof WireError) return refusedLeg(error.message);
+    // Legs before it may have been executed: only their own answers say so.
+    if (error instanceof EngineRestarts && !isFirst) return refusedLeg('Service is not ready');
     throw error;
   }
 }
@@ -85,6 +91,7 @@ async function place(
   if (body === null) throw new WireError(400, INVALID_ORDER);
   requireOwner(body, key);
   const listed = exchange.marketByToken(body.fields.tokenId.toString());
+  if (listed?.market.untradable !== undefined) throw new WireError(400, 'order_version_mismatch');
   if (listed === undefined || listed.market.status !== 'open') throw noOrderbook();
   const order = checked(options, key, { body, listed });
   const account = () => exchange.account(order.account);
@@ -95,7 +102,9 @@ async function place(
   // Before the engine, which keeps a record of every order that it refuses.
   const missing = missingBalance(order, needed, available, account);
   if (missing !== null) throw missing;
-  if (delayed.find(order.orderId) !== undefined) throw duplicated(order.orderId);
+  // An order that was placed before must not wait to be refused.
+  const isKnown = options.faults?.isOn === true && (await exchange.orderRecords([order.orderId])).size > 0;
+  if (isKnown || delayed.find(order.orderId) !== undefined) throw duplicated(order.orderId);
   const execute = () => exchange.execute({ kind: 'place', order });
   if (delayed.hold(order, listed.market, execute)) return delayedAnswer(order);
   const events = await commanded(execute);

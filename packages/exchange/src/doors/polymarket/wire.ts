@@ -116,7 +116,7 @@ export const wireCompactMarket = (market: MarketView) => ({
   r: null,
   ao: market.status === 'open',
   aot: new Date(market.createdAt).toISOString(),
-  v: 'v1',
+  v: market.untradable === undefined ? 'v1' : 'v2',
 });
 
 function tokenPrice(market: MarketView, outcome: Outcome): number {
@@ -128,6 +128,10 @@ function tokenPrice(market: MarketView, outcome: Outcome): number {
   const yes = bestBid !== undefined && bestAsk !== undefined ? (bestBid + bestAsk) / 2 : (lastTrade ?? 5_000);
   return pipsToNumber(outcome === 'YES' ? yes : 10_000 - yes);
 }
+
+/** A market of another contract version is open at the venue, and takes no orders here. */
+const isClosed = ({ status, untradable }: MarketView): boolean =>
+  status !== 'open' && untradable === undefined;
 
 const tokensOf = (market: MarketView) =>
   OUTCOMES.map(([outcome, label], index) => ({
@@ -146,7 +150,7 @@ export const wireSimplifiedMarket = (market: MarketView) => ({
   tokens: tokensOf(market),
   // The venue leaves `active` true on closed markets.
   active: true,
-  closed: market.status !== 'open',
+  closed: isClosed(market),
   archived: false,
   accepting_orders: market.status === 'open',
 });
@@ -158,7 +162,7 @@ export function wireMarket(market: MarketView) {
     enable_order_book: open,
     // The venue leaves `active` true on closed markets.
     active: true,
-    closed: !open,
+    closed: isClosed(market),
     archived: false,
     accepting_orders: open,
     accepting_order_timestamp: new Date(market.createdAt).toISOString(),

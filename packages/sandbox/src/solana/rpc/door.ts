@@ -13,6 +13,7 @@ import {
   sayWhen,
   TooManyRequests,
 } from '@bellwether/exchange/doors/limits';
+import { type Relay, type SocketBounds, Sockets, socketRoute } from '@bellwether/exchange/doors/web-sockets';
 import type {
   FastifyError,
   FastifyInstance,
@@ -31,11 +32,15 @@ import {
   RpcError,
   TOO_MANY_REQUESTS,
 } from './rpc-error.ts';
+import { Subscriptions } from './subscriptions.ts';
 
 export interface SolanaRpcDoorOptions {
   /** `null` while no chain is open: the door then answers as an unhealthy node. */
   readonly chain: () => SandboxChain | null;
   readonly guard: Guarded;
+  /** For sockets, where another process may lead the chain. */
+  readonly relay?: Relay | undefined;
+  readonly bounds?: SocketBounds;
 }
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -62,6 +67,7 @@ export const solanaRpcDoor: FastifyPluginAsync<SolanaRpcDoorOptions> = async (do
   answerErrorsAsANode(door);
   const { guard } = options;
   guardDoor(door, guard);
+  bindSockets(door, options);
 
   door.post('/', async (request, reply) => {
     const body = String(request.body ?? '');
@@ -78,6 +84,17 @@ export const solanaRpcDoor: FastifyPluginAsync<SolanaRpcDoorOptions> = async (do
     }
   });
 };
+
+/** On the door's own address and below it: clients derive the one from the address of the node, or are told the other. */
+function bindSockets(door: FastifyInstance, { chain, guard, relay, bounds }: SolanaRpcDoorOptions): void {
+  const subscriptions = new Subscriptions({
+    chain,
+    onFault: (error) => door.log.error({ err: error }, 'a socket of the Solana door failed'),
+  });
+  const sockets = new Sockets(bounds);
+  for (const path of ['/', '/ws'])
+    socketRoute(door, path, { guard, sockets, relay, open: (peer, pay) => subscriptions.open(peer, pay) });
+}
 
 interface Asked {
   readonly body: string;
