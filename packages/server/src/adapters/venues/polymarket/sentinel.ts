@@ -69,6 +69,15 @@ class Look extends Notes {
       422,
       'offset is not allowed',
     );
+    // As the adapter lists the newest, and those that ended last.
+    for (const [order, isClosed] of [
+      ['startDate', false],
+      ['endDate', true],
+    ] as const) {
+      const asked = { closed: isClosed, order, ascending: false, limit: 1 };
+      const found = await this.ask('gamma', { path: '/markets/keyset', query: asked });
+      if (found.reply !== null) this.status(found.reply, 200, `${found.where} by ${order}`);
+    }
     return this.withBook(markets);
   }
 
