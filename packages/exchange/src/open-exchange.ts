@@ -25,6 +25,7 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
+import { type ChooseFailing, FailingTrades } from './history/failing-trades.ts';
 import { History } from './history/history.ts';
 import { HistoryProjector, type Taken } from './history/projector.ts';
 import { SETTLEMENT_DELAYS } from './history/settlement.ts';
@@ -34,7 +35,7 @@ import { JoiningWork } from './journal/joining-work.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
-import { readPosted } from './journal/posted-orders.ts';
+import { isRefused, readPosted } from './journal/posted-orders.ts';
 import { createPriceHistory } from './journal/price-history.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
@@ -58,7 +59,7 @@ import type {
   PriceHistory,
   Recorder,
 } from './paper-exchange.ts';
-import type { SettlementDelays, TradeHistory } from './trade-history.ts';
+import type { SettlementDelays, Trade, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
 import type { MirrorChange } from './world/mirror-changes.ts';
 import { SLOTS } from './world/slots.ts';
@@ -101,6 +102,8 @@ export interface ExchangeOptions {
   readonly leadWaitMs?: number;
   /** How long after its match a trade counts as mined, and as confirmed. */
   readonly settlement?: SettlementDelays;
+  /** A fault: which trades fail when they should be mined. They are reversed when they should be confirmed. */
+  readonly failingTrades?: ChooseFailing;
   readonly log?: (message: string, details?: unknown) => void;
 }
 
@@ -149,7 +152,25 @@ const isWorlds = (command: JournalCommand): command is Exclude<JournalCommand, P
   command.kind === 'begin' ||
   command.kind === 'step' ||
   command.kind === 'sweep' ||
-  command.kind === 'mirror';
+  command.kind === 'mirror' ||
+  command.kind === 'reverse';
+
+const reversalOf = ({ conditionId, number, taker, matches }: Trade): LaterCommand => ({
+  kind: 'reverse',
+  conditionId,
+  trade: number,
+  legs: matches.flatMap(({ account, outcome, side, size, cost, takerCost, takerFee }) => [
+    {
+      account: taker.account,
+      outcome: taker.outcome,
+      side: taker.side,
+      size,
+      cost: takerCost,
+      fee: takerFee,
+    },
+    { account, outcome, side, size, cost, fee: 0n },
+  ]),
+});
 
 const takenOf = ({ seq, at, events, world }: Replayed): Taken => {
   const shown = publicEvents(events);
@@ -174,10 +195,13 @@ export class JournalledExchange implements PaperExchange {
   readonly #clock: Clock;
   /** Holder's name of the terms that this exchange begins. */
   readonly #holder = randomUUID();
+  readonly #delays: SettlementDelays;
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   #status: Status = 'opening';
   readonly #snapshots: SnapshotSchedule;
   readonly #projector: HistoryProjector;
+  readonly #failing: FailingTrades;
+  #isReversing = false;
   /** Trades with their settlement, and the other moves of accounts. */
   readonly history: TradeHistory;
   readonly prices: PriceHistory;
@@ -195,13 +219,16 @@ export class JournalledExchange implements PaperExchange {
     this.#sql = options.sql;
     this.#clock = options.clock ?? systemClock;
     const now = () => this.#clock.now();
-    this.#projector = new HistoryProjector({ sql: this.#sql, now, log: this.#log });
+    this.#delays = options.settlement ?? SETTLEMENT_DELAYS;
+    this.#failing = new FailingTrades(options.failingTrades);
+    this.#projector = new HistoryProjector({ sql: this.#sql, now, failing: this.#failing, log: this.#log });
     this.prices = createPriceHistory(this.#sql);
     this.history = new History({
       sql: this.#sql,
       now,
       seed: () => this.#world.seed,
-      delays: options.settlement ?? SETTLEMENT_DELAYS,
+      delays: this.#delays,
+      failing: this.#failing,
       settled: () => this.#historySettled(),
     });
     const cover = (seq: number) => this.#projector.cover(seq);
@@ -220,7 +247,10 @@ export class JournalledExchange implements PaperExchange {
     }
     if (this.#options.autoStep !== false) {
       this.#ticker = this.#clock.every(STEP_MS, () => {
-        if (this.#status === 'open') this.step().catch(() => {});
+        if (this.#status !== 'open') return;
+        this.step()
+          .then(() => this.reverseFailed())
+          .catch(() => {});
       });
     }
   }
@@ -268,6 +298,18 @@ export class JournalledExchange implements PaperExchange {
   /** Mirrored markets that are not resolved, and whether an account besides the house has an order there. */
   unresolvedMirrors(): ReturnType<World['unresolvedMirrors']> {
     return this.#world.unresolvedMirrors();
+  }
+
+  /** Reverses the trades that failed to settle by now, as the clock does after every step. */
+  async reverseFailed(): Promise<void> {
+    if (this.#isReversing) return;
+    const due = this.#failing.due(this.#now(), this.#delays.confirmedAfterMs);
+    this.#isReversing = true;
+    try {
+      for (const trade of due) await this.#apply(reversalOf(trade));
+    } finally {
+      this.#isReversing = false;
+    }
   }
 
   /** Calls back with every batch of entries once it is durable, until the returned function is called. */
@@ -427,7 +469,7 @@ export class JournalledExchange implements PaperExchange {
       queue.fail(cause);
       throw new ExchangeUnavailable('no', 'an internal error occurred', { cause });
     }
-    if (command.kind === 'place' && command.order.posted !== undefined)
+    if (command.kind === 'place' && command.order.posted !== undefined && !isRefused(command.order, events))
       this.#term?.orderIds.post(command.order.orderId);
     const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
     if (this.#world.isBehind) void this.#catchUp();

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
 import { openPool } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
+import { FailingTrades } from '../src/history/failing-trades.ts';
 import { HistoryProjector } from '../src/history/projector.ts';
 import { tradeIdOf, tradeNumberOf } from '../src/history/trade-id.ts';
 import type { JournalledExchange, NewOrder } from '../src/index.ts';
@@ -111,6 +112,99 @@ describe('a trade', () => {
   });
 });
 
+describe('a trade that fails', () => {
+  const failing = { failingTrades: () => true, settlement: { minedAfterMs: 1_000, confirmedAfterMs: 3_000 } };
+  const statusOf = async (exchange: JournalledExchange) =>
+    (await exchange.history.trades({ account: CAROL, limit: 1 }))[0]!.settlement;
+  const balances = (exchange: JournalledExchange) =>
+    [ALICE, BOB, CAROL].map((account) => {
+      const { available, held, tokens } = exchange.account(account);
+      return { money: available + held, tokens: [...tokens] };
+    });
+
+  test('is retried, then really reversed for everyone, once, also over restarts and a whole replay', async () => {
+    const { sql, open, clock } = await stage();
+    const first = await open({ ...failing, prunesJournal: false });
+    const sell = await twoMakers(first);
+    const made = clock.time;
+    const traded = balances(first);
+    clock.time = made + 1_000;
+    expect(await statusOf(first)).toEqual({ status: 'RETRYING', since: made + 1_000 });
+    await first.close();
+    // The choice was made at the match: another plan does not change it.
+    const second = await open({ settlement: failing.settlement, prunesJournal: false });
+    clock.time = made + 2_999;
+    await second.reverseFailed();
+    expect((await statusOf(second)).status).toBe('RETRYING');
+    expect(balances(second)).toEqual(traded);
+    clock.time = made + 3_000;
+    await second.reverseFailed();
+    await second.reverseFailed();
+    const failed = await statusOf(second);
+    expect(failed).toEqual({ status: 'FAILED', since: made + 3_000 });
+    const [alice, bob, carol] = balances(second);
+    const whole = 1_000n * MICRO;
+    expect([alice, bob]).toEqual([
+      { money: whole, tokens: [] },
+      { money: whole, tokens: [] },
+    ]);
+    // As after her split, the fee included.
+    expect(carol).toEqual({
+      money: whole - 50n * MICRO,
+      tokens: [[sell.conditionId, { yes: 50n * MICRO, no: 50n * MICRO, yesHeld: 0n, noHeld: 0n }]],
+    });
+    const hash = second.stateHash();
+    await second.close();
+    await sql`delete from exchange_snapshots`;
+    for (const table of ['trades', 'account_trades', 'account_moves', 'traded_markets', 'history'])
+      await sql.unsafe(`delete from exchange_${table}`);
+    const third = await open({ settlement: failing.settlement });
+    expect(third.stateHash()).toBe(hash);
+    expect(await statusOf(third)).toEqual(failed);
+    await third.close();
+  });
+
+  test('settles after all where somebody has spent what must be given back', async () => {
+    const { open, clock } = await stage();
+    const exchange = await open(failing);
+    await twoMakers(exchange);
+    const made = clock.time;
+    const { conditionId } = restingBid(exchange, 1);
+    const sold = {
+      ...restingBid(exchange, 50),
+      side: 'SELL' as const,
+      limit: 100,
+      timeInForce: 'FAK' as const,
+    };
+    const alices: NewOrder = { ...sold, size: exchange.freeTokens(ALICE, conditionId, 'YES') };
+    await exchange.execute({ kind: 'place', order: alices });
+    clock.time = made + 3_000;
+    await exchange.reverseFailed();
+    const [, first] = await exchange.history.trades({ account: ALICE, limit: 2 });
+    expect(first!.settlement).toMatchObject({
+      status: 'MINED',
+      since: made + 3_000,
+      transactionHash: expect.stringMatching(/^0x/),
+    });
+    clock.time = made + 5_000;
+    const [, later] = await exchange.history.trades({ account: ALICE, limit: 2 });
+    expect(later!.settlement).toMatchObject({ status: 'CONFIRMED', since: made + 5_000 });
+    expect(later!.settlement.transactionHash).toBe(first!.settlement.transactionHash);
+    await exchange.close();
+  });
+
+  test('never is one of the house among itself, nor of an account that is no wallet', async () => {
+    const { open, clock } = await stage();
+    const exchange = await open(failing);
+    await exchange.execute({ kind: 'deposit', account: 'sandbox', amount: 100n * MICRO });
+    await exchange.execute({ kind: 'place', order: { ...marketBuy(exchange, 1), account: 'sandbox' } });
+    clock.time += 1_500;
+    const tape = await exchange.history.trades({ limit: 1_000 });
+    expect(new Set(tape.map(({ settlement }) => settlement.status))).toEqual(new Set(['MINED']));
+    await exchange.close();
+  });
+});
+
 describe('reads', () => {
   test('go by time, market, outcome, side and role, newest or oldest first, page by page', async () => {
     const { open, clock } = await stage();
@@ -193,16 +287,15 @@ describe('behind the journal', () => {
     const { sql, open, clock } = await stage();
     const exchange = await open();
     await exchange.history.trades({ limit: 1 });
-    await sql`alter table exchange_trades rename to exchange_trades_away`;
+    await sql`alter table exchange_trades add constraint shut check (number < 0) not valid`;
     await someTrading(exchange, clock, 10);
-    await expect(exchange.history.trades({ limit: 1 })).rejects.toThrow(/exchange_trades/);
-    const [before] =
-      await sql`select count(*)::int as count from exchange_trades_away where accounts <> '{}'`;
+    await expect(exchange.history.trades({ limit: 1 })).rejects.toThrow(/shut/);
+    const [before] = await sql`select count(*)::int as count from exchange_trades where accounts <> '{}'`;
     expect(before?.count).toBe(0);
     await cutJournal(sql);
     while (exchange.status === 'open') await sleep(1);
     await untilOpen(exchange);
-    await sql`alter table exchange_trades_away rename to exchange_trades`;
+    await sql`alter table exchange_trades drop constraint shut`;
     const trades = await exchange.history.trades({ account: ALICE, limit: 100 });
     expect(trades.map(({ taker }) => taker.orderId).sort()).toEqual(
       Array.from({ length: 10 }, (_, i) => orderId(1_000 + i)),
@@ -219,13 +312,13 @@ describe('behind the journal', () => {
     const { sql, open, clock } = await stage();
     const exchange = await open({ snapshotEveryCommands: 10 });
     await exchange.history.trades({ limit: 1 });
-    await sql`alter table exchange_trades rename to exchange_trades_away`;
+    await sql`alter table exchange_trades add constraint shut check (number < 0) not valid`;
     await someTrading(exchange, clock, 20);
     await sleep(500);
     const [position] = await sql`select seq from exchange_history`;
     const later = () => sql`select seq from exchange_snapshots where seq > ${String(position!.seq)}::bigint`;
     expect(await later()).toHaveLength(0);
-    await sql`alter table exchange_trades_away rename to exchange_trades`;
+    await sql`alter table exchange_trades drop constraint shut`;
     expect(await exchange.history.trades({ account: ALICE, limit: 100 })).toHaveLength(20);
     await exchange.close();
     expect((await later()).length).toBeGreaterThan(0);
@@ -272,6 +365,7 @@ describe('behind the journal', () => {
     const projector = new HistoryProjector({
       sql,
       now: () => clock.time,
+      failing: new FailingTrades(undefined),
       log: (message) => expect.fail(message),
     });
     const left = async () => {

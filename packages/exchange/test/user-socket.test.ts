@@ -182,6 +182,25 @@ describe('trades', () => {
       if (field !== 'match_time_nano') expect(last[field], field).toEqual(value);
   });
 
+  test('that fail are told as RETRYING and FAILED, without a hash', async () => {
+    const { exchange, clock, user, auth } = await socketStage({
+      exchange: { settlement: { minedAfterMs: 30, confirmedAfterMs: 60 }, failingTrades: () => true },
+    });
+    await rich(exchange, ALICE);
+    const client = await user(auth);
+    await exchange.execute({ kind: 'place', order: marketBuy(exchange, 1) });
+    await client.until((one) => one.of('trade').length === 2);
+    clock.time += 60;
+    await exchange.reverseFailed();
+    await client.until((one) => one.of('trade').length === 3);
+    expect(client.of('trade').map(({ status, transaction_hash: hash }) => [status, hash])).toEqual([
+      ['MATCHED', null],
+      ['RETRYING', null],
+      ['FAILED', null],
+    ]);
+    expect(exchange.available(ALICE)).toBe(10_000n * MICRO);
+  });
+
   test('against the house show an address and a digest, not its names', async () => {
     const { exchange, user, auth } = await socketStage();
     await rich(exchange, ALICE);

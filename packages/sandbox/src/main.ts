@@ -54,7 +54,11 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
   closing.push(database.close);
   const { sql, masterKey } = database;
   const { seed, speed } = settings;
-  const exchange = await openExchange({ sql, seed, speed, log });
+  const faults = new Faults(Date.now, settings.faults);
+  const exchange = await openExchange({
+    ...{ sql, seed, speed, log },
+    failingTrades: ({ number }) => faults.fails(number),
+  });
   closing.push(() => exchange.close());
   const sandbox = await openSandbox({
     ...{ sql, exchange, log, seed },
@@ -72,7 +76,6 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
   });
   const guard = addressBuckets({ perSecond: TOKENS_PER_SECOND, burst: BURST, now: Date.now });
   const keys = new VenueKeys({ sql, secret });
-  const faults = new Faults(Date.now, settings.faults);
   await app.register(polymarketDoor, {
     prefix: CLOB_PREFIX,
     exchange: () => exchange,

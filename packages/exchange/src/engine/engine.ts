@@ -34,6 +34,7 @@ import { executePlan } from './matching.ts';
 import { COST, FEES, FILLED, NONE } from './orders.ts';
 import type { Plan } from './plan.ts';
 import { finish, rest, shrink } from './resting.ts';
+import { reverse } from './reversal.ts';
 import { redeem, splitOrMerge } from './sets.ts';
 import { decodeState, encodeState } from './snapshot.ts';
 import { EngineState } from './state.ts';
@@ -64,8 +65,8 @@ export class Engine {
   /**
    * @param at epoch milliseconds, not before the previous command's.
    * @throws Error ("engine bug") when a balance would go below zero: the state must not be used afterwards.
-   * @throws RangeError when time runs backwards or is not an integer, or a market's specification is impossible; the
-   *   state is then unchanged.
+   * @throws RangeError when time runs backwards or is not an integer, a market's specification is impossible, or what is to be
+   *   reversed is no trade; the state is then unchanged.
    */
   apply(command: EngineCommand, at: number): EngineEvent[] {
     const state = this.#state;
@@ -108,6 +109,9 @@ export class Engine {
         break;
       case 'redeem':
         events.push(redeem(state, command.account, command.conditionId));
+        break;
+      case 'reverse':
+        reverse(state, command, events);
         break;
       case 'expire':
         break;

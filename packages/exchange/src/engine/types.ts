@@ -105,7 +105,24 @@ export type EngineCommand =
   | { readonly kind: 'close'; readonly conditionId: ConditionId }
   /** Closes an open market, then sets the payout. */
   | { readonly kind: 'resolve'; readonly conditionId: ConditionId; readonly payout: Payout }
-  | { readonly kind: 'redeem'; readonly account: AccountId; readonly conditionId: ConditionId };
+  | { readonly kind: 'redeem'; readonly account: AccountId; readonly conditionId: ConditionId }
+  /** Undoes a trade that failed to settle. `trade` is a label: the engine does not remember trades. */
+  | {
+      readonly kind: 'reverse';
+      readonly conditionId: ConditionId;
+      readonly trade: number;
+      readonly legs: readonly ReversedLeg[];
+    };
+
+/** One order's part in a trade that is undone, as its fills said. */
+export interface ReversedLeg {
+  readonly account: AccountId;
+  readonly outcome: Outcome;
+  readonly side: Side;
+  readonly size: Micro;
+  readonly cost: Micro;
+  readonly fee: Micro;
+}
 
 /** Why the venue refused an order. Stable words: they become `errorCode` on the wire. */
 export type RejectReason =
@@ -183,6 +200,14 @@ export type EngineEvent =
       readonly cost: Micro;
       readonly fees: Micro;
     } & OrderRef)
+  | { readonly kind: 'trade_reversed'; readonly conditionId: ConditionId; readonly trade: number }
+  /** Nothing changed: somebody no longer has what must be given back, or the market has its outcome. */
+  | {
+      readonly kind: 'reversal_refused';
+      readonly conditionId: ConditionId;
+      readonly trade: number;
+      readonly reason: 'market_not_found' | 'market_resolved' | 'insufficient_balance';
+    }
   | { readonly kind: 'cancel_refused'; readonly orderId: OrderId; readonly reason: CancelRefusal }
   | {
       readonly kind: 'split' | 'merged';

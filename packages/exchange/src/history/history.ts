@@ -11,6 +11,7 @@ import type {
   TradeQuery,
   TradeRecord,
 } from '../trade-history.ts';
+import type { FailingTrades } from './failing-trades.ts';
 import { readMarket, readMoves, readTrades, readTradesOfMatches, type TradeRow } from './reads.ts';
 import { settlementOf } from './settlement.ts';
 import { tradesOf } from './trade.ts';
@@ -21,6 +22,7 @@ export interface HistoryOptions {
   readonly now: () => number;
   readonly seed: () => string;
   readonly delays: SettlementDelays;
+  readonly failing: Pick<FailingTrades, 'fateOf'>;
   /** Resolves when every command that was answered is in the tables. @throws ExchangeUnavailable */
   readonly settled: () => Promise<void>;
 }
@@ -73,7 +75,8 @@ export class History implements TradeHistory {
   }
 
   settlement(trade: TradePlace, at: number): Settlement {
-    return settlementOf(trade, { kind: 'settles' }, { ...this.#moment(), now: at });
+    const fate = this.#options.failing.fateOf(trade.number);
+    return settlementOf(trade, fate, { ...this.#moment(), now: at });
   }
 
   get delays(): SettlementDelays {

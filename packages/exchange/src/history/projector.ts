@@ -10,8 +10,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Sql } from '@bellwether/durable';
 import type { Entry, MarketFacts } from '../paper-exchange.ts';
 import type { AccountMove, Trade } from '../trade-history.ts';
+import type { FailingTrades } from './failing-trades.ts';
 import { movesOf } from './moves.ts';
-import { pruneHistory, pruneMarkets, readPosition, writeHistory } from './store.ts';
+import { readFailing } from './reads.ts';
+import { type EndedFate, pruneHistory, pruneMarkets, readPosition, writeHistory } from './store.ts';
 import { tradesOf } from './trade.ts';
 
 /** How long rows wait for others, unless a reader asks. */
@@ -32,15 +34,31 @@ export type Taken = Pick<Entry, 'seq' | 'at' | 'events' | 'markets'>;
 interface Waiting {
   readonly seq: number;
   readonly trades: readonly Trade[];
+  readonly failing: readonly number[];
+  readonly fates: readonly EndedFate[];
   readonly moves: readonly AccountMove[];
   readonly markets: readonly MarketFacts[];
 }
 
 const rowsOf = ({ trades, moves }: Waiting): number => trades.length + moves.length + 1;
 
+const NOTHING = {
+  ...{ trades: [], moves: [], markets: [], fates: [] },
+  failing: new Set<number>(),
+  marketIds: new Map<string, string>(),
+};
+
+function fatesOf(events: Taken['events'], at: number): EndedFate[] {
+  return events.flatMap((event): EndedFate[] => {
+    if (event.kind === 'trade_reversed') return [{ number: event.trade, kind: 'failed', at }];
+    return event.kind === 'reversal_refused' ? [{ number: event.trade, kind: 'settled_late', at }] : [];
+  });
+}
+
 export interface ProjectorOptions {
   readonly sql: Sql;
   readonly now: () => number;
+  readonly failing: FailingTrades;
   readonly log: (message: string, details?: unknown) => void;
 }
 
@@ -73,7 +91,10 @@ export class HistoryProjector {
     this.#waiting = [];
     this.#rows = 0;
     this.#known = new Set();
-    const position = await readPosition(this.#options.sql);
+    const { sql, failing } = this.#options;
+    const position = await readPosition(sql);
+    failing.clear();
+    for (const { trade } of await readFailing(sql)) failing.resume(trade);
     this.#seq = position ?? 0;
     this.#written = this.#seq;
     this.#pruning ??= setInterval(() => void this.prune(), PRUNE_EVERY_MS).unref();
@@ -99,14 +120,21 @@ export class HistoryProjector {
     const trades = tradesOf(events, at);
     const moves = movesOf(events, { seq, at });
     const resolved = events.filter((event) => event.kind === 'market_resolved');
-    if (trades.length + moves.length + resolved.length === 0) return;
+    const fates = fatesOf(events, at);
+    for (const fate of fates) this.#options.failing.end(fate.number, fate);
+    if (trades.length + moves.length + resolved.length + fates.length === 0) return;
     const ids = [...trades, ...moves, ...resolved].flatMap(({ conditionId }) => conditionId ?? []);
     const facts = [...new Set(ids)].flatMap((conditionId) => markets.get(conditionId) ?? []);
     const known = new Set(facts.map(({ conditionId }) => conditionId));
     // An exchange that has forgotten a market has no facts of it: nothing of it can have happened.
     const isKnown = ({ conditionId }: { readonly conditionId?: string }) =>
       conditionId === undefined || known.has(conditionId);
-    const waiting = { seq, trades: trades.filter(isKnown), moves: moves.filter(isKnown), markets: facts };
+    const waiting: Waiting = {
+      ...{ seq, fates, markets: facts },
+      trades: trades.filter(isKnown),
+      failing: trades.filter((trade) => this.#options.failing.take(trade)).map(({ number }) => number),
+      moves: moves.filter(isKnown),
+    };
     this.#waiting.push(waiting);
     this.#rows += rowsOf(waiting);
   }
@@ -128,9 +156,8 @@ export class HistoryProjector {
     if (this.#seq < seq) throw new Error(`the history has not received the journal's command ${seq}`);
     await this.flush();
     if (this.#written >= seq) return;
-    const nothing = { trades: [], moves: [], markets: [], marketIds: new Map<string, string>() };
     const reached = this.#seq;
-    await writeHistory(this.#options.sql, { seq: reached, ...nothing });
+    await writeHistory(this.#options.sql, { ...NOTHING, seq: reached });
     this.#written = Math.max(this.#written, reached);
   }
 
@@ -191,6 +218,8 @@ export class HistoryProjector {
       await writeHistory(this.#options.sql, {
         seq,
         trades: batch.flatMap((one) => one.trades),
+        failing: new Set(batch.flatMap((one) => one.failing)),
+        fates: batch.flatMap((one) => one.fates),
         moves: batch.flatMap((one) => one.moves),
         markets: unwritten,
         marketIds: new Map([...markets.values()].map(({ conditionId, id }) => [conditionId, id])),

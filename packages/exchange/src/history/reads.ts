@@ -103,6 +103,15 @@ export async function readTradesOfMatches(sql: Sql, matchIds: readonly number[])
   return rows.map(tradeRow);
 }
 
+/** Those that are still going to fail. */
+export async function readFailing(sql: Sql): Promise<TradeRow[]> {
+  const rows = await sql`
+    select t.number, t.at_ms, t.body, t.fate, t.fate_ms, t.market_id, m.condition_id, m.facts
+    from exchange_trades t join exchange_traded_markets m on m.market_id = t.market_id
+    where t.fate = 1 order by t.number`;
+  return rows.map(tradeRow);
+}
+
 export async function readMoves(sql: Sql, query: MoveQuery): Promise<MoveRecord[]> {
   const { account, conditionId, kinds, since, until, after, oldestFirst = false } = query;
   const where = allOf(sql, [

@@ -3,6 +3,7 @@ import { commitAll, type Sql, type Tx } from '@bellwether/durable';
 import type { MarketFacts } from '../paper-exchange.ts';
 import type { AccountMove, Taker, Trade } from '../trade-history.ts';
 import { LEG } from './schema.ts';
+import { FATE_CODE } from './settlement.ts';
 import { encodeTrade } from './trade.ts';
 
 const HOUSE = 'house:';
@@ -12,11 +13,21 @@ export interface HistoryBatch {
   /** The journal position that the batch reaches. */
   readonly seq: number;
   readonly trades: readonly Trade[];
+  /** Numbers of those that are going to fail. */
+  readonly failing: ReadonlySet<number>;
+  /** Trades that were going to fail, and what became of them. */
+  readonly fates: readonly EndedFate[];
   readonly moves: readonly AccountMove[];
   /** Of every market in the batch that may not have its row yet, or has been resolved. */
   readonly markets: readonly MarketFacts[];
   /** Short number of each market of the batch. */
   readonly marketIds: ReadonlyMap<string, string>;
+}
+
+export interface EndedFate {
+  readonly number: number;
+  readonly kind: 'failed' | 'settled_late';
+  readonly at: number;
 }
 
 interface Part {
@@ -46,6 +57,7 @@ export async function writeHistory(sql: Sql, batch: HistoryBatch): Promise<void>
     ...(markets.length > 0 ? [insertMarkets(tx, markets)] : []),
     ...(trades.length > 0 ? insertTrades(tx, batch) : []),
     ...(moves.length > 0 ? [insertMoves(tx, batch)] : []),
+    ...(batch.fates.length > 0 ? [updateFates(tx, batch.fates)] : []),
     tx`
       insert into exchange_history (seq) values (${String(batch.seq)}::bigint)
       on conflict (one) do update set seq = greatest(exchange_history.seq, excluded.seq)`,
@@ -68,18 +80,20 @@ const insertMarkets = (tx: Tx, markets: readonly MarketFacts[]): PromiseLike<unk
     ${markets.map(encodeFacts)}::text[])
   on conflict (market_id) do update set facts = excluded.facts`;
 
-function insertTrades(tx: Tx, { trades, marketIds }: HistoryBatch): PromiseLike<unknown>[] {
+function insertTrades(tx: Tx, { trades, failing, marketIds }: HistoryBatch): PromiseLike<unknown>[] {
   const parts = trades.flatMap((trade) => partsOf(trade));
   const accounts = new Map<Trade, string[]>();
   for (const { trade, account } of parts) accounts.set(trade, [...(accounts.get(trade) ?? []), account]);
   const insert = tx`
-    insert into exchange_trades (number, at_ms, market_id, accounts, body)
-    select number, at_ms, market_id, string_to_array(accounts, ','), body from unnest(
+    insert into exchange_trades (number, at_ms, market_id, accounts, body, fate)
+    select number, at_ms, market_id, string_to_array(accounts, ','), body, fate from unnest(
       ${trades.map(({ number }) => String(number))}::bigint[],
       ${trades.map(({ at }) => String(at))}::bigint[],
       ${trades.map(({ conditionId }) => marketIds.get(conditionId)!)}::bigint[],
       ${trades.map((trade) => (accounts.get(trade) ?? []).join(','))}::text[],
-      ${trades.map(encodeTrade)}::text[]) as made (number, at_ms, market_id, accounts, body)
+      ${trades.map(encodeTrade)}::text[],
+      ${trades.map(({ number }) => String(failing.has(number) ? FATE_CODE.fails : FATE_CODE.settles))}::smallint[])
+      as made (number, at_ms, market_id, accounts, body, fate)
     on conflict do nothing`;
   if (parts.length === 0) return [insert];
   const insertParts = tx`
@@ -93,6 +107,14 @@ function insertTrades(tx: Tx, { trades, marketIds }: HistoryBatch): PromiseLike<
     on conflict do nothing`;
   return [insert, insertParts];
 }
+
+const updateFates = (tx: Tx, fates: readonly EndedFate[]): PromiseLike<unknown> => tx`
+  update exchange_trades t set fate = f.fate, fate_ms = f.at_ms
+  from unnest(
+    ${fates.map(({ number }) => String(number))}::bigint[],
+    ${fates.map(({ kind }) => String(FATE_CODE[kind]))}::smallint[],
+    ${fates.map(({ at }) => String(at))}::bigint[]) as f (number, fate, at_ms)
+  where t.number = f.number`;
 
 const insertMoves = (tx: Tx, { moves, marketIds }: HistoryBatch): PromiseLike<unknown> => tx`
   insert into exchange_account_moves (account, at_ms, seq, part, kind, market_id, yes, no, collateral)

@@ -1,4 +1,5 @@
 /** Converts commands to JSON texts and back. Amounts are decimal strings, recognised by the field's name. */
+import type { EngineCommand, ReversedLeg } from '../engine/types.ts';
 import type { MirrorChange } from '../world/mirror-changes.ts';
 import type { PublicCommand } from '../world/types.ts';
 
@@ -17,7 +18,8 @@ export type JournalCommand =
     }
   | { readonly kind: 'step'; readonly speed?: number; readonly boundedSweeps?: true }
   | { readonly kind: 'sweep' }
-  | { readonly kind: 'mirror'; readonly changes: readonly MirrorChange[] };
+  | { readonly kind: 'mirror'; readonly changes: readonly MirrorChange[] }
+  | Extract<EngineCommand, { readonly kind: 'reverse' }>;
 
 /**
  * The same command with its amounts as texts: JSON without a callback for every part is several times as fast, and a
@@ -35,6 +37,7 @@ export function encodeCommand(command: JournalCommand): string {
     case 'merge':
       return JSON.stringify({ ...command, amount: text(command.amount) });
     case 'mirror':
+    case 'reverse':
       return JSON.stringify(command, (_key, part: unknown) => (typeof part === 'bigint' ? text(part) : part));
     default:
       return JSON.stringify(command);
@@ -59,6 +62,11 @@ function changeOf(read: MirrorChange): MirrorChange {
   return exact(read) as MirrorChange;
 }
 
+const legOf = ({ size, cost, fee, ...leg }: ReversedLeg): ReversedLeg => ({
+  ...leg,
+  ...{ size: BigInt(size), cost: BigInt(cost), fee: BigInt(fee) },
+});
+
 export function decodeCommand(line: string): JournalCommand {
   const command = JSON.parse(line) as Read;
   if (command.kind === 'place') {
@@ -66,6 +74,7 @@ export function decodeCommand(line: string): JournalCommand {
     order.size = BigInt(order.size);
     if (order.spend !== undefined) order.spend = BigInt(order.spend);
   } else if (command.kind === 'mirror') command.changes = command.changes.map(changeOf);
+  else if (command.kind === 'reverse') command.legs = command.legs.map(legOf);
   else if (command.amount !== undefined) command.amount = BigInt(command.amount);
   return command as JournalCommand;
 }
@@ -74,6 +83,10 @@ export function decodeCommand(line: string): JournalCommand {
 type Read =
   | { readonly kind: 'place'; readonly order: { size: string | bigint; spend?: string | bigint } }
   | { readonly kind: 'mirror'; changes: readonly MirrorChange[] }
-  | { readonly kind: Exclude<JournalCommand['kind'], 'place' | 'mirror'>; amount?: string | bigint };
+  | { readonly kind: 'reverse'; legs: readonly ReversedLeg[] }
+  | {
+      readonly kind: Exclude<JournalCommand['kind'], 'place' | 'mirror' | 'reverse'>;
+      amount?: string | bigint;
+    };
 
 const text = (amount: bigint): string => amount.toString();

@@ -81,6 +81,7 @@ export type LaterCommand = Exclude<JournalCommand, { readonly kind: 'begin' }>;
 /** Every command but the first, live and replayed alike. */
 export function applyCommand(world: World, command: LaterCommand, at: number): EngineEvent[] {
   if (command.kind === 'sweep') return world.sweep(at);
+  if (command.kind === 'reverse') return world.reverse(command, at);
   if (command.kind === 'mirror') return world.mirror(command.changes, at);
   if (command.kind !== 'step') return world.execute(command, at);
   if (command.boundedSweeps === true) world.boundSweeps();

@@ -162,6 +162,13 @@ export class World {
     });
   }
 
+  /** Undoes a trade that failed to settle. */
+  reverse(command: Extract<EngineCommand, { readonly kind: 'reverse' }>, at: number): EngineEvent[] {
+    return this.#during(at, () => {
+      this.#run(command);
+    });
+  }
+
   /** What a live venue did, in its order. */
   mirror(changes: readonly MirrorChange[], at: number): EngineEvent[] {
     return this.#during(at, () => {

@@ -95,6 +95,10 @@ const other: fc.Arbitrary<Recipe> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('list' as const), wait, market: fc.nat({ max: 1 }) }),
   },
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant('reverse' as const), wait, back: fc.nat({ max: 3 }) }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('expire' as const), wait }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('close' as const), wait, market }) },
 );
@@ -184,6 +188,9 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   'order_rejected price_off_tick_grid': 200,
   'order_rejected price_out_of_range': 300,
   'order_rejected size_below_minimum': 1_000,
+  trade_reversed: 1_000,
+  'reversal_refused insufficient_balance': 10,
+  'reversal_refused market_resolved': 20,
   'refused amount_not_positive': 400,
   'refused insufficient_balance': 80,
   'refused market_closed': 60,
@@ -197,14 +204,16 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
   const engine = new Engine();
   const naive = new NaiveExchange();
   const placed = new Map<string, NewOrder>();
+  const trades: Reversal[] = [];
   let restored: Engine | undefined;
   let now = 1_000;
   const apply = (
     recipe: Recipe | undefined,
     index: number,
-    command = commandOf(recipe!, index, now),
+    command = recipe!.kind === 'reverse' ? trades.at(-1 - recipe!.back) : commandOf(recipe!, index, now),
   ): void => {
     if (command === undefined) {
+      if (recipe?.kind === 'reverse') return;
       archive(engine, restored, naive, conditionOf((recipe as { market: number }).market));
       return;
     }
@@ -212,6 +221,7 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
     same('events', events, naive.apply(command, now));
     if (restored !== undefined) same('events after a restart', restored.apply(command, now), events);
     observe(command, events);
+    trades.push(...reversalsOf(events));
     for (const event of events) {
       // In its turn: an order of the same id may have come due in the same command.
       if (event.kind === 'order_accepted' && command.kind === 'place')
@@ -240,6 +250,16 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
   const bytes = engine.snapshot();
   same('bytes after restore', Engine.restore(bytes).snapshot(), bytes);
   if (restored !== undefined) same('bytes after a restart', restored.snapshot(), bytes);
+}
+
+type Reversal = Extract<EngineCommand, { kind: 'reverse' }>;
+
+/** What would undo each trade: the taker of a command against all its makers. */
+function reversalsOf(events: readonly EngineEvent[]): Reversal[] {
+  const fills = events.filter((event) => event.kind === 'fill');
+  const [first] = fills;
+  if (first === undefined) return [];
+  return [{ kind: 'reverse', conditionId: first.conditionId, trade: first.matchId, legs: fills }];
 }
 
 function archive(

@@ -57,7 +57,8 @@ export class NaiveExchange extends NaiveState {
         order.size -= command.size;
         this.touch(this.market(order.conditionId)!);
       }
-    } else if (command.kind === 'close' || command.kind === 'resolve') this.end(command, events);
+    } else if (command.kind === 'reverse') events.push(this.reverse(command));
+    else if (command.kind === 'close' || command.kind === 'resolve') this.end(command, events);
     else if (command.kind !== 'expire') events.push(this.simple(command));
     return events;
   }
@@ -109,6 +110,42 @@ export class NaiveExchange extends NaiveState {
     this.give(account, conditionId, 'NO', sign * amount);
     market.backing += sign * amount;
     return { kind: command.kind === 'split' ? 'split' : 'merged', account, conditionId, amount };
+  }
+
+  /** Gives everything back, and takes the whole back when somebody is then short. */
+  private reverse({ conditionId, trade, legs }: Extract<EngineCommand, { kind: 'reverse' }>): EngineEvent {
+    const refused = (
+      reason: 'market_not_found' | 'market_resolved' | 'insufficient_balance',
+    ): EngineEvent => ({
+      kind: 'reversal_refused',
+      conditionId,
+      trade,
+      reason,
+    });
+    const market = this.market(conditionId);
+    if (market === undefined) return refused('market_not_found');
+    if (market.status === 'resolved') return refused('market_resolved');
+    const { money, tokens, fees } = this.t;
+    const { backing } = market;
+    this.t.money = { ...money };
+    this.t.tokens = { ...tokens };
+    for (const { account, outcome, side, size, cost, fee } of legs) {
+      const sign = side === 'BUY' ? 1n : -1n;
+      this.pay(account, sign * cost + fee);
+      this.t.fees -= fee;
+      this.give(account, conditionId, outcome, -sign * size);
+    }
+    market.backing = this.supply(conditionId, 'YES');
+    const isShort = legs.some(
+      ({ account }) =>
+        this.free(account) < 0n ||
+        this.freeTokens(account, conditionId, 'YES') < 0n ||
+        this.freeTokens(account, conditionId, 'NO') < 0n,
+    );
+    if (!isShort && this.t.fees >= 0n) return { kind: 'trade_reversed', conditionId, trade };
+    Object.assign(this.t, { money, tokens, fees });
+    market.backing = backing;
+    return refused('insufficient_balance');
   }
 
   private redeem(market: NaiveMarket, account: AccountId): EngineEvent | undefined {

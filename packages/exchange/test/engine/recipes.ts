@@ -87,9 +87,14 @@ export type Recipe = { readonly wait: number } & (
   | { readonly kind: 'close' | 'archive'; readonly market: number }
   | { readonly kind: 'resolve'; readonly market: number; readonly payout: Payout }
   | { readonly kind: 'redeem'; readonly account: number; readonly market: number }
+  /** The trade so many trades back; of what others had since, a party may have nothing left. */
+  | { readonly kind: 'reverse'; readonly back: number }
 );
 
-/** The command of a recipe at its place; undefined for `archive`, which is not a command. */
+/**
+ * The command of a recipe at its place; undefined for `archive`, which is not a command, and for `reverse`, which follows
+ * from earlier events.
+ */
 export function commandOf(recipe: Recipe, index: number, now: number): EngineCommand | undefined {
   switch (recipe.kind) {
     case 'place':
@@ -114,6 +119,7 @@ export function commandOf(recipe: Recipe, index: number, now: number): EngineCom
     case 'expire':
       return { kind: 'expire' };
     case 'archive':
+    case 'reverse':
       return undefined;
     case 'close':
       return { kind: 'close', conditionId: CONDITIONS[recipe.market]! };

@@ -90,6 +90,12 @@ export class Faults {
     return this.hits('delayed', delayedShare) ? delayedMs : 0;
   }
 
+  /** Whether the trade of this number fails when it should be mined. */
+  fails(trade: number): boolean {
+    const { seed, failingTradesShare } = this.#plan;
+    return failingTradesShare > 0 && fractionOf(`${seed}\0trade\0${trade}`) < failingTradesShare;
+  }
+
   /** From 0 to below 1. */
   #draw(kind: Kind): number {
     const number = (this.#draws.get(kind) ?? 0) + 1;
@@ -99,5 +105,5 @@ export class Faults {
 }
 
 /** From 0 to below 1, the same for the same text. */
-export const fractionOf = (text: string): number =>
+const fractionOf = (text: string): number =>
   createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48;

@@ -65,6 +65,8 @@ export class UserFeed {
   /** Open orders of the accounts that somebody listens for. */
   readonly #orders = new Map<OrderId, KnownOrder>();
   readonly #settling = new Set<NodeJS.Timeout>();
+  /** Trades that were shown as RETRYING, by number. */
+  readonly #retrying = new Map<number, TradeRecord>();
   readonly #listeners = new Set<Listener>();
   #verifying: NodeJS.Timeout | undefined;
 
@@ -166,6 +168,7 @@ export class UserFeed {
     this.#verifying = undefined;
     for (const timer of this.#settling) clearTimeout(timer);
     this.#settling.clear();
+    this.#retrying.clear();
   }
 
   #endAll(): void {
@@ -184,9 +187,23 @@ export class UserFeed {
   #take(entries: readonly Entry[]): void {
     const exchange = this.#attachment.exchange();
     if (exchange === undefined) return;
-    for (const entry of entries)
+    for (const entry of entries) {
       if (entry.events.some((event) => 'account' in event && this.#byAccount.has(event.account)))
         this.#show(exchange, entry);
+      if (this.#retrying.size > 0) this.#showFates(exchange, entry);
+    }
+  }
+
+  /** What became of trades that were retried. */
+  #showFates(exchange: FeedExchange, { events, at }: Entry): void {
+    for (const event of events) {
+      if (event.kind !== 'trade_reversed' && event.kind !== 'reversal_refused') continue;
+      const trade = this.#retrying.get(event.trade);
+      this.#retrying.delete(event.trade);
+      const settlement = trade === undefined ? undefined : exchange.history.settlement(trade, at);
+      if (trade !== undefined && settlement !== undefined)
+        this.#showTrade(exchange, { ...trade, settlement });
+    }
   }
 
   /** Orders before trades, as they happened: the placement, the trades, then what they did to the orders. */
@@ -256,14 +273,18 @@ export class UserFeed {
     const listeners = this.#listenersFor(accounts, trade.conditionId);
     if (listeners.length === 0) return;
     for (const { viewer, line } of listeners) line.send(JSON.stringify(tradeEvent(trade, viewer)));
-    if (['MATCHED', 'MINED', 'RETRYING'].includes(trade.settlement.status)) this.#await(exchange, trade);
+    if (trade.settlement.status === 'RETRYING' && this.#retrying.size < MOST_SETTLING)
+      this.#retrying.set(trade.number, trade);
+    else if (trade.settlement.status === 'MATCHED' || trade.settlement.status === 'MINED')
+      this.#await(exchange, trade);
   }
 
   /** Shows the trade again when it has reached its next status. */
   #await(exchange: FeedExchange, trade: TradeRecord): void {
+    if (this.#settling.size >= MOST_SETTLING) return;
     const { minedAfterMs, confirmedAfterMs } = exchange.history.delays;
-    const dueAt = trade.at + (trade.settlement.status === 'MATCHED' ? minedAfterMs : confirmedAfterMs);
-    if (trade.settlement.status === 'RETRYING' || this.#settling.size >= MOST_SETTLING) return;
+    const { status, since } = trade.settlement;
+    const dueAt = status === 'MATCHED' ? since + minedAfterMs : since + confirmedAfterMs - minedAfterMs;
     const timer = setTimeout(
       () => {
         this.#settling.delete(timer);
