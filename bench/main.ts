@@ -15,6 +15,7 @@ import { benchProcesses } from './processes.ts';
 import { benchQuotedOrders } from './quoted-orders.ts';
 import { benchReads } from './reads.ts';
 import { megabytes, ms, type Report, type RowOptions, tableText, times, whole } from './report.ts';
+import { benchSockets } from './sockets.ts';
 import { benchStart } from './start.ts';
 import { benchTrades } from './trades.ts';
 
@@ -55,6 +56,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   reads: { run: benchReads },
   quoted: { run: benchQuotedOrders },
   pauses: { run: benchPauses },
+  sockets: { run: benchSockets },
   processes: { run: benchProcesses },
   growth: { run: benchGrowth, isFullOnly: true },
 };
