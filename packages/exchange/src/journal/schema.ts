@@ -49,6 +49,9 @@ create table if not exists exchange_tokens (
   no_token_id text primary key,
   yes_token_id text not null
 );
+-- No condition selects by them, and sorting samples of them is most of the work of gathering statistics.
+alter table exchange_orders alter events set statistics 0;
+alter table exchange_journal alter command set statistics 0;
 alter table exchange_tokens add column if not exists thinned_ms bigint not null default 0;
 ${HISTORY_SCHEMA}`;
 

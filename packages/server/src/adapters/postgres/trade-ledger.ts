@@ -55,10 +55,12 @@ const ATTEMPTS = 10;
 const MAX_LOCK_WAITERS = 3;
 /** Most groups at a time: a connection may stand still for as long as statements may take. */
 const MAX_GROUPS = 4;
+const MAX_REMEMBERED_MARKETS = 10_000;
 
 export function createTradeLedger(sql: Sql, journal: VenueJournal | null): TradeLedger {
   const broken = new BrokenCommits();
   const alone = createLonelyTrades(sql, broken);
+  const markets = new RecordedMarkets();
   const recorded = new Line(
     { run: (group) => runOnPool(sql, group), most: MAX_GROUPS, readsAhead: false, elsewhere: alone.run },
     alone,
@@ -68,7 +70,7 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
       ? null
       : new Line(
           {
-            run: (group) => runInJournal(journal, group, broken),
+            run: (group) => runInJournal(journal, group, { broken, markets }),
             // A journal is one connection: one group commits, one reads.
             most: 2,
             readsAhead: true,
@@ -150,11 +152,12 @@ const withFailure = (verdicts: readonly Verdict[], reason: unknown): readonly Ou
 async function runInJournal(
   journal: VenueJournal,
   { take, judged: onJudged, sent }: Group,
-  broken: BrokenCommits,
+  { broken, markets }: { readonly broken: BrokenCommits; readonly markets: RecordedMarkets },
 ): Promise<readonly Outcome[]> {
   let group: readonly Admission[] = [];
   let facts: GroupFacts | undefined;
   let judged: JudgedGroup | undefined;
+  let traded: Evidence['markets'] = [];
   const work: JournalWork = {
     async read(tx) {
       group = take();
@@ -170,7 +173,12 @@ async function runInJournal(
       const outcomes = new Map(
         evidence.outcomes.filter(({ orderId }) => own.has(orderId)).map((one) => [one.orderId, one]),
       );
-      const rest = { ...evidence, outcomes: evidence.outcomes.filter(({ orderId }) => !own.has(orderId)) };
+      traded = markets.missingOf(evidence.markets);
+      const rest = {
+        ...evidence,
+        outcomes: evidence.outcomes.filter(({ orderId }) => !own.has(orderId)),
+        markets: traded,
+      };
       return [
         ...(budgets.length === 0 ? [] : writeGroup(tx, { accepted, budgets, outcomes })),
         ...writeEvidence(tx, rest),
@@ -181,11 +189,27 @@ async function runInJournal(
   try {
     const result = await journal.join(work);
     const verdicts = judged?.verdicts ?? [];
-    return result === 'recorded' ? verdicts : verdicts.map(withoutProof);
+    if (result !== 'recorded') return verdicts.map(withoutProof);
+    markets.add(traded);
+    return verdicts;
   } catch (error) {
     if (judged === undefined) throw error;
     broken.inJournal(error);
     return withFailure(judged.verdicts, databaseCause(error) ?? error);
+  }
+}
+
+/** Markets whose rows are committed. They are kept permanently, so a group need not insert them again. */
+class RecordedMarkets {
+  readonly #ids = new Set<string>();
+
+  missingOf(markets: Evidence['markets']): Evidence['markets'] {
+    return markets.filter(({ conditionId }) => !this.#ids.has(conditionId));
+  }
+
+  add(markets: Evidence['markets']): void {
+    if (this.#ids.size > MAX_REMEMBERED_MARKETS) this.#ids.clear();
+    for (const { conditionId } of markets) this.#ids.add(conditionId);
   }
 }
 
