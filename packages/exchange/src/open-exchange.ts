@@ -35,7 +35,7 @@ import { JoiningWork } from './journal/joining-work.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
-import { readPosted } from './journal/posted-orders.ts';
+import { isRefused, readPosted } from './journal/posted-orders.ts';
 import { createPriceHistory } from './journal/price-history.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
@@ -469,7 +469,7 @@ export class JournalledExchange implements PaperExchange {
       queue.fail(cause);
       throw new ExchangeUnavailable('no', 'an internal error occurred', { cause });
     }
-    if (command.kind === 'place' && command.order.posted !== undefined)
+    if (command.kind === 'place' && command.order.posted !== undefined && !isRefused(command.order, events))
       this.#term?.orderIds.post(command.order.orderId);
     const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
     if (this.#world.isBehind) void this.#catchUp();

@@ -65,6 +65,13 @@ export {
   type MarketTerms,
   type TradeLabels,
 } from './build-order.ts';
+export {
+  checkWallet,
+  type WalletCheck,
+  type WalletCheckName,
+  type WalletCheckOptions,
+  type WalletFinding,
+} from './check-wallet.ts';
 export { BellwetherClient, type ClientOptions } from './client.ts';
 export type { CallOptions, ClientMethods, FeeCharge } from './client-methods.ts';
 export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-wallet.ts';

@@ -27,6 +27,8 @@ export interface Venue {
   readonly backend: 'paper' | 'live';
   /** `ready`, or a sentence that says what is wrong. No I/O. */
   status(): string;
+  /** What people should know although it stops nothing; `null`: nothing. No I/O. */
+  notice?(): string | null;
   /** What an operator counts, by name, since the start. */
   counts?(): Readonly<Record<string, number>>;
   readonly markets: MarketData;

@@ -73,6 +73,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       id,
       backend: 'live',
       status,
+      notice: geoblock.notice,
       counts: orders.counts,
       markets,
       accounts,
