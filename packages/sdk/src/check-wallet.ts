@@ -11,6 +11,7 @@ import {
   walletKindsOf,
 } from '@bellwether/protocol';
 import type { Signer } from './signer.ts';
+import { NEED, needOptions } from './usage-error.ts';
 import type { VenueCredentials } from './venue-credentials.ts';
 import { type VenueRead, VenueReader, type VenueReaderOptions } from './venue-reader.ts';
 
@@ -64,6 +65,10 @@ const KINDS: Readonly<Record<SignatureType, string>> = {
 
 /** Never throws for what the venue says; answers in the order in which the steps have to be taken. */
 export async function checkWallet(options: WalletCheckOptions): Promise<WalletCheck> {
+  needOptions('checkWallet', options, {
+    clobUrl: NEED.url,
+    wallet: NEED.text('the address of the account that is to pay'),
+  });
   const reader = new VenueReader(options);
   const { signer, wallet, tokenId } = options;
   const type = signer === undefined ? null : signatureTypeOf(signer.address, wallet);

@@ -11,6 +11,7 @@ export type {
   CredentialRequest,
   CredentialResult,
   Delegation,
+  ErrorCode,
   FaucetRequest,
   FaucetResponse,
   FeeChargeResponse,
@@ -53,7 +54,13 @@ export type {
   SignatureType,
   SolanaAddress,
 } from '@bellwether/protocol';
-export { BellwetherApiError, BellwetherConnectionError, type FieldError } from './api-error.ts';
+export {
+  BellwetherApiError,
+  BellwetherConnectionError,
+  type FieldError,
+  isProblem,
+  type ProblemWith,
+} from './api-error.ts';
 export { type BookLevels, priceToReach, type ReachedPrice } from './book-price.ts';
 export {
   buildLimitOrder,
@@ -73,7 +80,7 @@ export {
   type WalletFinding,
 } from './check-wallet.ts';
 export { BellwetherClient, type ClientOptions } from './client.ts';
-export type { CallOptions, ClientMethods, FeeCharge } from './client-methods.ts';
+export type { CallOptions, ClientMethods, FeeCharge, ProblemCode } from './client-methods.ts';
 export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-wallet.ts';
 export type { OrderSide } from './order-amounts.ts';
 export { type OrderBuildCode, OrderBuildError } from './order-build-error.ts';
@@ -84,6 +91,7 @@ export { type ClobAuthHeaders, type DepositKind, InvalidPrivateKey, Signer } fro
 export { SolanaRpcError } from './solana-rpc.ts';
 export { InvalidSolanaKey, SolanaSigner } from './solana-signer.ts';
 export type { Fetch, TransportOptions } from './transport.ts';
+export { BellwetherUsageError } from './usage-error.ts';
 export {
   createVenueCredentials,
   credentialRequest,

@@ -27,6 +27,7 @@ import {
 } from '@bellwether/protocol';
 import type { OrderSide } from './order-amounts.ts';
 import type { DepositKind, Signer } from './signer.ts';
+import { NEED, needOptions } from './usage-error.ts';
 
 export type OrderProfile = 'interface' | 'polymarket';
 
@@ -154,6 +155,9 @@ export function orderIdOf(
   trade: TradeRequest,
   connection: Pick<OrderConnection, 'chainId' | 'contracts'> = {},
 ): `0x${string}` {
+  needOptions('orderIdOf', trade, {
+    order: NEED.object('the signed order of a body that the builders made', 'maker', 'tokenId', 'salt'),
+  });
   const { order } = trade;
   const fields: OrderFields = {
     salt: BigInt(order.salt),
