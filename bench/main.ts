@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchEngine } from './engine.ts';
 import { benchGrowth } from './growth.ts';
+import { benchLiveOrders } from './live-orders.ts';
 import { benchPauses } from './pauses.ts';
 import { benchProcesses } from './processes.ts';
 import { benchQuotedOrders } from './quoted-orders.ts';
@@ -55,6 +56,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   engine: { run: engineReport },
   reads: { run: benchReads },
   quoted: { run: benchQuotedOrders },
+  live: { run: benchLiveOrders },
   pauses: { run: benchPauses },
   sockets: { run: benchSockets },
   processes: { run: benchProcesses },

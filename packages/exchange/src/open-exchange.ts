@@ -237,11 +237,13 @@ export class JournalledExchange implements PaperExchange {
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
     if (command.kind !== 'place') return this.#apply(command);
     const { orderId, conditionId } = command.order;
-    const { orderIds, queue } = this.#openTerm();
-    const events = await orderIds.once(orderId, isNew, () => this.#apply(command));
+    const events = await this.#openTerm().orderIds.once(orderId, isNew, () => this.#apply(command));
     if (events !== undefined) return events;
-    // Its sender has recorded it, and needs the refusal among the evidence.
-    if (isNew) return this.#settle(queue, this.#refuseTwin(queue, command.order, this.#now()));
+    if (isNew) {
+      // Its sender has recorded it, and needs the refusal among the evidence. The term may be another one by now.
+      const { queue } = this.#openTerm();
+      return this.#settle(queue, this.#refuseTwin(queue, command.order, this.#now()));
+    }
     return [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
   }
 
