@@ -7,11 +7,12 @@ import { BellwetherApiError, BellwetherClient, buildMarketOrder, type Market } f
 import { expect, test } from 'vitest';
 import { type FaultPlan, Faults } from '../../packages/exchange/src/doors/polymarket/index.ts';
 import { openMarkets, type TestService, type Trader } from '../harness.ts';
-import { liveOrder, newLiveTrader, PROFILE, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
+import { type LiveVenue, liveOrder, newLiveTrader, PROFILE, poolOf, startLiveDesk } from '../live-desk.ts';
+import { startStandAloneVenue } from '../stand-alone-venue.ts';
 
 const SEED = Number(process.env.SOAK_SEED ?? 1);
 const TRADERS = 4;
-const STEPS = Number(process.env.SOAK_STEPS ?? 45);
+const STEPS = Number(process.env.SOAK_STEPS ?? 30);
 const DOUBT_S = 6;
 const SETTLE_MS = 180_000;
 
@@ -28,6 +29,7 @@ const PLAN: Partial<FaultPlan> = {
   timedOutShare: 0.06,
   delayedShare: 0.1,
   delayedMs: 700,
+  failingTradesShare: 0.2,
   balanceLagMs: 2_000,
   frozenSocketsShare: 0.3,
   droppedSocketsShare: 0.3,
@@ -56,7 +58,7 @@ const isExpected = (error: unknown): boolean =>
   ].includes(error.code ?? '');
 
 interface Stage {
-  readonly venue: TestService;
+  readonly venue: LiveVenue;
   readonly desks: readonly TestService[];
   readonly traders: readonly Trader[];
   readonly markets: readonly Market[];
@@ -119,7 +121,7 @@ interface DeskOrder {
 }
 
 /** What the venue has of an order: its fills that were not taken back, and whether it rests. */
-async function atVenue({ exchange }: TestService, orderId: string) {
+async function atVenue({ exchange }: LiveVenue, orderId: string) {
   const record = await exchange.orderRecord(orderId);
   const fills = (record?.events ?? []).flatMap((event) =>
     event.kind === 'fill' && event.orderId === orderId ? [event] : [],
@@ -142,6 +144,8 @@ async function atVenue({ exchange }: TestService, orderId: string) {
   };
 }
 
+const countsOf = ({ desks }: Stage) => desks.map(({ needs }) => needs.venues.default.counts?.());
+
 const RESTING = new Set(['live', 'partially_filled', 'unmatched']);
 const UNDONE = ['submitting', 'unknown', 'matched', 'delayed'];
 
@@ -163,10 +167,11 @@ async function compare(stage: Stage): Promise<void> {
     expect({ ...said, isOpen: RESTING.has(order.status) }).toEqual({ ...said, isOpen: real.isOpen });
     if (order.status === 'rejected')
       expect({ ...said, isKnown: real.isKnown && real.filled > 0n }).toEqual({ ...said, isKnown: false });
-    expect({ ...said, hasFailed: order.status === 'settlement_failed' }).toEqual({
-      ...said,
-      hasFailed: real.hasFailed,
-    });
+    if (!RESTING.has(order.status))
+      expect({ ...said, hasFailed: order.status === 'settlement_failed' }).toEqual({
+        ...said,
+        hasFailed: real.hasFailed,
+      });
   }
   await comparePositions(stage);
   for (const { agentId } of stage.traders) await compareBudget(desk, agentId, orders);
@@ -215,7 +220,7 @@ async function compareBudget(
 
 test('after a venue with every fault, the desk says what the venue says', { timeout: 600_000 }, async () => {
   const faults = new Faults(Date.now);
-  const venue = await startVenue({}, { faults });
+  const venue = await startStandAloneVenue(faults);
   const first = await startLiveDesk(venue, { VENUE_A_DOUBT_S: String(DOUBT_S) });
   const second = await startLiveDesk(venue, {
     ...{ VENUE_A_DOUBT_S: String(DOUBT_S), DATABASE_URL: first.databaseUrl, MASTER_KEY: first.masterKey },
@@ -240,16 +245,14 @@ test('after a venue with every fault, the desk says what the venue says', { time
     .toBe('agrees');
   await compare(stage);
   expect(unexpected).toEqual([]);
-  const [{ placed, filled, rejected }] = (await sql`select count(*)::int as placed,
-    count(*) filter (where filled > 0)::int as filled, count(*) filter (where status = 'rejected')::int as rejected
-    from orders`) as unknown as [{ placed: number; filled: number; rejected: number }];
-  console.log({
-    seed: SEED,
-    placed,
-    filled,
-    rejected,
-    counts: stage.desks.map(({ needs }) => needs.venues.default.counts?.()),
-  });
+  const [{ placed, filled, rejected, failed }] = (await sql`select count(*)::int as placed,
+    count(*) filter (where filled > 0)::int as filled, count(*) filter (where status = 'rejected')::int as rejected,
+    count(*) filter (where status = 'settlement_failed')::int as failed
+    from orders`) as unknown as [{ placed: number; filled: number; rejected: number; failed: number }];
+  // Figures for the notes of a release.
+  if (process.env.SOAK_STEPS !== undefined)
+    console.log({ seed: SEED, placed, filled, rejected, failed, counts: countsOf(stage) });
   expect(placed).toBeGreaterThan(TRADERS * STEPS * 0.3);
   expect(filled).toBeGreaterThan(10);
+  expect(failed).toBeGreaterThan(0);
 });
