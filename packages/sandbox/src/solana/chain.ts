@@ -16,6 +16,7 @@ import {
   hashOf,
   latestBlockhash,
   RECENT_SLOTS,
+  SLOT_MS,
 } from './block-clock.ts';
 import { ChainStore, type ChainTerm, type Change } from './chain-store.ts';
 import { type Effect, executeOnce, faultOf } from './execution.ts';
@@ -43,8 +44,10 @@ import {
   type ChainAccount,
   type ChainOptions,
   type Executed,
+  type LandedPage,
   type LandedTransaction,
   type LocalChain,
+  type ProgramFilter,
   SandboxChainUnavailable,
   type SendOptions,
   type SendOutcome,
@@ -247,7 +250,7 @@ export class DurableChain implements LocalChain {
       !replaced && recent.ofMessage(messageHashOf(tx.message)) !== undefined ? 'AlreadyProcessed' : null;
     const refusedAs = stale ?? known;
     const reported: Run =
-      refusedAs === null ? run : { err: refusedAs, logs: [], unitsConsumed: 0n, returnData: null };
+      refusedAs === null ? run : { err: refusedAs, logs: [], unitsConsumed: 0n, returnData: null, inner: [] };
     const before = remembered((address) => machine.account(address));
     const read = (address: string): ChainAccount | null => {
       const changed = reported.err === null ? after.get(address) : undefined;
@@ -293,6 +296,44 @@ export class DurableChain implements LocalChain {
   transaction(signature: string): Promise<LandedTransaction | null> {
     this.#open();
     return this.#store.transaction(signature);
+  }
+
+  timeOf(slot: number): number {
+    return this.#open().origin.genesisMs + slot * SLOT_MS;
+  }
+
+  blockhashOf(slot: number): string {
+    return this.#open().blocks.blockhash(slot);
+  }
+
+  firstSlot(): Promise<number> {
+    this.#open();
+    return this.#store.archive.firstSlot();
+  }
+
+  landedIn(slot: number, most: number): Promise<readonly LandedTransaction[]> {
+    this.#open();
+    return this.#store.archive.landedIn(slot, most);
+  }
+
+  landedWith(address: string, page: LandedPage): Promise<readonly LandedTransaction[]> {
+    this.#open();
+    return this.#store.archive.landedWith(address, page);
+  }
+
+  accountsOfProgram(program: string, filter: ProgramFilter): Promise<readonly AddressedAccount[]> {
+    this.#open();
+    return this.#store.archive.accountsOfProgram(program, filter);
+  }
+
+  largestTokenAccounts(mint: string, most: number): Promise<readonly AddressedAccount[]> {
+    this.#open();
+    return this.#store.archive.largestTokenAccounts(mint, most);
+  }
+
+  supply(): Promise<bigint> {
+    this.#open();
+    return this.#store.archive.supply();
   }
 
   async airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string> {
