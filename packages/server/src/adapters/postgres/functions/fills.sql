@@ -46,7 +46,9 @@ begin
       select g.*, o.agent_id as order_agent, o.source as order_source, o.skill_slug as order_skill,
         o.restricted_by as order_bound, o.venue, o.market_id
       from given g left join lateral (
-        select agent_id, source, skill_slug, restricted_by, venue, market_id from orders where order_id = g.order_id offset 0
+        -- An order that was refused because it had been posted past the desk is not the desk's.
+        select agent_id, source, skill_slug, restricted_by, venue, market_id from orders
+        where order_id = g.order_id and error_code is distinct from 'duplicate_order' offset 0
       ) o on true
       where g.round = this_round
     ), held as materialized (
