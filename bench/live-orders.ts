@@ -22,7 +22,7 @@ import { median, ms, type Report, type RowOptions, whole } from './report.ts';
 import { newDataFolder, removeFolder, startService } from './service.ts';
 
 const PROFILE = 'polymarket';
-const ROUNDS = { short: 400, full: 1_500 };
+const ROUNDS = { short: 200, full: 1_500 };
 const WARM_UP = 60;
 const OPEN_ORDERS = 1_000;
 const FUNDS = 100_000;

@@ -96,6 +96,14 @@ export {
 } from './signer.ts';
 export { SolanaRpcError } from './solana-rpc.ts';
 export { InvalidSolanaKey, SolanaSigner } from './solana-signer.ts';
+export type {
+  AgentEvent,
+  CurrentAgentEvent,
+  EventsOptions,
+  MarketEvent,
+  RecordedAgentEvent,
+  StreamOptions,
+} from './streams.ts';
 export type { Fetch, TransportOptions } from './transport.ts';
 export { BellwetherUsageError } from './usage-error.ts';
 export {

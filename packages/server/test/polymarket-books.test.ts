@@ -87,6 +87,7 @@ describe('the socket’s book', () => {
         { operation: 'subscribe', assets_ids: [YES] },
       ]),
     );
+    expect(venue.books.counts()).toEqual({ followed_books: 1, doubted_books: 1 });
     // Meanwhile the CLOB is asked.
     expect((await venue.books.book(YES))?.bestBid).toBe(4_500);
     expect(venue.asked.at(-1)).toContain('GET /book?');

@@ -8,6 +8,7 @@ import { landedOf } from './landed-rows.ts';
 import { addressesOf } from './touched-accounts.ts';
 import {
   type AddressedAccount,
+  type Archive,
   type LandedPage,
   type LandedTransaction,
   type ProgramFilter,
@@ -23,7 +24,7 @@ const MIN_TOKEN_ACCOUNT_BYTES = 165;
 /** Empty for text that is no address, which no account has. */
 const hexOf = (address: string): string => Buffer.from(parseBase58(address) ?? []).toString('hex');
 
-export class ChainArchive {
+export class ChainArchive implements Archive {
   readonly #sql: Sql;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;

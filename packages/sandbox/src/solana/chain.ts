@@ -41,13 +41,11 @@ import {
   type AddressedAccount,
   type AirdropAllowance,
   AirdropRefused,
+  type Archive,
   type ChainAccount,
   type ChainOptions,
   type Executed,
-  type LandedPage,
   type LandedTransaction,
-  type LocalChain,
-  type ProgramFilter,
   SandboxChainUnavailable,
   type SendOptions,
   type SendOutcome,
@@ -55,6 +53,7 @@ import {
   type SimulateOptions,
   type SimulationOutcome,
   type Statement,
+  type ThreadChain,
   type TokenFilter,
 } from './types.ts';
 
@@ -119,7 +118,7 @@ function remembered(
   };
 }
 
-export class DurableChain implements LocalChain {
+export class DurableChain implements ThreadChain {
   readonly #options: LocalChainOptions;
   readonly #store: ChainStore;
   readonly #faucet: Faucet;
@@ -306,34 +305,9 @@ export class DurableChain implements LocalChain {
     return this.#open().blocks.blockhash(slot);
   }
 
-  firstSlot(): Promise<number> {
+  get archive(): Archive {
     this.#open();
-    return this.#store.archive.firstSlot();
-  }
-
-  landedIn(slot: number, most: number): Promise<readonly LandedTransaction[]> {
-    this.#open();
-    return this.#store.archive.landedIn(slot, most);
-  }
-
-  landedWith(address: string, page: LandedPage): Promise<readonly LandedTransaction[]> {
-    this.#open();
-    return this.#store.archive.landedWith(address, page);
-  }
-
-  accountsOfProgram(program: string, filter: ProgramFilter): Promise<readonly AddressedAccount[]> {
-    this.#open();
-    return this.#store.archive.accountsOfProgram(program, filter);
-  }
-
-  largestTokenAccounts(mint: string, most: number): Promise<readonly AddressedAccount[]> {
-    this.#open();
-    return this.#store.archive.largestTokenAccounts(mint, most);
-  }
-
-  supply(): Promise<bigint> {
-    this.#open();
-    return this.#store.archive.supply();
+    return this.#store.archive;
   }
 
   async airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string> {

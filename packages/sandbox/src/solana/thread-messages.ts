@@ -1,7 +1,7 @@
 /** Messages between the chain's thread and the others. All of them survive a structured clone. */
 import type { BlockOrigin } from './block-clock.ts';
 import type { DatabaseAddress } from './database-address.ts';
-import { AirdropRefused, type ChainCalls, SandboxChainUnavailable, ScanBusy } from './types.ts';
+import { AirdropRefused, type ChainCalls, SandboxChainUnavailable } from './types.ts';
 
 export type CallName = keyof ChainCalls;
 
@@ -67,7 +67,6 @@ export function factsOf(error: unknown): ErrorFacts {
 export function errorFrom({ name, message, landed }: ErrorFacts): Error {
   if (landed !== null) return new SandboxChainUnavailable(landed, message);
   if (name === 'AirdropRefused') return new AirdropRefused(message);
-  if (name === 'ScanBusy') return new ScanBusy(message);
   if (name === 'RangeError') return new RangeError(message);
   return new Error(message);
 }

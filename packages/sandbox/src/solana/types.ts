@@ -187,10 +187,29 @@ export interface LocalChain {
     searchHistory?: boolean,
   ): Promise<readonly (SignatureStatus | null)[]>;
   transaction(signature: string): Promise<LandedTransaction | null>;
+  /**
+   * A transfer from the faucet; resolves with its signature when it is durable.
+   * @param allowance missing: unlimited
+   * @throws AirdropRefused when the allowance of the day is used up, or the amount is invalid
+   */
+  airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string>;
+  /** Writes accounts durably (mints, funded token accounts); an account with 0 lamports is deleted. */
+  put(accounts: readonly AddressedAccount[], also?: readonly Statement[]): Promise<void>;
+  /** Accounts of both token programs, empty ones included. @throws SandboxChainUnavailable */
+  tokenAccountsOf(owner: string, filter: TokenFilter): readonly AddressedAccount[];
+  tokenAccountsByDelegate(delegate: string, filter: TokenFilter): readonly AddressedAccount[];
+}
+
+/** What only the thread itself asks: past blocks, and reads of the whole database. */
+export interface ThreadChain extends LocalChain {
   /** Epoch milliseconds at which a slot begins. */
   timeOf(slot: number): number;
   /** Of a slot that is over or the newest one. */
   blockhashOf(slot: number): string;
+  readonly archive: Archive;
+}
+
+export interface Archive {
   /** The first slot whose transactions are still kept. */
   firstSlot(): Promise<number>;
   /** The transactions of a slot, in no particular order. */
@@ -203,17 +222,6 @@ export interface LocalChain {
   largestTokenAccounts(mint: string, most: number): Promise<readonly AddressedAccount[]>;
   /** Lamports of all accounts. @throws ScanBusy */
   supply(): Promise<bigint>;
-  /**
-   * A transfer from the faucet; resolves with its signature when it is durable.
-   * @param allowance missing: unlimited
-   * @throws AirdropRefused when the allowance of the day is used up, or the amount is invalid
-   */
-  airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string>;
-  /** Writes accounts durably (mints, funded token accounts); an account with 0 lamports is deleted. */
-  put(accounts: readonly AddressedAccount[], also?: readonly Statement[]): Promise<void>;
-  /** Accounts of both token programs, empty ones included. @throws SandboxChainUnavailable */
-  tokenAccountsOf(owner: string, filter: TokenFilter): readonly AddressedAccount[];
-  tokenAccountsByDelegate(delegate: string, filter: TokenFilter): readonly AddressedAccount[];
 }
 
 /** The calls of the chain's thread. */

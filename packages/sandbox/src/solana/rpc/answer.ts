@@ -4,12 +4,12 @@
  */
 import { parseJson, toJson } from '../exact-json.ts';
 import {
-  type LocalChain,
   type RpcAnswer,
   type RpcFault,
   type RpcLimits,
   SandboxChainUnavailable,
   ScanBusy,
+  type ThreadChain,
 } from '../types.ts';
 import { ACCOUNT_METHODS } from './account-methods.ts';
 import { Budget } from './budget.ts';
@@ -47,7 +47,7 @@ const MAY_LAND: ReadonlySet<unknown> = new Set(['sendTransaction', 'requestAirdr
 
 export interface Answering {
   /** The chain for a call of the method. @throws RpcError, SandboxChainUnavailable */
-  readonly find: () => LocalChain;
+  readonly find: () => ThreadChain;
   readonly limits: RpcLimits;
   /** Receives internal errors. */
   readonly onFault: (error: unknown) => void;

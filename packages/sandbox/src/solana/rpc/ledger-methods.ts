@@ -40,8 +40,8 @@ export const LEDGER_METHODS: Methods = {
     if (slot > chain.slot()) throw blockNotAvailable(slot);
     return Math.floor(chain.timeOf(slot) / 1000);
   },
-  getFirstAvailableBlock: (_params, { chain }) => chain.firstSlot(),
-  minimumLedgerSlot: (_params, { chain }) => chain.firstSlot(),
+  getFirstAvailableBlock: (_params, { chain }) => chain.archive.firstSlot(),
+  minimumLedgerSlot: (_params, { chain }) => chain.archive.firstSlot(),
   // Blocks are never full here: no fee beyond the base fee is ever needed.
   getRecentPrioritizationFees: (params, { chain }) => {
     if (params.has(0)) params.list(0, MAX_FEE_ADDRESSES).forEach(asAddress);
@@ -75,7 +75,7 @@ async function getSignaturesForAddress(params: Params, { chain }: MethodContext)
   const most = Number(options.whole('limit') ?? BigInt(MAX_SIGNATURES));
   if (most < 1 || most > MAX_SIGNATURES) throw invalidParam(`Invalid limit; max ${MAX_SIGNATURES}`);
   const [before, until] = [options.signature('before'), options.signature('until')];
-  const landed = await chain.landedWith(address, {
+  const landed = await chain.archive.landedWith(address, {
     most,
     ...(before === undefined ? {} : { before }),
     ...(until === undefined ? {} : { until }),
@@ -107,9 +107,9 @@ async function getBlock(params: Params, { chain }: MethodContext): Promise<unkno
   const encoding = options.choice('encoding', TRANSACTION_ENCODINGS, 'json');
   const newest = options.whole('maxSupportedTransactionVersion');
   if (slot > chain.slot()) throw blockNotAvailable(slot);
-  const first = await chain.firstSlot();
+  const first = await chain.archive.firstSlot();
   if (slot < first) throw blockCleanedUp(slot, first);
-  const landed = details === 'none' ? [] : await chain.landedIn(slot, MAX_TRANSACTIONS_OF_BLOCK + 1);
+  const landed = details === 'none' ? [] : await chain.archive.landedIn(slot, MAX_TRANSACTIONS_OF_BLOCK + 1);
   if (landed.length > MAX_TRANSACTIONS_OF_BLOCK)
     throw new RpcError(
       INVALID_PARAMS,

@@ -22,7 +22,7 @@ export const SCAN_METHODS: Methods = {
     params.options(1, chain.slot());
     const mint = params.address(0);
     const { decimals } = tokenAt(chain, mint, 'mint');
-    const largest = await chain.largestTokenAccounts(mint, LARGEST);
+    const largest = await chain.archive.largestTokenAccounts(mint, LARGEST);
     return atSlot(
       chain,
       largest.flatMap(({ address, account }) => {
@@ -34,7 +34,7 @@ export const SCAN_METHODS: Methods = {
   // No account is locked away from circulation.
   getSupply: async (params, { chain }) => {
     params.options(0, chain.slot());
-    const total = await chain.supply();
+    const total = await chain.archive.supply();
     return atSlot(chain, { total, circulating: total, nonCirculating: 0, nonCirculatingAccounts: [] });
   },
 };
@@ -45,7 +45,7 @@ async function getProgramAccounts(params: Params, context: MethodContext): Promi
   const options = params.options(1, chain.slot());
   const view = accountViewOf(options);
   const most = budget.mostTokenAccounts;
-  const found = await chain.accountsOfProgram(program, {
+  const found = await chain.archive.accountsOfProgram(program, {
     ...filterOf(options),
     most: Math.min(most + 1, Number(MAX_INT)),
   });

@@ -39,6 +39,8 @@ export interface PublicMarkets {
   readonly markets: MarketData;
   /** `ready`, or a sentence that says what is wrong. No I/O. */
   status(): string;
+  /** Since the start, for operators. */
+  counts(): Readonly<Record<string, number>>;
 }
 
 export function createPublicMarkets(options: PublicMarketsOptions): PublicMarkets {
@@ -62,5 +64,6 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
     books,
     markets: createLiveMarketData({ gamma, books, resolutions, clock, ...times }),
     status: clob.status,
+    counts: () => ({ ...books.counts(), unreadable_markets: gamma.malformed() }),
   };
 }

@@ -74,7 +74,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       backend: 'live',
       status,
       notice: geoblock.notice,
-      counts: orders.counts,
+      counts: () => ({ ...orders.counts(), ...open.counts() }),
       markets,
       accounts,
       signedOrders: {
