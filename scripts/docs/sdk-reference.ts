@@ -6,9 +6,8 @@ import { OPERATIONS, routeOf } from './operations.ts';
 import { readSdkExports, type SdkExports } from './sdk-exports.ts';
 import { fieldsTable, shapeName, shapeSections } from './shapes.ts';
 
-const client = new BellwetherClient({ baseUrl: 'http://localhost' }) as unknown as Readonly<
-  Record<string, unknown>
->;
+/** Made from the contract; what the client's own class declares, such as streams, is documented with the class. */
+const METHODS: object = Object.getPrototypeOf(BellwetherClient.prototype);
 
 function repeats({ method, repeatable }: Operation): string {
   return method === 'GET' || repeatable === true
@@ -37,7 +36,7 @@ function methodSection(operation: Operation, named: Set<string>, sdk: SdkExports
 export function sdkReference(): string {
   const named = new Set<string>();
   const sdk = readSdkExports();
-  const offered = OPERATIONS.filter(({ id }) => typeof client[id] === 'function');
+  const offered = OPERATIONS.filter(({ id }) => Object.hasOwn(METHODS, id));
   const tags = [...new Set(offered.map(({ tag }) => tag))];
   const methods = tags.map((tag) => {
     const sections = offered.filter((one) => one.tag === tag).map((one) => methodSection(one, named, sdk));
