@@ -10,11 +10,13 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchEngine } from './engine.ts';
 import { benchGrowth } from './growth.ts';
+import { benchLiveOrders } from './live-orders.ts';
 import { benchPauses } from './pauses.ts';
 import { benchProcesses } from './processes.ts';
 import { benchQuotedOrders } from './quoted-orders.ts';
 import { benchReads } from './reads.ts';
 import { megabytes, ms, type Report, type RowOptions, tableText, times, whole } from './report.ts';
+import { benchSockets } from './sockets.ts';
 import { benchStart } from './start.ts';
 import { benchTrades } from './trades.ts';
 
@@ -54,7 +56,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   engine: { run: engineReport },
   reads: { run: benchReads },
   quoted: { run: benchQuotedOrders },
+  live: { run: benchLiveOrders },
   pauses: { run: benchPauses },
+  sockets: { run: benchSockets },
   processes: { run: benchProcesses },
   growth: { run: benchGrowth, isFullOnly: true },
 };

@@ -39,8 +39,11 @@ export function liveEnvironment(venueUrl: string): Readonly<Record<string, strin
   };
 }
 
+/** Where orders are matched. */
+export type LiveVenue = Pick<TestService, 'url' | 'exchange'>;
+
 export async function startLiveDesk(
-  venue: TestService,
+  venue: LiveVenue,
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},
 ): Promise<TestService> {
@@ -68,7 +71,7 @@ export async function claim(desk: Pick<TestService, 'databaseUrl'>, agentId: str
 /** A claimed agent whose wallet has money and a key at the venue. */
 export async function newLiveTrader(
   desk: TestService,
-  venue: TestService,
+  venue: LiveVenue,
   signatureType: SignatureType = 0,
 ): Promise<Trader> {
   const agent = await newAgent(desk);

@@ -2,7 +2,7 @@
  * Where tests live: pure units beside their file, everything else, and all machinery, under a `test` folder; and no test
  * file above the maximum length.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -18,7 +18,10 @@ function filesBelow(folder: string): string[] {
 }
 
 const packages = readdirSync(join(ROOT, 'packages')).map((name) => join(ROOT, 'packages', name));
-const sources = packages.flatMap((folder) => filesBelow(join(folder, 'src')));
+const sources = packages
+  .map((folder) => join(folder, 'src'))
+  .filter((folder) => existsSync(folder))
+  .flatMap(filesBelow);
 const isTest = (path: string): boolean => path.endsWith('.test.ts');
 const all = [...packages, join(ROOT, 'test')].flatMap(filesBelow);
 const textOf = (path: string): string => readFileSync(path, 'utf8');

@@ -65,7 +65,7 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   FEE_WALLET: 'Solana wallet that receives the fees.',
   MAX_FEE_CHARGE: 'Most that one call may charge as a fee, in collateral.',
   PAPER_MARKETS:
-    'Which markets are traded on paper: those of the simulated world, or those of the live venue at POLYMARKET_…_URL, with its books, trades and outcomes ([ADR 0037](adr/0037-live-markets-on-paper.md)). A database belongs to one of them for good; venue B on paper has no markets beside live ones.',
+    'Which markets are traded on paper: those of the simulated world, or those of the live venue at POLYMARKET_…_URL, with its books, trades and outcomes ([going-live.md](going-live.md)). A database belongs to one of them for good; venue B on paper has no markets beside live ones.',
   PAPER_SEED: 'Seed of the simulated world. Read once, when the database is new.',
   PAPER_SPEED: 'World time per wall time.',
   PAPER_WORLD: 'Off stops the simulated world: house quotes do not change and no market ends.',

@@ -1,4 +1,5 @@
 /** Accepted targets, Hosts and Origins of a request. All others are refused with a problem. */
+import * as contract from '@bellwether/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { call, startTestService, type TestService } from '../harness.ts';
 import { rawRequest, sendRaw } from '../raw-http.ts';
@@ -167,6 +168,109 @@ describe('a browser’s Origin must be ours or allowed', () => {
     expect((await from(allowed, 'GET', '/agents/me')).headers.get('access-control-allow-origin')).toBe(
       allowed,
     );
+  });
+
+  const ALLOWED = 'https://console.example.com';
+  const preflight = (path: string, method = 'POST', headers = 'authorization') =>
+    from(ALLOWED, 'OPTIONS', path, {
+      'access-control-request-method': method,
+      'access-control-request-headers': headers,
+    });
+  const corsOf = ({ headers }: { readonly headers: Headers }) =>
+    [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+  const operations = (Object.values(contract) as readonly unknown[]).filter(
+    (value): value is contract.Operation =>
+      typeof value === 'object' && value !== null && 'permission' in value && 'rateClass' in value,
+  );
+  const routes = operations.map((one) => [`${one.method} ${one.path}`, one] as const);
+  const pathOf = ({ path }: contract.Operation) => path.replaceAll(/\{\w+\}/g, '1');
+
+  test.each(routes.filter(([, { permission }]) => permission === 'owner' || permission === 'operator'))(
+    '%s stays closed to an allowed page',
+    async (_name, operation) => {
+      const path = pathOf(operation);
+      const answer = await from(ALLOWED, operation.method, path, { cookie: 'bw_owner=x' });
+      expect(answer).toMatchObject({ status: 403, body: { code: 'origin_not_allowed' } });
+      expect(corsOf(answer)).toEqual([]);
+      const asked = await preflight(path, operation.method);
+      expect(asked.status).toBe(403);
+      expect(corsOf(asked)).toEqual([]);
+    },
+  );
+
+  const forAgents = routes.filter(
+    ([, { permission, path }]) =>
+      permission === 'agent' || (permission === 'public' && !path.startsWith('/owner/')),
+  );
+  test.each(forAgents)('%s is open to an allowed page', async (_name, operation) => {
+    const path = pathOf(operation);
+    expect((await preflight(path, operation.method)).status).toBe(204);
+    const answer = await from(ALLOWED, operation.method, path);
+    expect(answer.body.code).not.toBe('origin_not_allowed');
+    expect(answer.headers.get('access-control-allow-origin')).toBe(ALLOWED);
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  test.each([
+    '/owner',
+    '/owner/session',
+    '/owner/assets/owner.js',
+    '/%6fwner/session',
+    '/paper/clob/time',
+    '/paper/%63lob/time',
+    '/%70aper/clob/time',
+    '/paper/gamma/markets',
+    '/paper/solana',
+    '/paper/dflow/trade/quote',
+    '/paper/ws/user',
+    '/internal/exchange',
+    '/metrics',
+  ])('%s stays closed to an allowed page, however it is spelt', async (path) => {
+    const answer = await from(ALLOWED, 'GET', path);
+    expect(answer).toMatchObject({ status: 403, body: { code: 'origin_not_allowed' } });
+    expect(corsOf(answer)).toEqual([]);
+  });
+
+  test.each([
+    'https://console.example.com.evil.example',
+    'https://evil-console.example.com',
+    'http://console.example.com',
+    'https://console.example.com:8443',
+    'https://CONSOLE.example.com',
+    'https://console.example.com/',
+    'null',
+    '*',
+  ])('%s is not the allowed one', async (origin) => {
+    const answer = await from(origin);
+    expect(answer).toMatchObject({ status: 403, body: { code: 'origin_not_allowed' } });
+    expect(corsOf(answer)).toEqual([]);
+    const asked = await from(origin, 'OPTIONS', '/markets/trade', {
+      'access-control-request-method': 'POST',
+    });
+    expect(asked.status).toBe(403);
+    expect(corsOf(asked)).toEqual([]);
+  });
+
+  test('a page may send only the headers of agents', async () => {
+    const asked = await preflight(
+      '/markets/trade',
+      'POST',
+      'authorization, x-forwarded-for, cf-ipcountry, cookie',
+    );
+    const given = asked.headers.get('access-control-allow-headers') ?? '';
+    expect(given.split(', ').sort()).toEqual([
+      'authorization',
+      'content-type',
+      'idempotency-key',
+      'last-event-id',
+      'x-request-id',
+    ]);
+  });
+
+  test('caches keep what each origin may read apart', async () => {
+    for (const path of ['/agents/health', '/', '/docs/errors', '/agents/claim/AAAAA-BBBBB', '/agents/me'])
+      for (const answer of [await from(ALLOWED, 'GET', path), await call(service, 'GET', path)])
+        expect(answer.headers.get('vary'), path).toMatch(/origin/i);
   });
 
   test('without an Origin nothing changes, and OPTIONS is not supported', async () => {

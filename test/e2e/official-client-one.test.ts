@@ -1,5 +1,6 @@
 /**
- * `@polymarket/clob-client`, unmodified, as an examiner of the CLOB door: every public method, and every answer compared with the
+ * `@polymarket/clob-client`, unmodified, as an examiner of the CLOB door: every public method (those for quotes are in
+ * official-client-quotes.test.ts), and every answer compared with the
  * client's own typings. The compiler refuses a table that lacks a method or a field; the first test compares it with the class
  * as it runs.
  */
@@ -11,7 +12,6 @@ import {
   Side,
   type SignedOrder,
 } from '@polymarket/clob-client';
-import type { IRfqClient } from '@polymarket/clob-client/dist/rfq-deps.js';
 import { generatePrivateKey } from 'viem/accounts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AnyCase, type Cases, examine, methodNames } from '../client-typings.ts';
@@ -384,70 +384,19 @@ const CASES: Cases<Omit<ClobClient, 'rfq'>> = {
   },
 };
 
-const QUOTE = { requestId: 'r', quoteId: 'q', expiration: 0 };
-const REFUSED = expect.objectContaining({ error: expect.stringContaining('not supported'), status: 400 });
-const NO_QUOTES = {
-  data: ['list', 'any'],
-  next_cursor: 'string',
-  limit: 'number',
-  count: 'number',
-  total_count: ['maybe', 'number'],
-} as const;
-
-const RFQ_CASES: { readonly [Name in keyof IRfqClient]: AnyCase } = {
-  createRfqRequest: {
-    run: () => clob.rfq.createRfqRequest(order()),
-    shape: { requestId: 'string', error: ['maybe', 'string'] },
-    also: (answer) => expect(answer).toEqual(REFUSED),
-  },
-  cancelRfqRequest: {
-    run: () => clob.rfq.cancelRfqRequest({ requestId: 'r' }),
-    also: (answer) => expect(answer).toEqual(REFUSED),
-  },
-  getRfqRequests: { run: () => clob.rfq.getRfqRequests({ limit: 5 }), shape: NO_QUOTES },
-  createRfqQuote: {
-    run: () => clob.rfq.createRfqQuote({ ...order(), requestId: 'r' }),
-    shape: { quoteId: 'string', error: ['maybe', 'string'] },
-    also: (answer) => expect(answer).toEqual(REFUSED),
-  },
-  getRfqRequesterQuotes: { run: () => clob.rfq.getRfqRequesterQuotes(), shape: NO_QUOTES },
-  getRfqQuoterQuotes: { run: () => clob.rfq.getRfqQuoterQuotes(), shape: NO_QUOTES },
-  getRfqBestQuote: {
-    run: () => clob.rfq.getRfqBestQuote({ requestId: 'r' }),
-    also: (answer) => expect(answer).toBeNull(),
-  },
-  cancelRfqQuote: {
-    run: () => clob.rfq.cancelRfqQuote({ quoteId: 'q' }),
-    also: (answer) => expect(answer).toEqual(REFUSED),
-  },
-  rfqConfig: {
-    run: () => clob.rfq.rfqConfig(),
-    also: (answer) => expect(answer).toEqual({ enabled: false }),
-  },
-  acceptRfqQuote: { run: () => clob.rfq.acceptRfqQuote(QUOTE), throws: 'RFQ quote not found' },
-  approveRfqOrder: { run: () => clob.rfq.approveRfqOrder(QUOTE), throws: 'RFQ quote not found' },
-};
-
 /** Marked private or protected in the typings. */
 const INTERNAL = [
   ...['_generateBuilderHeaders', '_getBuilderHeaders', '_resolveFeeRateBps', '_resolveTickSize'],
   ...['canBuilderAuth', 'canL1Auth', 'canL2Auth', 'del', 'get', 'mustBuilderAuth', 'post', 'put'],
   ...['throwIfError', 'updateTickSizeFromOrderBook'],
 ];
-const INTERNAL_RFQ = ['ensureL2Auth', 'getRequestOrderCreationPayload'];
 
 describe('@polymarket/clob-client', () => {
-  test('every method of the classes has a case', () => {
+  test('every method of the class has a case', () => {
     expect(methodNames(ClobClient)).toEqual([...Object.keys(CASES), ...INTERNAL].sort());
-    const rfq = clob.rfq.constructor as unknown as { readonly prototype: object };
-    expect(methodNames(rfq)).toEqual([...Object.keys(RFQ_CASES), ...INTERNAL_RFQ].sort());
   });
 
   test.each(Object.entries(CASES as unknown as Record<string, AnyCase>))('%s', async (_name, one) => {
-    expect(await examine(one)).toEqual([]);
-  });
-
-  test.each(Object.entries(RFQ_CASES as Record<string, AnyCase>))('rfq.%s', async (_name, one) => {
     expect(await examine(one)).toEqual([]);
   });
 

@@ -20,6 +20,7 @@ import { recordFirst } from '../record-first.ts';
 
 const DEADLINE_MS = 1_500;
 const MAX_TRADES = 2;
+const PAGE = 'https://console.example.com';
 
 let service: TestService;
 let trader: Trader;
@@ -31,6 +32,7 @@ let ledger: TradeLedger;
 beforeAll(async () => {
   service = await startTestService({
     PAPER_WORLD: 'off',
+    ALLOWED_ORIGINS: PAGE,
     REQUEST_DEADLINE_MS: String(DEADLINE_MS),
     MAX_TRADES_IN_FLIGHT: String(MAX_TRADES),
   });
@@ -87,6 +89,11 @@ describe('the order in which requests are turned away', () => {
     const read = await call(service, 'GET', '/markets/briefing', { key: trader.apiKey });
     expect(read).toMatchObject({ status: 503, body: { code: 'overloaded' } });
     expect(read.headers.get('retry-after')).toBe('1');
+    const page = { key: trader.apiKey, headers: { origin: PAGE } };
+    const readByPage = await call(service, 'GET', '/markets/briefing', page);
+    expect(readByPage).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+    expect(readByPage.headers.get('access-control-allow-origin')).toBe(PAGE);
+    expect(readByPage.headers.get('access-control-expose-headers')).toContain('retry-after');
     await sleep(400);
     const trade = await send(await restingOrder(trader, market));
     expect(trade).toMatchObject({ status: 503, body: { code: 'overloaded' } });

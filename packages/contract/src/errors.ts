@@ -55,4 +55,8 @@ export const ERRORS = {
   paper_only: { status: 400, title: 'Paper venue only', fix: 'This route exists while the venue is paper.' },
 } as const satisfies Record<string, ErrorRow>;
 
+/** Codes that a request to any operation can have. */
+export type RequestErrorCode = keyof typeof REQUEST_ERRORS;
+export { REQUEST_ERRORS };
+
 export type ErrorCode = keyof typeof ERRORS;

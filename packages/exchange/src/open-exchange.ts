@@ -25,17 +25,16 @@ import type {
   Outcome,
   TokenId,
 } from './engine/types.ts';
-import { type ChooseFailing, FailingTrades } from './history/failing-trades.ts';
-import { History } from './history/history.ts';
-import { HistoryProjector, type Taken } from './history/projector.ts';
-import { SETTLEMENT_DELAYS } from './history/settlement.ts';
+import { ExchangeHistory } from './history/exchange-history.ts';
+import type { ChooseFailing } from './history/failing-trades.ts';
+import type { Taken } from './history/projector.ts';
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { JoiningWork } from './journal/joining-work.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { OrderIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
-import { readPosted } from './journal/posted-orders.ts';
+import { isRefused, readPosted } from './journal/posted-orders.ts';
 import { createPriceHistory } from './journal/price-history.ts';
 import { PriceTicks } from './journal/price-ticks.ts';
 import { publicEvents } from './journal/public-events.ts';
@@ -59,7 +58,7 @@ import type {
   PriceHistory,
   Recorder,
 } from './paper-exchange.ts';
-import type { SettlementDelays, Trade, TradeHistory } from './trade-history.ts';
+import type { SettlementDelays, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
 import type { MirrorChange } from './world/mirror-changes.ts';
 import { SLOTS } from './world/slots.ts';
@@ -155,23 +154,6 @@ const isWorlds = (command: JournalCommand): command is Exclude<JournalCommand, P
   command.kind === 'mirror' ||
   command.kind === 'reverse';
 
-const reversalOf = ({ conditionId, number, taker, matches }: Trade): LaterCommand => ({
-  kind: 'reverse',
-  conditionId,
-  trade: number,
-  legs: matches.flatMap(({ account, outcome, side, size, cost, takerCost, takerFee }) => [
-    {
-      account: taker.account,
-      outcome: taker.outcome,
-      side: taker.side,
-      size,
-      cost: takerCost,
-      fee: takerFee,
-    },
-    { account, outcome, side, size, cost, fee: 0n },
-  ]),
-});
-
 const takenOf = ({ seq, at, events, world }: Replayed): Taken => {
   const shown = publicEvents(events);
   return { seq, at, events: shown, markets: marketsOf(world, shown) };
@@ -195,15 +177,11 @@ export class JournalledExchange implements PaperExchange {
   readonly #clock: Clock;
   /** Holder's name of the terms that this exchange begins. */
   readonly #holder = randomUUID();
-  readonly #delays: SettlementDelays;
   readonly #listeners = new Set<(entries: readonly Entry[]) => void>();
   #status: Status = 'opening';
   readonly #snapshots: SnapshotSchedule;
-  readonly #projector: HistoryProjector;
-  readonly #failing: FailingTrades;
+  readonly #history: ExchangeHistory;
   #isReversing = false;
-  /** Trades with their settlement, and the other moves of accounts. */
-  readonly history: TradeHistory;
   readonly prices: PriceHistory;
   #term: Term | undefined;
   #terms = 0;
@@ -218,21 +196,17 @@ export class JournalledExchange implements PaperExchange {
     this.#options = options;
     this.#sql = options.sql;
     this.#clock = options.clock ?? systemClock;
-    const now = () => this.#clock.now();
-    this.#delays = options.settlement ?? SETTLEMENT_DELAYS;
-    this.#failing = new FailingTrades(options.failingTrades);
-    this.#projector = new HistoryProjector({ sql: this.#sql, now, failing: this.#failing, log: this.#log });
     this.prices = createPriceHistory(this.#sql);
-    this.history = new History({
+    this.#history = new ExchangeHistory({
       sql: this.#sql,
-      now,
+      now: () => this.#clock.now(),
       seed: () => this.#world.seed,
-      delays: this.#delays,
-      failing: this.#failing,
-      settled: () => this.#historySettled(),
+      delays: options.settlement,
+      failingTrades: options.failingTrades,
+      requireOpen: () => void this.#openTerm(),
+      log: this.#log,
     });
-    const cover = (seq: number) => this.#projector.cover(seq);
-    this.#snapshots = new SnapshotSchedule({ ...options, cover, log: this.#log });
+    this.#snapshots = new SnapshotSchedule({ ...options, cover: this.#history.cover, log: this.#log });
   }
 
   /** Called once, by `openExchange`. */
@@ -263,11 +237,13 @@ export class JournalledExchange implements PaperExchange {
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
     if (command.kind !== 'place') return this.#apply(command);
     const { orderId, conditionId } = command.order;
-    const { orderIds, queue } = this.#openTerm();
-    const events = await orderIds.once(orderId, isNew, () => this.#apply(command));
+    const events = await this.#openTerm().orderIds.once(orderId, isNew, () => this.#apply(command));
     if (events !== undefined) return events;
-    // Its sender has recorded it, and needs the refusal among the evidence.
-    if (isNew) return this.#settle(queue, this.#refuseTwin(queue, command.order, this.#now()));
+    if (isNew) {
+      // Its sender has recorded it, and needs the refusal among the evidence. The term may be another one by now.
+      const { queue } = this.#openTerm();
+      return this.#settle(queue, this.#refuseTwin(queue, command.order, this.#now()));
+    }
     return [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
   }
 
@@ -300,13 +276,17 @@ export class JournalledExchange implements PaperExchange {
     return this.#world.unresolvedMirrors();
   }
 
+  /** Trades with their settlement, and the other moves of accounts. */
+  get history(): TradeHistory {
+    return this.#history.reads;
+  }
+
   /** Reverses the trades that failed to settle by now, as the clock does after every step. */
   async reverseFailed(): Promise<void> {
     if (this.#isReversing) return;
-    const due = this.#failing.due(this.#now(), this.#delays.confirmedAfterMs);
     this.#isReversing = true;
     try {
-      for (const trade of due) await this.#apply(reversalOf(trade));
+      for (const reversal of this.#history.reversals(this.#now())) await this.#apply(reversal);
     } finally {
       this.#isReversing = false;
     }
@@ -415,8 +395,7 @@ export class JournalledExchange implements PaperExchange {
     const term = this.#term;
     await term?.queue.settled();
     await this.#snapshots.end();
-    await this.#projector.flush().catch((error: unknown) => this.#log('the history was not written', error));
-    await this.#projector.stop();
+    await this.#history.close();
     if (wasOpen && term?.lead.session.isLost() === false)
       await this.#snapshots.writeLast(this.#seq, () => ({ at: this.#now(), state: this.#world.snapshot() }));
     await term?.lead.release();
@@ -434,13 +413,7 @@ export class JournalledExchange implements PaperExchange {
   #refuseWhenFull(queue: GroupCommit<JournalRow>): void {
     if (queue.length >= MAX_WAITING_COMMANDS)
       throw new ExchangeUnavailable('no', `${MAX_WAITING_COMMANDS} commands wait for its journal`);
-    if (this.#projector.isFull) throw new ExchangeUnavailable('no', 'too many trades wait for its history');
-  }
-
-  /** Resolves when every command that was answered is in the history. */
-  async #historySettled(): Promise<void> {
-    this.#openTerm();
-    await this.#projector.flush();
+    if (this.#history.isFull) throw new ExchangeUnavailable('no', 'too many trades wait for its history');
   }
 
   /** Applies immediately, resolves when durable. */
@@ -469,7 +442,7 @@ export class JournalledExchange implements PaperExchange {
       queue.fail(cause);
       throw new ExchangeUnavailable('no', 'an internal error occurred', { cause });
     }
-    if (command.kind === 'place' && command.order.posted !== undefined)
+    if (command.kind === 'place' && command.order.posted !== undefined && !isRefused(command.order, events))
       this.#term?.orderIds.post(command.order.orderId);
     const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
     if (this.#world.isBehind) void this.#catchUp();
@@ -572,14 +545,11 @@ export class JournalledExchange implements PaperExchange {
   /** Recovers or founds the state under `lead`, then opens. */
   async #start(lead: Lead): Promise<void> {
     const speed = Math.round((this.#options.speed ?? 1) * SPEED_UNIT);
-    const position = await this.#projector.restart();
+    const { checkRecovery } = await this.#history.restart();
     const recovered = await recover(lead.session, this.#log, undefined, (replayed) =>
-      this.#projector.take([takenOf(replayed)]),
+      this.#history.take([takenOf(replayed)]),
     );
-    if (position !== undefined && recovered !== undefined && recovered.snapshotSeq > position)
-      this.#log(
-        `the history of the paper exchange lacks the trades of ${position} to ${recovered.snapshotSeq}`,
-      );
+    checkRecovery(recovered?.snapshotSeq ?? 0);
     const orderIds = new OrderIds(this.#sql);
     await orderIds.load();
     const joining = new JoiningWork(lead);
@@ -629,7 +599,7 @@ export class JournalledExchange implements PaperExchange {
   }
 
   #notifyListeners(entries: readonly Entry[]): void {
-    for (const listener of [(made: readonly Entry[]) => this.#projector.take(made), ...this.#listeners]) {
+    for (const listener of [this.#history.take, ...this.#listeners]) {
       try {
         listener(entries);
       } catch (error) {

@@ -305,6 +305,39 @@ test('holders, open interest, volume and resolutions of a market', async () => {
   expect(volume.data.total).toBeGreaterThan(0);
 });
 
+test('prices of a token come in pages, of both outcomes, for a span, an interval or a moment', async () => {
+  for (let minute = 0; minute < 6; minute += 1) {
+    clock.time += 60_000;
+    await exchange.step();
+  }
+  const now = Math.floor(clock.time / 1000);
+  const all = await bodyOf(`/v2/prices-history?token_id=${tokens[0]}&interval=1d`);
+  expect(all.data.length).toBeGreaterThan(0);
+  expect(all.pagination.has_more).toBe(false);
+  const times = all.data.map(({ t }: { t: number }) => t);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  const no = await bodyOf(`/v2/prices-history?token_id=${tokens[1]}&start=${now - 86_400}`);
+  expect(no.data.map(({ p }: { p: number }) => Math.round((1 - p) * 1e4))).toEqual(
+    all.data.map(({ p }: { p: number }) => Math.round(p * 1e4)),
+  );
+  const paged: unknown[] = [];
+  let cursor = '';
+  for (let page = 0; page < 20; page += 1) {
+    const { data, pagination } = await bodyOf(
+      `/v2/prices-history?token_id=${tokens[0]}&interval=1d&limit=1${cursor}`,
+    );
+    paged.unshift(...data);
+    if (!pagination.has_more) break;
+    cursor = `&cursor=${pagination.next_cursor}`;
+  }
+  expect(paged).toEqual(all.data);
+  const { data: moment } = await bodyOf(`/v2/prices-history?token_id=${tokens[0]}&as_of=${now}`);
+  expect(moment).toEqual([{ t: now, p: all.data.at(-1).p }]);
+  expect((await bodyOf('/v2/prices-history?token_id=7&interval=1d')).data).toEqual([]);
+  for (const bad of ['interval=1d&as_of=1', 'interval=2d', '', `start=1&end=${now}`, 'start=5&end=1'])
+    expect((await get(`/v2/prices-history?token_id=1&${bad}`)).status, bad).toBe(400);
+});
+
 describe('refusals', () => {
   test('of version 2 have a code, a trace and the parameter', async () => {
     const bad: readonly [string, string][] = [

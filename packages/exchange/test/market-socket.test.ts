@@ -200,7 +200,7 @@ describe('books', () => {
     handler.text(JSON.stringify({ type: 'market', assets_ids: [PLAIN.tokenIds[0]] }));
     await expect.poll(() => sent.length).toBe(1);
     tickSize = 10;
-    listener([]);
+    listener([{ seq: 1, at: 7, command: { kind: 'step' }, events: [], markets: new Map() }]);
     await expect.poll(() => sent.length).toBe(4);
     expect(sent.slice(1).map((text) => JSON.parse(text))).toMatchObject([
       {

@@ -101,3 +101,22 @@ test('of an order with proof and a posted one with the same id at the same time,
   expect([exchange.term, exchange.status]).toEqual([1, 'open']);
   await exchange.close();
 });
+
+test('a posted order that is refused leaves no record, and may be posted again', async () => {
+  const { open, sql } = await stage();
+  const exchange = await open();
+  const order = posted(marketBuy(exchange, 1));
+  const place = () => exchange.execute({ kind: 'place', order });
+  expect(await place()).toContainEqual(expect.objectContaining({ reason: 'insufficient_balance' }));
+  expect(await exchange.orderRecord(order.orderId)).toBeUndefined();
+  expect((await exchange.postedOrders([order.orderId])).size).toBe(0);
+  expect(await sql`select 1 from exchange_orders where order_id = ${order.orderId}`).toHaveLength(0);
+  await exchange.execute({ kind: 'deposit', account: ALICE, amount: 1_000n * MICRO });
+  expect(await place()).toContainEqual(expect.objectContaining({ kind: 'fill', orderId: order.orderId }));
+  expect(await place()).toEqual([duplicate(order.orderId)]);
+  const hash = exchange.stateHash();
+  await exchange.close();
+  const again = await open();
+  expect(again.stateHash()).toBe(hash);
+  await again.close();
+});

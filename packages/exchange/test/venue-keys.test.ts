@@ -102,7 +102,7 @@ describe('L2', () => {
     keys.authenticateL2(headers, { method: 'post', paths: ['/order'], body: '{"a":1}' });
 
   test('a signed request authenticates its account', async () => {
-    const caller = { address: bob, apiKey: credentials.apiKey };
+    const caller = { address: bob, apiKey: credentials.apiKey, nonce: 3n };
     expect(await authenticate(signed())).toEqual(caller);
     expect(await authenticate(signed({ time: NOW_S - AUTH_TOLERANCE_S }))).toEqual(caller);
     expect(await authenticate(signed({ time: NOW_S + AUTH_TOLERANCE_S }))).toEqual(caller);

@@ -97,7 +97,7 @@ test.each([
   ['an option of the wrong kind', 'sendTransaction', ['1', { skipPreflight: 'yes' }], -32602],
   ['an invalid commitment', 'getSlot', [{ commitment: 'soon' }], -32602],
   ['a slot that is not reached', 'getSlot', [{ minContextSlot: 1e9 }], -32016],
-  ['an unknown method', 'getBlock', [1], -32601],
+  ['an unknown method', 'getClusterNodes', [1], -32601],
   ['parameters by name', 'getSlot', { slot: 1 }, -32602],
   ['an invalid signature', 'getSignatureStatuses', [['1']], -32602],
   ['too many signatures', 'getSignatureStatuses', [new Array(257).fill('1')], -32602],

@@ -2,6 +2,7 @@
  * What went wrong with a call. Neither error carries the request's headers or body, so that a key or a signature
  * never ends up in a log.
  */
+import type { ErrorCode } from '@bellwether/contract';
 
 export interface FieldError {
   /** JSON path of the field, e.g. `order.tokenId`. */
@@ -28,8 +29,11 @@ export class BellwetherApiError extends Error {
   override readonly name = 'BellwetherApiError';
   /** HTTP status. */
   readonly status: number;
-  /** Stable code, see the service's docs/errors.md; `unknown` when the answer named none. */
-  readonly code: string;
+  /**
+   * Stable code, see the service's docs/errors.md; `unknown` when the answer named none. A later service may answer codes
+   * that this version does not know.
+   */
+  readonly code: ErrorCode | 'unknown' | (string & {});
   readonly detail: string;
   /** What to do next, where one is known. */
   readonly fix?: string;
@@ -78,4 +82,20 @@ export class BellwetherConnectionError extends Error {
     super(`${method} ${path}: ${what}`);
     this.reason = reason;
   }
+}
+
+/** A refusal whose code is known. */
+export type ProblemWith<Code extends ErrorCode> = BellwetherApiError & { readonly code: Code };
+
+/**
+ * Whether the service refused a call, with one of these codes where some are named: `isProblem(error, 'insufficient_balance')`.
+ * The type of `error.code` narrows to them, and a misspelt code does not compile.
+ */
+export function isProblem(error: unknown): error is BellwetherApiError;
+export function isProblem<const Code extends ErrorCode>(
+  error: unknown,
+  ...codes: readonly [Code, ...Code[]]
+): error is ProblemWith<Code>;
+export function isProblem(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof BellwetherApiError && (codes.length === 0 || codes.includes(error.code));
 }

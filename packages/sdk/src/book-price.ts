@@ -1,5 +1,6 @@
 /** How far a market order has to reach into a book. */
 import { divide, type Micro, PIPS, parseMicro, parsePips, pipsToNumber } from '@bellwether/contract';
+import { NEED, needOptions } from './usage-error.ts';
 
 /** Levels as GET /markets/orderbook/{tokenId} gives them: best first, decimal texts. */
 export interface BookLevels {
@@ -24,6 +25,12 @@ export function priceToReach(
     | { readonly side: 'BUY'; readonly amount: number | string }
     | { readonly side: 'SELL'; readonly shares: number | string },
 ): ReachedPrice {
+  needOptions('priceToReach', book, {
+    bids: { what: 'a list of levels', fits: Array.isArray },
+    asks: { what: 'a list of levels', fits: Array.isArray },
+  });
+  needOptions('priceToReach', wanted, { side: NEED.text('"BUY" or "SELL"') });
+  needOptions('priceToReach', wanted, { [wanted.side === 'BUY' ? 'amount' : 'shares']: NEED.number });
   const buy = wanted.side === 'BUY';
   let left: Micro = parseMicro(buy ? wanted.amount : wanted.shares, 'floor');
   let price: number | null = null;

@@ -23,6 +23,7 @@ import {
 } from '@bellwether/contract';
 import { type OrderConnection, type OrderTerms, signOrder } from './sign-order.ts';
 import type { Signer } from './signer.ts';
+import { NEED, type Need, needOptions } from './usage-error.ts';
 
 /** What the builder needs of a market; every record of GET /markets is one. */
 export interface MarketTerms {
@@ -88,11 +89,25 @@ export interface MarketSell extends MarketOrderCommon {
 
 export type MarketOrder = MarketBuy | MarketSell;
 
+const oneOf = (...words: readonly string[]): Need => ({
+  what: words.map((word) => `"${word}"`).join(' or '),
+  fits: (value) => words.includes(value as string),
+});
+
+const ORDER_NEEDS = {
+  signer: NEED.signer,
+  market: NEED.market,
+  outcome: oneOf('YES', 'NO'),
+  side: oneOf('BUY', 'SELL'),
+} as const;
+
 /**
  * A limit order. FOK and FAK are filled at once as far as they go; GTC and GTD rest.
  * @throws OrderBuildError when the service would refuse the numbers.
+ * @throws BellwetherUsageError when something is missing.
  */
 export async function buildLimitOrder(order: LimitOrder): Promise<TradeRequest> {
+  needOptions('buildLimitOrder', order, { ...ORDER_NEEDS, price: NEED.number, size: NEED.number });
   const { side, type = 'GTC', postOnly = false, expiration } = order;
   const tick = tickOf(order.market.tickSize);
   const price = priceOnGrid(order.price, tick);
@@ -119,8 +134,11 @@ export async function buildLimitOrder(order: LimitOrder): Promise<TradeRequest> 
 /**
  * A market order: spend an amount of collateral, or sell a number of shares, at once and at no worse a price.
  * @throws OrderBuildError when the service would refuse the numbers.
+ * @throws BellwetherUsageError when something is missing.
  */
 export async function buildMarketOrder(order: MarketOrder): Promise<TradeRequest> {
+  needOptions('buildMarketOrder', order, { ...ORDER_NEEDS, worstPrice: NEED.number });
+  needOptions('buildMarketOrder', order, { [order.side === 'BUY' ? 'amount' : 'shares']: NEED.number });
   const { type = 'FAK', feeAmount } = order;
   const tick = tickOf(order.market.tickSize);
   const price = priceOnGrid(order.worstPrice, tick);

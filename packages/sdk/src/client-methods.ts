@@ -9,6 +9,7 @@
 import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
 import type { Static, TSchema } from 'typebox';
+import { needValue } from './usage-error.ts';
 
 export interface CallOptions {
   /** Makes a changing call repeatable: the same key and body have one effect. */
@@ -32,7 +33,7 @@ export interface CallParts {
   readonly params: Values;
   readonly query?: Values;
   readonly body?: unknown;
-  readonly options?: CallOptions | undefined;
+  readonly options: CallOptions;
 }
 
 type Call = (operation: Operation, parts: CallParts) => Promise<unknown>;
@@ -148,6 +149,14 @@ export type ClientMethods = {
   ) => Promise<AnswerOf<Contract[K]>>;
 };
 
+/**
+ * The codes with which the service can refuse a method: those of the operation, and those that any request can have.
+ * For `switch (error.code)` behind `isProblem(error)`.
+ */
+export type ProblemCode<Method extends keyof ClientMethods> =
+  | Contract[Method]['errors'][number]
+  | contract.RequestErrorCode;
+
 const leftOut: ReadonlySet<string> = new Set(LEFT_OUT);
 
 const isOffered = (name: string, value: unknown): value is Operation => {
@@ -156,22 +165,35 @@ const isOffered = (name: string, value: unknown): value is Operation => {
   return (permission === 'agent' || permission === 'public') && tag !== 'owners' && !leftOut.has(name);
 };
 
+/** Other values would be sent as the words "undefined" or "[object Object]". */
+const PATH_TEXT = {
+  what: 'a text',
+  fits: (value: unknown) => typeof value === 'string' || typeof value === 'number',
+};
+
 type AnyShape = { readonly only: string | null } | { readonly first: string };
 const shapes: Readonly<Record<string, AnyShape | undefined>> = BY_FIELD;
+
+/** `null` is no options, too. */
+const optionsOf = (given: unknown): CallOptions => (given ?? {}) as CallOptions;
 
 /** A method's arguments as parts of a request. */
 function partsOf(name: string, { path, query, body }: Operation, args: readonly unknown[]): CallParts {
   const rest = [...args];
   const params = Object.fromEntries(
-    [...path.matchAll(/\{(\w+)\}/g)].map(([, field]) => [field, rest.shift()]),
+    [...path.matchAll(/\{(\w+)\}/g)].map(([, field]) => {
+      const value = rest.shift();
+      needValue(name, field as string, value, PATH_TEXT);
+      return [field, value];
+    }),
   );
-  if (query === undefined && body === undefined) return { params, options: rest[0] as CallOptions };
+  if (query === undefined && body === undefined) return { params, options: optionsOf(rest[0]) };
   const shape = shapes[name];
   let input: unknown;
   if (shape === undefined) input = rest.shift() ?? {};
   else if ('first' in shape) input = { [shape.first]: rest.shift(), ...(rest.shift() as object | undefined) };
   else input = shape.only === null ? {} : { [shape.only]: rest.shift() };
-  const options = rest[0] as CallOptions | undefined;
+  const options = optionsOf(rest[0]);
   return body === undefined ? { params, query: input as Values, options } : { params, body: input, options };
 }
 

@@ -8,6 +8,7 @@ import { type CallParts, OperationMethods, type Values } from './client-methods.
 import { INSPECT } from './inspect.ts';
 import { QuoteTrading } from './quotes.ts';
 import { Transport, type TransportOptions } from './transport.ts';
+import { BellwetherUsageError, NEED, needOptions, needValue } from './usage-error.ts';
 
 export interface ClientOptions extends TransportOptions {
   /** `apiKeyCode` of the registration. Leave it out for the public operations. */
@@ -20,6 +21,7 @@ export class BellwetherClient extends OperationMethods {
   readonly #apiKey: string | undefined;
 
   constructor(options: ClientOptions) {
+    checkOptions(options);
     const { apiKey, ...rest } = options;
     const transport = new Transport(rest);
     super((operation, parts) => send(transport, apiKey, operation, parts));
@@ -30,6 +32,7 @@ export class BellwetherClient extends OperationMethods {
 
   /** The same client with an agent's key. */
   withApiKey(apiKey: string): BellwetherClient {
+    needValue('withApiKey', 'apiKey', apiKey, API_KEY);
     return new BellwetherClient({ ...this.#transport.options, apiKey });
   }
 
@@ -47,17 +50,44 @@ export class BellwetherClient extends OperationMethods {
   }
 }
 
+const HEADER_TEXT = /^[\x20-\x7e]+$/;
+const API_KEY = {
+  what: 'the apiKeyCode of a registration, and nothing around it',
+  fits: (value: unknown) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),
+};
+
+/** @throws BellwetherUsageError */
+function checkOptions(options: ClientOptions): void {
+  needOptions('BellwetherClient', options, { baseUrl: NEED.url });
+  const { baseUrl, apiKey } = options;
+  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new BellwetherUsageError(`BellwetherClient needs baseUrl: ${NEED.url.what}.`);
+  const { username, password } = new URL(baseUrl);
+  if (username !== '' || password !== '')
+    throw new BellwetherUsageError(
+      'BellwetherClient needs baseUrl: an address without a user name and a password.',
+    );
+  if (apiKey !== undefined) needValue('BellwetherClient', 'apiKey', apiKey, API_KEY);
+}
+
+/** What no header can carry would look like a broken connection. @throws BellwetherUsageError */
+function headerText(name: string, value: string): string {
+  if (typeof value === 'string' && HEADER_TEXT.test(value)) return value;
+  throw new BellwetherUsageError(`${name} must be a text of printable ASCII characters.`);
+}
+
 async function send(
   transport: Transport,
   apiKey: string | undefined,
   { method, path, repeatable }: Operation,
-  { params, query = {}, body, options = {} }: CallParts,
+  { params, query = {}, body, options }: CallParts,
 ): Promise<unknown> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`;
-  if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey;
-  if (options.requestId !== undefined) headers['x-request-id'] = options.requestId;
+  const { idempotencyKey, requestId } = options;
+  if (idempotencyKey !== undefined) headers['idempotency-key'] = headerText('idempotencyKey', idempotencyKey);
+  if (requestId !== undefined) headers['x-request-id'] = headerText('requestId', requestId);
   return transport.send({
     method,
     path: fillPath(path, params) + queryText(query),

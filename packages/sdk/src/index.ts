@@ -11,6 +11,7 @@ export type {
   CredentialRequest,
   CredentialResult,
   Delegation,
+  ErrorCode,
   FaucetRequest,
   FaucetResponse,
   FeeChargeResponse,
@@ -56,7 +57,13 @@ export type {
   SignatureType,
   SolanaAddress,
 } from '@bellwether/protocol';
-export { BellwetherApiError, BellwetherConnectionError, type FieldError } from './api-error.ts';
+export {
+  BellwetherApiError,
+  BellwetherConnectionError,
+  type FieldError,
+  isProblem,
+  type ProblemWith,
+} from './api-error.ts';
 export { type BookLevels, priceToReach, type ReachedPrice } from './book-price.ts';
 export {
   buildLimitOrder,
@@ -68,8 +75,15 @@ export {
   type MarketTerms,
   type TradeLabels,
 } from './build-order.ts';
+export {
+  checkWallet,
+  type WalletCheck,
+  type WalletCheckName,
+  type WalletCheckOptions,
+  type WalletFinding,
+} from './check-wallet.ts';
 export { BellwetherClient, type ClientOptions } from './client.ts';
-export type { CallOptions, ClientMethods, FeeCharge } from './client-methods.ts';
+export type { CallOptions, ClientMethods, FeeCharge, ProblemCode } from './client-methods.ts';
 export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-wallet.ts';
 export { QuoteError, type QuoteFault, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
 export { type QuoteLabels, QuoteTrading, type WaitOptions } from './quotes.ts';
@@ -78,6 +92,7 @@ export { type ClobAuthHeaders, type DepositKind, InvalidPrivateKey, Signer } fro
 export { SolanaRpcError } from './solana-rpc.ts';
 export { InvalidSolanaKey, SolanaSigner } from './solana-signer.ts';
 export type { Fetch, TransportOptions } from './transport.ts';
+export { BellwetherUsageError } from './usage-error.ts';
 export {
   createVenueCredentials,
   credentialRequest,

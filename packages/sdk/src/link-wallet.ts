@@ -5,6 +5,7 @@ import type { BellwetherClient } from './client.ts';
 import type { CallOptions } from './client-methods.ts';
 import type { DepositKind, Signer } from './signer.ts';
 import type { SolanaSigner } from './solana-signer.ts';
+import { NEED, needOptions, needValue } from './usage-error.ts';
 
 export interface WalletToLink {
   readonly client: BellwetherClient;
@@ -16,6 +17,7 @@ export interface WalletToLink {
 
 /** @throws BellwetherApiError */
 export async function linkSignersWallet(wallet: WalletToLink, options?: CallOptions): Promise<LinkResult> {
+  needOptions('linkSignersWallet', wallet, { client: NEED.client, signer: NEED.signer });
   const { client, signer, signatureType = 0, deposit = 'beacon' } = wallet;
   const address = signer.wallet(signatureType, deposit);
   const { nonce, message } = await client.getLinkChallenge(address);
@@ -28,6 +30,8 @@ export async function linkSolanaWallet(
   signer: SolanaSigner,
   options?: CallOptions,
 ): Promise<LinkResult> {
+  needValue('linkSolanaWallet', 'client', client, NEED.client);
+  needValue('linkSolanaWallet', 'signer', signer, NEED.solanaSigner);
   const { nonce, message } = await client.getLinkChallenge(signer.address);
   return client.linkWallet(
     { address: signer.address, nonce, signature: signer.signMessage(message) },

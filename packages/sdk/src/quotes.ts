@@ -19,6 +19,7 @@ import type { CallOptions, ClientMethods, FeeCharge } from './client-methods.ts'
 import { QuoteError } from './quote-error.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 import type { TransportOptions } from './transport.ts';
+import { NEED, needOptions, needValue } from './usage-error.ts';
 import {
   askedAtoms,
   exactMicro,
@@ -44,6 +45,12 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
+const ASK_NEEDS = {
+  ticker: NEED.text('the id of a market of venue B'),
+  side: NEED.text('"YES" or "NO"'),
+  action: NEED.text('"BUY" or "SELL"'),
+} as const;
+
 /** Final statuses. */
 const FINAL = new Set(['filled', 'partially_filled', 'reverted', 'expired', 'failed', 'canceled']);
 const DEFAULT_WAIT_MS = 180_000;
@@ -65,7 +72,8 @@ export class QuoteTrading {
    * @param wallet who pays and signs; default the agent's `solAddress`; a preview when it has none
    * @throws BellwetherApiError; QuoteError `invalid_amount`
    */
-  quote(ask: QuoteAsk, wallet?: string, options?: CallOptions): Promise<Quote> {
+  async quote(ask: QuoteAsk, wallet?: string, options?: CallOptions): Promise<Quote> {
+    needOptions('venueB.quote', ask, ASK_NEEDS);
     const asked = microToNumber(askedAtoms(ask));
     return this.#client.quoteVenueB(
       {
@@ -100,6 +108,8 @@ export class QuoteTrading {
 
   /** The signed transaction in base64. @throws RangeError when the signer is not the quote's wallet */
   sign(verified: VerifiedQuote, signer: SolanaSigner): string {
+    needOptions('venueB.sign', verified, { wire: NEED.bytes });
+    needValue('venueB.sign', 'signer', signer, NEED.solanaSigner);
     if (signer.address !== verified.wallet)
       throw new RangeError(`the quote is for ${verified.wallet}, not for ${signer.address}`);
     return toBase64(signer.signTransaction(verified.wire));
@@ -133,6 +143,7 @@ export class QuoteTrading {
     order: QuoteAsk & QuoteLabels & Omit<VerifyOptions, 'wallet' | 'now'> & { readonly signer: SolanaSigner },
     options?: Pick<CallOptions, 'requestId' | 'signal'>,
   ): Promise<SubmitResponse> {
+    needOptions('venueB.trade', order, { ...ASK_NEEDS, signer: NEED.solanaSigner });
     const { signer, maxLamports, collateralMint, mints } = order;
     const quote = await this.quote(order, signer.address, options);
     const verified = this.verify(quote, order, {
@@ -210,6 +221,7 @@ export class QuoteTrading {
     readonly rpcUrl?: string;
     readonly collateralMint?: string;
   }): Promise<{ readonly signature: string; readonly delegation: Delegation }> {
+    needOptions('venueB.approveDelegate', approval, { signer: NEED.solanaSigner, amount: NEED.number });
     const { signer, delegate, rpcUrl } = approval;
     const amount = exactMicro(approval.amount, 'an approval needs an amount');
     const delegation = await this.delegation(signer.address);

@@ -26,6 +26,7 @@ import {
   ZERO_ADDRESS,
 } from '@bellwether/protocol';
 import type { DepositKind, Signer } from './signer.ts';
+import { NEED, needOptions } from './usage-error.ts';
 
 export type OrderProfile = 'interface' | 'polymarket';
 
@@ -153,6 +154,9 @@ export function orderIdOf(
   trade: TradeRequest,
   connection: Pick<OrderConnection, 'chainId' | 'contracts'> = {},
 ): `0x${string}` {
+  needOptions('orderIdOf', trade, {
+    order: NEED.object('the signed order of a body that the builders made', 'maker', 'tokenId', 'salt'),
+  });
   const { order } = trade;
   const fields: OrderFields = {
     salt: BigInt(order.salt),

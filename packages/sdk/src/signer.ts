@@ -19,6 +19,7 @@ import {
 import type { LocalAccount } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { INSPECT } from './inspect.ts';
+import { NEED, needOptions, needValue } from './usage-error.ts';
 
 type SignDigest = (digest: `0x${string}`) => Promise<`0x${string}`>;
 
@@ -55,6 +56,7 @@ export class Signer {
 
   /** @throws InvalidPrivateKey, which does not quote the key. */
   static fromPrivateKey(privateKey: string): Signer {
+    if (typeof privateKey !== 'string') throw new InvalidPrivateKey();
     const hex = privateKey.startsWith('0x') ? privateKey : `0x${privateKey}`;
     if (!PRIVATE_KEY.test(hex)) throw new InvalidPrivateKey();
     let account: ReturnType<typeof privateKeyToAccount>;
@@ -74,8 +76,11 @@ export class Signer {
 
   /** Signs with a viem account that holds its key locally, such as one from a mnemonic. */
   static fromAccount(account: LocalAccount): Signer {
-    const { sign } = account;
-    if (sign === undefined) throw new TypeError('this account cannot sign a digest locally');
+    needOptions('Signer.fromAccount', account, {
+      address: NEED.text('the address of a viem account'),
+      sign: { what: 'an account whose key is here', fits: (value) => typeof value === 'function' },
+    });
+    const sign = account.sign as NonNullable<LocalAccount['sign']>;
     return new Signer(account.address, (hash) => sign({ hash }));
   }
 
@@ -94,12 +99,14 @@ export class Signer {
   }
 
   /** 65 bytes as hex: r, s (low) and v of 27 or 28. */
-  signDigest(digest: Uint8Array): Promise<`0x${string}`> {
+  async signDigest(digest: Uint8Array): Promise<`0x${string}`> {
+    needValue('signDigest', 'digest', digest, NEED.bytes);
     return this.#sign(bytesToHex(digest));
   }
 
   /** Signs a text as EIP-191 personal_sign does; what the service's link challenge asks for. */
-  signMessage(message: string): Promise<`0x${string}`> {
+  async signMessage(message: string): Promise<`0x${string}`> {
+    needValue('signMessage', 'message', message, NEED.text('the text to sign'));
     return this.signDigest(personalMessageDigest(message));
   }
 
@@ -107,13 +114,17 @@ export class Signer {
   async clobAuth(
     options: { readonly timestampS?: number; readonly nonce?: number; readonly chainId?: number } = {},
   ): Promise<ClobAuthHeaders> {
-    const timestamp = String(options.timestampS ?? Math.floor(Date.now() / 1000));
-    const nonce = options.nonce ?? 0;
+    const {
+      timestampS = Math.floor(Date.now() / 1000),
+      nonce = 0,
+      chainId = POLYGON_CHAIN_ID,
+    } = options ?? {};
+    const timestamp = String(timestampS);
     const digest = clobAuthDigest({
       address: this.address,
       timestamp,
       nonce: BigInt(nonce),
-      chainId: options.chainId ?? POLYGON_CHAIN_ID,
+      chainId,
     });
     return {
       POLY_ADDRESS: toChecksumAddress(this.address),

@@ -14,6 +14,7 @@ import {
   withSignature,
 } from '@bellwether/protocol';
 import { INSPECT } from './inspect.ts';
+import { NEED, needValue } from './usage-error.ts';
 
 /** The input is not a Solana key. The error does not contain the input. */
 export class InvalidSolanaKey extends Error {
@@ -30,7 +31,7 @@ const KEY_FILE_BYTES = 64;
 
 /** The bytes of a key in any of its spellings; otherwise `null`. */
 function keyBytes(key: string | Uint8Array): Uint8Array | null {
-  if (typeof key !== 'string') return key;
+  if (typeof key !== 'string') return key instanceof Uint8Array ? key : null;
   if (!key.trimStart().startsWith('[')) return parseBase58(key);
   try {
     const numbers: unknown = JSON.parse(key);
@@ -73,6 +74,7 @@ export class SolanaSigner {
 
   /** Signs a text, as the service's link challenge asks for; base58. */
   signMessage(message: string): string {
+    needValue('signMessage', 'message', message, NEED.text('the text to sign'));
     return toBase58(this.#sign(utf8(message)));
   }
 
@@ -81,6 +83,7 @@ export class SolanaSigner {
    * @throws MalformedTransaction, RangeError when this key has nothing to sign in it
    */
   signTransaction(wire: Uint8Array): Uint8Array {
+    needValue('signTransaction', 'wire', wire, NEED.bytes);
     return withSignature(wire, this.address, this.#sign(readTransaction(wire).message));
   }
 

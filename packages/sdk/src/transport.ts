@@ -13,11 +13,11 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export interface TransportOptions {
   readonly baseUrl: string;
   readonly fetch?: Fetch;
-  /** Per attempt. Default 15,000. */
+  /** Milliseconds for each attempt. Default 15,000. */
   readonly timeoutMs?: number;
   /** Attempts beyond the first. Default 3; 0 switches retries off. */
   readonly maxRetries?: number;
-  /** The longest wait between two attempts; a longer Retry-After is thrown instead. Default 10,000. */
+  /** The longest wait between two attempts in milliseconds; a longer Retry-After is thrown instead. Default 10,000. */
   readonly maxWaitMs?: number;
   /** Replaces the timer in tests. */
   readonly wait?: (ms: number) => Promise<void>;
@@ -64,7 +64,7 @@ export class Transport {
         if (call.signal?.aborted || attempt >= maxRetries || !worthAnother(error, call)) throw error;
         const pause = pauseMs(error, attempt);
         if (pause > maxWaitMs) throw error;
-        await wait(pause);
+        await unlessAborted(wait(pause), call.signal);
       }
     }
   }
@@ -108,9 +108,34 @@ function parseJson(text: string): unknown {
 const problemOf = (answer: unknown): ProblemBody =>
   typeof answer === 'object' && answer !== null ? (answer as ProblemBody) : {};
 
+/** Seconds, from a number of them or from a date, which proxies send. */
 function retryAfterOf(response: Response): number | undefined {
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+  const text = response.headers.get('retry-after')?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+}
+
+/** @throws the signal's reason as soon as it aborts */
+async function unlessAborted(pause: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return pause;
+  const { promise: aborted, stop } = whenAborted(signal);
+  try {
+    await Promise.race([pause, aborted]);
+  } finally {
+    stop();
+  }
+}
+
+function whenAborted(signal: AbortSignal): { readonly promise: Promise<never>; readonly stop: () => void } {
+  let stop = (): void => {};
+  const promise = new Promise<never>((_resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    stop = () => signal.removeEventListener('abort', abort);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+  return { promise, stop };
 }
 
 function reasonOf(error: unknown, timeout: AbortSignal): BellwetherConnectionError['reason'] {

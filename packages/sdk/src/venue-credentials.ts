@@ -7,6 +7,7 @@ import type { SignatureType } from '@bellwether/protocol';
 import { INSPECT } from './inspect.ts';
 import type { DepositKind, Signer } from './signer.ts';
 import type { Fetch } from './transport.ts';
+import { NEED, needOptions, needValue } from './usage-error.ts';
 
 export interface VenueCredentials {
   readonly apiKey: string;
@@ -49,6 +50,7 @@ interface Answer {
  * @throws VenueCredentialsError
  */
 export async function createVenueCredentials(options: VenueCredentialsOptions): Promise<VenueCredentials> {
+  needOptions('createVenueCredentials', options, { clobUrl: NEED.url, signer: NEED.signer });
   const timestampS = await venueTime(options);
   const headers = {
     ...(await options.signer.clobAuth({ ...options, timestampS })),
@@ -72,6 +74,12 @@ export function credentialRequest(
   signatureType: SignatureType = 0,
   deposit: DepositKind = 'beacon',
 ): CredentialRequest {
+  needValue('credentialRequest', 'signer', signer, NEED.signer);
+  needOptions('credentialRequest', credentials, {
+    apiKey: NEED.text('what createVenueCredentials returned'),
+    apiSecret: NEED.text('what createVenueCredentials returned'),
+    apiPassphrase: NEED.text('what createVenueCredentials returned'),
+  });
   return {
     walletAddress: signer.wallet(signatureType, deposit),
     apiKey: credentials.apiKey,

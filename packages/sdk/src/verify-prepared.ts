@@ -39,6 +39,7 @@ import {
 } from '@bellwether/protocol';
 import type { OrderConnection } from './sign-order.ts';
 import type { Signer } from './signer.ts';
+import { NEED, needOptions } from './usage-error.ts';
 
 /** What the client knows without asking the service again. */
 export interface PreparedPins
@@ -80,6 +81,22 @@ export interface VerifiedPrepared {
   readonly suffix: string | null;
 }
 
+const PARTS = {
+  prepared: NEED.object('the answer of prepareTrade', 'typedData', 'body'),
+  intent: NEED.object('the intent that was sent to prepareTrade', 'clientOrderId'),
+  pins: NEED.object('what you know yourself: agentId, signer and market', 'agentId', 'signer', 'market'),
+} as const;
+const INTENT_NEEDS = { clientOrderId: NEED.text('your own name for the order') } as const;
+const PIN_NEEDS = {
+  agentId: NEED.text('the agentId of the registration'),
+  signer: NEED.object('a Signer', 'address', 'wallet'),
+  market: NEED.market,
+} as const;
+const SIGN_NEEDS = {
+  verified: NEED.object('what verifyPrepared returned', 'digest', 'body'),
+  signer: NEED.signer,
+} as const;
+
 const DEFAULT_MAX_AGE_MS = 60_000;
 /** Two clocks may differ by so much. */
 const CLOCK_TOLERANCE_MS = 30_000;
@@ -90,6 +107,9 @@ export function verifyPrepared(
   intent: TradeIntent,
   pins: PreparedPins,
 ): VerifiedPrepared {
+  needOptions('verifyPrepared', { prepared, intent, pins }, PARTS);
+  needOptions('verifyPrepared', intent, INTENT_NEEDS);
+  needOptions('verifyPrepared', pins, PIN_NEEDS);
   const expected = computed(intent, pins);
   for (const [field, value] of Object.entries(expected.fields))
     requireSame(field, value, (prepared as Readonly<Record<string, unknown>>)[field]);
@@ -99,9 +119,11 @@ export function verifyPrepared(
 
 /** Signs a verified order: the complete body of POST /markets/trade. */
 export async function signPrepared(
-  { digest, body, suffix }: VerifiedPrepared,
+  verified: VerifiedPrepared,
   signer: Pick<Signer, 'signDigest'>,
 ): Promise<TradeRequest> {
+  needOptions('signPrepared', { verified, signer }, SIGN_NEEDS);
+  const { digest, body, suffix } = verified;
   const inner = await signer.signDigest(digest);
   const signature = suffix === null ? inner : inner + suffix.slice(2);
   return { ...body, order: { ...body.order, signature } };

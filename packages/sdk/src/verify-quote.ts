@@ -20,6 +20,7 @@ import { QuoteError, type UnsafeReason, UnsafeTransaction } from './quote-error.
 import { simulatedOverreaches } from './simulate-quote.ts';
 import { SolanaRpc } from './solana-rpc.ts';
 import type { Fetch } from './transport.ts';
+import { NEED, needOptions } from './usage-error.ts';
 
 /** What an agent wants to trade. */
 export type QuoteAsk = {
@@ -151,6 +152,9 @@ interface Checked {
 }
 
 function check(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Checked {
+  needOptions('verify', quote, { quoteId: NEED.text('a quote of this client') });
+  needOptions('verify', ask, { ticker: NEED.text('the id of a market of venue B') });
+  needOptions('verify', options, { wallet: NEED.text('the wallet that pays and signs') });
   const { unsignedTransaction, quoteErrorCode } = quote;
   if (unsignedTransaction === undefined || quoteErrorCode !== undefined || quote.previewOnly)
     throw new QuoteError(
@@ -215,6 +219,7 @@ export async function verifyQuoteOnChain(
   ask: QuoteAsk,
   options: OnChainOptions,
 ): Promise<VerifiedQuote> {
+  needOptions('verifyOnChain', options, { rpcUrl: NEED.url });
   const { rpcUrl, opaque = [SOLANA_PROGRAMS.dflowAggregator, SOLANA_PROGRAMS.dflowMarkets] } = options;
   const checked = check(quote, ask, options);
   const readable = checked.reasons.filter(

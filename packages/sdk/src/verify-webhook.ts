@@ -1,6 +1,7 @@
 /** For the receiver of a webhook: checks that the service sent it, that it is recent, and returns its event. */
 import { WEBHOOK_FRESH_MS, type WebhookEvent } from '@bellwether/contract';
 import { utf8, verifyWebhookSignature } from '@bellwether/protocol';
+import { NEED, needOptions } from './usage-error.ts';
 
 /** The signature is not the service's over this body. */
 export class WebhookSignatureError extends Error {
@@ -39,7 +40,15 @@ export interface ReceivedWebhook {
  * The event. Delivery is at least once: ignore an `id` that was seen before.
  * @throws WebhookSignatureError, WebhookTooOldError
  */
-export function verifyWebhook({ secret, body, signature, now = Date.now() }: ReceivedWebhook): WebhookEvent {
+export function verifyWebhook(received: ReceivedWebhook): WebhookEvent {
+  needOptions('verifyWebhook', received, {
+    secret: NEED.text('the secret that was shown when the webhook was created'),
+    body: {
+      what: 'the raw body, before anything parsed it',
+      fits: (value) => typeof value === 'string' || value instanceof Uint8Array,
+    },
+  });
+  const { secret, body, signature, now = Date.now() } = received;
   const bytes = typeof body === 'string' ? utf8(body) : body;
   if (!verifyWebhookSignature(secret, bytes, signature)) throw new WebhookSignatureError();
   const event = JSON.parse(

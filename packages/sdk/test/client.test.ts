@@ -283,6 +283,43 @@ describe('retries', () => {
     expect(waits).toEqual([]);
   });
 
+  test('a Retry-After may be a date, as proxies send it', async () => {
+    const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
+    replies = [problem(429, 'rate_limited', { 'retry-after': at(5) })];
+    await client().getMe();
+    expect(waits[0]).toBeGreaterThan(3_000);
+    replies = [problem(503, 'overloaded', { 'retry-after': at(3600) })];
+    expect(await caught(client().getMe())).toMatchObject({ code: 'overloaded' });
+    replies = [problem(429, 'rate_limited', { 'retry-after': at(-60) })];
+    await client().getMe();
+    expect(waits[1]).toBeLessThan(300);
+  });
+
+  test.each(['', 'soon', '-5', '1e3', 'NaN'])('a Retry-After of "%s" is not followed', async (text) => {
+    replies = [problem(429, 'rate_limited', { 'retry-after': text })];
+    await client().getMe();
+    expect(waits[0]).toBeLessThan(500);
+  });
+
+  test('an abort signal ends the wait between two attempts', async () => {
+    const controller = new AbortController();
+    const reason = new Error('the caller gave up');
+    replies = [problem(429, 'rate_limited', { 'retry-after': '5' })];
+    const wait = async () => {
+      controller.abort(reason);
+      return new Promise<never>(() => {});
+    };
+    const call = client({ wait }).getMe({ signal: controller.signal });
+    await expect(call).rejects.toBe(reason);
+    expect(seen).toHaveLength(1);
+  });
+
+  test.each(['idempotencyKey', 'requestId'])('a %s that no header can carry is not sent', async (name) => {
+    const fault = await caught(client().createApiKey('k', { [name]: 'zwölf\n' }));
+    expect(fault).toMatchObject({ name: 'BellwetherUsageError', message: expect.stringContaining(name) });
+    expect(seen).toHaveLength(0);
+  });
+
   test('an abort signal stops the retries', async () => {
     const controller = new AbortController();
     replies = ['hang'];

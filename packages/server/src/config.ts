@@ -52,7 +52,7 @@ export const ENVIRONMENT = Type.Object({
   ),
   ALLOWED_ORIGINS: listOf(
     `https?://${HOST}(:[0-9]{1,5})?`,
-    'Origins whose pages may call the service from a browser, in addition to its own; comma-separated.',
+    'Origins (scheme, host, port) whose pages may call the operations of agents from a browser; comma-separated. Their key travels in `Authorization`, never in a cookie. The pages of owners, the operator’s routes and the paper venues’ doors stay closed to them.',
   ),
   MAX_CONNECTIONS: Type.Integer({
     minimum: 10,

@@ -220,6 +220,36 @@ describe('the life of a settlement', () => {
     expect(await returnedOf(id)).toEqual([{ trades: 0, amount: 3n * M }]);
   });
 
+  test('who wants fills is told of those that were taken back', async () => {
+    const world = await newWorld();
+    const [all, fills] = ['00000000-0000-4000-8000-0000000000a1', '00000000-0000-4000-8000-0000000000a2'];
+    for (const [id, events] of [
+      [all, ['*']],
+      [fills, ['fill']],
+    ] as const)
+      await sql`insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
+        values (${id}, ${world.agent}, 'https://example.com', ${[...events]}::text[], '', 1, '', now())`;
+    const id = await place(world, 'a');
+    await tell([accepted(id), trade(id, 't1', 'matched'), standing(id, 'filled', 10n * M)]);
+    await sql`select queue_webhook_events(true)`;
+    await tell([trade(id, 't1', 'failed')]);
+    await sql`select queue_webhook_events(true)`;
+    const told = async (endpoint: string) =>
+      (await sql`select type, data from webhook_deliveries where endpoint_id = ${endpoint} order by id`).map(
+        ({ type, data }) => [type, data.size ?? data.status],
+      );
+    expect(await told(fills)).toEqual([
+      ['fill', 10],
+      ['fill.reversed', 10],
+    ]);
+    expect(await told(all)).toEqual([
+      ['order.matched', 'matched'],
+      ['fill', 10],
+      ['fill.reversed', 10],
+      ['order.settlement_failed', 'settlement_failed'],
+    ]);
+  });
+
   test('orders that the desk does not have leave no trace', async () => {
     await tell([accepted('somebody else’s'), trade('somebody else’s', 't1', 'matched')]);
     expect(await sql`select 1 from venue_orders where order_id like 'somebody%'`).toEqual([]);

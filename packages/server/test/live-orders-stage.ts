@@ -141,7 +141,7 @@ export async function startStage(
     sends: given.sends ?? true,
     doubtMs: given.doubtMs ?? 60_000,
     missingMs: 50,
-    times: { tickMs: 3_600_000, leaseMs: 5_000, quietMs: 3_600_000, busyMs: 3_600_000 },
+    times: { tickMs: 3_600_000, leaseMs: 5_000, quietMs: 3_600_000, settleMs: 3_600_000, busyMs: 3_600_000 },
   });
   afterFile('services', async () => {
     await orders.stop();

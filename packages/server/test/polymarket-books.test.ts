@@ -87,9 +87,25 @@ describe('the socket’s book', () => {
         { operation: 'subscribe', assets_ids: [YES] },
       ]),
     );
+    expect(venue.books.counts()).toEqual({ followed_books: 1, doubted_books: 1 });
     // Meanwhile the CLOB is asked.
     expect((await venue.books.book(YES))?.bestBid).toBe(4_500);
     expect(venue.asked.at(-1)).toContain('GET /book?');
+  });
+
+  test.each([
+    ['a side that the venue says is empty', { best_bid: '0', best_ask: '0.5' }, true],
+    ['no word about the best prices', {}, false],
+    ['texts that are no prices', { best_bid: '', best_ask: '' }, false],
+  ])('with %s is dropped: %o → %s', async (_title, said, isDropped) => {
+    await begin(NEVER);
+    venue.state.sendsSnapshots = false;
+    venue.say(change([{ price: '0.44', size: '7', side: 'BUY', ...said }]));
+    await until(() =>
+      isDropped
+        ? expect(venue.books.known(YES)).toBeNull()
+        : expect(venue.books.known(YES)?.view('c', 'YES', 9).bids).toContainEqual([4_400, 7_000_000n]),
+    );
   });
 
   test('is dropped when the tick size changes, until a new snapshot says the new one', async () => {

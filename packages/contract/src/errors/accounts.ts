@@ -40,11 +40,6 @@ export const ACCOUNT_ERRORS = {
     title: 'Sign-in required',
     fix: 'Open the claim URL, or /owner, in a browser and sign in with your passkey.',
   },
-  origin_not_allowed: {
-    status: 403,
-    title: 'Origin not allowed',
-    fix: "Use the service's own pages, under its public URL; the operator can name further origins in ALLOWED_ORIGINS.",
-  },
   passkey_challenge_expired: {
     status: 400,
     title: 'Passkey challenge expired',

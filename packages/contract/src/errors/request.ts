@@ -39,6 +39,11 @@ export const REQUEST_ERRORS = {
     title: 'Host not allowed',
     fix: 'Use the public URL; the operator can name further hosts in ALLOWED_HOSTS.',
   },
+  origin_not_allowed: {
+    status: 403,
+    title: 'Origin not allowed',
+    fix: "Use the service's own pages, under its public URL; the operator can name further origins in ALLOWED_ORIGINS.",
+  },
   headers_too_large: {
     status: 431,
     title: 'Headers too large',

@@ -81,6 +81,11 @@ export const VenueInfo = Type.Object({
   kind: Type.String({ description: 'A or B' }),
   backend: Type.String({ description: '"paper": simulated money; "live": real money' }),
   status: Type.String({ description: 'ready, or what is wrong' }),
+  notice: Type.Optional(
+    Type.String({
+      description: 'what to know although it stops nothing, such as a region that is not served',
+    }),
+  ),
 });
 
 export const Me = Type.Object({

@@ -169,7 +169,7 @@ export class Sockets {
   ): void {
     // What is no valid handshake is answered there.
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      const peer = new Peer(webSocket);
+      const peer = new Peer(webSocket, socket);
       this.#open.add(peer);
       this.#perAddress.set(source, (this.#perAddress.get(source) ?? 0) + 1);
       this.#watch ??= setInterval(() => this.#endSilent(), SILENCE_MS).unref();
@@ -204,13 +204,16 @@ export class Sockets {
 
 class Peer implements SocketPeer {
   readonly #socket: WebSocket;
+  readonly #stream: Duplex;
+  #isCorked = false;
   #isAlive = true;
   #isClosing = false;
   #tokens = FRAME_BURST;
   #tokensAt = performance.now();
 
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, stream: Duplex) {
     this.#socket = socket;
+    this.#stream = stream;
   }
 
   serve(handler: SocketHandler): void {
@@ -236,8 +239,23 @@ class Peer implements SocketPeer {
   send(text: string): void {
     const socket = this.#socket;
     if (this.#isClosing || socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount > MOST_UNREAD_BYTES) this.close(CLOSE.slow, 'slow consumer');
-    else socket.send(text);
+    if (socket.bufferedAmount > MOST_UNREAD_BYTES) {
+      this.close(CLOSE.slow, 'slow consumer');
+      return;
+    }
+    this.#cork();
+    socket.send(text);
+  }
+
+  /** What is sent in one turn goes out in one write. */
+  #cork(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    this.#stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      this.#stream.uncork();
+    });
   }
 
   close(code: number, reason: string): void {

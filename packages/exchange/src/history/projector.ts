@@ -48,6 +48,12 @@ const NOTHING = {
   marketIds: new Map<string, string>(),
 };
 
+const KEPT: ReadonlySet<Taken['events'][number]['kind']> = new Set([
+  ...(['fill', 'market_resolved', 'trade_reversed', 'reversal_refused'] as const),
+  ...(['deposited', 'split', 'merged', 'redeemed'] as const),
+]);
+const isKept = ({ kind }: Taken['events'][number]): boolean => KEPT.has(kind);
+
 function fatesOf(events: Taken['events'], at: number): EndedFate[] {
   return events.flatMap((event): EndedFate[] => {
     if (event.kind === 'trade_reversed') return [{ number: event.trade, kind: 'failed', at }];
@@ -117,12 +123,12 @@ export class HistoryProjector {
   }
 
   #gather({ seq, at, events, markets }: Taken): void {
+    if (!events.some(isKept)) return;
     const trades = tradesOf(events, at);
     const moves = movesOf(events, { seq, at });
     const resolved = events.filter((event) => event.kind === 'market_resolved');
     const fates = fatesOf(events, at);
     for (const fate of fates) this.#options.failing.end(fate.number, fate);
-    if (trades.length + moves.length + resolved.length + fates.length === 0) return;
     const ids = [...trades, ...moves, ...resolved].flatMap(({ conditionId }) => conditionId ?? []);
     const facts = [...new Set(ids)].flatMap((conditionId) => markets.get(conditionId) ?? []);
     const known = new Set(facts.map(({ conditionId }) => conditionId));

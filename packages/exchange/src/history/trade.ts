@@ -3,9 +3,8 @@
  * command; its number is that of its first match, so numbers increase and every match belongs to the trade with the
  * greatest number that is not above it. Pure.
  */
-import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { AccountId, EngineEvent, OrderId, Outcome, Side } from '../paper-exchange.ts';
-import type { Trade, TradeMatch } from '../trade-history.ts';
+import type { EngineEvent, Outcome, Side } from '../paper-exchange.ts';
+import type { Taker, Trade, TradeMatch } from '../trade-history.ts';
 
 type Fill = Extract<EngineEvent, { readonly kind: 'fill' }>;
 
@@ -44,39 +43,34 @@ export function tradesOf(events: readonly EngineEvent[], at: number): Trade[] {
   return trades;
 }
 
-const sumOf = (trade: Pick<Trade, 'matches'>, part: 'size' | 'takerCost' | 'takerFee'): Micro =>
-  trade.matches.reduce((sum, match) => sum + match[part], 0n);
-
-/** The taker's part over all matches. */
-export const takerTotals = (
-  trade: Pick<Trade, 'matches'>,
-): { readonly size: Micro; readonly cost: Micro; readonly fee: Micro } => ({
-  size: sumOf(trade, 'size'),
-  cost: sumOf(trade, 'takerCost'),
-  fee: sumOf(trade, 'takerFee'),
-});
-
-/** As one text, without what the row's columns say. Amounts are below 2^53 (units.ts of the engine). */
-export const encodeTrade = ({ taker, matches }: Pick<Trade, 'taker' | 'matches'>): string =>
-  JSON.stringify([
-    ...[taker.orderId, taker.account, taker.outcome, taker.side],
-    matches.map((match) => [
-      ...[match.orderId, match.account, match.outcome, match.side, match.price],
-      ...[match.size, match.cost, match.takerCost, match.takerFee].map(Number),
-    ]),
-  ]);
-
-type EncodedMatch = [OrderId, AccountId, Outcome, Side, Pips, number, number, number, number];
-type EncodedTrade = [OrderId, AccountId, Outcome, Side, readonly EncodedMatch[]];
+/**
+ * As one text, without what the row's columns say: the taker, then every match, by `|`; their parts by spaces. No id contains
+ * either, and no part needs to be quoted on its way to the database.
+ */
+export const encodeTrade = ({ taker, matches }: Pick<Trade, 'taker' | 'matches'>): string => {
+  let text = `${taker.orderId} ${taker.account} ${taker.outcome} ${taker.side}`;
+  for (const { orderId, account, outcome, side, price, size, cost, takerCost, takerFee } of matches)
+    text += `|${orderId} ${account} ${outcome} ${side} ${price} ${size} ${cost} ${takerCost} ${takerFee}`;
+  return text;
+};
 
 export function decodeTrade(text: string): Pick<Trade, 'taker' | 'matches'> {
-  const [orderId, account, outcome, side, matches] = JSON.parse(text) as EncodedTrade;
+  const [taker = '', ...matches] = text.split('|');
+  return { taker: partyOf(taker.split(' ')), matches: matches.map(matchOf) };
+}
+
+const partyOf = ([orderId, account, outcome, side]: readonly string[]): Taker => ({
+  ...{ orderId: orderId!, account: account! },
+  ...{ outcome: outcome as Outcome, side: side as Side },
+});
+
+function matchOf(text: string): TradeMatch {
+  const parts = text.split(' ');
+  const [price, size, cost, takerCost, takerFee] = parts.slice(4);
   return {
-    taker: { orderId, account, outcome, side },
-    matches: matches.map(([order, of, token, way, price, size, cost, takerCost, takerFee]) => ({
-      ...{ orderId: order, account: of, outcome: token, side: way, price },
-      ...{ size: BigInt(size), cost: BigInt(cost) },
-      ...{ takerCost: BigInt(takerCost), takerFee: BigInt(takerFee) },
-    })),
+    ...partyOf(parts),
+    price: Number(price),
+    ...{ size: BigInt(size!), cost: BigInt(cost!) },
+    ...{ takerCost: BigInt(takerCost!), takerFee: BigInt(takerFee!) },
   };
 }

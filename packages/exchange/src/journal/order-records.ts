@@ -1,7 +1,7 @@
 /** exchange_orders: the events of all orders except the house's, grouped by order; what a batch adds, and what there is. */
 import type { Tag } from '@bellwether/durable';
-import type { AccountId, EngineEvent, OrderId } from '../engine/types.ts';
-import type { OrderRecord } from '../paper-exchange.ts';
+import type { AccountId, OrderId } from '../engine/types.ts';
+import type { Entry, OrderRecord } from '../paper-exchange.ts';
 import { isHouse } from '../world/house.ts';
 import { decodeOrderEvents, encodeOrderEvent } from './order-event-codec.ts';
 
@@ -17,17 +17,19 @@ export interface OrderAddition {
 }
 
 /**
- * A refused order is recorded like any other: its id is used up, so that its record stays correct. Only
- * `duplicate_order` is not recorded, because the id's record describes the first order.
+ * A refused order is recorded like any other: its id is used up, so that its record stays correct. Not recorded is
+ * `duplicate_order`, because the id's record describes the first order, and a refused order that was posted at a door.
  */
-export function gatherOrders(
-  entries: Iterable<{ readonly seq: number; readonly events: readonly EngineEvent[] }>,
-): OrderAddition[] {
+export function gatherOrders(entries: Iterable<Pick<Entry, 'seq' | 'command' | 'events'>>): OrderAddition[] {
   const additions = new Map<OrderId, OrderAddition>();
-  for (const { seq, events } of entries) {
+  for (const { seq, command, events } of entries) {
+    const posted =
+      command.kind === 'place' && command.order.posted !== undefined ? command.order.orderId : null;
     for (const event of events) {
       if (!('orderId' in event) || !('account' in event) || isHouse(event.account)) continue;
-      if (event.kind === 'order_rejected' && event.reason === 'duplicate_order') continue;
+      if (event.kind === 'order_rejected') {
+        if (event.reason === 'duplicate_order' || event.orderId === posted) continue;
+      }
       const { orderId, account } = event;
       let addition = additions.get(orderId);
       if (addition === undefined) {

@@ -3,7 +3,7 @@
  * an order writes here.
  */
 import type { Tag, Tx } from '@bellwether/durable';
-import type { NewOrder, OrderId, PostedLabel } from '../engine/types.ts';
+import type { EngineEvent, NewOrder, OrderId, PostedLabel } from '../engine/types.ts';
 import type { Entry, PostedOrder } from '../paper-exchange.ts';
 
 type Terms = readonly [
@@ -36,15 +36,19 @@ function decode(orderId: OrderId, text: string): PostedOrder['order'] {
   };
 }
 
-const isTwin = (event: Entry['events'][number], orderId: OrderId): boolean =>
-  event.kind === 'order_rejected' && event.orderId === orderId && event.reason === 'duplicate_order';
+/**
+ * A posted order that was refused has no effect and leaves no record, and its id stays free: refusals cost their sender
+ * nothing, so they must not fill the database.
+ */
+export const isRefused = ({ orderId }: NewOrder, events: readonly EngineEvent[]): boolean =>
+  events.some((event) => event.kind === 'order_rejected' && event.orderId === orderId);
 
 /** @returns undefined when no entry placed such an order */
 export function insertPosted(tx: Tx, entries: readonly Entry[]): PromiseLike<unknown> | undefined {
   const rows = entries.flatMap(({ command, at, events }) => {
     if (command.kind !== 'place' || command.order.posted === undefined) return [];
     const { order } = command;
-    return events.some((event) => isTwin(event, order.orderId))
+    return isRefused(order, events)
       ? []
       : [{ orderId: order.orderId, at, terms: encode(order, command.order.posted) }];
   });

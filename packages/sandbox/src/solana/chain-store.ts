@@ -14,7 +14,9 @@ import {
   transact,
 } from '@bellwether/durable';
 import { SLOT_MS } from './block-clock.ts';
-import { parseJson, toJson } from './exact-json.ts';
+import { ChainArchive } from './chain-archive.ts';
+import { toJson } from './exact-json.ts';
+import { errOf, landedOf, metaToJson } from './landed-rows.ts';
 import { messageHashOf, type RecentTransaction } from './status-cache.ts';
 import type {
   AddressedAccount,
@@ -72,6 +74,7 @@ export interface TakeOptions {
 }
 
 export class ChainStore {
+  readonly archive: ChainArchive;
   readonly #sql: Sql;
   readonly #seedHash: string;
   readonly #landing: string | null;
@@ -79,6 +82,7 @@ export class ChainStore {
   /** @param landing see ChainOptions */
   constructor(sql: Sql, seed: string, landing: string | null) {
     this.#sql = sql;
+    this.archive = new ChainArchive(sql);
     this.#landing = landing;
     this.#seedHash = createHash('sha256').update(seed).digest('hex');
   }
@@ -164,14 +168,7 @@ export class ChainStore {
   async transaction(signature: string): Promise<LandedTransaction | null> {
     const [row] = await this.#sql`
       select slot::text, at_ms::text, err, meta, wire from sandbox_transactions where signature = ${signature}`;
-    if (row === undefined) return null;
-    return {
-      slot: Number(row.slot),
-      atMs: Number(row.at_ms),
-      err: errOf(row.err),
-      meta: metaFromJson(row.meta),
-      wire: row.wire,
-    };
+    return row === undefined ? null : landedOf(row);
   }
 
   /** The faucet's total of a day, by address. */
@@ -183,8 +180,6 @@ export class ChainStore {
 
 /** The message follows the signatures: a count byte, then 64 bytes each. Landed transactions were read strictly. */
 const messageOf = (wire: Uint8Array): Uint8Array => wire.subarray(1 + 64 * (wire[0] ?? 0));
-
-const errOf = (text: string | null): unknown => (text === null ? null : parseJson(text));
 
 interface Commit {
   readonly term: Term;
@@ -269,34 +264,3 @@ function writeTransactions(tx: Tx, changes: readonly Change[]): PromiseLike<unkn
 
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-
-/** Parsed integers are numbers where a double represents them; these fields are always bigint. */
-function metaFromJson(text: string): LandedMeta {
-  const meta = parseJson(text) as LandedMeta & {
-    readonly returnData: { programId: string; data: string } | null;
-  };
-  const sheet = (from: LandedMeta['pre']): LandedMeta['pre'] => ({
-    lamports: from.lamports.map(BigInt),
-    tokens: from.tokens.map((token) => ({ ...token, amount: BigInt(token.amount) })),
-  });
-  return {
-    ...meta,
-    fee: BigInt(meta.fee),
-    unitsConsumed: BigInt(meta.unitsConsumed),
-    returnData:
-      meta.returnData === null
-        ? null
-        : { programId: meta.returnData.programId, data: Buffer.from(meta.returnData.data, 'base64') },
-    pre: sheet(meta.pre),
-    post: sheet(meta.post),
-  };
-}
-
-const metaToJson = (meta: LandedMeta): string =>
-  toJson({
-    ...meta,
-    returnData:
-      meta.returnData === null
-        ? null
-        : { programId: meta.returnData.programId, data: base64(meta.returnData.data) },
-  });

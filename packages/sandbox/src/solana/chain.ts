@@ -16,6 +16,7 @@ import {
   hashOf,
   latestBlockhash,
   RECENT_SLOTS,
+  SLOT_MS,
 } from './block-clock.ts';
 import { ChainStore, type ChainTerm, type Change } from './chain-store.ts';
 import { type Effect, executeOnce, faultOf } from './execution.ts';
@@ -40,11 +41,11 @@ import {
   type AddressedAccount,
   type AirdropAllowance,
   AirdropRefused,
+  type Archive,
   type ChainAccount,
   type ChainOptions,
   type Executed,
   type LandedTransaction,
-  type LocalChain,
   SandboxChainUnavailable,
   type SendOptions,
   type SendOutcome,
@@ -52,6 +53,7 @@ import {
   type SimulateOptions,
   type SimulationOutcome,
   type Statement,
+  type ThreadChain,
   type TokenFilter,
 } from './types.ts';
 
@@ -116,7 +118,7 @@ function remembered(
   };
 }
 
-export class DurableChain implements LocalChain {
+export class DurableChain implements ThreadChain {
   readonly #options: LocalChainOptions;
   readonly #store: ChainStore;
   readonly #faucet: Faucet;
@@ -247,7 +249,7 @@ export class DurableChain implements LocalChain {
       !replaced && recent.ofMessage(messageHashOf(tx.message)) !== undefined ? 'AlreadyProcessed' : null;
     const refusedAs = stale ?? known;
     const reported: Run =
-      refusedAs === null ? run : { err: refusedAs, logs: [], unitsConsumed: 0n, returnData: null };
+      refusedAs === null ? run : { err: refusedAs, logs: [], unitsConsumed: 0n, returnData: null, inner: [] };
     const before = remembered((address) => machine.account(address));
     const read = (address: string): ChainAccount | null => {
       const changed = reported.err === null ? after.get(address) : undefined;
@@ -293,6 +295,19 @@ export class DurableChain implements LocalChain {
   transaction(signature: string): Promise<LandedTransaction | null> {
     this.#open();
     return this.#store.transaction(signature);
+  }
+
+  timeOf(slot: number): number {
+    return this.#open().origin.genesisMs + slot * SLOT_MS;
+  }
+
+  blockhashOf(slot: number): string {
+    return this.#open().blocks.blockhash(slot);
+  }
+
+  get archive(): Archive {
+    this.#open();
+    return this.#store.archive;
   }
 
   async airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string> {

@@ -47,9 +47,9 @@ export function executeOnce(
     accounts.set(address, account);
   }
   const sheetOf = (state: Accounts) => machine.balances(addresses, (address) => state.get(address) ?? null);
-  const { logs, unitsConsumed, returnData } = run;
+  const { logs, unitsConsumed, returnData, inner } = run;
   const [pre, post] = [sheetOf(before), sheetOf(after)];
-  const meta = { fee: feeOf(tx), logs, unitsConsumed, returnData, pre, post, loadedAddresses };
+  const meta = { fee: feeOf(tx), logs, unitsConsumed, returnData, inner, pre, post, loadedAddresses };
   return { kind: 'effect', run, accounts, meta };
 }
 

@@ -19,6 +19,7 @@ import type {
   AddressedAccount,
   BalanceSheet,
   ChainAccount,
+  InnerInstructions,
   LoadedAddresses,
   ReturnData,
   TokenBalance,
@@ -33,6 +34,7 @@ export interface Run {
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;
   readonly returnData: ReturnData | null;
+  readonly inner: readonly InnerInstructions[];
 }
 
 /** Bytes of a lookup table's header; its addresses follow. */
@@ -280,8 +282,25 @@ function runOf(err: unknown, meta: TransactionMetadata): Run {
     logs: meta.logs(),
     unitsConsumed: meta.computeUnitsConsumed(),
     returnData: data.length === 0 ? null : { programId: toBase58(returned.programId()), data },
+    inner: innerOf(meta),
   };
 }
+
+/** Calls of programs by programs, by the number of the message's instruction; those without any are left out. */
+const innerOf = (meta: TransactionMetadata): InnerInstructions[] =>
+  meta.innerInstructions().flatMap((made, index) => {
+    if (made.length === 0) return [];
+    const instructions = made.map((one) => {
+      const instruction = one.instruction();
+      return {
+        program: instruction.programIdIndex(),
+        accounts: [...instruction.accounts()],
+        data: instruction.data(),
+        stackHeight: one.stackHeight(),
+      };
+    });
+    return [{ index, instructions }];
+  });
 
 /** Programs that no transaction may call: the set of programs in the sandbox is fixed. */
 const LOADERS: ReadonlySet<string> = new Set([

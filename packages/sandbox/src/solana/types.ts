@@ -90,6 +90,7 @@ export interface Simulated {
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;
   readonly returnData: ReturnData | null;
+  readonly inner: readonly InnerInstructions[];
   /** In the requested order. */
   readonly accounts: readonly (ChainAccount | null)[];
   readonly fee: bigint;
@@ -103,6 +104,17 @@ export interface Simulated {
 export interface ReturnData {
   readonly programId: string;
   readonly data: Uint8Array;
+}
+
+/** What an instruction of the message made programs call. Indices are the message's, lookups included. */
+export interface InnerInstructions {
+  readonly index: number;
+  readonly instructions: readonly {
+    readonly program: number;
+    readonly accounts: readonly number[];
+    readonly data: Uint8Array;
+    readonly stackHeight: number;
+  }[];
 }
 
 /** Addresses that a transaction loads from lookup tables. */
@@ -136,6 +148,7 @@ export interface LandedMeta {
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;
   readonly returnData: ReturnData | null;
+  readonly inner: readonly InnerInstructions[];
   readonly pre: BalanceSheet;
   readonly post: BalanceSheet;
   readonly loadedAddresses: LoadedAddresses;
@@ -185,6 +198,30 @@ export interface LocalChain {
   /** Accounts of both token programs, empty ones included. @throws SandboxChainUnavailable */
   tokenAccountsOf(owner: string, filter: TokenFilter): readonly AddressedAccount[];
   tokenAccountsByDelegate(delegate: string, filter: TokenFilter): readonly AddressedAccount[];
+}
+
+/** What only the thread itself asks: past blocks, and reads of the whole database. */
+export interface ThreadChain extends LocalChain {
+  /** Epoch milliseconds at which a slot begins. */
+  timeOf(slot: number): number;
+  /** Of a slot that is over or the newest one. */
+  blockhashOf(slot: number): string;
+  readonly archive: Archive;
+}
+
+export interface Archive {
+  /** The first slot whose transactions are still kept. */
+  firstSlot(): Promise<number>;
+  /** The transactions of a slot, in no particular order. */
+  landedIn(slot: number, most: number): Promise<readonly LandedTransaction[]>;
+  /** Newest first; of the last 50,000 transactions before the place where it begins. @throws ScanBusy */
+  landedWith(address: string, page: LandedPage): Promise<readonly LandedTransaction[]>;
+  /** As they are in the database. @throws ScanBusy */
+  accountsOfProgram(program: string, filter: ProgramFilter): Promise<readonly AddressedAccount[]>;
+  /** The token accounts of a mint with most tokens. @throws ScanBusy */
+  largestTokenAccounts(mint: string, most: number): Promise<readonly AddressedAccount[]>;
+  /** Lamports of all accounts. @throws ScanBusy */
+  supply(): Promise<bigint>;
 }
 
 /** The calls of the chain's thread. */
@@ -283,6 +320,24 @@ export interface LandedRow {
   readonly succeeded: boolean;
   /** Epoch milliseconds. */
   readonly at_ms: number;
+}
+
+/** Where a list of transactions begins and ends; both exclusive. */
+export interface LandedPage {
+  readonly before?: string;
+  readonly until?: string;
+  readonly most: number;
+}
+
+export interface ProgramFilter {
+  readonly size?: number;
+  readonly bytes: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
+  readonly most: number;
+}
+
+/** Too many reads of the whole database wait: they are done one after another. */
+export class ScanBusy extends Error {
+  override readonly name = 'ScanBusy';
 }
 
 /** The chain cannot be used: its database was lost, another process leads, or it was closed. */

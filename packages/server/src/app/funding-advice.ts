@@ -1,9 +1,8 @@
 /** Where the money for an order might be: asked only when an order is refused for want of it. */
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import { type Address, signatureTypeOf, walletKindsOf } from '@bellwether/protocol';
-import type { MarketRecord } from '../domain/market.ts';
 import type { Caller, WalletStore } from '../ports/stores.ts';
-import type { Balance, Venues, VenueWith } from '../ports/venue.ts';
+import type { Balance, BalanceQuestion, Venues, VenueWith } from '../ports/venue.ts';
 import { faucetVenue } from './venues.ts';
 
 export interface FundingNeeds {
@@ -20,21 +19,21 @@ export interface Shortage {
   readonly buying: boolean;
   readonly needed: Micro;
   readonly heldIn: (balance: Balance) => Micro;
-  readonly market: Pick<MarketRecord, 'conditionId' | 'tokenIds'>;
+  readonly question: BalanceQuestion;
 }
 
 /** The same key's other wallets: those that hold enough. A wrong maker is the commonest reason for an empty account. */
 async function richerWallets(
   needs: FundingNeeds,
   caller: Caller,
-  { venue, maker, eoa, needed, heldIn, market }: Shortage,
+  { venue, maker, eoa, needed, heldIn, question }: Shortage,
 ): Promise<string[]> {
   const { proxy, safe, deposit } = walletKindsOf(eoa);
   const others = [eoa, proxy, safe, deposit.beacon, deposit.uups].filter((wallet) => wallet !== maker);
   const found = await Promise.all(
     others.map(async (wallet) => {
       // A venue may tell this only of wallets whose credential the desk has; without an answer there is no advice.
-      const held = await venue.signedOrders.balance(wallet, market).then(heldIn, () => null);
+      const held = await venue.signedOrders.balance(wallet, question).then(heldIn, () => null);
       if (held === null || held < needed) return null;
       const isRegistered = (await needs.wallets.credential(caller, wallet)) !== null;
       const then = isRegistered

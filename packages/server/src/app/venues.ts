@@ -129,12 +129,16 @@ export const redeemsBy = ({ redemption, quotes }: Venue): RedeemsBy =>
   redemption !== undefined ? 'request' : quotes !== undefined ? 'quote' : null;
 
 /** A venue as answers show it. `kind` is the public interface's word for how one trades there. */
-export const venueRecord = (venue: Venue) => ({
-  name: venue.id,
-  kind: PUBLIC_KIND[tradingOf(venue)],
-  backend: venue.backend,
-  status: venue.status(),
-});
+export const venueRecord = (venue: Venue) => {
+  const notice = venue.notice?.() ?? null;
+  return {
+    name: venue.id,
+    kind: PUBLIC_KIND[tradingOf(venue)],
+    backend: venue.backend,
+    status: venue.status(),
+    ...(notice === null ? {} : { notice }),
+  };
+};
 
 const PUBLIC_KIND: Readonly<Record<Trading, string>> = { signed_orders: 'A', quotes: 'B' };
 

@@ -52,7 +52,7 @@ export function serveFrontPage(
 ): readonly Route[] {
   app.get('/', { schema: { hide: true }, onRequest: limitPages(gate) }, async (request, reply) => {
     const site = siteOf();
-    reply.header('vary', 'accept');
+    reply.header('vary', 'accept, origin');
     if (wantsHtml(request)) return sendPage(reply, 200, frontPage(site));
     const venues = site.venues.map(({ name, backend }) => ({ name, backend }));
     const links = Object.entries(LINKS).map(([name, { path }]) => [name, site.publicUrl + path]);

@@ -32,7 +32,7 @@ export function serveGuides(app: FastifyInstance, gate: Gate, siteOf: () => Site
 
   for (const guide of guides.values()) {
     app.get(`/docs/${guide.name}`, options, async (request, reply) => {
-      reply.header('vary', 'accept');
+      reply.header('vary', 'accept, origin');
       if (!wantsHtml(request)) return reply.type('text/markdown; charset=utf-8').send(guide.markdown);
       const content = await pageOf(guide);
       return sendPage(reply, 200, readingPage(siteOf(), { title: guide.title, content }));
@@ -41,7 +41,7 @@ export function serveGuides(app: FastifyInstance, gate: Gate, siteOf: () => Site
   app.get<{ Params: { code: string } }>('/docs/errors/:code', options, async (request, reply) => {
     const { code } = request.params;
     if (!isCode(code)) return sendProblem(request, reply, 'route_not_found');
-    reply.header('vary', 'accept');
+    reply.header('vary', 'accept, origin');
     if (wantsHtml(request)) return sendPage(reply, 200, errorPage(siteOf(), code));
     return { code, ...ERRORS[code] };
   });

@@ -49,7 +49,7 @@ export function bindMetrics(app: FastifyInstance, basePath: string, sources: Met
   });
   new Gauge({
     name: 'bellwether_venue_count',
-    help: 'What a live venue counts: followed wallets, sockets, refusals without a code, contradictions',
+    help: 'What a live venue counts: followed wallets, books and sockets, refusals without a code, contradictions, unreadable markets, doubted books',
     labelNames: ['venue', 'what'],
     registers: [registry],
     collect() {

@@ -28,7 +28,7 @@ import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { bindResources, type ResourceNeeds } from './resources.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
 import { takeIn } from './take-in.ts';
-import { guardTargets } from './targets.ts';
+import { guardTargets, showToPages } from './targets.ts';
 import { compileFor } from './validators.ts';
 import { openapiWebhooks } from './webhook-docs.ts';
 import { bindInbound, takeRawBodies } from './webhooks.ts';
@@ -94,9 +94,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     schemaController: { compilersFactory: { buildSerializer: serializeWhenUsed } },
   });
   closeInTime(app);
+  const targets = { ...options, publicUrl: () => options.needs.publicUrl };
+  showToPages(app, targets);
   setUpRequests(app, options);
   noteCallers(app, trusts, vouchedAddress(options.replicas, options.basePath));
-  guardTargets(app, { ...options, publicUrl: () => options.needs.publicUrl });
+  guardTargets(app, targets);
   bindMetrics(app, options.basePath, {
     gate: options.gate,
     venues: () => [...options.needs.venues.values()],

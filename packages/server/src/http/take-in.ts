@@ -128,11 +128,12 @@ function turnAway(
   const problem = problemOf(request, code, { detail });
   const body = JSON.stringify(problem);
   reply.hijack();
-  const headers: Record<string, number | string> = {
+  const headers: Record<string, number | string | string[] | undefined> = {
+    // What lets a page of another origin see that it was turned away, and for how long.
+    ...reply.getHeaders(),
     'content-type': 'application/problem+json',
     'content-length': Buffer.byteLength(body),
     'retry-after': RETRY_S,
-    'x-request-id': request.id,
   };
   reply.raw.writeHead(problem.status, headers);
   reply.raw.end(body);

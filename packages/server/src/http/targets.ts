@@ -25,7 +25,10 @@ const ORIGIN_FORM = /^\/(?![/\\])/;
 const NUL = '%00';
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 const PREFLIGHT_S = 600;
-const HEADER_NAMES = /^[A-Za-z0-9_-]+( *, *[A-Za-z0-9_-]+)*$/;
+/** What a page may send. Headers that a proxy or a venue sets are none of them. */
+const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, last-event-id, x-request-id';
+const CLOSED_TO_PAGES =
+  'Pages of other origins may call the operations of agents; this route is for the service’s own pages or for programs.';
 /** What a page may read of an answer, beyond what every page may. */
 const EXPOSED = [
   'x-request-id',
@@ -112,31 +115,61 @@ function sendHome(
   return reply.redirect(`${publicUrl()}${below}?${query}`, 302);
 }
 
-function originJudge({ publicUrl, origins }: TargetOptions): Judge {
+/**
+ * Where no page of another origin has business, allowed or not: what a person's session cookie or the operator's key opens,
+ * and the doors of the paper venues, which tell agents apart by their own headers.
+ */
+const CLOSED = /^\/(owner|operator|internal|metrics|paper)(\/|$)/;
+/** The one operation of the desk beside the doors. */
+const FAUCET = '/paper/faucet';
+
+/** The route that was found counts, however its path was spelt; where none was, the path. */
+function isClosed({ routeOptions, url }: FastifyRequest, basePath: string): boolean {
+  const path = url.split('?', 1)[0] as string;
+  return [routeOptions.url ?? '', path].some((one) => {
+    const below = one.startsWith(`${basePath}/`) ? one.slice(basePath.length) : one;
+    return CLOSED.test(below) && below !== FAUCET;
+  });
+}
+
+/**
+ * Lets an allowed page read the answer, whatever it becomes: so this comes before everything that refuses. The key travels in
+ * Authorization alone: no answer allows credentials, so a browser shows none that it sent cookies for.
+ */
+export function showToPages(app: FastifyInstance, { basePath, origins }: TargetOptions): void {
+  if (origins.length === 0) return;
+  const allowed = new Set(origins);
+  app.addHook('onRequest', (request, reply, done) => {
+    // Also for other callers: a cache must not give a page what it kept of them.
+    reply.header('vary', 'Origin');
+    const given = request.headers.origin;
+    if (given !== undefined && allowed.has(given) && !isClosed(request, basePath))
+      reply.header('access-control-allow-origin', given).header('access-control-expose-headers', EXPOSED);
+    done();
+  });
+}
+
+function originJudge({ basePath, publicUrl, origins }: TargetOptions): Judge {
   const allowed = new Set(origins);
   return (request, reply) => {
     const given = request.headers.origin;
     if (given === undefined) return null;
-    if (allowed.has(given)) return admitPage(request, reply, given);
     // The Host is one of ours by now, so a page that was loaded from it is ours, too.
     const isOwn =
       given === new URL(publicUrl()).origin || given.replace(/^https?:\/\//, '') === request.headers.host;
-    return isOwn ? null : sendProblem(request, reply, 'origin_not_allowed');
+    if (isOwn && !allowed.has(given)) return null;
+    if (!allowed.has(given)) return sendProblem(request, reply, 'origin_not_allowed');
+    if (!isClosed(request, basePath)) return answerPreflight(request, reply);
+    return isOwn ? null : sendProblem(request, reply, 'origin_not_allowed', { detail: CLOSED_TO_PAGES });
   };
 }
 
-/** @returns the answer to a preflight */
-function admitPage(request: FastifyRequest, reply: FastifyReply, origin: string): FastifyReply | null {
-  reply
-    .header('access-control-allow-origin', origin)
-    .header('access-control-expose-headers', EXPOSED)
-    .header('vary', 'Origin');
-  const { headers, method } = request;
+/** @returns `null` for any other request */
+function answerPreflight({ headers, method }: FastifyRequest, reply: FastifyReply): FastifyReply | null {
   if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return null;
-  const asked = headers['access-control-request-headers'] ?? '';
-  if (HEADER_NAMES.test(asked)) reply.header('access-control-allow-headers', asked);
   return reply
     .header('access-control-allow-methods', 'GET, POST, DELETE')
+    .header('access-control-allow-headers', ALLOWED_HEADERS)
     .header('access-control-max-age', PREFLIGHT_S)
     .code(204)
     .send();

@@ -27,6 +27,8 @@ export interface Venue {
   readonly backend: 'paper' | 'live';
   /** `ready`, or a sentence that says what is wrong. No I/O. */
   status(): string;
+  /** What people should know although it stops nothing; `null`: nothing. No I/O. */
+  notice?(): string | null;
   /** What an operator counts, by name, since the start. */
   counts?(): Readonly<Record<string, number>>;
   readonly markets: MarketData;
@@ -121,6 +123,11 @@ export interface Spendable {
   readonly free: Readonly<Record<'YES' | 'NO', Micro>> | null;
 }
 
+/** What an order of one market is paid with. */
+export interface BalanceQuestion extends Pick<MarketRecord, 'conditionId' | 'tokenIds'> {
+  readonly pays: 'collateral' | 'YES' | 'NO';
+}
+
 /** An exact balance, as the check of an order needs it. */
 export interface Balance {
   readonly available: Micro;
@@ -141,10 +148,11 @@ export interface SignedOrders {
    */
   verifyCredentials(secrets: VenueSecrets, named: Address): Promise<Address | null>;
   /**
-   * Free collateral and free tokens of an account, now. With a market, the tokens need be those of that market only.
+   * Free collateral and free tokens of an account, now. With a question, only the figure that it is about need be right:
+   * where each figure is a call, the others may be nothing.
    * @throws VenueUnavailable
    */
-  balance(account: Address, market?: Pick<MarketRecord, 'conditionId' | 'tokenIds'>): Promise<Balance>;
+  balance(account: Address, question?: BalanceQuestion): Promise<Balance>;
   /**
    * Resolves after the outcome is recorded, so the desk's records are never behind the venue's answer.
    * @param message what the agent signed, for a venue that verifies it

@@ -1,6 +1,6 @@
 /** What the routes of both versions share: finding markets, positions and holders for a request. */
 import type { FastifyRequest } from 'fastify';
-import type { AccountId, ConditionId, PaperExchange } from '../../paper-exchange.ts';
+import type { AccountId, ConditionId, PaperExchange, PriceHistory } from '../../paper-exchange.ts';
 import type { TradeHistory } from '../../trade-history.ts';
 import { charge, ENTRIES_PER_TOKEN, type Guarded, TooManyRequests } from '../limits.ts';
 import { AccountBases } from './account-bases.ts';
@@ -12,6 +12,7 @@ import { type Position, positionsOf } from './positions.ts';
 export interface DataExchange
   extends Pick<PaperExchange, 'account' | 'market' | 'marketByToken' | 'markets' | 'holders'> {
   readonly history: Pick<TradeHistory, 'trades' | 'moves' | 'market'>;
+  readonly prices: PriceHistory;
 }
 
 export interface DataDoorOptions {

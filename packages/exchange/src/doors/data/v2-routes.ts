@@ -8,6 +8,7 @@ import { readPage, type Source } from './history-pages.ts';
 import { activityRow, type HistoryRow, tradeRow } from './history-rows.ts';
 import { moveSources, tradeSources, type Wanted } from './history-sources.ts';
 import { holderRows, openInterestOf, portfolioValue, profitOf, resolutionRow } from './market-rows.ts';
+import { pageOf } from './page.ts';
 import { Params } from './params.ts';
 import {
   hasStatus,
@@ -18,6 +19,7 @@ import {
   STATUSES,
 } from './position-lists.ts';
 import { type Position, positionRow } from './positions.ts';
+import { priceRoute } from './price-route.ts';
 import type { Reads } from './reads.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -38,21 +40,6 @@ export const ACTIVITY_TYPES = [
   ...['TAKER_REBATE', 'REFERRAL_REWARD', 'DEPOSIT', 'WITHDRAWAL', 'TIP'],
 ];
 
-interface Page {
-  readonly data: readonly unknown[];
-  readonly pagination: {
-    readonly limit: number;
-    readonly offset: 0;
-    readonly has_more: boolean;
-    readonly next_cursor: string | null;
-  };
-}
-
-const pageOf = (data: readonly unknown[], limit: number, next: string | undefined): Page => ({
-  data,
-  pagination: { limit, offset: 0, has_more: next !== undefined, next_cursor: next ?? null },
-});
-
 const limitOf = (params: Params): number => Math.max(1, params.whole('limit', DEFAULT_LIMIT, MOST_LIMIT));
 
 /** @throws DataError for names of version 1 that would be ignored otherwise */
@@ -70,6 +57,7 @@ export function v2Routes(door: FastifyInstance, reads: Reads): void {
   bindHistory(door, reads);
   bindAccounts(door, reads);
   bindMarkets(door, reads);
+  priceRoute(door, reads);
   bindAbsent(door, reads);
 }
 

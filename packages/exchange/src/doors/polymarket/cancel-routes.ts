@@ -121,26 +121,26 @@ async function cancelIds(
   return { canceled: answer.canceled, not_canceled: Object.fromEntries(rest) };
 }
 
-/** One command for each account. */
+/** Orders of one command: others go in between, however many an account has. */
+const CANCELS_PER_COMMAND = 500;
+
+/** In slices, one after another. */
 export async function cancelOpen(
   exchange: Pick<DoorExchange, 'execute'>,
   open: readonly OpenOrder[],
 ): Promise<CancelAnswer> {
-  const byAccount = Map.groupBy(open, ({ account }) => account);
-  const events = await commanded(() =>
-    Promise.all(
-      [...byAccount].map(([account, orders]) =>
-        exchange.execute({ kind: 'cancel', account, orderIds: orders.map(({ orderId }) => orderId) }),
-      ),
-    ),
-  );
   const asked = new Set(open.map(({ orderId }) => orderId));
   const canceled: OrderId[] = [];
   const refused: [OrderId, string][] = [];
-  for (const event of events.flat()) {
-    if (!('orderId' in event) || !asked.has(event.orderId)) continue;
-    if (event.kind === 'order_done' && event.reason === 'canceled') canceled.push(event.orderId);
-    else if (event.kind === 'cancel_refused') refused.push([event.orderId, NOT_FOUND]);
+  for (const [account, orders] of Map.groupBy(open, (order) => order.account)) {
+    for (let from = 0; from < orders.length; from += CANCELS_PER_COMMAND) {
+      const orderIds = orders.slice(from, from + CANCELS_PER_COMMAND).map(({ orderId }) => orderId);
+      for (const event of await commanded(() => exchange.execute({ kind: 'cancel', account, orderIds }))) {
+        if (!('orderId' in event) || !asked.has(event.orderId)) continue;
+        if (event.kind === 'order_done' && event.reason === 'canceled') canceled.push(event.orderId);
+        else if (event.kind === 'cancel_refused') refused.push([event.orderId, NOT_FOUND]);
+      }
+    }
   }
   return { canceled, not_canceled: Object.fromEntries(refused) };
 }

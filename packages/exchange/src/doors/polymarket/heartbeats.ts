@@ -81,12 +81,17 @@ export class Heartbeats {
     await this.#readOnce();
     for (const one of [...this.#switches.values()]) {
       if (this.#needs.now() - one.at <= SILENCE_MS) continue;
-      await cancelOpen(exchange, await ordersOf(exchange, one.key));
-      // A heartbeat that came meanwhile begins again.
-      if (this.#switches.get(nameOf(one.key)) !== one) continue;
-      this.#switches.delete(nameOf(one.key));
-      await this.#needs.keys.heartbeats.end(one.key, one.id);
+      // A fault with one key must not keep the orders of others open.
+      await this.#cut(exchange, one).catch(this.#needs.onFault);
     }
+  }
+
+  async #cut(exchange: DoorExchange, one: Switch): Promise<void> {
+    await cancelOpen(exchange, await ordersOf(exchange, one.key));
+    // A heartbeat that came meanwhile begins again.
+    if (this.#switches.get(nameOf(one.key)) !== one) return;
+    this.#switches.delete(nameOf(one.key));
+    await this.#needs.keys.heartbeats.end(one.key, one.id);
   }
 
   async #readOnce(): Promise<void> {

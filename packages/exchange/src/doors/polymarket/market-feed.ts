@@ -1,8 +1,9 @@
 /**
  * The market channel: books, their changes, trades and the ends of markets, for everybody who asks. Wire reference 4.1.
  *
- * The house requotes without public events, so what changed is seen by looking: after each batch of entries (and at most every
- * `GATHER_MS`) the sequence of every book that somebody follows. A message is made once and sent to all who follow either token.
+ * What changed is seen by looking, at most every `GATHER_MS`, at the sequences of books that somebody follows: of the markets that a
+ * command's events name, or of all after a step, in which the house requotes without public events. A message is made once and
+ * sent to all who follow either token.
  */
 
 import type { Pips } from '@bellwether/contract/decimals';
@@ -67,6 +68,8 @@ export class MarketFeed {
   readonly #followed = new Map<ConditionId, Followed>();
   /** Trades and ends that wait for the next look. */
   #pending: { readonly event: EngineEvent; readonly at: number }[] = [];
+  /** Markets whose book may have changed since the last look; `all`: any. */
+  #touched: Set<ConditionId> | 'all' = new Set();
   #known = new Set<ConditionId>();
   #listings = -1;
   #timer: NodeJS.Timeout | undefined;
@@ -174,6 +177,7 @@ export class MarketFeed {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#pending = [];
+    this.#touched = new Set();
   }
 
   /** Clients start again, with a new dump. */
@@ -199,8 +203,11 @@ export class MarketFeed {
   }
 
   #take(entries: readonly Entry[]): void {
-    for (const { at, events } of entries) {
+    for (const { at, events, command } of entries) {
+      if (command.kind === 'step') this.#touched = 'all';
       for (const event of events) {
+        if (this.#touched !== 'all' && 'conditionId' in event && event.conditionId !== undefined)
+          this.#touched.add(event.conditionId);
         const isShown =
           event.kind === 'market_resolved' || (event.kind === 'fill' && event.liquidity === 'taker');
         if (isShown) this.#pending.push({ event, at });
@@ -218,18 +225,30 @@ export class MarketFeed {
       if (event.kind === 'fill') this.#showTrade(exchange, event, at, traded);
       else if (event.kind === 'market_resolved') this.#showEnd(exchange, event.conditionId, at);
     }
-    for (const [conditionId, followed] of this.#followed) {
-      const market = exchange.market(conditionId);
-      const sequence = exchange.book(conditionId, 'YES', 0)?.sequence;
-      if (market === undefined || sequence === undefined) this.#forget(conditionId, followed);
-      else {
-        // The change of a trade may have been shown already: reads are ahead of what is durable.
-        const isTraded = traded.has(conditionId);
-        const isChanged = sequence !== followed.book.sequence || market.tickSize !== followed.tickSize;
-        if (isTraded || isChanged) this.#showBook(exchange, market, { followed, isTraded });
-      }
+    const touched = this.#touched === 'all' ? [...this.#followed.keys()] : [...this.#touched];
+    this.#touched = new Set();
+    for (const conditionId of touched) {
+      const followed = this.#followed.get(conditionId);
+      if (followed !== undefined)
+        this.#lookAt(exchange, conditionId, { followed, isTraded: traded.has(conditionId) });
     }
     if (exchange.catalogue.listings !== this.#listings) this.#showListings(exchange);
+  }
+
+  #lookAt(
+    exchange: FeedExchange,
+    conditionId: ConditionId,
+    { followed, isTraded }: { readonly followed: Followed; readonly isTraded: boolean },
+  ): void {
+    const market = exchange.market(conditionId);
+    const sequence = exchange.book(conditionId, 'YES', 0)?.sequence;
+    if (market === undefined || sequence === undefined) {
+      this.#forget(conditionId, followed);
+      return;
+    }
+    // The change of a trade may have been shown already: reads are ahead of what is durable.
+    const isChanged = sequence !== followed.book.sequence || market.tickSize !== followed.tickSize;
+    if (isTraded || isChanged) this.#showBook(exchange, market, { followed, isTraded });
   }
 
   #forget(conditionId: ConditionId, followed: Followed): void {
@@ -266,6 +285,7 @@ export class MarketFeed {
   ): void {
     const { faults, now } = this.#options;
     if (faults?.isOn === true && now() - followed.shownAt < faults.plan.staleBooksMs) {
+      this.#touched = 'all';
       this.#timer ??= setTimeout(() => this.#look(), STALE_LOOK_MS);
       return;
     }

@@ -1,7 +1,7 @@
 /** Posting orders. Wire reference 2.4 to 2.6. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { MarketView, NewOrder, Outcome } from '../../paper-exchange.ts';
-import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
+import { charge } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
 import type { DelayedOrders } from './delayed-orders.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
@@ -20,6 +20,7 @@ import { verifyPostedOrder } from './order-signature.ts';
 import { engineOrder } from './order-terms.ts';
 import { jsonOf } from './request-parts.ts';
 import type { SignerLimits } from './signer-limits.ts';
+import { SignerTiers } from './signer-tiers.ts';
 import type { AuthenticatedKey } from './venue-keys.ts';
 import { EngineRestarts, noOrderbook, WireError } from './wire-error.ts';
 
@@ -39,8 +40,11 @@ interface Parts {
 
 export function orderRoutes(door: FastifyInstance, l2: L2, parts: Parts): void {
   const { options, limits } = parts;
+  const onFault = (error: unknown) => door.log.error({ err: error }, 'a signer’s tier could not be found');
+  const tiers = new SignerTiers({ ...options, limits, onFault });
   door.post('/order', async (request, reply) => {
     const key = await l2.key(request);
+    tiers.follow(key.address);
     limits.draw(reply, key.address, 'orders', 1);
     return place(parts, key, jsonOf(bodyText(request), INVALID_ORDER));
   });
@@ -48,7 +52,9 @@ export function orderRoutes(door: FastifyInstance, l2: L2, parts: Parts): void {
   door.post('/orders', async (request, reply) => {
     const key = await l2.key(request);
     const bodies = batchOf(request);
-    await charge(options.guard, request, bodies.length / ENTRIES_PER_TOKEN);
+    // Each order may become a permanent record.
+    await charge(options.guard, request, bodies.length - 1);
+    tiers.follow(key.address);
     limits.draw(reply, key.address, 'orders', bodies.length);
     const answers: OrderAnswer[] = [];
     // One after another: each is judged by what the ones before it left.

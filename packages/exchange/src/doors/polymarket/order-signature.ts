@@ -114,6 +114,7 @@ function signatureCheck(
   };
   if (wrapped === null) return ({ separator, struct }) => isOf(orderDigest(separator, struct));
   return ({ separator, struct, orderType }) =>
+    orderType === wrapped.orderType &&
     equalBytes(separator, wrapped.separator) &&
     equalBytes(struct, wrapped.contentsHash) &&
     isOf(typedDataSignDigest({ separator, contentsHash: struct, orderType, wallet: fields.maker, chainId }));

@@ -6,6 +6,7 @@ import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import { type Address, parseHex } from '@bellwether/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { EngineEvent, OpenOrder, OrderId, OrderRecord, PostedOrder } from '../../paper-exchange.ts';
+import { charge } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
 import type { DelayedOrders, Waiting } from './delayed-orders.ts';
 import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
@@ -18,6 +19,8 @@ import type { VenueKeys } from './venue-keys.ts';
 
 /** The venue's page. */
 const PAGE_ORDERS = 100;
+/** Every page is cut from a list of all that are open. */
+const ORDERS_PER_TOKEN = 500;
 const ORDER_ID_BYTES = 32;
 const OUTCOME_LABELS = { YES: 'Yes', NO: 'No' } as const;
 /** Of the orders of one answer, for their trades' ids. */
@@ -67,6 +70,7 @@ export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: Options):
       .filter((order) => market === '' || order.conditionId === market)
       .filter((order) => token === '' || tokenOf(exchange, order) === token)
       .sort((a, b) => a.acceptedAt - b.acceptedAt || (a.orderId < b.orderId ? -1 : 1));
+    await charge(options.guard, request, found.length / ORDERS_PER_TOKEN);
     const page = found.slice(offset, offset + PAGE_ORDERS);
     const rows = await openRows(exchange, page, seenBy(reader));
     return pageOf(rows, { offset, total: found.length, limit: PAGE_ORDERS });

@@ -80,6 +80,10 @@ export class SignerLimits {
     return this.#signers.get(signer)?.tier ?? TIERS[0];
   }
 
+  setTier(signer: string, tier: Tier): void {
+    if (this.#now !== null) this.#signerOf(signer, this.#now()).tier = tier;
+  }
+
   /** Draws before the work, all or nothing. @throws TooManyOrders */
   draw(reply: FastifyReply, signer: string, name: SignerBucket, tokens: number): void {
     if (this.#now === null) return;

@@ -52,7 +52,7 @@ interface Kinds {
   readonly mint: Mint;
 }
 
-function tokenAt<K extends keyof Kinds>(chain: LocalChain, address: string, kind: K): Kinds[K] {
+export function tokenAt<K extends keyof Kinds>(chain: LocalChain, address: string, kind: K): Kinds[K] {
   const account = chain.account(address);
   if (account === null) throw invalidParam('could not find account');
   const token = readToken(account);

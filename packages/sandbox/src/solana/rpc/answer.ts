@@ -4,15 +4,17 @@
  */
 import { parseJson, toJson } from '../exact-json.ts';
 import {
-  type LocalChain,
   type RpcAnswer,
   type RpcFault,
   type RpcLimits,
   SandboxChainUnavailable,
+  ScanBusy,
+  type ThreadChain,
 } from '../types.ts';
 import { ACCOUNT_METHODS } from './account-methods.ts';
 import { Budget } from './budget.ts';
 import { CLUSTER_METHODS } from './cluster-methods.ts';
+import { LEDGER_METHODS } from './ledger-methods.ts';
 import type { Method } from './methods.ts';
 import { Params } from './params.ts';
 import {
@@ -22,14 +24,22 @@ import {
   METHOD_NOT_FOUND,
   nodeUnhealthy,
   RpcError,
+  TOO_MANY_REQUESTS,
 } from './rpc-error.ts';
+import { SCAN_METHODS } from './scan-methods.ts';
 import { TRANSACTION_METHODS } from './transaction-methods.ts';
 
 /** Lamports per UTC day that the faucet gives to an address. */
 export const AIRDROP_PER_DAY = 10_000_000_000n;
 
 const METHODS: ReadonlyMap<string, Method> = new Map(
-  Object.entries({ ...CLUSTER_METHODS, ...ACCOUNT_METHODS, ...TRANSACTION_METHODS }),
+  Object.entries({
+    ...CLUSTER_METHODS,
+    ...ACCOUNT_METHODS,
+    ...TRANSACTION_METHODS,
+    ...LEDGER_METHODS,
+    ...SCAN_METHODS,
+  }),
 );
 
 /** Methods that may have changed the chain although no answer arrived. */
@@ -37,7 +47,7 @@ const MAY_LAND: ReadonlySet<unknown> = new Set(['sendTransaction', 'requestAirdr
 
 export interface Answering {
   /** The chain for a call of the method. @throws RpcError, SandboxChainUnavailable */
-  readonly find: () => LocalChain;
+  readonly find: () => ThreadChain;
   readonly limits: RpcLimits;
   /** Receives internal errors. */
   readonly onFault: (error: unknown) => void;
@@ -143,6 +153,7 @@ function errorJson(error: unknown, call: unknown, onFault: Answering['onFault'])
 /** `null` for an internal error. */
 function asRpcError(error: unknown, call: unknown): RpcError | null {
   if (error instanceof RpcError) return error;
+  if (error instanceof ScanBusy) return new RpcError(TOO_MANY_REQUESTS, error.message);
   if (!(error instanceof SandboxChainUnavailable)) return null;
   // A reading call has certainly not landed, regardless of the other calls in the batch.
   const { method } = call as { readonly method?: unknown };

@@ -6,7 +6,7 @@ import { API_VERSION, atSlot, type MethodContext, type Methods } from './methods
 import type { Params } from './params.ts';
 import { INVALID_PARAMS, invalidParam, RpcError } from './rpc-error.ts';
 
-const SLOTS_IN_EPOCH = 432_000;
+export const SLOTS_IN_EPOCH = 432_000;
 const SAMPLE_S = 60;
 const SLOTS_PER_SAMPLE = (SAMPLE_S * 1000) / SLOT_MS;
 const MAX_SAMPLES = 720n;

@@ -41,6 +41,15 @@ export class Params {
     return BigInt(value);
   }
 
+  /** Whether options stand where an optional value could. */
+  isOptions(index: number): boolean {
+    return typeof this.#values[index] === 'object';
+  }
+
+  has(index: number): boolean {
+    return (this.#values[index] ?? null) !== null;
+  }
+
   /** `undefined` when it is missing. */
   maybeWhole(index: number): bigint | undefined {
     return (this.#values[index] ?? null) === null ? undefined : this.whole(index);
@@ -76,6 +85,24 @@ export class Options {
     const value = this.#fields[name] ?? false;
     if (typeof value !== 'boolean') throw invalidParam(`${name} must be true or false`);
     return value;
+  }
+
+  flagOr(name: string, otherwise: boolean): boolean {
+    return this.has(name) ? this.flag(name) : otherwise;
+  }
+
+  has(name: string): boolean {
+    return (this.#fields[name] ?? null) !== null;
+  }
+
+  /** @throws RpcError when it is missing */
+  text(name: string): string {
+    return new Params([this.#fields[name]]).text(0);
+  }
+
+  signature(name: string): string | undefined {
+    const value = this.#fields[name] ?? undefined;
+    return value === undefined ? undefined : asSignature(value);
   }
 
   whole(name: string): bigint | undefined {

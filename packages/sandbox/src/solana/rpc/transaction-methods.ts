@@ -1,15 +1,7 @@
 /** Methods that send, simulate and look up transactions, and the faucet. */
 import { MAX_TRANSACTION_BYTES, parseBase64Strict, readTransaction, toBase58 } from '@bellwether/protocol';
-import {
-  AirdropRefused,
-  type BalanceSheet,
-  type LandedTransaction,
-  type Refusal,
-  type ReturnData,
-  type SignatureStatus,
-  type Simulated,
-} from '../types.ts';
-import { accountJson, accountViewOf, tokenBalanceJson } from './account-json.ts';
+import { AirdropRefused, type Refusal, type SignatureStatus, type Simulated } from '../types.ts';
+import { accountJson, accountViewOf } from './account-json.ts';
 import { atSlot, type MethodContext, type Methods } from './methods.ts';
 import { asAddress, asSignature, type Options, type Params } from './params.ts';
 import {
@@ -19,11 +11,18 @@ import {
   PREFLIGHT_FAILED,
   RpcError,
   SIGNATURE_FAILED,
-  versionNotSupported,
 } from './rpc-error.ts';
+import {
+  innerJson,
+  keysOf,
+  landedJson,
+  resultJson,
+  returnDataJson,
+  sheetJson,
+  TRANSACTION_ENCODINGS,
+} from './transaction-json.ts';
 
 const WIRE_ENCODINGS = ['base58', 'base64'] as const;
-const TRANSACTION_ENCODINGS = ['json', 'base64', 'base58'] as const;
 const MAX_STATUSES = 256;
 const MAX_SIMULATED_ACCOUNTS = 64;
 const MAX_AIRDROP_LAMPORTS = 5_000_000_000n;
@@ -44,7 +43,9 @@ export const TRANSACTION_METHODS: Methods = {
     const encoding = options.choice('encoding', TRANSACTION_ENCODINGS, 'json');
     const newest = options.whole('maxSupportedTransactionVersion');
     const landed = await chain.transaction(params.signature(0));
-    return landed === null ? null : landedJson(landed, encoding, newest);
+    if (landed === null) return null;
+    const { slot, atMs } = landed;
+    return { slot, blockTime: Math.floor(atMs / 1000), ...landedJson(landed, { encoding, newest }) };
   },
   requestAirdrop: async (params, { chain, airdrops }) => {
     const [address, lamports] = [params.address(0), params.whole(1)];
@@ -79,7 +80,9 @@ async function simulateTransaction(params: Params, context: MethodContext): Prom
   const options = params.options(1, chain.slot());
   const wanted = options.nested('accounts');
   const addresses = wanted?.list('addresses', MAX_SIMULATED_ACCOUNTS).map(asAddress) ?? [];
-  const outcome = await chain.simulate(await wireOf(text, options), {
+  const wire = await wireOf(text, options);
+  const showsInner = options.flag('innerInstructions');
+  const outcome = await chain.simulate(wire, {
     sigVerify: options.flag('sigVerify'),
     replaceRecentBlockhash: options.flag('replaceRecentBlockhash'),
     accounts: addresses,
@@ -89,7 +92,10 @@ async function simulateTransaction(params: Params, context: MethodContext): Prom
     wanted === undefined
       ? null
       : outcome.accounts.map((account) => accountJson(account, accountViewOf(wanted, 'base64'), context));
-  return atSlot(chain, simulationJson(outcome, accounts));
+  const inner = showsInner
+    ? innerJson(outcome, keysOf(readTransaction(wire), outcome.loadedAddresses), 'jsonParsed')
+    : null;
+  return atSlot(chain, simulationJson(outcome, accounts, inner));
 }
 
 /** Base58 is the protocol's default for historical reasons. */
@@ -134,12 +140,11 @@ function refusalError({ code, message, data }: Refusal): RpcError {
   });
 }
 
-const simulationJson = (outcome: Simulated, accounts: unknown): object => ({
+const simulationJson = (outcome: Simulated, accounts: unknown, inner: unknown): object => ({
   accounts,
   err: outcome.err,
   fee: outcome.fee,
-  // The sandbox does not record these.
-  innerInstructions: null,
+  innerInstructions: inner,
   loadedAddresses: outcome.loadedAddresses,
   logs: outcome.logs,
   ...sheetJson('pre', outcome.pre),
@@ -149,79 +154,5 @@ const simulationJson = (outcome: Simulated, accounts: unknown): object => ({
   unitsConsumed: outcome.unitsConsumed,
 });
 
-const sheetJson = (when: 'pre' | 'post', sheet: BalanceSheet): object => ({
-  [`${when}Balances`]: sheet.lamports,
-  [`${when}TokenBalances`]: sheet.tokens.map(tokenBalanceJson),
-});
-
-const returnDataJson = (returned: ReturnData | null): unknown =>
-  returned === null
-    ? null
-    : { programId: returned.programId, data: [Buffer.from(returned.data).toString('base64'), 'base64'] };
-
-const resultJson = (err: unknown): object => (err === null ? { Ok: null } : { Err: err });
-
 const statusJson = (status: SignatureStatus | null): unknown =>
   status === null ? null : { ...status, status: resultJson(status.err) };
-
-function landedJson(
-  landed: LandedTransaction,
-  encoding: (typeof TRANSACTION_ENCODINGS)[number],
-  newest: bigint | undefined,
-): object {
-  const { meta, wire, err, slot, atMs } = landed;
-  const tx = readTransaction(wire);
-  if (tx.version === 0 && newest === undefined) throw versionNotSupported(tx.version);
-  return {
-    slot,
-    blockTime: Math.floor(atMs / 1000),
-    ...(newest === undefined ? {} : { version: tx.version }),
-    transaction: transactionJson(wire, encoding),
-    meta: {
-      err,
-      status: resultJson(err),
-      fee: meta.fee,
-      ...sheetJson('pre', meta.pre),
-      ...sheetJson('post', meta.post),
-      innerInstructions: null,
-      logMessages: meta.logs,
-      rewards: [],
-      computeUnitsConsumed: meta.unitsConsumed,
-      ...(tx.version === 0 ? { loadedAddresses: meta.loadedAddresses } : {}),
-      ...(meta.returnData === null ? {} : { returnData: returnDataJson(meta.returnData) }),
-    },
-  };
-}
-
-function transactionJson(wire: Uint8Array, encoding: (typeof TRANSACTION_ENCODINGS)[number]): unknown {
-  if (encoding === 'base64') return [Buffer.from(wire).toString('base64'), encoding];
-  if (encoding === 'base58') return [toBase58(wire), encoding];
-  const tx = readTransaction(wire);
-  return {
-    signatures: tx.signatures.map(toBase58),
-    message: {
-      header: {
-        numRequiredSignatures: tx.requiredSignatures,
-        numReadonlySignedAccounts: tx.readonlySigners,
-        numReadonlyUnsignedAccounts: tx.readonlyOthers,
-      },
-      accountKeys: tx.accountKeys,
-      recentBlockhash: tx.recentBlockhash,
-      instructions: tx.instructions.map(({ program, accounts, data }) => ({
-        programIdIndex: tx.accountKeys.indexOf(program),
-        accounts,
-        data: toBase58(data),
-        stackHeight: 1,
-      })),
-      ...(tx.version === 0
-        ? {
-            addressTableLookups: tx.lookups.map(({ table, writable, readonly }) => ({
-              accountKey: table,
-              writableIndexes: writable,
-              readonlyIndexes: readonly,
-            })),
-          }
-        : {}),
-    },
-  };
-}

@@ -7,6 +7,7 @@
  */
 import type { JournalledExchange, MirrorChange, MirroredLevel } from '@bellwether/exchange';
 import type { Book, MarketRecord } from '../../../domain/market.ts';
+import { within } from '../../../domain/patience.ts';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { MarketData } from '../../../ports/venue.ts';
 
@@ -53,6 +54,8 @@ export interface MirrorTimes {
   readonly flushMs: number;
   /** A book that was asked for is good for orders for so long. */
   readonly askedMs: number;
+  /** An order waits for the live venue no longer. */
+  readonly patienceMs: number;
   /** In doubt for so long, a market takes no orders. */
   readonly doubtMs: number;
   /** Without orders and without interest for so long, a market is no longer followed. */
@@ -61,13 +64,21 @@ export interface MirrorTimes {
   readonly tendMs: number;
 }
 
-const TIMES: MirrorTimes = { flushMs: 250, askedMs: 500, doubtMs: 2_000, idleMs: 60_000, tendMs: 15_000 };
+const TIMES: MirrorTimes = {
+  flushMs: 250,
+  askedMs: 500,
+  patienceMs: 3_000,
+  doubtMs: 2_000,
+  idleMs: 60_000,
+  tendMs: 15_000,
+};
 /** Levels of each side that a paper order can reach. */
 const DEPTH = 50;
 const MAX_FOLLOWED = 400;
 /** Trades of one market between two commands; more are more than any queue here waits for. */
 const MAX_TRADES = 500;
 const MARKETS_PER_QUESTION = 100;
+const STOP_WITHIN_MS = 1_000;
 
 interface Followed {
   readonly market: MarketRecord;
@@ -167,7 +178,7 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     noticeReopening();
     let one = followed.get(conditionId);
     if (one === undefined) {
-      const market = await feed.markets.find(conditionId);
+      const market = await inTime(feed.markets.find(conditionId), times.patienceMs);
       // The checks of the order say what is wrong with it.
       if (market === null || market.status !== 'open') return;
       one = followed.get(conditionId) ?? (await follow(market));
@@ -179,7 +190,7 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     let book = feed.known(one.market);
     if (book === null) {
       if (isRecent) return;
-      book = await feed.ask(one.market);
+      book = await inTime(feed.ask(one.market), times.patienceMs);
       one.askedAt = performance.now();
     }
     if (book === null) {
@@ -235,10 +246,16 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
 
   const every = (ms: number, work: () => Promise<void>, what: string) => {
     let isRunning: Promise<void> | null = null;
+    let hasFailed = false;
     const timer = setInterval(() => {
       isRunning ??= work()
+        .then(() => {
+          hasFailed = false;
+        })
         .catch((error: unknown) => {
-          if (!isStopped) log.warn({ err: error }, `${what} failed`);
+          // Said once: it is tried again all the time.
+          if (!isStopped && !hasFailed) log.warn({ err: error }, `${what} failed`);
+          hasFailed = true;
         })
         .finally(() => {
           isRunning = null;
@@ -265,10 +282,25 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     ready,
     async stop() {
       isStopped = true;
-      await Promise.all([first, ...stops.map((stop) => stop())]);
+      // A question that hangs ends by its own deadline, and changes nothing any more.
+      await within(STOP_WITHIN_MS, Promise.all([first, ...stops.map((stop) => stop())]));
       for (const one of followed.values()) one.stop();
     },
   };
+}
+
+/** @throws VenueUnavailable */
+async function inTime<T>(answer: Promise<T>, patienceMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new VenueUnavailable('The live venue does not answer in time.')),
+    patienceMs,
+  );
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const rowsOf = ({ bids, asks }: LiveBook): MirroredLevel[] => [

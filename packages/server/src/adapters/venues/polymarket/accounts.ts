@@ -12,7 +12,7 @@ import { BoundedCache } from '../../../domain/bounded-cache.ts';
 import type { MarketRecord } from '../../../domain/market.ts';
 import { within } from '../../../domain/patience.ts';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
-import type { Accounts, Balance } from '../../../ports/venue.ts';
+import type { Accounts, Balance, BalanceQuestion } from '../../../ports/venue.ts';
 import type { VenueHttp } from './http.ts';
 import { type AccountKeys, l2Headers } from './l2-headers.ts';
 import { microOf, pipsOf } from './translate-market.ts';
@@ -20,8 +20,13 @@ import { READ } from './wire.ts';
 
 const ACCOUNTS_KEPT = 20_000;
 const TOKENS_KEPT = 50_000;
-/** The venue judges every order anyway: a figure so young is good enough to explain a shortage before. */
-const FRESH_MS = 2_000;
+/**
+ * The venue judges every order anyway: a figure so young is good enough to explain a shortage before. It allows twenty such
+ * questions a second from one address.
+ */
+const FRESH_MS = 5_000;
+/** Who asked for a balance so recently may ask again at any moment. */
+const ACTIVE_MS = 60_000;
 const MAX_ORDER_PAGES = 20;
 const MAX_POSITION_PAGES = 5;
 const MAX_ACCOUNTS_PER_READ = 20;
@@ -39,8 +44,8 @@ export type KeysOf = (account: Address) => Promise<OwnedKeys | null>;
 type MarketTokens = Pick<MarketRecord, 'conditionId' | 'tokenIds'>;
 
 export interface LiveAccounts extends Accounts {
-  /** What an account can spend now, in one market. @throws VenueUnavailable */
-  balance(account: Address, market: MarketTokens): Promise<Balance>;
+  /** The figure that the question is about, now. @throws VenueUnavailable */
+  balance(account: Address, question: BalanceQuestion): Promise<Balance>;
   /** The account's collateral that each contract may move, by lower-case address; `null` without a credential. @throws VenueUnavailable */
   allowances(account: Address): Promise<ReadonlyMap<string, Micro> | null>;
   /** Tokens of a market, held by open orders or not. @throws VenueUnavailable */
@@ -80,6 +85,11 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
     weight: TOKENS_KEPT,
     weightOf: () => 1,
   });
+  const activeAt = new BoundedCache<number>({
+    entries: ACCOUNTS_KEPT,
+    weight: ACCOUNTS_KEPT,
+    weightOf: () => 1,
+  });
   const changedAt = new BoundedCache<number>({
     entries: ACCOUNTS_KEPT,
     weight: ACCOUNTS_KEPT,
@@ -114,21 +124,24 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
     const held = await shown.get(account, FRESH_MS, () => ask.positions(account));
     return [held.get(tokenIds[0]) ?? 0n, held.get(tokenIds[1]) ?? 0n] as const;
   };
-  const balance = async (account: Address, market: MarketTokens): Promise<Balance> => {
+  const balance = async (account: Address, question: BalanceQuestion): Promise<Balance> => {
+    const { conditionId, tokenIds, pays } = question;
     const keys = await keysOf(account);
     if (keys === null)
       throw new VenueUnavailable('The venue tells what an account has only to its own credential.');
-    const [money, held, [yes, no]] = await Promise.all([
-      collateralOf(account, keys, FRESH_MS),
+    activeAt.set(account, performance.now());
+    const tokenId = pays === 'collateral' ? null : tokenIds[pays === 'YES' ? 0 : 1];
+    const [held, owned] = await Promise.all([
       holdsOf(account, keys, FRESH_MS),
-      tokensIn(account, market),
+      tokenId === null
+        ? collateralOf(account, keys, FRESH_MS).then((found) => found.balance)
+        : tokenOf(account, keys, tokenId),
     ]);
-    const free = (of: Micro, nth: 0 | 1) => without(of, held.tokens.get(market.tokenIds[nth]) ?? 0n);
-    const shares = { YES: free(yes, 0), NO: free(no, 1) };
+    const free = without(owned, tokenId === null ? held.collateral : (held.tokens.get(tokenId) ?? 0n));
     return {
-      available: without(money.balance, held.collateral),
+      available: tokenId === null ? free : 0n,
       held: held.collateral,
-      shares: (conditionId, outcome) => (conditionId === market.conditionId ? shares[outcome] : 0n),
+      shares: (condition, outcome) => (condition === conditionId && outcome === pays ? free : 0n),
     };
   };
 
@@ -153,6 +166,9 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
       collateral.forget(account);
       holds.forget(account);
       shown.forget(account);
+      // The next order of an active account finds the new figures, or waits for questions that are on their way.
+      const isActive = performance.now() - (activeAt.get(account) ?? Number.NEGATIVE_INFINITY) < ACTIVE_MS;
+      if (isActive) void knownOf(account, FRESH_MS, 0);
     },
     async allowances(account) {
       const keys = await keysOf(account);
@@ -173,15 +189,17 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
     },
     async inMarket(account, market, { patienceMs }) {
       const mine = account as Address;
-      const [money, free] = await Promise.all([
-        within(patienceMs, balance(mine, market)),
+      const keys = await within(patienceMs, keysOf(mine));
+      const [money, held, owned] = await Promise.all([
+        keys === null ? null : within(patienceMs, collateralOf(mine, keys, FRESH_MS)),
+        keys === null ? null : within(patienceMs, holdsOf(mine, keys, FRESH_MS)),
         within(patienceMs, tokensIn(mine, market)),
       ]);
-      if (money !== null) {
-        const shares = (outcome: 'YES' | 'NO') => money.shares(market.conditionId, outcome);
-        return { available: money.available, free: { YES: shares('YES'), NO: shares('NO') } };
-      }
-      return { available: null, free: free === null ? null : { YES: free[0], NO: free[1] } };
+      const free = (nth: 0 | 1) => without(owned![nth], held?.tokens.get(market.tokenIds[nth]) ?? 0n);
+      return {
+        available: money === null || held === null ? null : without(money.balance, held.collateral),
+        free: owned === null || (keys !== null && held === null) ? null : { YES: free(0), NO: free(1) },
+      };
     },
   };
 }
@@ -195,32 +213,37 @@ interface Figure<T> {
 
 /** The last known figures by name; one question at a time for each, and a failed one keeps the old figure. */
 function createFigures<T>(entries: number) {
-  const kept = new BoundedCache<Figure<T>>({ entries, weight: entries, weightOf: () => 1 });
+  const bounds = { entries, weight: entries, weightOf: () => 1 };
+  const kept = new BoundedCache<Figure<T>>(bounds);
+  const outdated = new BoundedCache<true>(bounds);
   const asking = new Map<string, Promise<T>>();
-  const outdated = new BoundedCache<true>({ entries, weight: entries, weightOf: () => 1 });
-  let forgotten = 0;
+
+  const start = (name: string, ask: () => Promise<T>): Promise<T> => {
+    const answer: Promise<T> = ask()
+      .then((value) => {
+        kept.set(name, { value, at: performance.now() });
+        // What was asked before the last change may not know of it.
+        if (asking.get(name) === answer) outdated.delete(name);
+        return value;
+      })
+      .finally(() => {
+        if (asking.get(name) === answer) asking.delete(name);
+      });
+    asking.set(name, answer);
+    return answer;
+  };
   return {
     known: (name: string): Figure<T> | null => kept.get(name) ?? null,
     get(name: string, freshMs: number, ask: () => Promise<T>): Promise<T> {
-      const figure = kept.get(name);
-      const isFresh = figure !== undefined && outdated.get(name) === undefined;
-      if (isFresh && performance.now() - figure.at < freshMs) return Promise.resolve(figure.value);
+      const figure = outdated.get(name) === undefined ? kept.get(name) : undefined;
+      const age = figure === undefined ? Number.POSITIVE_INFINITY : performance.now() - figure.at;
       const already = asking.get(name);
-      if (already !== undefined) return already;
-      const began = forgotten;
-      const answer = ask()
-        .then((value) => {
-          kept.set(name, { value, at: performance.now() });
-          // What was asked before the last change may not know of it.
-          if (began === forgotten) outdated.delete(name);
-          return value;
-        })
-        .finally(() => asking.delete(name));
-      asking.set(name, answer);
-      return answer;
+      if (figure === undefined || age >= freshMs) return already ?? start(name, ask);
+      // Asked for again halfway, so that who trades all the time never waits.
+      if (age > freshMs / 2 && already === undefined) start(name, ask).catch(() => {});
+      return Promise.resolve(figure.value);
     },
     forget(name: string): void {
-      forgotten += 1;
       asking.delete(name);
       outdated.set(name, true);
     },

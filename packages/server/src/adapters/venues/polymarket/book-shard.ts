@@ -30,6 +30,8 @@ export interface ShardOptions {
   readonly onBook: (tokenId: string) => void;
   readonly onTrade: (trade: TradeSeen) => void;
   readonly onTickSize: (tokenId: string) => void;
+  /** A book that was known is asked for again. */
+  readonly onDoubt?: () => void;
 }
 
 export interface BookShard {
@@ -60,6 +62,7 @@ export function openBookShard(options: ShardOptions): BookShard {
   const doubt = (tokenId: string, reason: string): void => {
     if (!tokens.has(tokenId)) return;
     log.info({ reason }, "a book of the venue's socket is asked for again");
+    options.onDoubt?.();
     forget(tokenId);
     subscribe('unsubscribe', [tokenId]);
     subscribe('subscribe', [tokenId]);

@@ -58,6 +58,8 @@ export interface LiveBooks {
   follow(tokenId: string, listener: BookListener): () => void;
   /** The socket's book now, without a question; `null` while it is in doubt. */
   known(tokenId: string): TokenBook | null;
+  /** Since the start, for operators. */
+  counts(): { readonly followed_books: number; readonly doubted_books: number };
   close(): Promise<void>;
 }
 
@@ -84,6 +86,8 @@ export function createLiveBooks(options: LiveBooksOptions): LiveBooks {
   const confirmedAt = new Map<string, number>();
   const listeners = new Map<string, Set<BookListener>>();
 
+  let doubted = 0;
+
   const known = (tokenId: string): TokenBook | null => {
     const at = confirmedAt.get(tokenId);
     const isConfirmed = at !== undefined && performance.now() - at <= times.confirmedWithinMs;
@@ -106,6 +110,9 @@ export function createLiveBooks(options: LiveBooksOptions): LiveBooks {
         for (const { onTrade } of listeners.get(trade.tokenId) ?? []) onTrade(trade);
       },
       onTickSize: asked.forget,
+      onDoubt: () => {
+        doubted += 1;
+      },
     });
     shards.push(shard);
     return shard;
@@ -136,6 +143,7 @@ export function createLiveBooks(options: LiveBooksOptions): LiveBooks {
   return {
     known,
     tops: asked.tops,
+    counts: () => ({ followed_books: shardOf.size, doubted_books: doubted }),
     close: async () => {
       comparison.stop();
       await Promise.all(shards.map((shard) => shard.close()));

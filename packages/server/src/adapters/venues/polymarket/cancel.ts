@@ -17,7 +17,7 @@ export interface CancelParts {
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly now: () => number;
   readonly logger: OutboundLog;
-  readonly onOpen: (walletAddress: string) => void;
+  readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
 }
 
 /** The venue's limit for one call. */
@@ -72,13 +72,13 @@ async function cancelGroup(parts: CancelParts, group: readonly LiveOrder[]): Pro
       notCanceled: reasons(ids, 'the venue could not be reached; ask again'),
     };
   if (outcome.kind === 'unknown') {
-    parts.onOpen(first.order.walletAddress);
+    parts.onOpen(first.order.walletAddress, true);
     return UNKNOWN;
   }
   const { reply } = outcome;
   const said = reply.status === 200 ? answerIn(reply.value, new Set(ids)) : null;
   if (said === null) {
-    parts.onOpen(first.order.walletAddress);
+    parts.onOpen(first.order.walletAddress, true);
     const isRefusal =
       reply.status >= 400 && reply.status < 500 && reply.status !== 425 && reply.status !== 429;
     return isRefusal
@@ -143,11 +143,11 @@ async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], s
         const found =
           key === null || market === null ? [] : (await lookUp({ client, now }, key, { live, market })).seen;
         const after = await recorder.record(orderId, [...own, ...found], market);
-        if (after?.venue?.isFinal !== true) parts.onOpen(walletAddress);
+        if (after?.venue?.isFinal !== true) parts.onOpen(walletAddress, true);
       } catch (error) {
         logger.warn({ orderId, error: (error as Error).name }, 'a canceled order is counted later');
         if (own.length > 0) await recorder.record(orderId, own, null);
-        parts.onOpen(walletAddress);
+        parts.onOpen(walletAddress, true);
       }
     }),
   );

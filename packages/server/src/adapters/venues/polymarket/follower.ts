@@ -20,7 +20,9 @@ export interface FollowerTimes {
   readonly leaseMs: number;
   /** Between looks at a wallet whose socket stands. */
   readonly quietMs: number;
-  /** The same without a socket, or when something of it only another look will settle. */
+  /** The same while a settlement is not final. */
+  readonly settleMs: number;
+  /** The same without a socket. */
   readonly busyMs: number;
 }
 
@@ -28,6 +30,7 @@ export const FOLLOWER_TIMES: FollowerTimes = {
   tickMs: 1_000,
   leaseMs: 6_000,
   quietMs: 30_000,
+  settleMs: 5_000,
   busyMs: 2_000,
 };
 
@@ -44,8 +47,11 @@ export interface FollowerParts extends ResyncParts {
 }
 
 export interface Follower {
-  /** The wallet may have an order that changes: looks soon, if this replica follows it or may. */
-  nudge(walletAddress: string): void;
+  /**
+   * The wallet has an order that may change: it is followed, here or by another replica.
+   * @param isUrgent something of it will be known only by asking
+   */
+  nudge(walletAddress: string, isUrgent: boolean): void;
   counts(): Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }
@@ -83,7 +89,8 @@ export function startFollower(parts: FollowerParts): Follower {
       listen(walletAddress, state, key);
       const isBusy = await resync(parts, key, walletAddress);
       resyncs += 1;
-      state.nextAt = now() + (isBusy || !isHeard(state) ? times.busyMs : times.quietMs);
+      const pause = isBusy ? times.settleMs : times.quietMs;
+      state.nextAt = now() + (isHeard(state) ? pause : times.busyMs);
     } catch (error) {
       // A key that is refused is read again: it may have been rotated.
       const key = await keyring.of(walletAddress).catch(() => null);
@@ -111,7 +118,7 @@ export function startFollower(parts: FollowerParts): Follower {
   const openLine = (walletAddress: string, key: OwnedKeys): Line => {
     const wallets = new Set([walletAddress]);
     const soon = () => {
-      for (const wallet of wallets) nudge(wallet);
+      for (const wallet of wallets) nudge(wallet, true);
     };
     const socket = openReconnectingSocket({
       url: parts.socketUrl,
@@ -193,8 +200,9 @@ export function startFollower(parts: FollowerParts): Follower {
   const timer = setInterval(tickOnce, times.tickMs);
   timer.unref();
 
-  const nudge = (walletAddress: string): void => {
+  const nudge = (walletAddress: string, isUrgent: boolean): void => {
     const state = followed.get(walletAddress);
+    if (state !== undefined && !isUrgent) return;
     if (state !== undefined) state.nextAt = 0;
     tickOnce();
   };

@@ -61,6 +61,13 @@ export function tradesSeen(
   );
 }
 
+/** Something of it will be known only by asking: a trade, or how it ended. */
+export function isIncomplete({ venue, trades }: LiveOrder): boolean {
+  if (venue === null || venue.isFinal) return false;
+  const known = [...trades.values()].reduce((sum, { size }) => sum + size, 0n);
+  return venue.matched > known || venue.missingSince !== null || (venue.ended !== null && !venue.isCounted);
+}
+
 const sharesOf = (seen: readonly Observation[]): bigint =>
   seen.reduce((sum, one) => (one.kind === 'trade' ? sum + one.part.size : sum), 0n);
 

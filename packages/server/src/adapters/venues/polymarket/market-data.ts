@@ -50,6 +50,8 @@ export interface LiveMarketDataOptions {
   readonly books: LiveBooks;
   readonly resolutions: Resolutions;
   readonly clock: { now(): number };
+  /** How long an entry of the catalogue is taken as it is; a minute when omitted. */
+  readonly marketLifeMs?: number;
 }
 
 type Key = 'id' | 'slug' | 'condition' | 'token';
@@ -65,8 +67,8 @@ function keyOf(text: string): Key | null {
 }
 
 export function createLiveMarketData(options: LiveMarketDataOptions): MarketData {
-  const { gamma, books, resolutions } = options;
-  const known = createKnownMarkets(gamma);
+  const { gamma, books, resolutions, marketLifeMs = MARKET_LIFE_MS } = options;
+  const known = createKnownMarkets(gamma, marketLifeMs);
   const lists = createLists(options, known.keep);
 
   /** With the terms and prices of the CLOB, and the outcome where it is proved. */
@@ -180,7 +182,7 @@ interface KnownMarkets {
 }
 
 /** Markets by any of their ids. Questions of one turn of the event loop for the same kind of id go out together. */
-function createKnownMarkets(gamma: Gamma): KnownMarkets {
+function createKnownMarkets(gamma: Gamma, lifeMs: number): KnownMarkets {
   const of = <V>(entries: number) => new BoundedCache<V>({ entries, weight: entries, weightOf: () => 1 });
   const markets = of<{ readonly at: number; readonly listed: ListedMarket }>(MARKETS_KEPT);
   const conditionOfText = of<string>(TEXTS_KEPT);
@@ -244,7 +246,7 @@ function createKnownMarkets(gamma: Gamma): KnownMarkets {
     const age = entry === undefined ? Number.POSITIVE_INFINITY : now - entry.at;
     if (entry !== undefined && age < USABLE_MS) {
       // The CLOB's book says what changed in a hurry; the catalogue's part may be a little old.
-      if (age >= MARKET_LIFE_MS) ask(key, text).catch(() => {});
+      if (age >= lifeMs) ask(key, text).catch(() => {});
       return entry.listed;
     }
     if (now - (missedAt.get(text) ?? Number.NEGATIVE_INFINITY) < MISS_LIFE_MS) return null;

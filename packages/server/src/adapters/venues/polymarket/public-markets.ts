@@ -27,6 +27,8 @@ export interface PublicMarketsOptions {
   readonly clock: { now(): number };
   readonly log: OutboundLog;
   readonly socketTimes?: SocketTimes;
+  /** Shorter ones for tests. */
+  readonly times?: { readonly marketLifeMs?: number; readonly askAgainMs?: number };
 }
 
 export interface PublicMarkets {
@@ -37,10 +39,12 @@ export interface PublicMarkets {
   readonly markets: MarketData;
   /** `ready`, or a sentence that says what is wrong. No I/O. */
   status(): string;
+  /** Since the start, for operators. */
+  counts(): Readonly<Record<string, number>>;
 }
 
 export function createPublicMarkets(options: PublicMarketsOptions): PublicMarkets {
-  const { name, urls, send, clock, log, socketTimes } = options;
+  const { name, urls, send, clock, log, socketTimes, times = {} } = options;
   const service = (what: string, baseUrl: string) =>
     createVenueHttp({ service: `${name}'s ${what}`, baseUrl, send, clock, log });
   const clob = service('order book', urls.clob);
@@ -52,13 +56,14 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
     log,
     ...(socketTimes === undefined ? {} : { socketTimes }),
   });
-  const resolutions = createResolutions({ data, clob });
+  const resolutions = createResolutions({ data, clob, ...times });
   return {
     clob,
     data,
     site: service('site', urls.site),
     books,
-    markets: createLiveMarketData({ gamma, books, resolutions, clock }),
+    markets: createLiveMarketData({ gamma, books, resolutions, clock, ...times }),
     status: clob.status,
+    counts: () => ({ ...books.counts(), unreadable_markets: gamma.malformed() }),
   };
 }

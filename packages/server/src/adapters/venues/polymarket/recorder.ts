@@ -4,7 +4,7 @@
  * is the venue's own.
  */
 import type { MarketRecord } from '../../../domain/market.ts';
-import type { LiveOrder, LiveOrderLog } from '../../../ports/live-orders.ts';
+import type { LiveChange, LiveOrder, LiveOrderLog } from '../../../ports/live-orders.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
 import { fold } from './fold.ts';
 import type { Observation } from './observations.ts';
@@ -36,10 +36,14 @@ interface Item {
 
 const MAX_GROUP = 200;
 
+/** An order that merely rests moves nothing; what it holds the venue knows best. */
+const movesMoney = ({ evidence, reversals, venue }: LiveChange): boolean =>
+  venue.isFinal || evidence.fills.length > 0 || reversals.length > 0;
+
 export interface RecorderParts {
   readonly log: LiveOrderLog;
   readonly logger: OutboundLog;
-  /** Called when an order of the account became another one at the venue. */
+  /** Called when the account's balance is another one. */
   readonly onTraded: (account: string) => void;
 }
 
@@ -62,7 +66,7 @@ export function createRecorder({ log, logger, onTraded }: RecorderParts): Record
         market,
       );
       for (const one of folded.contradictions) said.push([order.order.orderId, one]);
-      if (folded.change !== null) traded.add(order.order.funder);
+      if (folded.change !== null && movesMoney(folded.change)) traded.add(order.order.funder);
       return folded.change;
     });
     for (const [orderId, contradiction] of said) {

@@ -29,9 +29,11 @@ export interface Resolutions {
 export interface ResolutionSources {
   readonly data: VenueHttp;
   readonly clob: VenueHttp;
+  /** How long a market without a proved outcome is not asked about again; half a minute when omitted. */
+  readonly askAgainMs?: number;
 }
 
-export function createResolutions({ data, clob }: ResolutionSources): Resolutions {
+export function createResolutions({ data, clob, askAgainMs = ASK_AGAIN_MS }: ResolutionSources): Resolutions {
   const proved = new BoundedCache<Payout>({
     entries: OUTCOMES_KEPT,
     weight: OUTCOMES_KEPT,
@@ -90,7 +92,7 @@ export function createResolutions({ data, clob }: ResolutionSources): Resolution
         ({ record: { conditionId, status } }) =>
           status !== 'open' &&
           proved.get(conditionId) === undefined &&
-          now - (askedAt.get(conditionId) ?? Number.NEGATIVE_INFINITY) >= ASK_AGAIN_MS,
+          now - (askedAt.get(conditionId) ?? Number.NEGATIVE_INFINITY) >= askAgainMs,
       );
       for (const { record } of unknown) askedAt.set(record.conditionId, now);
       if (unknown.length > 0) await ask(unknown);

@@ -8,7 +8,7 @@ import type { LiveOrder, LiveOrderLog } from '../../../ports/live-orders.ts';
 import type { SignedOrders } from '../../../ports/venue.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
 import type { Keyring } from './keyring.ts';
-import { lookUp } from './look-up.ts';
+import { isIncomplete, lookUp } from './look-up.ts';
 import type { OrderClient } from './order-client.ts';
 import type { Recorder } from './recorder.ts';
 import { answerOf } from './submit.ts';
@@ -23,7 +23,7 @@ export interface ResolveParts {
   readonly logger: OutboundLog;
   /** After this an order that the venue does not know was never there. */
   readonly doubtMs: number;
-  readonly onOpen: (walletAddress: string) => void;
+  readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
 }
 
 /** An order in doubt is looked for at once, and then ever more rarely. */
@@ -69,7 +69,7 @@ export function createResolve(parts: ResolveParts): SignedOrders['resolve'] {
       ? [{ orderId: order.orderId, at: now(), kind: 'accepted' as const, word: null, ...NOTHING }]
       : seen;
     const known = await recorder.record(order.orderId, found, market);
-    if (known?.venue != null && !known.venue.isFinal) parts.onOpen(order.walletAddress);
+    if (known?.venue != null && !known.venue.isFinal) parts.onOpen(order.walletAddress, isIncomplete(known));
     return answerOf(known);
   }
 

@@ -12,7 +12,7 @@ import type { OutboundLog } from '../../outbound/http.ts';
 import type { OwnedKeys } from './accounts.ts';
 import type { Outcome, VenueReply } from './http.ts';
 import type { Keyring } from './keyring.ts';
-import { tradesSeen } from './look-up.ts';
+import { isIncomplete, tradesSeen } from './look-up.ts';
 import type { Modes } from './modes.ts';
 import type { Observation } from './observations.ts';
 import { type OrderClient, orderBody } from './order-client.ts';
@@ -32,7 +32,7 @@ export interface SubmitParts {
   readonly sends: boolean;
   readonly onUnmapped: (text: string) => void;
   /** The wallet has an order that may still change. */
-  readonly onOpen: (walletAddress: string) => void;
+  readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
 }
 
 /** What an attempt proved. */
@@ -86,7 +86,7 @@ export function createSubmit(parts: SubmitParts) {
     }
     try {
       const live = await finish(seen, market);
-      if (live?.venue != null && !live.venue.isFinal) parts.onOpen(message.walletAddress);
+      if (live?.venue != null && !live.venue.isFinal) parts.onOpen(message.walletAddress, isIncomplete(live));
       return answerOf(live);
     } catch (error) {
       log.warn(

@@ -86,7 +86,10 @@ export class TokenBook {
     }
     this.#at = Math.max(this.#at, at ?? 0);
     const last = changes.at(-1);
-    return last === undefined || (agrees(last.best_bid, this.bestBid) && agrees(last.best_ask, this.bestAsk));
+    return (
+      last === undefined ||
+      (agrees(last.best_bid, this.bestBid, 0) && agrees(last.best_ask, this.bestAsk, PIPS))
+    );
   }
 
   traded(price: unknown, at: number | null): void {
@@ -134,10 +137,11 @@ function insidePrice(price: unknown): Pips | null {
   return pips !== null && pips > 0 && pips < PIPS ? pips : null;
 }
 
-/** Where the venue names no price, or one outside of the book, its side may be empty: that says nothing. */
-const agrees = (said: unknown, found: Pips | undefined): boolean => {
-  const named = said === null || said === undefined ? null : insidePrice(said);
-  return named === null || named === found;
+/** @param none what the venue says of a side that is empty; any other price outside of the book says nothing */
+const agrees = (said: unknown, found: Pips | undefined, none: Pips): boolean => {
+  const named = said === null || said === undefined || said === '' ? null : pipsOf(said);
+  if (named === none) return found === undefined;
+  return named === null || named <= 0 || named >= PIPS || named === found;
 };
 
 function best(prices: Iterable<Pips>, which: 'highest' | 'lowest'): Pips | undefined {

@@ -73,16 +73,17 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       id,
       backend: 'live',
       status,
-      counts: orders.counts,
+      notice: geoblock.notice,
+      counts: () => ({ ...orders.counts(), ...open.counts() }),
       markets,
       accounts,
       signedOrders: {
         signing,
         rules,
         verifyCredentials: orders.verifyCredentials,
-        balance: (account, market) => {
-          if (market === undefined) throw new Error('a balance of the live venue is of one market');
-          return accounts.balance(account, market);
+        balance: (account, question) => {
+          if (question === undefined) throw new Error('a balance of the live venue is of one market');
+          return accounts.balance(account, question);
         },
         submit: orders.submit,
         resolve: orders.resolve,

@@ -17,7 +17,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { RecoverElsewhere } from '../../../ports/recovery.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
 import type { Caller, NewSignedOrder, TradeScope, TradingCredential } from '../../../ports/stores.ts';
-import type { Balance, VenueWith } from '../../../ports/venue.ts';
+import type { Balance, BalanceQuestion, VenueWith } from '../../../ports/venue.ts';
 import { type FundingNeeds, waysToFund } from '../../funding-advice.ts';
 import { Refusal } from '../../refusal.ts';
 import { requireReady, requireTaken } from '../place-order.ts';
@@ -93,12 +93,20 @@ export interface FundedTrade extends SoundTrade {
   readonly balance: { readonly known: Balance } | { readonly error: unknown };
 }
 
+export const balanceQuestion = ({
+  draft,
+  market,
+}: Pick<SoundTrade, 'draft' | 'market'>): BalanceQuestion => ({
+  conditionId: market.conditionId,
+  tokenIds: market.tokenIds,
+  pays: draft.side === 'BUY' ? 'collateral' : draft.outcome,
+});
+
 /** Asks the venue before the lock is taken, because nothing may wait under it. */
 export async function withBalance(sound: SoundTrade): Promise<FundedTrade> {
   try {
     const { venue, draft, market } = sound;
-    const { conditionId, tokenIds } = market;
-    const known = await venue.signedOrders.balance(draft.fields.maker, { conditionId, tokenIds });
+    const known = await venue.signedOrders.balance(draft.fields.maker, balanceQuestion({ draft, market }));
     return { ...sound, balance: { known } };
   } catch (error) {
     return { ...sound, balance: { error } };
@@ -292,7 +300,7 @@ export async function explainShortage(
     buying: draft.side === 'BUY',
     needed,
     heldIn: heldOf(sound),
-    market: { conditionId: sound.market.conditionId, tokenIds: sound.market.tokenIds },
+    question: balanceQuestion(sound),
   });
   return fix === null ? refused : asRefusal([{ ...denials[0], fix }]);
 }

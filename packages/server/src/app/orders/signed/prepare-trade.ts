@@ -63,6 +63,7 @@ import { requireReady, requireTaken } from '../place-order.ts';
 import { inIntent, requireCoherent, unsignedOf } from './intent.ts';
 import {
   asRefusal,
+  balanceQuestion,
   credentialFault,
   factsOf,
   fundsFor,
@@ -298,7 +299,7 @@ async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<Trade
       tokenIds,
       at: now,
     }),
-    isProved ? venue.signedOrders.balance(maker, { conditionId, tokenIds }) : null,
+    isProved ? venue.signedOrders.balance(maker, balanceQuestion(judged)) : null,
   ]);
   const credential = pickCredential(draft, scope.credentials);
   const fault = credential === null ? null : credentialFault(needs, draft, credential);

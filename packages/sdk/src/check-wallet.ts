@@ -1,0 +1,333 @@
+/**
+ * What stands between a wallet and its first order at the venue, looked at before that order: who owns the wallet, how its
+ * orders are signed, its credential, its money and its approvals. Nothing is created or changed at the venue.
+ */
+import {
+  type Address,
+  approvalCalls,
+  POLYGON_EXCHANGES,
+  type SignatureType,
+  signatureTypeOf,
+  walletKindsOf,
+} from '@bellwether/protocol';
+import type { Signer } from './signer.ts';
+import { NEED, needOptions } from './usage-error.ts';
+import type { VenueCredentials } from './venue-credentials.ts';
+import { type VenueRead, VenueReader, type VenueReaderOptions } from './venue-reader.ts';
+
+export type WalletCheckName =
+  | 'venue'
+  | 'owner'
+  | 'signature type'
+  | 'signer'
+  | 'domain'
+  | 'credential'
+  | 'neg-risk'
+  | 'tick size'
+  | 'balance'
+  | 'allowance';
+
+export interface WalletFinding {
+  readonly check: WalletCheckName;
+  /** `unknown`: what is needed to look was not given, or the venue did not answer. */
+  readonly state: 'good' | 'wrong' | 'unknown';
+  readonly found: string;
+  /** Set unless it is good. */
+  readonly nextStep: string | null;
+}
+
+export interface WalletCheck {
+  /** True when everything was looked at and is good. */
+  readonly isReady: boolean;
+  readonly findings: readonly WalletFinding[];
+}
+
+export interface WalletCheckOptions extends VenueReaderOptions {
+  /** The account that is to pay for orders. */
+  readonly wallet: Address;
+  /** The key that is to sign; without it, owner, credential, balance and allowance stay unknown. */
+  readonly signer?: Signer;
+  /** Of the signer's key; derived from it when not given. */
+  readonly credentials?: VenueCredentials;
+  /** A token that is to be traded; without it, neg-risk, tick size and the tokens' approval stay unknown. */
+  readonly tokenId?: string;
+  /** Default 137. */
+  readonly chainId?: number;
+}
+
+const CLOCK_TOLERANCE_S = 5;
+const KINDS: Readonly<Record<SignatureType, string>> = {
+  0: 'the key itself (EOA)',
+  1: 'its proxy wallet',
+  2: 'its Safe',
+  3: 'its deposit wallet',
+};
+
+/** Never throws for what the venue says; answers in the order in which the steps have to be taken. */
+export async function checkWallet(options: WalletCheckOptions): Promise<WalletCheck> {
+  needOptions('checkWallet', options, {
+    clobUrl: NEED.url,
+    wallet: NEED.text('the address of the account that is to pay'),
+  });
+  const reader = new VenueReader(options);
+  const { signer, wallet, tokenId } = options;
+  const type = signer === undefined ? null : signatureTypeOf(signer.address, wallet);
+  const venue = await checkVenue(reader);
+  const market = await checkMarket(reader, tokenId);
+  const credential = await checkCredential(reader, options, venue.timestampS);
+  const account =
+    type === null || signer === undefined || credential.credentials === null
+      ? accountUnknown()
+      : await checkAccount(
+          (path, query) =>
+            reader.getSigned(path, query, {
+              signer,
+              credentials: credential.credentials as VenueCredentials,
+              timestampS: venue.timestampS,
+            }),
+          { type, negRisk: market.negRisk, tokenId },
+        );
+  const findings = [
+    venue.finding,
+    ...ownerFindings(options, type),
+    domainFinding(venue.version, market.negRisk),
+    credential.finding,
+    ...market.findings,
+    ...account,
+  ];
+  return { isReady: findings.every(({ state }) => state === 'good'), findings };
+}
+
+const good = (check: WalletCheckName, found: string): WalletFinding => ({
+  check,
+  state: 'good',
+  found,
+  nextStep: null,
+});
+const wrong = (check: WalletCheckName, found: string, nextStep: string): WalletFinding => ({
+  check,
+  state: 'wrong',
+  found,
+  nextStep,
+});
+const unknown = (check: WalletCheckName, found: string, nextStep: string): WalletFinding => ({
+  check,
+  state: 'unknown',
+  found,
+  nextStep,
+});
+
+async function checkVenue(reader: VenueReader) {
+  const [time, version] = await Promise.all([reader.get('/time'), reader.get('/version')]);
+  const here = Math.floor(Date.now() / 1000);
+  const there = typeof time.body === 'number' && Number.isSafeInteger(time.body) ? time.body : null;
+  const said = (version.body as { version?: unknown } | null)?.version;
+  return {
+    version: typeof said === 'number' ? said : null,
+    timestampS: there ?? here,
+    finding:
+      there === null
+        ? wrong(
+            'venue',
+            `it does not answer (${time.status})`,
+            'Check the address of the CLOB and the network.',
+          )
+        : Math.abs(there - here) > CLOCK_TOLERANCE_S
+          ? wrong(
+              'venue',
+              `its clock is ${there - here} s ahead of this one`,
+              'Set the clock of this machine (NTP).',
+            )
+          : good('venue', 'it answers, and the clocks agree'),
+  };
+}
+
+function ownerFindings({ signer, wallet }: WalletCheckOptions, type: SignatureType | null): WalletFinding[] {
+  if (signer === undefined) {
+    const step = 'Give the key that is to sign.';
+    return [
+      unknown('owner', `${wallet} may belong to any key`, step),
+      unknown('signature type', 'it follows from the key', step),
+      unknown('signer', 'it follows from the key', step),
+    ];
+  }
+  if (type === null) {
+    const { eoa, proxy, safe, deposit } = walletKindsOf(signer.address);
+    const step = `Use one of this key's wallets: ${eoa} (type 0), ${proxy} (1), ${safe} (2), ${deposit.beacon} or ${deposit.uups} (3).`;
+    return [
+      wrong('owner', `${wallet} is no wallet of the key ${signer.address}`, step),
+      wrong('signature type', 'none fits', step),
+      wrong('signer', 'none may sign for it', step),
+    ];
+  }
+  const signs = type === 3 ? wallet : signer.address;
+  return [
+    good('owner', `${wallet} is ${KINDS[type]} of ${signer.address}`),
+    type === 0
+      ? wrong(
+          'signature type',
+          '0, which the venue takes only from accounts on its list',
+          'Use the deposit wallet (type 3), unless the venue has confirmed that this account may trade.',
+        )
+      : good('signature type', String(type)),
+    good('signer', `order.signer is ${signs}, order.maker (funder) is ${wallet}`),
+  ];
+}
+
+function domainFinding(version: number | null, negRisk: boolean | null): WalletFinding {
+  if (version !== 2)
+    return wrong(
+      'domain',
+      version === null
+        ? 'the venue does not say its order version'
+        : `the venue takes orders of version ${version}`,
+      'This release signs version 2 for the venue: take a later release, or set VENUE_A_ORDER_PROFILE for a paper venue.',
+    );
+  if (negRisk === null) return good('domain', 'version 2; the contract depends on the market');
+  const contract = negRisk ? POLYGON_EXCHANGES.v2NegRisk : POLYGON_EXCHANGES.v2;
+  return good('domain', `version 2, verifyingContract ${contract}`);
+}
+
+async function checkMarket(reader: VenueReader, tokenId: string | undefined) {
+  if (tokenId === undefined) {
+    const step = 'Give the id of a token that is to be traded.';
+    const findings = [
+      unknown('neg-risk', 'it belongs to the market', step),
+      unknown('tick size', 'it belongs to the market', step),
+    ];
+    return { negRisk: null, findings };
+  }
+  const query = { token_id: tokenId };
+  const [risk, tick] = await Promise.all([reader.get('/neg-risk', query), reader.get('/tick-size', query)]);
+  const negRisk = (risk.body as { neg_risk?: unknown } | null)?.neg_risk;
+  const size = (tick.body as { minimum_tick_size?: unknown } | null)?.minimum_tick_size;
+  const step = 'Check the token id: the venue has no open order book of it.';
+  return {
+    negRisk: typeof negRisk === 'boolean' ? negRisk : null,
+    findings: [
+      typeof negRisk === 'boolean'
+        ? good('neg-risk', String(negRisk))
+        : wrong('neg-risk', `the venue answers ${risk.status}`, step),
+      typeof size === 'number' || typeof size === 'string'
+        ? good('tick size', String(size))
+        : wrong('tick size', `the venue answers ${tick.status}`, step),
+    ],
+  };
+}
+
+async function checkCredential(reader: VenueReader, options: WalletCheckOptions, timestampS: number) {
+  const { signer } = options;
+  if (signer === undefined)
+    return {
+      credentials: null,
+      finding: unknown('credential', 'it belongs to the key', 'Give the key that is to sign.'),
+    };
+  const credentials = options.credentials ?? (await derived(reader, signer, timestampS, options.chainId));
+  if (credentials === null)
+    return {
+      credentials,
+      finding: wrong(
+        'credential',
+        `the venue has none for ${signer.address}`,
+        'Create it once with createVenueCredentials(), then register it with POST /wallet/credentials.',
+      ),
+    };
+  const answer = await reader.getSigned(
+    '/auth/ban-status/closed-only',
+    {},
+    { signer, credentials, timestampS },
+  );
+  return { credentials, finding: credentialFinding(answer) };
+}
+
+async function derived(
+  reader: VenueReader,
+  signer: Signer,
+  timestampS: number,
+  chainId?: number,
+): Promise<VenueCredentials | null> {
+  const headers = await signer.clobAuth({ timestampS, ...(chainId === undefined ? {} : { chainId }) });
+  const { status, body } = await reader.get('/auth/derive-api-key', {}, { ...headers });
+  const { apiKey, secret, passphrase } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return status === 200 &&
+    typeof apiKey === 'string' &&
+    typeof secret === 'string' &&
+    typeof passphrase === 'string'
+    ? { apiKey, apiSecret: secret, apiPassphrase: passphrase }
+    : null;
+}
+
+function credentialFinding({ status, body }: VenueRead): WalletFinding {
+  if (status === 401)
+    return wrong(
+      'credential',
+      'the venue does not accept it',
+      'Derive it again with createVenueCredentials(): a key has one credential, and a later one ends it.',
+    );
+  if (status !== 200)
+    return unknown('credential', `the venue answers ${status}`, 'Try again: the venue did not judge it.');
+  return (body as { closed_only?: unknown } | null)?.closed_only === true
+    ? wrong(
+        'credential',
+        'the account may only close positions',
+        'Ask the venue why the account is restricted.',
+      )
+    : good('credential', 'the venue accepts it');
+}
+
+const accountUnknown = (): WalletFinding[] =>
+  (['balance', 'allowance'] as const).map((check) =>
+    unknown(check, 'the venue tells it to the credential of the owner', 'Mend owner and credential first.'),
+  );
+
+type SignedGet = (path: string, query: Readonly<Record<string, string>>) => Promise<VenueRead>;
+
+interface Traded {
+  readonly type: SignatureType;
+  readonly negRisk: boolean | null;
+  readonly tokenId: string | undefined;
+}
+
+async function checkAccount(get: SignedGet, traded: Traded): Promise<WalletFinding[]> {
+  const query = { asset_type: 'COLLATERAL', signature_type: String(traded.type) };
+  // The venue looks at the chain only when it is asked to.
+  await get('/balance-allowance/update', query);
+  const { status, body } = await get('/balance-allowance', query);
+  const { balance, allowances = {} } = (body ?? {}) as {
+    balance?: unknown;
+    allowances?: Readonly<Record<string, unknown>>;
+  };
+  if (status !== 200 || typeof balance !== 'string' || !/^\d+$/.test(balance)) {
+    const step = 'Try again: the venue did not tell it.';
+    return [
+      unknown('balance', `the venue answers ${status}`, step),
+      unknown('allowance', `the venue answers ${status}`, step),
+    ];
+  }
+  const allowed = new Map(
+    Object.entries(allowances).map(([spender, amount]) => [spender.toLowerCase(), String(amount)]),
+  );
+  return [
+    balance === '0'
+      ? wrong('balance', 'no pUSD', 'Fund the wallet with pUSD (wrap USDC.e with the CollateralOnramp).')
+      : good('balance', `${Number(balance) / 1e6} pUSD`),
+    allowanceFinding(allowed, traded.negRisk),
+  ];
+}
+
+/** What trading of this market, or of any, needs for collateral. */
+function allowanceFinding(allowed: ReadonlyMap<string, string>, negRisk: boolean | null): WalletFinding {
+  const needed = [
+    ...(negRisk === true ? [] : [POLYGON_EXCHANGES.v2]),
+    ...(negRisk === false ? [] : [POLYGON_EXCHANGES.v2NegRisk]),
+  ];
+  const missing = needed.filter((spender) => (allowed.get(spender) ?? '0') === '0');
+  if (missing.length === 0) return good('allowance', `the exchange may move it (${needed.join(', ')})`);
+  const calls = approvalCalls().filter(({ spender }) => missing.includes(spender));
+  const steps = calls.map(({ asset, to, data }) => `${asset}: to ${to}, data ${data}`);
+  return wrong(
+    'allowance',
+    `not approved: ${missing.join(', ')}`,
+    `Have the wallet send these approvals, then ask again. ${steps.join('; ')}`,
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * The types of the published packages, by the compiler from the same sources, one file for each source file. Imports of
+ * the packages inside become paths, so that an installed package names nothing that is not installed with it.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { ownPackage, type Package, packagesInside, ROOT } from './packages.ts';
+
+/** Where a package's types are, below the published folder. */
+export const typesOf = (id: string, entry: string): string => `dist/types/${id}/${entry}.d.ts`;
+
+const SPECIFIER = /(\bfrom |\bimport\(|\bimport )(["'])([^"']+)\2/g;
+
+/** A compiler run for all packages at once: they share what they are made of. @returns the folder, to be removed */
+export function emitDeclarations(published: readonly Package[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bellwether-types-'));
+  const sources = published.flatMap((built) => [built, ...packagesInside(built)]);
+  const config = {
+    extends: join(ROOT, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      rootDir: join(ROOT, 'packages'),
+      outDir: join(folder, 'types'),
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+      // What Node 20 has: a newer function would be missing there.
+      lib: ['es2023'],
+    },
+    include: [],
+    files: [...new Set(sources.flatMap(({ entries }) => Object.values(entries)))],
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [tsc, '-p', join(folder, 'tsconfig.json')], { stdio: 'inherit' });
+  return folder;
+}
+
+/** The path of a package inside, as an import of this file. */
+function pathTo(specifier: string, file: string, types: string, inside: readonly Package[]): string {
+  if (specifier.startsWith('.')) return specifier.replace(/\.ts$/, '.js');
+  const used = inside.find(({ id }) => id === ownPackage(specifier));
+  if (used === undefined) return specifier;
+  const subpath = `.${specifier.slice(used.manifest.name.length)}`;
+  const entry = used.manifest.exports?.[subpath];
+  if (entry === undefined) throw new Error(`${file} imports ${specifier}, which its package does not export`);
+  const path = relative(
+    dirname(file),
+    join(types, used.id, entry.replace(/^\.\/src\//, '').replace(/\.ts$/, '.js')),
+  );
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+/** @returns the libraries that the types import */
+export function writeDeclarations(built: Package, emitted: string, folder: string): ReadonlySet<string> {
+  const inside = packagesInside(built);
+  const types = join(folder, 'dist/types');
+  for (const { id } of [built, ...inside])
+    cpSync(join(emitted, 'types', id, 'src'), join(types, id), { recursive: true });
+  const libraries = new Set<string>();
+  for (const file of globSync('**/*.d.ts', { cwd: types }).map((path) => join(types, path))) {
+    const text = readFileSync(file, 'utf8').replaceAll(SPECIFIER, (_, before, quote, specifier) => {
+      const path = pathTo(specifier, file, types, inside);
+      if (!path.startsWith('.')) libraries.add(path);
+      return `${before}${quote}${path}${quote}`;
+    });
+    writeFileSync(file, text);
+  }
+  return libraries;
+}
+
+export const removeEmitted = (folder: string): void => rmSync(folder, { recursive: true, force: true });

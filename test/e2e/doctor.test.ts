@@ -1,0 +1,149 @@
+/** The check before the first order, against the doors of the venue on paper and against a venue that finds fault. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { checkWallet, type Fetch, Signer, type WalletCheckOptions } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { aMarket, newTrader, type TestService, type Trader } from '../harness.ts';
+import { startVenue } from '../live-desk.ts';
+
+let venue: TestService;
+let trader: Trader;
+let clobUrl: string;
+let tokenId: string;
+
+beforeAll(async () => {
+  venue = await startVenue();
+  trader = await newTrader(venue, 3);
+  clobUrl = `${venue.url}/paper/clob`;
+  tokenId = (await aMarket(trader.client)).clobTokenIds[0]!;
+});
+
+const options = (changes: Partial<WalletCheckOptions> = {}): WalletCheckOptions => ({
+  clobUrl,
+  wallet: trader.signer.wallet(3),
+  signer: trader.signer,
+  tokenId,
+  ...changes,
+});
+/** The check's state by name. */
+const states = async (changes: Partial<WalletCheckOptions> = {}) => {
+  const { findings } = await checkWallet(options(changes));
+  return Object.fromEntries(findings.map(({ check, state }) => [check, state]));
+};
+/** The venue, with one path answered otherwise. */
+const instead =
+  (path: string, status: number, body: unknown): Fetch =>
+  (url, init) =>
+    new URL(url).pathname.endsWith(path)
+      ? Promise.resolve(new Response(JSON.stringify(body), { status }))
+      : fetch(url, init);
+
+describe('against the doors', () => {
+  test('a funded deposit wallet with a credential is ready', async () => {
+    const { isReady, findings } = await checkWallet(options());
+    expect(findings.filter(({ state }) => state !== 'good')).toEqual([]);
+    expect(isReady).toBe(true);
+    expect(findings.find(({ check }) => check === 'signer')?.found).toContain(
+      `order.signer is ${trader.signer.wallet(3)}`,
+    );
+  });
+
+  test('another key’s wallet has the wrong owner, and the right wallets are named', async () => {
+    const signer = Signer.generate();
+    const { isReady, findings } = await checkWallet(options({ signer }));
+    expect(isReady).toBe(false);
+    expect(findings.find(({ check }) => check === 'owner')).toMatchObject({
+      state: 'wrong',
+      nextStep: expect.stringContaining(signer.wallet(3)),
+    });
+    expect(findings.find(({ check }) => check === 'credential')).toMatchObject({ state: 'wrong' });
+  });
+
+  test('a key without a credential gets none from the check', async () => {
+    const signer = Signer.generate();
+    const asked: string[] = [];
+    const spy: Fetch = (url, init) => {
+      asked.push(`${init.method ?? 'GET'} ${new URL(url).pathname}`);
+      return fetch(url, init);
+    };
+    const found = await states({ signer, wallet: signer.wallet(3), fetch: spy });
+    expect(found).toMatchObject({ owner: 'good', credential: 'wrong', balance: 'unknown' });
+    expect(asked.filter((line) => !line.startsWith('GET'))).toEqual([]);
+  });
+
+  test('a plain key is told about the deposit wallet', async () => {
+    expect(await states({ wallet: trader.signer.address })).toMatchObject({ 'signature type': 'wrong' });
+  });
+
+  test('without a key and a token, what follows from them is unknown', async () => {
+    const { clobUrl: url, wallet } = options();
+    const { findings } = await checkWallet({ clobUrl: url, wallet });
+    expect(findings.filter(({ state }) => state === 'wrong')).toEqual([]);
+    expect(findings.filter(({ state }) => state === 'unknown').map(({ check }) => check)).toEqual([
+      'owner',
+      'signature type',
+      'signer',
+      'credential',
+      'neg-risk',
+      'tick size',
+      'balance',
+      'allowance',
+    ]);
+  });
+});
+
+describe('finds', () => {
+  test('a venue that does not answer', async () => {
+    expect(await states({ clobUrl: 'http://127.0.0.1:1', timeoutMs: 500 })).toMatchObject({ venue: 'wrong' });
+  });
+
+  test.each<[string, string, number, unknown, string]>([
+    ['a clock that is wrong', '/time', 200, 1_600_000_000, 'venue'],
+    ['another order version', '/version', 200, { version: 3 }, 'domain'],
+    ['a token without a book', '/tick-size', 404, { error: 'No orderbook exists' }, 'tick size'],
+    ['a market that is not known', '/neg-risk', 404, { error: 'market not found' }, 'neg-risk'],
+    [
+      'a credential that was replaced',
+      '/auth/ban-status/closed-only',
+      401,
+      { error: 'Unauthorized/Invalid api key' },
+      'credential',
+    ],
+    [
+      'an account that may only close',
+      '/auth/ban-status/closed-only',
+      200,
+      { closed_only: true },
+      'credential',
+    ],
+    ['an empty wallet', '/balance-allowance', 200, { balance: '0', allowances: {} }, 'balance'],
+    ['a missing approval', '/balance-allowance', 200, { balance: '5', allowances: {} }, 'allowance'],
+  ])('%s', async (_title, path, status, body, check) => {
+    expect(await states({ fetch: instead(path, status, body) })).toMatchObject({ [check]: 'wrong' });
+  });
+
+  test('which approvals are missing, as calls', async () => {
+    const { findings } = await checkWallet(
+      options({ fetch: instead('/balance-allowance', 200, { balance: '5', allowances: {} }) }),
+    );
+    expect(findings.find(({ check }) => check === 'allowance')?.nextStep).toContain('data 0x095ea7b3');
+  });
+});
+
+test('the command prints what is wrong with its next step, no secret, and ends with 1', async () => {
+  const key = `0x${'5a'.repeat(32)}`;
+  const wallet = Signer.fromPrivateKey(key).wallet(3);
+  const run = promisify(execFile)(
+    process.execPath,
+    ['scripts/doctor.ts', '--wallet', wallet, '--token', tokenId, '--clob', clobUrl],
+    { env: { ...process.env, WALLET_PRIVATE_KEY: key } },
+  );
+  const { code, stdout } = (await run.then(
+    () => expect.unreachable('it has no credential'),
+    (error: unknown) => error,
+  )) as { code: number; stdout: string };
+  expect(code).toBe(1);
+  expect(stdout).toContain('WRONG    credential');
+  expect(stdout).toContain('createVenueCredentials()');
+  expect(stdout).not.toContain('5a5a5a5a');
+});
