@@ -389,9 +389,14 @@ function routeSchema(operation: Operation) {
       type: 'object',
       properties: { ...REQUEST_ID, ...(operation.idempotent === true ? IDEMPOTENCY_KEY_HEADER : {}) },
     },
-    response: { [operation.status]: operation.response, ...problems },
+    response: { [operation.status]: answerSchema(operation), ...problems },
   };
 }
+
+const answerSchema = ({ produces, response }: Operation) =>
+  produces === undefined
+    ? response
+    : { description: 'Open until either side ends it.', content: { [produces]: { schema: response } } };
 
 const NO_PARAMETERS = { type: 'object', properties: {} } as unknown as TSchema;
 
