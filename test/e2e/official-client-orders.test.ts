@@ -371,3 +371,51 @@ test('an order that was posted at the door is executed once, and the desk says s
   expect(await clob.getOpenOrders()).toMatchObject([{ id: body.orderId, owner: wallet.creds.key }]);
   expect(await clob.cancelAll()).toMatchObject({ canceled: [body.orderId] });
 });
+
+test('fills of an order that was posted at the door do not count for the agent that the desk refused it to', async () => {
+  service = services.interface;
+  const wallet = await newOfficialWallet(service);
+  const clob = clientOne(service, wallet);
+  const agent = await newAgent(service);
+  await agent.client.registerCredentials({
+    walletAddress: wallet.eoa,
+    apiKey: wallet.creds.key,
+    apiSecret: wallet.creds.secret,
+    apiPassphrase: wallet.creds.passphrase,
+  });
+  const market = markets['0.01'];
+  const tokenID = yesOf(market);
+  const seller = clientOne(service, await newOfficialWallet(service));
+  const shares = await seller.createMarketOrder({ tokenID, side: Side.BUY, amount: 20 }, options(market));
+  expect(await seller.postOrder(shares, OrderType.FOK)).toMatchObject({ status: 'matched' });
+
+  const { asks } = await clob.getOrderBook(tokenID);
+  const price = Math.round(Number(asks.at(-1)?.price) * 100 - 1) / 100;
+  const bid = await clob.createOrder({ tokenID, side: Side.BUY, price, size: 10 }, options(market));
+  expect(await clob.postOrder(bid, OrderType.GTC)).toMatchObject({ success: true, status: 'live' });
+  const sent = await call(service, 'POST', '/markets/trade', {
+    key: agent.apiKey,
+    body: {
+      marketConditionId: market.conditionId,
+      marketQuestion: market.question,
+      outcome: 'YES',
+      orderSize: 10,
+      price,
+      orderType: 'GTC',
+      order: bid,
+    },
+  });
+  expect(sent.body).toMatchObject({ success: false, errorCode: 'duplicate_order' });
+  const hit = await seller.createOrder({ tokenID, side: Side.SELL, price, size: 10 }, options(market));
+  expect(await seller.postOrder(hit, OrderType.GTC)).toMatchObject({ status: 'matched' });
+
+  expect(service.exchange.freeTokens(wallet.funder, market.conditionId, 'YES')).toBeGreaterThanOrEqual(
+    10_000_000n,
+  );
+  const fills = await call(service, 'GET', '/markets/fills', { key: agent.apiKey });
+  expect(fills).toMatchObject({ status: 200, body: [] });
+  expect(await service.needs.orders.byId(agent.agentId, sent.body.orderId)).toMatchObject({
+    status: 'rejected',
+    filled: 0n,
+  });
+});

@@ -57,7 +57,9 @@ describe('every operation', () => {
     (_name, operation) => {
       const entry = document.paths[operation.path]?.[operation.method.toLowerCase()];
       expect(entry).toMatchObject({ operationId: operation.id, summary: operation.summary });
-      expect(entry.responses[operation.status]?.content?.['application/json']?.schema).toBeDefined();
+      expect(
+        entry.responses[operation.status]?.content?.[operation.produces ?? 'application/json']?.schema,
+      ).toBeDefined();
       for (const code of errorCodes(operation)) {
         const response = entry.responses[ERRORS[code].status];
         expect(response?.description, code).toContain(`\`${code}\``);

@@ -43,6 +43,7 @@ export interface Operation {
     | 'owners'
     | 'skills'
     | 'webhooks'
+    | 'events'
     | 'operator';
   readonly permission: Permission;
   readonly rateClass: RateClass;
@@ -75,6 +76,8 @@ export interface Operation {
   readonly deadlineMs?: number;
   readonly status: 200 | 201;
   readonly response: TSchema;
+  /** The answer is a stream of this media type, whose items `response` describes; without it JSON. */
+  readonly produces?: 'text/event-stream';
   /** Error codes in addition to those that every route of its kind can answer. */
   readonly errors: readonly ErrorCode[];
 }

@@ -91,6 +91,14 @@ export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order
 export { type ClobAuthHeaders, type DepositKind, InvalidPrivateKey, Signer } from './signer.ts';
 export { SolanaRpcError } from './solana-rpc.ts';
 export { InvalidSolanaKey, SolanaSigner } from './solana-signer.ts';
+export type {
+  AgentEvent,
+  CurrentAgentEvent,
+  EventsOptions,
+  MarketEvent,
+  RecordedAgentEvent,
+  StreamOptions,
+} from './streams.ts';
 export type { Fetch, TransportOptions } from './transport.ts';
 export { BellwetherUsageError } from './usage-error.ts';
 export {

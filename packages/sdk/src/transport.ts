@@ -69,6 +69,52 @@ export class Transport {
     }
   }
 
+  /**
+   * One attempt to open an answer that stays open; the time-out covers its headers only.
+   * @throws BellwetherApiError, BellwetherConnectionError
+   */
+  async open(call: {
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly signal: AbortSignal;
+  }): Promise<Response> {
+    const send = this.options.fetch ?? fetch;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    let response: Response;
+    try {
+      response = await send(this.#base + call.path, {
+        method: 'GET',
+        headers: call.headers,
+        signal: AbortSignal.any([late.signal, call.signal]),
+      });
+      if (response.ok) return response;
+      const problem = problemOf(parseJson(await response.text()));
+      throw new BellwetherApiError(response.status, problem, retryAfterOf(response));
+    } catch (error) {
+      if (error instanceof BellwetherApiError || call.signal.aborted) throw error;
+      throw new BellwetherConnectionError(reasonOf(error, late.signal), 'GET', pathOnly(call.path));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends early when the signal is aborted. */
+  async wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { wait } = this.options;
+    if (wait !== undefined) return wait(ms);
+    if (signal?.aborted === true) return;
+    await new Promise<void>((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', settle);
+        resolve();
+      };
+      const timer = setTimeout(settle, ms);
+      signal?.addEventListener('abort', settle);
+    });
+  }
+
   async #attempt(call: HttpCall): Promise<unknown> {
     const send = this.options.fetch ?? fetch;
     const timeout = AbortSignal.timeout(this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS);

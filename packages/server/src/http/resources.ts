@@ -14,6 +14,7 @@ import { bindPrepareTrade } from './prepare-trade.ts';
 import { bindQuotes } from './quotes.ts';
 import type { Bind, Gate } from './routes.ts';
 import { bindSkills } from './skills.ts';
+import { bindStreams, type Streams } from './streams.ts';
 import { bindTrading } from './trading.ts';
 import { bindWallet } from './wallet.ts';
 import { bindWalletLink } from './wallet-link.ts';
@@ -50,11 +51,13 @@ interface Parts {
   /** Makes every replica drop what it remembers of a key. */
   readonly forgetKey: (keyId: bigint) => Promise<void>;
   readonly siteOf: () => Site;
+  readonly streams: Streams;
 }
 
-export function bindResources(bind: Bind, { needs, gate, forgetKey, siteOf }: Parts): void {
+export function bindResources(bind: Bind, { needs, gate, forgetKey, siteOf, streams }: Parts): void {
   bindAgents(bind, needs, forgetKey);
   bindClaims(bind, needs, gate, siteOf);
   bindOwners(bind, needs, forgetKey);
+  bindStreams(bind, streams);
   for (const bindResource of RESOURCES) bindResource(bind, needs);
 }

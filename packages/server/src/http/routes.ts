@@ -400,7 +400,7 @@ function routeSchema(operation: Operation) {
       properties: { ...REQUEST_ID, ...(operation.idempotent === true ? IDEMPOTENCY_KEY_HEADER : {}) },
     },
     response: {
-      [operation.status]: operation.response,
+      [operation.status]: answerSchema(operation),
       ...(operation.validatesOnly === undefined
         ? {}
         : { [operation.validatesOnly.status]: operation.response }),
@@ -408,6 +408,11 @@ function routeSchema(operation: Operation) {
     },
   };
 }
+
+const answerSchema = ({ produces, response }: Operation) =>
+  produces === undefined
+    ? response
+    : { description: 'Open until either side ends it.', content: { [produces]: { schema: response } } };
 
 const NO_PARAMETERS = { type: 'object', properties: {} } as unknown as TSchema;
 

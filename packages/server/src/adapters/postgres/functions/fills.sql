@@ -46,7 +46,9 @@ begin
       select g.*, o.agent_id as order_agent, o.source as order_source, o.skill_slug as order_skill,
         o.restricted_by as order_bound, o.venue, o.market_id
       from given g left join lateral (
-        select agent_id, source, skill_slug, restricted_by, venue, market_id from orders where order_id = g.order_id offset 0
+        -- An order that was refused because it had been posted past the desk is not the desk's.
+        select agent_id, source, skill_slug, restricted_by, venue, market_id from orders
+        where order_id = g.order_id and error_code is distinct from 'duplicate_order' offset 0
       ) o on true
       where g.round = this_round
     ), held as materialized (
@@ -120,8 +122,13 @@ begin
       from taken order by nth
     ), logged as (
       insert into facts (agent_id, kind, subject, at, payload)
-      select who, 'fill', order_id, at, jsonb_build_object('walletAddress', wallet, 'tradeId', trade_id::text)
-      from taken where who is not null order by nth
+      -- Other agents that reach the wallet learn of its holdings, not of the order.
+      select e.agent_id, e.kind, order_id, at, jsonb_build_object('walletAddress', wallet, 'tradeId', trade_id::text)
+      from taken cross join lateral (
+        select who as agent_id, 'fill' as kind where who is not null
+        union all
+        select r.agent_id, 'holding' from agents_reaching(wallet) r where r.agent_id is distinct from who) e
+      order by nth, kind, e.agent_id
     ), days as (
       -- A result on a wallet that others' locks bind counts on their day, too.
       insert into daily_results as d (agent_id, day, realized, fees)
