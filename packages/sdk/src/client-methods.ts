@@ -83,6 +83,7 @@ const BY_FIELD = {
   getOrder: { only: null },
   listVenueBPositions: { only: 'userPublicKey' },
   listVenueBPositionsByPost: { only: 'userPublicKey' },
+  prepareBatch: { only: 'intents' },
   unlinkWallet: { only: 'address' },
   updateSolAddress: { only: 'solAddress' },
 } as const satisfies {
@@ -96,6 +97,7 @@ type ByField = typeof BY_FIELD;
 interface Labels<Value> {
   address: [address: Value];
   claimCode: [claimCode: Value];
+  intents: [intents: Value];
   keyName: [keyName: Value];
   marketId: [marketId: Value];
   orderId: [orderId: Value];

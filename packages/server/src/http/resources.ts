@@ -10,6 +10,7 @@ import { bindMarkets } from './markets.ts';
 import { bindOwners } from './owners.ts';
 import type { Site } from './pages/layout.ts';
 import { bindPositions } from './positions.ts';
+import { bindPrepareTrade } from './prepare-trade.ts';
 import { bindQuotes } from './quotes.ts';
 import type { Bind, Gate } from './routes.ts';
 import { bindSkills } from './skills.ts';
@@ -28,6 +29,7 @@ const RESOURCES = [
   bindMarkets,
   bindTrading,
   bindBatchTrade,
+  bindPrepareTrade,
   bindPositions,
   bindQuotes,
   bindChainPositions,
