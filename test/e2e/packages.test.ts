@@ -13,6 +13,7 @@ import { createVenueCredentials, credentialRequest, Signer } from '@bellwether/s
 import { chromium } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { publishedPackages } from '../../scripts/build/packages.ts';
 import { SIZE_BOUNDS } from '../../scripts/build/sizes.ts';
 import { type BuiltPackage, buildPackages } from '../../scripts/build.ts';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
@@ -151,6 +152,28 @@ describe('what is packed', () => {
       expect(unpackedBytes, name).toBeLessThanOrEqual(bounds?.unpackedBytes ?? 0);
     }
   });
+});
+
+/** Every way into every package: what is imported, and what is run. */
+const ways = publishedPackages().flatMap(({ manifest: { name, exports = {}, bin = {} } }) => [
+  ...Object.keys(exports).map((subpath) => {
+    const specifier = subpath === '.' ? name : `${name}/${subpath.slice(2)}`;
+    return { way: specifier, args: ['--input-type=module', '--eval', `await import('${specifier}')`] };
+  }),
+  ...Object.keys(bin).map((command) => ({
+    way: `${command} --help`,
+    args: [join('node_modules', '.bin', command), '--help'],
+  })),
+]);
+
+describe('each package loads by itself', () => {
+  test.for(NODES.flatMap(([major, node]) => ways.map(({ way, args }) => ({ way, args, major, node }))))(
+    '$way, Node $major',
+    async ({ args, major, node }, { skip }) => {
+      if (node === null) return skip(`no Node ${major}: set NODE${major} to its binary`);
+      expect(await run(node, args, home)).toMatchObject({ code: 0 });
+    },
+  );
 });
 
 /** A client of the packages, with the options of its own compiler and no others. */
