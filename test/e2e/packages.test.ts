@@ -23,6 +23,8 @@ import { dataFolder } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+/** npm and compilers take their time on a busy machine. */
+const PATIENCE_MS = 600_000;
 const OUTSIDE = join(ROOT, 'test', 'outside');
 const COMPILERS = { 'TypeScript 5': 'typescript-js', 'TypeScript 7': 'typescript' } as const;
 /** A program for Node as Node's own rules have it, a page as bundlers have it. */
@@ -104,7 +106,7 @@ beforeAll(async () => {
   const installed = await run('npm', ['install', ...options, ...built.map(({ tarball }) => tarball)], home);
   registry.close();
   expect(installed).toMatchObject({ code: 0 });
-});
+}, PATIENCE_MS);
 
 describe('what is packed', () => {
   test('is the SDK at least, and only what a user needs', () => {
@@ -212,9 +214,13 @@ const settings = Object.entries(COMPILERS).flatMap(([title, compiler]) =>
 );
 
 describe('the types compile with --strict, and without skipLibCheck', () => {
-  test.each(settings)('%s', async (_title, compiler, { file, ...resolution }) => {
-    expect(await compile(compiler, resolution, file)).toMatchObject({ code: 0, output: '' });
-  });
+  test.each(settings)(
+    '%s',
+    async (_title, compiler, { file, ...resolution }) => {
+      expect(await compile(compiler, resolution, file)).toMatchObject({ code: 0, output: '' });
+    },
+    PATIENCE_MS,
+  );
 });
 
 function compileForNode() {
