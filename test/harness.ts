@@ -163,7 +163,10 @@ export async function call(
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const text = await response.text();
+  // A stream stays open: its headers are the answer.
+  const isStream = /event-stream/.test(response.headers.get('content-type') ?? '');
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
   const isJson = /json/.test(response.headers.get('content-type') ?? '');
   return {
     status: response.status,

@@ -84,7 +84,10 @@ const LAW: Readonly<Record<string, Rule>> = {
   },
   // The package's own edge: the venue on its chain, and the process that serves both with the exchange.
   sandbox: { may: ['sandbox', 'exchange', 'contract', 'protocol', 'fastify', 'durable', NODE] },
-  sdk: { may: ['sdk', 'contract', 'protocol', 'viem', ...SOLANA, NODE], types: ['typebox'] },
+  sdk: {
+    may: ['sdk', 'contract', 'protocol', 'eventsource-parser', ...SOLANA, NODE],
+    types: ['typebox'],
+  },
   // Wires, and is imported by main alone.
   'server/service': {
     may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'pino', NODE],

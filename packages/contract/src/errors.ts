@@ -12,12 +12,14 @@ import type { ErrorRow } from './errors/error-row.ts';
 import { ORDER_ERRORS } from './errors/orders.ts';
 import { QUOTED_ORDER_ERRORS } from './errors/quoted-orders.ts';
 import { REQUEST_ERRORS } from './errors/request.ts';
+import { STREAM_ERRORS } from './errors/streams.ts';
 
 export const ERRORS = {
   ...REQUEST_ERRORS,
   ...ACCOUNT_ERRORS,
   ...ORDER_ERRORS,
   ...QUOTED_ORDER_ERRORS,
+  ...STREAM_ERRORS,
 
   // Webhooks
   webhook_not_found: {

@@ -43,6 +43,7 @@ export interface Operation {
     | 'owners'
     | 'skills'
     | 'webhooks'
+    | 'events'
     | 'operator';
   readonly permission: Permission;
   readonly rateClass: RateClass;
@@ -50,6 +51,8 @@ export interface Operation {
   readonly tokensPerItemOf?: string;
   /** Takes an Idempotency-Key: it changes something. */
   readonly idempotent?: boolean;
+  /** The field of the body that, when true, makes the call check only: it then has no effect, and no key is kept for it. */
+  readonly validatesOnly?: { readonly when: string; readonly status: 200 };
   /** Repeating it has no second effect, even without an Idempotency-Key. Every GET is repeatable. */
   readonly repeatable?: boolean;
   /** The answer holds a secret, so it is stored for replays without its body. */
@@ -73,6 +76,8 @@ export interface Operation {
   readonly deadlineMs?: number;
   readonly status: 200 | 201;
   readonly response: TSchema;
+  /** The answer is a stream of this media type, whose items `response` describes; without it JSON. */
+  readonly produces?: 'text/event-stream';
   /** Error codes in addition to those that every route of its kind can answer. */
   readonly errors: readonly ErrorCode[];
 }

@@ -15,6 +15,7 @@ const ENDINGS = {
   out_of_range: 400,
   not_allowed: 400,
   not_supported: 400,
+  gone: 410,
   outcome_unknown: 500,
 } as const satisfies Record<string, number>;
 

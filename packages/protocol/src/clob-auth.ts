@@ -5,12 +5,12 @@
 
 import type { Address } from './address.ts';
 import { concatBytes, uint256 } from './bytes.ts';
-import { addressWord, domainSeparator, hashText, typedDataDigest } from './eip712.ts';
+import { addressWord, domainSeparator, type Eip712Domain, hashText, typedDataDigest } from './eip712.ts';
 import { keccak256 } from './keccak.ts';
 
 export const CLOB_AUTH_MESSAGE = 'This message attests that I control the given wallet';
 export const CLOB_AUTH_DOMAIN_NAME = 'ClobAuthDomain';
-const CLOB_AUTH_TYPE = 'ClobAuth(address address,string timestamp,uint256 nonce,string message)';
+export const CLOB_AUTH_TYPE = 'ClobAuth(address address,string timestamp,uint256 nonce,string message)';
 
 export interface ClobAuth {
   readonly address: Address;
@@ -20,13 +20,15 @@ export interface ClobAuth {
   readonly chainId: number;
 }
 
+export const clobAuthDomain = (chainId: number): Eip712Domain => ({
+  name: CLOB_AUTH_DOMAIN_NAME,
+  version: '1',
+  chainId,
+});
+
 /** What the account signs, 32 bytes. */
 export function clobAuthDigest(auth: ClobAuth): Uint8Array {
-  const separator = domainSeparator({
-    name: CLOB_AUTH_DOMAIN_NAME,
-    version: '1',
-    chainId: auth.chainId,
-  });
+  const separator = domainSeparator(clobAuthDomain(auth.chainId));
   const struct = concatBytes(
     hashText(CLOB_AUTH_TYPE),
     addressWord(auth.address),

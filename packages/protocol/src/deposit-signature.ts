@@ -14,10 +14,11 @@ import { keccak256 } from './keccak.ts';
 import { ORDER_TYPE, POLYMARKET_ORDER_TYPE } from './order.ts';
 import { SIGNATURE_BYTES } from './signature.ts';
 
-const SIGN_TYPE =
+/** The order's type text follows it in the type that is hashed. */
+export const DEPOSIT_SIGN_TYPE =
   'TypedDataSign(Order contents,string name,string version,uint256 chainId,address verifyingContract,bytes32 salt)';
-const WALLET_DOMAIN_NAME = 'DepositWallet';
-const WALLET_DOMAIN_VERSION = '1';
+export const DEPOSIT_DOMAIN_NAME = 'DepositWallet';
+export const DEPOSIT_DOMAIN_VERSION = '1';
 const FIXED_BYTES = SIGNATURE_BYTES + 32 + 32 + 2;
 
 export interface WrappedSignature {
@@ -87,10 +88,10 @@ export function typedDataSignDigest(order: {
   readonly chainId: number;
 }): Uint8Array {
   const struct = concatBytes(
-    hashText(SIGN_TYPE + order.orderType),
+    hashText(DEPOSIT_SIGN_TYPE + order.orderType),
     order.contentsHash,
-    hashText(WALLET_DOMAIN_NAME),
-    hashText(WALLET_DOMAIN_VERSION),
+    hashText(DEPOSIT_DOMAIN_NAME),
+    hashText(DEPOSIT_DOMAIN_VERSION),
     uint256(BigInt(order.chainId)),
     addressWord(order.wallet),
     new Uint8Array(32),

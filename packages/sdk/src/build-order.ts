@@ -3,28 +3,24 @@
  * body and send it again after a timeout; building again makes another order.
  */
 import {
+  type Amounts,
   formatMicro,
+  limitAmounts,
   type Micro,
+  marketAmounts,
   microToNumber,
+  OrderBuildError,
+  type OrderSide,
   type Pips,
   parseMicro,
   pipsToNumber,
+  priceOnGrid,
+  questionLabel,
+  sharesOf,
   type TickSize,
   type TradeRequest,
-} from '@bellwether/contract';
-import {
-  type Amounts,
-  cutToCents,
-  immediateBuyAmounts,
-  immediateLimitBuyAmounts,
-  immediateSellAmounts,
-  type OrderSide,
-  priceOnGrid,
-  restingAmounts,
-  sharesOf,
   tickOf,
-} from './order-amounts.ts';
-import { OrderBuildError } from './order-build-error.ts';
+} from '@bellwether/contract';
 import { type OrderConnection, type OrderTerms, signOrder } from './sign-order.ts';
 import type { Signer } from './signer.ts';
 import { NEED, type Need, needOptions } from './usage-error.ts';
@@ -93,9 +89,6 @@ export interface MarketSell extends MarketOrderCommon {
 
 export type MarketOrder = MarketBuy | MarketSell;
 
-/** The interface's limit for `marketQuestion`, in code points. */
-const MARKET_QUESTION_CHARS = 250;
-
 const oneOf = (...words: readonly string[]): Need => ({
   what: words.map((word) => `"${word}"`).join(' or '),
   fits: (value) => words.includes(value as string),
@@ -118,13 +111,12 @@ export async function buildLimitOrder(order: LimitOrder): Promise<TradeRequest> 
   const { side, type = 'GTC', postOnly = false, expiration } = order;
   const tick = tickOf(order.market.tickSize);
   const price = priceOnGrid(order.price, tick);
-  const size = cutToCents(order.size, 'size');
   const immediate = type === 'FOK' || type === 'FAK';
   if (postOnly && immediate)
     throw new OrderBuildError('post_only_mismatch', `postOnly contradicts ${type}, which never rests`);
   checkExpiration(type, expiration);
-  if (!immediate) checkMinimum(size, order.market);
-  const amounts = immediate ? immediateLimit(side, size, price, tick) : restingAmounts(side, size, price);
+  const amounts = limitAmounts({ side, price, tick, size: order.size, immediate });
+  if (!immediate) checkMinimum(sharesOf(side, amounts), order.market);
   return assemble(order, {
     side,
     price,
@@ -150,10 +142,12 @@ export async function buildMarketOrder(order: MarketOrder): Promise<TradeRequest
   const { type = 'FAK', feeAmount } = order;
   const tick = tickOf(order.market.tickSize);
   const price = priceOnGrid(order.worstPrice, tick);
-  const amounts =
-    order.side === 'BUY'
-      ? immediateBuyAmounts(cutToCents(order.amount, 'amount'), price)
-      : immediateSellAmounts(cutToCents(order.shares, 'shares'), price, tick);
+  const amounts = marketAmounts({
+    side: order.side,
+    price,
+    tick,
+    quantity: order.side === 'BUY' ? order.amount : order.shares,
+  });
   return assemble(order, {
     side: order.side,
     price,
@@ -165,10 +159,6 @@ export async function buildMarketOrder(order: MarketOrder): Promise<TradeRequest
       ...(feeAmount === undefined ? {} : { feeAmount }),
     },
   });
-}
-
-function immediateLimit(side: OrderSide, size: Micro, price: Pips, tick: Pips): Amounts {
-  return side === 'BUY' ? immediateLimitBuyAmounts(size, price) : immediateSellAmounts(size, price, tick);
 }
 
 function checkExpiration(type: string, expiration: number | undefined): void {
@@ -218,7 +208,7 @@ async function assemble(order: CommonOrder, parts: Parts): Promise<TradeRequest>
   return {
     ...labelsOf(order),
     marketConditionId: market.conditionId,
-    marketQuestion: [...market.question].slice(0, MARKET_QUESTION_CHARS).join(''),
+    marketQuestion: questionLabel(market.question),
     outcome: order.outcome,
     orderSize: microToNumber(sharesOf(parts.side, parts.amounts)),
     price: pipsToNumber(parts.price),

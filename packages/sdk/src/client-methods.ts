@@ -41,8 +41,15 @@ type Call = (operation: Operation, parts: CallParts) => Promise<unknown>;
 type Contract = typeof contract;
 type Name = keyof Contract;
 
-/** Second spellings of other operations, and what other services call. */
-const LEFT_OUT = ['getClaimByQuery', 'listSkillsAlias', 'revokeApiKeyByPost', 'receiveWebhook'] as const;
+/** Second spellings of other operations, what other services call, and streams, which are methods of the client. */
+const LEFT_OUT = [
+  'getClaimByQuery',
+  'listSkillsAlias',
+  'revokeApiKeyByPost',
+  'receiveWebhook',
+  'events',
+  'watchMarket',
+] as const;
 
 /** The operations that an agent calls, with or without its key. */
 export type OperationName = {
@@ -76,6 +83,7 @@ const BY_FIELD = {
   getOrder: { only: null },
   listVenueBPositions: { only: 'userPublicKey' },
   listVenueBPositionsByPost: { only: 'userPublicKey' },
+  prepareBatch: { only: 'intents' },
   unlinkWallet: { only: 'address' },
   updateSolAddress: { only: 'solAddress' },
 } as const satisfies {
@@ -89,6 +97,7 @@ type ByField = typeof BY_FIELD;
 interface Labels<Value> {
   address: [address: Value];
   claimCode: [claimCode: Value];
+  intents: [intents: Value];
   keyName: [keyName: Value];
   marketId: [marketId: Value];
   orderId: [orderId: Value];

@@ -7,6 +7,14 @@ import type { Operation } from '@bellwether/contract';
 import { type CallParts, OperationMethods, type Values } from './client-methods.ts';
 import { INSPECT } from './inspect.ts';
 import { QuoteTrading } from './quotes.ts';
+import {
+  type AgentEvent,
+  agentEvents,
+  type EventsOptions,
+  type MarketEvent,
+  marketEvents,
+  type StreamOptions,
+} from './streams.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 import { BellwetherUsageError, NEED, needOptions, needValue } from './usage-error.ts';
 
@@ -41,6 +49,29 @@ export class BellwetherClient extends OperationMethods {
     return new QuoteTrading(this, this.#transport.options);
   }
 
+  /**
+   * What happens to this agent, from now on or after a cursor: without a gap and without repeating anything, over any number of
+   * lost connections. Keep the `cursor` of each event that was handled, and continue a later run with it.
+   * @throws BellwetherApiError 410 `event_cursor_gone` for a cursor older than the log: read the state and begin anew
+   */
+  events(options: EventsOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
+    return agentEvents({ transport: this.#transport, headers: this.#authorization }, options ?? {});
+  }
+
+  /** The books of these tokens: whole ones first and after each gap, then what changes. */
+  watchMarket(
+    tokens: string | readonly string[],
+    options: StreamOptions = {},
+  ): AsyncGenerator<MarketEvent, void, undefined> {
+    needValue('watchMarket', 'tokens', tokens, TOKENS);
+    const list = typeof tokens === 'string' ? [tokens] : tokens;
+    return marketEvents({ transport: this.#transport, headers: this.#authorization }, list, options ?? {});
+  }
+
+  get #authorization(): Readonly<Record<string, string>> {
+    return this.#apiKey === undefined ? {} : { authorization: `Bearer ${this.#apiKey}` };
+  }
+
   toJSON(): { readonly baseUrl: string } {
     return { baseUrl: this.baseUrl };
   }
@@ -50,6 +81,11 @@ export class BellwetherClient extends OperationMethods {
   }
 }
 
+const TOKENS = {
+  what: 'the id of an outcome token, or a list of them',
+  fits: (value: unknown) =>
+    (typeof value === 'string' && value !== '') || (Array.isArray(value) && value.length > 0),
+};
 const HEADER_TEXT = /^[\x20-\x7e]+$/;
 const API_KEY = {
   what: 'the apiKeyCode of a registration, and nothing around it',

@@ -26,6 +26,7 @@ export type {
   OrderBook,
   OrderDetail,
   Position,
+  PreparedTrade,
   PricesHistory,
   Quote,
   QuotedCancelResponse,
@@ -39,6 +40,7 @@ export type {
   SignedOrder,
   SolAddressResult,
   SubmitResponse,
+  TradeIntent,
   TradeRequest,
   TradeResponse,
   UnlinkResult,
@@ -47,6 +49,7 @@ export type {
   WebhookEvent,
   WebhookRequest,
 } from '@bellwether/contract';
+export { type OrderBuildCode, OrderBuildError, type OrderSide } from '@bellwether/contract';
 export type {
   Address,
   ExchangeContracts,
@@ -82,14 +85,26 @@ export {
 export { BellwetherClient, type ClientOptions } from './client.ts';
 export type { CallOptions, ClientMethods, FeeCharge, ProblemCode } from './client-methods.ts';
 export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-wallet.ts';
-export type { OrderSide } from './order-amounts.ts';
-export { type OrderBuildCode, OrderBuildError } from './order-build-error.ts';
 export { QuoteError, type QuoteFault, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
 export { type QuoteLabels, QuoteTrading, type WaitOptions } from './quotes.ts';
 export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';
-export { type ClobAuthHeaders, type DepositKind, InvalidPrivateKey, Signer } from './signer.ts';
+export {
+  type ClobAuthHeaders,
+  type DepositKind,
+  InvalidPrivateKey,
+  type LocalAccount,
+  Signer,
+} from './signer.ts';
 export { SolanaRpcError } from './solana-rpc.ts';
 export { InvalidSolanaKey, SolanaSigner } from './solana-signer.ts';
+export type {
+  AgentEvent,
+  CurrentAgentEvent,
+  EventsOptions,
+  MarketEvent,
+  RecordedAgentEvent,
+  StreamOptions,
+} from './streams.ts';
 export type { Fetch, TransportOptions } from './transport.ts';
 export { BellwetherUsageError } from './usage-error.ts';
 export {
@@ -99,6 +114,13 @@ export {
   VenueCredentialsError,
   type VenueCredentialsOptions,
 } from './venue-credentials.ts';
+export {
+  PreparedOrderError,
+  type PreparedPins,
+  signPrepared,
+  type VerifiedPrepared,
+  verifyPrepared,
+} from './verify-prepared.ts';
 export type { OnChainOptions, QuoteAsk, VerifiedQuote, VerifyOptions } from './verify-quote.ts';
 export {
   type ReceivedWebhook,

@@ -3,7 +3,7 @@
  * `interface` (12 fields in both versions, the service's default) or `polymarket` (the venue's own 11-field version 2;
  * a service connected to the live venue says so in its start-up and documentation).
  */
-import type { SignedOrder, TradeRequest } from '@bellwether/contract';
+import type { OrderSide, SignedOrder, TradeRequest } from '@bellwether/contract';
 import {
   asAddress,
   bytesToHex,
@@ -25,7 +25,6 @@ import {
   wrapDepositSignature,
   ZERO_ADDRESS,
 } from '@bellwether/protocol';
-import type { OrderSide } from './order-amounts.ts';
 import type { DepositKind, Signer } from './signer.ts';
 import { NEED, needOptions } from './usage-error.ts';
 

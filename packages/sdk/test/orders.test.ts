@@ -1,5 +1,15 @@
 /** Checks built orders against a second, independent statement of the service's rules. */
-import { LIMITS, parseMicro, TICK_SIZES, TradeRequest } from '@bellwether/contract';
+import {
+  immediateBuyAmounts,
+  immediateLimitBuyAmounts,
+  immediateSellAmounts,
+  LIMITS,
+  type OrderSide,
+  parseMicro,
+  restingAmounts,
+  TICK_SIZES,
+  TradeRequest,
+} from '@bellwether/contract';
 import {
   buildLimitOrder,
   buildMarketOrder,
@@ -11,13 +21,6 @@ import {
 import fc from 'fast-check';
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
-import {
-  immediateBuyAmounts,
-  immediateLimitBuyAmounts,
-  immediateSellAmounts,
-  type OrderSide,
-  restingAmounts,
-} from '../src/order-amounts.ts';
 import { randomSalt } from '../src/sign-order.ts';
 import { MARKET } from './market.ts';
 

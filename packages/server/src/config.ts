@@ -200,7 +200,8 @@ export const ENVIRONMENT = Type.Object({
     minimum: 1,
     maximum: 3_650,
     default: 7,
-    description: 'How long the log of facts is kept. An older cursor of a briefing is used as a time only.',
+    description:
+      'How long the log of facts is kept. An older cursor of a briefing is used as a time only; one of a stream of events is refused with 410. Streams promise seven days.',
   }),
   PRICE_DETAIL_DAYS: Type.Integer({
     minimum: 1,

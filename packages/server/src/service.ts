@@ -136,7 +136,7 @@ async function start(
   });
 
   const door = await createDoor({
-    ...{ ...base, needs, replicaId, replicaCalls, paper, keys, recover, faults, pulse, stops },
+    ...{ ...base, needs, replicaId, replicaCalls, paper, keys, recover, faults, pulse, derive, stops },
     isDatabaseAway: database.isAway,
     version: VERSION,
   });

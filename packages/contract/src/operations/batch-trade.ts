@@ -37,9 +37,16 @@ export const batchTrade = operation({
   bodyBytes: LIMITS.batchBodyBytes,
   body: Type.Object({
     orders: Type.Array(TradeRequest, { minItems: 1, maxItems: LIMITS.ordersPerBatch }),
+    validateOnly: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'of every order: checks it, each as if it were the only one, without any effect',
+      }),
+    ),
   }),
   unknownFields: 'refuse',
   checkedSeparately: 'orders',
+  validatesOnly: { when: 'validateOnly', status: 200 },
   status: 200,
   response: BatchTradeResponse,
   errors: ['service_unavailable'],

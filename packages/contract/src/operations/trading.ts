@@ -95,6 +95,13 @@ export const TradeRequest = Type.Object({
       default: 0,
     }),
   ),
+  validateOnly: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'checks everything up to the venue and answers 200 with status "validated", without any effect: nothing is recorded, reserved or sent',
+    }),
+  ),
   order: SignedOrder,
 });
 
@@ -106,8 +113,11 @@ export const TradeResponse = Type.Object({
   success: Type.Boolean({ description: 'false: the venue refused; errorCode says why' }),
   orderId: Type.String({ description: 'the EIP-712 digest of the signed order' }),
   status: words(
-    ['live', 'matched', 'delayed', 'unmatched', 'rejected'],
-    'of the first answer; rejected when success is false',
+    ['live', 'matched', 'delayed', 'unmatched', 'rejected', 'validated'],
+    'of the first answer; rejected when success is false; validated when nothing was sent',
+  ),
+  validateOnly: Type.Optional(
+    Type.Literal(true, { description: 'present where the request asked for checks only' }),
   ),
   orderVersion: Type.Integer(),
   collateralSymbol: Type.String(),
@@ -232,6 +242,7 @@ export const placeTrade = operation({
   idempotent: true,
   body: TradeRequest,
   unknownFields: 'refuse',
+  validatesOnly: { when: 'validateOnly', status: 200 },
   status: 201,
   response: TradeResponse,
   errors: [

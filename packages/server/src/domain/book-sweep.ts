@@ -23,7 +23,20 @@ export interface Sweep {
 
 type FeeTerms = Pick<MarketRecord, 'feeRate' | 'feeExponent'>;
 
-export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'outcome' | 'amount'>): Sweep {
+/** Where a sweep ends although the amount is not used up. */
+export interface SweepBounds {
+  /** The worst price to accept. */
+  readonly limit?: Pips;
+  /** Of a BUY: the most shares to take. */
+  readonly shares?: Micro;
+}
+
+export function sweep(
+  terms: FeeTerms,
+  book: Book,
+  ask: Pick<Sweep, 'side' | 'outcome' | 'amount'>,
+  bounds: SweepBounds = {},
+): Sweep {
   const buying = ask.side === 'BUY';
   const levels = buying ? book.asks : book.bids;
   const rounding = buying ? 'ceil' : 'floor';
@@ -33,8 +46,10 @@ export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'ou
   let fee = 0n;
   let worst: Pips | null = null;
   for (const [price, size] of levels) {
-    if (left <= 0n) break;
-    const affordable = buying ? divide(left * BigInt(PIPS), BigInt(price), 'floor') : left;
+    if (left <= 0n || isBeyond(price, bounds.limit, buying)) break;
+    const wanted = buying ? divide(left * BigInt(PIPS), BigInt(price), 'floor') : left;
+    const room = bounds.shares === undefined ? wanted : bounds.shares - shares;
+    const affordable = wanted < room ? wanted : room;
     const taken = affordable < size ? affordable : size;
     if (taken === 0n) {
       // The rest is less than the cost of a micro-share.
@@ -61,6 +76,9 @@ export function sweep(terms: FeeTerms, book: Book, ask: Pick<Sweep, 'side' | 'ou
     complete: left <= 0n && shares > 0n,
   };
 }
+
+const isBeyond = (price: Pips, limit: Pips | undefined, buying: boolean): boolean =>
+  limit !== undefined && (buying ? price > limit : price < limit);
 
 /**
  * The same for whole contracts, where the amount includes the fee: as many contracts as the amount pays for, level by

@@ -4,7 +4,7 @@
  *
  * Each cap has one row in `RULES`, and one in the contract's safeguards.ts for its public name and texts.
  */
-import type { CAPS, CapName } from '@bellwether/contract';
+import type { CAPS, CapName, ErrorCode } from '@bellwether/contract';
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';
 
@@ -220,48 +220,99 @@ const FORMER = {
   fix: 'Only that owner, on the page /owner, or the operator can lift it. Cancels and redeems go through meanwhile.',
 };
 
+type Gate = (safeguards: Safeguards, facts: TradeFacts) => Denial | null;
+
+/** What must hold whatever the order is, in the order of assessment, before the caps. */
+const GATES: { readonly [Code in 'trading_paused' | 'credentials_not_registered' | 'claim_required']: Gate } =
+  {
+    trading_paused(safeguards, facts) {
+      if (safeguards.ownerPaused) {
+        return {
+          code: 'trading_paused',
+          detail: 'Trading is paused by the owner of this agent.',
+          fix: 'Only the owner can resume it, on the claim page. Cancels and redeems go through meanwhile.',
+        };
+      }
+      if (safeguards.tradingPaused)
+        return { code: 'trading_paused', detail: 'Trading is paused for this agent.' };
+      if (!facts.restrictions.some(({ paused }) => paused)) return null;
+      return {
+        code: 'trading_paused',
+        detail: 'Trading with this wallet is paused by the owner of an agent that had it before.',
+        fix: FORMER.fix,
+      };
+    },
+    credentials_not_registered: (_safeguards, { hasCredentials }) =>
+      hasCredentials
+        ? null
+        : {
+            code: 'credentials_not_registered',
+            detail: 'No venue credentials are registered for the wallet of this order.',
+          },
+    claim_required: (_safeguards, { claimMissing }) =>
+      claimMissing
+        ? {
+            code: 'claim_required',
+            detail: 'This agent is not claimed by an owner, which live venues require.',
+          }
+        : null,
+  };
+const GATE_CODES = Object.keys(GATES) as readonly (keyof typeof GATES)[];
+
 /** @returns the first denial in the documented order, or `null`; of several bounds the strictest applies */
 export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null {
-  if (safeguards.ownerPaused) {
-    return {
-      code: 'trading_paused',
-      detail: 'Trading is paused by the owner of this agent.',
-      fix: 'Only the owner can resume it, on the claim page. Cancels and redeems go through meanwhile.',
-    };
-  }
-  if (safeguards.tradingPaused)
-    return { code: 'trading_paused', detail: 'Trading is paused for this agent.' };
-  if (facts.restrictions.some(({ paused }) => paused)) {
-    return {
-      code: 'trading_paused',
-      detail: 'Trading with this wallet is paused by the owner of an agent that had it before.',
-      fix: FORMER.fix,
-    };
-  }
-  if (!facts.hasCredentials) {
-    return {
-      code: 'credentials_not_registered',
-      detail: 'No venue credentials are registered for the wallet of this order.',
-    };
-  }
-  if (facts.claimMissing) {
-    return {
-      code: 'claim_required',
-      detail: 'This agent is not claimed by an owner, which live venues require.',
-    };
+  for (const code of GATE_CODES) {
+    const denial = GATES[code](safeguards, facts);
+    if (denial !== null) return denial;
   }
   const bounds = boundsOf(safeguards, facts);
   for (const name of CAPS_IN_ORDER) {
-    if (!facts.addsExposure && !meetsExits(name)) continue;
-    for (const bound of bounds) {
-      const denial = denialBy(name, bound, facts.amount);
-      if (denial === null) continue;
-      return bound.isFormer
-        ? { ...denial, detail: denial.detail.replace(/\.$/, `${FORMER.said}.`), fix: FORMER.fix }
-        : denial;
-    }
+    const denial = denialOf(name, bounds, facts);
+    if (denial !== null) return denial;
   }
   return null;
+}
+
+function denialOf(name: CapName, bounds: readonly Bound[], facts: TradeFacts): Denial | null {
+  if (!facts.addsExposure && !meetsExits(name)) return null;
+  for (const bound of bounds) {
+    const denial = denialBy(name, bound, facts.amount);
+    if (denial === null) continue;
+    return bound.isFormer
+      ? { ...denial, detail: denial.detail.replace(/\.$/, `${FORMER.said}.`), fix: FORMER.fix }
+      : denial;
+  }
+  return null;
+}
+
+/** A safeguard's verdict on one order. */
+export interface Verdict {
+  /** Of the denial, when it denies. */
+  readonly code: ErrorCode;
+  readonly denial: Denial | null;
+  /** `null`: a safeguard without figures. */
+  readonly cap:
+    | (Allowance & { readonly name: CapName; readonly asked: bigint; readonly binds: boolean })
+    | null;
+}
+
+/** What every safeguard says of an order, not only the first denial; in the order of assessment. */
+export function verdicts(safeguards: Safeguards, facts: TradeFacts): Verdict[] {
+  const bounds = boundsOf(safeguards, facts);
+  const { caps } = allowances(safeguards, facts);
+  return [
+    ...GATE_CODES.map((code) => ({ code, denial: GATES[code](safeguards, facts), cap: null })),
+    ...CAPS_IN_ORDER.map((name) => ({
+      code: RULES[name].denial,
+      denial: denialOf(name, bounds, facts),
+      cap: {
+        ...caps[name],
+        name,
+        asked: RULES[name].asked(facts.amount),
+        binds: facts.addsExposure || meetsExits(name),
+      },
+    })),
+  ];
 }
 
 const limitOf = (caps: Ceilings, name: CapName): bigint | null => {

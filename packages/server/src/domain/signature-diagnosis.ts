@@ -6,21 +6,19 @@
 import {
   bytesToHex,
   domainSeparator,
-  type Eip712Domain,
   EXTENDED_ORDER_TYPE,
   type ExchangeDomain,
   equalBytes,
   exchangeDomain,
+  exchangeTypedDomain,
   extendedOrderStructHash,
-  ORDER_DOMAIN_NAME,
-  ORDER_TYPE,
   type OrderExtras,
   type OrderVersion,
   orderDigest,
   orderStructHash,
   orderStructHashWithTextSide,
+  orderTypedData,
   type ParsedSignature,
-  POLYMARKET_ORDER_TYPE,
   polymarketOrderStructHash,
   recoverAddress,
   type SignatureType,
@@ -63,13 +61,6 @@ export interface Subject {
   readonly rules: SignatureRules;
   readonly versions: readonly OrderVersion[];
 }
-
-const domainOf = ({ version, verifyingContract }: ExchangeDomain, chainId: number): Eip712Domain => ({
-  name: ORDER_DOMAIN_NAME,
-  version: String(version),
-  chainId,
-  verifyingContract,
-});
 
 function* candidates(subject: Subject): Generator<Candidate> {
   yield* contracts(subject);
@@ -174,7 +165,7 @@ function* sides({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Ca
 function* domains({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
   const struct = structHash(draft, wanted.version, rules.profile);
   if (struct === null) return;
-  const right = domainOf(wanted, rules.chainId);
+  const right = exchangeTypedDomain(wanted, rules.chainId);
   const { verifyingContract: _left, ...bare } = right;
   for (const chainId of OTHER_CHAINS.filter((id) => id !== rules.chainId)) {
     yield {
@@ -240,15 +231,6 @@ export function culpritOfWrapped(
   return null;
 }
 
-const typeFields = (type: string): { readonly name: string; readonly type: string }[] =>
-  type
-    .slice(type.indexOf('(') + 1, -1)
-    .split(',')
-    .map((field) => {
-      const [kind = '', name = ''] = field.split(' ');
-      return { name, type: kind };
-    });
-
 /** The expected message: the digest, and its typed data for any EIP-712 signer. */
 export function expectation({ draft, negRisk, rules, versions }: Subject): Readonly<Record<string, unknown>> {
   const version = versions[0] ?? 2;
@@ -257,26 +239,14 @@ export function expectation({ draft, negRisk, rules, versions }: Subject): Reado
   const whole = { ...draft, extras: draft.extras ?? NO_EXTRAS };
   const struct = structHash(whole, version, rules.profile);
   if (struct === null) return {};
-  const values: Readonly<Record<string, unknown>> = { ...draft.fields, ...whole.extras };
-  const fields = typeFields(isOwn ? POLYMARKET_ORDER_TYPE : ORDER_TYPE);
-  const text = (value: unknown): unknown =>
-    typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? bytesToHex(value) : value;
   return {
     expectedDigest: bytesToHex(orderDigest(wanted.separator, struct)),
-    typedData: {
-      domain: domainOf(wanted, rules.chainId),
-      primaryType: 'Order',
-      types: {
-        EIP712Domain: [
-          { name: 'name', type: 'string' },
-          { name: 'version', type: 'string' },
-          { name: 'chainId', type: 'uint256' },
-          { name: 'verifyingContract', type: 'address' },
-        ],
-        Order: fields,
-      },
-      message: Object.fromEntries(fields.map(({ name }) => [name, text(values[name])])),
-    },
+    typedData: orderTypedData({
+      domain: wanted,
+      chainId: rules.chainId,
+      fields: draft.fields,
+      extras: isOwn ? whole.extras : null,
+    }),
   };
 }
 

@@ -6,13 +6,14 @@ import {
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
 import { type BatchItem, type BatchOutcome, placeBatch } from '../app/orders/signed/batch-trade.ts';
-import type { PlaceTradeNeeds } from '../app/orders/signed/place-trade.ts';
+import type { ValidateTradeNeeds } from '../app/orders/signed/place-trade.ts';
 import { describeFault, problemOf } from './problem.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Bind } from './routes.ts';
 import { compileFor, withUnknownFields } from './validators.ts';
 
 const PLACED = 201;
+const VALIDATED = 200;
 
 const isTrade = compileFor(withUnknownFields(TradeSchema, batchTrade.unknownFields), 'body');
 
@@ -23,17 +24,21 @@ const itemOf = (order: unknown): BatchItem =>
     : { fault: { validation: isTrade.errors, validationContext: 'order' } };
 
 function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index: number): BatchTradeResult {
-  if (trade !== null)
-    return { index, success: trade.success, status: PLACED, orderId: trade.orderId, trade, problem: null };
+  if (trade !== null) {
+    const { success, orderId } = trade;
+    const status = trade.validateOnly === true ? VALIDATED : PLACED;
+    return { index, success, status, orderId, trade, problem: null };
+  }
   const problem = problemOf(request, ...describeFault(fault, request));
   const { status, orderId = null } = problem;
   return { index, success: false, status, orderId, trade: null, problem };
 }
 
-export function bindBatchTrade(bind: Bind, needs: PlaceTradeNeeds): void {
+export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
   bind(batchTrade, async ({ caller, body, request }) => {
     const outcomes = await placeBatch(needs, {
       caller,
+      validateOnly: body.validateOnly === true,
       items: (body.orders as readonly unknown[]).map(itemOf),
       requestId: request.id,
       deadline: deadlineOf(request),
@@ -41,7 +46,7 @@ export function bindBatchTrade(bind: Bind, needs: PlaceTradeNeeds): void {
     const results = outcomes.map((outcome, index) => resultOf(request, outcome, index));
     // Where nothing came of any order, or one is in doubt, sending the same batch again has to find out anew.
     const isSettled = results.every(({ status }) => status < 500 && status !== 409);
-    request.hadNoEffect = !isSettled || results.every(({ trade }) => trade === null);
+    request.hadNoEffect = !isSettled || results.every(({ trade }) => trade === null || trade.validateOnly);
     const succeeded = results.filter(({ success }) => success).length;
     return { total: results.length, succeeded, failed: results.length - succeeded, results };
   });

@@ -24,7 +24,7 @@ export function llmsText(operations: readonly Operation[], publicUrl: string): s
 - Base address: ${publicUrl}
 - OpenAPI 3.1: ${publicUrl}/openapi.json
 - Reference page: ${publicUrl}/docs
-- Guides, as Markdown: ${publicUrl}/docs/errors (every error and its fix), ${publicUrl}/docs/webhooks
+- Guides, as Markdown: ${publicUrl}/docs/errors (every error and its fix), ${publicUrl}/docs/webhooks, ${publicUrl}/docs/streams
 
 ## First steps
 
@@ -33,7 +33,7 @@ export function llmsText(operations: readonly Operation[], publicUrl: string): s
 3. Make venue credentials by the venue's signed challenge (on paper under \`/paper/clob\`) and register them with \`POST /wallet/credentials\`.
 4. \`GET /markets?q=…\`, then \`GET /markets/context/{marketId}\` for a market worth a look.
 5. \`POST /markets/trade\` with an order that you signed. 201 means accepted for judgement: read \`success\`. The same signed order is never executed twice.
-6. \`GET /markets/briefing\` every 30 s, with jitter, tells what changed and what to do next.
+6. \`GET /markets/briefing\` every 30 s, with jitter, tells what changed and what to do next; \`GET /events\` (server-sent events) tells it as it happens, and \`GET /markets/stream?tokens=…\` how books change.
 
 Quoting both sides: every accepted order takes one of \`maxTradesPerDay\`, and one that is canceled keeps its place. \`tradesCounted\` of \`GET /agents/me\` says what counted; raise the limit with \`POST /agents/settings\`.
 

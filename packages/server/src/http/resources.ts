@@ -10,9 +10,11 @@ import { bindMarkets } from './markets.ts';
 import { bindOwners } from './owners.ts';
 import type { Site } from './pages/layout.ts';
 import { bindPositions } from './positions.ts';
+import { bindPrepareTrade } from './prepare-trade.ts';
 import { bindQuotes } from './quotes.ts';
 import type { Bind, Gate } from './routes.ts';
 import { bindSkills } from './skills.ts';
+import { bindStreams, type Streams } from './streams.ts';
 import { bindTrading } from './trading.ts';
 import { bindWallet } from './wallet.ts';
 import { bindWalletLink } from './wallet-link.ts';
@@ -27,6 +29,7 @@ const RESOURCES = [
   bindMarkets,
   bindTrading,
   bindBatchTrade,
+  bindPrepareTrade,
   bindPositions,
   bindQuotes,
   bindChainPositions,
@@ -48,11 +51,13 @@ interface Parts {
   /** Makes every replica drop what it remembers of a key. */
   readonly forgetKey: (keyId: bigint) => Promise<void>;
   readonly siteOf: () => Site;
+  readonly streams: Streams;
 }
 
-export function bindResources(bind: Bind, { needs, gate, forgetKey, siteOf }: Parts): void {
+export function bindResources(bind: Bind, { needs, gate, forgetKey, siteOf, streams }: Parts): void {
   bindAgents(bind, needs, forgetKey);
   bindClaims(bind, needs, gate, siteOf);
   bindOwners(bind, needs, forgetKey);
+  bindStreams(bind, streams);
   for (const bindResource of RESOURCES) bindResource(bind, needs);
 }

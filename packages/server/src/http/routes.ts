@@ -257,10 +257,20 @@ function canonicalBody(body: unknown): string | null {
 
 const digestOf = (text: string): Buffer => hash('sha256', text, 'buffer');
 
+const isValidation = ({ validatesOnly }: Operation, { body }: FastifyRequest): boolean =>
+  validatesOnly !== undefined &&
+  (body as Readonly<Record<string, unknown>> | null)?.[validatesOnly.when] === true;
+
+/** @throws Refusal idempotency_key_invalid */
+function requireKey(key: string | string[]): asserts key is string {
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) throw refusal('idempotency_key_invalid');
+}
+
 /** Keys are scoped to the agent and route; on public routes, where strangers share addresses, to address and body. */
 function replay({ idempotency }: Gate, operation: Operation, path: string): Step {
   const begin = async (request: FastifyRequest, reply: FastifyReply, key: string | string[]) => {
-    if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) throw refusal('idempotency_key_invalid');
+    requireKey(key);
+    if (isValidation(operation, request)) return undefined;
     const body = canonicalBody(request.body);
     if (body === null) throw refusal('invalid_request', 'The body is nested more than 100 levels deep.');
     // Two calls that differ in path or query differ, too; an alias is no other path.
@@ -389,9 +399,20 @@ function routeSchema(operation: Operation) {
       type: 'object',
       properties: { ...REQUEST_ID, ...(operation.idempotent === true ? IDEMPOTENCY_KEY_HEADER : {}) },
     },
-    response: { [operation.status]: operation.response, ...problems },
+    response: {
+      [operation.status]: answerSchema(operation),
+      ...(operation.validatesOnly === undefined
+        ? {}
+        : { [operation.validatesOnly.status]: operation.response }),
+      ...problems,
+    },
   };
 }
+
+const answerSchema = ({ produces, response }: Operation) =>
+  produces === undefined
+    ? response
+    : { description: 'Open until either side ends it.', content: { [produces]: { schema: response } } };
 
 const NO_PARAMETERS = { type: 'object', properties: {} } as unknown as TSchema;
 

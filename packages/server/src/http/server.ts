@@ -27,6 +27,7 @@ import { quoteAliases } from './quotes.ts';
 import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { bindResources, type ResourceNeeds } from './resources.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
+import type { Streams } from './streams.ts';
 import { takeIn } from './take-in.ts';
 import { guardTargets, showToPages } from './targets.ts';
 import { compileFor } from './validators.ts';
@@ -61,6 +62,7 @@ export interface ServerOptions {
   readonly isDatabaseAway: () => boolean;
   readonly describeOutage: FastifyInstance['describeOutage'];
   readonly replicas: ReplicaDoor;
+  readonly streams: Streams;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
     readonly prefix: string;
@@ -96,6 +98,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   closeInTime(app);
   const targets = { ...options, publicUrl: () => options.needs.publicUrl };
   showToPages(app, targets);
+  app.addHook('preClose', async () => {
+    options.streams.open.stop();
+    await options.streams.feed.stop();
+  });
   setUpRequests(app, options);
   noteCallers(app, trusts, vouchedAddress(options.replicas, options.basePath));
   guardTargets(app, targets);

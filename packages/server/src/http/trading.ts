@@ -5,9 +5,13 @@ import { deadlineOf } from './request-deadline.ts';
 import type { Bind } from './routes.ts';
 import { bindUseCases } from './use-cases.ts';
 
-export function bindTrading(bind: Bind, needs: trade.PlaceTradeNeeds & OrderNeeds): void {
-  bind(placeTrade, ({ caller, body, request }) =>
-    trade.placeTrade(needs, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
-  );
+export function bindTrading(bind: Bind, needs: trade.ValidateTradeNeeds & OrderNeeds): void {
+  bind(placeTrade, async ({ caller, body, request, reply }) => {
+    const call = { caller, request: body, requestId: request.id };
+    if (body.validateOnly !== true)
+      return trade.placeTrade(needs, { ...call, deadline: deadlineOf(request) });
+    const validated = await trade.validateTrade(needs, call);
+    return reply.code(placeTrade.validatesOnly.status).send(validated);
+  });
   bindUseCases(bind, orderUseCases(needs));
 }

@@ -337,6 +337,8 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
   readonly toVenue?: (order: Order) => VenueOrder;
 }
 
+export type PreviewQuestion = StandingQuestion & Pick<Admission, 'caller' | 'orderId' | 'wallets'>;
+
 export interface TradeLedger {
   /**
    * Judges a trade under its agent's lock; reserves its budget and records its order when `judge` returns one. Trades
@@ -350,6 +352,8 @@ export interface TradeLedger {
   admit<Order extends NewOrder>(admission: Admission<Order>): Promise<VenueAnswer | null>;
   /** What a trade would be assessed against, without locking or reserving anything. */
   look(question: StandingQuestion): Promise<Standing>;
+  /** What a trade would be judged by, without locking, reserving or recording anything. Its `balance` is `null`. */
+  preview(question: PreviewQuestion): Promise<TradeScope>;
 }
 
 export interface OrderFilter {

@@ -17,10 +17,12 @@ import type { Config } from '../config.ts';
 import { Admission } from '../http/admission.ts';
 import type { ReplicaDoor } from '../http/replicas.ts';
 import { createServer } from '../http/server.ts';
+import type { Streams } from '../http/streams.ts';
 import { paperDoors } from './doors.ts';
 import { describeOutage } from './outages.ts';
 import { createReadiness } from './readiness.ts';
 import type { Stops } from './stopping.ts';
+import { createStreams } from './streams.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
 
 const STOP_REPLICAS_MS = 1_000;
@@ -39,6 +41,7 @@ export interface DoorParts {
   readonly recover: RecoverPublicKey;
   readonly faults: Faults;
   readonly pulse: DatabasePulse;
+  readonly derive: (purpose: string) => Uint8Array;
   readonly isDatabaseAway: () => boolean;
   readonly version: string;
   readonly log: Logger;
@@ -57,16 +60,27 @@ export async function createDoor(parts: DoorParts): Promise<Door> {
   const { config, needs, sql, replicaId, stops } = parts;
   const { clock } = needs;
   const authenticator = createAuthenticator(needs);
+  const streams = createStreams({
+    ...{ sql, needs, log: parts.log },
+    secret: parts.derive('event cursors v1'),
+    maxConnections: config.connections.maxConnections,
+  });
   const revocations = await listenForRevocations({
     sql,
     replicaId,
     leaseMs: CACHE_LEASE_MS,
-    forget: authenticator.forget,
+    forget(keyId) {
+      authenticator.forget(keyId);
+      streams.open.forget(keyId);
+    },
   });
   const watch = await watchReplicas(sql, replicaId);
   stops.push('replicas', STOP_REPLICAS_MS, watch.stop);
   const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: watch.bank });
-  const app = await openServer(parts, { authenticator, rateLimits, forgetKey: revocations.announce });
+  const app = await openServer(parts, {
+    ...{ authenticator, rateLimits, streams },
+    forgetKey: revocations.announce,
+  });
   stops.push('door', STOP_DOOR_MS, async (withinMs) => {
     const cut = setTimeout(() => app.server.closeAllConnections(), withinMs / 2);
     await app.close().finally(() => clearTimeout(cut));
@@ -83,9 +97,10 @@ interface Entrance {
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
   readonly forgetKey: Revocations['announce'];
+  readonly streams: Streams;
 }
 
-function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey }: Entrance) {
+function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, streams }: Entrance) {
   const { config, needs, paper, keys, recover, version, log } = parts;
   const { clock, venues } = needs;
   const replicas: ReplicaDoor = {
@@ -111,6 +126,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey }: 
     },
     forgetKey,
     replicas,
+    streams,
     logger: log,
     deadlineMs: config.load.deadlineMs,
     isDatabaseAway: parts.isDatabaseAway,

@@ -4,7 +4,7 @@
  */
 import type { Admission, Recorded, Standing, TradeScope } from '../../ports/stores.ts';
 import type { Balance, VenueAnswer, VenueOrder } from '../../ports/venue.ts';
-import type { GroupFacts, LockedAgent } from './admission-reads.ts';
+import type { CredentialOf, GroupFacts, LockedAgent } from './admission-reads.ts';
 import type { Accepted, UsedBudget } from './admission-writes.ts';
 import { orderRow } from './rows.ts';
 
@@ -126,19 +126,26 @@ function scopeOf({ admission, facts, place, agent, before, venue, restrictions }
     keyActive: key?.status === 1,
     // Read under the lock: a claim may have moved the agent since its key was looked up.
     userId: key?.user_id ?? admission.caller.userId,
-    credentials: credentials
-      .filter((row) => row.is_reachable)
-      .map((row) => ({
-        walletAddress: row.wallet_address,
-        signatureType: row.signature_type,
-        apiKeyHash: row.api_key_hash,
-      })),
-    hasUnreachable: credentials.some((row) => !row.is_reachable),
+    ...usableOf(credentials),
     existing: existing === undefined ? null : orderRow(existing),
     quoteWithdrawn: key?.is_withdrawn === true,
     balance: venue === null ? null : (account) => venue.balance(account),
   };
 }
+
+/** Those that the agent may use, and whether its owner has others of the wallet. */
+export const usableOf = (
+  credentials: readonly CredentialOf[],
+): Pick<TradeScope, 'credentials' | 'hasUnreachable'> => ({
+  credentials: credentials
+    .filter((row) => row.is_reachable)
+    .map((row) => ({
+      walletAddress: row.wallet_address,
+      signatureType: row.signature_type,
+      apiKeyHash: row.api_key_hash,
+    })),
+  hasUnreachable: credentials.some((row) => !row.is_reachable),
+});
 
 /**
  * The agents whose rows change: those with accepted orders, and those whose returned budget was read, because reading

@@ -46,7 +46,7 @@ type KeyRow = Pick<ApiKeysRow, 'status'> &
     readonly is_withdrawn: boolean;
   };
 
-type CredentialOf = Pick<CredentialsRow, 'wallet_address' | 'signature_type' | 'api_key_hash'> & {
+export type CredentialOf = Pick<CredentialsRow, 'wallet_address' | 'signature_type' | 'api_key_hash'> & {
   readonly nth: number;
   readonly is_reachable: boolean;
 };
@@ -225,6 +225,10 @@ export async function readAlone(
   const { day, usage, restrictions } = standing;
   return { restrictions, facts: { ...facts, agents: new Map([[agentId, { ...own, day, usage }]]) } };
 }
+
+/** What judges a trade beside its standing, without a lock. */
+export const unlockedFacts = (tx: Tx, question: TradeQuestion) =>
+  [credentialsOf(tx, [question]), keysOf(tx, [question]), ordersOf(tx, [question.orderId])] as const;
 
 const factsOf = (tx: Tx, questions: readonly TradeQuestion[]) =>
   [

@@ -117,6 +117,8 @@ export interface FactLogRow {
   readonly one: boolean;
   readonly kept_since: Date;
   readonly webhooks_seen: string;
+  readonly forgotten_writer: string;
+  readonly forgotten_seq: bigint;
 }
 
 export interface FactsRow {

@@ -9,18 +9,31 @@
  */
 import { CommitInDoubt, openTransaction } from '@bellwether/durable';
 import type { Evidence, OutcomeEvidence } from '../../ports/evidence.ts';
-import type { Admission, NewOrder, TradeLedger } from '../../ports/stores.ts';
+import type { Admission, NewOrder, Standing, StandingQuestion, TradeLedger } from '../../ports/stores.ts';
 import type { VenueAnswer, VenueId } from '../../ports/venue.ts';
-import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from './admission-group.ts';
+import {
+  type JudgedGroup,
+  judgeGroup,
+  usableOf,
+  type VenueInCommit,
+  type Verdict,
+} from './admission-group.ts';
 import { dependsOnCommit, type Group, Line, type LonelyTrades, type Outcome } from './admission-line.ts';
-import { type GroupFacts, keepGroupPlans, keepPlans, readAlone, readGroup } from './admission-reads.ts';
+import {
+  type GroupFacts,
+  keepGroupPlans,
+  keepPlans,
+  readAlone,
+  readGroup,
+  unlockedFacts,
+} from './admission-reads.ts';
 import { bindOthers, writeGroup } from './admission-writes.ts';
 import { BrokenCommits } from './broken-commits.ts';
 import type { Sql, Tx } from './connection.ts';
 import { databaseFault } from './database-faults.ts';
 import { writeEvidence } from './evidence.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
-import { only } from './rows.ts';
+import { only, orderRow } from './rows.ts';
 import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';
 
 /** A venue's journal in the desk's database. */
@@ -91,22 +104,47 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
       return (joins ? joined : recorded).add(general);
     },
 
-    async look(question) {
-      for (let attempt = 1; ; attempt += 1) {
-        const { tx, rollback } = openTransaction(sql);
-        const [, locked, used, facts, restricting] = await Promise.all([
-          keepPlans(tx),
-          safeguardRows(tx, question),
-          usage(tx, question),
-          ownFacts(tx, question),
-          restrictingFacts(tx, question),
-        ]).finally(() => void rollback());
-        const standing = standingOf(question, { locked, used: only(used), facts: only(facts), restricting });
-        if (standing !== null) return standing;
-        if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
-      }
+    look: async (question) => (await look(sql, question, () => [])).standing,
+
+    async preview(question) {
+      const { standing, further } = await look(sql, question, (tx) => unlockedFacts(tx, question));
+      const [credentials, [key], [existing]] = further;
+      return {
+        ...standing,
+        ...usableOf(credentials),
+        keyActive: key?.status === 1,
+        userId: key?.user_id ?? question.caller.userId,
+        existing: existing === undefined ? null : orderRow(existing),
+        quoteWithdrawn: key?.is_withdrawn === true,
+        balance: null,
+      };
     },
   };
+}
+
+/** Reads a standing without locks, and what else is asked for in the same trip. */
+async function look<Further extends readonly unknown[]>(
+  sql: Sql,
+  question: StandingQuestion,
+  ask: (tx: Tx) => Further,
+): Promise<{
+  readonly standing: Standing;
+  readonly further: { -readonly [I in keyof Further]: Awaited<Further[I]> };
+}> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { tx, rollback } = openTransaction(sql);
+    const [, locked, used, facts, restricting, further] = await Promise.all([
+      keepPlans(tx),
+      safeguardRows(tx, question),
+      usage(tx, question),
+      ownFacts(tx, question),
+      restrictingFacts(tx, question),
+      Promise.all(ask(tx)),
+    ]).finally(() => void rollback());
+    const standing = standingOf(question, { locked, used: only(used), facts: only(facts), restricting });
+    if (standing !== null) return { standing, further };
+    if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
+  }
 }
 
 const issued = (statements: readonly PromiseLike<unknown>[]): void => {

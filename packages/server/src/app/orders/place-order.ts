@@ -105,6 +105,30 @@ export async function placeOrder<Sound, Order extends NewOrder, Answer>(
   return placement.send(judged, sound);
 }
 
+/** What `placeOrder` would do first, without a lock or any effect. @throws Refusal as `placeOrder` does */
+export async function validateOrder<Sound, Order extends NewOrder, Answer>(
+  needs: Pick<PlaceOrderNeeds, 'clock'> & { readonly ledger: Pick<TradeLedger, 'preview'> },
+  caller: Caller,
+  placement: Placement<Sound, Order, Answer>,
+): Promise<{ readonly same: Answer } | { readonly order: Order }> {
+  const before = await lookAndJudge(placement);
+  if ('same' in before) return before;
+  const { sound } = before;
+  try {
+    const scope = await needs.ledger.preview({
+      ...placement.question(sound),
+      caller,
+      at: needs.clock.now(),
+    });
+    const answerSame = placement.sameOrder(scope.existing, sound);
+    if (answerSame !== null) return { same: await answerSame() };
+    if (!scope.keyActive) throw refusal('unauthorized');
+    return placement.judge(scope, sound);
+  } catch (refused) {
+    throw (await placement.explain?.(refused, sound)) ?? refused;
+  }
+}
+
 /** What is wrong with the request is reported only after a look for the same order. */
 async function lookAndJudge<Sound, Order extends NewOrder, Answer>(
   placement: Placement<Sound, Order, Answer>,

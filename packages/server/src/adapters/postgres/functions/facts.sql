@@ -53,6 +53,18 @@ begin
 end
 $$;
 
+-- Agents within whose reach a wallet is: of its owner's agents those that registered, linked or traded with it, or were
+-- granted it.
+create or replace function agents_reaching(wallet text) returns table (agent_id uuid) language sql stable as $$
+  select w.agent_id from agent_wallets w join agents a on a.agent_id = w.agent_id
+  where w.address = wallet and (w.is_own or w.granted) and (
+    exists (select 1 from credentials c
+      where c.user_id = a.user_id and (c.wallet_address = wallet or c.funder = wallet))
+    or exists (select 1 from linked_wallets l where l.address = wallet and l.user_id = a.user_id)
+    or exists (select 1 from order_wallets o where o.address = wallet and o.user_id = a.user_id
+      and not exists (select 1 from linked_wallets l where l.address = wallet and l.user_id <> a.user_id)))
+$$;
+
 -- Records paper money that came to wallets, and logs it for the agents that have them.
 create or replace function record_deposits(batch jsonb) returns void language sql as $$
   with given as (
@@ -64,17 +76,25 @@ create or replace function record_deposits(batch jsonb) returns void language sq
   insert into facts (agent_id, kind, subject, at, payload)
   select w.agent_id, 'balance', g.wallet, g.at,
     jsonb_build_object('walletAddress', g.wallet, 'change', g.amount::text, 'reason', g.reason)
-  from given g cross join lateral (
-    select agent_id from agent_wallets where address = g.wallet and (is_own or granted) offset 0) w
+  from given g cross join lateral (select agent_id from agents_reaching(g.wallet) offset 0) w
 $$;
 
 -- Deletes at most `most` of the oldest facts, those before `horizon`, and says how many. Facts are appended in the order of
 -- time, so the oldest are looked at and no others.
 create or replace function forget_facts(horizon timestamptz, most integer) returns integer language sql as $$
-  with kept as (
-    update fact_log set kept_since = greatest(kept_since, horizon) where kept_since < horizon
-  ), deleted as (
-    delete from facts where seq = any(array(select seq from facts order by seq limit most)) and at < horizon returning 1
+  with deleted as (
+    delete from facts where seq = any(array(select seq from facts order by seq limit most)) and at < horizon
+    returning writer, seq
+  ), moved as (
+    -- The last of them in the order of streams. A cursor before it may have missed something.
+    update fact_log l set kept_since = greatest(l.kept_since, horizon),
+      forgotten_writer = case when (l.forgotten_writer, l.forgotten_seq) < (d.writer, d.seq) then d.writer
+        else l.forgotten_writer end,
+      forgotten_seq = case when (l.forgotten_writer, l.forgotten_seq) < (d.writer, d.seq) then d.seq
+        else l.forgotten_seq end
+    from (select 1) one left join lateral (
+      select writer, seq from deleted order by writer desc, seq desc limit 1) d on true
+    where l.kept_since < horizon or (l.forgotten_writer, l.forgotten_seq) < (d.writer, d.seq)
   )
   select count(*)::integer from deleted
 $$;

@@ -122,8 +122,13 @@ begin
       from taken order by nth
     ), logged as (
       insert into facts (agent_id, kind, subject, at, payload)
-      select who, 'fill', order_id, at, jsonb_build_object('walletAddress', wallet, 'tradeId', trade_id::text)
-      from taken where who is not null order by nth
+      -- Other agents that reach the wallet learn of its holdings, not of the order.
+      select e.agent_id, e.kind, order_id, at, jsonb_build_object('walletAddress', wallet, 'tradeId', trade_id::text)
+      from taken cross join lateral (
+        select who as agent_id, 'fill' as kind where who is not null
+        union all
+        select r.agent_id, 'holding' from agents_reaching(wallet) r where r.agent_id is distinct from who) e
+      order by nth, kind, e.agent_id
     ), days as (
       -- A result on a wallet that others' locks bind counts on their day, too.
       insert into daily_results as d (agent_id, day, realized, fees)

@@ -2,7 +2,7 @@
 import type { TradeRequest, TradeResponse } from '@bellwether/contract';
 import type { Caller } from '../../../ports/stores.ts';
 import { type Deadline, tooLate, within } from '../../deadline.ts';
-import { type PlaceTradeNeeds, placeTrade } from './place-trade.ts';
+import { placeTrade, type ValidateTradeNeeds, validateTrade } from './place-trade.ts';
 import { outcomeUnknown } from './trade-answers.ts';
 
 /** An order of the request, or what the door found wrong with it. */
@@ -14,6 +14,8 @@ export type BatchOutcome =
   | { readonly trade: null; readonly fault: unknown };
 
 export interface BatchCall {
+  /** Checks every order, without any effect. */
+  readonly validateOnly: boolean;
   readonly caller: Caller;
   readonly items: readonly BatchItem[];
   readonly requestId: string;
@@ -26,7 +28,7 @@ const ANSWER_MS = 300;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** One after the other, so that the first orders get what is left of a budget, and a batch holds one connection. */
-export async function placeBatch(needs: PlaceTradeNeeds, call: BatchCall): Promise<BatchOutcome[]> {
+export async function placeBatch(needs: ValidateTradeNeeds, call: BatchCall): Promise<BatchOutcome[]> {
   const outcomes: BatchOutcome[] = [];
   for (const item of call.items) {
     try {
@@ -41,12 +43,14 @@ export async function placeBatch(needs: PlaceTradeNeeds, call: BatchCall): Promi
 
 /** Of an order that hangs the others must still be told. */
 async function placeInTime(
-  needs: PlaceTradeNeeds,
-  { caller, requestId, deadline: outer }: BatchCall,
+  needs: ValidateTradeNeeds,
+  { caller, requestId, deadline: outer, validateOnly }: BatchCall,
   request: TradeRequest,
 ): Promise<TradeResponse> {
   const deadline = within(outer, ANSWER_MS);
   if (deadline.leftMs() <= 0) throw tooLate();
+  if (validateOnly || request.validateOnly === true)
+    return validateTrade(needs, { caller, request, requestId });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(

@@ -6,7 +6,7 @@ import { takerFee } from '../../../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, signedLimit } from '../../../domain/orders/draft.ts';
-import { assess } from '../../../domain/safeguards.ts';
+import { assess, type TradeFacts } from '../../../domain/safeguards.ts';
 import {
   firstRecovery,
   type RecoveryQuestion,
@@ -93,7 +93,10 @@ export interface FundedTrade extends SoundTrade {
   readonly balance: { readonly known: Balance } | { readonly error: unknown };
 }
 
-const balanceQuestion = ({ draft, market }: Pick<SoundTrade, 'draft' | 'market'>): BalanceQuestion => ({
+export const balanceQuestion = ({
+  draft,
+  market,
+}: Pick<SoundTrade, 'draft' | 'market'>): BalanceQuestion => ({
   conditionId: market.conditionId,
   tokenIds: market.tokenIds,
   pays: draft.side === 'BUY' ? 'collateral' : draft.outcome,
@@ -130,20 +133,14 @@ export function judgeTrade(
     const fault = credentialFault(needs, draft, credential);
     if (fault !== null) throw asRefusal([fault]);
   }
-  const denial = assess(scope.safeguards, {
-    ...scope,
-    hasCredentials: credential !== null,
-    claimMissing: venue.backend === 'live' && !scope.claimed,
-    addsExposure: draft.side === 'BUY',
-    amount: draft.money,
-  });
+  const denial = assess(scope.safeguards, factsOf(sound, scope, credential));
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
   if (denial !== null) throw asRefusal([denial]);
   // Of another owner, who had the wallet before: the credential proves that the caller has it now.
   if (scope.existing !== null) throw alreadyPlaced(verified.orderId);
   const limit = signedLimit(draft, market.tickSize);
-  requireBalance(sound, scope, limit);
+  requireBalance(sound, scope);
   return {
     kind: 'signed',
     orderId: verified.orderId,
@@ -178,20 +175,36 @@ export function judgeTrade(
   };
 }
 
-const NOT_GRANTED = {
+/** What the safeguards are assessed with. */
+export const factsOf = (
+  { venue, draft }: Pick<SoundTrade, 'venue' | 'draft'>,
+  scope: TradeScope,
+  credential: TradingCredential | null,
+): TradeFacts => ({
+  ...scope,
+  hasCredentials: credential !== null,
+  claimMissing: venue.backend === 'live' && !scope.claimed,
+  addsExposure: draft.side === 'BUY',
+  amount: draft.money,
+});
+
+export const NOT_GRANTED = {
   detail: 'The owner of this agent has credentials for this wallet, which this agent may not use.',
   fix: 'Register or link the wallet with this agent, or ask the owner to grant it on the page /owner.',
 };
 
 /** By the wallet that was named, else the maker's, else the signer's. */
-function pickCredential(draft: Draft, credentials: readonly TradingCredential[]): TradingCredential | null {
+export function pickCredential(
+  draft: Draft,
+  credentials: readonly TradingCredential[],
+): TradingCredential | null {
   const of = (address: Address) => credentials.find((row) => row.walletAddress === address) ?? null;
   if (draft.walletAddress !== null) return of(draft.walletAddress);
   return of(draft.fields.maker) ?? of(draft.fields.signer);
 }
 
-function credentialFault(
-  { secrets }: JudgeTradeNeeds,
+export function credentialFault(
+  { secrets }: Pick<JudgeTradeNeeds, 'secrets'>,
   draft: Draft,
   credential: TradingCredential,
 ): Denial | null {
@@ -215,21 +228,42 @@ function credentialFault(
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-/** What the venue would refuse anyway, told beforehand and with figures. */
-function requireBalance(sound: FundedTrade, scope: TradeScope, limit: number): void {
-  const { draft, market } = sound;
-  const { maker } = draft.fields;
-  const heldIn = heldOf(sound);
-  const available = heldIn(scope.balance?.(maker) ?? knownBalance(sound));
+type Terms = Pick<SoundTrade, 'draft' | 'market'>;
+
+/** What an order needs, and what there is. Of a BUY collateral with the fee, of a SELL shares. */
+export function fundsFor(
+  { draft, market }: Terms,
+  balance: Balance,
+): { readonly needed: Micro; readonly available: Micro } {
   const buying = draft.side === 'BUY';
-  const needed = buying ? draft.money + takerFee(market, draft.shares, limit) : draft.shares;
-  if (available >= needed) return;
-  const unit = buying ? 'collateral (fee included)' : `${draft.outcome} shares`;
-  throw new Shortage(needed, {
+  const limit = signedLimit(draft, market.tickSize);
+  return {
+    needed: buying ? draft.money + takerFee(market, draft.shares, limit) : draft.shares,
+    available: heldOf({ draft })(balance),
+  };
+}
+
+/** What the venue would refuse anyway, told beforehand and with figures; `null`: there is enough. */
+export function shortageOf(terms: Terms, balance: Balance): (Denial & { readonly needed: Micro }) | null {
+  const { needed, available } = fundsFor(terms, balance);
+  if (available >= needed) return null;
+  const { draft } = terms;
+  const { maker } = draft.fields;
+  const unit = draft.side === 'BUY' ? 'collateral (fee included)' : `${draft.outcome} shares`;
+  return {
+    needed,
     code: 'insufficient_balance',
     detail: `not enough balance: this order needs ${formatMicro(needed)} ${unit}, ${formatMicro(available)} is available.`,
     context: { needed: microToNumber(needed), available: microToNumber(available), walletAddress: maker },
-  });
+  };
+}
+
+function requireBalance(sound: FundedTrade, scope: TradeScope): void {
+  const balance = scope.balance?.(sound.draft.fields.maker) ?? knownBalance(sound);
+  const shortage = shortageOf(sound, balance);
+  if (shortage === null) return;
+  const { needed, ...denial } = shortage;
+  throw new Shortage(needed, denial);
 }
 
 function knownBalance({ balance }: FundedTrade): Balance {
@@ -238,7 +272,7 @@ function knownBalance({ balance }: FundedTrade): Balance {
 }
 
 const heldOf =
-  ({ draft }: SoundTrade) =>
+  ({ draft }: Pick<SoundTrade, 'draft'>) =>
   ({ available, shares }: Balance) =>
     draft.side === 'BUY' ? available : shares(draft.conditionId, draft.outcome);
 

@@ -3,11 +3,11 @@ import type { TradeRequest, TradeResponse } from '@bellwether/contract';
 import type { Denial } from '../../../domain/denial.ts';
 import { type Draft, isImmediate, readDraft } from '../../../domain/orders/draft.ts';
 import { candidateOrderIds } from '../../../domain/signatures.ts';
-import type { Caller, NewSignedOrder, OrderStore } from '../../../ports/stores.ts';
+import type { Caller, NewSignedOrder, OrderStore, TradeLedger } from '../../../ports/stores.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../../../ports/venue.ts';
 import type { Deadline } from '../../deadline.ts';
 import { venueFor } from '../../venues.ts';
-import { type Placement, type PlaceOrderNeeds, placeOrder } from '../place-order.ts';
+import { type Placement, type PlaceOrderNeeds, placeOrder, validateOrder } from '../place-order.ts';
 import { type NoteRefusalNeeds, noteRefusal, notingRefusals } from '../refused-attempts.ts';
 import { settleWithoutFill } from '../settle-without-fill.ts';
 import {
@@ -19,7 +19,14 @@ import {
   judgeTrade,
   withBalance,
 } from './judge-trade.ts';
-import { firstAnswerOf, outcomeUnknown, replayOf, SUBMIT_WITHIN_MS, tradeResponse } from './trade-answers.ts';
+import {
+  firstAnswerOf,
+  outcomeUnknown,
+  replayOf,
+  SUBMIT_WITHIN_MS,
+  tradeResponse,
+  validatedResponse,
+} from './trade-answers.ts';
 
 export interface PlaceTradeNeeds extends PlaceOrderNeeds, JudgeTradeNeeds, NoteRefusalNeeds {
   readonly venues: Venues;
@@ -39,10 +46,24 @@ export const placeTrade = (needs: PlaceTradeNeeds, call: TradeCall): Promise<Tra
     () => placeOrder(needs, call, placementOf(needs, call)),
   );
 
+export type ValidateTradeNeeds = PlaceTradeNeeds & { readonly ledger: Pick<TradeLedger, 'preview'> };
+
+/** Every check up to the venue, with the errors of `placeTrade` and no effect: no attempt is noted either. */
+export async function validateTrade(
+  needs: ValidateTradeNeeds,
+  call: Omit<TradeCall, 'deadline'>,
+): Promise<TradeResponse> {
+  const found = await validateOrder(needs, call.caller, placementOf(needs, call));
+  return { ...('same' in found ? found.same : validatedResponse(found.order)), validateOnly: true };
+}
+
 type TradePlacement = Placement<FundedTrade, NewSignedOrder, TradeResponse>;
 
 /** @throws Refusal for a venue or amounts that cannot be: no order was ever placed with those */
-function placementOf(needs: PlaceTradeNeeds, { caller, request, requestId }: TradeCall): TradePlacement {
+function placementOf(
+  needs: PlaceTradeNeeds,
+  { caller, request, requestId }: Omit<TradeCall, 'deadline'>,
+): TradePlacement {
   const venue = venueFor(needs, request.venue, 'signedOrders');
   const draft = readDraft(request);
   if (isFaults(draft)) throw asRefusal(draft);

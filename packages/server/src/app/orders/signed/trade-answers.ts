@@ -95,6 +95,23 @@ export function replayOf(
 const COLLATERAL = { 1: 'USDC.e', 2: 'pUSD' } as const;
 const MICRO_PER_UNIT = 1_000_000n;
 
+const NOTHING_SENT: FirstAnswer = {
+  success: true,
+  status: 'live',
+  filled: 0n,
+  cost: 0n,
+  fees: 0n,
+  errorCode: null,
+};
+
+/** Of an order that was only checked: nothing is recorded or sent. */
+export const validatedResponse = (order: NewSignedOrder): TradeResponse => ({
+  ...tradeResponse(order, NOTHING_SENT),
+  status: 'validated',
+  syncedToMkOrder: false,
+  syncedToStrategyLog: false,
+});
+
 export function tradeResponse(order: NewSignedOrder, first: FirstAnswer): TradeResponse {
   const refusedAs = first.errorCode as VenueRefusal | null;
   return {

@@ -6,15 +6,7 @@
  * collateral of a resting order is exact. Immediate orders must have at most 2 decimals in makerAmount and 4 in
  * takerAmount for every tick size. Cutting makes the order smaller, never its price worse.
  */
-import {
-  DecimalError,
-  type Micro,
-  PIPS,
-  type Pips,
-  parseMicro,
-  parsePips,
-  TICK_SIZES,
-} from '@bellwether/contract';
+import { DecimalError, type Micro, PIPS, type Pips, parseMicro, parsePips, TICK_SIZES } from './decimals.ts';
 import { OrderBuildError } from './order-build-error.ts';
 
 /** 2 decimals, in micro-units. */
@@ -140,3 +132,41 @@ function readDecimal<T>(read: () => T, code: OrderBuildError['code'], message: s
     throw error;
   }
 }
+
+interface Priced {
+  readonly side: OrderSide;
+  readonly price: Pips;
+  readonly tick: Pips;
+}
+
+/**
+ * A limit order of `size` shares, cut to 2 decimals.
+ * @param order `immediate`: FOK or FAK
+ * @throws OrderBuildError
+ */
+export function limitAmounts({
+  side,
+  price,
+  tick,
+  size,
+  immediate,
+}: Priced & { readonly size: number | string; readonly immediate: boolean }): Amounts {
+  const shares = cutToCents(size, 'size');
+  if (!immediate) return restingAmounts(side, shares, price);
+  return side === 'BUY' ? immediateLimitBuyAmounts(shares, price) : immediateSellAmounts(shares, price, tick);
+}
+
+/**
+ * A market order at no worse than `price`.
+ * @param order `quantity`: of a BUY the collateral to spend, of a SELL the shares; cut to 2 decimals
+ * @throws OrderBuildError
+ */
+export const marketAmounts = ({
+  side,
+  price,
+  tick,
+  quantity,
+}: Priced & { readonly quantity: number | string }): Amounts =>
+  side === 'BUY'
+    ? immediateBuyAmounts(cutToCents(quantity, 'amount'), price)
+    : immediateSellAmounts(cutToCents(quantity, 'shares'), price, tick);

@@ -1,4 +1,4 @@
-/** Why an order could not be built. The codes are those of the service where it would refuse the same. */
+/** Why no order can be made of an intent. The codes are those of the service where it would refuse the same. */
 export type OrderBuildCode =
   | 'unknown_tick_size'
   | 'price_off_tick_grid'

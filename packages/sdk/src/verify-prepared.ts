@@ -1,0 +1,270 @@
+/**
+ * Checks an order that the service prepared, before it is signed. Nothing of the answer is believed: the order is computed
+ * here again, from the intent, the market that was looked up before, the wallet's key and the contracts of this package,
+ * and every field of the answer has to be the same. What is posted afterwards is the order computed here.
+ *
+ * Fill, fee and checks of the answer cannot be computed here; they are advice.
+ */
+import {
+  type Market,
+  microToNumber,
+  type PreparedTrade,
+  type TradeIntent,
+  type TradeRequest,
+  tickOf,
+  type UnsignedTrade,
+  unsignedTrade,
+} from '@bellwether/contract';
+import {
+  asAddress,
+  bytesToHex,
+  exchangeDomain,
+  exchangeDomains,
+  type OrderExtras,
+  type OrderFields,
+  orderDigest,
+  orderStructHash,
+  orderTypedData,
+  orderTypeOf,
+  POLYGON_CHAIN_ID,
+  POLYGON_EXCHANGES,
+  polymarketOrderStructHash,
+  SIGNATURE_BYTES,
+  type SignatureType,
+  saltOf,
+  typedDataSignDigest,
+  wrapDepositSignature,
+  wrappedOrderTypedData,
+  ZERO_ADDRESS,
+} from '@bellwether/protocol';
+import type { OrderConnection } from './sign-order.ts';
+import type { Signer } from './signer.ts';
+import { NEED, needOptions } from './usage-error.ts';
+
+/** What the client knows without asking the service again. */
+export interface PreparedPins
+  extends Pick<OrderConnection, 'profile' | 'chainId' | 'contracts' | 'signatureType' | 'depositKind'> {
+  /** Of the registration. */
+  readonly agentId: string;
+  /** The key that will sign; only its addresses are used here. */
+  readonly signer: Pick<Signer, 'address' | 'wallet'>;
+  /** As it was looked up before. */
+  readonly market: Pick<
+    Market,
+    'id' | 'venue' | 'conditionId' | 'question' | 'clobTokenIds' | 'tickSize' | 'negRisk'
+  >;
+  /** An answer that is older is refused. Default 60,000. */
+  readonly maxAgeMs?: number;
+  /** Epoch milliseconds; default the local clock. */
+  readonly now?: () => number;
+}
+
+/** The answer is not the order of this intent, or it is too old. */
+export class PreparedOrderError extends Error {
+  override readonly name = 'PreparedOrderError';
+  /** The path of the field that differs, such as `typedData.message.makerAmount`. */
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/** A prepared order that is what the intent asked for. */
+export interface VerifiedPrepared {
+  readonly orderId: `0x${string}`;
+  /** 32 bytes: what the key signs. */
+  readonly digest: Uint8Array;
+  readonly body: UnsignedTrade;
+  /** Completes a wrapped signature; `null` where the 65 bytes are the signature. */
+  readonly suffix: string | null;
+}
+
+const PARTS = {
+  prepared: NEED.object('the answer of prepareTrade', 'typedData', 'body'),
+  intent: NEED.object('the intent that was sent to prepareTrade', 'clientOrderId'),
+  pins: NEED.object('what you know yourself: agentId, signer and market', 'agentId', 'signer', 'market'),
+} as const;
+const INTENT_NEEDS = { clientOrderId: NEED.text('your own name for the order') } as const;
+const PIN_NEEDS = {
+  agentId: NEED.text('the agentId of the registration'),
+  signer: NEED.object('a Signer', 'address', 'wallet'),
+  market: NEED.market,
+} as const;
+const SIGN_NEEDS = {
+  verified: NEED.object('what verifyPrepared returned', 'digest', 'body'),
+  signer: NEED.signer,
+} as const;
+
+const DEFAULT_MAX_AGE_MS = 60_000;
+/** Two clocks may differ by so much. */
+const CLOCK_TOLERANCE_MS = 30_000;
+
+/** @throws PreparedOrderError, with a sentence; OrderBuildError when no order can be made of the intent */
+export function verifyPrepared(
+  prepared: PreparedTrade,
+  intent: TradeIntent,
+  pins: PreparedPins,
+): VerifiedPrepared {
+  needOptions('verifyPrepared', { prepared, intent, pins }, PARTS);
+  needOptions('verifyPrepared', intent, INTENT_NEEDS);
+  needOptions('verifyPrepared', pins, PIN_NEEDS);
+  const expected = computed(intent, pins);
+  for (const [field, value] of Object.entries(expected.fields))
+    requireSame(field, value, (prepared as Readonly<Record<string, unknown>>)[field]);
+  requireFresh(prepared.preparedAt, intent, pins);
+  return expected.verified;
+}
+
+/** Signs a verified order: the complete body of POST /markets/trade. */
+export async function signPrepared(
+  verified: VerifiedPrepared,
+  signer: Pick<Signer, 'signDigest'>,
+): Promise<TradeRequest> {
+  needOptions('signPrepared', { verified, signer }, SIGN_NEEDS);
+  const { digest, body, suffix } = verified;
+  const inner = await signer.signDigest(digest);
+  const signature = suffix === null ? inner : inner + suffix.slice(2);
+  return { ...body, order: { ...body.order, signature } };
+}
+
+const ZERO_BYTES32 = new Uint8Array(32);
+
+function computed(intent: TradeIntent, pins: PreparedPins) {
+  const { market, signer, agentId, profile = 'interface', depositKind } = pins;
+  const { chainId = POLYGON_CHAIN_ID, contracts = POLYGON_EXCHANGES } = pins;
+  const version = intent.orderVersion ?? 2;
+  const signatureType: SignatureType = intent.signatureType ?? pins.signatureType ?? 0;
+  const maker = signer.wallet(signatureType, depositKind);
+  const wrapped = signatureType === 3 && (intent.wrapped ?? profile === 'polymarket');
+  const hasExtras = profile === 'polymarket' && version === 2;
+  const [yes, no] = market.clobTokenIds;
+  if (yes === undefined || no === undefined)
+    throw new PreparedOrderError('tokenId', 'The market that was looked up names no tokens.');
+  const body = unsignedTrade(intent, {
+    maker,
+    signer: wrapped ? maker : signer.address,
+    signatureType,
+    venue: intent.venue ?? market.venue,
+    conditionId: market.conditionId,
+    question: market.question,
+    tokenIds: [yes, no],
+    tick: tickOf(market.tickSize),
+    negRisk: market.negRisk,
+    salt: saltOf(agentId, intent.clientOrderId),
+    hasExtras,
+  });
+  const domain = exchangeDomain(exchangeDomains(chainId, contracts), version, market.negRisk);
+  const signing = signingOf(body, { domain, chainId, hasExtras, wallet: wrapped ? maker : null });
+  const { order } = body;
+  const [shares, money] =
+    intent.side === 'BUY' ? [order.takerAmount, order.makerAmount] : [order.makerAmount, order.takerAmount];
+  const fields = {
+    clientOrderId: intent.clientOrderId,
+    agentId,
+    venue: body.venue,
+    marketId: market.id,
+    marketConditionId: market.conditionId,
+    tokenId: order.tokenId,
+    outcome: intent.outcome,
+    side: intent.side,
+    orderVersion: version,
+    orderProfile: profile,
+    verifyingContract: domain.verifyingContract,
+    negRisk: market.negRisk,
+    tickSize: market.tickSize,
+    maker,
+    signer: order.signer,
+    eoa: signer.address,
+    signatureType,
+    amounts: {
+      makerAmount: order.makerAmount,
+      takerAmount: order.takerAmount,
+      shares: microToNumber(BigInt(shares)),
+      collateral: microToNumber(BigInt(money)),
+      // As the service reads it back from the signed amounts: on the grid it is the price of the intent.
+      limit: body.price,
+    },
+    typedData: signing.typedData,
+    orderId: signing.orderId,
+    digest: bytesToHex(signing.digest),
+    signatureSuffix: signing.suffix,
+    body,
+  };
+  const { orderId, digest, suffix } = signing;
+  return { fields, verified: { orderId, digest, body, suffix } satisfies VerifiedPrepared };
+}
+
+interface SigningTerms {
+  readonly domain: ReturnType<typeof exchangeDomain>;
+  readonly chainId: number;
+  readonly hasExtras: boolean;
+  /** The deposit wallet that signs by ERC-7739; `null`: the key signs the order itself. */
+  readonly wallet: ReturnType<typeof asAddress> | null;
+}
+
+function signingOf({ order }: UnsignedTrade, { domain, chainId, hasExtras, wallet }: SigningTerms) {
+  const fields: OrderFields = {
+    salt: BigInt(order.salt),
+    maker: asAddress(order.maker),
+    signer: asAddress(order.signer),
+    taker: ZERO_ADDRESS,
+    tokenId: BigInt(order.tokenId),
+    makerAmount: BigInt(order.makerAmount),
+    takerAmount: BigInt(order.takerAmount),
+    expiration: BigInt(order.expiration ?? 0),
+    nonce: 0n,
+    feeRateBps: 0n,
+    side: order.side === 'BUY' ? 0 : 1,
+    signatureType: order.signatureType,
+  };
+  const extras: OrderExtras | null = hasExtras
+    ? { timestamp: BigInt(order.timestamp ?? 0), metadata: ZERO_BYTES32, builder: ZERO_BYTES32 }
+    : null;
+  const contentsHash =
+    extras === null ? orderStructHash(fields) : polymarketOrderStructHash({ ...fields, ...extras });
+  const { separator } = domain;
+  const plain = orderDigest(separator, contentsHash);
+  const message = { domain, chainId, fields, extras };
+  const orderId = bytesToHex(plain);
+  if (wallet === null) return { orderId, digest: plain, typedData: orderTypedData(message), suffix: null };
+  const parts = { separator, contentsHash, orderType: orderTypeOf(extras) };
+  const wrapped = wrapDepositSignature({ ...parts, inner: new Uint8Array(SIGNATURE_BYTES) });
+  return {
+    orderId,
+    digest: typedDataSignDigest({ ...parts, wallet, chainId }),
+    typedData: wrappedOrderTypedData(message, wallet),
+    suffix: `0x${wrapped.slice(2 + 2 * SIGNATURE_BYTES)}`,
+  };
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+/** @throws PreparedOrderError at the first field that differs, is missing or is one too many */
+function requireSame(path: string, expected: unknown, received: unknown): void {
+  if (isRecord(expected) && isRecord(received)) {
+    for (const key of new Set([...Object.keys(expected), ...Object.keys(received)]))
+      requireSame(`${path}.${key}`, expected[key], received[key]);
+    return;
+  }
+  if (expected === received) return;
+  const shown = (value: unknown) => (value === undefined ? 'missing' : JSON.stringify(value).slice(0, 120));
+  throw new PreparedOrderError(
+    path,
+    `Do not sign this order: ${path} is ${shown(received)}, and your intent, wallet and market make it ${shown(expected)}. Prepare it again; if it differs again, the service or the market you looked up is not what you think.`,
+  );
+}
+
+function requireFresh(preparedAt: string, { expiration }: TradeIntent, pins: PreparedPins): void {
+  const { maxAgeMs = DEFAULT_MAX_AGE_MS, now = Date.now } = pins;
+  const age = now() - Date.parse(preparedAt);
+  if (!(age <= maxAgeMs && age >= -CLOCK_TOLERANCE_MS))
+    throw new PreparedOrderError(
+      'preparedAt',
+      'This order was prepared too long ago, or by another clock: prepare it again with the same clientOrderId.',
+    );
+  if (expiration !== undefined && expiration * 1000 <= now())
+    throw new PreparedOrderError('body.order.expiration', 'The expiration of this order has passed.');
+}

@@ -1,0 +1,36 @@
+/**
+ * The id of an event as its agent's cursor: a place in the log, with a tag that binds it to the agent and to this service's
+ * master key, so that a cursor of somebody else or of another service is recognised.
+ */
+import type { LogPosition } from '../../ports/event-log.ts';
+import { refusal } from '../refusal.ts';
+
+/** A short keyed digest, of characters that a header and a query may hold. */
+export type Tag = (text: string) => string;
+
+export interface EventCursors {
+  encode(agentId: string, position: LogPosition): string;
+  /** @throws Refusal event_cursor_invalid */
+  decode(agentId: string, cursor: string): LogPosition;
+}
+
+const CURSOR = /^(e1\.(\d{1,19})\.(\d{1,19})\.(\d{1,2}))\.([\w-]{1,44})$/;
+
+export const createEventCursors = (tag: Tag): EventCursors => ({
+  encode(agentId, { writer, seq, nth }) {
+    const place = `e1.${writer}.${seq}.${nth}`;
+    return `${place}.${tag(`${agentId} ${place}`)}`;
+  },
+  decode(agentId, cursor) {
+    const found = CURSOR.exec(cursor);
+    if (found === null || found[5] !== tag(`${agentId} ${found[1]}`)) throw refusal('event_cursor_invalid');
+    return { writer: BigInt(found[2] as string), seq: BigInt(found[3] as string), nth: Number(found[4]) };
+  },
+});
+
+/** Negative: `a` is before `b`. */
+export function comparePositions(a: LogPosition, b: LogPosition): number {
+  if (a.writer !== b.writer) return a.writer < b.writer ? -1 : 1;
+  if (a.seq !== b.seq) return a.seq < b.seq ? -1 : 1;
+  return a.nth - b.nth;
+}
