@@ -13,6 +13,7 @@ import { createVenueCredentials, credentialRequest, Signer } from '@bellwether/s
 import { chromium } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { publishedPackages } from '../../scripts/build/packages.ts';
 import { SIZE_BOUNDS } from '../../scripts/build/sizes.ts';
 import { type BuiltPackage, buildPackages } from '../../scripts/build.ts';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
@@ -22,6 +23,8 @@ import { dataFolder } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+/** npm and compilers take their time on a busy machine. */
+const PATIENCE_MS = 600_000;
 const OUTSIDE = join(ROOT, 'test', 'outside');
 const COMPILERS = { 'TypeScript 5': 'typescript-js', 'TypeScript 7': 'typescript' } as const;
 /** A program for Node as Node's own rules have it, a page as bundlers have it. */
@@ -103,7 +106,7 @@ beforeAll(async () => {
   const installed = await run('npm', ['install', ...options, ...built.map(({ tarball }) => tarball)], home);
   registry.close();
   expect(installed).toMatchObject({ code: 0 });
-});
+}, PATIENCE_MS);
 
 describe('what is packed', () => {
   test('is the SDK at least, and only what a user needs', () => {
@@ -153,6 +156,28 @@ describe('what is packed', () => {
   });
 });
 
+/** Every way into every package: what is imported, and what is run. */
+const ways = publishedPackages().flatMap(({ manifest: { name, exports = {}, bin = {} } }) => [
+  ...Object.keys(exports).map((subpath) => {
+    const specifier = subpath === '.' ? name : `${name}/${subpath.slice(2)}`;
+    return { way: specifier, args: ['--input-type=module', '--eval', `await import('${specifier}')`] };
+  }),
+  ...Object.keys(bin).map((command) => ({
+    way: `${command} --help`,
+    args: [join('node_modules', '.bin', command), '--help'],
+  })),
+]);
+
+describe('each package loads by itself', () => {
+  test.for(NODES.flatMap(([major, node]) => ways.map(({ way, args }) => ({ way, args, major, node }))))(
+    '$way, Node $major',
+    async ({ args, major, node }, { skip }) => {
+      if (node === null) return skip(`no Node ${major}: set NODE${major} to its binary`);
+      expect(await run(node, args, home)).toMatchObject({ code: 0 });
+    },
+  );
+});
+
 /** A client of the packages, with the options of its own compiler and no others. */
 async function compile(
   compiler: string,
@@ -189,9 +214,13 @@ const settings = Object.entries(COMPILERS).flatMap(([title, compiler]) =>
 );
 
 describe('the types compile with --strict, and without skipLibCheck', () => {
-  test.each(settings)('%s', async (_title, compiler, { file, ...resolution }) => {
-    expect(await compile(compiler, resolution, file)).toMatchObject({ code: 0, output: '' });
-  });
+  test.each(settings)(
+    '%s',
+    async (_title, compiler, { file, ...resolution }) => {
+      expect(await compile(compiler, resolution, file)).toMatchObject({ code: 0, output: '' });
+    },
+    PATIENCE_MS,
+  );
 });
 
 function compileForNode() {
