@@ -19,6 +19,7 @@ import { rateLimitTable } from './docs/limits.ts';
 import { NOTE, table } from './docs/markdown.ts';
 import { routesTable } from './docs/routes.ts';
 import { safeguardsTable } from './docs/safeguards.ts';
+import { signingPage } from './docs/signing.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MIGRATIONS = join(ROOT, 'packages/server/src/adapters/postgres/migrations');
@@ -152,6 +153,7 @@ export async function generateDocs(sql: Sql): Promise<ReadonlyMap<string, string
   return new Map<string, string>([
     ['docs/errors.md', errorsPage()],
     ['docs/schema.md', await schemaPage(sql)],
+    ['docs/signing.md', signingPage()],
     ...Object.keys(GENERATED_PARTS).map((path) => [path, pageWithParts(path)] as const),
   ]);
 }
