@@ -1,6 +1,6 @@
 /**
  * Writes the generated documentation from the code: docs/errors.md from the error registry,
- * docs/schema.md from a freshly migrated database, the tables of the other pages from the operations and the environment.
+ * docs/schema.md from a freshly migrated database, docs/sdk-reference.md from the contract and the SDK's docstrings, the tables of the other pages from the operations and the environment.
  *
  *   node scripts/generate-docs.ts      writes the files; test/docs.test.ts fails while one of them is stale
  */
@@ -19,6 +19,8 @@ import { rateLimitTable } from './docs/limits.ts';
 import { NOTE, table } from './docs/markdown.ts';
 import { routesTable } from './docs/routes.ts';
 import { safeguardsTable } from './docs/safeguards.ts';
+import { sdkReference } from './docs/sdk-reference.ts';
+import { sizesTable } from './docs/sizes.ts';
 import { signingPage } from './docs/signing.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -28,6 +30,7 @@ const MIGRATIONS = join(ROOT, 'packages/server/src/adapters/postgres/migrations'
 const GENERATED_PARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/routes.md': { routes: routesTable },
   'docs/configuration.md': { configuration: configurationTable },
+  'docs/sdk.md': { sizes: sizesTable },
   'docs/limits.md': { 'rate limits': rateLimitTable, safeguards: safeguardsTable },
 };
 
@@ -153,6 +156,7 @@ export async function generateDocs(sql: Sql): Promise<ReadonlyMap<string, string
   return new Map<string, string>([
     ['docs/errors.md', errorsPage()],
     ['docs/schema.md', await schemaPage(sql)],
+    ['docs/sdk-reference.md', sdkReference()],
     ['docs/signing.md', signingPage()],
     ...Object.keys(GENERATED_PARTS).map((path) => [path, pageWithParts(path)] as const),
   ]);

@@ -85,7 +85,7 @@ const LAW: Readonly<Record<string, Rule>> = {
   // The package's own edge: the venue on its chain, and the process that serves both with the exchange.
   sandbox: { may: ['sandbox', 'exchange', 'contract', 'protocol', 'fastify', 'durable', NODE] },
   sdk: {
-    may: ['sdk', 'contract', 'protocol', 'viem', 'eventsource-parser', ...SOLANA, NODE],
+    may: ['sdk', 'contract', 'protocol', 'eventsource-parser', ...SOLANA, NODE],
     types: ['typebox'],
   },
   // Wires, and is imported by main alone.

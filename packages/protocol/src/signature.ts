@@ -108,3 +108,19 @@ export const nobleRecover: RecoverPublicKey = (digest, rs64, recovery) => {
     return null;
   }
 };
+
+/** A new key from the system's randomness: 32 bytes. */
+export const newSecretKey = (): Uint8Array => secp256k1.utils.randomSecretKey();
+
+/** @throws for a key that is zero or beyond the order of the curve; the error may quote it */
+export const addressOfSecretKey = (secretKey: Uint8Array): Address =>
+  addressOfPublicKey(secp256k1.getPublicKey(secretKey, false));
+
+/** 65 bytes: r, s (low) and v of 27 or 28. Deterministic (RFC 6979): the same digest and key give the same signature. */
+export function signDigest(digest: Uint8Array, secretKey: Uint8Array): Uint8Array {
+  const recovered = secp256k1.sign(digest, secretKey, { prehash: false, format: 'recovered' });
+  const signature = new Uint8Array(SIGNATURE_BYTES);
+  signature.set(recovered.subarray(1));
+  signature[SIGNATURE_BYTES - 1] = 27 + recovered[0]!;
+  return signature;
+}

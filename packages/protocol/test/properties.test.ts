@@ -29,8 +29,8 @@ import {
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { signDigest } from '../src/signature.ts';
 import { loadNativeRecover } from './native-recover.ts';
-import { signDigest } from './sign.ts';
 import { ORDER, ORDER_VECTORS, testKeyBytes } from './vectors.ts';
 
 const native = loadNativeRecover();

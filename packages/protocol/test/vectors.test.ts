@@ -35,8 +35,8 @@ import {
 } from '@bellwether/protocol';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { describe, expect, test } from 'vitest';
+import { signDigest } from '../src/signature.ts';
 import { loadNativeRecover } from './native-recover.ts';
-import { signDigest } from './sign.ts';
 import {
   type DomainName,
   L1_VECTORS,

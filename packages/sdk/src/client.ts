@@ -55,7 +55,7 @@ export class BellwetherClient extends OperationMethods {
    * @throws BellwetherApiError 410 `event_cursor_gone` for a cursor older than the log: read the state and begin anew
    */
   events(options: EventsOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
-    return agentEvents({ transport: this.#transport, headers: this.#authorization }, options);
+    return agentEvents({ transport: this.#transport, headers: this.#authorization }, options ?? {});
   }
 
   /** The books of these tokens: whole ones first and after each gap, then what changes. */
@@ -63,8 +63,9 @@ export class BellwetherClient extends OperationMethods {
     tokens: string | readonly string[],
     options: StreamOptions = {},
   ): AsyncGenerator<MarketEvent, void, undefined> {
+    needValue('watchMarket', 'tokens', tokens, TOKENS);
     const list = typeof tokens === 'string' ? [tokens] : tokens;
-    return marketEvents({ transport: this.#transport, headers: this.#authorization }, list, options);
+    return marketEvents({ transport: this.#transport, headers: this.#authorization }, list, options ?? {});
   }
 
   get #authorization(): Readonly<Record<string, string>> {
@@ -80,6 +81,11 @@ export class BellwetherClient extends OperationMethods {
   }
 }
 
+const TOKENS = {
+  what: 'the id of an outcome token, or a list of them',
+  fits: (value: unknown) =>
+    (typeof value === 'string' && value !== '') || (Array.isArray(value) && value.length > 0),
+};
 const HEADER_TEXT = /^[\x20-\x7e]+$/;
 const API_KEY = {
   what: 'the apiKeyCode of a registration, and nothing around it',

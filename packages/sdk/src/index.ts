@@ -88,7 +88,13 @@ export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-w
 export { QuoteError, type QuoteFault, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
 export { type QuoteLabels, QuoteTrading, type WaitOptions } from './quotes.ts';
 export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';
-export { type ClobAuthHeaders, type DepositKind, InvalidPrivateKey, Signer } from './signer.ts';
+export {
+  type ClobAuthHeaders,
+  type DepositKind,
+  InvalidPrivateKey,
+  type LocalAccount,
+  Signer,
+} from './signer.ts';
 export { SolanaRpcError } from './solana-rpc.ts';
 export { InvalidSolanaKey, SolanaSigner } from './solana-signer.ts';
 export type {

@@ -5,23 +5,31 @@
  */
 import {
   type Address,
+  addressOfSecretKey,
   asAddress,
   bytesToHex,
   clobAuthDigest,
   deriveDepositWallets,
   deriveProxyWallet,
   deriveSafeWallet,
+  hexToBytes,
+  newSecretKey,
   POLYGON_CHAIN_ID,
   personalMessageDigest,
   type SignatureType,
+  signDigest,
   toChecksumAddress,
 } from '@bellwether/protocol';
-import type { LocalAccount } from 'viem';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { INSPECT } from './inspect.ts';
 import { NEED, needOptions, needValue } from './usage-error.ts';
 
-type SignDigest = (digest: `0x${string}`) => Promise<`0x${string}`>;
+type SignDigest = (digest: Uint8Array) => Promise<`0x${string}`>;
+
+/** An account of another library that signs 32-byte digests; viem's local accounts are ones. */
+export interface LocalAccount {
+  readonly address: string;
+  readonly sign?: ((digest: { readonly hash: `0x${string}` }) => Promise<`0x${string}`>) | undefined;
+}
 
 /** Which deposit wallet an account has: `beacon` since about 2026-06-29, `uups` before. */
 export type DepositKind = 'beacon' | 'uups';
@@ -59,29 +67,30 @@ export class Signer {
     if (typeof privateKey !== 'string') throw new InvalidPrivateKey();
     const hex = privateKey.startsWith('0x') ? privateKey : `0x${privateKey}`;
     if (!PRIVATE_KEY.test(hex)) throw new InvalidPrivateKey();
-    let account: ReturnType<typeof privateKeyToAccount>;
+    const secret = hexToBytes(hex);
+    let address: Address;
     try {
-      account = privateKeyToAccount(hex as `0x${string}`);
+      address = addressOfSecretKey(secret);
     } catch {
       // The library's message may quote its input.
       throw new InvalidPrivateKey();
     }
-    return new Signer(account.address, (hash) => account.sign({ hash }));
+    return new Signer(address, async (digest) => bytesToHex(signDigest(digest, secret)));
   }
 
   /** A new random key, lost with this object: for trials and paper trading. */
   static generate(): Signer {
-    return Signer.fromPrivateKey(generatePrivateKey());
+    return Signer.fromPrivateKey(bytesToHex(newSecretKey()));
   }
 
-  /** Signs with a viem account that holds its key locally, such as one from a mnemonic. */
+  /** Signs with an account that holds its key locally, such as viem's from a mnemonic. */
   static fromAccount(account: LocalAccount): Signer {
     needOptions('Signer.fromAccount', account, {
-      address: NEED.text('the address of a viem account'),
+      address: NEED.text('the address of the account'),
       sign: { what: 'an account whose key is here', fits: (value) => typeof value === 'function' },
     });
     const sign = account.sign as NonNullable<LocalAccount['sign']>;
-    return new Signer(account.address, (hash) => sign({ hash }));
+    return new Signer(account.address, (digest) => sign({ hash: bytesToHex(digest) }));
   }
 
   /** The wallet that this key controls: itself, its proxy wallet, its Safe or its deposit wallet. */
@@ -101,7 +110,7 @@ export class Signer {
   /** 65 bytes as hex: r, s (low) and v of 27 or 28. */
   async signDigest(digest: Uint8Array): Promise<`0x${string}`> {
     needValue('signDigest', 'digest', digest, NEED.bytes);
-    return this.#sign(bytesToHex(digest));
+    return this.#sign(digest);
   }
 
   /** Signs a text as EIP-191 personal_sign does; what the service's link challenge asks for. */

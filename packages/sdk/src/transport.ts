@@ -39,8 +39,6 @@ const DEFAULT_RETRIES = 3;
 const DEFAULT_MAX_WAIT_MS = 10_000;
 const FIRST_BACKOFF_MS = 200;
 
-const defaultWait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 export class Transport {
   readonly options: TransportOptions;
   readonly #base: string;
@@ -52,11 +50,7 @@ export class Transport {
 
   /** The parsed JSON answer. @throws BellwetherApiError, BellwetherConnectionError */
   async send(call: HttpCall): Promise<unknown> {
-    const {
-      maxRetries = DEFAULT_RETRIES,
-      maxWaitMs = DEFAULT_MAX_WAIT_MS,
-      wait = defaultWait,
-    } = this.options;
+    const { maxRetries = DEFAULT_RETRIES, maxWaitMs = DEFAULT_MAX_WAIT_MS } = this.options;
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#attempt(call);
@@ -64,7 +58,8 @@ export class Transport {
         if (call.signal?.aborted || attempt >= maxRetries || !worthAnother(error, call)) throw error;
         const pause = pauseMs(error, attempt);
         if (pause > maxWaitMs) throw error;
-        await unlessAborted(wait(pause), call.signal);
+        await this.wait(pause, call.signal);
+        call.signal?.throwIfAborted();
       }
     }
   }
@@ -160,28 +155,6 @@ function retryAfterOf(response: Response): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
   const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
-}
-
-/** @throws the signal's reason as soon as it aborts */
-async function unlessAborted(pause: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return pause;
-  const { promise: aborted, stop } = whenAborted(signal);
-  try {
-    await Promise.race([pause, aborted]);
-  } finally {
-    stop();
-  }
-}
-
-function whenAborted(signal: AbortSignal): { readonly promise: Promise<never>; readonly stop: () => void } {
-  let stop = (): void => {};
-  const promise = new Promise<never>((_resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    stop = () => signal.removeEventListener('abort', abort);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
-  return { promise, stop };
 }
 
 function reasonOf(error: unknown, timeout: AbortSignal): BellwetherConnectionError['reason'] {

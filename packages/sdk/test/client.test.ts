@@ -304,12 +304,10 @@ describe('retries', () => {
   test('an abort signal ends the wait between two attempts', async () => {
     const controller = new AbortController();
     const reason = new Error('the caller gave up');
-    replies = [problem(429, 'rate_limited', { 'retry-after': '5' })];
-    const wait = async () => {
-      controller.abort(reason);
-      return new Promise<never>(() => {});
-    };
-    const call = client({ wait }).getMe({ signal: controller.signal });
+    replies = [problem(429, 'rate_limited', { 'retry-after': '3600' })];
+    const patient = new BellwetherClient({ baseUrl: base, apiKey: KEY, maxWaitMs: 10_000_000 });
+    const call = patient.getMe({ signal: controller.signal });
+    setTimeout(() => controller.abort(reason), 200);
     await expect(call).rejects.toBe(reason);
     expect(seen).toHaveLength(1);
   });

@@ -20,11 +20,13 @@ const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 /** The examples read the address of the service on this data folder here. */
 const addressFile = ({ dataDir }: Config): string => join(dataDir, 'address');
 
-/** The command to try the service; the examples find a service on the default data folder without help. */
-function demoCommand(config: Config, url: string): string {
+/** What to try; the examples find a service on the default data folder without help, and trade paper money only. */
+function nextCommand(config: Config, url: string): string {
+  if (config.exchange.live !== null)
+    return 'Before the first order:  WALLET_PRIVATE_KEY=… npm run doctor -- --wallet 0x…  (docs/going-live.md)';
   const isFound = config.databaseUrl === null && resolve(config.dataDir) === resolve('./data');
   const named = isFound ? '' : `BELLWETHER_URL=${url} `;
-  return `${named}npm run demo  or  ${named}npm run demo:venue-b`;
+  return `Try it, in another terminal:  ${named}npm run demo  or  ${named}npm run demo:venue-b`;
 }
 
 /** Tells the operator what an address beyond this machine opens to others. */
@@ -49,7 +51,7 @@ function banner(config: Config, service: Service, seconds: number): void {
   database    ${database}
   signatures  ${recovery} recovery
 ${openness(config, service)}
-Try it, in another terminal:  ${demoCommand(config, service.address + config.basePath)}`);
+${nextCommand(config, service.address + config.basePath)}`);
 }
 
 function describeVenueA({ exchange: { live } }: Config): string {

@@ -1,0 +1,191 @@
+/** The log of facts as streams read it: one order, final as soon as it is read, whatever the order of commits. */
+import { openTransaction } from '@bellwether/durable';
+import { describe, expect, test } from 'vitest';
+import { openTestDatabase } from '../../../test/postgres.ts';
+import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { createEventLog } from '../src/adapters/postgres/event-log.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { comparePositions } from '../src/app/streams/event-cursor.ts';
+import { EventFeed, type FeedClient } from '../src/app/streams/event-feed.ts';
+import { OpenStreams } from '../src/app/streams/open-streams.ts';
+import type { LoggedEvent, LogPosition } from '../src/ports/event-log.ts';
+
+const AGENT = '00000000-0000-4000-8000-000000000001';
+const OTHER = '00000000-0000-4000-8000-000000000002';
+
+const note = (sql: Pick<Sql, 'unsafe'>, code: string, agent = AGENT) =>
+  sql.unsafe(`insert into facts (agent_id, kind, subject, at, payload)
+    values ('${agent}', 'risk', '${code}', now(), '{"code": "${code}"}')`);
+
+async function openLog() {
+  const sql = await openTestDatabase();
+  await migrate(sql, []);
+  return { sql, log: createEventLog(sql) };
+}
+
+const codes = (events: readonly LoggedEvent[]) =>
+  events.map(({ data }) => (JSON.parse(data) as { code: string }).code);
+
+function newClient() {
+  const events: LoggedEvent[] = [];
+  const state = { isCongested: false, ended: '', begun: null as LogPosition | null, drains: 0 };
+  const client: FeedClient = {
+    agentId: AGENT,
+    get isClosed() {
+      return state.ended !== '';
+    },
+    get isCongested() {
+      return state.isCongested;
+    },
+    deliver: (fresh) => events.push(...fresh),
+    reached(position, isFirst) {
+      if (isFirst) state.begun = position;
+    },
+    async drained() {
+      state.drains += 1;
+      return !state.isCongested;
+    },
+    end(reason) {
+      state.ended = reason;
+    },
+  };
+  return { client, events, state };
+}
+
+const newFeed = (log: ReturnType<typeof createEventLog>) =>
+  new EventFeed({ log, verified: async () => {}, now: () => performance.now(), warn: () => {} });
+
+describe('the order of the log', () => {
+  test('a fact of a transaction that began earlier and ends later is neither passed over nor put before', async () => {
+    const { sql, log } = await openLog();
+    const start = (await log.fresh(null, 10)).upTo;
+    const slow = openTransaction(sql);
+    await note(slow.tx, 'slow');
+    await note(sql, 'quick');
+    const early = await log.fresh(start, 10);
+    expect(early.facts).toEqual([]);
+    await slow.commit();
+    await expect.poll(async () => (await log.fresh(early.upTo, 10)).facts.length).toBe(2);
+    const { facts } = await log.fresh(early.upTo, 10);
+    expect(codes(await log.eventsOf(facts.map(({ seq }) => seq)))).toEqual(['slow', 'quick']);
+  });
+
+  test('a page that is cut goes on after its last fact, within a transaction too', async () => {
+    const { sql, log } = await openLog();
+    let at = (await log.fresh(null, 10)).upTo;
+    const { tx, commit } = openTransaction(sql);
+    for (const code of ['a', 'b', 'c', 'd', 'e']) await note(tx, code);
+    await commit();
+    const seen: string[] = [];
+    await expect
+      .poll(async () => {
+        const page = await log.fresh(at, 2);
+        at = page.upTo;
+        seen.push(...codes(await log.eventsOf(page.facts.map(({ seq }) => seq))));
+        return seen.length;
+      })
+      .toBe(5);
+    expect(seen).toEqual(['a', 'b', 'c', 'd', 'e']);
+    const backlog = await log.between([{ agentId: AGENT, after: { writer: 0n, seq: 0n, nth: 0 } }], at, 2);
+    expect(codes(backlog.pages[0]?.events ?? [])).toEqual(['a', 'b']);
+  });
+
+  test('what was forgotten moves the beginning of the log, in its order', async () => {
+    const { sql, log } = await openLog();
+    const start = (await log.fresh(null, 10)).upTo;
+    await note(sql, 'old');
+    await expect.poll(async () => (await log.fresh(start, 10)).facts.length).toBe(1);
+    expect(comparePositions(start, (await log.fresh(null, 1)).forgotten)).toBeGreaterThan(0);
+    await sql`select forget_facts(now() + interval '1 minute', 10)`;
+    expect(comparePositions(start, (await log.fresh(null, 1)).forgotten)).toBeLessThan(0);
+  });
+});
+
+describe('the feed', () => {
+  test('streams that begin, resume and fall behind get every event once, in order, while facts are written', async () => {
+    const { sql, log } = await openLog();
+    const feed = newFeed(log);
+    const first = newClient();
+    const leave = feed.subscribe(first.client, null);
+    await expect.poll(() => first.state.begun).not.toBeNull();
+    const begun = first.state.begun as LogPosition;
+    const want: string[] = [];
+    const others = [newClient(), newClient(), newClient()];
+    const leaves: (() => void)[] = [];
+    for (let round = 0; round < 60; round += 1) {
+      const { tx, commit } = openTransaction(sql);
+      for (let nth = 0; nth < 5; nth += 1) {
+        want.push(`${round}-${nth}`);
+        await note(tx, `${round}-${nth}`);
+        await note(tx, 'not for this agent', OTHER);
+      }
+      await commit();
+      const other = others[round / 20];
+      if (other !== undefined) leaves.push(feed.subscribe(other.client, begun));
+      first.state.isCongested = round % 7 < 3;
+    }
+    first.state.isCongested = false;
+    for (const { events } of [first, ...others])
+      await expect.poll(() => events.length, { timeout: 20_000 }).toBe(want.length);
+    for (const { events } of [first, ...others]) expect(codes(events)).toEqual(want);
+    for (const end of [leave, ...leaves]) end();
+    await feed.stop();
+  });
+
+  test('a client that takes nothing in time is ended, and nothing is kept for it', async () => {
+    const { sql, log } = await openLog();
+    const feed = newFeed(log);
+    const { client, events, state } = newClient();
+    feed.subscribe(client, null);
+    await expect.poll(() => state.begun).not.toBeNull();
+    state.isCongested = true;
+    await note(sql, 'one');
+    await expect.poll(() => state.ended).toBe('slow_consumer');
+    expect(events).toEqual([]);
+    await feed.stop();
+  });
+
+  test('a stream that the end of the log overtakes is ended', async () => {
+    const { sql, log } = await openLog();
+    const { upTo } = await log.fresh(null, 1);
+    await note(sql, 'lost');
+    await expect.poll(async () => (await log.fresh(upTo, 10)).facts.length).toBe(1);
+    await sql`select forget_facts(now() + interval '1 minute', 10)`;
+    const feed = newFeed(log);
+    const { client, state } = newClient();
+    feed.subscribe(client, upTo);
+    await expect.poll(() => state.ended).toBe('cursor_gone');
+    await feed.stop();
+  });
+});
+
+describe('keys of open streams', () => {
+  test('nothing may be sent once the last look is older than the lease, until the keys were looked at again', async () => {
+    let now = 1_000_000;
+    let active = new Set([1n, 2n]);
+    const open = new OpenStreams({ log: { activeKeys: async () => active }, maxStreams: 10, now: () => now });
+    const ended: bigint[] = [];
+    const leaves = [1n, 2n].map((keyId) =>
+      open.add({ agentId: AGENT, keyId, beat() {}, end: () => ended.push(keyId) }),
+    );
+    expect(open.isVerified).toBe(true);
+    // The process was frozen, and a key was revoked meanwhile.
+    now += 60_000;
+    active = new Set([1n]);
+    expect(open.isVerified).toBe(false);
+    await open.verified();
+    expect(ended).toEqual([2n]);
+    for (const leave of leaves) leave();
+  });
+
+  test('all streams together are bounded', () => {
+    const open = new OpenStreams({ log: { activeKeys: async () => new Set() }, maxStreams: 2, now: () => 0 });
+    const add = (agentId: string) => open.add({ agentId, keyId: 1n, beat() {}, end() {} });
+    const leave = add('a');
+    add('b');
+    expect(() => add('c')).toThrow('as many streams as it can serve');
+    leave();
+    add('c');
+    open.stop();
+  });
+});
