@@ -20,8 +20,8 @@ import { NOTE, table } from './docs/markdown.ts';
 import { routesTable } from './docs/routes.ts';
 import { safeguardsTable } from './docs/safeguards.ts';
 import { sdkReference } from './docs/sdk-reference.ts';
-import { sizesTable } from './docs/sizes.ts';
 import { signingPage } from './docs/signing.ts';
+import { sizesTable } from './docs/sizes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MIGRATIONS = join(ROOT, 'packages/server/src/adapters/postgres/migrations');
