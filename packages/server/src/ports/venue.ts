@@ -172,6 +172,20 @@ export interface Cancel {
 export interface Redemption {
   /** Exchanges all tokens of a resolved market that an account holds. Never paid twice. @throws VenueUnavailable */
   redeem(account: Address, conditionId: string): Promise<RedeemAnswer>;
+  /**
+   * Where owners redeem past the desk: which tokens of these markets the account has redeemed so far. Absent where the
+   * venue's evidence reports redemptions.
+   * @throws VenueUnavailable
+   */
+  redeemed?(account: Address, conditionIds: readonly string[]): Promise<readonly RedeemedTokens[]>;
+}
+
+/** All redemptions of one outcome's tokens by an account, added up. */
+export interface RedeemedTokens {
+  readonly tokenId: string;
+  readonly size: Micro;
+  /** Of the last of them. */
+  readonly at: number;
 }
 
 export interface PaperCredit {
