@@ -9,6 +9,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchEngine } from './engine.ts';
+import { benchEvents } from './events.ts';
 import { benchGrowth } from './growth.ts';
 import { benchLiveOrders } from './live-orders.ts';
 import { benchPauses } from './pauses.ts';
@@ -59,6 +60,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   live: { run: benchLiveOrders },
   pauses: { run: benchPauses },
   sockets: { run: benchSockets },
+  events: { run: benchEvents },
   processes: { run: benchProcesses },
   growth: { run: benchGrowth, isFullOnly: true },
 };

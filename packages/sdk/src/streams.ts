@@ -203,6 +203,7 @@ async function* reconnecting(options: Reconnecting): AsyncGenerator<EventSourceM
     } finally {
       ending.abort();
     }
+    if (isAborted()) return;
     const pause = wait ?? Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
     attempt += 1;
     await transport.wait(pause + Math.random() * FIRST_PAUSE_MS, signal);

@@ -30,6 +30,7 @@ let state: {
   tokens: Record<string, string>;
   orders: Json[];
   positions: Json[];
+  activity: Json[];
   isDown: boolean;
   blocked: boolean;
 };
@@ -89,6 +90,13 @@ function answer({ pathname, searchParams: query }: URL): unknown {
     }
     case '/v2/positions':
       return { data: state.positions, pagination: { has_more: false, next_cursor: null } };
+    case '/v2/activity': {
+      const isFirst = query.get('cursor') === null;
+      return {
+        data: isFirst ? state.activity.slice(0, 4) : state.activity.slice(4),
+        pagination: { has_more: isFirst, next_cursor: isFirst ? 'next' : null },
+      };
+    }
     case '/api/geoblock':
       return { blocked: state.blocked, country: 'XX', region: null };
   }
@@ -102,6 +110,7 @@ beforeEach(async () => {
     tokens: { 11: '40000000', 22: '0' },
     orders: [],
     positions: [],
+    activity: [],
     isDown: false,
     blocked: false,
   };
@@ -229,14 +238,13 @@ describe('a read', () => {
 });
 
 describe('a redemption', () => {
-  const redeem = (market: object | null, account = ACCOUNT) => {
+  const redemptionOf = (market: object | null) => {
     const markets = { find: async () => market } as unknown as Pick<MarketData, 'find'>;
-    const { accounts, keysOf } = venue;
-    return createLiveRedemption({ markets, accounts, keysOf, chainId: 137 }).redeem(
-      account,
-      MARKET.conditionId,
-    );
+    const { accounts, keysOf, service } = venue;
+    return createLiveRedemption({ markets, accounts, data: service, keysOf, chainId: 137 });
   };
+  const redeem = (market: object | null, account = ACCOUNT) =>
+    redemptionOf(market).redeem(account, MARKET.conditionId);
   const resolved = { ...MARKET, status: 'resolved', payout: 'YES', negRisk: false };
 
   test('is the call for the owner of the wallet to sign', async () => {
@@ -270,6 +278,43 @@ describe('a redemption', () => {
     expect(await redeem(resolved)).toEqual({ kind: 'redeemed', yes: 0n, no: 0n, payout: 0n });
     expect(await redeem({ ...resolved, status: 'closed' })).toEqual({ kind: 'not_resolved' });
     await expect(redeem(null)).rejects.toBeInstanceOf(VenueUnavailable);
+  });
+
+  test('that the owner made is read from the activity, each of its rows once, and only its rows', async () => {
+    const row = (changes: Json): Json => ({
+      type: 'REDEEM',
+      proxy_wallet: toChecksumAddress(ACCOUNT),
+      condition_id: MARKET.conditionId,
+      token_id: '11',
+      size: 12.345678,
+      timestamp: 1_790_000_000,
+      transaction_hash: '0x01',
+      ...changes,
+    });
+    state.activity = [
+      row({}),
+      row({ token_id: '22', size: 3 }),
+      row({ type: 'TRADE', transaction_hash: '0x02' }),
+      row({ proxy_wallet: STRANGER, transaction_hash: '0x03' }),
+      row({ condition_id: `0x${'60'.repeat(32)}`, transaction_hash: '0x04' }),
+      row({ transaction_hash: '0x05', size: '7', timestamp: 1_790_000_100 }),
+      { broken: true },
+      row({}),
+    ];
+    const many = [
+      MARKET.conditionId,
+      ...Array.from({ length: 24 }, (_, i) => `0x${String(i).padStart(64, '0')}`),
+    ];
+    expect(await redemptionOf(null).redeemed?.(ACCOUNT, many)).toEqual([
+      { tokenId: '11', size: 19_345_678n, at: 1_790_000_100_000 },
+      { tokenId: '22', size: 3_000_000n, at: 1_790_000_000_000 },
+    ]);
+    const questions = asked.filter(({ path }) => path === '/v2/activity').map(({ query }) => query);
+    // Two pages for the first twenty markets, two for the others: with a cursor the filters are sent again.
+    expect(questions.map((query) => query.get('condition')?.split(',').length)).toEqual([20, 20, 5, 5]);
+    expect(questions.map((query) => query.get('cursor'))).toEqual([null, 'next', null, 'next']);
+    for (const query of questions)
+      expect([query.get('user'), query.get('type')]).toEqual([ACCOUNT, 'REDEEM']);
   });
 });
 

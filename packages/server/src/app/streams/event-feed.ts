@@ -10,6 +10,8 @@ import { comparePositions } from './event-cursor.ts';
 import type { EndReason } from './open-streams.ts';
 
 const TURN_MS = 20;
+/** After a turn that had something to send: more is likely. */
+const BUSY_TURN_MS = 5;
 const RETRY_MS = 500;
 /** Facts of one turn. */
 const PAGE = 2_000;
@@ -98,9 +100,9 @@ export class EventFeed {
     let failures = 0;
     while (this.#members.size > 0 && !this.#isStopped) {
       try {
-        const isCut = await this.#turn();
+        const pauseMs = await this.#turn();
         failures = 0;
-        await pause(isCut ? 0 : TURN_MS);
+        await pause(pauseMs);
       } catch (error) {
         if (failures === 0) this.#options.warn(error);
         failures += 1;
@@ -112,8 +114,8 @@ export class EventFeed {
     this.#turns = null;
   }
 
-  /** @returns whether more is there already */
-  async #turn(): Promise<boolean> {
+  /** @returns how long to wait for the next one */
+  async #turn(): Promise<number> {
     const { log, verified } = this.#options;
     const from = this.#head;
     const fresh = await log.fresh(from, PAGE);
@@ -124,7 +126,8 @@ export class EventFeed {
     this.#distribute(events);
     await this.#admit(fresh.upTo);
     this.#tellCursors(fresh.upTo);
-    return comparePositions(fresh.upTo, fresh.horizon) < 0;
+    if (comparePositions(fresh.upTo, fresh.horizon) < 0) return 0;
+    return events.length > 0 ? BUSY_TURN_MS : TURN_MS;
   }
 
   #distribute(events: readonly LoggedEvent[]): void {

@@ -1,6 +1,6 @@
 /**
  * Redemption at the live venue. The desk holds no key that could: it says which call makes the wallet redeem, and the owner
- * signs it. What the owner has redeemed is gone from the account, which is seen there.
+ * signs it. What the owner has redeemed is gone from the account, and the Data API lists the redemption.
  */
 import type { Address } from '@bellwether/protocol';
 import { ownerCall, redeemCall } from '@bellwether/protocol';
@@ -8,10 +8,13 @@ import type { MarketRecord } from '../../../domain/market.ts';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { MarketData, RedeemAnswer, Redemption, UnsignedCall } from '../../../ports/venue.ts';
 import type { KeysOf, LiveAccounts, OwnedKeys } from './accounts.ts';
+import type { VenueHttp } from './http.ts';
+import { createRedeemedReads } from './redeemed.ts';
 
 export interface LiveRedemptionOptions {
   readonly markets: Pick<MarketData, 'find'>;
   readonly accounts: Pick<LiveAccounts, 'tokens' | 'outdated'>;
+  readonly data: Pick<VenueHttp, 'read'>;
   readonly keysOf: KeysOf;
   readonly chainId: number;
 }
@@ -30,6 +33,7 @@ const HOW: Readonly<Record<number, string>> = {
 export function createLiveRedemption(options: LiveRedemptionOptions): Redemption {
   const { markets, accounts, keysOf, chainId } = options;
   return {
+    redeemed: createRedeemedReads(options.data),
     async redeem(account, conditionId): Promise<RedeemAnswer> {
       const market = await markets.find(conditionId);
       if (market === null) throw new VenueUnavailable('The venue does not list the market now.');

@@ -8,6 +8,7 @@ import { createLiveAccounts } from './accounts.ts';
 import type { FollowerTimes } from './follower.ts';
 import { watchGeoblock } from './geoblock.ts';
 import { createLiveOrders } from './live-orders.ts';
+import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
@@ -62,7 +63,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   });
   const { keysOf } = orders;
   const accounts = createLiveAccounts({ clob, data, keysOf, clock });
-  const redemption = createLiveRedemption({ markets, accounts, keysOf, chainId: signing.chainId });
+  const redemption = createLiveRedemption({ markets, accounts, data, keysOf, chainId: signing.chainId });
 
   const status = (): string => {
     const said = [clob.status(), orders.status()].find((one) => one !== 'ready');
@@ -91,6 +92,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       },
       cancel: { orders: orders.cancel },
       redemption,
+      history: createLivePriceHistory({ clob, clock }),
     },
     async stop() {
       geoblock.close();
