@@ -2,7 +2,6 @@
  * How the messages of a signing venue are made, as data: domains, structs, wallets and authentication, with a worked example
  * of each form. Everything is computed by the functions that verify, so it cannot differ from what is accepted.
  */
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Address } from './address.ts';
 import { bytesToHex, hexToBytes } from './bytes.ts';
 import { CLOB_AUTH_MESSAGE, CLOB_AUTH_TYPE, clobAuthDigest } from './clob-auth.ts';
@@ -29,7 +28,7 @@ import {
   type SignatureType,
 } from './order.ts';
 import { saltOf } from './order-salt.ts';
-import { SIGNATURE_BYTES } from './signature.ts';
+import { signDigest } from './signature.ts';
 import {
   clobAuthTypedData,
   exchangeTypedDomain,
@@ -86,17 +85,7 @@ const EXAMPLE_EXTRAS: OrderExtras = {
   builder: new Uint8Array(32),
 };
 
-/** Deterministic by RFC 6979: r, s and v of 27 or 28. */
-function sign(digest: Uint8Array): Uint8Array {
-  const recovered = secp256k1.sign(digest, hexToBytes(EXAMPLE_KEY), {
-    prehash: false,
-    format: 'recovered',
-  });
-  const signature = new Uint8Array(SIGNATURE_BYTES);
-  signature.set(recovered.subarray(1));
-  signature[SIGNATURE_BYTES - 1] = 27 + (recovered[0] ?? 0);
-  return signature;
-}
+const sign = (digest: Uint8Array): Uint8Array => signDigest(digest, hexToBytes(EXAMPLE_KEY));
 
 interface ExampleForm {
   readonly name: string;
