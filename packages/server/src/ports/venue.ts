@@ -193,6 +193,8 @@ export interface PaperCredit {
   credit(account: WalletAddress): Promise<void>;
   /** Credits `amount` to an account. Absent: there is no faucet. @throws VenueUnavailable */
   readonly faucet?: (account: WalletAddress, amount: Micro) => Promise<void>;
+  /** The venue's credentials of an account whose key was proved: its first that is not revoked, made when there is none. */
+  readonly credentials?: (eoa: Address) => Promise<VenueSecrets>;
 }
 
 /** A state of a venue in which it takes some orders only, or none. */
