@@ -20,6 +20,7 @@ import { NOTE, table } from './docs/markdown.ts';
 import { routesTable } from './docs/routes.ts';
 import { safeguardsTable } from './docs/safeguards.ts';
 import { sdkReference } from './docs/sdk-reference.ts';
+import { signingPage } from './docs/signing.ts';
 import { sizesTable } from './docs/sizes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -156,6 +157,7 @@ export async function generateDocs(sql: Sql): Promise<ReadonlyMap<string, string
     ['docs/errors.md', errorsPage()],
     ['docs/schema.md', await schemaPage(sql)],
     ['docs/sdk-reference.md', sdkReference()],
+    ['docs/signing.md', signingPage()],
     ...Object.keys(GENERATED_PARTS).map((path) => [path, pageWithParts(path)] as const),
   ]);
 }

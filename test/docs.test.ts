@@ -56,7 +56,7 @@ describe('the documentation', () => {
     const sql = await openTestDatabase();
     await migrateForDocs(sql);
     const docs = await generateDocs(sql);
-    expect(docs.size).toBe(7);
+    expect(docs.size).toBe(8);
     for (const [path, content] of docs) expect(read(path), `${path} is stale`).toBe(content);
   });
 
@@ -127,8 +127,8 @@ describe('the documentation', () => {
     expect(headings.filter((code) => !known.has(code))).toEqual([]);
   });
 
-  test('the programs of the README and of the SDK’s page run against a service', async () => {
-    const programs = ['README.md', 'docs/sdk.md']
+  test('the programs of the READMEs and of the SDK’s page run against a service', async () => {
+    const programs = ['README.md', 'docs/sdk.md', 'packages/sdk/README.md']
       .flatMap((page) => [...read(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)])
       .map(([, code]) => code ?? '');
     const service = await startTestService();
@@ -140,10 +140,11 @@ describe('the documentation', () => {
       );
       return stdout;
     };
-    const [onA, onB] = [await run(programs[0]), await run(programs[1])];
+    const [onA, onB, packed] = [await run(programs[0]), await run(programs[1]), await run(programs[2])];
     expect(onA).toMatch(/^live 0x[0-9a-f]{64}\ntrue\n/);
     expect(onA).toMatch(/canceled: \[\s*'0x/);
     expect(onB).toMatch(/^filled \d+ 0\.\d+\n$/);
-    expect(programs).toHaveLength(2);
+    expect(packed).toMatch(/^live 0x[0-9a-f]{64}\n$/);
+    expect(programs).toHaveLength(3);
   });
 });

@@ -273,6 +273,19 @@ describe('a browser’s Origin must be ours or allowed', () => {
         expect(answer.headers.get('vary'), path).toMatch(/origin/i);
   });
 
+  test('below a base path the same stays closed', async () => {
+    const below = await startTestService({
+      PAPER_WORLD: 'off',
+      BASE_PATH: '/desk',
+      ALLOWED_ORIGINS: ALLOWED,
+    });
+    const statusOf = async (path: string) =>
+      (await call({ url: below.address }, 'GET', path, { headers: { origin: ALLOWED } })).status;
+    expect(await statusOf('/desk/agents/health')).toBe(200);
+    for (const path of ['/desk/owner/session', '/desk/%6fwner/session', '/desk/paper/clob/time', '/metrics'])
+      expect(await statusOf(path), path).toBe(403);
+  });
+
   test('without an Origin nothing changes, and OPTIONS is not supported', async () => {
     expect(
       (await call(service, 'GET', '/agents/health')).headers.get('access-control-allow-origin'),

@@ -251,5 +251,6 @@ export const REQUEST_ROWS: readonly Case[] = [
     'the history of an unknown token',
     () => get('/markets/prices-history?market=1&interval=1d'),
   ],
+  ['venue_not_found', 'how an unknown venue signs', () => get('/venues/nowhere/signing')],
   ['unknown_sort_field', 'a sort field that does not exist', () => get('/markets?q=will&order=colour')],
 ];

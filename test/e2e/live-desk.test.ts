@@ -203,3 +203,24 @@ test('of two replicas one follows a wallet, and the other takes over when it sto
     .poll(async () => (await orderAt(second, trader, placed.orderId)).status, { timeout: 60_000 })
     .toBe('canceled');
 });
+
+test('past prices are those that the venue recorded, of either token', async () => {
+  const [yes, no] = market.clobTokenIds as [string, string];
+  const tick = (minutesAgo: number, pips: number) =>
+    poolOf(venue)`insert into exchange_prices (token_id, at_ms, pips)
+      values (${yes}, ${Date.now() - minutesAgo * 60_000}, ${pips}) on conflict do nothing`;
+  await poolOf(venue)`delete from exchange_prices where token_id = ${yes}`;
+  await tick(300, 3_100);
+  await tick(45, 4_200);
+  await tick(30, 4_300);
+  const history = async (query: string) =>
+    (await call(desk, 'GET', `/markets/prices-history?${query}`, { key: trader.apiKey })).body.history;
+  const hour = await history(`market=${yes}&interval=1h`);
+  // It begins with the price that held then, and ends with the price of now.
+  expect(hour.slice(0, 3).map(({ p }: { p: number }) => p)).toEqual([0.31, 0.42, 0.43]);
+  expect(hour.length).toBeGreaterThan(3);
+  const mirrored = await history(`market=${no}&interval=1h`);
+  expect(mirrored[1].p).toBeCloseTo(0.58, 6);
+  const whole = await history(`market=${yes}&interval=max`);
+  expect(whole[0].p).toBe(0.31);
+});

@@ -168,14 +168,19 @@ const ways = publishedPackages().flatMap(({ manifest: { name, exports = {}, bin 
   })),
 ]);
 
+/** A Node that is missing is named in the test's title. */
+const onNode = (what: string, major: number, node: string | null): string =>
+  node === null ? `${what}: there is no Node ${major} here, so not tried` : `${what}, Node ${major}`;
+
 describe('each package loads by itself', () => {
-  test.for(NODES.flatMap(([major, node]) => ways.map(({ way, args }) => ({ way, args, major, node }))))(
-    '$way, Node $major',
-    async ({ args, major, node }, { skip }) => {
-      if (node === null) return skip(`no Node ${major}: set NODE${major} to its binary`);
-      expect(await run(node, args, home)).toMatchObject({ code: 0 });
-    },
-  );
+  test.for(
+    NODES.flatMap(([major, node]) =>
+      ways.map(({ way, args }) => ({ title: onNode(way, major, node), args, major, node })),
+    ),
+  )('$title', async ({ args, major, node }, { skip }) => {
+    if (node === null) return skip(`no Node ${major}: set NODE${major} to its binary`);
+    expect(await run(node, args, home)).toMatchObject({ code: 0 });
+  });
 });
 
 /** A client of the packages, with the options of its own compiler and no others. */
@@ -229,31 +234,26 @@ function compileForNode() {
 }
 
 describe('a compiled client trades from the tarballs', () => {
-  test.for(
-    NODES.map(
-      ([major, node]) =>
-        [
-          node === null ? `Node ${major}: there is none here, so not tried` : `Node ${major}`,
-          major,
-          node,
-        ] as const,
-    ),
-  )('%s', async ([, major, node], { skip }) => {
-    if (node === null) return skip(`no Node ${major}: set NODE${major} to its binary`);
-    const { folder } = await compileForNode();
-    const { code, output } = await run(node, [join(folder, 'out', 'first-trade.js')], home, {
-      BELLWETHER_URL: service.url,
-    });
-    expect({ code, output }).toMatchObject({ code: 0 });
-    expect(JSON.parse(output)).toEqual({
-      node: String(major),
-      status: 'live',
-      sameOrder: true,
-      canceled: true,
-      refusal: 'max_trade_amount_exceeded',
-      submitted: true,
-    });
-  });
+  test.for(NODES.map(([major, node]) => ({ title: onNode('both venues', major, node), major, node })))(
+    '$title',
+    { timeout: PATIENCE_MS },
+    async ({ major, node }, { skip }) => {
+      if (node === null) return skip(`no Node ${major}: set NODE${major} to its binary`);
+      const { folder } = await compileForNode();
+      const { code, output } = await run(node, [join(folder, 'out', 'first-trade.js')], home, {
+        BELLWETHER_URL: service.url,
+      });
+      expect({ code, output }).toMatchObject({ code: 0 });
+      expect(JSON.parse(output)).toEqual({
+        node: String(major),
+        status: 'live',
+        sameOrder: true,
+        canceled: true,
+        refusal: 'max_trade_amount_exceeded',
+        submitted: true,
+      });
+    },
+  );
 });
 
 async function bundle(): Promise<string> {

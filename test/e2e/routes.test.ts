@@ -115,6 +115,20 @@ describe('every operation', () => {
   });
 });
 
+describe('the refusals of a venue', () => {
+  test.each(['placeTrade', 'getOrder', 'listOrders'] as const)(
+    'are all in the document of %s, and what each means',
+    (name) => {
+      const operation = named.find(([, { id }]) => id === name)?.[1];
+      if (operation === undefined) throw new Error(`there is no operation ${name}`);
+      const entry = document.paths[operation.path][operation.method.toLowerCase()];
+      const text = JSON.stringify(entry.responses[operation.status]);
+      for (const [code, { message }] of Object.entries(contract.VENUE_REFUSALS))
+        expect(text).toContain(JSON.stringify(`\`${code}\`: ${message}`).slice(1, -1));
+    },
+  );
+});
+
 describe('other routes and headers', () => {
   test('a request id is echoed when it is printable, otherwise created', async () => {
     const given = async (id: string) =>

@@ -17,6 +17,7 @@ export * from './operations/risk-settings.ts';
 export * from './operations/skills.ts';
 export * from './operations/streams.ts';
 export * from './operations/trading.ts';
+export * from './operations/venues.ts';
 export * from './operations/wallet.ts';
 export * from './operations/wallet-link.ts';
 export * from './operations/webhooks.ts';

@@ -34,7 +34,12 @@ export const CHAIN_STATUS_WORDS = [
   'canceled',
 ] as const;
 
-export const VenueRefusalCode = words(Object.keys(VENUE_REFUSALS), 'why the venue refused');
+export const VenueRefusalCode = words(
+  Object.keys(VENUE_REFUSALS),
+  `why the venue refused. ${Object.entries(VENUE_REFUSALS)
+    .map(([code, { message }]) => `\`${code}\`: ${message}`)
+    .join(' ')}`,
+);
 
 /** Added by an answer with success: false. */
 export const refusedBecause = {

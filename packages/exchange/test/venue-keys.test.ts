@@ -44,6 +44,18 @@ test('keys follow from the secret, the address and the nonce alone', async () =>
   await expect(keys.create(alice, 2n ** 63n)).rejects.toThrow(RangeError);
 });
 
+test('the first key of an address is the same until it is revoked, then the next', async () => {
+  const carol = asAddress(`0x${'c'.repeat(40)}`);
+  const [first, twin] = await Promise.all([keys.first(carol), keys.first(carol)]);
+  expect(first).not.toBeNull();
+  expect(twin).toEqual(first);
+  expect(await keys.first(carol)).toEqual(first);
+  await keys.revoke(first?.apiKey ?? '');
+  const second = await keys.first(carol);
+  expect(second?.apiKey).not.toBe(first?.apiKey);
+  expect(await keys.first(carol)).toEqual(second);
+});
+
 test('one of twenty concurrent calls creates the key', async () => {
   const created = await Promise.all(Array.from({ length: 20 }, () => keys.create(bob, 77n)));
   expect(created.filter((credentials) => credentials !== null)).toHaveLength(1);

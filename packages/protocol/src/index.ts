@@ -12,6 +12,7 @@ export * from './order.ts';
 export * from './order-salt.ts';
 export * from './personal-message.ts';
 export * from './signature.ts';
+export * from './signing-guide.ts';
 export * from './solana.ts';
 export * from './solana-accounts.ts';
 export * from './solana-effects.ts';

@@ -78,6 +78,7 @@ const BY_FIELD = {
   checkCredentials: { only: 'walletAddress' },
   checkMarket: { first: 'marketId' },
   createApiKey: { only: 'keyName' },
+  getCredentialChallenge: { only: 'address' },
   getDelegation: { only: 'walletAddress' },
   getLinkChallenge: { only: 'address' },
   getOrder: { only: null },

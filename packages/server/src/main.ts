@@ -46,7 +46,7 @@ function banner(config: Config, service: Service, seconds: number): void {
   console.log(`Bellwether ${version} is ready (${seconds.toFixed(1)} s)
 
   address     ${service.address}${config.basePath}  (API reference: ${docs})
-  venue A     ${config.exchange.name}: ${describeVenueA(config)}; order profile "${config.exchange.profile}"
+  venue A     ${config.exchange.name}: ${describeConnection(config)}; order profile "${config.exchange.profile}"
   venue B     ${config.dflow.name}: ${config.dflow.live === null ? 'PAPER, simulated money on a Solana chain of its own' : `LIVE, real money; ${new URL(config.dflow.live.tradeUrl).host}`}
   database    ${database}
   signatures  ${recovery} recovery
@@ -54,7 +54,7 @@ ${openness(config, service)}
 ${nextCommand(config, service.address + config.basePath)}`);
 }
 
-function describeVenueA({ exchange: { live } }: Config): string {
+function describeConnection({ exchange: { live } }: Config): string {
   if (live === null) return 'PAPER, simulated money';
   const sending = live.sends ? '' : '; LIVE_ORDERS=off: orders are not sent';
   return `LIVE, real money; ${new URL(live.urls.clob).host}${sending}`;

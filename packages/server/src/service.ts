@@ -128,7 +128,10 @@ async function start(
 
   const stores = await openStores({ ...base, stops, journal: paperJournal(config, paper) });
   const { isCredited } = stores.wallets;
-  const venues = createVenues({ ...base, paper, isCredited, secrets, replicaId, stops }, overrides.venues);
+  const venues = createVenues(
+    { ...base, paper, keys, isCredited, secrets, replicaId, stops },
+    overrides.venues,
+  );
   const needs = composeNeeds({
     ...{ config, clock, stores, secrets, venues, signing, recover, recoverElsewhere },
     version: VERSION,

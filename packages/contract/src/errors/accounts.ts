@@ -114,8 +114,8 @@ export const ACCOUNT_ERRORS = {
   },
   link_challenge_invalid: {
     status: 400,
-    title: 'Link challenge unknown, used or expired',
-    fix: 'Ask for a new one with GET /wallet/link/challenge and sign its message within five minutes.',
+    title: 'Challenge unknown, used or expired',
+    fix: 'Ask for a new one (GET /wallet/link/challenge, or GET /wallet/credentials/challenge for credentials on paper) and sign its message within five minutes.',
   },
   link_signature_invalid: {
     status: 400,

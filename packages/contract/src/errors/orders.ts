@@ -8,6 +8,11 @@ export const ORDER_ERRORS = {
     title: 'Unknown venue',
     fix: 'Use one of the venues listed in the detail, or leave the field out.',
   },
+  venue_not_found: {
+    status: 404,
+    title: 'Venue not found',
+    fix: 'Use one of the names that GET /venues lists.',
+  },
   wrong_venue_route: {
     status: 400,
     title: 'Wrong route for this venue',

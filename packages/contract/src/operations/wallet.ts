@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Address, alias, EXACT, Iso, Nullable, PRINTABLE, SignatureType } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { LinkChallenge } from './wallet-link.ts';
 
 const secret = (description: string) =>
   Type.String({
@@ -79,6 +80,65 @@ export const checkCredentials = operation({
   errors: [],
 });
 
+const challengeFields = { address: Address, walletAddress: otherName('address') };
+const SAME = alias('walletAddress', 'address');
+
+export const PaperCredentialRequest = Type.Object(
+  {
+    ...challengeFields,
+    nonce: Type.String({ minLength: 1, maxLength: 128, pattern: '^[0-9a-z]+$' }),
+    signature: Type.String({
+      pattern: '^0x[a-fA-F0-9]{130}$',
+      description: "EIP-191 personal_sign of the challenge's message with the EOA: 65 bytes",
+    }),
+    signatureType: Type.Optional(SignatureType),
+  },
+  SAME,
+);
+
+/** The text to sign for `createPaperCredentials`. */
+export const getCredentialChallenge = operation({
+  id: 'getCredentialChallenge',
+  method: 'GET',
+  path: '/wallet/credentials/challenge',
+  summary: 'The text to sign for credentials on paper; valid for five minutes, once',
+  description:
+    "A text of this service, never the venue's: a signature of it makes no key of a real venue. POST the signature to /wallet/credentials/paper.",
+  tag: 'wallet',
+  permission: 'agent',
+  rateClass: 'read',
+  query: Type.Object(challengeFields, SAME),
+  status: 200,
+  response: LinkChallenge,
+  errors: ['paper_only'],
+});
+
+/** Makes and registers credentials for a venue on paper, without the venue's own protocol. */
+export const createPaperCredentials = operation({
+  id: 'createPaperCredentials',
+  method: 'POST',
+  path: '/wallet/credentials/paper',
+  summary: 'Make and register credentials on paper by the signed challenge',
+  description:
+    'They are stored as POST /wallet/credentials stores them, and never shown. For a proxy, Safe or deposit wallet the EOA signs.',
+  tag: 'wallet',
+  permission: 'agent',
+  rateClass: 'read',
+  idempotent: true,
+  body: PaperCredentialRequest,
+  status: 200,
+  response: CredentialResult,
+  errors: [
+    'paper_only',
+    'link_challenge_invalid',
+    'link_signature_invalid',
+    'wallet_owner_mismatch',
+    'wallet_already_registered',
+    'wallet_limit_reached',
+    'service_unavailable',
+  ],
+});
+
 export const FaucetRequest = Type.Object(
   {
     address: Address,
@@ -118,5 +178,6 @@ export const faucet = operation({
 export type CredentialRequest = Static<typeof CredentialRequest>;
 export type CredentialResult = Static<typeof CredentialResult>;
 export type CredentialCheck = Static<typeof CredentialCheck>;
+export type PaperCredentialRequest = Static<typeof PaperCredentialRequest>;
 export type FaucetRequest = Static<typeof FaucetRequest>;
 export type FaucetResponse = Static<typeof FaucetResponse>;

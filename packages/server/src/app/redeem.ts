@@ -53,6 +53,13 @@ export async function redeem(
       answer: await market.venue.redemption.redeem(wallet, market.conditionId),
     })),
   );
+  // The owner has redeemed already: the proof of it closes the positions.
+  const gone = answers.filter(({ answer }) => answer.kind === 'redeemed' && answer.yes + answer.no === 0n);
+  if (market.venue.redemption.redeemed !== undefined && gone.length > 0)
+    await needs.redemptions.makeDue(
+      market.venue.id,
+      gone.map(({ wallet }) => wallet),
+    );
   return summary(market, answers);
 }
 

@@ -1,8 +1,6 @@
 /**
- * Links wallets to owners by a signed challenge. The challenge is a text that names this service, the agent, the
- * address and the purpose; its nonce carries a keyed hash over all of them and over its end, so it is good for nobody
- * and nothing else, and nothing is stored until it is used. The signature is proof of the key: it wins over whatever
- * was registered before, by whomever.
+ * Links wallets to owners by a signed challenge. The signature is proof of the key: it wins over whatever was registered
+ * before, by whomever.
  */
 import {
   LIMITS,
@@ -14,23 +12,11 @@ import {
 } from '@bellwether/contract';
 import {
   type Address,
-  bytesToHex,
-  equalBytes,
-  parseAddress,
-  parseEd25519Signature,
-  parseSolanaAddress,
-  personalMessageDigest,
   type RecoverPublicKey,
-  recoverAddress,
   type SolanaAddress,
-  signatureTypeOf,
-  toChecksumAddress,
-  utf8,
   type VerifyEd25519,
-  verifySolanaMessage,
   walletKindsOf,
 } from '@bellwether/protocol';
-import type { Denial } from '../domain/denial.ts';
 import { isInDoubt, isOpen } from '../domain/orders/lifecycle.ts';
 import { within } from '../domain/patience.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -38,8 +24,15 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { Caller, OrderRow, OrderStore } from '../ports/stores.ts';
 import type { Venues } from '../ports/venue.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
-import { Refusal, refusal } from './refusal.ts';
+import { refusal } from './refusal.ts';
 import { type HasVenues, venueOf, venuesFor } from './venues.ts';
+import {
+  type ChallengePurpose,
+  challengeUsed,
+  newChallenge,
+  provedBy,
+  walletOf,
+} from './wallet-challenge.ts';
 import { credentialIdentity, tooManyWallets } from './wallets.ts';
 
 export interface WalletLinkNeeds {
@@ -57,123 +50,20 @@ export interface WalletLinkNeeds {
   readonly publicUrl: string;
 }
 
-export const CHALLENGE_TTL_MS = 5 * 60_000;
-
 const CREDIT_PATIENCE_MS = 2_000;
-const EXPIRY_DIGITS = 12;
-const ID_DIGITS = 32;
-const MAC_DIGITS = 32;
-const NONCE = /^[0-9a-f]{76}$/;
+const PURPOSE: ChallengePurpose = {
+  name: 'wallet link challenge v1',
+  path: '/wallet/link',
+  statement: (agentId) =>
+    `Link this wallet to the owner of the trading agent ${agentId}. Venue credentials registered for it come along. Nothing is traded or transferred.`,
+};
 
-type Wallet =
-  | { readonly kind: 'evm'; readonly address: Address }
-  | { readonly kind: 'solana'; readonly address: SolanaAddress };
-
-/** @throws Refusal invalid_solana_address; EVM addresses were checked by their schema. */
-function walletOf(text: string, path: string): Wallet {
-  const evm = parseAddress(text);
-  if (evm !== null) return { kind: 'evm', address: evm };
-  const solana = parseSolanaAddress(text);
-  if (solana !== null) return { kind: 'solana', address: solana };
-  throw refusal('invalid_solana_address', `${path} is not base58 of 32 bytes.`, { path });
-}
-
-const spelled = (wallet: Wallet): string =>
-  wallet.kind === 'evm' ? toChecksumAddress(wallet.address) : wallet.address;
-
-/** The nonce's keyed hash: what it is good for. The agent is named by id; the owner by who it is now. */
-function macOf(needs: WalletLinkNeeds, caller: Caller, wallet: Wallet, head: string): string {
-  const text = `wallet link challenge v1\n${caller.agentId}\n${caller.userId}\n${wallet.address}\n${head}`;
-  return bytesToHex(needs.secrets.hash(text)).slice(2, 2 + MAC_DIGITS);
-}
-
-/** The fields and their order are those of "sign in with Ethereum" (EIP-4361): wallets show them and check the domain. */
-function messageOf(
-  needs: WalletLinkNeeds,
-  caller: Caller,
-  wallet: Wallet,
-  nonce: string,
-  expiresAt: number,
-): string {
-  const { host } = new URL(needs.publicUrl);
-  return [
-    `${host} wants you to sign in with your ${wallet.kind === 'evm' ? 'Ethereum' : 'Solana'} account:`,
-    spelled(wallet),
-    '',
-    `Link this wallet to the owner of the trading agent ${caller.agentId}. Venue credentials registered for it come along. Nothing is traded or transferred.`,
-    '',
-    `URI: ${needs.publicUrl}/wallet/link`,
-    'Version: 1',
-    ...(wallet.kind === 'evm' ? [`Chain ID: ${needs.signatures.chainId}`] : []),
-    `Nonce: ${nonce}`,
-    `Issued At: ${new Date(expiresAt - CHALLENGE_TTL_MS).toISOString()}`,
-    `Expiration Time: ${new Date(expiresAt).toISOString()}`,
-  ].join('\n');
-}
-
-export async function linkChallenge(
+export const linkChallenge = async (
   needs: WalletLinkNeeds,
   caller: Caller,
   asked: string,
-): Promise<LinkChallenge> {
-  const wallet = walletOf(asked, 'address');
-  const expiresAt = needs.clock.now() + CHALLENGE_TTL_MS;
-  const head =
-    expiresAt.toString(16).padStart(EXPIRY_DIGITS, '0') + needs.secrets.newId().replaceAll('-', '');
-  const nonce = head + macOf(needs, caller, wallet, head);
-  return {
-    nonce,
-    message: messageOf(needs, caller, wallet, nonce, expiresAt),
-    expiresAt: new Date(expiresAt).toISOString(),
-    address: wallet.address,
-  };
-}
-
-/** @returns when the challenge ends @throws Refusal link_challenge_invalid */
-function requireChallenge(needs: WalletLinkNeeds, caller: Caller, wallet: Wallet, nonce: string): number {
-  const refuse = (detail: string) => refusal('link_challenge_invalid', detail, { path: 'nonce' });
-  const head = nonce.slice(0, EXPIRY_DIGITS + ID_DIGITS);
-  const isOurs =
-    NONCE.test(nonce) &&
-    equalBytes(utf8(macOf(needs, caller, wallet, head)), utf8(nonce.slice(EXPIRY_DIGITS + ID_DIGITS)));
-  if (!isOurs) throw refuse('This nonce was not made for this agent and address.');
-  const expiresAt = Number.parseInt(nonce.slice(0, EXPIRY_DIGITS), 16);
-  if (expiresAt <= needs.clock.now()) throw refuse('The challenge has expired.');
-  return expiresAt;
-}
-
-function badSignature(diagnosis: NonNullable<Denial['diagnosis']>): Refusal {
-  return new Refusal([
-    {
-      code: 'link_signature_invalid',
-      detail: "The signature is not the wallet's over the challenge's message.",
-      path: 'signature',
-      diagnosis,
-    },
-  ]);
-}
-
-/** @returns the key's own address @throws Refusal link_signature_invalid */
-function signerOf(needs: WalletLinkNeeds, wallet: Wallet, message: string, signature: string): string {
-  if (wallet.kind === 'solana') {
-    const bytes = parseEd25519Signature(signature);
-    if (bytes === null) throw badSignature({ check: 'signature_form', expected: '64 bytes' });
-    if (!verifySolanaMessage(wallet.address, message, bytes))
-      throw badSignature({ check: 'signer', expected: wallet.address });
-    return wallet.address;
-  }
-  const recovered = recoverAddress(needs.signatures.recover, personalMessageDigest(message), signature);
-  if (!recovered.ok)
-    throw badSignature({ check: 'signature_form', reason: recovered.reason, expected: '65 bytes, low s' });
-  if (signatureTypeOf(recovered.address, wallet.address) === null) {
-    throw badSignature({
-      check: 'signer',
-      recovered: recovered.address,
-      expected: `${wallet.address}, or the EOA that it is derived from`,
-    });
-  }
-  return recovered.address;
-}
+): Promise<LinkChallenge> =>
+  newChallenge(needs, { caller, wallet: walletOf(asked, 'address'), purpose: PURPOSE });
 
 export async function linkWallet(
   needs: WalletLinkNeeds,
@@ -181,9 +71,7 @@ export async function linkWallet(
   request: LinkRequest,
 ): Promise<LinkResult> {
   const wallet = walletOf(request.address, 'address');
-  const expiresAt = requireChallenge(needs, caller, wallet, request.nonce);
-  const message = messageOf(needs, caller, wallet, request.nonce, expiresAt);
-  const signer = signerOf(needs, wallet, message, request.signature);
+  const { signer, expiresAt } = provedBy(needs, { caller, wallet, purpose: PURPOSE }, request);
   const outcome = await needs.walletLinks.link({
     caller,
     address: wallet.address,
@@ -203,8 +91,7 @@ export async function linkWallet(
       ),
   });
   if (outcome.kind === 'full') throw tooManyWallets('address');
-  if (outcome.kind !== 'linked')
-    throw refusal('link_challenge_invalid', 'This challenge has been used.', { path: 'nonce' });
+  if (outcome.kind !== 'linked') throw challengeUsed();
   if (wallet.kind === 'solana') await credit(needs, wallet.address);
   const canceled =
     wallet.kind === 'evm' && outcome.formerOwners.length > 0

@@ -76,21 +76,43 @@ export async function registerCredentials(
   const named = request.polyAddress === undefined ? walletAddress : asAddress(request.polyAddress);
   const eoa = await keyOwner(needs, secrets, named);
   if (eoa === null) throw refusal('venue_credentials_invalid', refusedKey(needs, request));
-  const type = walletType(eoa, walletAddress, request);
+  if (request.polyAddress !== undefined && asAddress(request.polyAddress) !== eoa) {
+    throw refusal('wallet_owner_mismatch', 'The venue key belongs to another address than polyAddress.', {
+      path: 'polyAddress',
+    });
+  }
+  const signatureType = walletType(eoa, walletAddress, request.signatureType);
+  return storeCredential(needs, caller, {
+    ...{ eoa, walletAddress, signatureType, secrets },
+    shown: request.walletAddress,
+  });
+}
+
+export interface NewCredential {
+  readonly eoa: Address;
+  readonly walletAddress: Address;
+  readonly signatureType: SignatureType;
+  readonly secrets: VenueSecrets;
+  /** The address as the caller wrote it. */
+  readonly shown: string;
+}
+
+/** Seals and stores credentials that are proved, and credits the wallet's first. @throws Refusal */
+export async function storeCredential(
+  needs: CredentialNeeds,
+  caller: Caller,
+  { eoa, walletAddress, signatureType, secrets, shown }: NewCredential,
+): Promise<CredentialResult> {
   const registeredAt = needs.clock.now();
-  const funder = funderOf(eoa, walletAddress, type);
-  const sealed = needs.secrets.seal(
-    JSON.stringify(secrets),
-    credentialIdentity(caller.userId, walletAddress),
-  );
+  const funder = funderOf(eoa, walletAddress, signatureType);
   const credential = {
     walletAddress,
     userId: caller.userId,
     eoa,
     funder,
-    signatureType: type,
-    apiKeyHash: needs.secrets.hash(request.apiKey),
-    sealed,
+    signatureType,
+    apiKeyHash: needs.secrets.hash(secrets.apiKey),
+    sealed: needs.secrets.seal(JSON.stringify(secrets), credentialIdentity(caller.userId, walletAddress)),
     registeredAt,
   };
   const outcome = await needs.wallets.register(caller, credential, LIMITS.walletsPerOwner);
@@ -103,8 +125,8 @@ export async function registerCredentials(
   return {
     success: true,
     hasCredentials: true,
-    walletAddress: request.walletAddress,
-    signatureType: type,
+    walletAddress: shown,
+    signatureType,
     encryptedCredentials: true,
     registeredAt: new Date(registeredAt).toISOString(),
   };
@@ -122,12 +144,7 @@ function refusedKey(needs: HasVenues, { polyAddress }: CredentialRequest): strin
 }
 
 /** @throws Refusal wallet_owner_mismatch when the wallet, or the type that was named, is not that of the key's owner */
-function walletType(eoa: Address, wallet: Address, request: CredentialRequest): SignatureType {
-  if (request.polyAddress !== undefined && asAddress(request.polyAddress) !== eoa) {
-    throw refusal('wallet_owner_mismatch', 'The venue key belongs to another address than polyAddress.', {
-      path: 'polyAddress',
-    });
-  }
+export function walletType(eoa: Address, wallet: Address, named: SignatureType | undefined): SignatureType {
   const actual = signatureTypeOf(eoa, wallet);
   if (actual === null) {
     throw refusal(
@@ -136,7 +153,6 @@ function walletType(eoa: Address, wallet: Address, request: CredentialRequest): 
       { path: 'walletAddress' },
     );
   }
-  const named = request.signatureType;
   // The EOA's own address goes with every type: it signs for each of its wallets.
   if (named !== undefined && actual !== 0 && named !== actual) {
     throw refusal(

@@ -24,16 +24,17 @@ export function llmsText(operations: readonly Operation[], publicUrl: string): s
 - Base address: ${publicUrl}
 - OpenAPI 3.1: ${publicUrl}/openapi.json
 - Reference page: ${publicUrl}/docs
-- Guides, as Markdown: ${publicUrl}/docs/errors (every error and its fix), ${publicUrl}/docs/webhooks, ${publicUrl}/docs/streams
+- Guides, as Markdown: ${publicUrl}/docs/errors (every error and its fix), ${publicUrl}/docs/signing (domains, structs, worked examples in every form), ${publicUrl}/docs/webhooks, ${publicUrl}/docs/streams
 
 ## First steps
 
 1. \`POST /agents/register\` {"name": "…"} gives \`apiKeyCode\`: send it as \`Authorization: Bearer <key>\` from then on. It is shown once.
 2. \`GET /agents/me\` says whether the venue is paper or live, and what is left of today's quota.
-3. Make venue credentials by the venue's signed challenge (on paper under \`/paper/clob\`) and register them with \`POST /wallet/credentials\`.
+3. On paper: sign the text of \`GET /wallet/credentials/challenge?address=<your EOA>\` (EIP-191) and \`POST\` the signature to \`/wallet/credentials/paper\`. On a live venue: make credentials by the venue's own protocol and register them with \`POST /wallet/credentials\`.
 4. \`GET /markets?q=…\`, then \`GET /markets/context/{marketId}\` for a market worth a look.
-5. \`POST /markets/trade\` with an order that you signed. 201 means accepted for judgement: read \`success\`. The same signed order is never executed twice.
-6. \`GET /markets/briefing\` every 30 s, with jitter, tells what changed and what to do next; \`GET /events\` (server-sent events) tells it as it happens, and \`GET /markets/stream?tokens=…\` how books change.
+5. \`POST /markets/trade/prepare\` turns an intent into the typed data to sign and the body to post; hash it yourself and compare it with \`GET /venues/{id}/signing\` before you sign.
+6. \`POST /markets/trade\` with the signed order; with \`validateOnly: true\` it is only checked. 201 means accepted for judgement: read \`success\`. The same signed order is never executed twice.
+7. \`GET /markets/briefing\` every 30 s, with jitter, tells what changed and what to do next; \`GET /events\` (server-sent events) tells it as it happens, and \`GET /markets/stream?tokens=…\` how books change.
 
 Quoting both sides: every accepted order takes one of \`maxTradesPerDay\`, and one that is canceled keeps its place. \`tradesCounted\` of \`GET /agents/me\` says what counted; raise the limit with \`POST /agents/settings\`.
 

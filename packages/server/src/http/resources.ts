@@ -16,6 +16,7 @@ import type { Bind, Gate } from './routes.ts';
 import { bindSkills } from './skills.ts';
 import { bindStreams, type Streams } from './streams.ts';
 import { bindTrading } from './trading.ts';
+import { bindVenues } from './venues.ts';
 import { bindWallet } from './wallet.ts';
 import { bindWalletLink } from './wallet-link.ts';
 import { bindWebhooks } from './webhooks.ts';
@@ -35,6 +36,7 @@ const RESOURCES = [
   bindChainPositions,
   bindJournal,
   bindFees,
+  bindVenues,
 ] as const;
 
 /** All that the listed resources need: a union of functions is called with the intersection of their parameters. */

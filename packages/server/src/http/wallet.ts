@@ -1,9 +1,20 @@
-import { checkCredentials, faucet, registerCredentials } from '@bellwether/contract';
+import {
+  checkCredentials,
+  createPaperCredentials,
+  faucet,
+  getCredentialChallenge,
+  registerCredentials,
+} from '@bellwether/contract';
+import * as paper from '../app/paper-credentials.ts';
 import * as wallets from '../app/wallets.ts';
 import type { Bind } from './routes.ts';
 
-export function bindWallet(bind: Bind, needs: wallets.CredentialNeeds & wallets.FaucetNeeds): void {
+export function bindWallet(bind: Bind, needs: paper.PaperCredentialNeeds & wallets.FaucetNeeds): void {
   bind(registerCredentials, ({ caller, body }) => wallets.registerCredentials(needs, caller, body));
   bind(checkCredentials, ({ caller, query }) => wallets.checkCredentials(needs, caller, query.walletAddress));
+  bind(getCredentialChallenge, ({ caller, query }) =>
+    paper.credentialChallenge(needs, caller, query.address),
+  );
+  bind(createPaperCredentials, ({ caller, body }) => paper.createPaperCredentials(needs, caller, body));
   bind(faucet, ({ body }) => wallets.drawFaucet(needs, body));
 }

@@ -1,7 +1,7 @@
 /** Resolved markets, and which agents requested their redemption. */
 import type { Address } from '@bellwether/protocol';
 import type { Caller } from './stores.ts';
-import type { VenueId } from './venue.ts';
+import type { RedeemedTokens, VenueId } from './venue.ts';
 
 export interface Holding {
   readonly wallet: Address;
@@ -15,6 +15,11 @@ export interface TradedMarket {
   /** `null` when no fill recorded it. */
   readonly venue: VenueId | null;
   readonly resolved: boolean;
+}
+
+export interface RedeemableHolder {
+  readonly wallet: Address;
+  readonly conditionIds: readonly string[];
 }
 
 export interface RedemptionStore {
@@ -47,4 +52,20 @@ export interface RedemptionStore {
    */
   worthless(conditionIds: readonly string[]): Promise<readonly Omit<Holding, 'agentId'>[]>;
   swept(conditionIds: readonly string[], at: number): Promise<void>;
+  /**
+   * Accounts that hold what a resolution at this venue made redeemable, longest waiting first. An account that was claimed
+   * is due again after `everyMs`; of several replicas one gets it.
+   */
+  claimHolders(
+    venue: VenueId,
+    question: { readonly everyMs: number; readonly limit: number },
+  ): Promise<readonly RedeemableHolder[]>;
+  /** These accounts are due at once. */
+  makeDue(venue: VenueId, wallets: readonly Address[]): Promise<void>;
+  /**
+   * Closes positions as far as their tokens were redeemed, each token once, however often and by whichever replica it is
+   * recorded. What an account has redeemed beyond its position came to it past the desk.
+   * @returns how many positions changed
+   */
+  recordRedeemed(tokens: readonly (RedeemedTokens & { readonly wallet: Address })[]): Promise<number>;
 }

@@ -172,6 +172,20 @@ export interface Cancel {
 export interface Redemption {
   /** Exchanges all tokens of a resolved market that an account holds. Never paid twice. @throws VenueUnavailable */
   redeem(account: Address, conditionId: string): Promise<RedeemAnswer>;
+  /**
+   * Where owners redeem past the desk: which tokens of these markets the account has redeemed so far. Absent where the
+   * venue's evidence reports redemptions.
+   * @throws VenueUnavailable
+   */
+  redeemed?(account: Address, conditionIds: readonly string[]): Promise<readonly RedeemedTokens[]>;
+}
+
+/** All redemptions of one outcome's tokens by an account, added up. */
+export interface RedeemedTokens {
+  readonly tokenId: string;
+  readonly size: Micro;
+  /** Of the last of them. */
+  readonly at: number;
 }
 
 export interface PaperCredit {
@@ -179,6 +193,8 @@ export interface PaperCredit {
   credit(account: WalletAddress): Promise<void>;
   /** Credits `amount` to an account. Absent: there is no faucet. @throws VenueUnavailable */
   readonly faucet?: (account: WalletAddress, amount: Micro) => Promise<void>;
+  /** The venue's credentials of an account whose key was proved: its first that is not revoked, made when there is none. */
+  readonly credentials?: (eoa: Address) => Promise<VenueSecrets>;
 }
 
 /** A state of a venue in which it takes some orders only, or none. */
@@ -238,7 +254,7 @@ export type VenueAnswer =
       readonly cost: Micro;
       readonly fees: Micro;
     }
-  /** `detail`: the venue's own words, where the desk has no code for them. */
+  /** `detail`: the venue's own words, where the desk has no code for them; or what the adapter knows of the reason. */
   | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail?: string }
   | { readonly kind: 'unknown' };
 

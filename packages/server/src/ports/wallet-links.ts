@@ -40,6 +40,8 @@ export interface WalletLinkStore {
   unlinkable(
     caller: Caller,
   ): Promise<readonly { readonly key: string; readonly wallets: readonly string[] }[]>;
+  /** Consumes a challenge that is not a link's. @returns false when it was used before */
+  useChallenge(nonce: string, expiresAt: number): Promise<boolean>;
   setSolAddress(agentId: string, solAddress: string): Promise<void>;
   /** Deletes expired challenges. */
   sweep(at: number): Promise<void>;

@@ -1,6 +1,7 @@
 /** The venues of this service. Adding one: its folder under adapters/venues, its configuration, and a line here. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { createPriceHistory } from '@bellwether/exchange';
+import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { type Address, exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
@@ -17,6 +18,7 @@ import { createPaperVenue } from '../adapters/venues/paper/venue.ts';
 import { createPolymarketVenue } from '../adapters/venues/polymarket/venue.ts';
 import { credentialIdentity } from '../app/wallets.ts';
 import type { Config } from '../config.ts';
+import { VenueUnavailable } from '../domain/unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EvidenceLog } from '../ports/evidence.ts';
 import type { Secrets } from '../ports/secrets.ts';
@@ -31,6 +33,7 @@ export interface VenueParts {
   readonly sql: Sql;
   readonly paper: Pick<PaperBackend, 'venue' | 'markets' | 'sandbox' | 'sandboxStatus'>;
   readonly isCredited: (account: Address) => Promise<boolean>;
+  readonly keys: Pick<VenueKeys, 'first'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly secrets: Pick<Secrets, 'open'>;
@@ -95,7 +98,7 @@ const signingOf = ({ chainId, exchange }: Config) => ({
   profile: exchange.profile,
 });
 
-const paperVenue = ({ config, sql, paper, isCredited }: VenueParts): Venue =>
+const paperVenue = ({ config, sql, paper, isCredited, keys }: VenueParts): Venue =>
   createPaperVenue({
     id: config.exchange.name,
     exchange: paper.venue,
@@ -105,6 +108,11 @@ const paperVenue = ({ config, sql, paper, isCredited }: VenueParts): Venue =>
     rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
     simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
     isCredited,
+    async credentials(eoa) {
+      const found = await keys.first(eoa);
+      if (found === null) throw new VenueUnavailable('Too many keys of this address are revoked.');
+      return found;
+    },
   });
 
 /** On the sandbox, or on the real services, by configuration. */

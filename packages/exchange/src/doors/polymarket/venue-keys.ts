@@ -70,6 +70,8 @@ export interface AuthenticatedKey {
 /** Nonces are kept as a signed 64-bit integer. */
 export const MAX_KEY_NONCE = 2n ** 63n - 1n;
 export const MIN_SECRET_BYTES = 32;
+/** Nonces that are tried for a key that is not revoked. */
+const MOST_REVOKED = 100n;
 
 interface KeyRow {
   readonly address: string;
@@ -120,6 +122,23 @@ export class VenueKeys {
       select 1 from exchange_api_keys
       where address = ${address} and nonce = ${nonce.toString()} and revoked_at is null`;
     return found.length === 1 ? this.#credentials(address, nonce) : null;
+  }
+
+  /**
+   * The first key of an address that is not revoked, made when there is none: for a caller that proved the address in
+   * another way than by the venue's protocol.
+   * @returns `null` when the first {@link MOST_REVOKED} are revoked
+   */
+  async first(address: Address): Promise<VenueCredentials | null> {
+    for (let nonce = 0n; nonce < MOST_REVOKED; nonce += 1n) {
+      // A twin may have created it meanwhile.
+      const found =
+        (await this.derive(address, nonce)) ??
+        (await this.create(address, nonce)) ??
+        (await this.derive(address, nonce));
+      if (found !== null) return found;
+    }
+    return null;
   }
 
   /** The API key (not its secrets) of an address and nonce. */

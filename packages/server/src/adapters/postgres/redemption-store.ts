@@ -93,5 +93,43 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
       await sql`update traded_markets set swept_at = ${new Date(at)}
         where condition_id = any(${[...conditionIds]}::text[])`;
     },
+
+    async claimHolders(venue, { everyMs, limit }) {
+      // The database's clock alone decides, so clocks of replicas are never compared.
+      const rows = await sql<(Pick<EvmPosition, 'wallet'> & { readonly condition_ids: readonly string[] })[]>`
+        with due as materialized (
+          select p.wallet, array_agg(distinct p.condition_id) as condition_ids
+          from positions p join traded_markets m using (condition_id)
+          left join redemption_checks c on c.venue = ${venue} and c.wallet = p.wallet
+          where p.is_held and m.venue = ${venue} and m.payout in (p.outcome, 'HALF')
+            and (c.wallet is null or c.checked_at <= clock_timestamp() - ${everyMs} * interval '1 millisecond')
+          group by p.wallet order by min(c.checked_at) nulls first, p.wallet limit ${limit}
+        ), claimed as (
+          insert into redemption_checks as c (venue, wallet, checked_at)
+          select ${venue}, wallet, clock_timestamp() from due order by wallet
+          on conflict (venue, wallet) do update set checked_at = excluded.checked_at
+            where c.checked_at <= clock_timestamp() - ${everyMs} * interval '1 millisecond'
+          returning c.wallet
+        )
+        select due.wallet, due.condition_ids from due join claimed using (wallet) order by 1`;
+      return rows.map((row) => ({ wallet: row.wallet, conditionIds: row.condition_ids }));
+    },
+
+    async makeDue(venue, wallets) {
+      await sql`update redemption_checks set checked_at = '-infinity'
+        where venue = ${venue} and wallet = any(${[...wallets]}::text[])`;
+    },
+
+    async recordRedeemed(tokens) {
+      const batch = tokens.map(({ wallet, tokenId, size, at }) => ({
+        wallet,
+        token_id: tokenId,
+        size: size.toString(),
+        at: new Date(at).toISOString(),
+      }));
+      const [row] = await sql<{ readonly closed: bigint }[]>`
+        select close_redeemed(${sql.json(batch)}::jsonb) as closed`;
+      return Number(row?.closed ?? 0n);
+    },
   };
 }

@@ -365,6 +365,12 @@ export interface RateBucketsRow {
   readonly at: Date;
 }
 
+export interface RedemptionChecksRow {
+  readonly venue: string;
+  readonly wallet: string;
+  readonly checked_at: Date;
+}
+
 export interface RedemptionRequestsRow {
   readonly wallet: string;
   readonly condition_id: string;

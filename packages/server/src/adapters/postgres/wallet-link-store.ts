@@ -29,6 +29,8 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
       return rows.map((row) => ({ key: row.key, wallets: row.wallets }));
     },
 
+    useChallenge: async (nonce, expiresAt) => (await spend(sql, nonce, expiresAt)).length === 1,
+
     async setSolAddress(agentId, solAddress) {
       await sql`update agents set sol_address = ${solAddress} where agent_id = ${agentId}`;
     },
@@ -39,6 +41,10 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
   };
 }
 
+const spend = (sql: Sql | Tx, nonce: string, expiresAt: number) => sql<object[]>`
+  insert into used_link_challenges (nonce, expires_at)
+  values (${nonce}, ${new Date(expiresAt)}) on conflict do nothing returning 1`;
+
 async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
   // Links of one key are serialised; of two concurrent links the later one stays.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`wallet link ${link.signer}`}, 0))`;
@@ -48,8 +54,7 @@ async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
     >`select user_id from agents where agent_id = ${link.caller.agentId}`,
   );
   if (!(await hasRoomFor(tx, callersOwner, link.address, link.maxWallets))) return { kind: 'full' };
-  const used = await tx<object[]>`insert into used_link_challenges (nonce, expires_at)
-    values (${link.nonce}, ${new Date(link.nonceExpiresAt)}) on conflict do nothing returning 1`;
+  const used = await spend(tx, link.nonce, link.nonceExpiresAt);
   if (used.length === 0) return { kind: 'challenge_used' };
   // The agent may have been claimed since its key was looked up.
   const { user_id: owner } = only(

@@ -161,3 +161,37 @@ begin
   where t.batch is not null;
 end
 $$;
+
+-- Closes positions as far as their tokens were redeemed past the desk. The batch says how much of each token an account has
+-- redeemed in total, so that whoever records it again adds nothing; what was redeemed beyond the position is counted against
+-- fills that are told later. A redemption pays what the resolution says.
+create or replace function close_redeemed(batch jsonb) returns bigint language plpgsql as $$
+declare
+  redeemed jsonb;
+begin
+  -- The next statement sees what another replica has recorded while this one waited.
+  perform from jsonb_to_recordset(batch) as t(wallet text, token_id text)
+    join positions p using (wallet, token_id) where p.is_held order by p.wallet, p.token_id for update of p;
+  select jsonb_agg(jsonb_build_object('wallet', r.wallet, 'order_id', r.order_id,
+      'trade_id', r.nth * 2 + case r.outcome when 'YES' then 0 else 1 end, 'condition_id', r.condition_id,
+      'token_id', r.token_id, 'outcome', r.outcome, 'side', 'SELL', 'price', case r.payout when 'HALF' then 5000 else 10000 end,
+      'size', r.amount, 'cost', case r.payout when 'HALF' then r.amount / 2 else r.amount end, 'fee', 0,
+      'liquidity', 'taker', 'match_kind', 'REDEEMED', 'at', r.at) order by r.wallet, r.token_id) into redeemed
+  from (
+    select p.wallet, p.condition_id, p.token_id, p.outcome, m.payout, done.nth, done.order_id,
+      least(p.size, t.size - done.size) as amount, greatest(t.at, p.updated_at) as at
+    from jsonb_to_recordset(batch) as t(wallet text, token_id text, size bigint, at timestamptz)
+    join positions p using (wallet, token_id)
+    join traded_markets m using (condition_id)
+    cross join lateral (
+      select 'redeemed:' || p.condition_id as order_id, count(*) as nth, coalesce(sum(f.size), 0)::bigint as size
+      from fills f where f.wallet = p.wallet and f.order_id = 'redeemed:' || p.condition_id and f.token_id = p.token_id) done
+    where p.is_held and m.payout in (p.outcome, 'HALF')
+  ) r where r.amount > 0;
+  if redeemed is null then
+    return 0;
+  end if;
+  perform apply_fills(redeemed);
+  return jsonb_array_length(redeemed);
+end
+$$;

@@ -4,7 +4,14 @@ import type { Micro } from '@bellwether/contract/decimals';
 import { type Address, asAddress } from '@bellwether/protocol';
 import { within } from '../../../domain/patience.ts';
 import type { PriceHistory } from '../../../ports/price-history.ts';
-import type { Accounts, Balance, MarketData, SignedOrders, Venue } from '../../../ports/venue.ts';
+import type {
+  Accounts,
+  Balance,
+  MarketData,
+  PaperCredit,
+  SignedOrders,
+  Venue,
+} from '../../../ports/venue.ts';
 import { creditOnce } from './credit-once.ts';
 import type { ExchangeCalls } from './paper-venue.ts';
 
@@ -14,6 +21,7 @@ export interface PaperVenueOptions extends Pick<SignedOrders, 'signing' | 'rules
   readonly markets: MarketData;
   readonly history: PriceHistory;
   readonly simulationBalance: Micro;
+  readonly credentials: NonNullable<PaperCredit['credentials']>;
   /** Whether an account has had its simulation balance, as the evidence of the deposit noted it. */
   readonly isCredited: (account: Address) => Promise<boolean>;
 }
@@ -37,6 +45,7 @@ export function createPaperVenue(options: PaperVenueOptions): Venue {
         const account = asAddress(text);
         if (!(await isCredited(account))) await exchange.deposit(account, simulationBalance, 'simulation');
       }),
+      credentials: options.credentials,
       faucet: (account, amount) => exchange.deposit(asAddress(account), amount, 'faucet'),
     },
   };

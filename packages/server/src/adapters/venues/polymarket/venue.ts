@@ -5,9 +5,11 @@ import type { HttpSend } from '../../../ports/outbound.ts';
 import type { SignedOrders, Venue, VenueSecrets } from '../../../ports/venue.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
 import { createLiveAccounts } from './accounts.ts';
+import { createShortageReason } from './approvals.ts';
 import type { FollowerTimes } from './follower.ts';
 import { watchGeoblock } from './geoblock.ts';
 import { createLiveOrders } from './live-orders.ts';
+import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
@@ -55,6 +57,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
     socketUrl: `${urls.sockets}/user`,
     sends: options.sends,
     doubtMs: options.doubtMs,
+    shortageReason: (order) => shortageReason(order),
     onTraded: (account) => accounts.outdated(asAddress(account)),
     ...sockets,
     ...(options.times === undefined ? {} : { times: options.times }),
@@ -62,7 +65,8 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   });
   const { keysOf } = orders;
   const accounts = createLiveAccounts({ clob, data, keysOf, clock });
-  const redemption = createLiveRedemption({ markets, accounts, keysOf, chainId: signing.chainId });
+  const shortageReason = createShortageReason({ accounts, markets });
+  const redemption = createLiveRedemption({ markets, accounts, data, keysOf, chainId: signing.chainId });
 
   const status = (): string => {
     const said = [clob.status(), orders.status()].find((one) => one !== 'ready');
@@ -91,6 +95,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       },
       cancel: { orders: orders.cancel },
       redemption,
+      history: createLivePriceHistory({ clob, clock }),
     },
     async stop() {
       geoblock.close();

@@ -137,6 +137,22 @@ const DataPosition = Type.Object({
   current_size: maybe(Amount),
 });
 
+const Activity = Type.Object({
+  type: Type.String({ maxLength: 40 }),
+  proxy_wallet: Text,
+  condition_id: Text,
+  token_id: TokenId,
+  size: Amount,
+  /** Epoch seconds: the time of its block. */
+  timestamp: Type.Integer({ minimum: 0 }),
+  transaction_hash: maybe(Text),
+});
+
+const MAX_POINTS = 100_000;
+const PriceHistory = Type.Object({
+  history: Type.Array(Type.Object({ t: Type.Integer({ minimum: 0 }), p: Amount }), { maxItems: MAX_POINTS }),
+});
+
 const Geoblock = Type.Object({
   blocked: Type.Boolean(),
   country: maybe(Type.String({ maxLength: 100 })),
@@ -173,6 +189,8 @@ export const READ = {
     }),
   ),
   dataPosition: checkedBy(DataPosition),
+  activity: checkedBy(Activity),
+  priceHistory: checkedBy(PriceHistory),
   openOrder: checkedBy(OpenOrder),
   ordersPage: checkedBy(Type.Object({ data: Listed, next_cursor: maybe(Text) })),
   balanceAllowance: checkedBy(BalanceAllowance),

@@ -1,0 +1,108 @@
+/** Past prices at the live venue: what is asked, what is kept, and how points become buckets. */
+import { expect, test } from 'vitest';
+import { createLivePriceHistory } from '../src/adapters/venues/polymarket/price-history.ts';
+import { VenueUnavailable } from '../src/domain/unavailable.ts';
+
+const MINUTE = 60_000;
+const DAY = 1_440 * MINUTE;
+const NOW = 29_000_000 * MINUTE + 17_123;
+const TOKEN = '7'.repeat(77);
+
+interface Point {
+  readonly t: number;
+  readonly p: unknown;
+}
+
+function stage(history: readonly Point[] | Error) {
+  const asked: Record<string, unknown>[] = [];
+  const prices = createLivePriceHistory({
+    clock: { now: () => NOW },
+    clob: {
+      async read(call, check) {
+        asked.push({ path: call.path, ...call.query });
+        if (history instanceof Error) throw history;
+        return check({ history });
+      },
+    },
+  });
+  const read = (from: number, to: number, minutes: number, limit = 100) =>
+    prices.read({ tokenId: TOKEN, from, to, bucketMs: minutes * MINUTE, limit });
+  return { asked, prices, read };
+}
+
+const at = (minutesAgo: number, p: unknown = 0.5): Point => ({
+  t: Math.floor((NOW - minutesAgo * MINUTE) / 1_000),
+  p,
+});
+
+test('the last price of each bucket, oldest first, and the one that held before the range', async () => {
+  const { read } = stage([
+    at(1, 0.52),
+    at(90, 0.4),
+    at(75, '0.41'),
+    at(12, 0.5),
+    at(11, 0.51),
+    at(2, 'none'),
+    at(-5, 0.9),
+  ]);
+  const { before, points } = await read(NOW - 60 * MINUTE, NOW, 10);
+  expect(before?.price).toBe(4_100);
+  expect(points.map(({ price }) => price)).toEqual([5_100, 5_200]);
+  const { points: some } = await read(NOW - 100 * MINUTE, NOW, 1, 2);
+  // One more than the limit says that there are more.
+  expect(some).toHaveLength(3);
+});
+
+test('questions of one minute are one question, and many readers share it', async () => {
+  const { asked, read } = stage([at(1)]);
+  await Promise.all(Array.from({ length: 20 }, (_, i) => read(NOW - 60 * MINUTE - i, NOW - i, 5)));
+  expect(asked).toEqual([
+    {
+      path: '/prices-history',
+      market: TOKEN,
+      startTs: (29_000_000 - 60) * 60 - 86_400,
+      endTs: 29_000_001 * 60,
+      fidelity: 5,
+    },
+  ]);
+  await read(NOW - 60 * MINUTE, NOW, 15);
+  expect(asked).toHaveLength(2);
+});
+
+test('a span beyond fifteen days is asked for as an interval that covers it', async () => {
+  const { asked, read } = stage([]);
+  await read(NOW - 20 * DAY, NOW, 5);
+  await read(NOW - 29 * DAY, NOW - DAY, 180);
+  await read(NOW - 90 * DAY, NOW, 180);
+  await read(0, NOW, 1_440);
+  await read(NOW - 15 * DAY + 2 * MINUTE, NOW, 60);
+  expect(asked.map(({ interval, fidelity }) => [interval, fidelity])).toEqual([
+    ['1m', 10],
+    ['1m', 180],
+    ['max', 180],
+    ['max', 1_440],
+    [undefined, 60],
+  ]);
+  const { startTs, endTs } = asked.at(-1) as { startTs: number; endTs: number };
+  expect((endTs - startTs) * 1_000).toBeLessThanOrEqual(15 * DAY);
+});
+
+test('the first price says where a history begins; a token without prices has none, and a text that is no token is not asked for', async () => {
+  const { prices } = stage([at(5_000), at(10)]);
+  expect(await prices.locate(TOKEN)).toEqual({
+    yesTokenId: TOKEN,
+    mirrored: false,
+    first: Math.floor((NOW - 5_000 * MINUTE) / 1_000) * 1_000,
+  });
+  const none = stage([]);
+  expect(await none.prices.locate(TOKEN)).toBeNull();
+  expect(await none.prices.locate('../etc')).toBeNull();
+  expect(none.asked).toHaveLength(1);
+});
+
+test('a venue that does not answer is not remembered', async () => {
+  const { asked, read } = stage(new VenueUnavailable('no'));
+  await expect(read(NOW - DAY, NOW, 5)).rejects.toBeInstanceOf(VenueUnavailable);
+  await expect(read(NOW - DAY, NOW, 5)).rejects.toBeInstanceOf(VenueUnavailable);
+  expect(asked).toHaveLength(2);
+});
