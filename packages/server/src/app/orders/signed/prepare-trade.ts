@@ -179,9 +179,10 @@ async function partiesOf(
   const row = own ?? (signer === null ? null : await wallets.credential(caller, signer));
   const eoa = signer ?? own?.eoa ?? wallet;
   if (own !== null && own.eoa !== eoa) throw notItsWallet('signer', `${wallet} belongs to ${own.eoa}.`);
-  const signatureType = intent.signatureType ?? own?.signatureType ?? signatureTypeOf(eoa, wallet);
-  if (signatureType === null)
+  const kind = intent.signatureType ?? own?.signatureType ?? signatureTypeOf(eoa, wallet);
+  if (kind === null)
     throw notItsWallet('walletAddress', `${wallet} is no wallet that is derived from ${eoa}.`);
+  const signatureType: SignatureType = kind;
   const maker = makerOf({ eoa, wallet, signatureType, own });
   const wrapped = signatureType === 3 && (intent.wrapped ?? wrapsByDefault);
   if (intent.wrapped === true && !wrapped)
