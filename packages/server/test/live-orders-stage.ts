@@ -91,7 +91,7 @@ async function readAll(request: IncomingMessage): Promise<string> {
 }
 
 export async function startStage(
-  given: { readonly doubtMs?: number; readonly sends?: boolean } = {},
+  given: { readonly doubtMs?: number; readonly sends?: boolean; readonly shortage?: string } = {},
 ): Promise<Stage> {
   const sql = await openTestDatabase();
   await migrate(sql);
@@ -133,6 +133,7 @@ export async function startStage(
     log: createLiveOrderLog(sql, 'live'),
     openSecrets: () => SECRETS,
     findMarket: async () => MARKET,
+    shortageReason: async () => given.shortage ?? null,
     clock,
     logger: log,
     holder: 'stage',

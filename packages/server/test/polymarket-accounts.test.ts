@@ -1,16 +1,25 @@
 /** What accounts hold at the live venue, and how what they hold of a resolved market is redeemed. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Address, toChecksumAddress, verifyL2Signature } from '@bellwether/protocol';
+import {
+  type Address,
+  CONDITIONAL_TOKENS,
+  CTF_COLLATERAL_ADAPTER,
+  POLYGON_EXCHANGES,
+  toChecksumAddress,
+  verifyL2Signature,
+} from '@bellwether/protocol';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createPooledSend } from '../src/adapters/outbound/pooled-send.ts';
-import { createLiveAccounts, type OwnedKeys } from '../src/adapters/venues/polymarket/accounts.ts';
+import { createLiveAccounts } from '../src/adapters/venues/polymarket/accounts.ts';
+import { createShortageReason } from '../src/adapters/venues/polymarket/approvals.ts';
 import { watchGeoblock } from '../src/adapters/venues/polymarket/geoblock.ts';
 import { createVenueHttp } from '../src/adapters/venues/polymarket/http.ts';
+import type { OwnedKeys } from '../src/adapters/venues/polymarket/l2-headers.ts';
 import { createLiveRedemption } from '../src/adapters/venues/polymarket/redemption.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import type { MarketData } from '../src/ports/venue.ts';
+import type { MarketData, VenueOrder } from '../src/ports/venue.ts';
 
 type Json = Record<string, unknown>;
 const ACCOUNT = '0x365f0ca36ae1f641e02fe3b7743673da42a13a70' as Address;
@@ -28,6 +37,7 @@ const BUY = paying('collateral');
 let state: {
   collateral: string;
   tokens: Record<string, string>;
+  approvals: Record<string, string>;
   orders: Json[];
   positions: Json[];
   activity: Json[];
@@ -80,7 +90,7 @@ function answer({ pathname, searchParams: query }: URL): unknown {
             balance: state.collateral,
             allowances: { '0xE111180000d2663C0091e4f400237545B87B996B': '1000000000' },
           }
-        : { balance: state.tokens[query.get('token_id') ?? ''] ?? '0' };
+        : { balance: state.tokens[query.get('token_id') ?? ''] ?? '0', allowances: state.approvals };
     case '/data/orders': {
       const cursor = query.get('next_cursor');
       const half = Math.ceil(state.orders.length / 2);
@@ -108,6 +118,7 @@ beforeEach(async () => {
   state = {
     collateral: '100000000',
     tokens: { 11: '40000000', 22: '0' },
+    approvals: {},
     orders: [],
     positions: [],
     activity: [],
@@ -187,8 +198,8 @@ describe('a balance', () => {
 
   test('of an account without a credential is not known', async () => {
     await expect(venue.accounts.balance(STRANGER, BUY)).rejects.toBeInstanceOf(VenueUnavailable);
-    expect(await venue.accounts.allowances(STRANGER)).toBeNull();
-    expect([...((await venue.accounts.allowances(ACCOUNT)) ?? [])]).toEqual([
+    expect(await venue.accounts.allowances(STRANGER, null)).toBeNull();
+    expect([...((await venue.accounts.allowances(ACCOUNT, null)) ?? [])]).toEqual([
       ['0xe111180000d2663c0091e4f400237545b87b996b', 1_000_000_000n],
     ]);
   });
@@ -273,6 +284,27 @@ describe('a redemption', () => {
     });
   });
 
+  test.each([
+    ['may or may not be', {}, 1, 'could not be checked'],
+    ['is', { [CTF_COLLATERAL_ADAPTER]: '1' }, 1, 'has approved this adapter'],
+    ['is not', { [CTF_COLLATERAL_ADAPTER]: '0' }, 2, 'has not approved this adapter'],
+  ])(
+    'says so when the adapter %s approved, and adds the call that is missing',
+    async (_, approvals, calls, words) => {
+      state.approvals = approvals;
+      const answer = await redeem(resolved);
+      if (answer.kind !== 'unsigned') throw new Error(answer.kind);
+      expect(answer.transactions).toHaveLength(calls);
+      expect(answer.transactions.at(-1)?.description).toContain(words);
+      if (calls === 1) return;
+      const [approval] = answer.transactions;
+      // From the proxy wallet, whose factory carries setApprovalForAll to the conditional tokens.
+      expect(approval?.to).toBe('0xab45c5a4b0c941a2f231c04c3f49182e1a254052');
+      expect(approval?.data).toContain(CONDITIONAL_TOKENS.slice(2));
+      expect(approval?.data).toContain(`a22cb465${CTF_COLLATERAL_ADAPTER.slice(2).padStart(64, '0')}`);
+    },
+  );
+
   test('of nothing, before the outcome is proved, and of a market that is not listed', async () => {
     state.tokens = {};
     expect(await redeem(resolved)).toEqual({ kind: 'redeemed', yes: 0n, no: 0n, payout: 0n });
@@ -315,6 +347,40 @@ describe('a redemption', () => {
     expect(questions.map((query) => query.get('cursor'))).toEqual([null, 'next', null, 'next']);
     for (const query of questions)
       expect([query.get('user'), query.get('type')]).toEqual([ACCOUNT, 'REDEEM']);
+  });
+});
+
+describe('an order that was refused for want of balance or allowance', () => {
+  const order = {
+    funder: ACCOUNT,
+    conditionId: MARKET.conditionId,
+    outcome: 'YES',
+    shares: 10_000_000n,
+  } as const;
+  const reason = (given: object, negRisk = false) => {
+    const markets = { find: async () => ({ ...MARKET, negRisk }) as unknown as MarketRecord };
+    const terms = { side: 'BUY', limit: 5_000, spend: null, ...order, ...given };
+    return createShortageReason({ accounts: venue.accounts, markets })(terms as VenueOrder);
+  };
+
+  test('has the missing allowance as its reason, with figures, once the venue has looked at the chain again', async () => {
+    expect(await reason({ spend: 2_000_000_000n })).toMatch(
+      /0xe111180000d2663c0091e4f400237545b87b996b may move 1000 pUSD .* needs 2000\./,
+    );
+    expect(asked.map(({ path }) => path)).toContain('/balance-allowance/update');
+    expect(await reason({})).toBeNull();
+  });
+
+  test('has the missing approval of its tokens as its reason', async () => {
+    state.approvals = { [POLYGON_EXCHANGES.v2NegRisk]: '0' };
+    expect(await reason({ side: 'SELL' }, true)).toContain('may not move outcome tokens');
+    // Of a contract that the venue does not list nothing is known.
+    expect(await reason({ side: 'SELL' })).toBeNull();
+  });
+
+  test('has no reason while the venue does not answer', async () => {
+    state.isDown = true;
+    expect(await reason({ spend: 2_000_000_000n })).toBeNull();
   });
 });
 

@@ -247,6 +247,21 @@ describe('proof that the order was not taken', () => {
     expect(await made.submit()).toEqual({ kind: 'rejected', reason: 'dry_run' });
     expect([dry.asked.length, (await made.row()).status]).toEqual([0, 'rejected']);
   });
+
+  test('a shortage is answered with the allowance that is missing, where that is known', async () => {
+    const short = await startStage({ shortage: 'The allowance is missing.' });
+    const made = await short.newOrder();
+    short.answer = (asked) =>
+      isPost(asked) ? refused(400, 'not enough balance / allowance: ...') : undefined;
+    const rejected = {
+      kind: 'rejected',
+      reason: 'insufficient_balance',
+      detail: 'The allowance is missing.',
+    };
+    expect(await made.submit()).toEqual(rejected);
+    // Recorded with the first answer, so that a replay says the same.
+    expect((await made.row()).error_code).toBe('insufficient_balance');
+  });
 });
 
 describe('the venue’s modes', () => {

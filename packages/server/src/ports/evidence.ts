@@ -11,7 +11,7 @@ export interface FirstAnswer {
   readonly cost: Micro;
   readonly fees: Micro;
   readonly errorCode: string | null;
-  /** The venue's own words, where the desk has no code for them. */
+  /** The venue's own words, where the desk has no code for them; or what the desk knows of the reason. */
   readonly detail?: string;
 }
 

@@ -254,7 +254,7 @@ export type VenueAnswer =
       readonly cost: Micro;
       readonly fees: Micro;
     }
-  /** `detail`: the venue's own words, where the desk has no code for them. */
+  /** `detail`: the venue's own words, where the desk has no code for them; or what the adapter knows of the reason. */
   | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail?: string }
   | { readonly kind: 'unknown' };
 

@@ -6,17 +6,22 @@
  *
  * The venue answers from a cache of its own, which learns of deposits, approvals and fills only when it is asked to.
  */
-import { divide, type Micro, PIPS } from '@bellwether/contract/decimals';
-import type { Address, SignatureType } from '@bellwether/protocol';
+import type { Micro } from '@bellwether/contract/decimals';
+import type { Address } from '@bellwether/protocol';
 import { BoundedCache } from '../../../domain/bounded-cache.ts';
 import type { MarketRecord } from '../../../domain/market.ts';
 import { within } from '../../../domain/patience.ts';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { Accounts, Balance, BalanceQuestion } from '../../../ports/venue.ts';
-import type { VenueHttp } from './http.ts';
-import { type AccountKeys, l2Headers } from './l2-headers.ts';
-import { microOf, pipsOf } from './translate-market.ts';
-import { READ } from './wire.ts';
+import {
+  type AccountSources,
+  type AssetFigures,
+  createQuestions,
+  type Holds,
+  without,
+} from './account-questions.ts';
+import { createFigures } from './figures.ts';
+import type { OwnedKeys } from './l2-headers.ts';
 
 const ACCOUNTS_KEPT = 20_000;
 const TOKENS_KEPT = 50_000;
@@ -27,17 +32,7 @@ const TOKENS_KEPT = 50_000;
 const FRESH_MS = 5_000;
 /** Who asked for a balance so recently may ask again at any moment. */
 const ACTIVE_MS = 60_000;
-const MAX_ORDER_PAGES = 20;
-const MAX_POSITION_PAGES = 5;
 const MAX_ACCOUNTS_PER_READ = 20;
-const LAST_CURSOR = 'LTE=';
-/** What no order's size reaches in shares is a size in millionths. */
-const MILLIONTHS_FROM = 1_000_000n;
-
-/** The credential of an account that the desk may use, of whichever agent. */
-export interface OwnedKeys extends AccountKeys {
-  readonly signatureType: SignatureType;
-}
 
 export type KeysOf = (account: Address) => Promise<OwnedKeys | null>;
 
@@ -46,38 +41,28 @@ type MarketTokens = Pick<MarketRecord, 'conditionId' | 'tokenIds'>;
 export interface LiveAccounts extends Accounts {
   /** The figure that the question is about, now. @throws VenueUnavailable */
   balance(account: Address, question: BalanceQuestion): Promise<Balance>;
-  /** The account's collateral that each contract may move, by lower-case address; `null` without a credential. @throws VenueUnavailable */
-  allowances(account: Address): Promise<ReadonlyMap<string, Micro> | null>;
+  /**
+   * How much of the account's collateral, or of a token, each contract may move, by lower-case address, as far as the venue
+   * lists contracts; `null` without a credential.
+   * @throws VenueUnavailable
+   */
+  allowances(account: Address, tokenId: string | null): Promise<ReadonlyMap<string, Micro> | null>;
   /** Tokens of a market, held by open orders or not. @throws VenueUnavailable */
   tokens(account: Address, market: MarketTokens): Promise<readonly [yes: Micro, no: Micro]>;
   /** After a fill, a deposit or an approval: the next question has the venue look at the chain again. */
   outdated(account: Address): void;
 }
 
-export interface LiveAccountsOptions {
-  readonly clob: VenueHttp;
-  readonly data: VenueHttp;
+export interface LiveAccountsOptions extends AccountSources {
   readonly keysOf: KeysOf;
-  readonly clock: { now(): number };
-}
-
-interface Collateral {
-  readonly balance: Micro;
-  readonly allowances: ReadonlyMap<string, Micro>;
-}
-
-/** What open orders need: collateral for BUYs, and tokens by id for SELLs. */
-interface Holds {
-  readonly collateral: Micro;
-  readonly tokens: ReadonlyMap<string, Micro>;
 }
 
 export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
   const { keysOf } = options;
   const ask = createQuestions(options);
-  const collateral = createFigures<Collateral>(ACCOUNTS_KEPT);
+  const collateral = createFigures<AssetFigures>(ACCOUNTS_KEPT);
   const holds = createFigures<Holds>(ACCOUNTS_KEPT);
-  const tokens = createFigures<Micro>(TOKENS_KEPT);
+  const tokens = createFigures<AssetFigures>(TOKENS_KEPT);
   const shown = createFigures<ReadonlyMap<string, Micro>>(ACCOUNTS_KEPT);
   /** When the venue's cache was last refreshed on purpose, per account and asset. */
   const refreshed = new BoundedCache<number>({
@@ -96,7 +81,7 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
     weightOf: () => 1,
   });
 
-  const asset = async (account: Address, keys: OwnedKeys, tokenId: string | null): Promise<Collateral> => {
+  const asset = async (account: Address, keys: OwnedKeys, tokenId: string | null): Promise<AssetFigures> => {
     const name = `${account} ${tokenId ?? ''}`;
     const isRefreshed = (refreshed.get(name) ?? -1) >= (changedAt.get(account) ?? 0);
     if (!isRefreshed) {
@@ -110,12 +95,12 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
     collateral.get(account, freshMs, () => asset(account, keys, null));
   const holdsOf = (account: Address, keys: OwnedKeys, freshMs: number) =>
     holds.get(account, freshMs, () => ask.holds(keys, account));
-  const tokenOf = (account: Address, keys: OwnedKeys, tokenId: string) =>
-    tokens.get(
-      `${account} ${tokenId} ${changedAt.get(account) ?? 0}`,
-      FRESH_MS,
-      async () => (await asset(account, keys, tokenId)).balance,
+  const assetOf = (account: Address, keys: OwnedKeys, tokenId: string) =>
+    tokens.get(`${account} ${tokenId} ${changedAt.get(account) ?? 0}`, FRESH_MS, () =>
+      asset(account, keys, tokenId),
     );
+  const tokenOf = async (account: Address, keys: OwnedKeys, tokenId: string) =>
+    (await assetOf(account, keys, tokenId)).balance;
 
   const tokensIn = async (account: Address, { tokenIds }: MarketTokens) => {
     const keys = await keysOf(account);
@@ -170,9 +155,12 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
       const isActive = performance.now() - (activeAt.get(account) ?? Number.NEGATIVE_INFINITY) < ACTIVE_MS;
       if (isActive) void knownOf(account, FRESH_MS, 0);
     },
-    async allowances(account) {
+    async allowances(account, tokenId) {
       const keys = await keysOf(account);
-      return keys === null ? null : (await collateralOf(account, keys, FRESH_MS)).allowances;
+      if (keys === null) return null;
+      const found =
+        tokenId === null ? collateralOf(account, keys, FRESH_MS) : assetOf(account, keys, tokenId);
+      return (await found).allowances;
     },
     async balances(accounts, { freshMs, patienceMs }) {
       const asked = accounts.slice(0, MAX_ACCOUNTS_PER_READ) as readonly Address[];
@@ -202,123 +190,4 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
       };
     },
   };
-}
-
-const without = (of: Micro, held: Micro): Micro => (of > held ? of - held : 0n);
-
-interface Figure<T> {
-  readonly value: T;
-  readonly at: number;
-}
-
-/** The last known figures by name; one question at a time for each, and a failed one keeps the old figure. */
-function createFigures<T>(entries: number) {
-  const bounds = { entries, weight: entries, weightOf: () => 1 };
-  const kept = new BoundedCache<Figure<T>>(bounds);
-  const outdated = new BoundedCache<true>(bounds);
-  const asking = new Map<string, Promise<T>>();
-
-  const start = (name: string, ask: () => Promise<T>): Promise<T> => {
-    const answer: Promise<T> = ask()
-      .then((value) => {
-        kept.set(name, { value, at: performance.now() });
-        // What was asked before the last change may not know of it.
-        if (asking.get(name) === answer) outdated.delete(name);
-        return value;
-      })
-      .finally(() => {
-        if (asking.get(name) === answer) asking.delete(name);
-      });
-    asking.set(name, answer);
-    return answer;
-  };
-  return {
-    known: (name: string): Figure<T> | null => kept.get(name) ?? null,
-    get(name: string, freshMs: number, ask: () => Promise<T>): Promise<T> {
-      const figure = outdated.get(name) === undefined ? kept.get(name) : undefined;
-      const age = figure === undefined ? Number.POSITIVE_INFINITY : performance.now() - figure.at;
-      const already = asking.get(name);
-      if (figure === undefined || age >= freshMs) return already ?? start(name, ask);
-      // Asked for again halfway, so that who trades all the time never waits.
-      if (age > freshMs / 2 && already === undefined) start(name, ask).catch(() => {});
-      return Promise.resolve(figure.value);
-    },
-    forget(name: string): void {
-      asking.delete(name);
-      outdated.set(name, true);
-    },
-  };
-}
-
-function createQuestions({ clob, data, clock }: LiveAccountsOptions) {
-  const read = <T>(
-    keys: OwnedKeys,
-    path: string,
-    query: Readonly<Record<string, string | number | undefined>>,
-    check: (value: unknown) => T | null,
-  ) => clob.read({ path, query, headers: l2Headers(keys, { method: 'GET', path }, clock.now()) }, check);
-  const assetQuery = (keys: OwnedKeys, tokenId: string | null) => ({
-    asset_type: tokenId === null ? 'COLLATERAL' : 'CONDITIONAL',
-    token_id: tokenId ?? undefined,
-    signature_type: keys.signatureType,
-  });
-
-  return {
-    async refresh(keys: OwnedKeys, tokenId: string | null): Promise<boolean> {
-      const path = '/balance-allowance/update';
-      const headers = l2Headers(keys, { method: 'GET', path }, clock.now());
-      return (await clob.ask({ path, query: assetQuery(keys, tokenId), headers })).status < 300;
-    },
-
-    async balance(keys: OwnedKeys, tokenId: string | null): Promise<Collateral> {
-      const found = await read(keys, '/balance-allowance', assetQuery(keys, tokenId), READ.balanceAllowance);
-      if (found === null) throw new VenueUnavailable('The venue does not tell what the account has.');
-      const allowances = Object.entries(found.allowances ?? {});
-      return {
-        balance: BigInt(found.balance),
-        allowances: new Map(allowances.map(([spender, amount]) => [spender.toLowerCase(), BigInt(amount)])),
-      };
-    },
-
-    async holds(keys: OwnedKeys, account: Address): Promise<Holds> {
-      let cursor: string | undefined;
-      let needed = 0n;
-      const tokens = new Map<string, Micro>();
-      for (let nth = 0; nth < MAX_ORDER_PAGES; nth++) {
-        const page = await read(keys, '/data/orders', { next_cursor: cursor }, READ.ordersPage);
-        for (const row of page?.data ?? []) {
-          const order = READ.openOrder(row);
-          if (order === null || order.maker_address.toLowerCase() !== account) continue;
-          const left = without(sizeOf(order.original_size), sizeOf(order.size_matched ?? '0'));
-          if (order.side === 'SELL') tokens.set(order.asset_id, (tokens.get(order.asset_id) ?? 0n) + left);
-          else needed += divide(left * BigInt(pipsOf(order.price, 'ceil') ?? PIPS), BigInt(PIPS), 'ceil');
-        }
-        cursor = page?.next_cursor ?? undefined;
-        if (cursor === undefined || cursor === '' || cursor === LAST_CURSOR) break;
-      }
-      return { collateral: needed, tokens };
-    },
-
-    async positions(account: Address): Promise<ReadonlyMap<string, Micro>> {
-      const held = new Map<string, Micro>();
-      let cursor: string | undefined;
-      for (let nth = 0; nth < MAX_POSITION_PAGES; nth++) {
-        const query = { user: account, limit: 1_000, cursor };
-        const page = await data.read({ path: '/v2/positions', query }, READ.dataPage);
-        for (const row of page?.data ?? []) {
-          const position = READ.dataPosition(row);
-          if (position !== null) held.set(position.token_id, microOf(position.current_size));
-        }
-        cursor = page?.pagination?.next_cursor ?? undefined;
-        if (cursor === undefined) break;
-      }
-      return held;
-    },
-  };
-}
-
-/** Decimal shares, in some deployments whole millionths. */
-function sizeOf(text: string | number): Micro {
-  const isWhole = /^\d+$/.test(String(text));
-  return isWhole && BigInt(text) >= MILLIONTHS_FROM ? BigInt(text) : microOf(text);
 }

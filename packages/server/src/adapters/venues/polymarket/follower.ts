@@ -8,8 +8,8 @@
  */
 import type { MarketRecord } from '../../../domain/market.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
-import type { OwnedKeys } from './accounts.ts';
 import type { Keyring } from './keyring.ts';
+import type { OwnedKeys } from './l2-headers.ts';
 import { standingOf, tradesSeen } from './look-up.ts';
 import { eventsIn, type OwnEvent, subscription } from './own-events.ts';
 import { openReconnectingSocket, type ReconnectingSocket, type SocketTimes } from './reconnecting-socket.ts';

@@ -4,7 +4,7 @@
  */
 import { BoundedCache } from '../../../domain/bounded-cache.ts';
 import type { FollowedWallet, LiveOrderLog } from '../../../ports/live-orders.ts';
-import type { OwnedKeys } from './accounts.ts';
+import type { OwnedKeys } from './l2-headers.ts';
 
 export interface Keyring {
   /** `null`: nobody has registered the wallet. */

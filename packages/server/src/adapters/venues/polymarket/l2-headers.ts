@@ -1,5 +1,5 @@
 /** The venue's authentication of a request by the agent's own credential. The headers must not reach a log or an error. */
-import { type Address, l2Signature, toChecksumAddress } from '@bellwether/protocol';
+import { type Address, l2Signature, type SignatureType, toChecksumAddress } from '@bellwether/protocol';
 import type { VenueSecrets } from '../../../ports/venue.ts';
 
 export interface AccountKeys {
@@ -14,6 +14,11 @@ export interface SignedCall {
   readonly path: string;
   /** Byte for byte what is sent. */
   readonly body?: string;
+}
+
+/** The credential of an account that the desk may use, of whichever agent. */
+export interface OwnedKeys extends AccountKeys {
+  readonly signatureType: SignatureType;
 }
 
 /** @param now epoch milliseconds @throws RangeError when the secret is not base64; it is not quoted */

@@ -2,7 +2,7 @@
 import type { Address } from '@bellwether/protocol';
 import type { MarketRecord } from '../../../domain/market.ts';
 import type { FollowedWallet, LiveOrderLog } from '../../../ports/live-orders.ts';
-import type { Cancel, SignedOrders, VenueSecrets } from '../../../ports/venue.ts';
+import type { Cancel, SignedOrders, VenueOrder, VenueSecrets } from '../../../ports/venue.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
 import type { KeysOf } from './accounts.ts';
 import { createCancel } from './cancel.ts';
@@ -30,6 +30,7 @@ export interface LiveOrdersOptions {
   readonly sends: boolean;
   /** The account's balance is another one now. */
   readonly onTraded?: (account: string) => void;
+  readonly shortageReason?: (order: VenueOrder) => Promise<string | null>;
   /** After this an order that the venue does not know was never there. */
   readonly doubtMs: number;
   readonly times?: FollowerTimes;
@@ -54,7 +55,7 @@ const MOST_SOCKETS = 500;
 const MOST_TEXTS_LOGGED = 100;
 
 export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
-  const { http, log, clock, logger, findMarket, sends } = options;
+  const { http, log, clock, logger, findMarket, sends, shortageReason = async () => null } = options;
   const { now } = clock;
   const client = createOrderClient(http, clock);
   const modes = createModes(clock);
@@ -91,7 +92,7 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
   const onOpen = follower.nudge;
 
   return {
-    submit: createSubmit({ ...shared, log: logger, modes, sends, onUnmapped, onOpen }),
+    submit: createSubmit({ ...shared, log: logger, modes, sends, shortageReason, onUnmapped, onOpen }),
     resolve: createResolve({ ...shared, doubtMs: options.doubtMs, onOpen }),
     cancel: createCancel({ ...shared, onOpen }),
     verifyCredentials: async (secrets, named) =>

@@ -5,7 +5,7 @@
 import type { MarketRecord } from '../../../domain/market.ts';
 import type { LiveOrder } from '../../../ports/live-orders.ts';
 import type { SignedOrderRow } from '../../../ports/stores.ts';
-import type { OwnedKeys } from './accounts.ts';
+import type { OwnedKeys } from './l2-headers.ts';
 import type { Observation } from './observations.ts';
 import type { OrderClient } from './order-client.ts';
 import { matchedOf, partsOf, type WireOrder, type WireTrade } from './order-wire.ts';

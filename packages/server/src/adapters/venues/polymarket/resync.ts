@@ -5,7 +5,7 @@
  */
 import type { MarketRecord } from '../../../domain/market.ts';
 import type { LiveOrder, LiveOrderLog } from '../../../ports/live-orders.ts';
-import type { OwnedKeys } from './accounts.ts';
+import type { OwnedKeys } from './l2-headers.ts';
 import { standingOf, tradesSeen } from './look-up.ts';
 import type { Observation } from './observations.ts';
 import type { OrderClient } from './order-client.ts';

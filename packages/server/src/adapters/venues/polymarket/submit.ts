@@ -9,9 +9,9 @@ import type { MarketRecord } from '../../../domain/market.ts';
 import type { LiveOrder } from '../../../ports/live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../../../ports/venue.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
-import type { OwnedKeys } from './accounts.ts';
 import type { Outcome, VenueReply } from './http.ts';
 import type { Keyring } from './keyring.ts';
+import type { OwnedKeys } from './l2-headers.ts';
 import { isIncomplete, tradesSeen } from './look-up.ts';
 import type { Modes } from './modes.ts';
 import type { Observation } from './observations.ts';
@@ -31,6 +31,8 @@ export interface SubmitParts {
   /** False: everything but sending (LIVE_ORDERS=off). */
   readonly sends: boolean;
   readonly onUnmapped: (text: string) => void;
+  /** Why an order was refused for want of balance or allowance, where that is known. Never throws. */
+  readonly shortageReason: (order: VenueOrder) => Promise<string | null>;
   /** The wallet has an order that may still change. */
   readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
 }
@@ -75,7 +77,8 @@ export function createSubmit(parts: SubmitParts) {
             at: now(),
             kind: 'rejected',
             reason: attempt.reason,
-            detail: attempt.detail,
+            detail:
+              attempt.reason === 'insufficient_balance' ? await parts.shortageReason(order) : attempt.detail,
           },
         ];
     } catch (error) {

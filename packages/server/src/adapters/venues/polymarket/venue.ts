@@ -5,6 +5,7 @@ import type { HttpSend } from '../../../ports/outbound.ts';
 import type { SignedOrders, Venue, VenueSecrets } from '../../../ports/venue.ts';
 import type { OutboundLog } from '../../outbound/http.ts';
 import { createLiveAccounts } from './accounts.ts';
+import { createShortageReason } from './approvals.ts';
 import type { FollowerTimes } from './follower.ts';
 import { watchGeoblock } from './geoblock.ts';
 import { createLiveOrders } from './live-orders.ts';
@@ -56,6 +57,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
     socketUrl: `${urls.sockets}/user`,
     sends: options.sends,
     doubtMs: options.doubtMs,
+    shortageReason: (order) => shortageReason(order),
     onTraded: (account) => accounts.outdated(asAddress(account)),
     ...sockets,
     ...(options.times === undefined ? {} : { times: options.times }),
@@ -63,6 +65,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   });
   const { keysOf } = orders;
   const accounts = createLiveAccounts({ clob, data, keysOf, clock });
+  const shortageReason = createShortageReason({ accounts, markets });
   const redemption = createLiveRedemption({ markets, accounts, data, keysOf, chainId: signing.chainId });
 
   const status = (): string => {

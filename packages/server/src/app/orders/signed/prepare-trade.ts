@@ -179,10 +179,10 @@ async function partiesOf(
   const row = own ?? (signer === null ? null : await wallets.credential(caller, signer));
   const eoa = signer ?? own?.eoa ?? wallet;
   if (own !== null && own.eoa !== eoa) throw notItsWallet('signer', `${wallet} belongs to ${own.eoa}.`);
-  const kind = intent.signatureType ?? own?.signatureType ?? signatureTypeOf(eoa, wallet);
-  if (kind === null)
+  const derived = intent.signatureType ?? own?.signatureType ?? signatureTypeOf(eoa, wallet);
+  if (derived === null)
     throw notItsWallet('walletAddress', `${wallet} is no wallet that is derived from ${eoa}.`);
-  const signatureType: SignatureType = kind;
+  const signatureType = derived;
   const maker = makerOf({ eoa, wallet, signatureType, own });
   const wrapped = signatureType === 3 && (intent.wrapped ?? wrapsByDefault);
   if (intent.wrapped === true && !wrapped)
