@@ -98,6 +98,13 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
       { status: 403, code: 'credentials_not_registered' },
     ],
     'POST /markets/trade funderAddress': null,
+    'POST /markets/trade/prepare walletAddress': [
+      post('/markets/trade/prepare', () => ({
+        clientOrderId: 'out of reach',
+        ...{ marketId, outcome: 'YES', side: 'BUY', price: 0.5, size: 10, walletAddress: funder },
+      })),
+      { accepted: false },
+    ],
     // Each order is checked as if sent alone.
     'POST /markets/batch-trade orders': [
       post('/markets/batch-trade', async () => ({
@@ -125,6 +132,10 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     'POST /wallet/credentials walletAddress': null,
     'POST /wallet/credentials polyAddress': null,
     'GET /wallet/link/challenge address': null,
+    'GET /wallet/credentials/challenge address': null,
+    'GET /wallet/credentials/challenge walletAddress': null,
+    'POST /wallet/credentials/paper address': null,
+    'POST /wallet/credentials/paper walletAddress': null,
     'POST /wallet/link address': null,
     'POST /venueb/agent/quote userPublicKey': null,
     'POST /venueb/agent/quote destinationWallet': null,

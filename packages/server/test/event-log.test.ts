@@ -26,7 +26,8 @@ async function openLog() {
 const codes = (events: readonly LoggedEvent[]) =>
   events.map(({ data }) => (JSON.parse(data) as { code: string }).code);
 
-function newClient() {
+/** @param waitsMs how long it waits for room */
+function newClient(waitsMs = 30_000) {
   const events: LoggedEvent[] = [];
   const state = { isCongested: false, ended: '', begun: null as LogPosition | null, drains: 0 };
   const client: FeedClient = {
@@ -43,6 +44,9 @@ function newClient() {
     },
     async drained() {
       state.drains += 1;
+      const until = performance.now() + waitsMs;
+      while (state.isCongested && performance.now() < until)
+        await new Promise((resolve) => setTimeout(resolve, 1));
       return !state.isCongested;
     },
     end(reason) {
@@ -135,7 +139,7 @@ describe('the feed', () => {
   test('a client that takes nothing in time is ended, and nothing is kept for it', async () => {
     const { sql, log } = await openLog();
     const feed = newFeed(log);
-    const { client, events, state } = newClient();
+    const { client, events, state } = newClient(0);
     feed.subscribe(client, null);
     await expect.poll(() => state.begun).not.toBeNull();
     state.isCongested = true;

@@ -71,11 +71,10 @@ export const createEventLog = (sql: Sql): EventLog => ({
 
   async eventsOf(facts) {
     const rows = await sql<Event[]>`
-      select x.seq, x.writer::text as writer, x.agent_id, x.at, e.nth, e.type, e.event_id, e.data::text as data
-      from (select f as fact, f.seq, f.writer, f.agent_id, f.at from facts f
-        where f.seq = any(${facts.map(String)}::bigint[])) x
-      cross join lateral stream_events(x.fact) e
-      order by x.writer, x.seq, e.nth`;
+      select f.seq, f.writer::text as writer, f.agent_id, f.at, e.nth, e.type, e.event_id, e.data::text as data
+      from stream_events(${facts.map(String)}::bigint[]) e
+      cross join lateral (select * from facts x where x.seq = e.seq offset 0) f
+      order by f.writer, f.seq, e.nth`;
     return rows.map(loggedEvent);
   },
 
@@ -85,18 +84,23 @@ export const createEventLog = (sql: Sql): EventLog => ({
           Omit<Event, 'writer'>
         >)[]
     >`
-      select q.ask::integer as ask, l.forgotten_writer::text as forgotten_writer, l.forgotten_seq,
-        x.seq, x.writer::text as writer, x.agent_id, x.at, e.nth, e.type, e.event_id, e.data::text as data
-      from fact_log l cross join unnest(${questions.map(({ agentId }) => agentId)}::uuid[],
+      with q as (
+        select * from unnest(${questions.map(({ agentId }) => agentId)}::uuid[],
           ${questions.map(({ after }) => after.writer.toString())}::text[],
           ${questions.map(({ after }) => after.seq.toString())}::bigint[])
-        with ordinality as q(agent_id, writer, seq, ask)
-      left join lateral (
-        select f as fact, f.seq, f.writer, f.agent_id, f.at from facts f
-        where f.agent_id = q.agent_id and f.writer >= q.writer::xid8 and (f.writer, f.seq) >= (q.writer::xid8, q.seq)
-          and (f.writer, f.seq) <= (${upTo.writer.toString()}::text::xid8, ${upTo.seq.toString()}::bigint)
-        order by f.writer, f.seq limit ${most}) x on true
-      left join lateral stream_events(x.fact) e on true
+          with ordinality as t(agent_id, writer, seq, ask)
+      ), x as materialized (
+        select q.ask, f.* from q cross join lateral (
+          select f.seq, f.writer, f.agent_id, f.at from facts f
+          where f.agent_id = q.agent_id and f.writer >= q.writer::xid8 and (f.writer, f.seq) >= (q.writer::xid8, q.seq)
+            and (f.writer, f.seq) <= (${upTo.writer.toString()}::text::xid8, ${upTo.seq.toString()}::bigint)
+          order by f.writer, f.seq limit ${most}) f
+      ), e as materialized (
+        select * from stream_events(array(select distinct seq from x))
+      )
+      select q.ask::integer as ask, l.forgotten_writer::text as forgotten_writer, l.forgotten_seq,
+        x.seq, x.writer::text as writer, x.agent_id, x.at, e.nth, e.type, e.event_id, e.data::text as data
+      from fact_log l cross join q left join x on x.ask = q.ask left join e on e.seq = x.seq
       order by q.ask, x.writer, x.seq, e.nth`;
     const pages = questions.map(() => ({ events: [] as LoggedEvent[], facts: 0, upTo }));
     let seen: string | null = null;
