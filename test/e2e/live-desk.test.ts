@@ -224,3 +224,17 @@ test('past prices are those that the venue recorded, of either token', async () 
   const whole = await history(`market=${yes}&interval=max`);
   expect(whole[0].p).toBe(0.31);
 });
+
+test('a search lists markets of the third contract version, marked as untradable', async () => {
+  const [listed] = venue.exchange.untradableMarkets;
+  const { body } = await call(
+    desk,
+    'GET',
+    `/markets?${new URLSearchParams({ q: listed!.question, closed: 'true' })}`,
+    {
+      key: trader.apiKey,
+    },
+  );
+  const found = (body as Market[]).find(({ conditionId }) => conditionId === listed!.conditionId);
+  expect(found).toMatchObject({ untradable: 'contract_version' });
+});
