@@ -136,7 +136,8 @@ describe('books', () => {
     await expect
       .poll(() => [kept()[market.tokenIds[0]], kept()[market.tokenIds[1]]])
       .toEqual([levels(wire(exchange, market, 'YES')), levels(wire(exchange, market, 'NO'))]);
-    expect(client.of('price_change').length).toBeGreaterThan(20);
+    // Changes of a few milliseconds travel together.
+    expect(client.of('price_change').length).toBeGreaterThan(5);
     // And a trade is told with a whole book behind it.
     const kinds = client.messages.map((message) => message.event_type);
     expect(kinds[kinds.indexOf('last_trade_price') + 1]).toMatch(/book|last_trade_price/);
