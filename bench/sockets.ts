@@ -1,5 +1,5 @@
 /**
- * Venue A's sockets under trades: messages per second, and what they cost the service, beside the same trades while nobody listens.
+ * Venue A's sockets under trades: messages per second, and what they cost the service, beside the same trades without listeners.
  * The clients count what arrives, on the machine's same processors.
  */
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ export async function benchSockets({ full, roots }: RowOptions): Promise<Report>
         ],
         rows: phases.map(
           ({ listeners, trades, tradesPerSecond, messages, messagesPerSecond, processorMs }) => [
-            listeners === 0 ? 'nobody' : `${listeners} sockets, both tokens of each`,
+            listeners === 0 ? 'no socket' : `${listeners} sockets, both tokens of each`,
             whole(tradesPerSecond),
             whole(messagesPerSecond),
             whole(messages),

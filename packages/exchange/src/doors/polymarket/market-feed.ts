@@ -12,7 +12,8 @@ import { ENTRIES_PER_TOKEN } from '../limits.ts';
 import { type Charge, CLOSE, type SocketHandler, type SocketPeer } from '../web-sockets.ts';
 import type { Faults } from './faults.ts';
 import { Attachment, type FeedExchange, type FindExchange } from './feed-exchange.ts';
-import { type ClientFrame, MOST_SUBSCRIPTIONS, readFrame } from './frames.ts';
+import { type FeedListener, handlerOf, mustSubscribe } from './feed-listener.ts';
+import { type ClientFrame, MOST_SUBSCRIPTIONS } from './frames.ts';
 import {
   bestBidAskEvent,
   bookEvent,
@@ -24,7 +25,7 @@ import {
   tickSizeEvents,
   topText,
 } from './market-events.ts';
-import { type Line, openLine } from './socket-faults.ts';
+import { openLine } from './socket-faults.ts';
 import { wireBook } from './wire.ts';
 
 const GATHER_MS = 5;
@@ -40,15 +41,9 @@ export interface FeedOptions {
   readonly faults?: Faults | undefined;
 }
 
-interface Listener {
-  readonly peer: SocketPeer;
-  readonly line: Line;
+interface Listener extends FeedListener {
   readonly tokens: Set<string>;
-  readonly mustAsk: NodeJS.Timeout;
   wantsCustom: boolean;
-  isClosed: boolean;
-  /** Frames are obeyed one after another. */
-  work: Promise<void>;
 }
 
 /** A market that somebody follows, as it was last shown. */
@@ -87,26 +82,15 @@ export class MarketFeed {
       peer,
       line: openLine(peer, this.#options.faults),
       tokens: new Set(),
-      mustAsk: setTimeout(() => peer.close(CLOSE.policy, 'subscribe first'), SUBSCRIBE_WITHIN_MS).unref(),
+      mustAsk: mustSubscribe(peer, SUBSCRIBE_WITHIN_MS),
       wantsCustom: false,
       isClosed: false,
       work: Promise.resolve(),
     };
-    return {
-      text: (text) => {
-        const frame = readFrame(text);
-        if (frame === null) return;
-        if (frame.kind === 'ping') return listener.line.pong();
-        listener.work = listener.work
-          .then(() => this.#obey(listener, frame, charge))
-          .catch(() => peer.close(CLOSE.failed, 'internal error'));
-      },
-      closed: () => {
-        listener.isClosed = true;
-        clearTimeout(listener.mustAsk);
-        this.#leave(listener);
-      },
-    };
+    return handlerOf(listener, {
+      obey: (frame) => this.#obey(listener, frame, charge),
+      leave: () => this.#leave(listener),
+    });
   }
 
   async #obey(listener: Listener, frame: ClientFrame, charge: Charge): Promise<void> {

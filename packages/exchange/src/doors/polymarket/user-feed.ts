@@ -17,9 +17,10 @@ import type { TradeRecord } from '../../trade-history.ts';
 import { type Charge, CLOSE, type SocketHandler, type SocketPeer } from '../web-sockets.ts';
 import { accountsOf } from './accounts.ts';
 import { Attachment, type FeedExchange } from './feed-exchange.ts';
-import { type ClientFrame, type FrameAuth, MOST_SUBSCRIPTIONS, readFrame } from './frames.ts';
+import { type FeedListener, handlerOf, mustSubscribe } from './feed-listener.ts';
+import { type ClientFrame, type FrameAuth, MOST_SUBSCRIPTIONS } from './frames.ts';
 import type { FeedOptions } from './market-feed.ts';
-import { type Line, openLine } from './socket-faults.ts';
+import { openLine } from './socket-faults.ts';
 import {
   cancelledStatus,
   KILLED_TEXTS,
@@ -41,17 +42,12 @@ const TOKENS_OF_A_KEY = 5;
 /** Trades whose next status is awaited; beyond it their settlement is only in `/data/trades`. */
 const MOST_SETTLING = 20_000;
 
-interface Listener {
-  readonly peer: SocketPeer;
-  readonly line: Line;
-  readonly mustAsk: NodeJS.Timeout;
+interface Listener extends FeedListener {
   /** Of its key, once it has named one. */
   viewer: Viewer | undefined;
   auth: FrameAuth | undefined;
   /** `null`: all. */
   markets: Set<ConditionId> | null;
-  isClosed: boolean;
-  work: Promise<void>;
 }
 
 export interface UserFeedOptions extends FeedOptions {
@@ -82,28 +78,17 @@ export class UserFeed {
     const listener: Listener = {
       peer,
       line: openLine(peer, this.#options.faults),
-      mustAsk: setTimeout(() => peer.close(CLOSE.policy, 'subscribe first'), SUBSCRIBE_WITHIN_MS).unref(),
+      mustAsk: mustSubscribe(peer, SUBSCRIBE_WITHIN_MS),
       viewer: undefined,
       auth: undefined,
       markets: null,
       isClosed: false,
       work: Promise.resolve(),
     };
-    return {
-      text: (text) => {
-        const frame = readFrame(text);
-        if (frame === null) return;
-        if (frame.kind === 'ping') return listener.line.pong();
-        listener.work = listener.work
-          .then(() => this.#obey(listener, frame, charge))
-          .catch(() => peer.close(CLOSE.failed, 'internal error'));
-      },
-      closed: () => {
-        listener.isClosed = true;
-        clearTimeout(listener.mustAsk);
-        this.#leave(listener);
-      },
-    };
+    return handlerOf(listener, {
+      obey: (frame) => this.#obey(listener, frame, charge),
+      leave: () => this.#leave(listener),
+    });
   }
 
   async #obey(listener: Listener, frame: ClientFrame, charge: Charge): Promise<void> {
