@@ -9,7 +9,7 @@ import type { Example } from './example.ts';
 import { PEOPLE_EXAMPLES } from './people.ts';
 import { TRADING_EXAMPLES } from './trading.ts';
 
-export { ANSWERS } from './answers.ts';
+export { ANSWERS } from './answers.generated.ts';
 export type { Example } from './example.ts';
 export { fillIn, PLACEHOLDERS, type Placeholder, placeholdersOf } from './placeholders.ts';
 
