@@ -67,6 +67,7 @@ export const ENVIRONMENT = Type.Object({
     default: 20,
     description: 'Seconds within which a complete request must arrive; its headers within half of that.',
   }),
+  DRAIN_S: int(0, 300, 0),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'silent'].map((level) => Type.Literal(level)),
     { default: 'info' },
@@ -235,6 +236,8 @@ export interface Config {
   /** `null`: no proxy. A number of hops, or addresses and CIDRs. */
   readonly trustProxy: number | readonly string[] | null;
   readonly connections: { readonly maxConnections: number; readonly receiveMs: number };
+  /** From the signal to end until no connection is taken any more. */
+  readonly drainMs: number;
   /** Further allowed host names, lower case; loopback and the public URL's host are always allowed. */
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
@@ -347,7 +350,7 @@ export class ConfigError extends Error {
 
 /** Prefixes of this service's settings; a misspelt name must stop the start. */
 const OURS =
-  /^(DEFAULT_VENUE|VENUE_[AB]_|LIVE_|POLYMARKET_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+  /^(DEFAULT_VENUE|VENUE_[AB]_|LIVE_|POLYMARKET_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|DRAIN_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
 /** Not allowed as venue names: first path segments, and words with another meaning where a venue is named. */
 const RESERVED = new Set([
@@ -446,6 +449,7 @@ function assemble(env: Environment): Config {
     masterKey: env.MASTER_KEY ?? null,
     operatorKey: env.OPERATOR_KEY ?? null,
     trustProxy: proxies,
+    drainMs: env.DRAIN_S * 1000,
     connections: { maxConnections: env.MAX_CONNECTIONS, receiveMs: env.RECEIVE_TIMEOUT_S * 1000 },
     hosts: knownHosts(env),
     origins: listed(env.ALLOWED_ORIGINS).map((text) => new URL(text).origin),

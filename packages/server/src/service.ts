@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { JournalledExchange } from '@bellwether/exchange';
 import { type Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
@@ -36,6 +37,8 @@ const VERSION: string = JSON.parse(
 ).version;
 
 const STOP_EXCHANGE_MS = 5_000;
+/** Without another replica that takes it by then, the process ends all the same. */
+const HAND_OVER_MS = 7_000;
 
 export interface Service {
   /** Where it listens, without the base path. */
@@ -54,6 +57,11 @@ export interface Service {
   readonly sandbox: Sandbox | null;
   /** What the use cases were given. */
   readonly needs: UseCaseNeeds;
+  /**
+   * Prepares the end while requests are still answered: proxies see that it is not ready, clients open their next
+   * connection elsewhere, another replica takes the lead. Never throws.
+   */
+  drain(): Promise<void>;
   /** Idempotent. @returns false when something did not stop cleanly */
   stop(): Promise<boolean>;
 }
@@ -138,7 +146,11 @@ async function start(
     publicUrl: () => publicUrl,
   });
 
+  let isDraining = false;
+  const handOver = (): Promise<void> =>
+    paper.handOver().catch((error: unknown) => log.warn({ err: error }, 'the lead was not handed over'));
   const door = await createDoor({
+    isDraining: () => isDraining,
     ...{ ...base, needs, replicaId, replicaCalls, paper, keys, recover, faults, pulse, derive, stops },
     isDatabaseAway: database.isAway,
     version: VERSION,
@@ -157,6 +169,13 @@ async function start(
     exchange: paper.local()?.exchange ?? null,
     sandbox: paper.local()?.sandbox.current() ?? null,
     needs,
+    async drain() {
+      isDraining = true;
+      const rest = sleep(config.drainMs);
+      const isShared = config.databaseUrl !== null && !database.isAway();
+      await Promise.race([isShared ? handOver() : undefined, sleep(HAND_OVER_MS)]);
+      await rest;
+    },
     facts: {
       version: VERSION,
       database: database.where,
