@@ -45,6 +45,7 @@ export const PEOPLE_EXAMPLES = {
   getOwnerPricesHistory: { query: { market: fill('tokenId'), interval: '1d' } },
   liftOwnerWallet: { body: { walletAddress: fill('leftWallet') } },
 
+  getOperatorStatus: {},
   liftOperatorWallet: { body: { walletAddress: fill('leftWalletOfAnyOwner') } },
   listSkillsForReview: { query: { reviewStatus: 1 } },
   approveSkill: {
