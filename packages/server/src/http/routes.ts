@@ -375,7 +375,7 @@ function routeSchema(operation: Operation) {
       status,
       {
         description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('\n\n'),
-        content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
+        content: { 'application/problem+json': { schema: problemWith(codes) } },
       },
     ]),
   );
@@ -408,6 +408,10 @@ function routeSchema(operation: Operation) {
     },
   };
 }
+
+const problemWith = (codes: readonly ErrorCode[]) => ({
+  allOf: [{ $ref: 'Problem#' }, { type: 'object', properties: { code: { type: 'string', enum: codes } } }],
+});
 
 const answerSchema = ({ produces, response }: Operation) =>
   produces === undefined
