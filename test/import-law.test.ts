@@ -100,6 +100,10 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'durable/embedded', NODE],
     types: ['server/config', 'pino'],
   },
+  // Tools beside the service; what they share with it they take from its adapters.
+  'server/operations': {
+    may: ['server/operations', 'server/adapters', 'server/wiring', 'server/config', 'durable', NODE],
+  },
   'server/main': { may: ['server', 'durable/embedded', NODE] },
   'server/config': { may: ['typebox'] },
   'server/http': {
