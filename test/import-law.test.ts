@@ -90,6 +90,17 @@ const LAW: Readonly<Record<string, Rule>> = {
   },
   // Only programs on Node load it: nothing of the client may need it.
   'sdk/keystore': { may: ['sdk/keystore', 'sdk/inspect', 'contract/decimals', NODE] },
+  mcp: {
+    may: [
+      'mcp',
+      'sdk',
+      'contract',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/node',
+      'zod',
+      NODE,
+    ],
+  },
   // Wires, and is imported by main alone.
   'server/service': {
     may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'pino', NODE],
@@ -309,7 +320,7 @@ describe('circles of imports, types included', () => {
 
 describe('the import law', () => {
   test('walks every package and finds imports in each', () => {
-    for (const name of ['contract', 'protocol', 'exchange', 'sandbox', 'server', 'sdk']) {
+    for (const name of ['contract', 'protocol', 'exchange', 'sandbox', 'server', 'sdk', 'mcp']) {
       expect(edges.filter(({ from }) => from.startsWith(`${name}/`)).length, name).toBeGreaterThan(0);
     }
   });
