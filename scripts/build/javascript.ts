@@ -26,7 +26,11 @@ export async function writeJavaScript(built: Package, folder: string): Promise<R
     chunkFileNames: 'shared-[name].js',
   });
   await bundle.close();
+  const own = new Set(output.map(({ fileName }) => fileName));
   return new Set(
-    output.flatMap((chunk) => (chunk.type === 'chunk' ? [...chunk.imports, ...chunk.dynamicImports] : [])),
+    output
+      .flatMap((chunk) => (chunk.type === 'chunk' ? [...chunk.imports, ...chunk.dynamicImports] : []))
+      // What entries share is a file of its own.
+      .filter((specifier) => !own.has(specifier)),
   );
 }

@@ -1,5 +1,6 @@
 /** A failed call as the model sees it: a code, a sentence and the next step, all of them ours; what a stranger said about it, marked. */
-import { ERRORS, VENUE_REFUSALS } from '@bellwether/contract';
+import { ERRORS } from '@bellwether/contract/errors';
+import { VENUE_REFUSALS } from '@bellwether/contract/venue-refusals';
 import {
   BellwetherApiError,
   BellwetherConnectionError,
