@@ -26,11 +26,9 @@ export async function writeJavaScript(built: Package, folder: string): Promise<R
     chunkFileNames: 'shared-[name].js',
   });
   await bundle.close();
-  const own = new Set(output.map(({ fileName }) => fileName));
-  return new Set(
-    output
-      .flatMap((chunk) => (chunk.type === 'chunk' ? [...chunk.imports, ...chunk.dynamicImports] : []))
-      // What entries share is a file of its own.
-      .filter((specifier) => !own.has(specifier)),
+  const written = new Set(output.map(({ fileName }) => fileName));
+  const imported = output.flatMap((chunk) =>
+    chunk.type === 'chunk' ? [...chunk.imports, ...chunk.dynamicImports] : [],
   );
+  return new Set(imported.filter((name) => !written.has(name)));
 }

@@ -138,6 +138,17 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       await sql`delete from owner_sessions where token_hash = ${tokenHash as Buffer}`;
     },
 
+    async sessionsAgents(tokenHashes, at) {
+      const rows = await sql<{ readonly token: string; readonly agents: string }[]>`
+        select encode(s.token_hash, 'hex') as token, c.agents
+        from owner_sessions s cross join lateral (
+          select count(*) || ' ' || coalesce(max(a.claimed_at)::text, '') as agents
+          from agents a where a.user_id = s.user_id and a.claimed_at is not null offset 0) c
+        where s.token_hash = any(${tokenHashes.map((hash) => Buffer.from(hash))}::bytea[])
+          and s.expires_at > ${new Date(at)}`;
+      return new Map(rows.map(({ token, agents }) => [token, agents]));
+    },
+
     async agentIds(userId) {
       const rows = await sql<
         Pick<AgentsRow, 'agent_id'>[]
@@ -145,6 +156,17 @@ export function createOwnerStore(sql: Sql): OwnerStore {
         order by claimed_at desc, agent_id`;
       return rows.map((row) => row.agent_id);
     },
+
+    pauseAll: (userId, isPaused, at) =>
+      transact(sql, async (tx) => {
+        // In the order in which groups of trades lock them.
+        const agents = await tx<Pick<SafeguardsRow, 'agent_id'>[]>`
+          select s.agent_id from safeguards s join agents a using (agent_id)
+          where a.user_id = ${userId} and a.claimed_at is not null order by s.agent_id for update of s`;
+        const change = isPaused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false };
+        await tx`update safeguards set ${tx(settingsColumns(change, at))}
+          where agent_id = any(${agents.map((row) => row.agent_id)}::uuid[])`;
+      }),
 
     async claim(agentId, to, at, terms) {
       for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
