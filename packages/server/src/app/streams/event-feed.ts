@@ -57,6 +57,8 @@ export class EventFeed {
   readonly #options: Options;
   readonly #live = new Map<string, Set<Member>>();
   readonly #members = new Set<Member>();
+  /** Whose streams were here since somebody asked. */
+  #listeners = new Set<string>();
   #joining: Member[] = [];
   #waiting: (() => void)[] = [];
   #readers = 0;
@@ -79,9 +81,17 @@ export class EventFeed {
   subscribe(client: FeedClient, after: LogPosition | null): () => void {
     const member: Member = { client, position: after, toldAt: this.#options.now() };
     this.#members.add(member);
+    this.#listeners.add(client.agentId);
     this.#joining.push(member);
     this.#turns ??= { done: this.#run() };
     return () => this.#leave(member);
+  }
+
+  /** The agents whose streams are open, or were since the last call. */
+  takeListeners(): readonly string[] {
+    const heard = this.#listeners;
+    this.#listeners = new Set([...this.#members].map(({ client }) => client.agentId));
+    return [...new Set([...heard, ...this.#listeners])];
   }
 
   async stop(): Promise<void> {
