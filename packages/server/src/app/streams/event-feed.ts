@@ -81,7 +81,7 @@ export class EventFeed {
   subscribe(client: FeedClient, after: LogPosition | null): () => void {
     const member: Member = { client, position: after, toldAt: this.#options.now() };
     this.#members.add(member);
-    this.#listeners.add(client.agentId);
+    for (const agentId of client.agentIds) this.#listeners.add(agentId);
     this.#joining.push(member);
     this.#turns ??= { done: this.#run() };
     return () => this.#leave(member);
@@ -89,9 +89,10 @@ export class EventFeed {
 
   /** The agents whose streams are open, or were since the last call. */
   takeListeners(): readonly string[] {
-    const heard = this.#listeners;
-    this.#listeners = new Set([...this.#members].map(({ client }) => client.agentId));
-    return [...new Set([...heard, ...this.#listeners])];
+    const open = [...this.#members].flatMap(({ client }) => [...client.agentIds]);
+    const heard = new Set([...this.#listeners, ...open]);
+    this.#listeners = new Set();
+    return [...heard];
   }
 
   async stop(): Promise<void> {
