@@ -93,6 +93,8 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['console', 'preact', 'uplot', 'eventsource-parser', '@simplewebauthn/browser'],
     types: ['contract'],
   },
+  // Only programs on Node load it: nothing of the client may need it.
+  'sdk/keystore': { may: ['sdk/keystore', 'sdk/inspect', 'contract/decimals', NODE] },
   // Wires, and is imported by main alone.
   'server/service': {
     may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'pino', NODE],

@@ -267,11 +267,12 @@ describe('who may read it, and how it ends', () => {
       MAX_REQUESTS_IN_FLIGHT: '16',
     });
     const agents = await Promise.all([newAgent(small), newAgent(small)]);
-    const streams = await Promise.all(
-      agents.flatMap((agent) =>
-        Array.from({ length: 8 }, () => fetch(`${small.url}/events`, { headers: bearer(agent) })),
-      ),
-    );
+    const streams: Response[] = [];
+    // One after the other: while its answer has not begun, each is a request under way.
+    for (const agent of agents)
+      for (let nth = 0; nth < 8; nth++)
+        streams.push(await fetch(`${small.url}/events`, { headers: bearer(agent) }));
+    expect(streams.map(({ status }) => status)).toEqual(Array(16).fill(200));
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(await agents[0]?.client.getSettings()).toBeDefined();
     const rest = streams.map((response) => response.text());

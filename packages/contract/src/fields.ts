@@ -142,6 +142,11 @@ export const VenueQuery = Type.Optional(
   }),
 );
 
+/** Path parameter: an agent of the signed-in owner. */
+export const OwnedAgent = Type.Object({
+  agentId: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX }),
+});
+
 /** The name of "both venues" in answers and requests. */
 export const ALL_VENUES = 'all';
 

@@ -179,6 +179,42 @@ describe('a socket that lies', () => {
     await until(() => expect(venue.books.known(YES)?.bestBid).toBe(1_000));
   });
 
+  test('and loses one change before the next one is found as well', async () => {
+    await begin();
+    // The socket never says that 0.40 went, nor what the newest answer of the CLOB has besides.
+    venue.state.books = [
+      wireBook({
+        timestamp: '2000',
+        bids: [{ price: '0.45', size: '20.5' }],
+        asks: [{ price: '0.60', size: '10' }],
+      }),
+    ];
+    venue.state.sendsSnapshots = false;
+    venue.say(
+      change([{ price: '0.50', size: '0', side: 'SELL', best_bid: '0.45', best_ask: '0.60' }], '2000'),
+    );
+    await until(() => expect(venue.books.known(YES)).toBeNull());
+    venue.state.sendsSnapshots = true;
+    await until(() => expect(venue.books.known(YES)?.view('c', 'YES', 10).bids).toHaveLength(1));
+  });
+
+  test('no longer, but is ahead of the CLOB, is believed', async () => {
+    await begin();
+    venue.say(
+      change([{ price: '0.40', size: '9', side: 'BUY', best_bid: '0.45', best_ask: '0.50' }], '2000'),
+    );
+    venue.say(
+      change([{ price: '0.40', size: '0', side: 'BUY', best_bid: '0.45', best_ask: '0.50' }], '2001'),
+    );
+    await until(() => expect(venue.books.known(YES)?.at).toBe(2_001));
+    const asked = venue.asked.filter((one) => one.startsWith('POST /books')).length;
+    await until(() =>
+      expect(venue.asked.filter((one) => one.startsWith('POST /books')).length).toBeGreaterThan(asked + 3),
+    );
+    expect(venue.books.known(YES)?.at).toBe(2_001);
+    expect(venue.books.counts().doubted_books).toBe(0);
+  });
+
   test('whose book no answer confirms any more is not believed', async () => {
     await begin({ confirmedWithinMs: 300 });
     venue.state.broken.set('/books', 500).set('/book', 500);

@@ -3,7 +3,7 @@
  * is accepted from these pages only.
  */
 import { type Static, Type } from 'typebox';
-import { EpochMs, HEX, Iso, Nullable, nameText, text, WalletOfEitherVenue } from '../fields.ts';
+import { EpochMs, Iso, Nullable, nameText, OwnedAgent, text, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CAPS_LOCKABLE, lockable } from '../safeguards.ts';
 import { ApiKeyRecord, LockedByOwner, Settings } from './agents.ts';
@@ -67,10 +67,6 @@ export const OwnerSafeguards = Type.Object({
   tradeLimitEnabled: Type.Optional(
     lockable(Type.Boolean({ description: 'false lifts the caps, never the pause' })),
   ),
-});
-
-const AgentParams = Type.Object({
-  agentId: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX }),
 });
 
 /** The service's own pages send the browser's record unchanged. */
@@ -195,7 +191,7 @@ export const updateOwnerSafeguards = operation({
   idempotent: true,
   permission: 'owner',
   rateClass: 'exit',
-  params: AgentParams,
+  params: OwnedAgent,
   body: OwnerSafeguards,
   unknownFields: 'refuse',
   response: OwnerAgent,
@@ -212,7 +208,7 @@ export const pauseOwnerAgent = operation({
   idempotent: true,
   permission: 'owner',
   rateClass: 'exit',
-  params: AgentParams,
+  params: OwnedAgent,
   body: Type.Object({ paused: Type.Boolean() }),
   response: OwnerAgent,
   errors: ['agent_not_found'],
@@ -257,7 +253,7 @@ export const listOwnerAgentKeys = operation({
   sameOrigin: false,
   permission: 'owner',
   rateClass: 'read',
-  params: AgentParams,
+  params: OwnedAgent,
   response: Type.Array(ApiKeyRecord),
   errors: ['agent_not_found'],
 });
@@ -272,7 +268,7 @@ export const revokeOwnerAgentKey = operation({
   permission: 'owner',
   rateClass: 'exit',
   params: Type.Object({
-    ...AgentParams.properties,
+    ...OwnedAgent.properties,
     keyId: Type.String({ pattern: '^[1-9][0-9]{0,17}$' }),
   }),
   response: ApiKeyRecord,
@@ -288,7 +284,7 @@ export const listOwnerAgentWallets = operation({
   sameOrigin: false,
   permission: 'owner',
   rateClass: 'read',
-  params: AgentParams,
+  params: OwnedAgent,
   response: Type.Array(OwnerWallet),
   errors: ['agent_not_found'],
 });
@@ -304,7 +300,7 @@ export const grantOwnerAgentWallet = operation({
   idempotent: true,
   permission: 'owner',
   rateClass: 'exit',
-  params: AgentParams,
+  params: OwnedAgent,
   body: Type.Object(
     { walletAddress: WalletOfEitherVenue, granted: Type.Boolean() },
     { additionalProperties: false },

@@ -65,7 +65,9 @@ const partsOf = (apiKey: string) => ({
   suffix: apiKey.slice(-SUFFIX_CHARS),
 });
 
-export const onlineStatus = (lastCalledAt: number, now: number): number => {
+export const STATUS_WORDS = { 1: 'active', 2: 'idle', 3: 'offline' } as const;
+
+export const onlineStatus = (lastCalledAt: number, now: number): keyof typeof STATUS_WORDS => {
   const age = now - lastCalledAt;
   return age <= ACTIVE_WITHIN_MS ? 1 : age <= IDLE_WITHIN_MS ? 2 : 3;
 };

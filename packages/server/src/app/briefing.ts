@@ -7,21 +7,21 @@ import type { Briefing, RiskAlert } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import { inDoubtBefore } from '../domain/orders/lifecycle.ts';
 import { within } from '../domain/patience.ts';
-import { riskAlerts } from '../domain/risk-alerts.ts';
 import { STALE_ORDER_MS } from '../domain/thresholds.ts';
 import { plainText } from '../domain/untrusted-text.ts';
 import type { AgentFacts, BriefingFacts } from '../ports/agent-facts.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RecommendedSkills } from '../ports/skills.ts';
-import type { Caller } from '../ports/stores.ts';
+import type { ActingAgent } from '../ports/stores.ts';
 import type { Listing, Venue, Venues } from '../ports/venue.ts';
+import { agentState, quotaResetsAt } from './agent-state.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import { orderRecord } from './orders/read-orders.ts';
 import { refusal } from './refusal.ts';
 import { settingsRecord } from './settings.ts';
 import type { ShownMarkets } from './shown-markets.ts';
 import { venueBrief } from './venue-briefs.ts';
-import { BRIEFING_PATIENCE_MS, venueState } from './venue-state.ts';
+import { BRIEFING_PATIENCE_MS } from './venue-state.ts';
 import { type HasVenues, type Scope, scopeOf } from './venues.ts';
 
 export interface BriefingNeeds {
@@ -32,7 +32,6 @@ export interface BriefingNeeds {
   readonly shownMarkets: ShownMarkets;
 }
 
-const DAY_MS = 24 * 3_600_000;
 /** Orders in one answer: without `since` the latest, with it what changed. */
 const LATEST_ORDERS = 20;
 const CHANGED_ORDERS = 100;
@@ -53,7 +52,7 @@ export interface BriefingQuery {
 /** @throws Refusal unknown_venue, invalid_request, contradictory_filter, wallet_not_found */
 export async function briefing(
   needs: BriefingNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   query: BriefingQuery,
 ): Promise<Briefing> {
   const now = needs.clock.now();
@@ -61,21 +60,11 @@ export async function briefing(
   const since = query.since === undefined ? null : parseSince(query.since);
   const facts = await readFacts(needs, { caller, query, scope, since, now });
   const registered = [...needs.venues.values()];
-  const [states, listed, skills] = await Promise.all([
-    Promise.all(registered.map((venue) => venueState(needs, facts, venue, scope))),
+  const [{ states, alerts }, listed, skills] = await Promise.all([
+    agentState(needs, facts, scope),
     includesMarkets(query) ? listings(needs, scope, since) : new Map<Venue, Listing>(),
     needs.recommendedSkills(),
   ]);
-  const alerts = riskAlerts({
-    now,
-    safeguards: facts.limits,
-    usage: facts.limits.usage,
-    realizedToday: facts.limits.realizedToday,
-    balance: states.reduce((sum, { balance }) => sum + balance, 0n),
-    positions: states.flatMap(({ positions }) => positions),
-    openOrders: states.flatMap(({ openOrders }) => openOrders),
-    silentVenues: states.filter(({ isCurrent }) => !isCurrent).map(({ venue }) => venue.id),
-  });
   const changes = since === null ? LATEST_ORDERS : CHANGED_ORDERS;
   return {
     timestamp: new Date(now).toISOString(),
@@ -121,7 +110,7 @@ function includesMarkets(query: BriefingQuery): boolean {
 }
 
 interface Asked {
-  readonly caller: Caller;
+  readonly caller: ActingAgent;
   readonly query: BriefingQuery;
   readonly scope: Scope;
   readonly since: Since | null;
@@ -182,7 +171,7 @@ function newMarkets(
   );
 }
 
-function agentOf(caller: Caller, { limits, ...facts }: BriefingFacts, now: number): Briefing['agent'] {
+function agentOf(caller: ActingAgent, { limits, ...facts }: BriefingFacts, now: number): Briefing['agent'] {
   const { usage, maxTradesPerDay, dailyTradeAmountLimit } = limits;
   const left = dailyTradeAmountLimit > usage.amount ? dailyTradeAmountLimit - usage.amount : 0n;
   return {
@@ -197,6 +186,6 @@ function agentOf(caller: Caller, { limits, ...facts }: BriefingFacts, now: numbe
     amountToday: microToNumber(usage.amount),
     amountRemaining: limits.tradeLimitEnabled ? microToNumber(left) : null,
     realizedToday: microToNumber(limits.realizedToday),
-    quotaResetsAt: new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS).toISOString(),
+    quotaResetsAt: quotaResetsAt(now),
   };
 }

@@ -181,26 +181,35 @@ export const findToken = (
 export const levels = (side: readonly Level[]): { price: string; size: string }[] =>
   side.map(([price, size]) => ({ price: formatPips(price), size: formatMicro(size) }));
 
+/** @throws Refusal unknown_venue, market_not_found */
 export async function getOrderBook(
   needs: HasVenues,
   tokenId: string,
   venue: string | undefined,
 ): Promise<OrderBook> {
   const found = await findToken(needs, tokenId, venue);
-  const book =
-    found === null
-      ? null
-      : await found.venue.markets.book(found.market.conditionId, found.outcome, BOOK_DEPTH);
-  if (found === null || book === null) throw refusal('market_not_found', 'No market has this token.');
+  const book = found === null ? null : await orderBook(found, found.outcome, tokenId);
+  if (book === null) throw refusal('market_not_found', 'No market has this token.');
+  return book;
+}
+
+/** @returns `null` for a market that has ended */
+export async function orderBook(
+  { venue, market }: Located,
+  outcome: 'YES' | 'NO',
+  tokenId: string,
+): Promise<OrderBook | null> {
+  const book = await venue.markets.book(market.conditionId, outcome, BOOK_DEPTH);
+  if (book === null) return null;
   return {
     tokenId,
     conditionId: book.conditionId,
     outcome: book.outcome,
     bids: levels(book.bids),
     asks: levels(book.asks),
-    tickSize: formatPips(found.market.tickSize),
-    minOrderSize: formatMicro(found.market.minOrderSize),
-    negRisk: found.market.negRisk,
+    tickSize: formatPips(market.tickSize),
+    minOrderSize: formatMicro(market.minOrderSize),
+    negRisk: market.negRisk,
     lastTrade: book.lastTrade === undefined ? null : formatPips(book.lastTrade),
     timestamp: iso(book.changedAt),
     sequence: book.sequence,

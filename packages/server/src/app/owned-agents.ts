@@ -117,7 +117,11 @@ export async function claim(
 }
 
 /** @throws Refusal agent_not_found, for other people's agents too */
-async function ownedAgent(needs: OwnedAgentNeeds, owner: Owner, agentId: string): Promise<AgentRow> {
+export async function ownedAgent(
+  needs: Pick<OwnedAgentNeeds, 'agents'>,
+  owner: Owner,
+  agentId: string,
+): Promise<AgentRow> {
   const row = await needs.agents.byId(agentId);
   if (row === null || !row.claimed || row.userId !== owner.userId) throw refusal('agent_not_found');
   return row;
@@ -132,6 +136,16 @@ async function change(
   const row = await ownedAgent(needs, owner, agentId);
   await needs.agents.updateSettings(row.agentId, decide, needs.clock.now());
   return ownerAgent(needs, row);
+}
+
+/** All or none; an agent whose claim is under way belongs to its owner only once that has ended. */
+export async function pauseAll(
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  isPaused: boolean,
+): Promise<OwnerAgent[]> {
+  await needs.owners.pauseAll(owner.userId, isPaused, needs.clock.now());
+  return listAgents(needs, owner);
 }
 
 export async function setSafeguards(

@@ -9,7 +9,7 @@ import {
   CONCENTRATION_FROM_MARKETS,
   NEAR_RESOLUTION_MS,
 } from '../domain/thresholds.ts';
-import type { Caller } from '../ports/stores.ts';
+import type { ActingAgent } from '../ports/stores.ts';
 import type { KnownBalance, Venue } from '../ports/venue.ts';
 import {
   holdings,
@@ -38,7 +38,7 @@ interface Sheet {
 /** @throws Refusal unknown_venue, wallet_not_found. A venue that does not answer contributes its last known figures. */
 export async function portfolio(
   needs: PortfolioNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   query: PositionQuery,
 ): Promise<Portfolio> {
   const scope = scopeOf(needs, query);

@@ -21,7 +21,7 @@ import { ADDRESS_FAMILIES, type AddressFamily, type WalletAddress } from '../dom
 import { type MarketRecord, markPrice, payoutPrice } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Caller, ClosedPage, PositionRow, PositionStore, WalletStore } from '../ports/stores.ts';
+import type { ActingAgent, ClosedPage, PositionRow, PositionStore, WalletStore } from '../ports/stores.ts';
 import type { Venue, Venues } from '../ports/venue.ts';
 import { sortFieldOf } from './position-filters.ts';
 import { refusal } from './refusal.ts';
@@ -178,7 +178,7 @@ export function positionRecords(held: readonly Valued[]): Position[] {
  */
 export async function evmWallets(
   needs: PositionNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   user: string | undefined,
   path = 'user',
 ): Promise<readonly Address[]> {
@@ -196,7 +196,7 @@ const notYours = (path: string) =>
 /** The same for Solana wallets. A wallet that the agent only names has no positions: nothing was traded with it here. */
 async function solanaWallets(
   needs: PositionNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   user: WalletAddress | null,
   path: string,
 ): Promise<readonly WalletAddress[]> {
@@ -210,7 +210,7 @@ async function solanaWallets(
 /** The wallets of a scope, EVM wallets first. @throws Refusal wallet_not_found */
 export async function walletsOf(
   needs: PositionNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   { venues, user }: Scope,
   path = 'user',
 ): Promise<readonly WalletAddress[]> {
@@ -238,7 +238,7 @@ function requireAnswer(venue: Venue | null, silent: ReadonlySet<Venue>): void {
 /** What a query is about is held. @throws Refusal unknown_venue, wallet_not_found, service_unavailable */
 async function heldBy(
   needs: PositionNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   query: PositionQuery,
 ): Promise<readonly Valued[]> {
   const scope = scopeOf(needs, query);
@@ -257,7 +257,7 @@ async function heldBy(
 /** @throws Refusal unknown_venue, wallet_not_found, service_unavailable */
 export const currentPositions = async (
   needs: PositionNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   query: PositionQuery,
 ): Promise<Position[]> => positionRecords(await heldBy(needs, caller, query));
 
@@ -281,7 +281,7 @@ function closedRecord(venue: Venue, row: PositionRow, market: MarketRecord | nul
 
 export async function closedPositions(
   needs: PositionNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   query: PositionQuery & ClosedPage,
 ): Promise<{ readonly positions: ClosedPosition[]; readonly total: number }> {
   const scope = scopeOf(needs, query);
@@ -301,7 +301,7 @@ export async function closedPositions(
 
 export async function walletPositions(
   needs: PositionNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   address: string,
   venue: string | undefined,
 ): Promise<WalletPositions> {
@@ -324,7 +324,7 @@ export async function walletPositions(
 /** Those that end within `hours` and are not resolved; past their end they wait for the outcome and count as 0 hours. */
 export async function expiringPositions(
   needs: PositionNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   query: PositionQuery & { readonly hours: number },
 ): Promise<ExpiringPositions> {
   const held = await heldBy(needs, caller, query);

@@ -6,10 +6,9 @@ import type { Market, MarketContext } from '@bellwether/contract';
 import { MICRO, type Micro } from '@bellwether/contract/decimals';
 import { type Sweep, sweep, sweepContracts } from '../domain/book-sweep.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
-import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import { bookSummary, slippageRecord } from './market-figures.ts';
 import type { Located } from './markets.ts';
-import { plainMarket, RULES_CHARS, TITLE_CHARS } from './untrusted-market.ts';
+import { plainMarket, untrustedTexts } from './untrusted-market.ts';
 import { tradingOf } from './venues.ts';
 
 export type Books = Readonly<Record<'YES' | 'NO', Book>>;
@@ -50,16 +49,10 @@ export function sweepsOf(
 }
 
 function lookAt(located: Located, books: Books): MarketLook {
-  const { eventTitle, question, description } = located.market;
   const slippages = new Map<OneSide, Slippage>();
   return {
     orderbook: bookSummary(books.YES, books.NO),
-    untrustedText: {
-      notice: UNTRUSTED_NOTICE,
-      event: plainText(eventTitle, TITLE_CHARS),
-      title: plainText(question, TITLE_CHARS),
-      rules: plainText(description, RULES_CHARS),
-    },
+    untrustedText: untrustedTexts(located.market),
     slippage(side) {
       let known = slippages.get(side);
       if (known === undefined) {

@@ -15,9 +15,9 @@ import { statusWord } from '../domain/orders/status-words.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { AttemptRow, RefusalLog, ResultStore, StandingRow } from '../ports/results.ts';
-import type { Caller } from '../ports/stores.ts';
+import type { ActingAgent } from '../ports/stores.ts';
 import type { Venues } from '../ports/venue.ts';
-import { onlineStatus } from './agents.ts';
+import { onlineStatus, STATUS_WORDS } from './agents.ts';
 import { namedVenue } from './venues.ts';
 
 export interface JournalNeeds {
@@ -34,23 +34,36 @@ export interface JournalPage {
   readonly offset: number;
 }
 
-export async function agentTrades(
+/** @throws Refusal unknown_venue */
+export async function journalPage(
   needs: JournalNeeds,
-  caller: Caller,
-  query: JournalPage,
-): Promise<AgentTrades> {
-  const { limit, offset, venue } = query;
+  { agentId }: Pick<ActingAgent, 'agentId'>,
+  { limit, offset, venue }: JournalPage,
+): ReturnType<ResultStore['attempts']> {
   // An unknown name is a mistake, not a filter that nothing fits.
   namedVenue(needs, venue);
   // What this replica refused a moment ago is in the answer.
   await needs.refusals.flush();
-  const { attempts, total } = await needs.results.attempts(caller.agentId, {
-    limit,
-    offset,
-    venue: venue ?? null,
-  });
+  return needs.results.attempts(agentId, { limit, offset, venue: venue ?? null });
+}
+
+export async function agentTrades(
+  needs: JournalNeeds,
+  caller: ActingAgent,
+  query: JournalPage,
+): Promise<AgentTrades> {
+  const { limit, offset, venue } = query;
+  const { attempts, total } = await journalPage(needs, caller, query);
   return { total, limit, offset, venue: venue ?? ALL_VENUES, trades: attempts.map(tradeRecord) };
 }
+
+/** What became of an attempt. */
+export const resultOf = (row: AttemptRow): Pick<AgentTrade, 'status' | 'errorCode' | 'errorMessage'> => ({
+  status: row.placed === null ? 'denied' : statusWord({ ...row.placed, errorCode: row.errorCode }),
+  errorCode: row.errorCode,
+  errorMessage:
+    row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message),
+});
 
 const tradeRecord = (row: AttemptRow): AgentTrade => ({
   createdAt: new Date(row.at).toISOString(),
@@ -67,13 +80,10 @@ const tradeRecord = (row: AttemptRow): AgentTrade => ({
   amount: microToNumber(row.money),
   walletAddress: row.walletAddress,
   orderId: row.placed?.orderId ?? null,
-  status: row.placed === null ? 'denied' : statusWord({ ...row.placed, errorCode: row.errorCode }),
-  errorCode: row.errorCode,
-  errorMessage:
-    row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message),
+  ...resultOf(row),
 });
 
-export async function tradesByStrategy(needs: JournalNeeds, caller: Caller): Promise<StrategyResult[]> {
+export async function tradesByStrategy(needs: JournalNeeds, caller: ActingAgent): Promise<StrategyResult[]> {
   const rows = await needs.results.byStrategy(caller.agentId);
   return rows.map((row) => ({
     source: row.source,
@@ -85,7 +95,6 @@ export async function tradesByStrategy(needs: JournalNeeds, caller: Caller): Pro
   }));
 }
 
-const STATUS_WORDS = { 1: 'active', 2: 'idle', 3: 'offline' } as const;
 const HEAD_CHARS = 6;
 const TAIL_CHARS = 4;
 const PERCENT = 100;
@@ -109,7 +118,7 @@ function entry(needs: JournalNeeds, row: StandingRow): LeaderboardEntry {
   return {
     id: row.agentId,
     name,
-    status: STATUS_WORDS[onlineStatus(row.lastCalledAt, needs.clock.now()) as 1 | 2 | 3],
+    status: STATUS_WORDS[onlineStatus(row.lastCalledAt, needs.clock.now())],
     totalPnl: microToNumber(row.pnl),
     pnlPercent: base === 0n ? 0 : share(Number(row.pnl) * PERCENT, Number(base)),
     tradesCount: row.trades,

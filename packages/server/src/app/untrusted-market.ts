@@ -1,7 +1,7 @@
 /** A market as it may be shown to a model that reads: the texts of strangers are plain and bounded. */
-import type { Market } from '@bellwether/contract';
+import type { Market, MarketContext } from '@bellwether/contract';
 import type { MarketRecord } from '../domain/market.ts';
-import { plainText } from '../domain/untrusted-text.ts';
+import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import { marketItem } from './markets.ts';
 
 export const TITLE_CHARS = 300;
@@ -16,3 +16,14 @@ export function plainMarket(venue: string, market: MarketRecord): Market {
     description: plainText(item.description, RULES_CHARS),
   };
 }
+
+export const untrustedTexts = ({
+  eventTitle,
+  question,
+  description,
+}: MarketRecord): MarketContext['untrustedText'] => ({
+  notice: UNTRUSTED_NOTICE,
+  event: plainText(eventTitle, TITLE_CHARS),
+  title: plainText(question, TITLE_CHARS),
+  rules: plainText(description, RULES_CHARS),
+});

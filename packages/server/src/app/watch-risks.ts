@@ -3,7 +3,7 @@
  * comes back. Agents that nobody listens for cost nothing.
  */
 import type { RiskAlert } from '@bellwether/contract';
-import type { Caller } from '../ports/stores.ts';
+import type { ActingAgent } from '../ports/stores.ts';
 import type { WebhookStore } from '../ports/webhooks.ts';
 import { type BriefingNeeds, briefing } from './briefing.ts';
 
@@ -16,8 +16,8 @@ const AGENTS_AT_ONCE = 4;
 /** What keeps its name while an alert stands: its figures may change. */
 const nameOf = (alert: RiskAlert): string => `${alert.code} ${alert.marketId ?? ''}`;
 
-async function watch(needs: WatchRisksNeeds, agent: Omit<Caller, 'keyId'>): Promise<void> {
-  const { riskAlerts } = await briefing(needs, { ...agent, keyId: 0n }, { includeMarkets: false });
+async function watch(needs: WatchRisksNeeds, agent: ActingAgent): Promise<void> {
+  const { riskAlerts } = await briefing(needs, agent, { includeMarkets: false });
   const alerts = new Map(riskAlerts.map((alert) => [nameOf(alert), { ...alert }]));
   await needs.webhooks.raise(agent.agentId, alerts, needs.clock.now());
 }

@@ -10,7 +10,7 @@ import {
 import { hexToBytes, verifyWebhookSignature } from '@bellwether/protocol';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { Caller } from '../ports/stores.ts';
+import type { ActingAgent } from '../ports/stores.ts';
 import type {
   DeliveryRow,
   EndpointRow,
@@ -77,7 +77,7 @@ const deliveryRecord = (row: DeliveryRow): WebhookDelivery => ({
 
 export async function createWebhook(
   needs: WebhookNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   request: WebhookRequest,
 ): Promise<NewWebhook> {
   const fault = needs.webhookSender.refuse(request.url);
@@ -102,10 +102,10 @@ export async function createWebhook(
   return { ...webhookRecord(await requireWebhook(needs, caller, id)), secret };
 }
 
-export const listWebhooks = async (needs: WebhookNeeds, caller: Caller): Promise<Webhook[]> =>
+export const listWebhooks = async (needs: WebhookNeeds, caller: ActingAgent): Promise<Webhook[]> =>
   (await needs.webhooks.list(caller.agentId)).map(webhookRecord);
 
-async function requireWebhook(needs: WebhookNeeds, caller: Caller, id: string): Promise<EndpointRow> {
+async function requireWebhook(needs: WebhookNeeds, caller: ActingAgent, id: string): Promise<EndpointRow> {
   const row = await needs.webhooks.byId(caller.agentId, id);
   if (row === null) throw refusal('webhook_not_found');
   return row;
@@ -113,19 +113,23 @@ async function requireWebhook(needs: WebhookNeeds, caller: Caller, id: string): 
 
 export async function deleteWebhook(
   needs: WebhookNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   id: string,
 ): Promise<{ success: true; id: string }> {
   if (!(await needs.webhooks.remove(caller.agentId, id))) throw refusal('webhook_not_found');
   return { success: true, id };
 }
 
-export async function enableWebhook(needs: WebhookNeeds, caller: Caller, id: string): Promise<Webhook> {
+export async function enableWebhook(needs: WebhookNeeds, caller: ActingAgent, id: string): Promise<Webhook> {
   await needs.webhooks.enable(caller.agentId, id, needs.clock.now());
   return webhookRecord(await requireWebhook(needs, caller, id));
 }
 
-export async function testWebhook(needs: WebhookNeeds, caller: Caller, id: string): Promise<WebhookDelivery> {
+export async function testWebhook(
+  needs: WebhookNeeds,
+  caller: ActingAgent,
+  id: string,
+): Promise<WebhookDelivery> {
   const endpoint = await requireWebhook(needs, caller, id);
   if (!endpoint.enabled)
     throw refusal('webhook_disabled', 'The webhook was switched off after repeated failure.');
@@ -148,7 +152,7 @@ const DELIVERIES_PER_PAGE = 20;
 
 export async function listWebhookDeliveries(
   needs: WebhookNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   id: string,
   { status, limit = DELIVERIES_PER_PAGE, before }: DeliveriesQuery,
 ): Promise<{ deliveries: WebhookDelivery[]; total: number }> {

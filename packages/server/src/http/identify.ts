@@ -54,9 +54,19 @@ export const sessionCookie = (token: string | null, publicUrl: string, maxAgeS: 
     secure: isSecure(publicUrl),
   });
 
-/** Whether the request comes from a page of ours. Browsers say so on every POST; nothing else has a reason to. */
-export const isSameOrigin = (request: FastifyRequest, origin: string): boolean =>
-  request.headers.origin === origin;
+/**
+ * Whether an operation for our pages alone is asked by one. Browsers send Origin with every POST. With a GET of the same origin
+ * they send none, and one of another page sends cookies, too, when only its port differs: then Sec-Fetch-Site tells.
+ */
+export function isOfOurPages(
+  { sameOrigin, permission }: Operation,
+  { headers }: FastifyRequest,
+  publicUrl: string,
+): boolean {
+  if (sameOrigin === true) return headers.origin === new URL(publicUrl).origin;
+  const site = headers['sec-fetch-site'];
+  return permission !== 'owner' || site === undefined || site === 'same-origin' || site === 'none';
+}
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 

@@ -1,19 +1,11 @@
-import {
-  getCurrentPositions,
-  getMarket,
-  getMarketContext,
-  getOrderBook,
-  listMarkets,
-} from '@bellwether/contract';
+import { getMarket, getMarketContext, getOrderBook, listMarkets } from '@bellwether/contract';
 import { type MarketContextNeeds, marketContext } from '../app/market-context.ts';
 import * as markets from '../app/markets.ts';
-import { narrowed, pageOf } from '../app/position-filters.ts';
-import { currentPositions, type PositionNeeds } from '../app/positions.ts';
 import { createMarketSender } from './market-bytes.ts';
-import { offsetPages, paginate } from './pagination.ts';
+import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
-export function bindMarkets(bind: Bind, needs: MarketContextNeeds & PositionNeeds): void {
+export function bindMarkets(bind: Bind, needs: MarketContextNeeds): void {
   const sendMarkets = createMarketSender();
   bind(listMarkets, async ({ query, request, reply }) => {
     const found = await markets.searchMarkets(needs, query);
@@ -29,11 +21,5 @@ export function bindMarkets(bind: Bind, needs: MarketContextNeeds & PositionNeed
   });
   bind(getMarketContext, ({ caller, params, query }) => marketContext(needs, caller, params.marketId, query));
   bind(getOrderBook, ({ params, query }) => markets.getOrderBook(needs, params.tokenId, query.venue));
-  bind(getCurrentPositions, async ({ caller, query, request, reply }) => {
-    const { limit, offset = 0 } = query;
-    const positions = narrowed(await currentPositions(needs, caller, query), query);
-    paginate(request, reply, positions.length, offsetPages(offset, limit, positions.length));
-    return pageOf(positions, offset, limit);
-  });
   bind(getMarket, ({ params, query }) => markets.getMarket(needs, params.id, query.venue));
 }

@@ -70,10 +70,7 @@ export function bindOwners(
   });
 
   bind(claimAgent, ({ owner, body }) => agents.claim(needs, owner, body, forgetKey));
-  bind(listOwnerAgents, ({ owner, reply }) => {
-    reply.header('cache-control', 'no-store');
-    return agents.listAgents(needs, owner);
-  });
+  bind(listOwnerAgents, ({ owner }) => agents.listAgents(needs, owner));
   bind(updateOwnerSafeguards, ({ owner, params, body }) =>
     agents.setSafeguards(needs, owner, params.agentId, body),
   );

@@ -1,5 +1,6 @@
 /** Totals and neighbours of a page: `X-Total-Count` and RFC 8288 `Link`. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Page } from '../app/page.ts';
 
 export interface Neighbours {
   /** The query parameter that turns the page. */
@@ -41,4 +42,28 @@ export function paginate(
     links.push(`<${path}?${query}>; rel="next"`);
   }
   if (links.length > 0) reply.header('link', links.join(', '));
+}
+
+/** Where a list has pages. */
+export interface Window {
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly cursor?: string;
+}
+
+/** One page of a list that goes on by cursor. @returns its items */
+export function sendPage<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { limit = 0, offset = 0, cursor }: Window,
+  page: Page<T>,
+): T[] {
+  paginate(request, reply, page.total, {
+    name: 'offset',
+    previous: cursor === undefined && offset > 0 ? Math.max(0, offset - limit) : null,
+    // By cursor, because what comes in meanwhile would shift an offset.
+    next: null,
+    cursor: page.cursor,
+  });
+  return [...page.items];
 }

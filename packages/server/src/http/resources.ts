@@ -1,4 +1,5 @@
 /** The resources of the interface, each bound to its use cases. One that is added here says by its type what it needs. */
+import { bindAgentReads } from './agent-reads.ts';
 import { bindAgents } from './agents.ts';
 import { bindBatchTrade } from './batch-trade.ts';
 import { bindBriefing } from './briefing.ts';
@@ -7,6 +8,7 @@ import { bindClaims } from './claims.ts';
 import { bindFees } from './fees.ts';
 import { bindJournal } from './journal.ts';
 import { bindMarkets } from './markets.ts';
+import { bindOwnerConsole } from './owner-console.ts';
 import { bindOwners } from './owners.ts';
 import type { Site } from './pages/layout.ts';
 import { bindPositions } from './positions.ts';
@@ -29,6 +31,8 @@ const RESOURCES = [
   bindBriefing,
   bindMarkets,
   bindTrading,
+  bindAgentReads,
+  bindOwnerConsole,
   bindBatchTrade,
   bindPrepareTrade,
   bindPositions,

@@ -21,7 +21,7 @@ import type { Denial } from '../domain/denial.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import { type Admission, kindOf } from './admission.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { type Identities, identify, isSameOrigin, type Unidentified } from './identify.ts';
+import { type Identities, identify, isOfOurPages, type Unidentified } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { asHook, type Step } from './step.ts';
 import { inTurn } from './take-in.ts';
@@ -160,12 +160,13 @@ function admit(gate: Gate, operation: Operation): Step {
   const draw = limited(gate, operation);
   const enter = (request: FastifyRequest, reply: FastifyReply, unidentified: Unidentified | null) => {
     if (unidentified !== null) return turnAwayUnidentified(gate, request, reply, unidentified);
-    if (operation.sameOrigin === true) {
+    if (!isOfOurPages(operation, request, gate.publicUrl())) {
       const { origin } = new URL(gate.publicUrl());
       const detail = `This route serves the pages under ${origin} only.`;
-      if (!isSameOrigin(request, origin))
-        return sendProblem(request, reply, 'origin_not_allowed', { detail });
+      return sendProblem(request, reply, 'origin_not_allowed', { detail });
     }
+    // What a session opens must not stay behind in a browser that others use, too.
+    if (operation.permission === 'owner') reply.header('cache-control', 'no-store');
     if (operation.rateClass === 'register' && paperOnly && isLocal(request, gate.publicUrl()))
       return undefined;
     return draw(request, reply, 1);

@@ -8,7 +8,7 @@ import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
 import type { Static, TArray, TSchema } from 'typebox';
 import type { Page } from '../app/page.ts';
-import { paginate } from './pagination.ts';
+import { sendPage, type Window } from './pagination.ts';
 import type { Bind, Input } from './routes.ts';
 
 type Contract = typeof contract;
@@ -29,13 +29,6 @@ export type UseCases = {
 const operations = contract as unknown as Readonly<Record<Id, AgentOperation>>;
 type AnyUseCase = (input: InputOf<AgentOperation>) => Promise<object>;
 
-/** Where a list has pages. */
-interface Window {
-  readonly limit?: number;
-  readonly offset?: number;
-  readonly cursor?: string;
-}
-
 const isPage = (operation: Operation, answer: object): answer is Page<unknown> =>
   (operation.response as { type?: string }).type === 'array' && !Array.isArray(answer);
 
@@ -45,15 +38,7 @@ export function bindUseCases(bind: Bind, useCases: UseCases): void {
     bind(operation, async ({ caller, params, query, body, request, reply }) => {
       const answer = await useCase({ caller, params, query, body });
       if (!isPage(operation, answer)) return answer;
-      const { limit = 0, offset = 0, cursor } = query as Window;
-      paginate(request, reply, answer.total, {
-        name: 'offset',
-        previous: cursor === undefined && offset > 0 ? Math.max(0, offset - limit) : null,
-        // By cursor, because what comes in meanwhile would shift an offset.
-        next: null,
-        cursor: answer.cursor,
-      });
-      return [...answer.items];
+      return sendPage(request, reply, query as Window, answer);
     });
   }
 }

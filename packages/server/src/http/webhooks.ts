@@ -1,28 +1,12 @@
-import {
-  createWebhook,
-  deleteWebhook,
-  enableWebhook,
-  listWebhookDeliveries,
-  listWebhooks,
-  receiveWebhook,
-  testWebhook,
-} from '@bellwether/contract';
+import { createWebhook, deleteWebhook, receiveWebhook, testWebhook } from '@bellwether/contract';
 import type { FastifyInstance } from 'fastify';
 import * as webhooks from '../app/webhooks.ts';
-import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
 export function bindWebhooks(bind: Bind, needs: webhooks.WebhookNeeds): void {
   bind(createWebhook, ({ caller, body }) => webhooks.createWebhook(needs, caller, body));
-  bind(listWebhooks, ({ caller }) => webhooks.listWebhooks(needs, caller));
   bind(deleteWebhook, ({ caller, params }) => webhooks.deleteWebhook(needs, caller, params.id));
-  bind(enableWebhook, ({ caller, params }) => webhooks.enableWebhook(needs, caller, params.id));
   bind(testWebhook, ({ caller, params }) => webhooks.testWebhook(needs, caller, params.id));
-  bind(listWebhookDeliveries, async ({ caller, params, query, request, reply }) => {
-    const { deliveries, total } = await webhooks.listWebhookDeliveries(needs, caller, params.id, query);
-    paginate(request, reply, total);
-    return deliveries;
-  });
 }
 
 /** Takes bodies of any media type as the bytes that they are: a signature fits nothing else. */

@@ -7,7 +7,14 @@ import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { AddressFamily } from '../domain/addresses.ts';
 import type { OrderKind } from '../domain/orders/lifecycle.ts';
 import type { Usage } from '../domain/safeguards.ts';
-import type { Caller, ListedOrder, PositionRow, SettingsRow, Standing, WalletAddress } from './stores.ts';
+import type {
+  ActingAgent,
+  ListedOrder,
+  PositionRow,
+  SettingsRow,
+  Standing,
+  WalletAddress,
+} from './stores.ts';
 
 /** The safeguards, and what is used of them today. */
 export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };
@@ -57,7 +64,7 @@ export interface DoubtTimes {
 }
 
 export interface BriefingQuestion extends DoubtTimes {
-  readonly caller: Caller;
+  readonly caller: ActingAgent;
   readonly user: WalletAddress | null;
   readonly at: number;
   /** Open orders created before this time are stale. */
@@ -94,7 +101,7 @@ export interface ContextFacts {
 }
 
 export interface ContextQuestion extends DoubtTimes {
-  readonly caller: Caller;
+  readonly caller: ActingAgent;
   /** The address family of the wallets that trade the market. */
   readonly family: AddressFamily;
   readonly user: WalletAddress | null;

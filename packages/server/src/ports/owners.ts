@@ -76,6 +76,8 @@ export interface OwnerStore {
   endSession(tokenHash: Uint8Array): Promise<void>;
   /** Claimed agents, the latest claim first. */
   agentIds(userId: bigint): Promise<readonly string[]>;
+  /** Pauses all claimed agents, or resumes all and lifts their own pauses: in one transaction, under the locks of their trades. */
+  pauseAll(userId: bigint, isPaused: boolean, at: number): Promise<void>;
   /**
    * Moves an unclaimed agent, and everything of its provisional owner, to `to`, in one transaction under the lock that
    * its trades take.

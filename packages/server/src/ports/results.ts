@@ -1,5 +1,5 @@
 /** Results of agents and their positions, and the refused attempts. */
-import type { Micro } from '@bellwether/contract/decimals';
+import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import type { OrderKind, OrderStatus } from '../domain/orders/lifecycle.ts';
 
@@ -50,6 +50,11 @@ export interface AttemptRow {
     readonly orderId: string;
     readonly kind: OrderKind;
     readonly status: OrderStatus;
+    readonly price: Pips;
+    readonly timeInForce: string;
+    readonly filled: Micro;
+    readonly cost: Micro;
+    readonly fees: Micro;
   } | null;
   readonly errorCode: string | null;
   readonly detail: string | null;

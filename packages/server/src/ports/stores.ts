@@ -13,10 +13,14 @@ import type { Balance, VenueAnswer, VenueId, VenueOrder } from './venue.ts';
 
 export type { WalletAddress };
 
-/** The caller, resolved from the API key. */
-export interface Caller {
+/** An agent and its owner, for what either of them may ask. */
+export interface ActingAgent {
   readonly agentId: string;
   readonly userId: bigint;
+}
+
+/** The caller, resolved from the API key. */
+export interface Caller extends ActingAgent {
   readonly keyId: bigint;
 }
 
@@ -133,18 +137,12 @@ export interface WalletStore {
     credential: CredentialRow,
     maxWallets: number,
   ): Promise<'registered' | 'taken' | 'full'>;
-  credential(
-    caller: Pick<Caller, 'agentId' | 'userId'>,
-    walletAddress: Address,
-  ): Promise<CredentialRow | null>;
+  credential(caller: ActingAgent, walletAddress: Address): Promise<CredentialRow | null>;
   /** Every EVM wallet within the agent's reach, and the accounts that pay for them. */
-  wallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<readonly Address[]>;
-  solanaWallets(caller: Pick<Caller, 'agentId' | 'userId'>): Promise<SolanaWallets>;
+  wallets(caller: ActingAgent): Promise<readonly Address[]>;
+  solanaWallets(caller: ActingAgent): Promise<SolanaWallets>;
   /** Those of the addresses, of any family, within the agent's reach; also of wallets that have left the owner. */
-  reachable(
-    caller: Pick<Caller, 'agentId' | 'userId'>,
-    addresses: readonly WalletAddress[],
-  ): Promise<ReadonlySet<WalletAddress>>;
+  reachable(caller: ActingAgent, addresses: readonly WalletAddress[]): Promise<ReadonlySet<WalletAddress>>;
   /** Whether the simulation balance has been credited. */
   isCredited(funder: Address): Promise<boolean>;
   /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and what there was. */
@@ -447,7 +445,7 @@ export interface ClosedPage {
 export interface PositionStore {
   /** Held now, by all wallets within the agent's reach, of these address families. */
   heldByAgent(
-    caller: Caller,
+    caller: ActingAgent,
     families: readonly AddressFamily[],
     venues: VenueFilter,
   ): Promise<readonly PositionRow[]>;

@@ -10,6 +10,7 @@ import { createFeeStore } from '../adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from '../adapters/postgres/idempotency-store.ts';
 import { readOfficialSkills, writeOfficialSkills } from '../adapters/postgres/official-skills.ts';
 import { createOrderStore } from '../adapters/postgres/order-store.ts';
+import { createOwnerReads } from '../adapters/postgres/owner-reads.ts';
 import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
 import { createPositionStore } from '../adapters/postgres/position-store.ts';
 import { createPriceRetention } from '../adapters/postgres/price-retention.ts';
@@ -50,6 +51,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   refusals: createRefusalLog({ sql, ring: LIMITS.refusalsKept, log }),
   results: createResultStore(sql, { entries: LIMITS.leaderboardEntries, freshMs: LEADERBOARD_FRESH_MS }),
   owners: createOwnerStore(sql),
+  ownerReads: createOwnerReads(sql),
   facts: createAgentFacts(sql),
   skills: createSkillStore(sql),
   quotes: createQuoteStore(sql),

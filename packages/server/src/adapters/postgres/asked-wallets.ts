@@ -7,7 +7,7 @@
  */
 import type { AddressFamily } from '../../domain/addresses.ts';
 import type { DoubtTimes } from '../../ports/agent-facts.ts';
-import type { Caller, WalletAddress } from '../../ports/stores.ts';
+import type { ActingAgent, WalletAddress } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { evmWallets, isReachable, solanaWallets } from './reachable-wallets.ts';
 import type { PositionsRow, TradedMarketsRow } from './rows.generated.ts';
@@ -16,7 +16,7 @@ import type { AsJson } from './rows.ts';
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export interface Asker {
-  readonly caller: Pick<Caller, 'agentId' | 'userId'>;
+  readonly caller: ActingAgent;
   readonly user: WalletAddress | null;
 }
 

@@ -146,6 +146,17 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       return rows.map((row) => row.agent_id);
     },
 
+    pauseAll: (userId, isPaused, at) =>
+      transact(sql, async (tx) => {
+        // In the order in which groups of trades lock them.
+        const agents = await tx<Pick<SafeguardsRow, 'agent_id'>[]>`
+          select s.agent_id from safeguards s join agents a using (agent_id)
+          where a.user_id = ${userId} and a.claimed_at is not null order by s.agent_id for update of s`;
+        const change = isPaused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false };
+        await tx`update safeguards set ${tx(settingsColumns(change, at))}
+          where agent_id = any(${agents.map((row) => row.agent_id)}::uuid[])`;
+      }),
+
     async claim(agentId, to, at, terms) {
       for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
         try {

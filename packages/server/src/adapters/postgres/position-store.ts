@@ -1,6 +1,6 @@
 /** Positions from the fills, with the desk's records of their markets. */
 import type { AddressFamily } from '../../domain/addresses.ts';
-import type { Caller, PositionRow, PositionStore, VenueFilter } from '../../ports/stores.ts';
+import type { ActingAgent, PositionRow, PositionStore, VenueFilter } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { type Answering, asRows, byShape, groupReads } from './grouped-reads.ts';
 import { evmWallets, solanaWallets } from './reachable-wallets.ts';
@@ -16,7 +16,7 @@ type PositionWithMarket = PositionsRow &
 type Results = Awaited<ReturnType<PositionStore['results']>>;
 
 interface HeldQuestion {
-  readonly caller: Caller;
+  readonly caller: ActingAgent;
   readonly families: readonly AddressFamily[];
   readonly venues: VenueFilter;
 }

@@ -24,6 +24,12 @@ export const evmWallets = (sql: Sql, { agentId, userId }: Reader): Fragment =>
     union select l.address from linked_wallets l
       where l.user_id = ${userId} and l.kind = 'evm' and ${isReachable(sql, agentId, sql`l.address`)}`;
 
+/** Rows `address`: the owner's EVM wallets with the accounts that pay for them, for all its agents. */
+export const ownersEvmWallets = (sql: Sql, userId: Reader['userId']): Fragment =>
+  sql`select x.address from credentials c cross join lateral (values (c.wallet_address), (c.funder)) x(address)
+      where c.user_id = ${userId}
+    union select l.address from linked_wallets l where l.user_id = ${userId} and l.kind = 'evm'`;
+
 /** Rows `address`: the owner's Solana wallets that are proved by a signature, for all its agents. */
 export const ownersSolanaWallets = (sql: Sql, userId: Reader['userId']): Fragment =>
   sql`select l.address from linked_wallets l where l.user_id = ${userId} and l.kind = 'solana'

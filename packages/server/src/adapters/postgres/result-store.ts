@@ -46,12 +46,12 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
                        order by k.created_at limit 1) as skill_code
           from (
             (select created_at as at, order_id, condition_id, question, skill_slug, source, reasoning, venue, side,
-                outcome, shares, money, wallet_address, status, kind, error_code, null as detail,
-                0 as slot
+                outcome, shares, money, wallet_address, status, kind, price, time_in_force, filled, cost, fees,
+                error_code, null as detail, 0 as slot
               from orders where ${whose} order by created_at desc, order_id desc limit ${reach})
             union all
             (select refused_at, null, condition_id, question, skill_slug, source, reasoning, venue, side, outcome,
-                shares, money, wallet_address, null, null, code, detail, slot
+                shares, money, wallet_address, null, null, null, null, null, null, null, code, detail, slot
               from refusals where ${whose} order by refused_at desc, slot desc limit ${reach})
           ) t order by at desc, order_id desc nulls last, slot desc limit ${limit} offset ${offset}`,
         sql<{ total: number }[]>`select (select count(*) from orders where ${whose})::int
@@ -115,7 +115,7 @@ type Attempt = Pick<
   readonly error_code: OrdersRow['error_code'];
   readonly detail: RefusalsRow['detail'] | null;
 } & (
-    | Pick<OrdersRow, 'order_id' | 'kind' | 'status'>
+    | Pick<OrdersRow, 'order_id' | 'kind' | 'status' | 'price' | 'time_in_force' | 'filled' | 'cost' | 'fees'>
     | { readonly order_id: null; readonly kind: null; readonly status: null }
   );
 
@@ -145,7 +145,19 @@ const attemptRow = (row: Attempt): AttemptRow => ({
   shares: row.shares,
   money: row.money,
   walletAddress: row.wallet_address,
-  placed: row.kind === null ? null : { orderId: row.order_id, kind: row.kind, status: row.status },
+  placed:
+    row.kind === null
+      ? null
+      : {
+          orderId: row.order_id,
+          kind: row.kind,
+          status: row.status,
+          price: row.price,
+          timeInForce: row.time_in_force,
+          filled: row.filled,
+          cost: row.cost,
+          fees: row.fees,
+        },
   errorCode: row.error_code,
   detail: row.detail,
 });

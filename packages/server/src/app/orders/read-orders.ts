@@ -14,8 +14,8 @@ import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { mayFill } from '../../domain/orders/lifecycle.ts';
 import { statusNumber, statusWord } from '../../domain/orders/status-words.ts';
 import type {
+  ActingAgent,
   AgentFillRow,
-  Caller,
   FillPlace,
   FillRow,
   ListedOrder,
@@ -98,10 +98,10 @@ type Read = (
   filter: OrderFilter,
 ) => Promise<{ readonly orders: readonly ListedOrder[]; readonly total: number }>;
 
-export const listOpenOrders = (needs: ListOrdersNeeds, caller: Caller, query: OpenOrdersQuery) =>
+export const listOpenOrders = (needs: ListOrdersNeeds, caller: ActingAgent, query: OpenOrdersQuery) =>
   listBy(needs, caller, query, needs.orders.open);
 
-export const listOrders = (needs: ListOrdersNeeds, caller: Caller, query: OrdersQuery) =>
+export const listOrders = (needs: ListOrdersNeeds, caller: ActingAgent, query: OrdersQuery) =>
   listBy(needs, caller, query, needs.orders.history);
 
 const agentFill = (row: AgentFillRow): AgentFill => ({
@@ -130,7 +130,7 @@ function fillPlaceOf(cursor: string): FillPlace {
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none */
 export async function listFills(
   needs: ListOrdersNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   query: FillsQuery,
 ): Promise<Page<AgentFill>> {
   const { cursor, limit = DEFAULT_PAGE, venue, marketConditionId } = query;
@@ -147,7 +147,7 @@ export async function listFills(
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
 async function listBy(
   needs: ListOrdersNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   query: OrdersQuery,
   read: Read,
 ): Promise<Page<Order>> {
@@ -171,7 +171,7 @@ async function listBy(
 
 export async function ownOrder(
   needs: { readonly orders: Pick<OrderStore, 'byId'> },
-  caller: Caller,
+  caller: ActingAgent,
   orderId: string,
 ): Promise<OrderRow> {
   const row = await needs.orders.byId(caller.agentId, orderId.toLowerCase());
@@ -179,7 +179,11 @@ export async function ownOrder(
   return row;
 }
 
-export async function getOrder(needs: GetOrderNeeds, caller: Caller, orderId: string): Promise<OrderDetail> {
+export async function getOrder(
+  needs: GetOrderNeeds,
+  caller: ActingAgent,
+  orderId: string,
+): Promise<OrderDetail> {
   const row = await ownOrder(needs, caller, orderId);
   const fills =
     row.kind === 'quoted'

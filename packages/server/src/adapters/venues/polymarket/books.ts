@@ -244,7 +244,19 @@ interface ComparisonParts {
 function createComparison({ asked, shardOf, confirmedAt, times }: ComparisonParts): { stop(): void } {
   let isRunning = false;
   const later = new Set<NodeJS.Timeout>();
+  /** Tokens whose last comparison disagreed. One can disagree by chance: changes of one millisecond have no order. */
+  const disagreed = new Set<string>();
 
+  const judge = (shard: BookShard, ours: TokenBook, fresh: TokenBook): void => {
+    const { tokenId } = fresh;
+    const isLike = ours.wasLike(fresh);
+    if (isLike === true) {
+      disagreed.delete(tokenId);
+      confirmedAt.set(tokenId, performance.now());
+    } else if (isLike === false && disagreed.delete(tokenId)) {
+      shard.doubt(tokenId, 'it is not the book that the CLOB knows');
+    } else if (isLike === false) disagreed.add(tokenId);
+  };
   const compare = (fresh: TokenBook): void => {
     const { tokenId } = fresh;
     const shard = shardOf.get(tokenId);
@@ -254,21 +266,22 @@ function createComparison({ asked, shardOf, confirmedAt, times }: ComparisonPart
       shard.doubt(tokenId, 'the socket sent no snapshot');
       return;
     }
-    // One of both is always a little ahead: the CLOB being ahead counts only if the socket does not follow.
-    if (fresh.at <= ours.at || ours.hasLevelsOf(fresh)) {
-      confirmedAt.set(tokenId, performance.now());
+    if (fresh.at <= ours.at || ours.wasLike(fresh) === true) {
+      judge(shard, ours, fresh);
       return;
     }
+    // One of both is always a little ahead: the CLOB being ahead counts only if the socket does not follow.
     const timer = setTimeout(() => {
       later.delete(timer);
       const now = shardOf.get(tokenId)?.book(tokenId) ?? null;
       if (now === null) return;
-      if (now.at >= fresh.at) confirmedAt.set(tokenId, performance.now());
+      if (now.at >= fresh.at) judge(shard, now, fresh);
       else shard.doubt(tokenId, 'the socket did not say what the CLOB knows');
     }, times.graceMs);
     later.add(timer);
   };
   const round = async (): Promise<void> => {
+    for (const tokenId of disagreed) if (!shardOf.has(tokenId)) disagreed.delete(tokenId);
     const oldest = [...shardOf.keys()]
       .map((tokenId) => [tokenId, confirmedAt.get(tokenId) ?? Number.NEGATIVE_INFINITY] as const)
       .sort(([, a], [, b]) => a - b)

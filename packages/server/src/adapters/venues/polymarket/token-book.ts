@@ -16,6 +16,16 @@ export interface BookTerms {
   readonly negRisk: boolean | null;
 }
 
+/** Changes that a book remembers: more than come while an answer of the CLOB is on its way. */
+const CHANGES_KEPT = 256;
+
+interface AppliedChange {
+  readonly at: number;
+  readonly levels: Map<Pips, Micro>;
+  readonly price: Pips;
+  readonly before: Micro;
+}
+
 export class TokenBook {
   readonly tokenId: string;
   readonly terms: BookTerms;
@@ -24,6 +34,10 @@ export class TokenBook {
   #lastTrade: Pips | null;
   /** The venue's time of its newest change that is in here, epoch milliseconds. */
   #at: number;
+  /** Oldest first. */
+  readonly #recent: AppliedChange[] = [];
+  /** Every change after this time is among the recent ones. */
+  #recentSince: number;
 
   /** @returns `null` for a book with a level that cannot be read */
   static read(wire: WireBook): TokenBook | null {
@@ -37,6 +51,7 @@ export class TokenBook {
     this.#bids = bids;
     this.#asks = asks;
     this.#at = millisecondsOf(wire.timestamp) ?? 0;
+    this.#recentSince = this.#at;
     this.#lastTrade = insidePrice(wire.last_trade_price);
     this.terms = {
       tickSize: tickOf(wire.tick_size),
@@ -81,8 +96,8 @@ export class TokenBook {
       if (pips === null) return false;
       const left = microOf(size);
       const levels = side === 'BUY' ? this.#bids : this.#asks;
-      if (left === 0n) levels.delete(pips);
-      else levels.set(pips, left);
+      this.#remember({ at: at ?? this.#at, levels, price: pips, before: levels.get(pips) ?? 0n });
+      setLevel(levels, pips, left);
     }
     this.#at = Math.max(this.#at, at ?? 0);
     const last = changes.at(-1);
@@ -97,8 +112,26 @@ export class TokenBook {
     this.#at = Math.max(this.#at, at ?? 0);
   }
 
-  hasLevelsOf(other: TokenBook): boolean {
-    return isSame(this.#bids, other.#bids) && isSame(this.#asks, other.#asks);
+  /**
+   * Whether this book was like `fresh` at the time of `fresh`: every change since then is undone for the comparison.
+   * `null`: that time is too long ago to say.
+   */
+  wasLike(fresh: TokenBook): boolean | null {
+    const bids = new Map(this.#bids);
+    const asks = new Map(this.#asks);
+    for (const change of this.#recent.toReversed()) {
+      if (change.at <= fresh.at) break;
+      setLevel(change.levels === this.#bids ? bids : asks, change.price, change.before);
+    }
+    if (isSame(bids, fresh.#bids) && isSame(asks, fresh.#asks)) return true;
+    return fresh.at < this.#recentSince ? null : false;
+  }
+
+  #remember(change: AppliedChange): void {
+    this.#recent.push(change);
+    if (this.#recent.length <= CHANGES_KEPT) return;
+    const oldest = this.#recent.shift()!;
+    this.#recentSince = Math.max(this.#recentSince, oldest.at);
   }
 
   /** This token's book is that of YES; the book of NO is its mirror. */
@@ -118,6 +151,11 @@ export class TokenBook {
       changedAt: this.#at,
     };
   }
+}
+
+function setLevel(levels: Map<Pips, Micro>, price: Pips, size: Micro): void {
+  if (size === 0n) levels.delete(price);
+  else levels.set(price, size);
 }
 
 function levelsOf(wire: WireBook['bids']): Map<Pips, Micro> | null {
