@@ -23,6 +23,8 @@ interface PlotProps {
   readonly height?: number;
   /** Days on the axis, without times. */
   readonly days?: boolean;
+  /** What the axis of time spans; without it what the values do. In milliseconds since 1970. */
+  readonly span?: readonly [number, number];
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -56,27 +58,57 @@ function seriesOf({ label, colour: name, marks = false, bars = false, stepped = 
   return { label, stroke, width: 2, spanGaps: true, points: { show: false }, ...(paths ? { paths } : {}) };
 }
 
-function axis(values?: uPlot.Axis['values'], size?: number): uPlot.Axis {
+const FONT = '12px system-ui, sans-serif';
+/** Pixels of a character and of the space around a label. */
+const LABEL = { character: 7, around: 16 } as const;
+
+function axis(more: Partial<uPlot.Axis> = {}): uPlot.Axis {
   const line = { stroke: colour('--line'), width: 1 };
-  return {
-    stroke: colour('--soft'),
-    grid: line,
-    ticks: line,
-    ...(values === undefined ? {} : { values }),
-    ...(size === undefined ? {} : { size }),
-  };
+  return { stroke: colour('--soft'), font: FONT, grid: line, ticks: line, ...more };
 }
 
-const DAYS: uPlot.Axis['values'] = (_plot, splits) =>
-  splits.map((at) =>
-    new Date(at * 1000).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
-  );
+const valueAxis = (format: (value: number) => string): uPlot.Axis =>
+  axis({
+    values: (_plot, splits) => splits.map(format),
+    size: (_plot, labels) =>
+      LABEL.around + LABEL.character * Math.max(4, ...(labels ?? []).map((label) => label.length)),
+  });
+
+const DAY_S = 86_400;
+const labels = (options: Intl.DateTimeFormatOptions) => {
+  const format = new Intl.DateTimeFormat('en-GB', options);
+  return (at: number): string => format.format(at * 1000);
+};
+const AXIS_DAY = labels({ day: 'numeric', month: 'short' });
+const AXIS_UTC_DAY = labels({ day: 'numeric', month: 'short', timeZone: 'UTC' });
+const AXIS_TIME = labels({ hour: '2-digit', minute: '2-digit' });
+const AXIS_SECOND = labels({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+const timeAxis = (days: boolean): uPlot.Axis =>
+  axis({
+    values: (_plot, splits, _axis, _space, step) => {
+      if (days) return splits.map(AXIS_UTC_DAY);
+      return splits.map(step >= DAY_S ? AXIS_DAY : step < 60 ? AXIS_SECOND : AXIS_TIME);
+    },
+    space: 70,
+  });
+
+/** A span of nothing has no scale. */
+const LEAST_SPAN_MS = 60_000;
+
+/** In seconds, as the library counts. */
+function spanOf(span: PlotProps['span'], from: number, to: number): [number, number] {
+  const [start, end] = span ?? [from * 1000, to * 1000];
+  return [Math.min(start, end - LEAST_SPAN_MS) / 1000, end / 1000];
+}
 
 export function Plot(props: PlotProps) {
-  const { times, lines, format, height = 220, days = false } = props;
+  const { times, lines, format, height = 220, days = false, span } = props;
   const box = useRef<HTMLDivElement>(null);
   const isDark = useStore(scheme);
   const plot = useRef<uPlot | null>(null);
+  const spanned = useRef(span);
+  spanned.current = span;
   const shape = lines
     .map(({ label, colour: name, marks, bars }) => `${label}|${name}|${marks}|${bars}`)
     .join();
@@ -92,9 +124,9 @@ export function Plot(props: PlotProps) {
         height,
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
-        scales: { x: { time: true } },
+        scales: { x: { time: true, range: (_plot, from, to) => spanOf(spanned.current, from, to) } },
         series: [{}, ...lines.map(seriesOf)],
-        axes: [axis(days ? DAYS : undefined), axis((_plot, splits) => splits.map(format), 64)],
+        axes: [timeAxis(days), valueAxis(format)],
       },
       data,
       element,

@@ -58,7 +58,16 @@ export function Equity({ name, series, marks = [] }: EquityProps) {
   ];
   return (
     <>
-      <Plot name={name} times={times} lines={lines} format={money} />
+      <Plot
+        name={name}
+        times={times}
+        lines={lines}
+        format={money}
+        span={[
+          first === undefined ? Date.parse(series.from) : Math.max(Date.parse(series.from), first.t * 1000),
+          Date.parse(series.to),
+        ]}
+      />
       {last !== undefined && (
         <p class="note">
           Now {money(last.equity)}, of which {money(last.netDeposits)} was paid in:{' '}
@@ -73,6 +82,8 @@ export function Days({ name, days }: { readonly name: string; readonly days: rea
   if (days.every(({ net, fees }) => net === 0 && fees === 0))
     return <p class="note">No profit or loss was realised in the last 30 days.</p>;
   const times = days.map(({ day }) => Date.parse(`${day}T00:00:00Z`));
+  const [half, start = 0, end = 0] = [12 * 3_600_000, times[0], times.at(-1)];
+  const span = [start - half, end + half] as const;
   const bar = (label: string, colour: Line['colour'], keeps: (net: number) => boolean): Line => ({
     label,
     colour,
@@ -80,5 +91,5 @@ export function Days({ name, days }: { readonly name: string; readonly days: rea
     values: days.map(({ net }) => (keeps(net) ? net : null)),
   });
   const lines = [bar('Profit', '--go', (net) => net >= 0), bar('Loss', '--stop', (net) => net < 0)];
-  return <Plot name={name} times={times} lines={lines} format={signed} height={160} days />;
+  return <Plot name={name} times={times} lines={lines} format={signed} height={160} span={span} days />;
 }

@@ -80,7 +80,10 @@ const asLevels = (levels: readonly { readonly price: string; readonly size: stri
   levels.map(({ price, size }) => ({ price: Number(price), size: Number(size) }));
 
 function Depth({ market, live }: { readonly market: OwnerMarket; readonly live: Book | undefined }) {
-  const book = live ?? { bids: asLevels(market.books.yes.bids), asks: asLevels(market.books.yes.asks) };
+  const book = live ?? {
+    bids: asLevels(market.books.yes?.bids ?? []),
+    asks: asLevels(market.books.yes?.asks ?? []),
+  };
   return (
     <Card
       title="Depth of YES"
