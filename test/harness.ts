@@ -140,6 +140,8 @@ export const restingOrder = (trader: Trader, market: Market, size = 10) =>
   });
 
 export interface RawAnswer {
+  /** Of the request. */
+  readonly method: string;
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -169,6 +171,7 @@ export async function call(
   const text = isStream ? '' : await response.text();
   const isJson = /json/.test(response.headers.get('content-type') ?? '');
   return {
+    method,
     status: response.status,
     headers: response.headers,
     body: isJson && text !== '' ? JSON.parse(text) : text,

@@ -2,8 +2,11 @@
  * Bad input, a row per code: each gets its documented status and code, never a 500. The last test compares the rows
  * with the registry, so a new code without a row fails.
  */
-import { ERRORS, type ErrorCode } from '@bellwether/contract';
+import * as contract from '@bellwether/contract';
+import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
+import { quoteAliases } from '../../packages/server/src/http/quotes.ts';
+import { errorCodes } from '../../packages/server/src/http/routes.ts';
 import { restingOrder } from '../harness.ts';
 import { ORDER_ROWS } from './error-rows-orders.ts';
 import { REQUEST_ROWS } from './error-rows-requests.ts';
@@ -28,6 +31,11 @@ const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   overloaded: 'overload.test.ts',
   history_too_fine: 'history.test.ts',
   max_open_orders_exceeded: 'max-open-orders.test.ts',
+  approval_required: 'approvals.test.ts',
+  approval_not_required: 'approvals.test.ts',
+  approval_not_found: 'approvals.test.ts',
+  approval_gone: 'approvals.test.ts',
+  receipt_not_found: 'receipts.test.ts',
   idempotency_in_flight: 'trade.test.ts, simultaneous duplicates',
   order_outcome_unknown: 'doubt.test.ts',
   market_not_active: 'coherence.test.ts',
@@ -53,9 +61,27 @@ const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   fee_outcome_unknown: 'charge-fee-keys.test.ts',
 };
 
+const OPERATIONS = (Object.values(contract) as readonly unknown[]).filter(
+  (value): value is Operation =>
+    typeof value === 'object' && value !== null && 'rateClass' in value && 'path' in value,
+);
+const namesOf = quoteAliases('kalshi');
+
+const NO_OPERATION: ReadonlySet<string> = new Set(['route_not_found', 'method_not_allowed']);
+
+/** Where a request arrived; a path without parameters wins. */
+function operationAt(method: string, instance: string): Operation | undefined {
+  const fits = (path: string): boolean =>
+    new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(instance);
+  const found = OPERATIONS.filter(
+    (operation) => operation.method === method && [operation.path, ...namesOf(operation.path)].some(fits),
+  );
+  return found.find(({ path }) => !path.includes('{')) ?? found[0];
+}
+
 describe('bad input', () => {
   test.each(CASES)('%s: %s', async (code, _why, run) => {
-    const { status, body, headers } = await run();
+    const { method, status, body, headers } = await run();
     expect({ status, code: body.code, detail: body.detail }).toEqual({
       status: ERRORS[code].status,
       code,
@@ -69,6 +95,10 @@ describe('bad input', () => {
       fix: expect.any(String),
     });
     expect(body.requestId).toBe(headers.get('x-request-id'));
+    // What is observed is declared, unless no operation was reached.
+    if (NO_OPERATION.has(code)) return;
+    const operation = operationAt(method, body.instance);
+    expect(operation === undefined ? [] : errorCodes(operation)).toContain(code);
   });
 
   test('all invalid fields are reported together', async () => {

@@ -8,8 +8,11 @@ import { recover } from './recovery.ts';
 import type { FromThread, ThreadData } from './snapshot-thread.ts';
 import { writeSnapshot } from './snapshots.ts';
 
-/** Of 19: when processors are busy, the other threads of the process run first. */
-const NICENESS = 5;
+/**
+ * The lowest: when processors are busy, everything else runs first. The embedded PostgreSQL has a lower priority than this
+ * process, so a thread between the two would take the processor from the commits of trades.
+ */
+const NICENESS = 19;
 
 const post = (message: FromThread): void => parentPort?.postMessage(message);
 

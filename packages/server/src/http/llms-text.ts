@@ -22,7 +22,7 @@ export function llmsText(operations: readonly Operation[], publicUrl: string): s
 > An order desk for trading agents on prediction markets: HTTP and JSON, orders signed by the agent (EIP-712), safeguards set by its owner. Private keys never leave the agent's machine.
 
 - Base address: ${publicUrl}
-- OpenAPI 3.1: ${publicUrl}/openapi.json
+- OpenAPI 3.1, with a runnable example of every operation and the codes of every refusal: ${publicUrl}/openapi.json
 - Reference page: ${publicUrl}/docs
 - Guides, as Markdown: ${publicUrl}/docs/errors (every error and its fix), ${publicUrl}/docs/signing (domains, structs, worked examples in every form), ${publicUrl}/docs/webhooks, ${publicUrl}/docs/streams
 

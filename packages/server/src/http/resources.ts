@@ -1,6 +1,7 @@
 /** The resources of the interface, each bound to its use cases. One that is added here says by its type what it needs. */
 import { bindAgentReads } from './agent-reads.ts';
 import { bindAgents } from './agents.ts';
+import { bindApprovals } from './approvals.ts';
 import { bindBatchTrade } from './batch-trade.ts';
 import { bindBriefing } from './briefing.ts';
 import { bindChainPositions } from './chain-positions.ts';
@@ -14,6 +15,7 @@ import type { Site } from './pages/layout.ts';
 import { bindPositions } from './positions.ts';
 import { bindPrepareTrade } from './prepare-trade.ts';
 import { bindQuotes } from './quotes.ts';
+import { bindReceipts } from './receipts.ts';
 import type { Bind, Gate } from './routes.ts';
 import { bindSkills } from './skills.ts';
 import { bindStreams, type Streams } from './streams.ts';
@@ -24,6 +26,8 @@ import { bindWalletLink } from './wallet-link.ts';
 import { bindWebhooks } from './webhooks.ts';
 
 const RESOURCES = [
+  bindApprovals,
+  bindReceipts,
   bindSkills,
   bindWallet,
   bindWalletLink,

@@ -3,7 +3,7 @@
  * the body's size, type and syntax, then every invalid field at once, then the idempotency key, then the handler.
  */
 import { hash } from 'node:crypto';
-import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
+import { canonicalJson, ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
 import type {
   FastifyInstance,
   FastifyReply,
@@ -20,7 +20,6 @@ import { refusal } from '../app/refusal.ts';
 import type { Denial } from '../domain/denial.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import { type Admission, kindOf } from './admission.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { type Identities, identify, isOfOurPages, type Unidentified } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { asHook, type Step } from './step.ts';
@@ -376,7 +375,7 @@ function routeSchema(operation: Operation) {
       status,
       {
         description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('\n\n'),
-        content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
+        content: { 'application/problem+json': { schema: problemWith(codes) } },
       },
     ]),
   );
@@ -409,6 +408,10 @@ function routeSchema(operation: Operation) {
     },
   };
 }
+
+const problemWith = (codes: readonly ErrorCode[]) => ({
+  allOf: [{ $ref: 'Problem#' }, { type: 'object', properties: { code: { type: 'string', enum: codes } } }],
+});
 
 const answerSchema = ({ produces, response }: Operation) =>
   produces === undefined

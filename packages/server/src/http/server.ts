@@ -23,6 +23,7 @@ import { serveGuides } from './guides.ts';
 import { cookieName } from './identify.ts';
 import { bindLlmsText, llmsText } from './llms-text.ts';
 import { bindMetrics } from './metrics.ts';
+import { withExamples } from './openapi-examples.ts';
 import { createSite, servePages } from './owners.ts';
 import { handleError, sendProblem } from './problem.ts';
 import { quoteAliases } from './quotes.ts';
@@ -252,6 +253,10 @@ const openapi = ({ publicUrl, basePath }: ServerOptions) => ({
     buildLocalReference: (schema: { $id?: unknown }, _base: unknown, _fragment: unknown, index: number) =>
       typeof schema.$id === 'string' ? schema.$id : `schema-${index}`,
   },
+  // The paper venues' doors speak the venues' protocols: docs/doors.md describes them.
+  hideUntagged: true,
+  transformObject: (made: { readonly openapiObject: object } | { readonly swaggerObject: object }) =>
+    withExamples('openapiObject' in made ? made.openapiObject : made.swaggerObject),
 });
 
 const LIVENESS = {

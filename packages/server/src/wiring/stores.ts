@@ -3,6 +3,7 @@ import { LIMITS } from '@bellwether/contract';
 import type { Logger } from 'pino';
 import { createAgentFacts } from '../adapters/postgres/agent-facts.ts';
 import { createAgentStore } from '../adapters/postgres/agent-store.ts';
+import { createApprovalStore } from '../adapters/postgres/approval-store.ts';
 import { createChainOrderStore } from '../adapters/postgres/chain-order-store.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { createFactLog } from '../adapters/postgres/fact-log.ts';
@@ -15,6 +16,7 @@ import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
 import { createPositionStore } from '../adapters/postgres/position-store.ts';
 import { createPriceRetention } from '../adapters/postgres/price-retention.ts';
 import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
+import { createReceiptStore } from '../adapters/postgres/receipt-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { createResultStore } from '../adapters/postgres/result-store.ts';
@@ -45,6 +47,8 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   walletLinks: createWalletLinkStore(sql),
   webhooks: createWebhookStore(sql),
   orders: createOrderStore(sql),
+  approvals: createApprovalStore(sql),
+  receipts: createReceiptStore(sql),
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
   redemptions: createRedemptionStore(sql),

@@ -116,7 +116,7 @@ function scopeOf({ admission, facts, place, agent, before, venue, restrictions }
   const credentials = facts.credentials[place] ?? [];
   const existing = facts.orders.get(admission.orderId);
   return {
-    claimed: agent.claimed,
+    claimed: key?.claimed === true,
     safeguards: agent.settings,
     usage: { trades: agent.usage.trades + before.trades, amount: agent.usage.amount + before.amount },
     realizedToday: agent.realizedToday,

@@ -11,7 +11,7 @@ import type { SettingsRow, Standing, StandingQuestion } from '../../ports/stores
 import type { Fragment, Tx } from './connection.ts';
 import type { AgentsRow, ApiKeysRow, CredentialsRow, OrdersRow, SafeguardsRow } from './rows.generated.ts';
 import { settingsRow } from './settings-columns.ts';
-import { dayOf, restricting, restrictingFacts, standingOf, type UsageRow } from './trade-standing.ts';
+import { dayOf, restricting, restrictingFacts, standingOf } from './trade-standing.ts';
 
 /** A trade's questions to the database. */
 export interface TradeQuestion extends StandingQuestion {
@@ -31,13 +31,13 @@ export interface LockedAgent {
   readonly hasReturns: boolean;
   readonly realizedToday: bigint;
   readonly openOrders: number;
-  readonly claimed: boolean;
 }
 
 type KeyRow = Pick<ApiKeysRow, 'status'> &
   Pick<AgentsRow, 'user_id'> & {
     /** From 1. */
     readonly nth: number;
+    readonly claimed: boolean;
     /** The agent has traded with the wallet before. */
     readonly is_known: boolean;
     /** Locks of other owners bind the wallet. */
@@ -46,10 +46,13 @@ type KeyRow = Pick<ApiKeysRow, 'status'> &
     readonly is_withdrawn: boolean;
   };
 
+/** A credential of the owner for one of the trade's wallets. */
 export type CredentialOf = Pick<CredentialsRow, 'wallet_address' | 'signature_type' | 'api_key_hash'> & {
-  readonly nth: number;
   readonly is_reachable: boolean;
 };
+
+/** One row for each of the trade's credentials; without any, one in which they are null. */
+type KeyAndCredentialRow = KeyRow & (CredentialOf | { readonly wallet_address: null });
 
 export interface GroupFacts {
   /** Those that are locked now. */
@@ -117,64 +120,60 @@ const lockFreeIds = (tx: Tx, orderIds: readonly string[]) => tx<{ readonly order
   select t.order_id from unnest(${[...orderIds]}::text[]) as t(order_id)
   where pg_try_advisory_xact_lock(hashtextextended(t.order_id, 0))`;
 
-type AgentFactsRow = UsageRow & {
-  readonly agent_id: string;
-  readonly has_returns: boolean;
-  readonly realized_today: bigint;
-  readonly open_orders: number;
-  readonly claimed: boolean;
-};
+/** Budget that came back, or the figures that an agent's limits need. */
+type AgentFactsRow = { readonly agent_id: string } & (
+  | {
+      readonly day: string;
+      readonly trades: number;
+      readonly amount: bigint;
+      readonly realized_today: null;
+      readonly open_orders: null;
+    }
+  | { readonly day: null; readonly realized_today: bigint; readonly open_orders: number }
+);
 
 /**
  * The locked agents. Deletes their returned budget: who records a trade writes the usage, which includes it, to the
- * agent's row. Figures that no limit of the agent needs are not read.
+ * agent's row. Figures that no limit of the agent needs are not read, so most agents have no row here.
  */
 const agentFacts = (tx: Tx, latestAt: number) => tx<AgentFactsRow[]>`
   with taken as (
-    delete from budget_returns where agent_id = any(${lockedAgents(tx)}) returning agent_id
+    delete from budget_returns where agent_id = any(${lockedAgents(tx)}) returning agent_id, day, trades, amount
   )
-  select s.agent_id, t.day::text as day, u.trades, u.amount, o.count as open_orders,
-    case when s.daily_loss_limit is null then 0 else (select net from result_of_day(s.agent_id, t.day)) end as realized_today,
-    a.claimed_at is not null as claimed, s.agent_id = any(array(select agent_id from taken)) as has_returns
-  from safeguards s join agents a using (agent_id)
-  cross join lateral (select greatest(s.usage_day, ${dayOf(latestAt)}::date) as day) t
-  cross join lateral usage_of_day(s.agent_id, t.day) u
-  cross join lateral open_orders(s.agent_id, s.max_open_orders is not null) o
-  where s.agent_id = any(${lockedAgents(tx)})`;
+  select agent_id, day::text as day, trades, amount, null::bigint as realized_today, null::integer as open_orders
+  from taken
+  union all
+  select s.agent_id, null, null, null,
+    case when s.daily_loss_limit is null then 0
+      else (select net from result_of_day(s.agent_id, greatest(s.usage_day, ${dayOf(latestAt)}::date))) end, o.count
+  from safeguards s cross join lateral open_orders(s.agent_id, s.max_open_orders is not null) o
+  where s.agent_id = any(${lockedAgents(tx)}) and (s.daily_loss_limit is not null or s.max_open_orders is not null)`;
 
-/** The credentials come before the restrictions, so that a link which moves the wallet meanwhile is detected. */
-const credentialsOf = (tx: Tx, questions: readonly TradeQuestion[]) => {
-  const pairs = questions.flatMap(({ caller, wallets }, index) =>
-    wallets.map((wallet) => ({ nth: index + 1, agentId: caller.agentId, wallet })),
-  );
-  return tx<CredentialOf[]>`
-    select t.nth, c.wallet_address, c.signature_type, c.api_key_hash, (
-      select true from agent_wallets w where w.agent_id = t.agent_id and w.address = c.wallet_address
-        and (w.is_own or w.granted)) is not null as is_reachable
-    from unnest(${pairs.map(({ nth }) => nth)}::int[], ${pairs.map(({ agentId }) => agentId)}::uuid[],
-      ${pairs.map(({ wallet }) => wallet)}::text[]) as t(nth, agent_id, wallet)
-    join agents a on a.agent_id = t.agent_id
-    join credentials c on c.wallet_address = t.wallet and c.user_id = a.user_id`;
-};
-
-const keysOf = (tx: Tx, questions: readonly TradeQuestion[]) => tx<KeyRow[]>`
-  select t.nth::int as nth, k.status, a.user_id, case when s.max_position_value is null then 0 else (
+const keysOf = (tx: Tx, questions: readonly TradeQuestion[]) => tx<KeyAndCredentialRow[]>`
+  select t.nth::int as nth, k.status, a.user_id, a.claimed_at is not null as claimed,
+    case when s.max_position_value is null then 0 else (
       select value from position_value(t.agent_id, t.funder, array[t.yes, t.no], t.condition_id)) end as position_value,
     (select true from agent_wallets w
       where w.agent_id = t.agent_id and w.address = t.funder and w.is_own and not w.lifted) is not null as is_known,
     (select true from restricting_agents(t.signer, t.agent_id) limit 1) is not null as is_restricted,
     t.quote_id <> '' and (
-      select true from quotes q where q.quote_id = t.quote_id and q.withdrawn_at is not null) is not null as is_withdrawn
+      select true from quotes q where q.quote_id = t.quote_id and q.withdrawn_at is not null) is not null as is_withdrawn,
+    c.wallet_address, c.signature_type, c.api_key_hash, (
+      select true from agent_wallets w where w.agent_id = t.agent_id and w.address = c.wallet_address
+        and (w.is_own or w.granted)) is not null as is_reachable
   from unnest(${questions.map(({ caller }) => caller.keyId)}::bigint[],
       ${questions.map(({ caller }) => caller.agentId)}::uuid[], ${questions.map(({ funder }) => funder)}::text[],
       ${questions.map(({ signer }) => signer)}::text[], ${questions.map(({ tokenIds }) => tokenIds[0])}::text[],
       ${questions.map(({ tokenIds }) => tokenIds[1])}::text[],
       ${questions.map(({ conditionId }) => conditionId)}::text[],
-      ${questions.map(({ quoteId }) => quoteId ?? '')}::text[])
-    with ordinality as t(key_id, agent_id, funder, signer, yes, no, condition_id, quote_id, nth)
+      ${questions.map(({ quoteId }) => quoteId ?? '')}::text[], ${questions.map(({ wallets }) => `{${wallets}}`)}::text[])
+    with ordinality as t(key_id, agent_id, funder, signer, yes, no, condition_id, quote_id, wallets, nth)
   join api_keys k on k.id = t.key_id
   join agents a on a.agent_id = t.agent_id
-  join safeguards s on s.agent_id = t.agent_id`;
+  join safeguards s on s.agent_id = t.agent_id
+  left join lateral (
+    select wallet_address, signature_type, api_key_hash from credentials
+    where wallet_address = any(t.wallets::text[]) and user_id = a.user_id) c on true`;
 
 const ordersOf = (tx: Tx, orderIds: readonly string[]) =>
   tx<OrdersRow[]>`select * from orders where order_id = any(${[...orderIds]}::text[])`;
@@ -218,7 +217,7 @@ export async function readAlone(
       position_value: facts.keys[0]?.position_value ?? 0n,
       realized_today: own.realizedToday,
       open_orders: own.openOrders,
-      claimed: own.claimed,
+      claimed: facts.keys[0]?.claimed === true,
     },
   });
   if (standing === null) return null;
@@ -227,59 +226,90 @@ export async function readAlone(
 }
 
 /** What judges a trade beside its standing, without a lock. */
-export const unlockedFacts = (tx: Tx, question: TradeQuestion) =>
-  [credentialsOf(tx, [question]), keysOf(tx, [question]), ordersOf(tx, [question.orderId])] as const;
+export async function unlockedFacts(
+  tx: Tx,
+  question: TradeQuestion,
+): Promise<{
+  readonly key: KeyRow | undefined;
+  readonly credentials: readonly CredentialOf[];
+  readonly existing: OrdersRow | undefined;
+}> {
+  const [rows, [existing]] = await Promise.all([
+    keysOf(tx, [question]).execute(),
+    ordersOf(tx, [question.orderId]).execute(),
+  ]);
+  return { key: rows[0], credentials: rows.filter(hasCredential), existing };
+}
 
 const factsOf = (tx: Tx, questions: readonly TradeQuestion[]) =>
   [
-    agentFacts(tx, Math.max(...questions.map(({ at }) => at))),
+    agentFacts(tx, latestOf(questions)),
     ordersOf(
       tx,
       questions.map(({ orderId }) => orderId),
     ),
-    credentialsOf(tx, questions),
     keysOf(tx, questions),
   ] as const;
+
+const latestOf = (questions: readonly TradeQuestion[]): number => Math.max(...questions.map(({ at }) => at));
+
+const hasCredential = <Row extends KeyAndCredentialRow>(row: Row): row is Row & CredentialOf =>
+  row.wallet_address !== null;
 
 interface Answers {
   readonly locked: readonly SafeguardsRow[];
   readonly freeIds: readonly string[];
-  readonly rest: readonly [
-    readonly AgentFactsRow[],
-    readonly OrdersRow[],
-    readonly CredentialOf[],
-    readonly KeyRow[],
-  ];
+  readonly rest: readonly [readonly AgentFactsRow[], readonly OrdersRow[], readonly KeyAndCredentialRow[]];
 }
 
 function gather(
   questions: readonly TradeQuestion[],
-  { locked, freeIds, rest: [facts, orders, credentials, keys] }: Answers,
+  { locked, freeIds, rest: [facts, orders, keys] }: Answers,
 ): GroupFacts {
-  const factsByAgent = new Map(facts.map((row) => [row.agent_id, row]));
-  const agents = new Map<string, LockedAgent>();
-  for (const row of locked) {
-    const found = factsByAgent.get(row.agent_id);
-    if (found === undefined) continue;
-    agents.set(row.agent_id, {
-      settings: settingsRow(row),
-      day: found.day,
-      usage: { trades: found.trades, amount: found.amount },
-      hasReturns: found.has_returns,
-      realizedToday: found.realized_today,
-      openOrders: found.open_orders,
-      claimed: found.claimed,
-    });
-  }
   const keyByPlace: (KeyRow | undefined)[] = questions.map(() => undefined);
-  for (const row of keys) keyByPlace[row.nth - 1] = row;
   const credentialsByPlace: CredentialOf[][] = questions.map(() => []);
-  for (const row of credentials) credentialsByPlace[row.nth - 1]?.push(row);
+  for (const row of keys) {
+    keyByPlace[row.nth - 1] = row;
+    if (hasCredential(row)) credentialsByPlace[row.nth - 1]?.push(row);
+  }
   return {
-    agents,
+    agents: lockedAgentsOf(locked, facts, dayOf(latestOf(questions))),
     freeIds: new Set(freeIds),
     orders: new Map(orders.map((row) => [row.order_id, row])),
     keys: keyByPlace,
     credentials: credentialsByPlace,
   };
+}
+
+/** @param today UTC day of the group's last trade. A budget of a later day may have begun: it is never gone back from. */
+function lockedAgentsOf(
+  locked: readonly SafeguardsRow[],
+  facts: readonly AgentFactsRow[],
+  today: string,
+): ReadonlyMap<string, LockedAgent> {
+  const agents = new Map<string, LockedAgent>();
+  for (const row of locked) {
+    const usedDay = dayOf(row.usage_day.getTime());
+    const day = usedDay > today ? usedDay : today;
+    // A budget of an earlier day does not count.
+    const usage =
+      usedDay === day ? { trades: row.used_trades, amount: row.used_amount } : { trades: 0, amount: 0n };
+    agents.set(row.agent_id, {
+      ...{ settings: settingsRow(row), day, usage },
+      ...{ hasReturns: false, realizedToday: 0n, openOrders: 0 },
+    });
+  }
+  for (const row of facts) {
+    const agent = agents.get(row.agent_id);
+    if (agent !== undefined) agents.set(row.agent_id, withFacts(agent, row));
+  }
+  return agents;
+}
+
+function withFacts(agent: LockedAgent, row: AgentFactsRow): LockedAgent {
+  if (row.day === null) return { ...agent, realizedToday: row.realized_today, openOrders: row.open_orders };
+  const { day, usage } = agent;
+  if (row.day !== day) return { ...agent, hasReturns: true };
+  const left = { trades: usage.trades - row.trades, amount: usage.amount - row.amount };
+  return { ...agent, hasReturns: true, usage: left };
 }

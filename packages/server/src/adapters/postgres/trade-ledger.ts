@@ -104,11 +104,11 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
       return (joins ? joined : recorded).add(general);
     },
 
-    look: async (question) => (await look(sql, question, () => [])).standing,
+    look: async (question) => (await look(sql, question, async () => {})).standing,
 
     async preview(question) {
       const { standing, further } = await look(sql, question, (tx) => unlockedFacts(tx, question));
-      const [credentials, [key], [existing]] = further;
+      const { key, credentials, existing } = further;
       return {
         ...standing,
         ...usableOf(credentials),
@@ -123,14 +123,11 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
 }
 
 /** Reads a standing without locks, and what else is asked for in the same trip. */
-async function look<Further extends readonly unknown[]>(
+async function look<Further>(
   sql: Sql,
   question: StandingQuestion,
-  ask: (tx: Tx) => Further,
-): Promise<{
-  readonly standing: Standing;
-  readonly further: { -readonly [I in keyof Further]: Awaited<Further[I]> };
-}> {
+  ask: (tx: Tx) => Promise<Further>,
+): Promise<{ readonly standing: Standing; readonly further: Further }> {
   for (let attempt = 1; ; attempt += 1) {
     const { tx, rollback } = openTransaction(sql);
     const [, locked, used, facts, restricting, further] = await Promise.all([
@@ -139,7 +136,7 @@ async function look<Further extends readonly unknown[]>(
       usage(tx, question),
       ownFacts(tx, question),
       restrictingFacts(tx, question),
-      Promise.all(ask(tx)),
+      ask(tx),
     ]).finally(() => void rollback());
     const standing = standingOf(question, { locked, used: only(used), facts: only(facts), restricting });
     if (standing !== null) return { standing, further };

@@ -1,0 +1,93 @@
+/**
+ * What a runnable example leaves to its reader. The OpenAPI document explains each name, and `test/e2e/openapi-stage.ts`
+ * says how the test that runs every example comes by it.
+ */
+export const PLACEHOLDERS = {
+  // Agents, keys and owners
+  agentId: 'the id of one of your agents: GET /owner/agents',
+  apiKeyId: 'the `id` of a key of this agent that it can do without: GET /agents/api-key/list',
+  claimCode: '`claimCode` of POST /agents/register',
+  passkeyRegistration:
+    "the JSON of the browser's navigator.credentials.create for the options of POST /owner/passkey/register-options",
+  passkeySignIn:
+    "the JSON of the browser's navigator.credentials.get for the options of POST /owner/passkey/sign-in-options",
+  ownersWallet: 'a wallet of the owner that another agent registered: GET /owner/agents/{agentId}/wallets',
+  leftWallet: '`walletAddress` of a row of GET /owner/wallets/left',
+  leftWalletOfAnyOwner: 'a wallet that left an owner: a trade with it is refused, and names it',
+
+  // Wallets
+  wallet: 'the registered EOA of this agent: `walletAddress` of GET /agents/me',
+  newWallet: 'the address of an EOA whose key you have',
+  venueKey:
+    "`apiKey` of the venue's signed challenge (createOrDeriveApiKey), made with the key of {{newWallet}}",
+  venueSecret: '`secret` of the same answer',
+  venuePassphrase: '`passphrase` of the same answer',
+  credentialNonce: '`nonce` of GET /wallet/credentials/challenge?address={{newWallet}}',
+  credentialSignature:
+    'EIP-191 personal_sign of the `message` of the same answer with the key of {{newWallet}}',
+  linkNonce: '`nonce` of GET /wallet/link/challenge?address={{newWallet}}',
+  linkSignature: 'EIP-191 personal_sign of the `message` of the same answer with the key of {{newWallet}}',
+  solanaWallet: 'the Solana address of this agent: `solAddress` of GET /agents/me',
+  delegatingWallet:
+    'a linked Solana wallet that has approved the `delegate` of GET /venueb/agent/delegation for its USDC account',
+  newSolanaWallet: 'the base58 address of a Solana key that you have',
+
+  // Markets and orders of venue A
+  marketId: '`id` of an open market of GET /markets whose tickSize is 0.01',
+  conditionId: '`conditionId` of the same market',
+  tokenId: 'its YES token: `clobTokenIds[0]`',
+  resolvedMarketId: '`id` of a resolved market: GET /markets?q=*&closed=true',
+  salt: 'a whole number below 2^53 that you have not used before',
+  signature:
+    'EIP-712 signature of the order with the key of {{wallet}}: POST /markets/trade/prepare gives the typed data, /docs/signing every rule',
+  clientOrderId: 'your own name for this order, another one for another order',
+  orderId: '`orderId` of POST /markets/trade',
+
+  // Venue B
+  ticker: '`id` of an active market of GET /markets with the name of venue B as `venue`',
+  quoteId: '`quoteId` of POST /venueb/agent/quote',
+  signedTransaction:
+    '`unsignedTransaction` of the same answer, verified, and signed with the key of {{solanaWallet}}',
+  quotedOrderId: '`orderId` of POST /venueb/agent/submit',
+
+  // Skills and webhooks
+  skillCode: '`skillCode` of a skill of GET /agent/skill/skills',
+  pendingSkillCode: '`skillCode` of a skill of GET /operator/skills',
+  webhookId: '`id` of POST /webhooks',
+  callbackSource: 'the name of a source in WEBHOOK_INBOUND_SECRETS',
+  callbackSignature: "hex HMAC-SHA256 of the raw body with the source's secret",
+} as const satisfies Readonly<Record<string, string>>;
+
+export type Placeholder = keyof typeof PLACEHOLDERS;
+
+/** Where a name stands in an example. */
+export const fill = <const Name extends Placeholder>(name: Name): `{{${Name}}}` => `{{${name}}}`;
+
+const MARK = /\{\{(\w+)\}\}/g;
+
+/** The placeholders of an example and of their explanations, in the order in which they come. */
+export function placeholdersOf(value: unknown): readonly Placeholder[] {
+  const found = new Set<Placeholder>();
+  const look = (text: string): void => {
+    for (const [, name] of text.matchAll(MARK)) {
+      const placeholder = name as Placeholder;
+      if (found.has(placeholder)) continue;
+      found.add(placeholder);
+      look(PLACEHOLDERS[placeholder]);
+    }
+  };
+  look(JSON.stringify(value) ?? '');
+  return [...found];
+}
+
+/** The example with a value for each of its placeholders. A text that is a placeholder and nothing else takes the value's type. */
+export function fillIn(example: unknown, values: Readonly<Record<string, unknown>>): unknown {
+  if (typeof example === 'string') {
+    const [whole, name = ''] = /^\{\{(\w+)\}\}$/.exec(example) ?? [];
+    if (whole !== undefined) return values[name];
+    return example.replaceAll(MARK, (_mark, each: string) => String(values[each]));
+  }
+  if (Array.isArray(example)) return example.map((item) => fillIn(item, values));
+  if (typeof example !== 'object' || example === null) return example;
+  return Object.fromEntries(Object.entries(example).map(([name, value]) => [name, fillIn(value, values)]));
+}

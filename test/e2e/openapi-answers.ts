@@ -1,0 +1,57 @@
+/** Recorded answers of examples: short enough for a document, and comparable without their values. */
+
+const ITEMS = 1;
+const WORDS = 3;
+const TEXT_CHARS = 2_000;
+
+/** Lists cut to what shows their items, long texts to their beginning. */
+export function cutLists(value: unknown): unknown {
+  if (typeof value === 'string') return value.slice(0, TEXT_CHARS);
+  if (Array.isArray(value)) {
+    const most = value.some((item) => typeof item === 'object') ? ITEMS : WORDS;
+    return value.slice(0, most).map(cutLists);
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cutLists(each)]));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const typeOf = (value: unknown): string => (Array.isArray(value) ? 'list' : typeof value);
+
+/** Where two answers differ in names and types. Empty lists and null say nothing of what else could be there. */
+export function differences(a: unknown, b: unknown, at = ''): readonly string[] {
+  if (a === null || b === null) return [];
+  if (typeOf(a) !== typeOf(b)) return [`${at}: ${typeOf(a)}, ${typeOf(b)}`];
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === 0 || b.length === 0 ? [] : differences(a[0], b[0], `${at}[]`);
+  if (typeof a !== 'object') return [];
+  const [left, right] = [a as Fields, b as Fields];
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((name) =>
+    left[name] === undefined || right[name] === undefined
+      ? [`${at}.${name} is missing in one of them`]
+      : differences(left[name], right[name], `${at}.${name}`),
+  );
+}
+
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['apiKeyCode', 'secret']);
+const MASKED = /[*.…]/;
+
+/** For the record: no key, although none of them opens anything any more, and the usual address. */
+export function withoutSecrets(value: unknown, address: string): unknown {
+  const port = new URL(address).port;
+  return JSON.parse(
+    JSON.stringify(value, (name, each) => {
+      if (typeof each !== 'string') return each;
+      if (SECRET_FIELDS.has(name) && !MASKED.test(each)) return 'x'.repeat(each.length);
+      return each.replaceAll(`:${port}`, ':8080');
+    }),
+  );
+}
+
+export const recordOf = (answers: object): string =>
+  `/** What a service answered to each example. Recorded by test/e2e/openapi-examples.test.ts with EXAMPLES=record; do not edit. */
+import type { RecordedAnswer } from './example.ts';
+
+export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = ${JSON.stringify(answers, null, 2)};
+`;

@@ -1,0 +1,191 @@
+/**
+ * Every operation of the document that the service serves has a runnable example: each is sent as it stands, with values for
+ * its placeholders, and answered with the documented status and body. The recorded answers of the document have the shape of
+ * what the service answers now; `EXAMPLES=record` records them again.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as contract from '@bellwether/contract';
+import { ERRORS, type Operation } from '@bellwether/contract';
+import {
+  ANSWERS,
+  EXAMPLES,
+  fillIn,
+  PLACEHOLDERS,
+  type Placeholder,
+  placeholdersOf,
+} from '@bellwether/contract/examples';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorCodes } from '../../packages/server/src/http/routes.ts';
+import { startTestService, type TestService } from '../harness.ts';
+import { jumpingClock } from '../sandbox.ts';
+import { cutLists, differences, recordOf, withoutSecrets } from './openapi-answers.ts';
+import {
+  ENVIRONMENT,
+  newScene,
+  OPERATOR_KEY,
+  prepareWorld,
+  type Scene,
+  type World,
+} from './openapi-stage.ts';
+
+const RECORDS = process.env.EXAMPLES === 'record';
+const FILE = join(import.meta.dirname, '../../packages/contract/src/examples/answers.generated.ts');
+
+const isOperation = (value: unknown): value is Operation =>
+  typeof value === 'object' && value !== null && 'rateClass' in value && 'path' in value;
+const OPERATIONS = (Object.values(contract) as readonly unknown[]).filter(isOperation);
+
+type ExampleId = keyof typeof EXAMPLES;
+const IDS = Object.keys(EXAMPLES) as ExampleId[];
+
+let service: TestService;
+let world: World;
+// biome-ignore lint/suspicious/noExplicitAny: the document is read by path
+let document: any;
+const answers: Record<string, { status: number; body: unknown }> = {};
+
+interface Entry {
+  readonly method: string;
+  readonly path: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the document is read by path
+  readonly operation: any;
+}
+
+const entries = (): Entry[] =>
+  Object.entries(document.paths as Record<string, Record<string, unknown>>).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  );
+const entryOf = (id: string): Entry => {
+  const found = entries().find(({ operation }) => operation.operationId === id);
+  if (found === undefined) throw new Error(`the document has no operation ${id}`);
+  return found;
+};
+
+beforeAll(async () => {
+  const clock = jumpingClock();
+  service = await startTestService(ENVIRONMENT, { clock });
+  world = await prepareWorld(service, clock);
+  document = await (await fetch(`${service.url}/openapi.json`)).json();
+});
+afterAll(() => {
+  if (RECORDS && Object.keys(answers).length === IDS.length) writeFileSync(FILE, recordOf(answers));
+});
+
+/** The request as a reader of the document alone would make it. */
+function requestOf({ path, method, operation }: Entry, values: Readonly<Record<string, unknown>>) {
+  const url = new URL(service.url);
+  const headers = new Headers();
+  let target = path;
+  for (const { name, in: place, examples } of operation.parameters ?? []) {
+    if (examples === undefined) continue;
+    const value = String(fillIn(examples.runnable.value, values));
+    if (place === 'path') target = target.replace(`{${name}}`, encodeURIComponent(value));
+    else if (place === 'query') url.searchParams.set(name, value);
+    else headers.set(name, value);
+  }
+  url.pathname += target.slice(1);
+  const body = operation.requestBody?.content['application/json']?.examples?.runnable.value;
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  return {
+    url,
+    headers,
+    method: method.toUpperCase(),
+    ...(body === undefined ? {} : { body: JSON.stringify(fillIn(body, values)) }),
+  };
+}
+
+function authorize(headers: Headers, { operation }: Entry, { actor, visitor }: Scene): void {
+  const [scheme] = (operation.security ?? []).flatMap(Object.keys) as string[];
+  if (scheme === 'apiKey') headers.set('authorization', `Bearer ${actor.apiKey}`);
+  if (scheme === 'operatorKey') headers.set('authorization', `Bearer ${OPERATOR_KEY}`);
+  if (operation.tags?.includes('owners')) {
+    headers.set('origin', visitor.origin);
+    if (visitor.cookie !== null) headers.set('cookie', visitor.cookie);
+  }
+}
+
+/** The first event of a stream that tells something, as the document describes it; else the JSON. */
+async function bodyOf(response: Response): Promise<unknown> {
+  if (!response.headers.get('content-type')?.includes('event-stream')) return response.json();
+  let text = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    const frame = text.split('\n\n').find((each) => /^data: /m.test(each) && !/^event: fresh$/m.test(each));
+    if (frame === undefined || !text.includes(`${frame}\n\n`)) continue;
+    const fields = new Map(frame.split('\n').map((line) => line.split(/: (.*)/s, 2) as [string, string]));
+    const id = fields.get('id');
+    return {
+      ...(id === undefined ? {} : { id }),
+      event: fields.get('event'),
+      data: JSON.parse(fields.get('data') ?? ''),
+    };
+  }
+  throw new Error('the stream ended without an event');
+}
+
+const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
+const judged = new Map<string, ReturnType<typeof ajv.compile>>();
+function faults(id: string, schema: object, body: unknown): unknown {
+  const validate = judged.get(id) ?? ajv.compile({ ...schema, components: document.components });
+  judged.set(id, validate);
+  return validate(body) ? [] : validate.errors;
+}
+
+describe('the document', () => {
+  test('has an example of every operation, and no example without one', () => {
+    const served = entries().map(({ operation }) => operation.operationId);
+    expect([...IDS].sort()).toEqual([...served].sort());
+  });
+
+  test('explains every placeholder, and has none that no example uses', () => {
+    expect(document['x-placeholders']).toEqual(PLACEHOLDERS);
+    const used = new Set(placeholdersOf(EXAMPLES));
+    expect(Object.keys(PLACEHOLDERS).filter((name) => !used.has(name as Placeholder))).toEqual([]);
+  });
+
+  test.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
+    '%s lists, for each status, exactly the codes that it can answer',
+    (id, operation) => {
+      const { responses } = entryOf(id).operation;
+      for (const [status, response] of Object.entries(responses as Record<string, never>)) {
+        const { content } = response as { content?: Record<string, { schema: never }> };
+        const problem = content?.['application/problem+json']?.schema as
+          | { allOf: [unknown, { properties: { code: { enum: string[] } } }] }
+          | undefined;
+        const codes = errorCodes(operation).filter((code) => ERRORS[code].status === Number(status));
+        expect(problem?.allOf[1].properties.code.enum ?? []).toEqual(codes);
+      }
+    },
+  );
+});
+
+describe('each example', () => {
+  test.each(IDS)('%s is answered as documented', async (id) => {
+    const entry = entryOf(id);
+    const isOwners = entry.operation.tags?.includes('owners') && entry.operation.security?.length > 0;
+    const scene = await newScene(world, { id, isRead: entry.method === 'get', isOwners });
+    const values: Record<string, unknown> = {};
+    for (const name of placeholdersOf(EXAMPLES[id])) values[name] = await scene.value(name);
+    const { url, ...request } = requestOf(entry, values);
+    authorize(request.headers, entry, scene);
+    const abort = new AbortController();
+    const response = await fetch(url, { ...request, signal: abort.signal });
+    const body = cutLists(await bodyOf(response));
+    abort.abort();
+    const success = OPERATIONS.find((operation) => operation.id === id)?.status ?? 200;
+    expect({ status: response.status, ...(response.status === success ? {} : { body }) }).toEqual({
+      status: success,
+    });
+    const [media] = Object.values(entry.operation.responses[success].content) as { schema: object }[];
+    expect(faults(id, media?.schema ?? {}, body)).toEqual([]);
+    answers[id] = { status: success, body: withoutSecrets(body, service.address) };
+    if (RECORDS) return;
+    const recorded = ANSWERS[id];
+    expect(recorded?.status).toBe(success);
+    expect(faults(id, media?.schema ?? {}, recorded?.body)).toEqual([]);
+    expect(differences(recorded?.body, body)).toEqual([]);
+  });
+});

@@ -1,0 +1,301 @@
+/**
+ * What the placeholders of runnable examples are in the test that runs them. Reads share one agent that has traded on both
+ * venues; whatever changes something gets an agent or an owner of its own, so no example depends on another.
+ */
+import { createHmac, randomUUID } from 'node:crypto';
+import type { Placeholder } from '@bellwether/contract/examples';
+import {
+  buildLimitOrder,
+  buildMarketOrder,
+  createVenueCredentials,
+  linkSolanaWallet,
+  type Market,
+  Signer,
+  SolanaSigner,
+} from '@bellwether/sdk';
+import { call, newAgent, newTrader, openMarkets, type TestService, type Trader } from '../harness.ts';
+import { Visitor } from '../passkey.ts';
+import { aSandboxMarket } from '../sandbox.ts';
+import { type ManualClock, resolveMarket } from '../world.ts';
+
+export const OPERATOR_KEY = 'operator-key-of-the-runnable-examples';
+const INBOUND_SECRET = 'the-secret-of-the-examples';
+export const ENVIRONMENT = {
+  PAPER_WORLD: 'off',
+  OPERATOR_KEY,
+  WEBHOOK_INBOUND_SECRETS: `signer=${INBOUND_SECRET}`,
+};
+
+/** An agent on both venues. */
+export interface Actor extends Trader {
+  readonly solana: SolanaSigner;
+}
+
+export interface World {
+  readonly service: TestService;
+  readonly market: Market;
+  /** Traded by the reader, and resolved since. */
+  readonly resolved: Market;
+  readonly quoted: Market;
+  /** Has orders, fills, positions, quoted orders, a webhook and skills. */
+  readonly reader: Actor;
+  /** Owns the reader. */
+  readonly readersOwner: Visitor;
+  /** Holds tokens of the resolved market. */
+  readonly winner: Actor;
+}
+
+async function newActor(service: TestService): Promise<Actor> {
+  const trader = await newTrader(service);
+  const solana = SolanaSigner.generate();
+  await linkSolanaWallet(trader.client, solana);
+  return { ...trader, solana };
+}
+
+const restingIn = (actor: Trader, market: Market) =>
+  buildLimitOrder({
+    signer: actor.signer,
+    market,
+    outcome: 'YES',
+    side: 'BUY',
+    price: '0.01',
+    size: 10,
+    postOnly: true,
+  });
+
+async function buy(actor: Trader, market: Market, outcome: 'YES' | 'NO' = 'YES'): Promise<void> {
+  const order = { signer: actor.signer, market, outcome, side: 'BUY', amount: 10, worstPrice: 0.99 } as const;
+  const labels = { source: 'sdk:examples', skillSlug: 'fade-the-open', reasoning: 'To have a position.' };
+  await actor.client.placeTrade({ ...(await buildMarketOrder(order)), ...labels });
+}
+
+async function sellAll(actor: Trader, market: Market): Promise<void> {
+  const held = await actor.client.getCurrentPositions({ market: market.conditionId });
+  for (const { size } of held) {
+    const order = {
+      signer: actor.signer,
+      market,
+      outcome: 'YES',
+      side: 'SELL',
+      shares: size,
+      worstPrice: 0.01,
+    } as const;
+    await actor.client.placeTrade(await buildMarketOrder(order));
+  }
+}
+
+const submitSkill = (actor: Pick<Trader, 'client'>) =>
+  actor.client.submitSkill({
+    skillName: `Example ${randomUUID().slice(0, 8)}`,
+    description: 'For the examples.',
+    version: '1.0',
+    howItWorks: '1. Wait.',
+  });
+
+const approve = (service: TestService, skillCode: string) =>
+  call(service, 'POST', `/operator/skills/${skillCode}/approve`, { key: OPERATOR_KEY, body: {} });
+
+async function newWebhook(service: TestService, { apiKey }: Pick<Trader, 'apiKey'>): Promise<string> {
+  const body = { url: 'https://hooks.example.com/bellwether', events: ['*'] };
+  return (await call(service, 'POST', '/webhooks', { key: apiKey, body })).body.id;
+}
+
+async function ownerOf(service: TestService, agent: Pick<Trader, 'client'>): Promise<Visitor> {
+  const owner = new Visitor(service);
+  await owner.register('Ada');
+  const { claimCode } = await agent.client.getMe();
+  const { status } = await owner.send('POST', '/owner/claim', { claimCode });
+  if (status !== 200) throw new Error('the claim failed');
+  return owner;
+}
+
+/** A wallet that leaves its owner: another agent proves its key. */
+async function loseWallet(
+  service: TestService,
+): Promise<{ readonly owner: Visitor; readonly wallet: string }> {
+  const loser = await newTrader(service);
+  const owner = await ownerOf(service, loser);
+  await owner.send('POST', `/owner/agents/${loser.agentId}/pause`, { paused: true });
+  const finder = await newAgent(service);
+  const { nonce, message } = await finder.client.getLinkChallenge(loser.signer.address);
+  const signature = await loser.signer.signMessage(message);
+  await finder.client.linkWallet({ address: loser.signer.address, nonce, signature });
+  return { owner, wallet: loser.signer.address };
+}
+
+export async function prepareWorld(service: TestService, clock: ManualClock): Promise<World> {
+  const reader = await newActor(service);
+  const winner = await newActor(service);
+  const markets = (await openMarkets(reader.client)).sort(
+    (a, b) => Date.parse(a.endDate) - Date.parse(b.endDate),
+  );
+  const [resolved, ...later] = markets as [Market, ...Market[]];
+  const [market, sold] = later.slice(-2) as [Market, Market];
+  await buy(reader, resolved);
+  await buy(winner, resolved);
+  await buy(winner, resolved, 'NO');
+  await resolveMarket(service, clock, resolved.conditionId);
+  await buy(reader, sold);
+  await sellAll(reader, sold);
+  await buy(reader, market);
+  await reader.client.placeTrade(await restingIn(reader, market));
+  const quoted = await aSandboxMarket(reader.client);
+  const { orderId } = await reader.client.venueB.trade({
+    ...{ ticker: quoted.id, side: 'YES', action: 'BUY', amount: 20 },
+    signer: reader.solana,
+  });
+  await reader.client.venueB.wait(orderId);
+  await reader.client.testWebhook(await newWebhook(service, reader));
+  await approve(service, (await submitSkill(reader)).skillCode);
+  await submitSkill(reader);
+  const { owner: readersOwner } = await loseWallet(service);
+  const { claimCode } = await reader.client.getMe();
+  await readersOwner.send('POST', '/owner/claim', { claimCode });
+  return { service, market, resolved, quoted, reader, readersOwner, winner };
+}
+
+/** Who sends an example: an agent, and a person's browser. */
+export interface Scene {
+  readonly actor: Actor;
+  readonly visitor: Visitor;
+  /** The example's own, made when it is first asked for. */
+  value(name: Placeholder): Promise<unknown>;
+}
+
+type Values = Readonly<Record<Placeholder, () => unknown>>;
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};
+
+function agentValues({ service }: World, { actor, visitor }: Pick<Scene, 'actor' | 'visitor'>) {
+  const { client } = actor;
+  const newSigner = once(() => Signer.generate());
+  const credentials = once(() =>
+    createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer: newSigner() }),
+  );
+  const challenge = once(() => client.getCredentialChallenge(newSigner().address));
+  const link = once(() => client.getLinkChallenge(newSigner().address));
+  const lost = once(() => loseWallet(service));
+  const challengeOf = async (step: string, body?: object) =>
+    (await visitor.send('POST', `/owner/passkey/${step}`, body)).body.challenge as string;
+  return {
+    agentId: () => actor.agentId,
+    apiKeyId: async () => (await client.createApiKey('spare')).id,
+    claimCode: async () => (await (await newAgent(service)).client.getMe()).claimCode,
+    passkeyRegistration: async () =>
+      visitor.registration(await challengeOf('register-options', { name: 'Ada' })).response,
+    passkeySignIn: async () => {
+      await visitor.register('Ada');
+      return visitor.signature(await challengeOf('sign-in-options')).response;
+    },
+    ownersWallet: async () => {
+      const other = await newTrader(service);
+      const { claimCode } = await other.client.getMe();
+      await visitor.send('POST', '/owner/claim', { claimCode });
+      return other.signer.address;
+    },
+    leftWallet: async () => {
+      const { owner, wallet } = await lost();
+      visitor.cookie = owner.cookie;
+      return wallet;
+    },
+    leftWalletOfAnyOwner: async () => (await lost()).wallet,
+    wallet: () => actor.funder,
+    newWallet: () => newSigner().address,
+    venueKey: async () => (await credentials()).apiKey,
+    venueSecret: async () => (await credentials()).apiSecret,
+    venuePassphrase: async () => (await credentials()).apiPassphrase,
+    credentialNonce: async () => (await challenge()).nonce,
+    credentialSignature: async () => newSigner().signMessage((await challenge()).message),
+    linkNonce: async () => (await link()).nonce,
+    linkSignature: async () => newSigner().signMessage((await link()).message),
+    solanaWallet: () => actor.solana.address,
+    delegatingWallet: async () => {
+      await client.venueB.approveDelegate({ signer: actor.solana, amount: 1 });
+      return actor.solana.address;
+    },
+    newSolanaWallet: () => SolanaSigner.generate().address,
+    skillCode: async () => {
+      const { skillCode } = await submitSkill(actor);
+      await approve(service, skillCode);
+      return skillCode;
+    },
+    pendingSkillCode: async () => (await submitSkill(actor)).skillCode,
+    webhookId: async () => {
+      const [known] = await client.listWebhooks();
+      return known?.id ?? newWebhook(service, actor);
+    },
+    callbackSource: () => 'signer',
+    callbackSignature: () =>
+      createHmac('sha256', INBOUND_SECRET)
+        .update('{"id":"transaction-1","status":"COMPLETED"}')
+        .digest('hex'),
+  };
+}
+
+function tradingValues({ market, resolved, quoted }: World, actor: Actor) {
+  const { client } = actor;
+  const trade = once(() => restingIn(actor, market));
+  const ask = { ticker: quoted.id, side: 'YES', action: 'BUY', amount: 10 } as const;
+  const quote = once(() => client.venueB.quote(ask, actor.solana.address));
+  return {
+    marketId: () => market.id,
+    conditionId: () => market.conditionId,
+    tokenId: () => market.clobTokenIds[0],
+    resolvedMarketId: () => resolved.id,
+    salt: async () => (await trade()).order.salt,
+    signature: async () => (await trade()).order.signature,
+    clientOrderId: () => randomUUID(),
+    orderId: async () => {
+      const [open] = await client.listOrders({ limit: 1, orderStatus: 2 });
+      return open?.orderId ?? (await client.placeTrade(await trade())).orderId;
+    },
+    ticker: () => quoted.id,
+    quoteId: async () => (await quote()).quoteId,
+    signedTransaction: async () =>
+      client.venueB.sign(
+        client.venueB.verify(await quote(), ask, { wallet: actor.solana.address }),
+        actor.solana,
+      ),
+    quotedOrderId: async () => (await client.venueB.orders({ limit: 1 }))[0]?.orderId,
+  };
+}
+
+/** Of one example: an agent with an open order where the example may change something. */
+async function actorOf(world: World, { id, isRead }: SceneOf): Promise<Actor> {
+  if (id === 'redeemPosition') return world.winner;
+  if (isRead || id === 'listVenueBPositionsByPost') return world.reader;
+  const actor = await newActor(world.service);
+  await actor.client.placeTrade(await restingIn(actor, world.market));
+  return actor;
+}
+
+interface SceneOf {
+  readonly id: string;
+  readonly isRead: boolean;
+  /** Sent with the session of the agent's owner. */
+  readonly isOwners: boolean;
+}
+
+export async function newScene(world: World, of: SceneOf): Promise<Scene> {
+  const { service, readersOwner } = world;
+  const actor = await actorOf(world, of);
+  const owner = of.isRead ? readersOwner : of.isOwners ? await ownerOf(service, actor) : null;
+  const visitor = of.isOwners && owner !== null ? owner : new Visitor(service);
+  const values: Values = { ...agentValues(world, { actor, visitor }), ...tradingValues(world, actor) };
+  const kept = new Map<Placeholder, Promise<unknown>>();
+  return {
+    actor,
+    visitor,
+    value(name) {
+      const known = kept.get(name) ?? Promise.resolve(values[name]());
+      kept.set(name, known);
+      return known;
+    },
+  };
+}
