@@ -85,13 +85,13 @@ describe.skipIf(executablePath === null)('the console', () => {
     // Lock: every fault is named at once, and what is saved binds the key.
     const amount = page.locator('[data-safeguard="maxTradeAmount"]');
     await amount.getByRole('textbox').fill('many');
-    await page.locator('[data-safeguard="dailyLossLimit"]').getByLabel(/^Lock/).check();
+    await page.locator('[data-safeguard="dailyLossLimit"]').getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Save limits' }).click();
     const refusal = page.getByRole('alert').filter({ hasText: 'Amount per trade: enter a number.' });
     await refusal.filter({ hasText: 'Loss per day: enter a limit before you lock it.' }).waitFor();
-    await page.locator('[data-safeguard="dailyLossLimit"]').getByLabel(/^Lock/).uncheck();
+    await page.locator('[data-safeguard="dailyLossLimit"]').getByRole('checkbox').uncheck();
     await amount.getByRole('textbox').fill('60');
-    await amount.getByLabel(/^Lock/).check();
+    await amount.getByRole('checkbox').check();
     await page.locator('[data-safeguard="approvalAbove"]').getByRole('textbox').fill('12');
     await page.getByRole('button', { name: 'Save limits' }).click();
     await page.getByText('The limits are saved.').waitFor();

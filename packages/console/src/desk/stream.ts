@@ -74,14 +74,19 @@ export function openStream(path: string, listener: StreamListener): () => void {
     }
   }
 
+  /** Cut short when the browser is connected again, and by the end. */
   async function pause(ms: number): Promise<void> {
+    const over = new AbortController();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
-      ended.signal.addEventListener('abort', () => {
+      const now = () => {
         clearTimeout(timer);
         resolve();
-      });
+      };
+      window.addEventListener('online', now, { signal: over.signal });
+      ended.signal.addEventListener('abort', now, { signal: over.signal });
     });
+    over.abort();
   }
 
   async function untilVisible(): Promise<void> {
@@ -121,10 +126,11 @@ export function openStream(path: string, listener: StreamListener): () => void {
     clearTimeout(hiddenTimer);
     if (document.hidden) hiddenTimer = setTimeout(() => attempt.abort(), HIDDEN_MS);
   };
-  document.addEventListener('visibilitychange', onVisibility);
+  document.addEventListener('visibilitychange', onVisibility, { signal: ended.signal });
+  // A connection that was open says nothing of it for minutes.
+  window.addEventListener('offline', () => attempt.abort(), { signal: ended.signal });
   void run();
   return () => {
-    document.removeEventListener('visibilitychange', onVisibility);
     clearTimeout(hiddenTimer);
     ended.abort();
   };

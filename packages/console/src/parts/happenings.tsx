@@ -73,7 +73,7 @@ export function Happenings({ names }: { readonly names: ReadonlyMap<string, stri
   if (list.length === 0) return <p class="note">Nothing yet since this page was opened.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="scroll tall" aria-label="What happens" tabIndex={0}>
+    <section class="scroll tall" aria-label="List of what happens" tabIndex={0}>
       <ul class="list">
         {list.map(({ key, event, words }) => (
           <li key={key}>

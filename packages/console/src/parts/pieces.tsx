@@ -96,7 +96,7 @@ export function Table<Row>({ caption, rows, columns, keyOf, none }: TableProps<R
   if (rows.length === 0) return <p class="note">{none}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="scroll" aria-label={caption} tabIndex={0}>
+    <section class="scroll" aria-label={`Table: ${caption}`} tabIndex={0}>
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>
