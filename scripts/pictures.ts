@@ -50,7 +50,7 @@ async function takePictures(browser: Browser, publicUrl: string): Promise<void> 
   await page.getByRole('heading', { name: 'Exposure' }).waitFor();
   for (let round = 0; round < ROUNDS / 2; round++) await act();
   await page.getByRole('img', { name: /^Equity of all agents/ }).waitFor();
-  
+
   await save(page, 'console-home');
   await page.getByRole('link', { name: 'Trend follower' }).first().click();
   await page.getByRole('heading', { level: 1, name: 'Trend follower' }).waitFor();

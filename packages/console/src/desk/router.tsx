@@ -4,7 +4,7 @@ import { BASE } from './call.ts';
 import { createStore } from './store.ts';
 
 export type Route =
-  | { readonly view: 'home' | 'approvals' | 'operator' | 'unknown' }
+  | { readonly view: 'home' | 'approvals' | 'unknown' }
   | { readonly view: 'agent'; readonly agentId: string }
   | { readonly view: 'order'; readonly agentId: string; readonly orderId: string }
   | { readonly view: 'market'; readonly marketId: string; readonly venue: string | null };
@@ -25,8 +25,7 @@ function routeOf({ pathname, search }: Location): Route {
     case '':
       return { view: 'home' };
     case 'approvals':
-    case 'operator':
-      return { view: shape as 'approvals' | 'operator' };
+      return { view: 'approvals' };
     case 'agents/*':
       return { view: 'agent', agentId: id };
     case 'agents/*/orders/*':
