@@ -18,7 +18,6 @@ export * from './operations/owners.ts';
 export * from './operations/positions.ts';
 export * from './operations/prepare-trade.ts';
 export * from './operations/quoted-orders.ts';
-export * from './operations/receipts.ts';
 export * from './operations/redeem.ts';
 export * from './operations/risk-settings.ts';
 export * from './operations/skills.ts';

@@ -138,19 +138,20 @@ export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, Com
 export interface Action {
   readonly isBusy: boolean;
   readonly said: { readonly text: string; readonly isError: boolean } | null;
-  /** Does it once, however often it is pressed meanwhile; says what came of it. */
-  readonly run: (work: () => Promise<string>) => Promise<boolean>;
+  /** Does it once, however often it is pressed meanwhile; says what came of it, `null` nothing. */
+  readonly run: (work: () => Promise<string | null>) => Promise<boolean>;
 }
 
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false);
   const [said, setSaid] = useState<Action['said']>(null);
-  const run = async (work: () => Promise<string>): Promise<boolean> => {
+  const run = async (work: () => Promise<string | null>): Promise<boolean> => {
     if (isBusy) return false;
     setBusy(true);
     setSaid(null);
     try {
-      setSaid({ text: await work(), isError: false });
+      const text = await work();
+      setSaid(text === null ? null : { text, isError: false });
       return true;
     } catch (error) {
       if (!(error instanceof Trouble)) console.error(error);

@@ -109,9 +109,8 @@ function Waiting({
   };
   const decide = (work: () => Promise<string>) =>
     void action.run(async () => {
-      const said = await work();
-      onDone(said);
-      return said;
+      onDone(await work());
+      return null;
     });
   return (
     <Card title={title}>
