@@ -95,6 +95,17 @@ const LAW: Readonly<Record<string, Rule>> = {
   },
   // Only programs on Node load it: nothing of the client may need it.
   'sdk/keystore': { may: ['sdk/keystore', 'sdk/inspect', 'contract/decimals', NODE] },
+  mcp: {
+    may: [
+      'mcp',
+      'sdk',
+      'contract',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/node',
+      'zod',
+      NODE,
+    ],
+  },
   cli: { may: ['cli', 'sdk', 'commander', '@bomb.sh/tab', 'cli-table3', NODE] },
   // Wires, and is imported by main alone.
   'server/service': {
@@ -324,7 +335,7 @@ describe('circles of imports, types included', () => {
 
 describe('the import law', () => {
   test('walks every package and finds imports in each', () => {
-    for (const name of ['contract', 'protocol', 'exchange', 'sandbox', 'server', 'sdk', 'cli']) {
+    for (const name of ['contract', 'protocol', 'exchange', 'sandbox', 'server', 'sdk', 'mcp', 'cli']) {
       expect(edges.filter(({ from }) => from.startsWith(`${name}/`)).length, name).toBeGreaterThan(0);
     }
   });
