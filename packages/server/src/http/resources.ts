@@ -1,6 +1,7 @@
 /** The resources of the interface, each bound to its use cases. One that is added here says by its type what it needs. */
 import { bindAgentReads } from './agent-reads.ts';
 import { bindAgents } from './agents.ts';
+import { bindApprovals } from './approvals.ts';
 import { bindBatchTrade } from './batch-trade.ts';
 import { bindBriefing } from './briefing.ts';
 import { bindChainPositions } from './chain-positions.ts';
@@ -24,6 +25,7 @@ import { bindWalletLink } from './wallet-link.ts';
 import { bindWebhooks } from './webhooks.ts';
 
 const RESOURCES = [
+  bindApprovals,
   bindSkills,
   bindWallet,
   bindWalletLink,

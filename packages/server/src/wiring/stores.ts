@@ -3,6 +3,7 @@ import { LIMITS } from '@bellwether/contract';
 import type { Logger } from 'pino';
 import { createAgentFacts } from '../adapters/postgres/agent-facts.ts';
 import { createAgentStore } from '../adapters/postgres/agent-store.ts';
+import { createApprovalStore } from '../adapters/postgres/approval-store.ts';
 import { createChainOrderStore } from '../adapters/postgres/chain-order-store.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { createFactLog } from '../adapters/postgres/fact-log.ts';
@@ -46,6 +47,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   walletLinks: createWalletLinkStore(sql),
   webhooks: createWebhookStore(sql),
   orders: createOrderStore(sql),
+  approvals: createApprovalStore(sql),
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
   redemptions: createRedemptionStore(sql),
