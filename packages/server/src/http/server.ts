@@ -15,6 +15,8 @@ import type { InboundNeeds } from '../app/webhooks.ts';
 import { noteCallers, type TrustProxy, trustOf } from './addresses.ts';
 import { serializeWhenUsed } from './compile-when-used.ts';
 import { answerBroken, type ConnectionLimits, closeInTime, createHttpServer } from './connections.ts';
+import { createConsoleBundle } from './console/bundle.ts';
+import { serveConsole } from './console/pages.ts';
 import { bindDocs } from './docs-page.ts';
 import { serveFrontPage } from './front-page.ts';
 import { serveGuides } from './guides.ts';
@@ -136,9 +138,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
         for (const route of inbound.operations) table.add(route, options.basePath);
       });
       const pages = servePages(scope, options.needs, options.gate, siteOf);
+      const consolePages = serveConsole(scope, options.gate, siteOf, createConsoleBundle());
       const guides = serveGuides(scope, options.gate, siteOf);
       const front = serveFrontPage(scope, options.gate, { siteOf, version: options.version });
-      for (const route of [...routes, ...pages, ...guides, ...front]) table.add(route, options.basePath);
+      for (const route of [...routes, ...pages, ...consolePages, ...guides, ...front])
+        table.add(route, options.basePath);
       documented.push(...operations);
     },
     { prefix: options.basePath },

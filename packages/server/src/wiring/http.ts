@@ -52,6 +52,8 @@ export interface Door {
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
   readonly revocations: Revocations;
+  /** The agents whose event streams were open here since the last call. */
+  takeListeners(): readonly string[];
   /** @returns the address, without the base path */
   listen(): Promise<string>;
 }
@@ -89,6 +91,7 @@ export async function createDoor(parts: DoorParts): Promise<Door> {
     authenticator,
     rateLimits,
     revocations,
+    takeListeners: () => streams.feed.takeListeners(),
     listen: () => app.listen({ port: config.port, host: config.host, backlog: BACKLOG }),
   };
 }

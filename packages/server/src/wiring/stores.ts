@@ -20,6 +20,7 @@ import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { createResultStore } from '../adapters/postgres/result-store.ts';
+import { createRiskWatches } from '../adapters/postgres/risk-watches.ts';
 import { createSkillStore } from '../adapters/postgres/skill-store.ts';
 import { createStatistics } from '../adapters/postgres/statistics.ts';
 import { createTradeLedger, type VenueJournal } from '../adapters/postgres/trade-ledger.ts';
@@ -57,6 +58,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   ownerReads: createOwnerReads(sql),
   operatorReads: createOperatorReads(sql),
   facts: createAgentFacts(sql),
+  riskWatches: createRiskWatches(sql),
   skills: createSkillStore(sql),
   quotes: createQuoteStore(sql),
   chainOrders: createChainOrderStore(sql),
