@@ -31,6 +31,7 @@ import {
   type SignatureType,
   saltOf,
   signatureTypeOf,
+  structHash,
   type TypedData,
   typedDataSignDigest,
   walletKindsOf,
@@ -44,7 +45,6 @@ import { type Book, type MarketRecord, termsOf } from '../../../domain/market.ts
 import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, isImmediate, readDraft, signedLimit } from '../../../domain/orders/draft.ts';
 import { type Verdict, verdicts } from '../../../domain/safeguards.ts';
-import { structHash } from '../../../domain/signature-rules.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
 import type {
