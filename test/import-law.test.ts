@@ -90,6 +90,17 @@ const LAW: Readonly<Record<string, Rule>> = {
   },
   // Only programs on Node load it: nothing of the client may need it.
   'sdk/keystore': { may: ['sdk/keystore', 'sdk/inspect', 'contract/decimals', NODE] },
+  mcp: {
+    may: [
+      'mcp',
+      'sdk',
+      'contract',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/node',
+      'zod',
+      NODE,
+    ],
+  },
   cli: { may: ['cli', 'sdk', 'commander', '@bomb.sh/tab', 'cli-table3', NODE] },
   // Wires, and is imported by main alone.
   'server/service': {
@@ -99,6 +110,10 @@ const LAW: Readonly<Record<string, Rule>> = {
   'server/wiring': {
     may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'durable/embedded', NODE],
     types: ['server/config', 'pino'],
+  },
+  // Tools beside the service; what they share with it they take from its adapters.
+  'server/operations': {
+    may: ['server/operations', 'server/adapters', 'server/wiring', 'server/config', 'durable', NODE],
   },
   'server/main': { may: ['server', 'durable/embedded', NODE] },
   'server/config': { may: ['typebox'] },
@@ -310,7 +325,7 @@ describe('circles of imports, types included', () => {
 
 describe('the import law', () => {
   test('walks every package and finds imports in each', () => {
-    for (const name of ['contract', 'protocol', 'exchange', 'sandbox', 'server', 'sdk', 'cli']) {
+    for (const name of ['contract', 'protocol', 'exchange', 'sandbox', 'server', 'sdk', 'mcp', 'cli']) {
       expect(edges.filter(({ from }) => from.startsWith(`${name}/`)).length, name).toBeGreaterThan(0);
     }
   });

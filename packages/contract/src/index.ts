@@ -11,6 +11,7 @@ export * from './operations/markets.ts';
 export * from './operations/owned-agents.ts';
 export * from './operations/owner-home.ts';
 export * from './operations/owner-markets.ts';
+export * from './operations/owner-streams.ts';
 export * from './operations/owners.ts';
 export * from './operations/positions.ts';
 export * from './operations/prepare-trade.ts';

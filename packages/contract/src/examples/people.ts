@@ -24,6 +24,8 @@ export const PEOPLE_EXAMPLES = {
   listLeftWallets: {},
   getOwnerHome: {},
   getOwnerEquity: { query: { interval: '1d' } },
+  ownerEvents: {},
+  ownerWatchMarket: { query: { tokens: fill('tokenId') } },
   pauseOwner: { body: { paused: true } },
   listSafeguards: {},
   getOwnerAgent: { path: agent },

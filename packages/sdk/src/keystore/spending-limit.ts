@@ -84,6 +84,11 @@ export class SpendingLimit {
     return standingOf(day, this.#limit(), this.#read(day));
   }
 
+  /** Whether this order counts already today: another try of it takes nothing more. */
+  isReserved(orderId: string): boolean {
+    return this.#read(dayOf(this.#now())).has(orderId);
+  }
+
   /**
    * Takes the most that an order may cost out of the day's limit. It is on disk when this returns.
    * @param orderId the order, however often it is tried

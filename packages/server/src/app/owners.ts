@@ -34,7 +34,7 @@ export const sessionRecord = (owner: Owner | null): OwnerSession =>
   owner === null ? SIGNED_OUT : { signedIn: true, userId: owner.userId.toString(), name: owner.name };
 
 /** Hashes of sessions and of API keys are of one key; the prefix keeps them apart. */
-const hashToken = (needs: OwnerNeeds, token: string): Uint8Array =>
+export const hashToken = (needs: Pick<OwnerNeeds, 'secrets'>, token: string): Uint8Array =>
   needs.secrets.hash(`owner session ${token}`);
 
 function newSession(needs: OwnerNeeds): { readonly token: string; readonly session: NewSession } {

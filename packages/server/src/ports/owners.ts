@@ -74,6 +74,11 @@ export interface OwnerStore {
   signIn(passkey: PasskeyRow, counter: number, session: NewSession): Promise<void>;
   sessionOwner(tokenHash: Uint8Array, at: number): Promise<OwnerRow | null>;
   endSession(tokenHash: Uint8Array): Promise<void>;
+  /**
+   * Of those of the sessions that hold, by their token's hash in hexadecimal: a text that changes with the owner's claimed
+   * agents.
+   */
+  sessionsAgents(tokenHashes: readonly Uint8Array[], at: number): Promise<ReadonlyMap<string, string>>;
   /** Claimed agents, the latest claim first. */
   agentIds(userId: bigint): Promise<readonly string[]>;
   /** Pauses all claimed agents, or resumes all and lifts their own pauses: in one transaction, under the locks of their trades. */

@@ -138,6 +138,17 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       await sql`delete from owner_sessions where token_hash = ${tokenHash as Buffer}`;
     },
 
+    async sessionsAgents(tokenHashes, at) {
+      const rows = await sql<{ readonly token: string; readonly agents: string }[]>`
+        select encode(s.token_hash, 'hex') as token, c.agents
+        from owner_sessions s cross join lateral (
+          select count(*) || ' ' || coalesce(max(a.claimed_at)::text, '') as agents
+          from agents a where a.user_id = s.user_id and a.claimed_at is not null offset 0) c
+        where s.token_hash = any(${tokenHashes.map((hash) => Buffer.from(hash))}::bytea[])
+          and s.expires_at > ${new Date(at)}`;
+      return new Map(rows.map(({ token, agents }) => [token, agents]));
+    },
+
     async agentIds(userId) {
       const rows = await sql<
         Pick<AgentsRow, 'agent_id'>[]
