@@ -55,8 +55,10 @@ async function look(check: string, work: () => Promise<Finding[]> | Finding[]): 
   try {
     return await work();
   } catch (error) {
-    const { message, fix, code } = failureOf(error);
-    return [wrong(check, `${code}: ${message}`, fix ?? 'Run the command again.')];
+    const { message, fix, code, exit } = failureOf(error);
+    const step =
+      exit === 'unreachable' ? 'Start the desk, or correct its address: --url or BELLWETHER_URL.' : fix;
+    return [wrong(check, `${code}: ${message}`, step ?? 'Run the command again.')];
   }
 }
 
