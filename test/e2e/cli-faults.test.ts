@@ -254,7 +254,7 @@ describe('an order on its way', () => {
 });
 
 describe('the keys', () => {
-  const noKeys = (changes: Record<string, string> = {}) => ({
+  const noKeys = (changes: Record<string, string> = {}): Record<string, string> => ({
     BELLWETHER_URL: service.url,
     BELLWETHER_HOME: env.BELLWETHER_HOME as string,
     ...changes,
