@@ -12,6 +12,8 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   DATABASE_URL: 'A PostgreSQL 15 or later of your own. Without it an embedded one is started.',
   DATA_DIR: 'Folder of the embedded database and the generated master key.',
   MASTER_KEY: 'Key that seals venue credentials and hashes API keys. Required with `DATABASE_URL`.',
+  MASTER_KEY_OLD:
+    'The master key of before, while it is rotated ([operations.md](operations.md)). Opens what it has sealed.',
   OPERATOR_KEY: 'Opens the routes under `/operator`, as a bearer key. Without it they answer 403.',
   REPLICA_URL: 'Where other replicas on the same database reach this one.',
   DRAIN_S:
@@ -104,6 +106,7 @@ const FORMS: Readonly<Record<string, string>> = {
   BASE_PATH: 'path without a last slash',
   DATABASE_URL: '`postgres://` URL',
   MASTER_KEY: '64 hex digits',
+  MASTER_KEY_OLD: '64 hex digits',
   POLYMARKET_CLOB_URL: 'http or https URL',
   POLYMARKET_GAMMA_URL: 'http or https URL',
   POLYMARKET_DATA_URL: 'http or https URL',

@@ -38,6 +38,9 @@ export const ENVIRONMENT = Type.Object({
   MASTER_KEY: Type.Optional(
     Type.String({ pattern: '^[0-9a-fA-F]{64}$', description: '32 bytes as 64 hex digits' }),
   ),
+  MASTER_KEY_OLD: Type.Optional(
+    Type.String({ pattern: '^[0-9a-fA-F]{64}$', description: '32 bytes as 64 hex digits' }),
+  ),
   OPERATOR_KEY: Type.Optional(Type.String({ minLength: 24 })),
   REPLICA_URL: Type.Optional(url()),
   TRUST_PROXY: Type.String({
@@ -233,6 +236,8 @@ export interface Config {
   };
   readonly dataDir: string;
   readonly masterKey: string | null;
+  /** The one of before, while a rotation lasts. */
+  readonly formerMasterKey: string | null;
   readonly operatorKey: string | null;
   /** `null`: no proxy. A number of hops, or addresses and CIDRs. */
   readonly trustProxy: number | readonly string[] | null;
@@ -457,6 +462,7 @@ function assemble(env: Environment): Config {
     },
     dataDir: env.DATA_DIR,
     masterKey: env.MASTER_KEY ?? null,
+    formerMasterKey: env.MASTER_KEY_OLD ?? null,
     operatorKey: env.OPERATOR_KEY ?? null,
     trustProxy: proxies,
     drainMs: env.DRAIN_S * 1000,

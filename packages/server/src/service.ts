@@ -15,6 +15,7 @@ import type { PoolOptions } from './adapters/postgres/connection.ts';
 import { keepVenueBackends } from './adapters/postgres/venue-backends.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
+import { masterKeyName } from './adapters/system/secrets.ts';
 import type { Config } from './config.ts';
 import { openRoutes } from './http/open-routes.ts';
 import type { Clock } from './ports/clock.ts';
@@ -25,7 +26,7 @@ import { createDoor } from './wiring/http.ts';
 import { resolveEarlierDoubt, startAllJobs } from './wiring/jobs.ts';
 import { paperJournal, startPaper } from './wiring/paper.ts';
 import { startRecoverPool } from './wiring/recovery.ts';
-import { openSecrets } from './wiring/secrets.ts';
+import { openSecrets, readMasterKeys } from './wiring/secrets.ts';
 import { createSigning } from './wiring/signing.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
 import { openStores } from './wiring/stores.ts';
@@ -106,8 +107,10 @@ async function start(
   // With PORT=0 the port is known only once the service listens.
   let publicUrl = config.publicUrl;
 
+  const masterKeys = readMasterKeys(config);
   const { database, pulse } = await startDatabase({
     ...{ config, replicaId, log, stops },
+    keyNames: masterKeys.map(masterKeyName),
     ...(overrides.onStatement === undefined ? {} : { onStatement: overrides.onStatement }),
     ...(overrides.postgres === undefined ? {} : { postgres: overrides.postgres }),
     onLost: (error) => {
@@ -121,11 +124,11 @@ async function start(
     { venue: config.exchange.name, backend: config.exchange.backend },
     { venue: config.dflow.name, backend: config.dflow.live === null ? 'paper' : 'live' },
   ]);
-  const { secrets, derive } = await openSecrets(base);
+  const { secrets, derive, replicaSecrets } = await openSecrets({ ...base, masterKeys, stops });
   const { recover, how } = loadRecover();
   const recoverElsewhere = startRecoverPool({ config, recover, log, stops });
   const keys = new VenueKeys({ sql, secret: derive('paper venue keys v1') });
-  const replicaCalls = createReplicaCalls(derive('replica calls v2'));
+  const replicaCalls = createReplicaCalls(replicaSecrets);
   const secret = derive('platform solana key v1');
   const signing = await createSigning(config.fees.fireblocks, { secret, clock, log });
 
