@@ -44,7 +44,10 @@ async function buildPackage(built: Package, emitted: string, into: string): Prom
   const folder = join(into, built.id);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const imported = [...(await writeJavaScript(built, folder)), ...writeDeclarations(built, emitted, folder)];
+  const imported = new Set(await writeJavaScript(built, folder));
+  // Nobody imports a program.
+  if (built.manifest.exports !== undefined)
+    for (const library of writeDeclarations(built, emitted, folder)) imported.add(library);
   writeFileSync(
     join(folder, 'package.json'),
     `${JSON.stringify(publishedManifest(built, imported), null, 2)}\n`,

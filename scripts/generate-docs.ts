@@ -17,6 +17,7 @@ import { configurationTable } from './docs/configuration.ts';
 import { errorsPage } from './docs/errors.ts';
 import { rateLimitTable } from './docs/limits.ts';
 import { NOTE, table } from './docs/markdown.ts';
+import { mcpToolsTable } from './docs/mcp-tools.ts';
 import { routesTable } from './docs/routes.ts';
 import { safeguardsTable } from './docs/safeguards.ts';
 import { sdkReference } from './docs/sdk-reference.ts';
@@ -31,6 +32,7 @@ const GENERATED_PARTS: Readonly<Record<string, Readonly<Record<string, () => str
   'docs/routes.md': { routes: routesTable },
   'docs/configuration.md': { configuration: configurationTable },
   'docs/sdk.md': { sizes: sizesTable },
+  'docs/mcp.md': { tools: mcpToolsTable },
   'docs/limits.md': { 'rate limits': rateLimitTable, safeguards: safeguardsTable },
 };
 

@@ -41,19 +41,24 @@ export const place = async (
   { trader, request }: Pick<Sent, 'trader' | 'request'>,
 ): Promise<RawAnswer> => call(at, 'POST', '/markets/trade', { key: trader.apiKey, body: request });
 
+/** When an answer came. */
+export interface Timed extends Sent {
+  readonly answeredAt: number;
+}
+
 /** Every agent sends one order after another until one of its own is not acknowledged. */
 export async function tradeUntilStopped(
   at: { readonly url: string },
   traders: readonly Trader[],
   market: Market,
-): Promise<Sent[]> {
-  const sent: Sent[] = [];
+  sent: Timed[] = [],
+): Promise<Timed[]> {
   await Promise.all(
     traders.map(async (trader, index) => {
       for (let turn = index % 4; ; turn += 1) {
         const request = await orderOfTurn(turn, trader, market);
         const answer = await place(at, { trader, request }).catch(() => null);
-        sent.push({ trader, request, orderId: orderIdOf(request), answer });
+        sent.push({ trader, request, orderId: orderIdOf(request), answer, answeredAt: Date.now() });
         if (answer?.status !== 201) return;
       }
     }),

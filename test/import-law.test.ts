@@ -88,8 +88,25 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['sdk', 'contract', 'protocol', 'eventsource-parser', ...SOLANA, NODE],
     types: ['typebox'],
   },
+  // Runs in browsers: whatever it knows of the desk it asks the desk for.
+  console: {
+    may: ['console', 'preact', 'uplot', 'eventsource-parser', '@simplewebauthn/browser'],
+    types: ['contract'],
+  },
   // Only programs on Node load it: nothing of the client may need it.
   'sdk/keystore': { may: ['sdk/keystore', 'sdk/inspect', 'contract/decimals', NODE] },
+  mcp: {
+    may: [
+      'mcp',
+      'sdk',
+      'contract',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/node',
+      'zod',
+      NODE,
+    ],
+  },
+  cli: { may: ['cli', 'sdk', 'commander', '@bomb.sh/tab', 'cli-table3', NODE] },
   // Wires, and is imported by main alone.
   'server/service': {
     may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'pino', NODE],
@@ -98,6 +115,10 @@ const LAW: Readonly<Record<string, Rule>> = {
   'server/wiring': {
     may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'durable/embedded', NODE],
     types: ['server/config', 'pino'],
+  },
+  // Tools beside the service; what they share with it they take from its adapters.
+  'server/operations': {
+    may: ['server/operations', 'server/adapters', 'server/wiring', 'server/config', 'durable', NODE],
   },
   'server/main': { may: ['server', 'durable/embedded', NODE] },
   'server/config': { may: ['typebox'] },
@@ -117,6 +138,11 @@ const LAW: Readonly<Record<string, Rule>> = {
       NODE,
     ],
     types: ['server/domain', 'typebox'],
+  },
+  // The bundler's process, and what serves its files; they read the console's sources and import none.
+  'server/http/console': {
+    may: ['server/http/console', 'server/http/page-limit', 'server/http/pages', 'fastify', 'rolldown', NODE],
+    types: ['server/http/routes'],
   },
   'server/jobs': { may: ['server/jobs', 'server/app', 'contract'], types: ['server/domain'] },
   'server/app': {
@@ -209,7 +235,7 @@ const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 function nameOf(specifier: string, file: string): string {
   if (specifier.startsWith('.')) {
     const [pkg = '', , ...rest] = relative(PACKAGES, resolve(dirname(file), specifier)).split('/');
-    return [pkg, ...rest].join('/').replace(/\.ts$/, '');
+    return [pkg, ...rest].join('/').replace(/\.tsx?$/, '');
   }
   if (specifier.startsWith('@bellwether/')) return specifier.slice('@bellwether/'.length);
   return builtinModules.includes(specifier) ? NODE + specifier : specifier;
@@ -259,7 +285,7 @@ function violation(edge: Edge): string | null {
 }
 
 const files = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /^[a-z]+\/src\/.*\.ts$/.test(path) && !/\.test\.ts$|\/testing\//.test(path))
+  .filter((path) => /^[a-z]+\/src\/.*\.tsx?$/.test(path) && !/\.test\.ts$|\/testing\//.test(path))
   .map((path) => join(PACKAGES, path));
 const edges = files.flatMap((file) => edgesOf(file, readFileSync(file, 'utf8')));
 
@@ -309,7 +335,7 @@ describe('circles of imports, types included', () => {
 
 describe('the import law', () => {
   test('walks every package and finds imports in each', () => {
-    for (const name of ['contract', 'protocol', 'exchange', 'sandbox', 'server', 'sdk']) {
+    for (const name of ['contract', 'protocol', 'exchange', 'sandbox', 'server', 'sdk', 'mcp', 'cli']) {
       expect(edges.filter(({ from }) => from.startsWith(`${name}/`)).length, name).toBeGreaterThan(0);
     }
   });
@@ -351,6 +377,7 @@ describe('the import law', () => {
     ['sandbox/dflow/settlement', "import { createMachine } from '../solana/machine.ts';"],
     ['server/adapters/venues/paper/sandbox-holder', "import { openSandbox } from '@bellwether/sandbox';"],
     ['sdk/client', "import { Engine } from '@bellwether/exchange';"],
+    ['cli/run', "import { orderDigest } from '@bellwether/protocol';"],
     ['protocol/order', "import { MICRO } from '@bellwether/contract';"],
     ['contract/fields', "export { join } from 'node:path';"],
     ['protocol/l2', "const hidden = await import('node:crypto');"],

@@ -26,7 +26,9 @@ export async function writeJavaScript(built: Package, folder: string): Promise<R
     chunkFileNames: 'shared-[name].js',
   });
   await bundle.close();
-  return new Set(
-    output.flatMap((chunk) => (chunk.type === 'chunk' ? [...chunk.imports, ...chunk.dynamicImports] : [])),
+  const written = new Set(output.map(({ fileName }) => fileName));
+  const imported = output.flatMap((chunk) =>
+    chunk.type === 'chunk' ? [...chunk.imports, ...chunk.dynamicImports] : [],
   );
+  return new Set(imported.filter((name) => !written.has(name)));
 }

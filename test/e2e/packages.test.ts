@@ -256,6 +256,39 @@ describe('a compiled client trades from the tarballs', () => {
   );
 });
 
+/** A newcomer's commands, each with the binary of this Node. @returns what `buy` answered */
+async function tradeByCommandLine(node: string): Promise<unknown> {
+  const env = {
+    BELLWETHER_URL: service.url,
+    BELLWETHER_HOME: join(dataFolder(), 'keys'),
+    BELLWETHER_PASSPHRASE: 'a passphrase of this test',
+  };
+  const bellwether = async (...args: readonly string[]): Promise<string> => {
+    const program = join('node_modules', '.bin', 'bellwether');
+    const { code, output } = await run(node, [program, ...args], home, env);
+    expect({ args, code, output }).toMatchObject({ code: 0 });
+    return output;
+  };
+  await bellwether('init', '--json');
+  const markets = JSON.parse(await bellwether('markets', '--limit', '100', '--json'));
+  const market = markets.find(
+    (one: { venue: string; bestAsk: string }) =>
+      one.venue === 'polymarket' && Number(one.bestAsk) > 0.1 && Number(one.bestAsk) < 0.9,
+  );
+  return JSON.parse(await bellwether('buy', market.id, 'YES', '--amount', '5', '--yes', '--json'));
+}
+
+describe('the command line makes a first trade from the tarball, by three commands', () => {
+  test.for(NODES.map(([major, node]) => ({ title: onNode('on paper', major, node), major, node })))(
+    '$title',
+    { timeout: PATIENCE_MS },
+    async ({ major, node }, { skip }) => {
+      if (node === null) return skip(`no Node ${major}: set NODE${major} to its binary`);
+      expect(await tradeByCommandLine(node)).toMatchObject({ trade: { success: true, status: 'matched' } });
+    },
+  );
+});
+
 async function bundle(): Promise<string> {
   copyFileSync(join(OUTSIDE, 'browser-trade.ts'), join(home, 'browser-trade.ts'));
   const warnings: string[] = [];

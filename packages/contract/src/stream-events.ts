@@ -10,6 +10,9 @@ import { WEBHOOK_EVENTS } from './webhook-events.ts';
 export const STREAM_LIMITS = {
   /** Of both kinds together, on one replica. */
   streamsPerAgent: 10,
+  streamsPerOwner: 10,
+  /** That an owner's stream of events covers: the latest claimed. */
+  agentsPerStream: 500,
   tokensPerStream: 50,
   cursorChars: 100,
   /** A stream on which nothing happens sends a comment so often. */
@@ -75,7 +78,7 @@ export const ReadyEventData = Type.Object({
 export const EndingEventData = Type.Object({
   reason: Type.String({
     description:
-      'slow_consumer: more waited than is kept for one stream; cursor_gone: the log was cut while the stream caught up; key_revoked; service_stopping',
+      'slow_consumer: more waited than is kept for one stream; cursor_gone: the log was cut while the stream caught up; key_revoked; session_ended; agents_changed: the owner has claimed another agent; service_stopping',
   }),
   message: Type.String(),
 });
@@ -125,7 +128,7 @@ export const CURRENT_STREAM_EVENTS: Readonly<Record<string, StreamEventKind>> = 
     data: EndingEventData,
   },
   closing: {
-    description: 'The stream ends. Resume with the last id unless the key was revoked.',
+    description: 'The stream ends. Resume with the last id unless the key was revoked or the session ended.',
     data: EndingEventData,
   },
 };

@@ -27,11 +27,11 @@ const codes = (events: readonly LoggedEvent[]) =>
   events.map(({ data }) => (JSON.parse(data) as { code: string }).code);
 
 /** @param waitsMs how long it waits for room */
-function newClient(waitsMs = 30_000) {
+function newClient(waitsMs = 30_000, agentIds = [AGENT]) {
   const events: LoggedEvent[] = [];
   const state = { isCongested: false, ended: '', begun: null as LogPosition | null, drains: 0 };
   const client: FeedClient = {
-    agentId: AGENT,
+    agentIds,
     get isClosed() {
       return state.ended !== '';
     },
@@ -90,7 +90,7 @@ describe('the order of the log', () => {
       })
       .toBe(5);
     expect(seen).toEqual(['a', 'b', 'c', 'd', 'e']);
-    const backlog = await log.between([{ agentId: AGENT, after: { writer: 0n, seq: 0n, nth: 0 } }], at, 2);
+    const backlog = await log.between([{ agentIds: [AGENT], after: { writer: 0n, seq: 0n, nth: 0 } }], at, 2);
     expect(codes(backlog.pages[0]?.events ?? [])).toEqual(['a', 'b']);
   });
 
@@ -136,6 +136,32 @@ describe('the feed', () => {
     await feed.stop();
   });
 
+  test('a stream of several agents has the events of all in the order of the log, wherever it resumes', async () => {
+    const { sql, log } = await openLog();
+    const feed = newFeed(log);
+    const live = newClient(30_000, [AGENT, OTHER]);
+    const leave = feed.subscribe(live.client, null);
+    await expect.poll(() => live.state.begun).not.toBeNull();
+    const want: string[] = [];
+    // More than a page of a stream that is behind, unevenly among the agents and some that nobody asked for.
+    for (let nth = 0; nth < 260; nth += 1) {
+      want.push(String(nth));
+      await note(sql, String(nth), nth % 7 === 0 ? OTHER : AGENT);
+      if (nth % 50 === 0) await note(sql, 'not asked for', '00000000-0000-4000-8000-000000000003');
+    }
+    await expect.poll(() => live.events.length).toBe(want.length);
+    expect(codes(live.events)).toEqual(want);
+    for (const from of [0, 77, 230]) {
+      const resumed = newClient(30_000, [OTHER, AGENT]);
+      const end = feed.subscribe(resumed.client, live.events[from]?.position ?? null);
+      await expect.poll(() => resumed.events.length).toBe(want.length - from - 1);
+      expect(codes(resumed.events)).toEqual(want.slice(from + 1));
+      end();
+    }
+    leave();
+    await feed.stop();
+  });
+
   test('a client that takes nothing in time is ended, and nothing is kept for it', async () => {
     const { sql, log } = await openLog();
     const feed = newFeed(log);
@@ -163,14 +189,61 @@ describe('the feed', () => {
   });
 });
 
-describe('keys of open streams', () => {
+interface Held {
+  readonly keys?: () => ReadonlySet<bigint>;
+  readonly sessions?: () => ReadonlyMap<string, string>;
+  readonly maxStreams: number;
+  readonly now?: () => number;
+}
+
+const newStreams = ({
+  keys = () => new Set(),
+  sessions = () => new Map(),
+  maxStreams,
+  now = () => 0,
+}: Held) =>
+  new OpenStreams({
+    log: { activeKeys: async () => keys() },
+    owners: { sessionsAgents: async () => sessions() },
+    clock: { now: () => 0 },
+    maxStreams,
+    now,
+  });
+
+describe('keys and sessions of open streams', () => {
+  test('a session that ended and one whose owner claimed an agent end their streams; others stay', async () => {
+    let now = 1_000_000;
+    let sessions = new Map([
+      ['aa', '1 monday'],
+      ['bb', '1 monday'],
+      ['cc', '1 monday'],
+    ]);
+    const open = newStreams({ sessions: () => sessions, maxStreams: 10, now: () => now });
+    const ended: string[] = [];
+    const add = (token: string, agents: string | null) =>
+      open.add({
+        reader: { kind: 'owner', userId: 1n, tokenHash: Buffer.from(token, 'hex'), agents },
+        beat() {},
+        end: (reason) => ended.push(`${token} ${reason}`),
+      });
+    const leaves = [add('aa', '1 monday'), add('bb', '1 monday'), add('cc', '1 monday'), add('bb', null)];
+    sessions = new Map([
+      ['bb', '2 tuesday'],
+      ['cc', '1 monday'],
+    ]);
+    now += 60_000;
+    await open.verified();
+    expect(ended).toEqual(['aa session_ended', 'bb agents_changed']);
+    for (const leave of leaves) leave();
+  });
+
   test('nothing may be sent once the last look is older than the lease, until the keys were looked at again', async () => {
     let now = 1_000_000;
     let active = new Set([1n, 2n]);
-    const open = new OpenStreams({ log: { activeKeys: async () => active }, maxStreams: 10, now: () => now });
+    const open = newStreams({ keys: () => active, maxStreams: 10, now: () => now });
     const ended: bigint[] = [];
     const leaves = [1n, 2n].map((keyId) =>
-      open.add({ agentId: AGENT, keyId, beat() {}, end: () => ended.push(keyId) }),
+      open.add({ reader: { kind: 'agent', agentId: AGENT, keyId }, beat() {}, end: () => ended.push(keyId) }),
     );
     expect(open.isVerified).toBe(true);
     // The process was frozen, and a key was revoked meanwhile.
@@ -183,8 +256,9 @@ describe('keys of open streams', () => {
   });
 
   test('all streams together are bounded', () => {
-    const open = new OpenStreams({ log: { activeKeys: async () => new Set() }, maxStreams: 2, now: () => 0 });
-    const add = (agentId: string) => open.add({ agentId, keyId: 1n, beat() {}, end() {} });
+    const open = newStreams({ maxStreams: 2 });
+    const add = (agentId: string) =>
+      open.add({ reader: { kind: 'agent', agentId, keyId: 1n }, beat() {}, end() {} });
     const leave = add('a');
     add('b');
     expect(() => add('c')).toThrow('as many streams as it can serve');

@@ -68,10 +68,11 @@ async function waitUntil(done: () => boolean | Promise<boolean>, timeoutMs: numb
   }
 }
 
-const adminUrl = (socketDir: string, database: string): string =>
+/** For the preparation of the database and for backups, which only the superuser may take. */
+export const adminUrl = (socketDir: string, database: string): string =>
   socketUrl({ socketDir, port: PORT, user: ADMIN_ROLE }, database);
 
-async function answers(socketDir: string): Promise<boolean> {
+export async function answers(socketDir: string): Promise<boolean> {
   const sql = openPool(adminUrl(socketDir, 'postgres'), {
     max: 1,
     connectTimeoutSeconds: 2,
@@ -136,8 +137,11 @@ const settings = (socketDir: string): string[] =>
     max_connections: String(MAX_CONNECTIONS),
     shared_buffers: '128MB',
     // Durability stays complete: fsync and synchronous_commit keep their defaults.
-    wal_level: 'minimal',
+    // What a backup while the service runs needs; nobody follows the log (ADR 0046).
+    wal_level: 'replica',
     max_wal_senders: '0',
+    // A backup that does not get on must not fill the disk with log.
+    max_slot_wal_keep_size: '4GB',
     max_wal_size: '1GB',
     jit: 'off',
     log_min_messages: 'warning',
@@ -155,6 +159,7 @@ interface Launch {
   readonly binaries: PostgresBinaries;
   readonly cluster: string;
   readonly socketDir: string;
+  readonly startWithinMs: number;
   /** Called as soon as the process exists, so that a concurrent stop finds it. */
   readonly spawned: (pid: number) => void;
 }
@@ -171,7 +176,7 @@ function giveWay(pid: number): void {
   }
 }
 
-async function launch({ binaries, cluster, socketDir, spawned }: Launch): Promise<Running> {
+async function launch({ binaries, cluster, socketDir, startWithinMs, spawned }: Launch): Promise<Running> {
   const logPath = join(binaries.home, 'postgres.log');
   const logFile = openSync(logPath, 'w', 0o600);
   const child = binaries.serve(['-D', cluster, ...settings(socketDir)], logFile);
@@ -187,7 +192,7 @@ async function launch({ binaries, cluster, socketDir, spawned }: Launch): Promis
   child.once('error', () => {
     gone = true;
   });
-  const up = await waitUntil(async () => gone || (await answers(socketDir)), START_TIMEOUT_MS);
+  const up = await waitUntil(async () => gone || (await answers(socketDir)), startWithinMs);
   if (!up || gone || child.pid === undefined) {
     if (!gone && child.pid !== undefined) await endPostmaster(child.pid, realpathSync(cluster));
     const log = readFileSync(logPath, 'utf8').trim().split('\n').slice(-3).join(' · ');
@@ -234,10 +239,12 @@ export async function startEmbeddedPostgres(options: {
   /** The service's own when not given. */
   readonly database?: string;
   readonly allowNamespace?: boolean;
+  /** How long it may recover before it answers. */
+  readonly startWithinMs?: number;
   /** Called as soon as a process of PostgreSQL is at work, so that the caller can do other work meanwhile. */
   readonly onSpawned?: () => void;
 }): Promise<EmbeddedPostgres> {
-  const { database = DESK_DATABASE, onSpawned = () => {} } = options;
+  const { database = DESK_DATABASE, startWithinMs = START_TIMEOUT_MS, onSpawned = () => {} } = options;
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
   const binaries = await findPostgres(options.dataDir, options.allowNamespace);
   const cluster = join(binaries.home, 'postgres');
@@ -255,6 +262,7 @@ export async function startEmbeddedPostgres(options: {
       binaries,
       cluster,
       socketDir,
+      startWithinMs,
       spawned(started) {
         pid = started;
         onSpawned();

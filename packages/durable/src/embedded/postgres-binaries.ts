@@ -28,6 +28,8 @@ export interface PostgresBinaries {
   readonly how: 'in place' | 'user namespace' | 'unprivileged copy';
   /** The folder for the database's files, which the user that runs the binaries can own. */
   readonly home: string;
+  /** Of PostgreSQL: servers of another one cannot read its files. */
+  readonly major: number;
   /** Until the program ends. @returns its output when it failed, else null */
   run(program: 'initdb', args: readonly string[]): Promise<string | null>;
   /** Starts the server in a separate session, so that Ctrl-C for the service does not stop the server first. */
@@ -35,6 +37,8 @@ export interface PostgresBinaries {
   /** Makes the server's user the owner of a new folder. */
   own(folder: string): void;
 }
+
+type Way = Omit<PostgresBinaries, 'major'>;
 
 export class NoPostgres extends Error {
   override readonly name = 'NoPostgres';
@@ -75,12 +79,16 @@ const runs = (
   options: { uid?: number; gid?: number } = {},
 ): boolean => spawnSync(command, args, { stdio: 'ignore', cwd: '/', ...options }).status === 0;
 
-/** One atomic copy per version: an interrupted start must not leave half a copy. */
-function copyOnce(native: string): string {
+function versionOf(native: string): string {
   const { version } = JSON.parse(readFileSync(join(dirname(native), 'package.json'), 'utf8')) as {
     version: string;
   };
-  const copied = join(PUBLIC_PLACE, `postgres-${version}`);
+  return version;
+}
+
+/** One atomic copy per version: an interrupted start must not leave half a copy. */
+function copyOnce(native: string): string {
+  const copied = join(PUBLIC_PLACE, `postgres-${versionOf(native)}`);
   if (existsSync(copied)) return copied;
   const unfinished = `${copied}.${process.pid}`;
   cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true });
@@ -101,6 +109,10 @@ function copyOnce(native: string): string {
 export async function findPostgres(dataDir: string, allowNamespace = true): Promise<PostgresBinaries> {
   const native = await nativeFolder();
   restoreLinks(native);
+  return { ...wayToRun(native, dataDir, allowNamespace), major: Number.parseInt(versionOf(native), 10) };
+}
+
+function wayToRun(native: string, dataDir: string, allowNamespace: boolean): Way {
   const isRoot = process.getuid?.() === 0;
   const bin = join(native, 'bin');
 
@@ -142,7 +154,7 @@ function binaries(
   home: string,
   command: (program: string) => readonly [string, readonly string[]],
   user: { uid?: number; gid?: number },
-): PostgresBinaries {
+): Way {
   // An inherited LD_LIBRARY_PATH or PG* variable must not affect the embedded server.
   const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
   return {

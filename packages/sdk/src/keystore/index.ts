@@ -9,6 +9,7 @@ export {
   type EvmKey,
   hasKeys,
   type KeyFileOptions,
+  newSolanaKey,
   readKeys,
   requireKeys,
   type SolanaKey,
@@ -23,6 +24,8 @@ export {
   type Terminal,
 } from './passphrase.ts';
 export { DEFAULT_DESK_URL, type DeskPlace, deskPlace, deskUrl, type Environment } from './place.ts';
+export { privateText } from './private-text.ts';
+export { provesNoEffect } from './proof.ts';
 export {
   DEFAULT_DAILY_LIMIT,
   SpendingLimit,

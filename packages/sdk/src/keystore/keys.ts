@@ -1,4 +1,5 @@
 /** The keys of one desk, and their file. */
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { INSPECT } from '../inspect.ts';
 import { type LockOptions, withFileLock } from './file-lock.ts';
@@ -45,6 +46,9 @@ export async function readKeys(place: DeskPlace, passphrase: string): Promise<De
   requireKeys(place);
   return parseKeys(await unseal(readFileSync(place.keys, 'utf8'), { passphrase, desk: place.url }));
 }
+
+/** A new Solana key, as a key file has it. */
+export const newSolanaKey = (): string => JSON.stringify([...randomBytes(32)]);
 
 /** Without reading them. @throws KeystoreError `keystore_missing`, `keystore_permissions` */
 export function requireKeys(place: DeskPlace): void {

@@ -4,7 +4,7 @@
  */
 import { STREAM_LIMITS } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { EndReason, OpenStream } from '../app/streams/open-streams.ts';
+import type { EndReason, OpenStream, Reader } from '../app/streams/open-streams.ts';
 
 /** Waits to be sent, beyond what the system's own buffers hold. */
 const CONGESTED_BYTES = 64 * 1024;
@@ -18,6 +18,8 @@ const RETRY_SPREAD_MS = 2_500;
 
 const ENDINGS: Readonly<Record<EndReason, string>> = {
   key_revoked: 'The API key was revoked.',
+  session_ended: 'The session has ended: sign in again.',
+  agents_changed: 'You have claimed another agent; open the stream again with the last id.',
   service_stopping: 'This replica stops; open the stream again with the last id.',
   slow_consumer: 'More happened than the client read; open the stream again with the last id.',
   cursor_gone: 'The log no longer holds what follows; read the state again.',
@@ -36,17 +38,14 @@ const frameText = ({ event, data, id }: Frame): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 
 export class EventStream implements OpenStream {
-  readonly agentId: string;
-  readonly keyId: bigint;
+  readonly reader: Reader;
   readonly #raw: FastifyReply['raw'];
   #sentAt = performance.now();
   #isEnding = false;
   #leave: (() => void)[] = [];
 
-  constructor(request: FastifyRequest, reply: FastifyReply) {
-    if (request.caller === null) throw new Error('a stream needs a caller');
-    this.agentId = request.caller.agentId;
-    this.keyId = request.caller.keyId;
+  constructor(reader: Reader, reply: FastifyReply) {
+    this.reader = reader;
     this.#raw = reply.raw;
   }
 

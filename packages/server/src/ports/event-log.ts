@@ -40,9 +40,9 @@ export interface EventLog {
   fresh(after: LogPosition | null, most: number): Promise<FreshFacts>;
   /** The events of those facts, in the order of the log. */
   eventsOf(facts: readonly bigint[]): Promise<readonly LoggedEvent[]>;
-  /** What happened to an agent between its position and `upTo`, at most `most` facts for each. */
+  /** What happened to some agents between a position and `upTo`, at most `most` facts for each question. */
   between(
-    questions: readonly { readonly agentId: string; readonly after: LogPosition }[],
+    questions: readonly { readonly agentIds: readonly string[]; readonly after: LogPosition }[],
     upTo: LogPosition,
     most: number,
   ): Promise<Backlog>;

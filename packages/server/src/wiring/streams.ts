@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { createEventLog } from '../adapters/postgres/event-log.ts';
+import { hashToken, type OwnerNeeds } from '../app/owners.ts';
 import { createEventCursors } from '../app/streams/event-cursor.ts';
 import { EventFeed } from '../app/streams/event-feed.ts';
 import { OpenStreams } from '../app/streams/open-streams.ts';
@@ -10,13 +11,13 @@ import { VenueWatch } from '../app/streams/venue-watch.ts';
 import { WatchedBooks } from '../app/streams/watched-books.ts';
 import type { HasVenues } from '../app/venues.ts';
 import type { Streams } from '../http/streams.ts';
-import type { Clock } from '../ports/clock.ts';
 
 const TAG_BYTES = 9;
 
 interface Parts {
   readonly sql: Sql;
-  readonly needs: HasVenues & { readonly clock: Clock };
+  readonly needs: HasVenues &
+    Pick<OwnerNeeds, 'owners' | 'secrets' | 'clock'> & { readonly publicUrl: string };
   readonly secret: Uint8Array;
   /** Half of them may be streams: requests need connections, too. */
   readonly maxConnections: number;
@@ -26,7 +27,11 @@ interface Parts {
 export function createStreams({ sql, needs, secret, maxConnections, log }: Parts): Streams {
   const events = createEventLog(sql);
   const now = () => performance.now();
-  const open = new OpenStreams({ log: events, maxStreams: Math.floor(maxConnections / 2), now });
+  const { owners, clock } = needs;
+  const open = new OpenStreams({
+    ...{ log: events, owners, clock, now },
+    maxStreams: Math.floor(maxConnections / 2),
+  });
   const feed = new EventFeed({
     log: events,
     verified: () => open.verified(),
@@ -40,6 +45,17 @@ export function createStreams({ sql, needs, secret, maxConnections, log }: Parts
     feed,
     cursors: createEventCursors(tag),
     venues: new VenueWatch(needs),
-    books: new WatchedBooks({ needs, isVerified: () => open.isVerified, clock: needs.clock }),
+    books: new WatchedBooks({ needs, isVerified: () => open.isVerified, clock }),
+    publicUrl: () => needs.publicUrl,
+    async ownerReads({ userId }, token) {
+      const tokenHash = hashToken(needs, token);
+      // First what the check compares with: an agent that is claimed meanwhile ends the stream, and is in the next one.
+      const [agents] = [...(await owners.sessionsAgents([tokenHash], clock.now())).values()];
+      if (agents === undefined) return null;
+      return {
+        reader: { kind: 'owner', userId, tokenHash, agents },
+        agentIds: await owners.agentIds(userId),
+      };
+    },
   };
 }

@@ -85,16 +85,20 @@ export const createEventLog = (sql: Sql): EventLog => ({
         >)[]
     >`
       with q as (
-        select * from unnest(${questions.map(({ agentId }) => agentId)}::uuid[],
-          ${questions.map(({ after }) => after.writer.toString())}::text[],
+        select * from unnest(${questions.map(({ after }) => after.writer.toString())}::text[],
           ${questions.map(({ after }) => after.seq.toString())}::bigint[])
-          with ordinality as t(agent_id, writer, seq, ask)
+          with ordinality as t(writer, seq, ask)
+      ), whose as materialized (
+        select * from unnest(${questions.flatMap(({ agentIds }) => agentIds)}::uuid[],
+          ${questions.flatMap(({ agentIds }, nth) => agentIds.map(() => nth + 1))}::bigint[]) as t(agent_id, ask)
       ), x as materialized (
         select q.ask, f.* from q cross join lateral (
-          select f.seq, f.writer, f.agent_id, f.at from facts f
-          where f.agent_id = q.agent_id and f.writer >= q.writer::xid8 and (f.writer, f.seq) >= (q.writer::xid8, q.seq)
-            and (f.writer, f.seq) <= (${upTo.writer.toString()}::text::xid8, ${upTo.seq.toString()}::bigint)
-          order by f.writer, f.seq limit ${most}) f
+          select o.* from whose w cross join lateral (
+            select f.seq, f.writer, f.agent_id, f.at from facts f
+            where f.agent_id = w.agent_id and f.writer >= q.writer::xid8 and (f.writer, f.seq) >= (q.writer::xid8, q.seq)
+              and (f.writer, f.seq) <= (${upTo.writer.toString()}::text::xid8, ${upTo.seq.toString()}::bigint)
+            order by f.writer, f.seq limit ${most}) o
+          where w.ask = q.ask order by o.writer, o.seq limit ${most}) f
       ), e as materialized (
         select * from stream_events(array(select distinct seq from x))
       )

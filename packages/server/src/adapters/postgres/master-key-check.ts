@@ -1,5 +1,5 @@
 /** Detects a wrong master key at the start, before it seals anything that the right one cannot open. */
-import type { Secrets } from '../../ports/secrets.ts';
+import type { Sealed, Secrets } from '../../ports/secrets.ts';
 import type { Sql } from './connection.ts';
 import type { MasterKeyCheckRow } from './rows.generated.ts';
 import { only } from './rows.ts';
@@ -14,8 +14,13 @@ export async function masterKeyFits(sql: Sql, secrets: Secrets): Promise<boolean
   const { sealed: bytes } = only(
     await sql<MasterKeyCheckRow[]>`select * from master_key_check where key_id = ${sealed.keyId}`,
   );
+  return opensCheck(secrets, { keyId: sealed.keyId, bytes });
+}
+
+/** Whether the check was sealed with this key. */
+export function opensCheck(secrets: Pick<Secrets, 'open'>, sealed: Sealed): boolean {
   try {
-    return secrets.open({ keyId: sealed.keyId, bytes }, ROW) === TEXT;
+    return secrets.open(sealed, ROW) === TEXT;
   } catch {
     return false;
   }

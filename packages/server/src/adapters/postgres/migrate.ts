@@ -30,12 +30,18 @@ export async function migrate(database: Sql, idempotent: readonly string[] = [])
   }
 }
 
-async function applyAll(sql: Sql, idempotent: readonly string[]): Promise<number> {
-  const files = readdirSync(FOLDER)
+const migrationFiles = () =>
+  readdirSync(FOLDER)
     .map((file) => FILE.exec(file))
     .filter((match) => match !== null)
     .map(([file, number, name]) => ({ file, number: Number(number), name: name ?? '' }))
     .sort((a, b) => a.number - b.number);
+
+/** The newest migration that this version knows: it cannot use a database that is ahead of it. */
+export const newestMigration = (): number => migrationFiles().at(-1)?.number ?? 0;
+
+async function applyAll(sql: Sql, idempotent: readonly string[]): Promise<number> {
+  const files = migrationFiles();
   const duplicate = files.find(({ number }, at) => number === files[at - 1]?.number);
   if (duplicate !== undefined)
     throw new MigrationError(`Two migrations have the number of ${duplicate.file}.`);

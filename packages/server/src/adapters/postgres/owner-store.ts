@@ -126,6 +126,11 @@ export function createOwnerStore(sql: Sql): OwnerStore {
         values (${session.tokenHash as Buffer}, ${userId}, ${at}, ${new Date(session.expiresAt)})`;
     },
 
+    async usePasskey(credentialId, counter, at) {
+      await sql`update passkeys set counter = greatest(counter, ${counter}::bigint), last_used_at = ${new Date(at)}
+        where credential_id = ${credentialId}`;
+    },
+
     async sessionOwner(tokenHash, at) {
       const [row] = await sql<
         (Pick<OwnersRow, 'user_id'> & NamedOwner)[]
@@ -136,6 +141,17 @@ export function createOwnerStore(sql: Sql): OwnerStore {
 
     async endSession(tokenHash) {
       await sql`delete from owner_sessions where token_hash = ${tokenHash as Buffer}`;
+    },
+
+    async sessionsAgents(tokenHashes, at) {
+      const rows = await sql<{ readonly token: string; readonly agents: string }[]>`
+        select encode(s.token_hash, 'hex') as token, c.agents
+        from owner_sessions s cross join lateral (
+          select count(*) || ' ' || coalesce(max(a.claimed_at)::text, '') as agents
+          from agents a where a.user_id = s.user_id and a.claimed_at is not null offset 0) c
+        where s.token_hash = any(${tokenHashes.map((hash) => Buffer.from(hash))}::bytea[])
+          and s.expires_at > ${new Date(at)}`;
+      return new Map(rows.map(({ token, agents }) => [token, agents]));
     },
 
     async agentIds(userId) {

@@ -1,6 +1,7 @@
 /**
- * The id of an event as its agent's cursor: a place in the log, with a tag that binds it to the agent and to this service's
- * master key, so that a cursor of somebody else or of another service is recognised.
+ * The id of an event as its reader's cursor: a place in the log, with a tag that binds it to the reader and to this service's
+ * master key, so that a cursor of somebody else or of another service is recognised. A reader is an agent, by its id, or
+ * an owner.
  */
 import type { LogPosition } from '../../ports/event-log.ts';
 import { refusal } from '../refusal.ts';
@@ -9,21 +10,21 @@ import { refusal } from '../refusal.ts';
 export type Tag = (text: string) => string;
 
 export interface EventCursors {
-  encode(agentId: string, position: LogPosition): string;
+  encode(reader: string, position: LogPosition): string;
   /** @throws Refusal event_cursor_invalid */
-  decode(agentId: string, cursor: string): LogPosition;
+  decode(reader: string, cursor: string): LogPosition;
 }
 
 const CURSOR = /^(e1\.(\d{1,19})\.(\d{1,19})\.(\d{1,2}))\.([\w-]{1,44})$/;
 
 export const createEventCursors = (tag: Tag): EventCursors => ({
-  encode(agentId, { writer, seq, nth }) {
+  encode(reader, { writer, seq, nth }) {
     const place = `e1.${writer}.${seq}.${nth}`;
-    return `${place}.${tag(`${agentId} ${place}`)}`;
+    return `${place}.${tag(`${reader} ${place}`)}`;
   },
-  decode(agentId, cursor) {
+  decode(reader, cursor) {
     const found = CURSOR.exec(cursor);
-    if (found === null || found[5] !== tag(`${agentId} ${found[1]}`)) throw refusal('event_cursor_invalid');
+    if (found === null || found[5] !== tag(`${reader} ${found[1]}`)) throw refusal('event_cursor_invalid');
     return { writer: BigInt(found[2] as string), seq: BigInt(found[3] as string), nth: Number(found[4]) };
   },
 });

@@ -1,7 +1,7 @@
 /**
  * Follows the log of facts once for all streams of this process, and hands each agent's events to its streams.
  *
- * A stream is *live* while it has everything up to the head, or *behind*: then it reads its agent's facts from the log, page
+ * A stream is *live* while it has everything up to the head, or *behind*: then it reads its agents' facts from the log, page
  * by page, as fast as its client takes them, and joins the live ones between two turns of the feed, when the head stands
  * still. So nothing is kept in memory for a client that reads slowly: the log is the buffer.
  */
@@ -22,9 +22,9 @@ const JOINS_PER_TURN = 200;
 const READERS = 4;
 const IDLE_CURSOR_MS = 60_000;
 
-/** One stream of one agent. */
+/** One stream, of one agent or of several. */
 export interface FeedClient {
-  readonly agentId: string;
+  readonly agentIds: readonly string[];
   readonly isClosed: boolean;
   /** Too much waits to be sent. */
   readonly isCongested: boolean;
@@ -57,6 +57,8 @@ export class EventFeed {
   readonly #options: Options;
   readonly #live = new Map<string, Set<Member>>();
   readonly #members = new Set<Member>();
+  /** Whose streams were here since somebody asked. */
+  #listeners = new Set<string>();
   #joining: Member[] = [];
   #waiting: (() => void)[] = [];
   #readers = 0;
@@ -79,9 +81,18 @@ export class EventFeed {
   subscribe(client: FeedClient, after: LogPosition | null): () => void {
     const member: Member = { client, position: after, toldAt: this.#options.now() };
     this.#members.add(member);
+    for (const agentId of client.agentIds) this.#listeners.add(agentId);
     this.#joining.push(member);
     this.#turns ??= { done: this.#run() };
     return () => this.#leave(member);
+  }
+
+  /** The agents whose streams are open, or were since the last call. */
+  takeListeners(): readonly string[] {
+    const open = [...this.#members].flatMap(({ client }) => [...client.agentIds]);
+    const heard = new Set([...this.#listeners, ...open]);
+    this.#listeners = new Set();
+    return [...heard];
   }
 
   async stop(): Promise<void> {
@@ -91,9 +102,7 @@ export class EventFeed {
 
   #leave(member: Member): void {
     this.#members.delete(member);
-    const live = this.#live.get(member.client.agentId);
-    live?.delete(member);
-    if (live?.size === 0) this.#live.delete(member.client.agentId);
+    this.#detach(member);
   }
 
   async #run(): Promise<void> {
@@ -131,17 +140,17 @@ export class EventFeed {
   }
 
   #distribute(events: readonly LoggedEvent[]): void {
-    const byAgent = new Map<string, LoggedEvent[]>();
+    const byMember = new Map<Member, LoggedEvent[]>();
     for (const event of events) {
-      const list = byAgent.get(event.agentId);
-      if (list === undefined) byAgent.set(event.agentId, [event]);
-      else list.push(event);
-    }
-    for (const [agentId, list] of byAgent) {
-      for (const member of [...(this.#live.get(agentId) ?? [])]) {
-        if (!member.client.isCongested) this.#deliver(member, list);
-        if (member.client.isCongested) this.#fallBehind(member);
+      for (const member of this.#live.get(event.agentId) ?? []) {
+        const list = byMember.get(member);
+        if (list === undefined) byMember.set(member, [event]);
+        else list.push(event);
       }
+    }
+    for (const [member, list] of byMember) {
+      if (!member.client.isCongested) this.#deliver(member, list);
+      if (member.client.isCongested) this.#fallBehind(member);
     }
   }
 
@@ -157,9 +166,7 @@ export class EventFeed {
   }
 
   #fallBehind(member: Member): void {
-    const live = this.#live.get(member.client.agentId);
-    live?.delete(member);
-    if (live?.size === 0) this.#live.delete(member.client.agentId);
+    this.#detach(member);
     this.#catchUp(member).catch((error: unknown) => {
       this.#options.warn(error);
       // Asked again with the others.
@@ -173,7 +180,7 @@ export class EventFeed {
     try {
       const resumed = joining.filter(({ position }) => position !== null);
       const questions = resumed.map(({ client, position }) => ({
-        agentId: client.agentId,
+        agentIds: client.agentIds,
         after: position ?? head,
       }));
       const backlog =
@@ -197,11 +204,18 @@ export class EventFeed {
 
   #attach(member: Member, head: LogPosition, isFirst: boolean): void {
     if (!this.#members.has(member)) return;
-    const { agentId } = member.client;
-    const live = this.#live.get(agentId) ?? new Set();
-    this.#live.set(agentId, live.add(member));
+    for (const agentId of member.client.agentIds)
+      this.#live.set(agentId, (this.#live.get(agentId) ?? new Set()).add(member));
     if (member.position === null || comparePositions(member.position, head) < 0) member.position = head;
     if (isFirst) member.client.reached(head, true);
+  }
+
+  #detach(member: Member): void {
+    for (const agentId of member.client.agentIds) {
+      const live = this.#live.get(agentId);
+      live?.delete(member);
+      if (live?.size === 0) this.#live.delete(agentId);
+    }
   }
 
   /** Ends a stream that was overtaken by the end of the log. */
@@ -223,7 +237,7 @@ export class EventFeed {
       const head = this.#head;
       const { position } = member;
       if (head === null || position === null) break;
-      const { pages, forgotten } = await this.#read(client.agentId, position, head);
+      const { pages, forgotten } = await this.#read(client.agentIds, position, head);
       await this.#options.verified();
       const [page] = pages;
       if (page === undefined || !this.#isWhole(member, forgotten)) return;
@@ -235,11 +249,11 @@ export class EventFeed {
     if (this.#members.has(member)) this.#joining.push(member);
   }
 
-  async #read(agentId: string, after: LogPosition, upTo: LogPosition) {
+  async #read(agentIds: readonly string[], after: LogPosition, upTo: LogPosition) {
     while (this.#readers >= READERS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#readers += 1;
     try {
-      return await this.#options.log.between([{ agentId, after }], upTo, BACKLOG_PAGE);
+      return await this.#options.log.between([{ agentIds, after }], upTo, BACKLOG_PAGE);
     } finally {
       this.#readers -= 1;
       this.#waiting.shift()?.();

@@ -1,10 +1,13 @@
 /**
- * The streams that are open here: how many an agent may have, which of their keys still hold, and their heartbeats. A stream
- * outlives the request that opened it, so its key is looked at again every second; nothing is sent on a stream whose key
- * was last found active longer ago than the lease of a key, however long the process was held up.
+ * The streams that are open here: how many an agent or an owner may have, which of their keys and sessions still hold, and their
+ * heartbeats. A stream outlives the request that opened it, so what it was opened by is looked at again every second; nothing
+ * is sent on a stream whose key or session was last found to hold longer ago than the lease of a key, however long the
+ * process was held up.
  */
 import { STREAM_LIMITS } from '@bellwether/contract';
+import type { Clock } from '../../ports/clock.ts';
 import type { EventLog } from '../../ports/event-log.ts';
+import type { OwnerStore } from '../../ports/owners.ts';
 import { refusal } from '../refusal.ts';
 
 const CHECK_EVERY_MS = 1_000;
@@ -12,11 +15,32 @@ const CHECK_EVERY_MS = 1_000;
 const LEASE_MS = 2_000;
 const RETRY_S = 5;
 
-export type EndReason = 'key_revoked' | 'service_stopping' | 'slow_consumer' | 'cursor_gone';
+export type EndReason =
+  | 'key_revoked'
+  | 'session_ended'
+  | 'agents_changed'
+  | 'service_stopping'
+  | 'slow_consumer'
+  | 'cursor_gone';
+
+/** Who reads a stream, and by what. */
+export type Reader =
+  | { readonly kind: 'agent'; readonly agentId: string; readonly keyId: bigint }
+  | {
+      readonly kind: 'owner';
+      readonly userId: bigint;
+      readonly tokenHash: Uint8Array;
+      /** The owner's agents, as {@link OwnerStore.sessionsAgents} tells them; `null`: the stream is about none. */
+      readonly agents: string | null;
+    };
+
+/** Whose streams are counted together. */
+export type Whose =
+  | { readonly kind: 'agent'; readonly agentId: string }
+  | { readonly kind: 'owner'; readonly userId: bigint };
 
 export interface OpenStream {
-  readonly agentId: string;
-  readonly keyId: bigint;
+  readonly reader: Reader;
   /** Says why, and closes. */
   end(reason: EndReason): void;
   /** Sends a comment when nothing was sent for a while. */
@@ -25,6 +49,8 @@ export interface OpenStream {
 
 interface Options {
   readonly log: Pick<EventLog, 'activeKeys'>;
+  readonly owners: Pick<OwnerStore, 'sessionsAgents'>;
+  readonly clock: Clock;
   readonly maxStreams: number;
   /** Milliseconds that only grow. */
   readonly now: () => number;
@@ -33,7 +59,7 @@ interface Options {
 export class OpenStreams {
   readonly #options: Options;
   readonly #streams = new Set<OpenStream>();
-  readonly #ofAgent = new Map<string, number>();
+  readonly #ofReader = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #verifiedAt = 0;
   #checking: Promise<void> | null = null;
@@ -48,12 +74,12 @@ export class OpenStreams {
   }
 
   /**
-   * Takes a place for a stream whose key was just found active. @returns what gives it back
+   * Takes a place for a stream whose key or session was just found to hold. @returns what gives it back
    * @throws Refusal stream_limit_reached, overloaded
    */
   add(stream: OpenStream): () => void {
     const { maxStreams, now } = this.#options;
-    this.check(stream.agentId);
+    this.check(stream.reader);
     if (this.#isStopped || this.#streams.size >= maxStreams) {
       throw refusal('overloaded', 'This replica has as many streams as it can serve.', {
         retryAfterS: RETRY_S,
@@ -64,26 +90,29 @@ export class OpenStreams {
       this.#timer = setInterval(() => this.#look(), CHECK_EVERY_MS);
     }
     this.#streams.add(stream);
-    this.#ofAgent.set(stream.agentId, (this.#ofAgent.get(stream.agentId) ?? 0) + 1);
+    const name = nameOf(stream.reader);
+    this.#ofReader.set(name, (this.#ofReader.get(name) ?? 0) + 1);
     return () => this.#remove(stream);
   }
 
   /** @throws Refusal stream_limit_reached */
-  check(agentId: string): void {
-    const { streamsPerAgent } = STREAM_LIMITS;
-    if ((this.#ofAgent.get(agentId) ?? 0) < streamsPerAgent) return;
+  check(reader: Whose): void {
+    const { streamsPerAgent, streamsPerOwner } = STREAM_LIMITS;
+    const most = reader.kind === 'agent' ? streamsPerAgent : streamsPerOwner;
+    if ((this.#ofReader.get(nameOf(reader)) ?? 0) < most) return;
     throw refusal(
       'stream_limit_reached',
-      `This agent has ${streamsPerAgent} open streams here, which is the most.`,
+      `This ${reader.kind} has ${most} open streams here, which is the most.`,
     );
   }
 
   /** A key was revoked, here or at another replica. */
   forget(keyId: bigint): void {
-    for (const stream of this.#streams) if (stream.keyId === keyId) stream.end('key_revoked');
+    for (const stream of this.#streams)
+      if (stream.reader.kind === 'agent' && stream.reader.keyId === keyId) stream.end('key_revoked');
   }
 
-  /** Resolves once every stream that is left has a key that was active within the lease. */
+  /** Resolves once every stream that is left has a key or session that held within the lease. */
   async verified(): Promise<void> {
     while (this.#options.now() - this.#verifiedAt > LEASE_MS) await this.#verify();
   }
@@ -101,9 +130,10 @@ export class OpenStreams {
 
   #remove(stream: OpenStream): void {
     if (!this.#streams.delete(stream)) return;
-    const left = (this.#ofAgent.get(stream.agentId) ?? 1) - 1;
-    if (left > 0) this.#ofAgent.set(stream.agentId, left);
-    else this.#ofAgent.delete(stream.agentId);
+    const name = nameOf(stream.reader);
+    const left = (this.#ofReader.get(name) ?? 1) - 1;
+    if (left > 0) this.#ofReader.set(name, left);
+    else this.#ofReader.delete(name);
     if (this.#streams.size === 0) clearInterval(this.#timer);
   }
 
@@ -124,8 +154,41 @@ export class OpenStreams {
   async #ask(): Promise<void> {
     const askedAt = this.#options.now();
     const asked = [...this.#streams];
-    const active = await this.#options.log.activeKeys([...new Set(asked.map(({ keyId }) => keyId))]);
-    for (const stream of asked) if (!active.has(stream.keyId)) stream.end('key_revoked');
+    const readers = asked.map(({ reader }) => reader);
+    const keyIds = new Set(readers.flatMap((reader) => (reader.kind === 'agent' ? [reader.keyId] : [])));
+    const hashes = new Map(
+      readers.flatMap((reader) => (reader.kind === 'owner' ? [[hexOf(reader), reader.tokenHash]] : [])),
+    );
+    const { log, owners, clock } = this.#options;
+    const [keys, sessions] = await Promise.all([
+      keyIds.size === 0 ? NO_KEYS : log.activeKeys([...keyIds]),
+      hashes.size === 0 ? NO_SESSIONS : owners.sessionsAgents([...hashes.values()], clock.now()),
+    ]);
+    for (const stream of asked) {
+      const reason = reasonToEnd(stream.reader, keys, sessions);
+      if (reason !== null) stream.end(reason);
+    }
     this.#verifiedAt = askedAt;
   }
+}
+
+const NO_KEYS: ReadonlySet<bigint> = new Set();
+const NO_SESSIONS: ReadonlyMap<string, string> = new Map();
+
+/** What a reader's streams are counted by, and its cursors bound to. */
+export const nameOf = (reader: Whose): string =>
+  reader.kind === 'agent' ? reader.agentId : `owner ${reader.userId}`;
+
+const hexOf = ({ tokenHash }: Reader & { readonly kind: 'owner' }): string =>
+  Buffer.from(tokenHash).toString('hex');
+
+function reasonToEnd(
+  reader: Reader,
+  keys: ReadonlySet<bigint>,
+  sessions: ReadonlyMap<string, string>,
+): EndReason | null {
+  if (reader.kind === 'agent') return keys.has(reader.keyId) ? null : 'key_revoked';
+  const agents = sessions.get(hexOf(reader));
+  if (agents === undefined) return 'session_ended';
+  return reader.agents === null || reader.agents === agents ? null : 'agents_changed';
 }

@@ -71,6 +71,10 @@ returns table (nth integer, type text, event_id uuid, data jsonb) language sql s
   from f where kind = 'risk'
   union all
   select 1, 'wallet.left', event_id('wallet.left' || agent_id || subject || fact.seq), p from f where kind = 'wallet'
+  union all
+  select 1, case p ->> 'status' when 'waiting' then 'approval.asked' else 'approval.decided' end,
+    event_id('approval' || subject || (p ->> 'status')), p
+  from f where kind = 'approval'
 $$;
 
 -- Queues the events of what was logged since the last time for the endpoints that want them: every fact once, whenever its

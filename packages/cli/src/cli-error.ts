@@ -1,0 +1,152 @@
+/** What ends a run, and how that is said: exit code, stable code, a sentence, and what to do next. */
+import {
+  BellwetherApiError,
+  BellwetherConnectionError,
+  BellwetherUsageError,
+  InvalidPrivateKey,
+  InvalidSolanaKey,
+  OrderBuildError,
+  PreparedOrderError,
+  QuoteError,
+  UnsafeTransaction,
+  VenueCredentialsError,
+} from '@bellwether/sdk';
+import { KeystoreError, SpendingLimitReached } from '@bellwether/sdk/keystore';
+import { adviceFor } from './advice.ts';
+import type { ExitName } from './exit-codes.ts';
+
+interface Details {
+  readonly fix?: string | undefined;
+  /** The order that was sent. */
+  readonly orderId?: string | undefined;
+}
+
+/** Ends the run in a way that the table of exit codes names. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exit: ExitName;
+  readonly code: string;
+  readonly fix: string | undefined;
+  readonly orderId: string | undefined;
+
+  constructor(exit: ExitName, code: string, message: string, details: Details = {}) {
+    super(message);
+    this.exit = exit;
+    this.code = code;
+    this.fix = details.fix;
+    this.orderId = details.orderId;
+  }
+}
+
+/** A command line that contradicts itself or lacks something. */
+export const usage = (message: string, fix?: string): CliError =>
+  new CliError('usage', 'usage', message, { fix });
+
+/** What is printed: with --json as it is, else in lines. */
+export interface Failure {
+  readonly exit: ExitName;
+  readonly code: string;
+  readonly message: string;
+  readonly fix?: string | undefined;
+  readonly orderId?: string | undefined;
+  readonly errors?: readonly { readonly path: string; readonly code: string; readonly message: string }[];
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  readonly requestId?: string | undefined;
+  readonly status?: number;
+  readonly retryAfterS?: number | undefined;
+}
+
+const UNREACHABLE_FIX =
+  'Check the address (--url or BELLWETHER_URL) and that the service runs: bellwether doctor. Reads can be repeated.';
+
+function apiFailure(error: BellwetherApiError): Failure {
+  const { status, code, detail, fix, errors, context, requestId, retryAfterS, orderId } = error;
+  const exit = code === 'order_outcome_unknown' ? 'unknown' : status >= 500 ? 'unreachable' : 'refused';
+  return {
+    exit,
+    code,
+    message: detail,
+    fix: adviceFor(code) ?? fix ?? 'Look at what the message names, and change it.',
+    orderId,
+    ...(errors.length === 0 ? {} : { errors }),
+    context,
+    requestId,
+    status,
+    retryAfterS,
+  };
+}
+
+/** Every error that a run can end with. What is not known is `unexpected`, with its message alone. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof CliError) {
+    const { exit, code, message, fix, orderId } = error;
+    return { exit, code, message, fix, orderId };
+  }
+  if (error instanceof BellwetherApiError) return apiFailure(error);
+  if (error instanceof BellwetherConnectionError)
+    return {
+      exit: 'unreachable',
+      code: error.reason === 'timeout' ? 'timeout' : 'unreachable',
+      message: error.message,
+      fix: UNREACHABLE_FIX,
+    };
+  if (error instanceof KeystoreError)
+    return {
+      exit: error.code === 'url_invalid' ? 'usage' : 'keystore',
+      code: error.code,
+      message: error.detail,
+      fix: error.fix,
+    };
+  if (error instanceof SpendingLimitReached)
+    return { exit: 'refused', code: error.code, message: error.detail, fix: error.fix };
+  if (error instanceof InvalidPrivateKey || error instanceof InvalidSolanaKey)
+    return { exit: 'keystore', code: 'key_invalid', message: error.message, fix: 'Give the key again.' };
+  if (error instanceof BellwetherUsageError)
+    return {
+      exit: 'keystore',
+      code: 'keys_invalid',
+      message: error.message,
+      fix: 'Check the keys: bellwether doctor.',
+    };
+  if (error instanceof VenueCredentialsError)
+    return {
+      exit: error.status === 0 ? 'unreachable' : 'refused',
+      code: 'venue_credentials',
+      message: error.message,
+      fix: 'Check the address given with --clob, and the key.',
+    };
+  if (error instanceof PreparedOrderError)
+    return {
+      exit: 'unverified',
+      code: 'prepared_order_differs',
+      message: error.message,
+      fix: 'Run the command again. If it happens again, do not trade with this desk.',
+    };
+  if (error instanceof UnsafeTransaction)
+    return {
+      exit: 'unverified',
+      code: 'unsafe_transaction',
+      message: error.message,
+      fix: 'Ask for a new quote. If it happens again, do not trade with this desk.',
+    };
+  if (error instanceof OrderBuildError)
+    return {
+      exit: 'refused',
+      code: error.code,
+      message: error.message,
+      fix: 'Change the numbers of the order.',
+    };
+  if (error instanceof QuoteError)
+    return {
+      exit: error.code === 'still_open' ? 'unknown' : 'refused',
+      code: error.quoteErrorCode ?? error.code,
+      message: error.message,
+    };
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    exit: 'unexpected',
+    code: 'unexpected',
+    message,
+    fix: 'Run the command again; if it happens again, report it with the version (bellwether --version).',
+  };
+}

@@ -1,0 +1,265 @@
+/** What the agent has: positions, portfolio, redeeming, and the briefing. */
+import { type BellwetherClient, type Briefing, isProblem, type Position } from '@bellwether/sdk';
+import type { Command } from 'commander';
+import { usage } from '../cli-error.ts';
+import { action, examples, type Start } from '../command.ts';
+import { count, positive } from '../options.ts';
+import type { Run } from '../run.ts';
+import type { Column } from '../table.ts';
+import { oneLine, paragraphs } from '../terminal-text.ts';
+
+interface PositionsOptions {
+  readonly market?: string;
+  readonly venue?: string;
+  readonly redeemable?: boolean;
+  readonly closed?: boolean;
+  readonly expiring?: number;
+  readonly limit: number;
+}
+
+const POSITIONS: readonly Column<Position>[] = [
+  { title: 'MARKET ID', value: ({ marketId }) => marketId },
+  { title: 'MARKET', value: ({ title }) => title, shrinks: true },
+  { title: 'OUTCOME', value: ({ outcome }) => outcome },
+  { title: 'SHARES', value: ({ size }) => size, align: 'right' },
+  { title: 'COST', value: ({ avgPrice }) => avgPrice, align: 'right' },
+  { title: 'NOW', value: ({ currentPrice }) => currentPrice, align: 'right' },
+  { title: 'VALUE', value: ({ currentValue }) => currentValue, align: 'right' },
+  { title: 'P&L', value: ({ unrealizedPnl, realizedPnl }) => unrealizedPnl + realizedPnl, align: 'right' },
+  { title: 'REDEEM', value: ({ redeemable }) => (redeemable ? 'yes' : '') },
+  { title: 'ENDS', value: ({ endDate }) => endDate.slice(0, 10) },
+];
+
+function readPositions(client: BellwetherClient, options: PositionsOptions) {
+  const { market, venue, redeemable, closed, expiring, limit } = options;
+  const where = {
+    limit,
+    ...(venue === undefined ? {} : { venue }),
+    ...(market === undefined ? {} : { market }),
+  };
+  if (closed === true) return client.getClosedPositions(where);
+  if (expiring !== undefined) {
+    const { market: _, ...rest } = where as typeof where & { market?: string };
+    return client.getExpiringPositions({ ...rest, hours: expiring }).then(({ positions }) => positions);
+  }
+  return client.getCurrentPositions({ ...where, ...(redeemable === true ? { redeemable } : {}) });
+}
+
+async function positions(run: Run, options: PositionsOptions): Promise<void> {
+  const { closed, expiring, redeemable, market } = options;
+  if ([closed, expiring, redeemable].filter((one) => one !== undefined).length > 1)
+    throw usage('--closed, --expiring and --redeemable are three different lists: give one of them.');
+  if (expiring !== undefined && market !== undefined)
+    throw usage('--expiring lists all markets: leave --market out.');
+  const client = await run.client();
+  const found = await run.waiting('Reading positions', readPositions(client, options));
+  run.output.answer(found, () => run.output.table(POSITIONS, found, 'No such positions.'));
+}
+
+async function portfolio(run: Run, options: { readonly venue?: string }): Promise<void> {
+  const client = await run.client();
+  const found = await run.waiting('Reading the portfolio', client.getPortfolio(options));
+  run.output.answer(found, () =>
+    [
+      run.output.facts([
+        ['balance', found.balance],
+        ['exposure', found.totalExposure],
+        ['positions', found.positionsCount],
+        ['to redeem', found.redeemableCount],
+        ['P&L, 24 hours', found.pnl24h],
+        ['P&L, total', found.pnlTotal],
+        ['realised', found.realizedPnl],
+        ['unrealised', found.unrealizedPnl],
+        ['fees', found.fees],
+        ['largest market', `${found.concentration.topMarketPct} %`],
+      ]),
+      run.output.table(
+        [
+          { title: 'VENUE', value: ([name]) => name },
+          { title: 'BALANCE', value: ([, venue]) => venue.balance, align: 'right' },
+          { title: 'P&L', value: ([, venue]) => venue.pnl, align: 'right' },
+          { title: 'POSITIONS', value: ([, venue]) => venue.positionsCount, align: 'right' },
+          { title: 'EXPOSURE', value: ([, venue]) => venue.totalExposure, align: 'right' },
+        ],
+        Object.entries(found.venues),
+        'No venues.',
+      ),
+      ...notices(found.warnings),
+    ].join('\n\n'),
+  );
+}
+
+const notices = (warnings: readonly { readonly severity: string; readonly message: string }[]): string[] =>
+  warnings.length === 0
+    ? []
+    : [warnings.map(({ severity, message }) => oneLine(`${severity}: ${message}`)).join('\n')];
+
+interface RedeemOptions {
+  readonly all?: boolean;
+  readonly venue?: string;
+}
+
+type Redeemed = Awaited<ReturnType<BellwetherClient['redeemPosition']>>;
+
+/** Each market once, however many of its positions pay. */
+async function redeemAll(run: Run, client: BellwetherClient): Promise<Redeemed[]> {
+  const found = await client.getCurrentPositions({ redeemable: true });
+  const markets = new Map(found.map((position) => [position.conditionId, position]));
+  const answers: Redeemed[] = [];
+  for (const { venue, conditionId, marketId, outcome, size } of markets.values()) {
+    try {
+      answers.push(await client.redeemPosition({ venue, marketId: conditionId }));
+    } catch (error) {
+      if (!isProblem(error, 'wrong_venue_route')) throw error;
+      // Where the venue has no route for it, a sale pays the winning tokens out.
+      run.output.say(
+        oneLine(`Redeem ${marketId} with: bellwether trade sell ${marketId} ${outcome} --size ${size}`),
+      );
+    }
+  }
+  return answers;
+}
+
+async function redeem(run: Run, market: string | undefined, { all, venue }: RedeemOptions): Promise<void> {
+  if ((market === undefined) === (all !== true))
+    throw usage(
+      'Say what to redeem: a market, or --all.',
+      'bellwether positions --redeemable lists what can be.',
+    );
+  const client = await run.client();
+  const answers = await run.waiting(
+    'Redeeming',
+    market === undefined
+      ? redeemAll(run, client)
+      : client
+          .redeemPosition({ marketId: market, ...(venue === undefined ? {} : { venue }) })
+          .then((answer) => [answer]),
+  );
+  run.output.answer(market === undefined ? answers : answers[0], () =>
+    [
+      run.output.table(
+        [
+          { title: 'MARKET ID', value: ({ marketId }) => marketId, shrinks: true },
+          { title: 'STATUS', value: ({ status }) => status },
+          { title: 'RECEIVED', value: ({ redeemedAmount }) => redeemedAmount, align: 'right' },
+        ],
+        answers,
+        'Nothing can be redeemed.',
+      ),
+      ...answers.flatMap(({ transactions = [] }) =>
+        transactions.map((call) =>
+          run.output.facts([
+            ['sign and send', call.description],
+            ['to', call.to],
+            ['data', call.data],
+            ['value', call.value],
+            ['chain', call.chainId],
+          ]),
+        ),
+      ),
+    ].join('\n\n'),
+  );
+}
+
+function briefingText(run: Run, found: Briefing): string {
+  const { agent, venues, recentTrades, riskAlerts } = found;
+  const actions = Object.values(venues).flatMap((venue) => venue.actions);
+  return [
+    run.output.facts([
+      ['agent', `${agent.name} (${agent.agentId})`],
+      ['claimed', agent.claimed],
+      ['trading', found.settings.tradingPaused || found.settings.pausedByOwner ? 'paused' : 'on'],
+      ['trades today', `${agent.tradesToday} of ${agent.maxTradesPerDay}`],
+      ['amount today', agent.amountToday],
+      ['P&L today', agent.realizedToday],
+      ['next cursor', found.nextCursor],
+    ]),
+    run.output.table(
+      [
+        { title: 'VENUE', value: ([name]) => name },
+        { title: 'BALANCE', value: ([, venue]) => venue.balance, align: 'right' },
+        { title: 'AVAILABLE', value: ([, venue]) => venue.availableBalance, align: 'right' },
+        { title: 'POSITIONS', value: ([, venue]) => venue.currentPositionsCount, align: 'right' },
+        { title: 'VALUE', value: ([, venue]) => venue.positionsValue, align: 'right' },
+        { title: 'OPEN ORDERS', value: ([, venue]) => venue.openOrdersCount, align: 'right' },
+        { title: 'WALLET', value: ([, venue]) => venue.walletAddress },
+      ],
+      Object.entries(venues),
+      'No venues.',
+    ),
+    ...notices(riskAlerts),
+    ...(actions.length === 0
+      ? []
+      : [actions.map(({ message }) => paragraphs(`next: ${message}`)).join('\n')]),
+    run.output.table(
+      [
+        { title: 'RECENT ORDER', value: ({ orderId }) => orderId, shrinks: true },
+        { title: 'STATUS', value: ({ status }) => status },
+        {
+          title: 'ORDER',
+          value: ({ side, outcome, orderSize, price }) => `${side} ${orderSize} ${outcome} at ${price}`,
+        },
+        { title: 'MARKET', value: ({ marketQuestion }) => marketQuestion, shrinks: true },
+      ],
+      recentTrades,
+      'No recent orders.',
+    ),
+  ].join('\n\n');
+}
+
+async function briefing(
+  run: Run,
+  options: { readonly since?: string; readonly venue?: string },
+): Promise<void> {
+  const client = await run.client();
+  const found = await run.waiting('Reading the briefing', client.getBriefing(options));
+  run.output.answer(found, () => briefingText(run, found));
+}
+
+const VENUE = ['--venue <name>', 'only of this venue'] as const;
+
+export function addAccountCommands(program: Command, start: Start): void {
+  examples(
+    program
+      .command('positions')
+      .description('what is held, what was, and what ends soon')
+      .option('--market <market>', 'only in this market')
+      .option(...VENUE)
+      .option('--redeemable', 'only what can be redeemed')
+      .option('--closed', 'instead: positions sold or redeemed to the last share')
+      .option('--expiring <hours>', 'instead: in markets that end within so many hours', positive)
+      .option('--limit <n>', 'how many', count, 50)
+      .action(action(start, { run: positions })),
+    'bellwether positions',
+    'bellwether positions --expiring 24',
+  );
+  program
+    .command('portfolio')
+    .description('balance, exposure and P&L')
+    .option(...VENUE)
+    .action(action(start, { run: portfolio }));
+  examples(
+    program
+      .command('redeem')
+      .description('exchange the tokens of a resolved market for collateral')
+      .argument('[market]', 'market id, condition id, slug or token id')
+      .option('--all', 'every position that can be redeemed')
+      .option(...VENUE)
+      .action(
+        action(start, {
+          run: (run: Run, options: RedeemOptions, market?: string) => redeem(run, market, options),
+        }),
+      ),
+    'bellwether redeem 101',
+    'bellwether redeem --all',
+  );
+  examples(
+    program
+      .command('briefing')
+      .description('how the agent stands, what needs attention, what changed')
+      .option('--since <cursor>', 'only what changed since: the last next cursor, or a time')
+      .option(...VENUE)
+      .action(action(start, { run: briefing })),
+    'bellwether briefing --json',
+  );
+}

@@ -1,0 +1,227 @@
+/** Venue B: a quote, and a trade by quote. The transaction is decoded and compared with what was asked before it is signed. */
+import type { Quote, QuoteAsk, QuotedOrderDetail, SubmitResponse } from '@bellwether/sdk';
+import type { Command } from 'commander';
+import { CliError, usage } from '../cli-error.ts';
+import { action, examples, type Start } from '../command.ts';
+import { outcome, positive, upper } from '../options.ts';
+import { place } from '../place.ts';
+import type { Run } from '../run.ts';
+import { reserveSpending } from '../spending.ts';
+import { orderText } from './orders.ts';
+
+interface AskOptions {
+  readonly amount?: number;
+  readonly size?: number;
+}
+
+interface TradeOptions extends AskOptions {
+  readonly reasoning?: string;
+  readonly source?: string;
+  readonly validateOnly?: boolean;
+  readonly yes?: boolean;
+  readonly wait: boolean;
+}
+
+type Action = 'BUY' | 'SELL';
+
+/** A transaction that does not land is dead by then, and its end is recorded soon after. */
+const TRADE_TIMEOUT_S = 240;
+
+function askOf(side: Action, ticker: string, which: 'YES' | 'NO', { amount, size }: AskOptions): QuoteAsk {
+  if (side === 'BUY' && (amount === undefined || size !== undefined))
+    throw usage('A purchase takes --amount in collateral, fees included, and no --size.');
+  if (side === 'SELL' && (size === undefined || amount !== undefined))
+    throw usage('A sale takes --size in contracts, and no --amount.');
+  const asked =
+    side === 'BUY' ? { action: 'BUY', amount: amount as number } : { action: 'SELL', shares: size as number };
+  return { ticker, side: which, ...asked } as QuoteAsk;
+}
+
+const MICRO = 1e6;
+const inWhole = (atoms: string | undefined): number | null =>
+  atoms === undefined ? null : Number(atoms) / MICRO;
+
+function quoteText(run: Run, quote: Quote, on: 'stdout' | 'stderr'): string {
+  return run.output.facts(
+    [
+      ['market', quote.title],
+      ['ticker', quote.marketTicker],
+      ['order', `${quote.action} ${quote.side}${quote.isRedemption ? ' (redeems it)' : ''}`],
+      ['takes at most', inWhole(quote.inAmount)],
+      ['gives, expected', inWhole(quote.outAmount)],
+      ['gives, at least', inWhole(quote.minOutAmount)],
+      ['YES / NO', `${quote.yesPrice} / ${quote.noPrice}`],
+      ['valid until', new Date(quote.expiresAt).toISOString()],
+      ['quote id', quote.quoteId],
+      ...(quote.quoteErrorCode === undefined
+        ? []
+        : ([['no transaction', `${quote.quoteErrorCode}: ${quote.quoteErrorMessage ?? ''}`]] as const)),
+    ],
+    on,
+  );
+}
+
+async function quote(
+  run: Run,
+  side: Action,
+  ticker: string,
+  which: 'YES' | 'NO',
+  options: AskOptions,
+): Promise<void> {
+  const ask = askOf(side, ticker, which, options);
+  const client = await run.client();
+  const found = await run.waiting('Asking for a quote', client.venueB.quote(ask));
+  run.output.answer(found, () => quoteText(run, found, 'stdout'));
+}
+
+/** @throws CliError with the venue's reason, or the safeguard's, when there is nothing to sign */
+function requireExecutable({ quoteErrorCode, quoteErrorMessage, previewOnly }: Quote): void {
+  if (quoteErrorCode !== undefined)
+    throw new CliError('refused', quoteErrorCode, quoteErrorMessage ?? 'There is no transaction to sign.', {
+      fix: 'Change the order, or ask again in a moment.',
+    });
+  if (previewOnly)
+    throw new CliError('keystore', 'wallet_required', 'The desk knows no Solana wallet of this agent.', {
+      fix: 'Run: bellwether init',
+    });
+}
+
+interface Wanted extends TradeOptions {
+  readonly ask: QuoteAsk;
+  readonly side: Action;
+}
+
+/** How it ended. An order that is not final within the deadline is on the chain, and found by its id. */
+async function outcomeOf(run: Run, orderId: string): Promise<QuotedOrderDetail> {
+  const client = await run.client();
+  try {
+    return await run.waiting('Waiting for the fill', client.venueB.wait(orderId, { signal: run.signal }));
+  } catch (error) {
+    throw new CliError('unknown', 'still_open', (run.stopReason ?? (error as Error)).message, {
+      orderId,
+      fix: `It is on its way. Look: bellwether orders ${orderId}`,
+    });
+  }
+}
+
+async function submit(run: Run, found: Quote, signedTransaction: string, wanted: Wanted): Promise<void> {
+  const { quoteId } = found;
+  const client = await run.client();
+  const atMost = wanted.side === 'BUY' ? BigInt(found.inAmount ?? 0) : 0n;
+  const spending = reserveSpending(run, quoteId, atMost);
+  const { reasoning, source } = wanted;
+  try {
+    const placed = await place<SubmitResponse, QuotedOrderDetail>(run, {
+      orderId: quoteId,
+      send: () =>
+        client.venueB.submit(quoteId, signedTransaction, {
+          ...(reasoning === undefined ? {} : { reasoning }),
+          ...(source === undefined ? {} : { source }),
+        }),
+      look: () => client.venueB.order(quoteId),
+      advice: `Look: bellwether orders ${quoteId}\nA transaction that does not land is dead soon after ${new Date(found.expiresAt).toISOString()}.`,
+    });
+    const answer = 'answer' in placed ? placed.answer : placed.found;
+    if ('success' in answer && !answer.success)
+      throw new CliError(
+        'refused',
+        answer.errorCode ?? 'venue_refused',
+        answer.errorMessage ?? 'Nothing was executed.',
+        {
+          orderId: answer.orderId,
+          fix: answer.fix,
+        },
+      );
+    if (!wanted.wait) {
+      run.output.answer(answer, () =>
+        run.output.facts([
+          ['status', answer.status],
+          ['order id', answer.orderId],
+        ]),
+      );
+      return;
+    }
+  } catch (error) {
+    spending.giveBackIfRefused(error);
+    throw error;
+  }
+  const order = await outcomeOf(run, quoteId);
+  run.output.answer(order, () => orderText(run, order));
+  if (order.status !== 'filled' && order.status !== 'partially_filled')
+    throw new CliError(
+      'refused',
+      order.errorCode ?? order.status,
+      order.errorMessage ?? `The order ended as ${order.status}.`,
+      {
+        orderId: quoteId,
+        fix: order.fix ?? 'Ask for a new quote.',
+      },
+    );
+}
+
+async function trade(run: Run, wanted: Wanted): Promise<void> {
+  const signer = await run.solanaSigner();
+  const client = await run.client();
+  const found = await run.waiting('Asking for a quote', client.venueB.quote(wanted.ask, signer.address));
+  requireExecutable(found);
+  const verified = client.venueB.verify(found, wanted.ask, { wallet: signer.address });
+  run.output.say(quoteText(run, found, 'stderr'));
+  if (wanted.validateOnly === true) {
+    run.output.answer(
+      found,
+      () => 'Checked: the transaction does what was asked, and no more. Nothing was signed.',
+    );
+    return;
+  }
+  if (wanted.yes !== true) {
+    if (run.output.json) run.output.tell(quoteText(run, found, 'stderr'));
+    await run.confirm('Sign and submit this transaction?');
+  }
+  await submit(run, found, client.venueB.sign(verified, signer), wanted);
+}
+
+function addAsk(command: Command, program: Command): Command {
+  return command
+    .addArgument(
+      program
+        .createArgument('<side>', 'buy or sell')
+        .choices(['buy', 'sell'])
+        .argParser(upper('BUY', 'SELL')),
+    )
+    .argument('<ticker>', 'id of a market of venue B')
+    .addArgument(program.createArgument('<outcome>', 'YES or NO').choices(['YES', 'NO']).argParser(outcome))
+    .option('--amount <collateral>', 'buy: spend at most so much, fees included', positive)
+    .option('--size <contracts>', 'sell: how many', positive);
+}
+
+export function addQuotedCommands(program: Command, start: Start): void {
+  examples(
+    addAsk(program.command('quote').description('venue B: what a trade would give now'), program).action(
+      action(start, {
+        run: (run: Run, options: AskOptions, side: Action, ticker: string, which: 'YES' | 'NO') =>
+          quote(run, side, ticker, which, options),
+      }),
+    ),
+    'bellwether quote buy TICKER YES --amount 5',
+  );
+  examples(
+    addAsk(
+      program.command('trade').description('venue B: quote, verify, sign here, submit, wait for the fill'),
+      program,
+    )
+      .option('--reasoning <text>', "kept in the agent's journal")
+      .option('--source <label>', "kept in the agent's journal")
+      .option('--no-wait', 'do not wait for the fill')
+      .option('--validate-only', 'quote and verify, sign nothing')
+      .option('--yes', 'do not ask; for programs')
+      .action(
+        action(start, {
+          timeoutS: TRADE_TIMEOUT_S,
+          run: (run: Run, options: TradeOptions, side: Action, ticker: string, which: 'YES' | 'NO') =>
+            trade(run, { ...options, side, ask: askOf(side, ticker, which, options) }),
+        }),
+      ),
+    'bellwether trade buy TICKER YES --amount 5',
+    'bellwether trade sell TICKER YES --size 3 --yes --json',
+  );
+}

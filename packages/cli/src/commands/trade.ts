@@ -1,0 +1,427 @@
+/**
+ * `buy` and `sell`: from an intent in named options to a placed order. The desk prepares what is signed; this program computes
+ * it again, shows it, asks, signs it here, and sends it.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  type BellwetherClient,
+  type Market,
+  type Order,
+  type PreparedTrade,
+  priceToReach,
+  type Signer,
+  signPrepared,
+  type TradeIntent,
+  type TradeRequest,
+  type TradeResponse,
+  type VerifiedPrepared,
+  verifyPrepared,
+} from '@bellwether/sdk';
+import { type Command, Option } from 'commander';
+import { adviceFor } from '../advice.ts';
+import { CliError, usage } from '../cli-error.ts';
+import { action, examples, type Start } from '../command.ts';
+import { count, outcome, positive, price, time, upper, WALLET_NAMES, walletType } from '../options.ts';
+import { place } from '../place.ts';
+import type { Run } from '../run.ts';
+import { reserveSpending } from '../spending.ts';
+
+type Side = 'BUY' | 'SELL';
+type WalletType = 0 | 1 | 2 | 3;
+
+interface OrderOptions {
+  readonly amount?: number;
+  readonly size?: number;
+  readonly price?: number;
+  readonly worstPrice?: number;
+  readonly slippage: number;
+  readonly type?: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  readonly expires?: number;
+  readonly postOnly?: boolean;
+  readonly walletType?: WalletType;
+  readonly venue?: string;
+  readonly reasoning?: string;
+  readonly source?: string;
+  readonly live?: boolean;
+  readonly clientOrderId?: string;
+  readonly timestamp?: number;
+  readonly validateOnly?: boolean;
+  readonly yes?: boolean;
+}
+
+const DEFAULT_SLIPPAGE = 0.02;
+
+/** @throws CliError for options that contradict each other, every contradiction at once */
+function checkOptions(side: Side, options: OrderOptions): void {
+  const { amount, size, price: limit, worstPrice, type, expires, clientOrderId, live, timestamp } = options;
+  const isLimit = limit !== undefined;
+  const wrong: string[] = [];
+  if (isLimit && worstPrice !== undefined)
+    wrong.push('--price makes a limit order and --worst-price a market order: give one of them.');
+  if (side === 'SELL' || isLimit) {
+    const what = side === 'SELL' ? 'A sale' : 'A limit order';
+    if (amount !== undefined) wrong.push(`${what} takes --size in shares, not --amount.`);
+    else if (size === undefined) wrong.push(`${what} needs --size, in shares.`);
+  } else if (size !== undefined)
+    wrong.push(
+      'A market order to buy takes --amount in collateral, not --size; a limit order takes --price and --size.',
+    );
+  else if (amount === undefined)
+    wrong.push(
+      'A market order to buy needs --amount, in collateral; a limit order needs --price and --size.',
+    );
+  if (!isLimit && (type === 'GTC' || type === 'GTD'))
+    wrong.push(`--type ${type} rests at a price: give --price.`);
+  if (!isLimit && options.postOnly === true) wrong.push('--post-only rests at a price: give --price.');
+  if (type === 'GTD' && expires === undefined) wrong.push('--type GTD needs --expires.');
+  if (type !== 'GTD' && expires !== undefined) wrong.push('--expires needs --type GTD.');
+  if (clientOrderId !== undefined && !isLimit && worstPrice === undefined)
+    wrong.push(
+      '--client-order-id needs --price or --worst-price: with a price from the book, a repetition would be another order.',
+    );
+  if (clientOrderId !== undefined && live === true && timestamp === undefined)
+    wrong.push('--client-order-id with --live needs --timestamp: it is part of what is signed.');
+  if (timestamp !== undefined && live !== true) wrong.push('--timestamp belongs to --live.');
+  if (wrong.length > 0) throw usage(wrong.join('\n'), `See: bellwether ${side.toLowerCase()} --help`);
+}
+
+/** The worst price of a market order: what the book reaches now, and some more, on the tick grid. */
+async function worstPriceOf(client: BellwetherClient, market: Market, intent: Wanted): Promise<number> {
+  const tokenId = market.clobTokenIds[intent.outcome === 'YES' ? 0 : 1];
+  if (tokenId === undefined)
+    throw new CliError('refused', 'market_incomplete', 'The market names no token of this outcome.');
+  const book = await client.getOrderBook(tokenId, { venue: market.venue });
+  const isBuy = intent.side === 'BUY';
+  const reached = priceToReach(
+    book,
+    isBuy ? { side: 'BUY', amount: intent.amount ?? 0 } : { side: 'SELL', shares: intent.size ?? 0 },
+  );
+  if (reached.price === null)
+    throw new CliError(
+      'refused',
+      'book_empty',
+      `Nobody ${isBuy ? 'offers' : 'bids for'} ${intent.outcome} now.`,
+      {
+        fix: 'Place a limit order with --price and --size, or name --worst-price to try all the same.',
+      },
+    );
+  const tick = Number(market.tickSize);
+  const last = Math.round(1 / tick) - 1;
+  const slippage = Math.ceil(intent.slippage / tick - 1e-9);
+  const ticks = Math.round(reached.price / tick) + (isBuy ? slippage : -slippage);
+  return Number((Math.max(1, Math.min(last, ticks)) * tick).toFixed(6));
+}
+
+interface Wanted extends OrderOptions {
+  readonly side: Side;
+  readonly outcome: 'YES' | 'NO';
+  readonly market: string;
+}
+
+interface Wallet {
+  readonly signer: Signer;
+  readonly type: WalletType;
+}
+
+/** Which of the key's wallets pays: the one named, that of the keystore, or the account of the key. */
+async function walletOf(run: Run, named: WalletType | undefined): Promise<Wallet> {
+  const { signer, key } = await run.tradingKey();
+  return { signer, type: named ?? key.signatureType };
+}
+
+async function intentOf(
+  client: BellwetherClient,
+  wanted: Wanted,
+  market: Market,
+  wallet: Wallet,
+): Promise<TradeIntent> {
+  const { price: limit, worstPrice, amount, size, type, expires, postOnly, reasoning, source } = wanted;
+  const worst =
+    limit === undefined ? (worstPrice ?? (await worstPriceOf(client, market, wanted))) : undefined;
+  return {
+    clientOrderId: wanted.clientOrderId ?? `cli-${randomUUID()}`,
+    venue: market.venue,
+    marketId: market.conditionId,
+    outcome: wanted.outcome,
+    side: wanted.side,
+    ...(limit === undefined ? {} : { price: limit }),
+    ...(worst === undefined ? {} : { worstPrice: worst }),
+    ...(amount === undefined ? {} : { amount }),
+    ...(size === undefined ? {} : { size }),
+    ...(type === undefined ? {} : { orderType: type }),
+    ...(expires === undefined ? {} : { expiration: expires }),
+    ...(postOnly === true ? { postOnly } : {}),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(source === undefined ? {} : { source }),
+    ...(wanted.live === true ? { timestamp: wanted.timestamp ?? Date.now() } : {}),
+    walletAddress: wallet.signer.wallet(wallet.type),
+    signer: wallet.signer.address,
+    signatureType: wallet.type,
+  };
+}
+
+interface Ready {
+  readonly client: BellwetherClient;
+  readonly market: Market;
+  readonly intent: TradeIntent;
+  readonly prepared: PreparedTrade;
+  readonly verified: VerifiedPrepared;
+  readonly signer: Signer;
+}
+
+/** Everything up to the signature. @throws PreparedOrderError when the desk prepared something else */
+async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
+  const wallet = await walletOf(run, wanted.walletType);
+  const client = await run.client();
+  const { venue } = wanted;
+  const [me, market] = await run.waiting(
+    'Reading the market',
+    Promise.all([client.getMe(), client.getMarket(wanted.market, venue === undefined ? {} : { venue })]),
+  );
+  const intent = await run.waiting('Reading the book', intentOf(client, wanted, market, wallet));
+  const prepared = await run.waiting('Preparing the order', client.prepareTrade(intent));
+  const verified = verifyPrepared(prepared, intent, {
+    agentId: me.agentId,
+    signer: wallet.signer,
+    market,
+    profile: wanted.live === true ? 'polymarket' : 'interface',
+  });
+  return { client, market, intent, prepared, verified, signer: wallet.signer };
+}
+
+/** What is signed, from the verified order; what the desk expects of it is marked as such. */
+function orderText(run: Run, { market, intent, prepared, verified }: Ready): string {
+  const { fill, feeAtMost, amounts, expectedRefusal } = prepared;
+  const { side, outcome: which, price: limit, orderType } = intent;
+  const { order, orderSize, price: signedPrice } = verified.body;
+  const what =
+    limit === undefined
+      ? side === 'BUY'
+        ? `spend at most ${amounts.collateral} on ${which}, at ${signedPrice} or less a share`
+        : `sell ${orderSize} ${which}, at ${signedPrice} or more a share`
+      : `${side.toLowerCase()} ${orderSize} ${which} at ${signedPrice}`;
+  return run.output.facts(
+    [
+      ['market', market.question],
+      ['order', what],
+      ['type', orderType ?? (limit === undefined ? 'FAK' : 'GTC')],
+      ['wallet', order.maker],
+      [
+        'fills now',
+        `${fill.shares} shares at ${fill.averagePrice ?? '–'} on average${fill.rests > 0 ? `, ${fill.rests} wait on the book` : ''} (says the desk)`,
+      ],
+      ['fee', `${fill.fee} now, ${feeAtMost} at its limit (says the desk)`],
+      ...(expectedRefusal === null ? [] : [['the venue would refuse', expectedRefusal] as const]),
+      ['order id', verified.orderId],
+      ['client order id', intent.clientOrderId],
+    ],
+    'stderr',
+  );
+}
+
+/** What the desk would refuse is not signed. @throws CliError with the code, the figures and the advice of the first check */
+function requireAccepted({ checks, accepted }: PreparedTrade): void {
+  if (accepted) return;
+  const failed = checks.find(({ passed }) => !passed);
+  if (failed === undefined) return;
+  const { code, message, fix, limit, used, asked } = failed;
+  const figures = limit === null ? '' : ` (limit ${limit}, used ${used ?? 0}, asked ${asked ?? 0})`;
+  throw new CliError('refused', code, `${message ?? 'The desk would refuse this order.'}${figures}`, {
+    fix: fix ?? adviceFor(code),
+  });
+}
+
+/** The same order again, as a command: it has no second effect. */
+function repetition(
+  side: Side,
+  { market, outcome: which, walletType: type }: Wanted,
+  intent: TradeIntent,
+): string {
+  const { worstPrice, price: limit, amount, size, orderType, expiration, postOnly, timestamp } = intent;
+  const options = [
+    ['amount', amount],
+    ['size', size],
+    ['price', limit],
+    ['worst-price', worstPrice],
+    ['type', orderType],
+    ['expires', expiration],
+    ['wallet-type', type === undefined ? undefined : WALLET_NAMES[type]],
+    ['timestamp', timestamp],
+    ['client-order-id', intent.clientOrderId],
+  ].flatMap(([name, value]) => (value === undefined ? [] : [`--${name} '${value}'`]));
+  const flags = [
+    ...(postOnly === true ? ['--post-only'] : []),
+    ...(timestamp === undefined ? [] : ['--live']),
+  ];
+  const quoted = `'${market.replaceAll("'", '')}'`;
+  return ['bellwether', side.toLowerCase(), quoted, which, ...options, ...flags].join(' ');
+}
+
+const resultFacts = (answer: TradeResponse | Order, { clientOrderId }: TradeIntent) =>
+  [
+    ['status', answer.status],
+    ['filled', 'filledSize' in answer ? `${answer.filledSize} shares` : null],
+    ['average price', answer.avgPrice],
+    ['fee', answer.feePaid],
+    ['order id', answer.orderId],
+    ['client order id', clientOrderId],
+  ] as const;
+
+/** An order that the venue refused is no success. @throws CliError */
+function requireTaken(answer: TradeResponse | Order): void {
+  const isRefused = 'success' in answer ? !answer.success : answer.status === 'rejected';
+  if (!isRefused) return;
+  throw new CliError(
+    'refused',
+    answer.errorCode ?? 'venue_refused',
+    answer.errorMessage ?? 'The venue refused the order.',
+    { fix: answer.fix ?? undefined, orderId: answer.orderId },
+  );
+}
+
+const MICRO = 1e6;
+
+/**
+ * The most that an order can cost, in millionths: what is signed, and the fee on top as the desk says it. At a better price than
+ * its limit a market order buys more shares, whose fee may be the larger one.
+ */
+const mostOf = ({ verified: { body }, prepared: { feeAtMost, fill } }: Ready): bigint =>
+  body.order.side === 'BUY'
+    ? BigInt(body.order.makerAmount) + BigInt(Math.ceil(Math.max(feeAtMost, fill.fee) * MICRO))
+    : 0n;
+
+async function send(
+  run: Run,
+  ready: Ready,
+  wanted: Wanted,
+  body: TradeRequest,
+): Promise<TradeResponse | Order> {
+  const { client, intent, verified } = ready;
+  const { orderId } = verified;
+  const spending = reserveSpending(run, orderId, mostOf(ready));
+  try {
+    const placed = await place(run, {
+      orderId,
+      send: () => client.placeTrade(body),
+      look: () => client.getOrder(orderId),
+      advice: `Look: bellwether orders ${orderId}\nThe same order again has no second effect: ${repetition(wanted.side, wanted, intent)}`,
+    });
+    const answer = 'answer' in placed ? placed.answer : placed.found;
+    requireTaken(answer);
+    return answer;
+  } catch (error) {
+    spending.giveBackIfRefused(error);
+    throw error;
+  }
+}
+
+/** For programs: what was asked and what the desk expects of it, without the typed data. */
+function summaryOf({ intent, prepared, verified }: Ready) {
+  const { marketId, tokenId, amounts, fill, feeAtMost, expectedRefusal, checks } = prepared;
+  const { orderId } = verified;
+  return {
+    clientOrderId: intent.clientOrderId,
+    orderId,
+    marketId,
+    tokenId,
+    amounts,
+    fill,
+    feeAtMost,
+    expectedRefusal,
+    checks,
+  };
+}
+
+async function trade(run: Run, wanted: Wanted): Promise<void> {
+  checkOptions(wanted.side, wanted);
+  const ready = await prepare(run, wanted);
+  const { client, intent, prepared, verified, signer } = ready;
+  run.output.say(orderText(run, ready));
+  requireAccepted(prepared);
+  if (wanted.validateOnly === true) {
+    const body = { ...(await signPrepared(verified, signer)), validateOnly: true };
+    const trade = await run.waiting('Checking the order', client.placeTrade(body));
+    run.output.answer(
+      { ...summaryOf(ready), trade },
+      () => 'Checked: the desk would take this order. Nothing was placed.',
+    );
+    return;
+  }
+  if (wanted.yes !== true) {
+    if (run.output.json) run.output.tell(orderText(run, ready));
+    await run.confirm(`Place this order${prepared.signatureType === 0 ? '' : ` from ${prepared.maker}`}?`);
+  }
+  const answer = await send(run, ready, wanted, await signPrepared(verified, signer));
+  run.output.answer({ ...summaryOf(ready), trade: answer }, () =>
+    run.output.facts(resultFacts(answer, intent)),
+  );
+}
+
+export function addTradeCommands(program: Command, start: Start): void {
+  for (const side of ['BUY', 'SELL'] as const) {
+    const name = side.toLowerCase();
+    const command = program
+      .command(name)
+      .description(
+        side === 'BUY'
+          ? 'buy shares of an outcome: at once for an amount, or at a price'
+          : 'sell shares of an outcome: at once, or at a price',
+      )
+      .argument('<market>', 'market id, condition id, slug or token id')
+      .addArgument(program.createArgument('<outcome>', 'YES or NO').choices(['YES', 'NO']).argParser(outcome))
+      .option('--size <shares>', 'how many shares', positive);
+    if (side === 'BUY')
+      command.option('--amount <collateral>', 'market order: spend at most so much, fees apart', positive);
+    command
+      .option('--price <price>', 'limit order: at this price or better', price)
+      .option('--worst-price <price>', 'market order: at this price or better, never worse', price)
+      .option(
+        '--slippage <price>',
+        'market order without --worst-price: how far beyond what the book reaches now',
+        price,
+        DEFAULT_SLIPPAGE,
+      )
+      .addOption(
+        new Option(
+          '--type <type>',
+          'GTC rests, GTD rests until --expires, FAK fills what it can now, FOK all or nothing',
+        )
+          .choices(['GTC', 'GTD', 'FOK', 'FAK'])
+          .argParser(upper('GTC', 'GTD', 'FOK', 'FAK')),
+      )
+      .option('--expires <time>', 'with --type GTD: ISO time with zone, or epoch seconds', time)
+      .option('--post-only', 'limit order: be refused rather than take what is on the book')
+      .addOption(
+        new Option('--wallet-type <type>', 'which wallet of your key pays; default: that of the keystore')
+          .choices(WALLET_NAMES)
+          .argParser(walletType),
+      )
+      .option('--venue <name>', 'where the market is, when its id alone does not say')
+      .option('--reasoning <text>', "kept in the agent's journal")
+      .option('--source <label>', "kept in the agent's journal")
+      .option(
+        '--client-order-id <id>',
+        'your own name for the order: the same order again has no second effect',
+      )
+      .option('--live', 'sign what the live venue takes: real money')
+      .option('--timestamp <ms>', 'with --live and --client-order-id: that of the first try', count)
+      .option('--validate-only', 'check everything up to the venue, without any effect')
+      .option('--yes', 'do not ask; for programs')
+      .action(
+        action(start, {
+          run: (run: Run, options: OrderOptions, market: string, which: 'YES' | 'NO') =>
+            trade(run, { ...options, side, market, outcome: which }),
+        }),
+      );
+    examples(
+      command,
+      ...(side === 'BUY'
+        ? [
+            'bellwether buy 101 YES --amount 25',
+            'bellwether buy 101 NO --price 0.4 --size 50 --post-only',
+            'bellwether buy 101 YES --amount 25 --worst-price 0.63 --yes --json',
+          ]
+        : ['bellwether sell 101 YES --size 40', 'bellwether sell 101 YES --price 0.7 --size 40 --type GTC']),
+    );
+  }
+}

@@ -1,0 +1,64 @@
+/** Values of options and arguments, read strictly: what is not one is refused before anything happens. */
+import { InvalidArgumentError } from 'commander';
+
+const DECIMAL = /^(\d+(\.\d*)?|\.\d+)$/;
+
+/** A number above zero, as a decimal. */
+export function positive(text: string): number {
+  const value = Number(text);
+  if (!DECIMAL.test(text) || !(value > 0))
+    throw new InvalidArgumentError('Give a number above 0, such as 12.5.');
+  return value;
+}
+
+/** A price of a share: between 0 and 1. */
+export function price(text: string): number {
+  const value = Number(text);
+  if (!DECIMAL.test(text) || !(value > 0 && value < 1))
+    throw new InvalidArgumentError('Give a price between 0 and 1, such as 0.62.');
+  return value;
+}
+
+/** Between 0 and 1, both included. */
+export function fraction(text: string): number {
+  const value = Number(text);
+  if (!DECIMAL.test(text) || value > 1)
+    throw new InvalidArgumentError('Give a number between 0 and 1, such as 0.6.');
+  return value;
+}
+
+export function count(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give a whole number above 0.');
+  return Number(text);
+}
+
+/** Epoch seconds, from themselves or from an ISO time with its zone. */
+export function time(text: string): number {
+  if (/^\d{9,11}$/.test(text)) return Number(text);
+  const at = /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:?\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError(
+      'Give a time with its zone, such as 2026-12-01T12:00:00Z, or epoch seconds.',
+    );
+  return Math.floor(at / 1000);
+}
+
+/** In any case. */
+export const upper =
+  <const Word extends string>(...words: readonly Word[]) =>
+  (text: string): Word => {
+    const word = words.find((one) => one === text.toUpperCase());
+    if (word === undefined) throw new InvalidArgumentError(`It is one of ${words.join(', ')}.`);
+    return word;
+  };
+
+export const outcome = upper('YES', 'NO');
+
+const WALLET_TYPES = { eoa: 0, proxy: 1, safe: 2, deposit: 3 } as const;
+export const WALLET_NAMES = Object.keys(WALLET_TYPES);
+
+export function walletType(text: string): 0 | 1 | 2 | 3 {
+  const type = (WALLET_TYPES as Readonly<Record<string, 0 | 1 | 2 | 3 | undefined>>)[text.toLowerCase()];
+  if (type === undefined) throw new InvalidArgumentError(`It is one of ${WALLET_NAMES.join(', ')}.`);
+  return type;
+}

@@ -1,0 +1,97 @@
+/** `bellwether-mcp init`: an agent, its keys in the keystore, its wallet registered at the desk. Can be run again after it was interrupted. */
+import { randomBytes } from 'node:crypto';
+import { BellwetherClient, Signer, SolanaSigner } from '@bellwether/sdk';
+import {
+  createKeys,
+  type DeskKeys,
+  type DeskPlace,
+  type Environment,
+  findPassphrase,
+  hasKeys,
+  KeystoreError,
+  keysOfEnvironment,
+  newSolanaKey,
+  ownTerminal,
+  readKeys,
+  SpendingLimit,
+} from '@bellwether/sdk/keystore';
+import { money } from '../facts.ts';
+
+export interface InitOptions {
+  readonly env: Environment;
+  readonly place: DeskPlace;
+  /** Of the agent. */
+  readonly name: string;
+  readonly say: (line: string) => void;
+}
+
+const VENUES = { evm: 'polymarket', solana: 'kalshi' };
+
+/** @throws KeystoreError, BellwetherApiError, BellwetherConnectionError */
+export async function init({ env, place, name, say }: InitOptions): Promise<void> {
+  if (keysOfEnvironment(env) !== null)
+    throw new KeystoreError(
+      'keystore_exists',
+      'The environment names keys, so the keystore would not be used.',
+      'Unset BELLWETHER_API_KEY, BELLWETHER_PRIVATE_KEY and BELLWETHER_SOLANA_KEY, then run init again.',
+    );
+  const terminal = ownTerminal();
+  const isNew = !hasKeys(place);
+  const passphrase = await findPassphrase({ env, isNew, ...(terminal === undefined ? {} : { terminal }) });
+  const keys = isNew ? await newKeys(place, { name, passphrase, say }) : await readKeys(place, passphrase);
+  if (!isNew) say(`There are keys for ${place.url} already: they are used.`);
+  await registerWallets(new BellwetherClient({ baseUrl: place.url, apiKey: keys.apiKey }), keys, say);
+  const { limit } = new SpendingLimit(place).standing();
+  say(`Spending limit: ${money(limit)} a UTC day. Change it with: bellwether-mcp limit set <amount>`);
+}
+
+async function newKeys(
+  place: DeskPlace,
+  {
+    name,
+    passphrase,
+    say,
+  }: { readonly name: string; readonly passphrase: string; readonly say: (line: string) => void },
+): Promise<DeskKeys> {
+  const agent = await new BellwetherClient({ baseUrl: place.url }).registerAgent({ name });
+  const keys: DeskKeys = {
+    apiKey: agent.apiKeyCode,
+    evm: [{ privateKey: `0x${randomBytes(32).toString('hex')}`, venue: VENUES.evm, signatureType: 0 }],
+    solana: { secretKey: newSolanaKey(), venue: VENUES.solana },
+  };
+  // Before anything is credited to the wallets: a key that is lost then would lose it.
+  await createKeys(place, keys, passphrase);
+  say(`Registered the agent ${agent.agentId}. Keys: ${place.keys}`);
+  say(`To become its owner, open ${agent.claimUrl}`);
+  return keys;
+}
+
+/** On paper with credentials and money; on a live venue it says what is left to do. */
+async function registerWallets(
+  client: BellwetherClient,
+  keys: DeskKeys,
+  say: (line: string) => void,
+): Promise<void> {
+  const { venues } = await client.getMe();
+  const isPaper = (venue: string) =>
+    venues.some(({ name, backend }) => name === venue && backend === 'paper');
+  for (const { privateKey, venue, signatureType } of keys.evm) {
+    const signer = Signer.fromPrivateKey(privateKey);
+    const address = signer.wallet(signatureType);
+    const { hasCredentials } = await client.checkCredentials(address);
+    if (!hasCredentials && isPaper(venue)) {
+      const { nonce, message } = await client.getCredentialChallenge(signer.address);
+      const signature = await signer.signMessage(message);
+      await client.createPaperCredentials({ address: signer.address, nonce, signature, signatureType });
+      say(`Wallet on ${venue} (paper): ${address}`);
+    } else if (hasCredentials) say(`Wallet on ${venue}: ${address}`);
+    else
+      say(
+        `Wallet on ${venue}: ${address}. This venue is live: fund it, make its credentials with createVenueCredentials of @bellwether/sdk, and register them.`,
+      );
+  }
+  if (keys.solana === null) return;
+  const { address } = SolanaSigner.fromSecretKey(keys.solana.secretKey);
+  await client.updateSolAddress(address);
+  say(`Wallet on ${keys.solana.venue}: ${address}`);
+}

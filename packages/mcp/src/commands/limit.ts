@@ -1,0 +1,26 @@
+/** `bellwether-mcp limit`: shows or sets what may be spent through this machine on a UTC day. For a person at a terminal. */
+import { DecimalError, type Micro, parseMicro } from '@bellwether/contract/decimals';
+import { type DeskPlace, KeystoreError, SpendingLimit } from '@bellwether/sdk/keystore';
+import { money } from '../facts.ts';
+
+function amountOf(text: string): Micro {
+  try {
+    return parseMicro(text);
+  } catch (error) {
+    if (!(error instanceof DecimalError)) throw error;
+    throw new KeystoreError(
+      'limit_invalid',
+      'That is no amount.',
+      'Give collateral with at most 6 decimals, such as 200.',
+    );
+  }
+}
+
+/** @param amount `null` shows the limit only */
+export function limit(place: DeskPlace, amount: string | null, say: (line: string) => void): void {
+  const spending = new SpendingLimit(place);
+  const standing = amount === null ? spending.standing() : spending.setLimit(amountOf(amount));
+  say(
+    `Spending limit for ${place.url}: ${money(standing.limit)} a UTC day; ${money(standing.spent)} used on ${standing.day}, ${money(standing.left)} left.`,
+  );
+}

@@ -1,0 +1,102 @@
+/** The desk as the tools use it: clients, the keys that sign, the spending limit. Opened by the first call that needs it. */
+import { BellwetherClient, type Fetch, Signer, SolanaSigner } from '@bellwether/sdk';
+import { type EvmKey, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
+import type { McpConfig } from './config.ts';
+import { ToolProblem } from './tool-problem.ts';
+
+export interface Desk {
+  readonly config: McpConfig;
+  readonly client: BellwetherClient;
+  /**
+   * Tries once. A refusal that follows a lost try would prove nothing about the first, and what is in doubt must stay
+   * reserved.
+   */
+  readonly once: BellwetherClient;
+  readonly agentId: string;
+  readonly limit: SpendingLimit;
+  /** @throws ToolProblem when there is no key that signs orders */
+  wallet(): { readonly signer: Signer; readonly signatureType: EvmKey['signatureType'] };
+  /** @throws ToolProblem when there is no Solana key */
+  solana(): SolanaSigner;
+}
+
+const RETRIES = 2;
+const LONGEST_WAIT_MS = 5_000;
+
+export interface DeskOptions {
+  readonly config: McpConfig;
+  readonly fetch?: Fetch;
+}
+
+export class DeskDoor {
+  readonly config: McpConfig;
+  readonly #fetch: Fetch | undefined;
+  #opened: Promise<Desk> | null = null;
+
+  constructor({ config, fetch }: DeskOptions) {
+    this.config = config;
+    this.#fetch = fetch;
+  }
+
+  /** For what needs no key. */
+  get stranger(): BellwetherClient {
+    return new BellwetherClient(this.#clientOptions(RETRIES));
+  }
+
+  /**
+   * What failed is tried again by the next call: the person may have mended it meanwhile.
+   * @throws KeystoreError, BellwetherApiError, BellwetherConnectionError
+   */
+  open(): Promise<Desk> {
+    const opening = this.#opened ?? this.#open();
+    this.#opened = opening;
+    opening.catch(() => {
+      if (this.#opened === opening) this.#opened = null;
+    });
+    return opening;
+  }
+
+  async #open(): Promise<Desk> {
+    const { config } = this;
+    const { keys, place } = await loadKeys({ env: config.env, url: config.place.url });
+    const { apiKey } = keys;
+    const client = new BellwetherClient({ ...this.#clientOptions(RETRIES), apiKey });
+    const { agentId } = await client.getMe();
+    const [evm] = keys.evm;
+    const signer = evm === undefined ? null : Signer.fromPrivateKey(evm.privateKey);
+    const solana = keys.solana === null ? null : SolanaSigner.fromSecretKey(keys.solana.secretKey);
+    return {
+      config,
+      client,
+      once: new BellwetherClient({ ...this.#clientOptions(0), apiKey }),
+      agentId,
+      limit: new SpendingLimit(place),
+      wallet: () => {
+        if (signer === null || evm === undefined) throw keyMissing('BELLWETHER_PRIVATE_KEY');
+        return { signer, signatureType: evm.signatureType };
+      },
+      solana: () => {
+        if (solana === null) throw keyMissing('BELLWETHER_SOLANA_KEY');
+        return solana;
+      },
+    };
+  }
+
+  #clientOptions(maxRetries: number) {
+    const { place, timeoutMs } = this.config;
+    return {
+      baseUrl: place.url,
+      timeoutMs,
+      maxRetries,
+      maxWaitMs: LONGEST_WAIT_MS,
+      ...(this.#fetch === undefined ? {} : { fetch: this.#fetch }),
+    };
+  }
+}
+
+const keyMissing = (name: string): ToolProblem =>
+  new ToolProblem({
+    code: 'signing_key_missing',
+    message: 'There is no key on this machine that signs such an order.',
+    fix: `Ask the person to set ${name}, or to run "bellwether-mcp init" in a terminal.`,
+  });

@@ -1,0 +1,181 @@
+/** A failed call as the model sees it: a code, a sentence and the next step, all of them ours; what a stranger said about it, marked. */
+import { ERRORS } from '@bellwether/contract/errors';
+import { VENUE_REFUSALS } from '@bellwether/contract/venue-refusals';
+import {
+  BellwetherApiError,
+  BellwetherConnectionError,
+  BellwetherUsageError,
+  OrderBuildError,
+  PreparedOrderError,
+  QuoteError,
+  UnsafeTransaction,
+} from '@bellwether/sdk';
+import { KeystoreError, SpendingLimitReached } from '@bellwether/sdk/keystore';
+import { idOf, money, numberOf, wordOf } from './facts.ts';
+import type { StrangersTexts } from './strangers-texts.ts';
+
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  /** What to do next. */
+  readonly fix: string;
+  readonly orderId?: string;
+  readonly clientOrderId?: string;
+  /** What was asked, what is used, what the limit is. */
+  readonly figures?: Readonly<Record<string, number>>;
+  readonly retryAfterSeconds?: number;
+}
+
+/** A refusal by this server itself. */
+export class ToolProblem extends Error {
+  override readonly name = 'ToolProblem';
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+const INIT =
+  'Ask the person to run "bellwether-mcp init" in a terminal: it registers an agent, makes a wallet and stores the keys on their machine.';
+
+/** Where the registry's advice names routes of the HTTP interface, the tools here say it in their own words. */
+const FIXES: Readonly<Record<string, string>> = {
+  unauthorized: `The API key is missing, wrong or revoked. ${INIT}`,
+  market_not_found: 'Find the market with search_markets and use the id that it gives.',
+  unknown_market: 'Find the market with search_markets and use the id that it gives.',
+  market_not_active: 'Choose another market with search_markets.',
+  wrong_venue_route:
+    'Use quote_venue_b and trade_venue_b for markets of venue B, place_order for the others.',
+  order_not_found: 'list_orders shows the orders of this agent.',
+  insufficient_balance: 'Order less, cancel open orders with cancel_orders, or ask the person for funds.',
+  trading_paused: 'Only a person can resume trading: tell them. Canceling and redeeming still work.',
+  credentials_not_registered: INIT,
+  wallet_required: INIT,
+  claim_required: 'Ask the person to open the claim address of this agent and to sign in there.',
+  approval_required: 'Tell the person: the order waits for approval by the owner in the console.',
+  price_off_tick_grid: 'Use a price that is a multiple of tickSize (look_at_market shows it).',
+  size_below_minimum: 'Order at least minOrderSize shares (look_at_market shows it).',
+  rate_limited: 'Wait for retryAfterSeconds, then ask less often.',
+  overloaded: 'Nothing was done. Try again in a few seconds.',
+  service_unavailable: 'Try again in a few seconds.',
+  order_already_placed: 'Look the order up with get_order; use another clientOrderId for a new order.',
+  wallet_not_found: 'Leave the wallet out: the tools use the wallet of the keystore.',
+};
+const REDUCE =
+  'A safeguard that the owner set stands in the way. Order less, or ask the person; nothing here raises it.';
+const REPORT = 'Try again; if it fails again, tell the person what you did.';
+
+const entry = <T>(table: Readonly<Record<string, T>>, code: string): T | undefined =>
+  Object.hasOwn(table, code) ? table[code] : undefined;
+
+export function refusalOf(code: unknown): {
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string;
+} {
+  const known =
+    typeof code === 'string' ? entry<{ message: string; fix: string }>(VENUE_REFUSALS, code) : undefined;
+  return {
+    code: wordOf(code),
+    message: known?.message ?? 'The venue refused the order.',
+    fix: 'Nothing was executed. Look at the market again, and place a new order when the reason is gone.',
+  };
+}
+
+const isSafeguard = (code: string): boolean =>
+  /_(exceeded|reached)$/.test(code) || code === 'locked_by_owner';
+
+function apiProblem(error: BellwetherApiError, texts: StrangersTexts): Problem {
+  const code = wordOf(error.code);
+  const row = entry<{ title: string; fix: string }>(ERRORS, code);
+  texts.add('error.detail', [error.detail, error.fix].filter((text) => text !== undefined).join(' '), 800);
+  for (const [index, field] of error.errors.slice(0, 20).entries())
+    texts.add(`error.fields.${index}`, `${field.path}: ${field.message}`);
+  const figures = Object.fromEntries(
+    Object.entries(error.context ?? {})
+      .map(([name, value]) => [name, numberOf(value)] as const)
+      .filter((pair): pair is readonly [string, number] => pair[1] !== null && wordOf(pair[0]) === pair[0]),
+  );
+  return {
+    code,
+    message: row?.title ?? 'The desk refused the call.',
+    fix:
+      entry(FIXES, code) ??
+      (isSafeguard(code) ? REDUCE : row === undefined ? REPORT : withoutRoutes(row.fix)),
+    ...(error.orderId === undefined ? {} : { orderId: idOf(error.orderId) }),
+    ...(Object.keys(figures).length === 0 ? {} : { figures }),
+    ...(numberOf(error.retryAfterS) === null ? {} : { retryAfterSeconds: error.retryAfterS as number }),
+  };
+}
+
+/** Advice about routes that no tool calls would mislead. */
+const withoutRoutes = (fix: string): string => (/\b(GET|POST|DELETE) \//.test(fix) ? REPORT : fix);
+
+const REASONS = {
+  unreachable: { code: 'desk_unreachable', message: 'Nothing answers at the address of the desk.' },
+  timeout: { code: 'desk_timeout', message: 'The desk did not answer in time.' },
+  broken: { code: 'desk_connection_broken', message: 'The connection to the desk broke.' },
+} as const;
+
+/** What is said about any error. Texts that may quote the desk or a venue are marked. */
+export function problemOf(error: unknown, texts: StrangersTexts): Problem {
+  if (error instanceof ToolProblem) return error.problem;
+  if (error instanceof BellwetherApiError) return apiProblem(error, texts);
+  if (error instanceof BellwetherConnectionError)
+    return {
+      ...REASONS[error.reason],
+      fix: 'Try again in a moment; if it goes on, ask the person whether the desk runs and whether BELLWETHER_URL names it.',
+    };
+  if (error instanceof KeystoreError)
+    return {
+      code: error.code,
+      message: error.detail,
+      fix: error.code === 'keystore_missing' ? INIT : `Ask the person: ${error.fix}`,
+    };
+  if (error instanceof SpendingLimitReached) {
+    const { limit, spent, left } = error.standing;
+    return {
+      code: error.code,
+      message: error.detail,
+      fix: 'Order less, or tell the person: only they can raise the limit, in a terminal, with "bellwether-mcp limit set <amount>".',
+      figures: { limit: money(limit), spent: money(spent), left: money(left), asked: money(error.asked) },
+    };
+  }
+  return sdkProblem(error, texts);
+}
+
+function sdkProblem(error: unknown, texts: StrangersTexts): Problem {
+  if (error instanceof Error) texts.add('error.detail', error.message, 800);
+  if (error instanceof PreparedOrderError)
+    return {
+      code: 'prepared_order_differs',
+      message: 'The desk prepared another order than the one that was asked for, so nothing was signed.',
+      fix: 'Call the tool once more. If it happens again, stop trading and tell the person: the desk may be wrong or compromised.',
+    };
+  if (error instanceof UnsafeTransaction)
+    return {
+      code: 'transaction_unsafe',
+      message: 'The transaction would do something else than what was asked for, so it was not signed.',
+      fix: 'Ask for a new quote. If it happens again, stop and tell the person: the desk may be wrong or compromised.',
+    };
+  if (error instanceof OrderBuildError)
+    return {
+      code: error.code,
+      message: 'No order can be made of these terms.',
+      fix: entry(FIXES, error.code) ?? 'Correct the terms: error.detail in untrusted.texts says which.',
+    };
+  if (error instanceof QuoteError)
+    return {
+      code: error.quoteErrorCode === undefined ? error.code : wordOf(error.quoteErrorCode),
+      message: 'The venue gave no quote that can be traded.',
+      fix: 'Ask for another amount, another market, or a new quote a little later.',
+    };
+  if (error instanceof BellwetherUsageError)
+    return {
+      code: 'unexpected_answer',
+      message: 'The desk gave an answer that cannot be used.',
+      fix: REPORT,
+    };
+  return { code: 'internal_error', message: 'Something failed inside this server.', fix: REPORT };
+}

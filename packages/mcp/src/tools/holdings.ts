@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { flagOf, idOf, numberOf, recordOf, timeOf, wordOf } from '../facts.ts';
+import { ACTS, READS, tool } from '../tool.ts';
+import {
+  amount,
+  EITHER_VENUE,
+  limitOf,
+  MARKET,
+  OUTCOME,
+  SPENDING,
+  spendingOf,
+  time,
+  VENUE,
+} from './terms.ts';
+
+export const listPositions = tool({
+  name: 'list_positions',
+  title: 'List positions',
+  description: 'What is held now, at current prices. redeemable: the market is decided, redeem pays it out.',
+  annotations: READS,
+  input: z.strictObject({
+    venue: EITHER_VENUE,
+    redeemable: z.boolean().optional(),
+    limit: limitOf(10, 100),
+    offset: z.int().min(0).max(1_000_000).default(0),
+  }),
+  output: {
+    positions: z.array(
+      z.object({
+        marketId: z.string(),
+        conditionId: z.string(),
+        venue: z.string(),
+        outcome: z.string(),
+        size: amount,
+        avgPrice: amount,
+        currentPrice: amount,
+        currentValue: amount,
+        unrealizedPnl: amount,
+        redeemable: z.boolean(),
+        endDate: time,
+      }),
+    ),
+  },
+  async run({ venue, redeemable, limit, offset }, { desk, texts, signal }) {
+    const query = {
+      limit,
+      offset,
+      ...(venue === undefined ? {} : { venue }),
+      ...(redeemable === undefined ? {} : { redeemable }),
+    };
+    const positions = await desk.client.getCurrentPositions(query, { signal });
+    return {
+      positions: positions.slice(0, limit).map((position, at) => {
+        texts.add(`positions.${at}.title`, position.title);
+        return {
+          marketId: idOf(position.marketId),
+          conditionId: idOf(position.conditionId),
+          venue: wordOf(position.venue),
+          outcome: wordOf(position.outcome),
+          size: numberOf(position.size),
+          avgPrice: numberOf(position.avgPrice),
+          currentPrice: numberOf(position.currentPrice),
+          currentValue: numberOf(position.currentValue),
+          unrealizedPnl: numberOf(position.unrealizedPnl),
+          redeemable: flagOf(position.redeemable),
+          endDate: timeOf(position.endDate),
+        };
+      }),
+    };
+  },
+});
+
+export const getPortfolio = tool({
+  name: 'get_portfolio',
+  title: 'Look at the portfolio',
+  description:
+    'Balance, exposure, profit and loss, and what the spending limit of this machine leaves today.',
+  annotations: READS,
+  input: z.strictObject({ venue: EITHER_VENUE }),
+  output: {
+    balance: amount,
+    totalExposure: amount,
+    positionsCount: amount,
+    redeemableCount: amount,
+    pnl24h: amount,
+    pnlTotal: amount,
+    fees: amount,
+    topMarketPct: amount,
+    warnings: z.array(z.object({ code: z.string(), severity: z.string() })),
+    venues: z.array(z.object({ venue: z.string(), balance: amount, pnl: amount, positionsCount: amount })),
+    spendingLimit: SPENDING,
+  },
+  async run({ venue }, { desk, texts, signal }) {
+    const portfolio = await desk.client.getPortfolio(venue === undefined ? {} : { venue }, { signal });
+    for (const [at, { message }] of portfolio.warnings.entries())
+      texts.add(`warnings.${at}.message`, message);
+    return {
+      balance: numberOf(portfolio.balance),
+      totalExposure: numberOf(portfolio.totalExposure),
+      positionsCount: numberOf(portfolio.positionsCount),
+      redeemableCount: numberOf(portfolio.redeemableCount),
+      pnl24h: numberOf(portfolio.pnl24h),
+      pnlTotal: numberOf(portfolio.pnlTotal),
+      fees: numberOf(portfolio.fees),
+      topMarketPct: numberOf(portfolio.concentration.topMarketPct),
+      warnings: portfolio.warnings.map(({ code, severity }) => ({
+        code: wordOf(code),
+        severity: wordOf(severity),
+      })),
+      venues: Object.entries(recordOf(portfolio.venues)).map(([name, value]) => {
+        const { balance, pnl, positionsCount } = recordOf(value);
+        return {
+          venue: wordOf(name),
+          balance: numberOf(balance),
+          pnl: numberOf(pnl),
+          positionsCount: numberOf(positionsCount),
+        };
+      }),
+      spendingLimit: spendingOf(desk.limit.standing()),
+    };
+  },
+});
+
+export const redeem = tool({
+  name: 'redeem',
+  title: 'Redeem a resolved market',
+  description:
+    'Exchanges the tokens of a market that is decided for collateral. Pays once, however often it is called. On a live venue it answers "unsigned": the owner has to sign and send the transaction elsewhere.',
+  annotations: { ...ACTS, destructiveHint: false, idempotentHint: true },
+  input: z.strictObject({
+    market: MARKET,
+    venue: VENUE,
+    outcome: OUTCOME.optional().describe('only when tokens of this outcome are held'),
+  }),
+  output: {
+    status: z.string().describe('redeemed, nothing_to_redeem, or unsigned'),
+    redeemedAmount: amount.describe('collateral received'),
+    marketId: z.string(),
+  },
+  async run({ market, venue, outcome }, { desk, signal }) {
+    const answer = await desk.client.redeemPosition(
+      {
+        marketId: market,
+        ...(venue === undefined ? {} : { venue }),
+        ...(outcome === undefined ? {} : { side: outcome }),
+      },
+      { signal },
+    );
+    return {
+      status: wordOf(answer.status),
+      redeemedAmount: numberOf(answer.redeemedAmount),
+      marketId: idOf(answer.marketId),
+    };
+  },
+});
+
+export const pauseTrading = tool({
+  name: 'pause_trading',
+  title: 'Pause trading',
+  description:
+    'Stops all new orders of this agent, here and elsewhere. Canceling and redeeming still work. No tool resumes: a person does.',
+  annotations: { ...ACTS, destructiveHint: false, idempotentHint: true },
+  input: z.strictObject({}),
+  output: { tradingPaused: z.boolean() },
+  async run(_args, { desk, signal }) {
+    const settings = await desk.client.updateSettings({ tradingPaused: true }, { signal });
+    return { tradingPaused: flagOf(settings.tradingPaused) };
+  },
+});

@@ -1,0 +1,34 @@
+/** Every tool. None resumes trading, raises a limit or loosens a safeguard. */
+import type { Tool } from '../tool.ts';
+import { getBriefing } from './briefing.ts';
+import { getPortfolio, listPositions, pauseTrading, redeem } from './holdings.ts';
+import { readJournal } from './journal.ts';
+import { lookAtMarket } from './look-at-market.ts';
+import { cancelOrders, getOrder, listOrders } from './orders.ts';
+import { checkOrder, placeOrder } from './place-order.ts';
+import { searchMarkets } from './search-markets.ts';
+import { QuoteShelf, quoteVenueB, tradeVenueB } from './venue-b.ts';
+import { waitForEvent } from './wait-for-event.ts';
+
+/** One list for a process: its connections share the quotes. */
+export function createTools(): readonly Tool[] {
+  const shelf = new QuoteShelf();
+  return [
+    searchMarkets,
+    lookAtMarket,
+    checkOrder,
+    placeOrder,
+    cancelOrders,
+    listOrders,
+    getOrder,
+    listPositions,
+    getPortfolio,
+    getBriefing,
+    redeem,
+    quoteVenueB(shelf),
+    tradeVenueB(shelf),
+    readJournal,
+    waitForEvent,
+    pauseTrading,
+  ];
+}

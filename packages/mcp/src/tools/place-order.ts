@@ -1,0 +1,168 @@
+import { BellwetherApiError, type Order, signPrepared, type TradeResponse } from '@bellwether/sdk';
+import { z } from 'zod';
+import { flagOf, idOf, money, numberOf, wordOf } from '../facts.ts';
+import type { StrangersTexts } from '../strangers-texts.ts';
+import { ACTS, type Call, READS, tool } from '../tool.ts';
+import { refusalOf } from '../tool-problem.ts';
+import { ORDER_TERMS, questionAbout, type ReadyOrder, readyOrder } from './order-terms.ts';
+import { spend } from './spend.ts';
+import { amount, SPENDING, spendingOf } from './terms.ts';
+
+const REFUSAL = z
+  .object({ code: z.string(), message: z.string(), fix: z.string() })
+  .optional()
+  .describe('why the venue refused; nothing was executed');
+
+const PLACED = {
+  placed: z.boolean().describe('false: the venue refused, see refusal'),
+  repeated: z.boolean().describe('true: this order had been placed before, and nothing new happened'),
+  status: z.string().describe('live: it waits on the book; matched or filled: executed'),
+  orderId: z.string(),
+  clientOrderId: z.string().describe('give it again with the same terms to repeat this very order'),
+  filledShares: amount,
+  averagePrice: amount,
+  fee: amount,
+  refusal: REFUSAL,
+  spendingLimit: SPENDING,
+};
+
+/** The figures that an order's record and the answer to a trade have in common. */
+export function placedFacts(
+  answer: Pick<TradeResponse, 'orderId' | 'status' | 'filledSize' | 'avgPrice' | 'feePaid'> &
+    Partial<Pick<TradeResponse, 'success' | 'errorCode' | 'errorMessage'>>,
+  texts: StrangersTexts,
+) {
+  const isRefused = answer.success === false || answer.status === 'rejected';
+  if (isRefused) texts.add('refusal.detail', answer.errorMessage);
+  return {
+    placed: !isRefused,
+    status: wordOf(answer.status),
+    orderId: idOf(answer.orderId),
+    filledShares: numberOf(answer.filledSize),
+    averagePrice: numberOf(answer.avgPrice),
+    fee: numberOf(answer.feePaid),
+    ...(isRefused ? { refusal: refusalOf(answer.errorCode) } : {}),
+  };
+}
+
+/** An order that the desk knows already: of a retry, whose first try arrived. */
+async function knownOrder({ desk, signal }: Call, orderId: string): Promise<Order | null> {
+  try {
+    return await desk.client.getOrder(orderId, { signal });
+  } catch (error) {
+    if (error instanceof BellwetherApiError && error.code === 'order_not_found') return null;
+    throw error;
+  }
+}
+
+export const placeOrder = tool({
+  name: 'place_order',
+  title: 'Place an order',
+  description:
+    'Buys or sells shares of an outcome. The order is checked and signed on this machine. A BUY counts against the spending limit of the day; above a threshold the person is asked first. After order_outcome_unknown call it again with the clientOrderId of the answer and the same terms: it is then the same order.',
+  annotations: { ...ACTS, idempotentHint: false },
+  input: ORDER_TERMS,
+  output: PLACED,
+  async run(terms, call) {
+    const { desk, texts, approval } = call;
+    const order = await readyOrder(terms, approval.asked, call);
+    const { verified, clientOrderId, expiration } = order;
+    const { orderId } = verified;
+    const isRetry = terms.clientOrderId !== undefined;
+    const known = isRetry ? await knownOrder(call, orderId) : null;
+    if (known !== null)
+      return {
+        ...placedFacts({ ...known, success: known.status !== 'rejected' } as never, texts),
+        repeated: true,
+        clientOrderId,
+        spendingLimit: spendingOf(desk.limit.standing()),
+      };
+    const spent = await spend(call, {
+      order: { orderId, clientOrderId, ...(expiration === undefined ? {} : { expiration }) },
+      cost: order.cost,
+      stake: order.stake,
+      question: () => questionAbout(order),
+      send: async () => desk.once.placeTrade(await signPrepared(verified, desk.wallet().signer)),
+    });
+    if ('ask' in spent) return spent.ask;
+    return {
+      ...placedFacts(spent.answer, texts),
+      repeated: false,
+      clientOrderId,
+      spendingLimit: spendingOf(desk.limit.standing()),
+    };
+  },
+});
+
+const CHECK = z.object({
+  code: z.string(),
+  passed: z.boolean(),
+  limit: amount,
+  used: amount,
+  asked: amount,
+  left: amount,
+});
+
+function preview({ prepared, verified, cost, clientOrderId }: ReadyOrder) {
+  const { fill, checks, expectedRefusal } = prepared;
+  return {
+    orderId: verified.orderId,
+    clientOrderId,
+    accepted: flagOf(prepared.accepted),
+    shares: numberOf(verified.body.orderSize),
+    limitPrice: numberOf(verified.body.price),
+    costAtMost: money(cost),
+    fillsNow: {
+      shares: numberOf(fill.shares),
+      averagePrice: numberOf(fill.averagePrice),
+      cost: numberOf(fill.cost),
+      fee: numberOf(fill.fee),
+      complete: flagOf(fill.complete),
+      rests: numberOf(fill.rests),
+    },
+    expectedRefusal: expectedRefusal === null ? null : wordOf(expectedRefusal),
+    checks: checks.slice(0, 30).map((check) => ({
+      code: wordOf(check.code),
+      passed: flagOf(check.passed),
+      limit: numberOf(check.limit),
+      used: numberOf(check.used),
+      asked: numberOf(check.asked),
+      left: numberOf(check.left),
+    })),
+  };
+}
+
+export const checkOrder = tool({
+  name: 'check_order',
+  title: 'Check an order without placing it',
+  description:
+    'What place_order would do with the same terms: the fill and fee to expect, and the verdict of every safeguard. Nothing is placed, signed or reserved.',
+  annotations: READS,
+  input: ORDER_TERMS,
+  output: {
+    orderId: z.string(),
+    clientOrderId: z.string().describe('place_order with it places exactly this order'),
+    accepted: z.boolean().describe('every safeguard lets it pass now'),
+    shares: amount,
+    limitPrice: amount,
+    costAtMost: z.number().describe('collateral with fee; 0 for a SELL'),
+    fillsNow: z.object({
+      shares: amount,
+      averagePrice: amount,
+      cost: amount,
+      fee: amount,
+      complete: z.boolean(),
+      rests: amount.describe('shares that would wait on the book'),
+    }),
+    expectedRefusal: z.string().nullable().describe('why the venue would refuse it on the present book'),
+    checks: z.array(CHECK),
+    spendingLimit: SPENDING,
+  },
+  async run(terms, call) {
+    const order = await readyOrder(terms, null, call);
+    const { checks } = order.prepared;
+    for (const [at, { message, fix }] of checks.slice(0, 30).entries())
+      call.texts.add(`checks.${at}.detail`, [message, fix].filter((text) => text !== undefined).join(' '));
+    return { ...preview(order), spendingLimit: spendingOf(call.desk.limit.standing()) };
+  },
+});

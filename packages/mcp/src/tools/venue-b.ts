@@ -1,0 +1,211 @@
+import { type Micro, parseMicro } from '@bellwether/contract/decimals';
+import {
+  type Quote,
+  type QuoteAsk,
+  type QuotedOrderDetail,
+  QuoteError,
+  type VerifiedQuote,
+} from '@bellwether/sdk';
+import { z } from 'zod';
+import { atomsOf, flagOf, idOf, numberOf, wordOf } from '../facts.ts';
+import type { StrangersTexts } from '../strangers-texts.ts';
+import { ACTS, type Call, READS, tool } from '../tool.ts';
+import { ToolProblem } from '../tool-problem.ts';
+import { spend } from './spend.ts';
+import { amount, OUTCOME, QUANTITY, REASONING, SIDE, SPENDING, spendingOf } from './terms.ts';
+
+/** A quote as it was shown, and what it was asked for. */
+interface KeptQuote {
+  readonly quote: Quote;
+  readonly ask: QuoteAsk;
+}
+
+const MOST_QUOTES = 100;
+/** A submitted quote can be submitted again, which has no second effect. */
+const KEPT_MS = 15 * 60_000;
+
+/** The last quotes of this process: what is traded is the quote that was shown. */
+export class QuoteShelf {
+  readonly #quotes = new Map<string, KeptQuote & { readonly until: number }>();
+
+  keep(quote: Quote, ask: QuoteAsk, now = Date.now()): void {
+    for (const [id, { until }] of this.#quotes)
+      if (until <= now || this.#quotes.size >= MOST_QUOTES) this.#quotes.delete(id);
+    this.#quotes.set(quote.quoteId, { quote, ask, until: now + KEPT_MS });
+  }
+
+  find(quoteId: string): KeptQuote {
+    const kept = this.#quotes.get(quoteId);
+    if (kept !== undefined) return kept;
+    throw new ToolProblem({
+      code: 'quote_not_found',
+      message: 'This server has given no such quote, or it is long over.',
+      fix: 'Ask for a new one with quote_venue_b.',
+    });
+  }
+}
+
+const TICKER = z
+  .string()
+  .min(1)
+  .max(120)
+  .describe('id of a market of venue B, from search_markets with its venue');
+
+function quoteFacts(quote: Quote, texts: StrangersTexts) {
+  texts.add('title', quote.title);
+  texts.add('notice', quote.quoteErrorMessage);
+  return {
+    quoteId: idOf(quote.quoteId),
+    market: idOf(quote.marketTicker),
+    status: wordOf(quote.status),
+    outcome: wordOf(quote.side),
+    action: wordOf(quote.action),
+    yesPrice: numberOf(quote.yesPrice),
+    noPrice: numberOf(quote.noPrice),
+    takesAtMost: atomsOf(quote.inAmount),
+    givesExpected: atomsOf(quote.outAmount),
+    givesAtLeast: atomsOf(quote.minOutAmount),
+    isRedemption: flagOf(quote.isRedemption),
+    secondsLeft: Math.max(0, Math.floor(((numberOf(quote.expiresAt) ?? 0) - Date.now()) / 1000)),
+    tradable: quote.unsignedTransaction !== undefined && quote.quoteErrorCode === undefined,
+    refusal: quote.quoteErrorCode === undefined ? null : wordOf(quote.quoteErrorCode),
+  };
+}
+
+export const quoteVenueB = (shelf: QuoteShelf) =>
+  tool({
+    name: 'quote_venue_b',
+    title: 'Ask venue B for a quote',
+    description:
+      'A price and a transaction for a market of venue B. BUY takes amount (collateral to spend at most), SELL takes shares; a SELL of a settled market redeems it. Nothing is traded until trade_venue_b.',
+    annotations: READS,
+    input: z.strictObject({
+      market: TICKER,
+      outcome: OUTCOME,
+      action: SIDE,
+      amount: QUANTITY.optional().describe('of a BUY: collateral to spend at most, fees included'),
+      shares: QUANTITY.optional().describe('of a SELL'),
+    }),
+    output: {
+      quoteId: z.string(),
+      market: z.string(),
+      status: z.string(),
+      outcome: z.string(),
+      action: z.string(),
+      yesPrice: amount,
+      noPrice: amount,
+      takesAtMost: amount.describe('collateral of a BUY, shares of a SELL'),
+      givesExpected: amount,
+      givesAtLeast: amount,
+      isRedemption: z.boolean(),
+      secondsLeft: z.number(),
+      tradable: z.boolean(),
+      refusal: z.string().nullable().describe('why there is nothing to trade'),
+    },
+    async run({ market, outcome, action, amount: money, shares }, { desk, texts, signal }: Call) {
+      const quantity = action === 'BUY' ? money : shares;
+      const other = action === 'BUY' ? shares : money;
+      if (quantity === undefined || other !== undefined)
+        throw new ToolProblem({
+          code: 'invalid_request',
+          message: 'The quantity does not fit the action.',
+          fix: 'A BUY takes amount, a SELL takes shares, and neither takes the other.',
+        });
+      const terms = { ticker: market, side: outcome };
+      const ask: QuoteAsk =
+        action === 'BUY' ? { ...terms, action, amount: quantity } : { ...terms, action, shares: quantity };
+      const quote = await desk.client.venueB.quote(ask, desk.solana().address, { signal });
+      shelf.keep(quote, ask);
+      return quoteFacts(quote, texts);
+    },
+  });
+
+function verify({ quote, ask }: KeptQuote, { desk }: Call): VerifiedQuote | Promise<VerifiedQuote> {
+  const { solanaRpc } = desk.config;
+  const wallet = desk.solana().address;
+  const { venueB } = desk.client;
+  return solanaRpc === null
+    ? venueB.verify(quote, ask, { wallet })
+    : venueB.verifyOnChain(quote, ask, { wallet, rpcUrl: solanaRpc });
+}
+
+/** Of what was asked for and verified; the market by its ticker. */
+function questionAbout({ quote, ask }: KeptQuote): string {
+  const what =
+    ask.action === 'BUY'
+      ? `BUY ${ask.side} for at most ${ask.amount} collateral`
+      : `SELL ${ask.shares} ${ask.side} shares`;
+  return `Place this order? ${what}, market ${idOf(ask.ticker)} (venue B). Quote id ${idOf(quote.quoteId)}.`;
+}
+
+/** The order's outcome, when it comes in time. */
+async function outcomeOf(
+  orderId: string,
+  seconds: number,
+  { desk, signal }: Call,
+): Promise<QuotedOrderDetail | null> {
+  if (seconds === 0) return null;
+  try {
+    return await desk.client.venueB.wait(orderId, { timeoutMs: seconds * 1000, signal });
+  } catch (error) {
+    // What is known of a submitted order is its submission: how the wait ended changes nothing.
+    if (error instanceof QuoteError || signal.aborted) return null;
+    return null;
+  }
+}
+
+export const tradeVenueB = (shelf: QuoteShelf) =>
+  tool({
+    name: 'trade_venue_b',
+    title: 'Trade a quote of venue B',
+    description:
+      'Checks the whole transaction of a quote on this machine, signs and submits it. A BUY counts against the spending limit of the day; above a threshold the person is asked first. The same quoteId again has no second effect.',
+    annotations: { ...ACTS, idempotentHint: true },
+    input: z.strictObject({
+      quoteId: z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/),
+      waitSeconds: z.int().min(0).max(40).default(20).describe('how long to wait for the outcome'),
+      reasoning: REASONING,
+    }),
+    output: {
+      placed: z.boolean(),
+      status: z.string().describe('submitted: on its way; filled, reverted, expired, failed: final'),
+      orderId: z.string(),
+      transaction: z.string(),
+      filledShares: amount,
+      averagePrice: amount,
+      fee: amount,
+      spendingLimit: SPENDING,
+    },
+    async run({ quoteId, waitSeconds, reasoning }, call) {
+      const { desk, texts } = call;
+      const kept = shelf.find(quoteId);
+      const verified = await verify(kept, call);
+      const { ask } = kept;
+      const quantity: Micro = parseMicro(ask.action === 'BUY' ? ask.amount : ask.shares);
+      const spent = await spend(call, {
+        order: { orderId: quoteId },
+        cost: ask.action === 'BUY' ? quantity : 0n,
+        stake: quantity,
+        question: () => questionAbout(kept),
+        send: () =>
+          desk.once.venueB.submit(quoteId, desk.once.venueB.sign(verified, desk.solana()), {
+            source: 'mcp',
+            ...(reasoning === undefined ? {} : { reasoning }),
+          }),
+      });
+      if ('ask' in spent) return spent.ask;
+      const { answer } = spent;
+      texts.add('refusal.detail', answer.errorMessage);
+      const order = answer.success ? await outcomeOf(answer.orderId, waitSeconds, call) : null;
+      return {
+        placed: flagOf(answer.success),
+        status: wordOf(order?.status ?? answer.status),
+        orderId: idOf(answer.orderId),
+        transaction: idOf(answer.txSignature),
+        filledShares: numberOf(order?.filledSize ?? answer.filledSize),
+        averagePrice: numberOf(order?.avgPrice ?? answer.avgPrice),
+        fee: numberOf(order?.feePaid ?? null),
+        spendingLimit: spendingOf(desk.limit.standing()),
+      };
+    },
+  });

@@ -1,0 +1,20 @@
+/** Which failures of a trade prove that it had no effect, so that what was reserved for it may be given back. */
+
+/** What of a `BellwetherApiError` counts; this folder loads without the client. */
+interface Refusal {
+  readonly name: string;
+  readonly status: number;
+  readonly code: string;
+}
+
+/**
+ * Only for a call that was tried once (`maxRetries: 0`): a refusal that follows a try without an answer proves nothing about that
+ * try. 408 and 409 speak of a request or an order that is there already; an answer without a code of the service is a
+ * proxy's.
+ */
+export function provesNoEffect(error: unknown): boolean {
+  if (!(error instanceof Error) || error.name !== 'BellwetherApiError') return false;
+  const { status, code } = error as unknown as Refusal;
+  if (code === 'unknown') return false;
+  return code === 'overloaded' || (status >= 400 && status < 500 && status !== 408 && status !== 409);
+}

@@ -1,0 +1,95 @@
+/** The command line as a process of its own, as a shell starts it. */
+import { spawn } from 'node:child_process';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterFile } from './setup/clean-up.ts';
+
+const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly child: ReturnType<typeof spawn>;
+  stdout(): string;
+  stderr(): string;
+  readonly ended: Promise<Ended>;
+}
+
+/** Of this process's environment the path, and where compiled modules are kept. It has ended after the file. */
+export function startCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH, NODE_COMPILE_CACHE, ...env } });
+  afterFile('processes', () => child.kill('SIGKILL'));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return { child, stdout: () => stdout, stderr: () => stderr, ended };
+}
+
+/** Runs to the end. @param input what it reads from standard input; none by default */
+export function cli(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  input = '',
+): Promise<Ended> {
+  const { child, ended } = startCli(args, env);
+  child.stdin?.end(input);
+  return ended;
+}
+
+export interface Passed {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** What a desk that is not honest, or not well, does with a request: `pass` asks the real one. */
+export type Instead = (
+  request: { readonly method: string; readonly path: string },
+  pass: () => Promise<Passed>,
+) => Promise<Passed | 'hang' | 'cut'>;
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text;
+}
+
+/** A desk between the program and the real one. @returns its address */
+export async function deskBetween(url: string, instead: Instead): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { method = 'GET', url: path = '/' } = request;
+    const body = await bodyOf(request);
+    const { authorization, 'content-type': type } = request.headers;
+    const pass = async (): Promise<Passed> => {
+      const answer = await fetch(url + path, {
+        method,
+        headers: {
+          ...(authorization === undefined ? {} : { authorization }),
+          ...(type === undefined ? {} : { 'content-type': type }),
+        },
+        ...(body === '' ? {} : { body }),
+      });
+      return { status: answer.status, body: await answer.text() };
+    };
+    const answer = await instead({ method, path }, pass);
+    if (answer === 'cut') response.destroy();
+    else if (answer !== 'hang')
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterFile('services', () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

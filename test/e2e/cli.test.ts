@@ -1,0 +1,350 @@
+/** Every command of the command line against a running service, for programs (--json) and for people (a table). */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { BellwetherClient, type Market } from '@bellwether/sdk';
+import { deskPlace, readKeys } from '@bellwether/sdk/keystore';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { VERSION } from '../../packages/cli/src/program.ts';
+import { cli } from '../cli-process.ts';
+import { startTestService, type TestService } from '../harness.ts';
+import { dataFolder } from '../service-process.ts';
+import { endingMarkets, type ManualClock, resolveMarket } from '../world.ts';
+
+/** It runs as every clock, and can be moved forward. */
+function movingClock(): ManualClock {
+  let ahead = 0;
+  const now = () => Date.now() + ahead;
+  return {
+    now,
+    advance: (ms) => {
+      ahead += ms;
+    },
+    moveTo: (at) => {
+      ahead += Math.max(0, at - now());
+    },
+  };
+}
+
+const PASSPHRASE = 'correct horse battery staple';
+
+let service: TestService;
+let clock: ManualClock;
+/** A newcomer's machine: a folder for the keystore, and its passphrase. */
+let home: Record<string, string>;
+/** The same agent, with its keys in the environment, which saves the passphrase's cost. */
+let env: Record<string, string>;
+let client: BellwetherClient;
+let market: Market;
+let begun: { agentId: string; walletAddress: string; solAddress: string; claimUrl: string };
+let shown = '';
+
+beforeAll(async () => {
+  clock = movingClock();
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
+  home = {
+    BELLWETHER_URL: service.url,
+    BELLWETHER_HOME: join(dataFolder(), 'keys'),
+    BELLWETHER_PASSPHRASE: PASSPHRASE,
+  };
+  const { code, stdout, stderr } = await cli(['init', '--name', 'newcomer', '--json'], home);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  shown = stdout;
+  begun = JSON.parse(stdout);
+  const keys = await readKeys(deskPlace(home), PASSPHRASE);
+  env = {
+    BELLWETHER_URL: service.url,
+    BELLWETHER_HOME: home.BELLWETHER_HOME as string,
+    BELLWETHER_API_KEY: keys.apiKey,
+    BELLWETHER_PRIVATE_KEY: keys.evm[0]?.privateKey as string,
+    BELLWETHER_SOLANA_KEY: keys.solana?.secretKey as string,
+  };
+  client = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
+  const found = await endingMarkets({ client });
+  market = found[0] as Market;
+});
+
+/** The answer in JSON, of a run that did what it should. */
+async function json(...args: readonly string[]) {
+  const { code, stdout, stderr } = await cli([...args, '--json'], env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** The text for people; other text goes to stderr. */
+async function text(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await cli(args, env);
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+/** Both at a time: each of them is a process that has to start. */
+const both = (...args: readonly string[]) => Promise.all([json(...args), text(...args)]);
+
+const firstWords = (table: string): string[] => (table.split('\n', 1)[0] ?? '').split(/ {2,}/);
+
+describe('init', () => {
+  test('makes an agent with wallets, paper money and keys that only this user can read', async () => {
+    expect(begun).toMatchObject({
+      agentId: expect.any(String),
+      name: 'newcomer',
+      claimUrl: expect.stringContaining('/agents/claim/'),
+      walletAddress: expect.stringMatching(/^0x[0-9a-f]{40}$/i),
+      paperBalance: expect.any(Number),
+      todo: null,
+    });
+    const place = deskPlace(home);
+    expect((begun as Record<string, unknown>).keys).toBe(place.keys);
+    expect(statSync(place.keys).mode & 0o077).toBe(0);
+    const me = await client.getMe();
+    expect(me.simulationBalance).toBeGreaterThan(0);
+    expect(me.solAddress).toBe(begun.solAddress);
+  });
+
+  test('shows no secret, and the keystore holds none in the clear', async () => {
+    const file = readFileSync(deskPlace(home).keys, 'utf8');
+    for (const secret of [env.BELLWETHER_API_KEY, env.BELLWETHER_PRIVATE_KEY, env.BELLWETHER_SOLANA_KEY])
+      for (const place of [shown, file]) expect(place).not.toContain(String(secret).replace(/^0x/, ''));
+  });
+
+  test('once more finishes what is missing and leaves the rest', async () => {
+    const { code, stdout } = await cli(['init', '--json'], home);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ...begun, claimUrl: null });
+  });
+});
+
+describe('finding a market', () => {
+  test('markets', async () => {
+    const [found, table] = await both('markets', '--limit', '3', '--order', 'liquidity');
+    expect(found).toHaveLength(3);
+    expect(firstWords(table).slice(0, 2)).toEqual(['ID', 'QUESTION']);
+    expect(table.trimEnd().split('\n')).toHaveLength(4);
+  });
+
+  test('market', async () => {
+    const [found, table] = await both('market', market.id);
+    expect(found).toMatchObject({ id: market.id, conditionId: market.conditionId });
+    expect(table).toContain(market.conditionId);
+    expect(table).toContain('Rules (written by others)');
+  });
+
+  test('context', async () => {
+    const [found, table] = await both(
+      'context',
+      market.id,
+      '--probability',
+      '0.9',
+      '--side',
+      'buy',
+      '--size',
+      '5',
+    );
+    expect(found.edge.myProbability).toBe(0.9);
+    expect(table).toMatch(/YES BID +SIZE +ASK +SIZE/);
+  });
+});
+
+describe('trading', () => {
+  test('buy and sell at once; each is a fill', async () => {
+    const bought = await json('buy', market.id, 'YES', '--amount', '12', '--yes');
+    expect(bought.trade).toMatchObject({ success: true, status: 'matched', orderId: bought.orderId });
+    expect(bought).not.toHaveProperty('prepared.typedData');
+    const { code, stdout, stderr } = await cli(['sell', market.id, 'yes', '--size', '6', '--yes'], env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^status +matched\nfilled +6 shares/);
+    expect(stderr).toContain(market.question.slice(0, 20));
+  });
+
+  test('a limit order rests, is listed, and is cancelled by its id', async () => {
+    const order = await json(
+      'buy',
+      market.id,
+      'NO',
+      '--price',
+      market.tickSize,
+      '--size',
+      '20',
+      '--post-only',
+      '--reasoning',
+      'cheap',
+      '--yes',
+    );
+    expect(order.trade.status).toBe('live');
+    const [open, table] = await both('orders', '--market', market.id);
+    expect(open.map((one: { orderId: string }) => one.orderId)).toEqual([order.orderId]);
+    expect(table).toContain(order.orderId);
+    const [one, story] = await both('orders', order.orderId);
+    expect(one).toMatchObject({ reasoning: 'cheap', journal: expect.any(Array) });
+    expect(story).toContain('No fills.');
+    expect(await json('cancel', order.orderId)).toMatchObject({ canceled: [order.orderId] });
+    const again = await cli(['cancel', order.orderId], env);
+    expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining('error: not_canceled') });
+  });
+
+  test('orders are cancelled by market, and all of them', async () => {
+    for (const way of [['--market', market.id], ['--all']]) {
+      const resting = ['buy', market.id, 'YES', '--price', market.tickSize, '--size', '20', '--yes'];
+      const { orderId } = await json(...resting);
+      expect(await text('cancel', ...way)).toBe(`Canceled 1:\n${orderId}\n`);
+    }
+    expect(await text('orders')).toContain('No open orders');
+    expect((await json('orders', '--all', '--limit', '3')).length).toBe(3);
+  });
+
+  test('the same client order id is the same order', async () => {
+    const args = [
+      'buy',
+      market.id,
+      'YES',
+      '--amount',
+      '3',
+      '--worst-price',
+      '0.9',
+      '--client-order-id',
+      'once',
+      '--yes',
+    ];
+    const [first, second] = [await json(...args), await json(...args)];
+    expect(second.trade).toEqual(first.trade);
+  });
+
+  test('only checked: nothing is placed', async () => {
+    const before = await json('orders', '--all');
+    const [checked, line] = await Promise.all([
+      json('buy', market.id, 'YES', '--amount', '3', '--validate-only'),
+      cli(['buy', market.id, 'YES', '--amount', '3', '--validate-only'], env),
+    ]);
+    expect(checked.trade).toMatchObject({ status: 'validated', validateOnly: true });
+    expect(line).toMatchObject({
+      code: 0,
+      stdout: 'Checked: the desk would take this order. Nothing was placed.\n',
+    });
+    expect(await json('orders', '--all')).toEqual(before);
+  });
+});
+
+describe('what the agent has', () => {
+  test('positions, now, closed and expiring', async () => {
+    const [held, table] = await both('positions', '--market', market.id);
+    expect(held).toEqual([expect.objectContaining({ marketId: market.id, outcome: 'YES' })]);
+    expect(firstWords(table).slice(0, 3)).toEqual(['MARKET ID', 'MARKET', 'OUTCOME']);
+    expect(await text('positions', '--closed')).toBe('No such positions.\n');
+    expect(await json('positions', '--expiring', '8000')).toHaveLength(1);
+  });
+
+  test('portfolio', async () => {
+    const [found, table] = await both('portfolio');
+    expect(found.positionsCount).toBe(1);
+    expect(table).toMatch(/^balance +\d/);
+  });
+
+  test('briefing, and what changed since', async () => {
+    const [found, table] = await both('briefing');
+    expect(found.agent.agentId).toBe(begun.agentId);
+    expect(table).toContain(begun.agentId);
+    expect((await json('briefing', '--since', found.nextCursor)).recentTrades).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  test('safeguards with what is used, and the spending limit of this machine', async () => {
+    const [found, table] = await both('limits');
+    const trades = found.safeguards.find(({ name }: { name: string }) => name === 'maxTradesPerDay');
+    expect(trades.used).toBeGreaterThan(0);
+    expect(found.spending.spent).toBeGreaterThan(15);
+    expect(table).toMatch(/maxTradesPerDay +\d+ +\d+/);
+  });
+
+  test('an order above the spending limit is not sent', async () => {
+    const { spending } = await json('limits');
+    expect(await json('limits', 'set-spending', String(spending.spent + 1))).toMatchObject({
+      spending: { limit: spending.spent + 1, left: 1 },
+    });
+    const before = await json('orders', '--all');
+    const refused = await cli(['buy', market.id, 'YES', '--amount', '2', '--yes'], env);
+    expect(refused).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('error: spending_limit_reached'),
+    });
+    expect(await json('orders', '--all')).toEqual(before);
+    expect(await text('limits', 'set-spending', '1000')).toMatch(/^spending limit of this machine.* 1000\n/);
+  });
+
+  test('pause stops trades with the way back, and resume lifts it', async () => {
+    expect(await json('pause')).toEqual({ tradingPaused: true, pausedByOwner: false });
+    const refused = await cli(['buy', market.id, 'YES', '--amount', '2', '--yes', '--json'], env);
+    expect(refused.code).toBe(3);
+    expect(JSON.parse(refused.stderr)).toEqual({
+      error: expect.objectContaining({
+        exitCode: 3,
+        code: 'trading_paused',
+        message: expect.any(String),
+        fix: expect.stringContaining('bellwether resume'),
+      }),
+    });
+    expect(await text('resume')).toBe('Trading is on.\n');
+  });
+});
+
+describe('watch', () => {
+  test('the events of the agent, a line of JSON each, resumable', async () => {
+    const first = await cli(['watch', '--count', '2', '--json'], env);
+    expect(first.code).toBe(0);
+    const [ready, ...others] = first.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(ready).toMatchObject({ type: 'ready', data: { resumed: false } });
+    expect(others).toHaveLength(1);
+    await json('buy', market.id, 'YES', '--amount', '2', '--yes');
+    const later = await cli(['watch', '--after', ready.cursor, '--count', '8'], env);
+    expect(later.stdout).toMatch(/ fill {2}side BUY {2}outcome YES|fill {2}.*side BUY/);
+    expect(later.stderr).toMatch(/^Continue with: bellwether watch --after e/);
+  });
+
+  test('the books of a market', async () => {
+    const lines = await text('watch', market.id, '--outcome', 'YES', '--count', '1');
+    expect(lines).toMatch(new RegExp(`^\\d\\d:\\d\\d:\\d\\d {2}${market.id} YES {2}bid 0\\.\\d+ × `));
+    const { stdout } = await cli(['watch', market.id, '--outcome', 'NO', '--count', '1', '--json'], env);
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'book', data: { tokenId: market.clobTokenIds[1] } });
+  });
+});
+
+describe('venue B', () => {
+  test('a quote, a purchase and a sale', async () => {
+    const listed: Market[] = await json('markets', '--venue', 'kalshi', '--limit', '200');
+    const found = listed.find(
+      ({ bestBid, bestAsk }) => Number(bestBid) >= 0.2 && Number(bestAsk) <= 0.8,
+    ) as Market;
+    const [quote, table] = await both('quote', 'buy', found.id, 'YES', '--amount', '5');
+    expect(quote).toMatchObject({ marketTicker: found.id, unsignedTransaction: expect.any(String) });
+    expect(table).toMatch(/takes at most +\d/);
+    const bought = await json('trade', 'buy', found.id, 'YES', '--amount', '5', '--yes');
+    expect(bought).toMatchObject({ status: 'filled', marketTicker: found.id });
+    expect(await text('trade', 'sell', found.id, 'YES', '--size', '1', '--yes')).toMatch(/status +filled/);
+    expect(await text('trade', 'buy', found.id, 'YES', '--amount', '5', '--validate-only')).toContain(
+      'Nothing was signed.',
+    );
+  });
+});
+
+describe('the program', () => {
+  test('has the version of its package', async () => {
+    const manifest = JSON.parse(readFileSync('packages/cli/package.json', 'utf8'));
+    expect(VERSION).toBe(manifest.version);
+    expect(await text('--version')).toBe(`${VERSION}\n`);
+  });
+});
+
+/** Last: time moves to the end of markets, and prepared orders have to be fresh. */
+describe('redeem', () => {
+  test('pays a resolved market once, and then all there is', async () => {
+    await json('buy', market.id, 'NO', '--amount', '3', '--yes');
+    await resolveMarket(service, clock, market.conditionId);
+    const [redeemed] = await json('redeem', '--all');
+    expect(redeemed).toMatchObject({ status: 'redeemed', conditionId: market.conditionId });
+    expect(redeemed.redeemedAmount).toBeGreaterThan(0);
+    expect(await json('redeem', market.id)).toMatchObject({ status: 'nothing_to_redeem' });
+    expect(await text('redeem', '--all')).toBe('Nothing can be redeemed.\n');
+  });
+});

@@ -1,0 +1,89 @@
+/** The MCP server with the official client against a running service: what a language model does on its first day. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startTestService, type TestService } from '../harness.ts';
+import {
+  connect,
+  type Facts,
+  type Generation,
+  type McpEnvironment,
+  type Model,
+  readyEnvironment,
+  runMcp,
+  type Transport,
+} from '../mcp-client.ts';
+
+let service: TestService;
+let env: McpEnvironment;
+
+const WAYS: readonly (readonly [Transport, Generation])[] = [
+  ['stdio', '2025'],
+  ['stdio', '2026'],
+  ['http', '2025'],
+  ['http', '2026'],
+];
+
+beforeAll(async () => {
+  service = await startTestService();
+  env = await readyEnvironment(service.url);
+  expect(await runMcp(['limit', 'set', '10000'], env)).toMatchObject({ code: 0 });
+});
+
+/** A market with a book in the middle, and what an amount costs there. */
+async function findTrade(model: Model, amount: number) {
+  const { markets } = await model.call('search_markets', { query: '*', order: 'liquidity', limit: 50 });
+  const market = markets.find((one: Facts) => one.tradable && one.bestAsk > 0.2 && one.bestAsk < 0.8);
+  const look = await model.call('look_at_market', { market: market.id, side: 'BUY', amount });
+  const cost = look.costs.find(
+    (row: Facts) => row.side === 'BUY' && row.outcome === 'YES' && row.amount === amount,
+  );
+  return {
+    market,
+    look,
+    terms: { market: market.id, outcome: 'YES', side: 'BUY', worstPrice: cost.worstPrice, amount },
+  };
+}
+
+const ANSWERS = {
+  accepted: { action: 'accept', confirm: true },
+  'not confirmed': { action: 'accept', confirm: false },
+  declined: { action: 'decline' },
+} as const;
+
+describe.each(WAYS)('over %s, for a client of %s', (transport, generation) => {
+  test('a model finds a market, trades, and sees what it holds; above the threshold a person decides', async () => {
+    const answers = Object.values<(typeof ANSWERS)[keyof typeof ANSWERS]>(ANSWERS);
+    const person = { answer: () => answers.shift() ?? ANSWERS.declined };
+    const model = await connect(env, { transport, generation, person });
+    const { terms } = await findTrade(model, 5);
+    expect(await model.call('check_order', terms)).toMatchObject({ accepted: true });
+    const placed = await model.call('place_order', terms);
+    expect(placed).toMatchObject({ placed: true, repeated: false, averagePrice: expect.any(Number) });
+    expect(placed.filledShares).toBeGreaterThan(0);
+    const { order, fills } = await model.call('get_order', { orderId: placed.orderId });
+    expect(order).toMatchObject({ orderId: placed.orderId, side: 'BUY', outcome: 'YES' });
+    expect(fills.length).toBeGreaterThan(0);
+    const { positions } = await model.call('list_positions', { limit: 100 });
+    expect(positions.map(({ marketId }: Facts) => marketId)).toContain(terms.market);
+    expect(model.questions).toEqual([]);
+
+    const large = { ...terms, amount: 30 };
+    expect(await model.call('place_order', large)).toMatchObject({ placed: true });
+    expect(await model.refusal('place_order', large)).toMatchObject({ code: 'declined_by_person' });
+    expect(await model.refusal('place_order', large)).toMatchObject({ code: 'declined_by_person' });
+    expect(model.questions).toHaveLength(3);
+    for (const question of model.questions)
+      expect(question).toMatch(
+        /^Place this order\? BUY [\d.]+ YES shares of market \S+ \(polymarket\) at [\d.]+ or better; it pays at most 30, fees apart\. Order id 0x[0-9a-f]{64}\.$/,
+      );
+    await model.close();
+  });
+
+  test('a client that cannot ask places nothing above the threshold', async () => {
+    const model = await connect(env, { transport, generation });
+    const { terms } = await findTrade(model, 30);
+    const before = await model.call('get_portfolio');
+    expect(await model.refusal('place_order', terms)).toMatchObject({ code: 'approval_not_possible' });
+    expect((await model.call('get_portfolio')).spendingLimit).toEqual(before.spendingLimit);
+    await model.close();
+  });
+});

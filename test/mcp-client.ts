@@ -1,0 +1,161 @@
+/** A language model's side of MCP: the official client, scripted, over both transports and both generations of the protocol. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { expect } from 'vitest';
+import { readConfig } from '../packages/mcp/src/config.ts';
+import { DeskDoor } from '../packages/mcp/src/desk.ts';
+import { createMcpServer } from '../packages/mcp/src/mcp-server.ts';
+import { type HttpHandle, serveHttp } from '../packages/mcp/src/serve-http.ts';
+import { createTools } from '../packages/mcp/src/tools/index.ts';
+import { afterFile } from './setup/clean-up.ts';
+
+export const MCP_MAIN = join(import.meta.dirname, '..', 'packages', 'mcp', 'src', 'main.ts');
+export const PASSPHRASE = 'a passphrase for tests';
+
+export type Transport = 'stdio' | 'http';
+/** `2025` opens with initialize and keeps a session; `2026` sends each request alone. */
+export type Generation = '2025' | '2026';
+
+export type McpEnvironment = Readonly<Record<string, string>>;
+
+export const newHome = (): string => mkdtempSync(join(tmpdir(), 'bellwether-mcp-'));
+
+export const environmentFor = (url: string, more: McpEnvironment = {}): McpEnvironment => ({
+  PATH: process.env.PATH ?? '',
+  BELLWETHER_URL: url,
+  BELLWETHER_HOME: newHome(),
+  BELLWETHER_PASSPHRASE: PASSPHRASE,
+  ...more,
+});
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `bellwether-mcp` with these arguments, to its end. */
+export function runMcp(args: readonly string[], env: McpEnvironment): Promise<Ended> {
+  const child = spawn(process.execPath, [MCP_MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (output.stdout += chunk));
+  child.stderr.on('data', (chunk) => (output.stderr += chunk));
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...output })));
+}
+
+/** An environment whose keystore has a registered agent with a wallet on paper. */
+export async function readyEnvironment(url: string, more: McpEnvironment = {}): Promise<McpEnvironment> {
+  const env = environmentFor(url, more);
+  expect(await runMcp(['init'], env)).toMatchObject({ code: 0, stderr: '' });
+  return env;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+export type Facts = Record<string, any>;
+
+export interface Person {
+  /** What the person answers; without it the client cannot ask. */
+  readonly answer?: (question: string) => { action: 'accept' | 'decline' | 'cancel'; confirm?: boolean };
+}
+
+export interface Model {
+  readonly client: Client;
+  /** The facts of an answer. @throws ToolFailure */
+  call(name: string, args?: object, options?: { signal?: AbortSignal }): Promise<Facts>;
+  /** The code of the refusal; fails when there is none. */
+  refusal(name: string, args?: object): Promise<Facts>;
+  readonly questions: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function startHttp(
+  env: McpEnvironment,
+  more: { readonly mostSessions?: number; readonly idleMs?: number } = {},
+): Promise<HttpHandle> {
+  const parts = { door: new DeskDoor({ config: readConfig(env) }), tools: createTools() };
+  const handle = await serveHttp({
+    createMcp: () => createMcpServer(parts),
+    token: 'token-of-tests',
+    port: 0,
+    ...more,
+  });
+  afterFile('services', handle.close);
+  return handle;
+}
+
+export async function connect(
+  env: McpEnvironment,
+  {
+    transport = 'stdio',
+    generation = '2026',
+    person = {},
+    url,
+  }: {
+    readonly transport?: Transport;
+    readonly generation?: Generation;
+    readonly person?: Person;
+    /** Of a server over HTTP that runs already. */
+    readonly url?: string;
+  } = {},
+): Promise<Model> {
+  const questions: string[] = [];
+  const { answer } = person;
+  const client = new Client(
+    { name: 'scripted', version: '1' },
+    {
+      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
+      versionNegotiation: { mode: generation === '2025' ? 'legacy' : { pin: '2026-07-28' } },
+    },
+  );
+  if (answer !== undefined)
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      questions.push(params.message);
+      const { action, confirm } = answer(params.message);
+      return action === 'accept' ? { action, content: { confirm: confirm ?? true } } : { action };
+    });
+  if (transport === 'stdio') {
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [MCP_MAIN],
+        env: { ...env },
+        stderr: 'pipe',
+      }),
+    );
+  } else {
+    const at = url ?? (await startHttp(env)).url;
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(at), {
+        requestInit: { headers: { authorization: 'Bearer token-of-tests' } },
+      }),
+    );
+  }
+  afterFile('services', () => client.close());
+  return {
+    client,
+    questions,
+    close: () => client.close(),
+    async call(name, args = {}, options = {}) {
+      const result = await client.callTool({ name, arguments: { ...args } }, options);
+      const [first] = result.content as { type: string; text: string }[];
+      if (result.isError === true) throw new Error(first?.text);
+      expect(JSON.parse(first?.text ?? '')).toEqual(result.structuredContent);
+      return result.structuredContent as Facts;
+    },
+    async refusal(name, args = {}) {
+      const result = await client.callTool({ name, arguments: { ...args } });
+      expect(result).toMatchObject({ isError: true });
+      const { error, ...rest } = JSON.parse((result.content as { text: string }[])[0]?.text ?? '');
+      expect(error).toMatchObject({
+        code: expect.any(String),
+        message: expect.any(String),
+        fix: expect.any(String),
+      });
+      return { ...error, ...rest };
+    },
+  };
+}
