@@ -17,8 +17,8 @@ export const safeguardsTable = (): string =>
   table(
     ['Setting', 'What it bounds', 'Values', 'Default', 'Binds a SELL of what is held', 'Refused with'],
     CAPS_IN_ORDER.map((name) => {
-      const { label, unit, maximum, optional, denial } = CAPS[name];
-      const values = `${unit === 'count' ? 'integer, 0' : 'collateral, above 0'} to ${grouped(maximum)}`;
+      const { label, unit, mayBeZero, maximum, optional, denial } = CAPS[name];
+      const values = `${unit === 'count' ? 'integer, 0' : `collateral, ${mayBeZero ? '0' : 'above 0'}`} to ${grouped(maximum)}`;
       return [
         `\`${name}\``,
         label.toLowerCase(),

@@ -5,6 +5,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Placeholder } from '@bellwether/contract/examples';
 import {
+  BellwetherApiError,
   buildLimitOrder,
   buildMarketOrder,
   createVenueCredentials,
@@ -162,7 +163,7 @@ export interface Scene {
   value(name: Placeholder): Promise<unknown>;
 }
 
-type Values = Readonly<Record<Placeholder, () => unknown>>;
+type Values = Readonly<Record<Placeholder, (value: Scene['value']) => unknown>>;
 
 const once = <T>(make: () => T): (() => T) => {
   let made: { readonly value: T } | undefined;
@@ -181,18 +182,21 @@ function agentValues({ service }: World, { actor, visitor }: Pick<Scene, 'actor'
   const challenge = once(() => client.getCredentialChallenge(newSigner().address));
   const link = once(() => client.getLinkChallenge(newSigner().address));
   const lost = once(() => loseWallet(service));
-  const challengeOf = async (step: string, body?: object) =>
-    (await visitor.send('POST', `/owner/passkey/${step}`, body)).body.challenge as string;
+  const challengeOf = async (path: string, body?: object) =>
+    (await visitor.send('POST', path, body)).body.challenge as string;
   return {
     agentId: () => actor.agentId,
     apiKeyId: async () => (await client.createApiKey('spare')).id,
     claimCode: async () => (await (await newAgent(service)).client.getMe()).claimCode,
     passkeyRegistration: async () =>
-      visitor.registration(await challengeOf('register-options', { name: 'Ada' })).response,
+      visitor.registration(await challengeOf('/owner/passkey/register-options', { name: 'Ada' })).response,
     passkeySignIn: async () => {
       await visitor.register('Ada');
-      return visitor.signature(await challengeOf('sign-in-options')).response;
+      return visitor.signature(await challengeOf('/owner/passkey/sign-in-options')).response;
     },
+    passkeyApproval: async (value: Scene['value']) =>
+      visitor.signature(await challengeOf(`/owner/approvals/${await value('approvalId')}/passkey-options`))
+        .response,
     ownersWallet: async () => {
       const other = await newTrader(service);
       const { claimCode } = await other.client.getMe();
@@ -238,7 +242,7 @@ function agentValues({ service }: World, { actor, visitor }: Pick<Scene, 'actor'
   };
 }
 
-function tradingValues({ market, resolved, quoted }: World, actor: Actor) {
+function tradingValues({ service, market, resolved, quoted }: World, actor: Actor) {
   const { client } = actor;
   const trade = once(() => restingIn(actor, market));
   const ask = { ticker: quoted.id, side: 'YES', action: 'BUY', amount: 10 } as const;
@@ -255,7 +259,21 @@ function tradingValues({ market, resolved, quoted }: World, actor: Actor) {
       const [open] = await client.listOrders({ limit: 1, orderStatus: 2 });
       return open?.orderId ?? (await client.placeTrade(await trade())).orderId;
     },
+    approvalId: async () => {
+      await client.updateSettings({ approvalAbove: 0 });
+      const refused = await client
+        .placeTrade(await restingIn(actor, market))
+        .catch((error: unknown) => error);
+      await client.updateSettings({ approvalAbove: null });
+      return refused instanceof BellwetherApiError ? refused.approvalId : undefined;
+    },
     ticker: () => quoted.id,
+    quoteIdToApprove: async () => {
+      await ownerOf(service, actor);
+      await client.updateSettings({ approvalAbove: 1 });
+      const request = { marketTicker: quoted.id, side: 'YES', action: 'BUY', amount: 10 } as const;
+      return (await client.quoteVenueB({ ...request, userPublicKey: actor.solana.address })).quoteId;
+    },
     quoteId: async () => (await quote()).quoteId,
     signedTransaction: async () =>
       client.venueB.sign(
@@ -289,13 +307,14 @@ export async function newScene(world: World, of: SceneOf): Promise<Scene> {
   const visitor = of.isOwners && owner !== null ? owner : new Visitor(service);
   const values: Values = { ...agentValues(world, { actor, visitor }), ...tradingValues(world, actor) };
   const kept = new Map<Placeholder, Promise<unknown>>();
-  return {
+  const scene: Scene = {
     actor,
     visitor,
     value(name) {
-      const known = kept.get(name) ?? Promise.resolve(values[name]());
+      const known = kept.get(name) ?? Promise.resolve(values[name](scene.value));
       kept.set(name, known);
       return known;
     },
   };
+  return scene;
 }

@@ -218,6 +218,9 @@ export const Problem = Type.Object(
       ),
     ),
     orderId: Type.Optional(Type.String()),
+    approvalId: Type.Optional(
+      Type.String({ description: 'what waits for the owner: GET /agents/approvals/{approvalId}' }),
+    ),
   },
   { additionalProperties: false, description: 'RFC 9457 problem' },
 );

@@ -15,6 +15,7 @@ const OPEN_ORDERS_MAX = 5000;
 /** The values of a row: unit, bounds and format. */
 interface Values {
   readonly unit: 'count' | 'collateral';
+  readonly mayBeZero: boolean;
   readonly maximum: number;
   /** Schema of the value in a change. */
   readonly setting: TSchema;
@@ -26,18 +27,21 @@ const counted = (maximum: number, description?: string) => {
   const words = description === undefined ? {} : { description };
   return {
     unit: 'count',
+    mayBeZero: true,
     maximum,
     setting: Type.Integer({ minimum: 0, maximum, ...words }),
     shown: Type.Integer(words),
   } as const satisfies Values;
 };
 
-const collateral = (maximum: number, description?: string) => {
+const collateral = (maximum: number, description?: string, mayBeZero = false) => {
   const words = description === undefined ? {} : { description };
+  const least = mayBeZero ? { minimum: 0 } : { exclusiveMinimum: 0 };
   return {
     unit: 'collateral',
+    mayBeZero,
     maximum,
-    setting: Type.Number({ exclusiveMinimum: 0, maximum, ...EXACT, ...words }),
+    setting: Type.Number({ ...least, maximum, ...EXACT, ...words }),
     shown: Type.Number(words),
   } as const satisfies Values;
 };
@@ -57,6 +61,7 @@ interface Words {
 const always = <V extends Values, const W extends Words>(values: V, words: W) => ({
   ...words,
   unit: values.unit as V['unit'],
+  mayBeZero: values.mayBeZero,
   maximum: values.maximum,
   optional: false as const,
   setting: values.setting as V['setting'],
@@ -68,6 +73,7 @@ const always = <V extends Values, const W extends Words>(values: V, words: W) =>
 const orNone = <V extends Values, const W extends Words>(values: V, words: W) => ({
   ...words,
   unit: values.unit as V['unit'],
+  mayBeZero: values.mayBeZero,
   maximum: values.maximum,
   optional: true as const,
   setting: Type.Union([values.setting as V['setting'], Type.Null()]),
@@ -119,6 +125,19 @@ export const CAPS = {
       hint: 'Orders that are open or in doubt at a time, on all venues. Empty: no limit.',
       denial: 'max_open_orders_exceeded',
       allowance: 'openOrders',
+    },
+  ),
+  approvalAbove: orNone(
+    collateral(
+      LIMITS.tradeAmount,
+      'collateral per trade, fees apart, above which the owner approves each order; 0: every order; null: none',
+      true,
+    ),
+    {
+      label: 'Ask me above',
+      hint: 'Trades above this amount wait for your approval. 0: every trade. Empty: none.',
+      denial: 'approval_required',
+      allowance: null,
     },
   ),
 } as const;

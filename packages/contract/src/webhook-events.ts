@@ -106,6 +106,22 @@ export const WalletLeftEventData = Type.Object({
   }),
 });
 
+export const ApprovalEventData = Type.Object({
+  approvalId: Type.String(),
+  orderId: Type.String(),
+  status: Type.String({ description: 'waiting, approved or declined' }),
+  venue: Type.String(),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  outcome: Outcome,
+  side: Side,
+  amount: Type.Number({ description: 'collateral, fees apart' }),
+  waitsUntil: Type.String({ format: 'date-time', description: 'the owner can decide until then' }),
+  approvedUntil: Nullable(
+    Type.String({ format: 'date-time', description: 'send the same order again before' }),
+  ),
+});
+
 export const TestEventData = Type.Object({ webhookId: Type.String(), message: Type.String() });
 
 interface EventKind {
@@ -138,6 +154,14 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
       "A wallet that the agent registered, linked or traded with is used by an agent of another owner now. The owner's page lists it, and what binds it there.",
     data: WalletLeftEventData,
   },
+  'approval.asked': {
+    description: 'A trade above approvalAbove waits for the owner.',
+    data: ApprovalEventData,
+  },
+  'approval.decided': {
+    description: 'The owner approved or declined an order. Approved: send the same order again.',
+    data: ApprovalEventData,
+  },
   'webhook.test': {
     description:
       'Requested with POST /webhooks/{id}/test; sent to every endpoint, also without a subscription.',
@@ -156,6 +180,9 @@ export const WEBHOOK_SUBSCRIPTIONS = [
   'risk',
   'fee',
   'wallet.left',
+  'approval.*',
+  'approval.asked',
+  'approval.decided',
 ] as const;
 
 const event = {

@@ -31,6 +31,8 @@ const EXCEPTIONS: readonly ErrorCode[] = [
   'owner_session_required',
   'token_account_not_found',
   'claim_required',
+  // Given with its status: what it lacks is a person's word, like the claim's.
+  'approval_required',
   'webhook_signature_invalid',
   'faucet_allowance_exceeded',
 ];

@@ -21,6 +21,7 @@ export interface ProblemBody {
   readonly diagnosis?: Readonly<Record<string, unknown>>;
   readonly context?: Readonly<Record<string, unknown>>;
   readonly orderId?: string;
+  readonly approvalId?: string;
   readonly requestId?: string;
 }
 
@@ -45,6 +46,7 @@ export class BellwetherApiError extends Error {
   readonly context?: Readonly<Record<string, unknown>>;
   /** The order that is in doubt, with `order_outcome_unknown`. */
   readonly orderId?: string;
+  readonly approvalId?: string;
   readonly requestId?: string;
   /** Seconds to wait, when the answer said so. */
   readonly retryAfterS?: number;
@@ -60,6 +62,7 @@ export class BellwetherApiError extends Error {
     if (problem.diagnosis !== undefined) this.diagnosis = problem.diagnosis;
     if (problem.context !== undefined) this.context = problem.context;
     if (problem.orderId !== undefined) this.orderId = problem.orderId;
+    if (problem.approvalId !== undefined) this.approvalId = problem.approvalId;
     if (problem.requestId !== undefined) this.requestId = problem.requestId;
     if (retryAfterS !== undefined) this.retryAfterS = retryAfterS;
   }

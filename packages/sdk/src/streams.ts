@@ -3,6 +3,7 @@
  * opened again with growing pauses. The API key travels in the header alone.
  */
 import {
+  type ApprovalEventData,
   type BalanceEventData,
   type BookEventData,
   type DeltaEventData,
@@ -41,6 +42,8 @@ interface OtherEvents {
   readonly 'market.resolved': typeof MarketResolvedEventData;
   readonly risk: typeof RiskEventData;
   readonly 'wallet.left': typeof WalletLeftEventData;
+  readonly 'approval.asked': typeof ApprovalEventData;
+  readonly 'approval.decided': typeof ApprovalEventData;
   readonly position: typeof PositionEventData;
   readonly balance: typeof BalanceEventData;
   readonly redemption: typeof RedemptionEventData;

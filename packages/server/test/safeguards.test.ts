@@ -177,6 +177,7 @@ describe('restrictions by a former owner', () => {
         maxPositionValue: { limit: 70_000_000n, used: 20_000_000n, left: 50_000_000n },
         dailyLossLimit: { limit: 6_000_000n, used: 5_000_000n, left: 1_000_000n },
         maxOpenOrders: { limit: null, used: 2n, left: null },
+        approvalAbove: { limit: null, used: 0n, left: null },
       },
     });
     expect(allowances({ ...STRICT, tradeLimitEnabled: false }, FACTS).caps).toMatchObject({

@@ -225,6 +225,28 @@ export const ORDER_ERRORS = {
     title: 'Too many open orders',
     fix: 'Cancel an open order, wait until one is filled, or raise maxOpenOrders in POST /agents/settings. Selling what is held goes through.',
   },
+  approval_required: {
+    status: 403,
+    title: "The owner's approval is required",
+    fix: 'Wait until the owner has decided (GET /agents/approvals/{approvalId}, or the event approval.decided). Once approved, send the same signed order again; or order for no more than approvalAbove.',
+  },
+
+  // Approvals
+  approval_not_required: {
+    status: 400,
+    title: 'No approval required',
+    fix: 'Sign and submit the transaction of the quote.',
+  },
+  approval_not_found: {
+    status: 404,
+    title: 'Approval not found',
+    fix: 'Use the approvalId of the refusal, or list them: GET /agents/approvals for agents, GET /owner/approvals for owners.',
+  },
+  approval_gone: {
+    status: 410,
+    title: 'Nothing left to decide',
+    fix: 'An approval that was not decided in time is asked for again when the agent sends its order again. A decision is final: to stop an approved order that is not placed yet, pause the agent.',
+  },
 
   // Orders: afterwards
   order_not_found: {

@@ -43,8 +43,17 @@ export const PEOPLE_EXAMPLES = {
   enableOwnerAgentWebhook: { path: { ...agent, id: fill('webhookId') } },
   getOwnerMarket: { path: { marketId: fill('marketId') } },
   getOwnerPricesHistory: { query: { market: fill('tokenId'), interval: '1d' } },
+  listOwnerApprovals: { query: { limit: 10 } },
+  getOwnerApproval: { path: { approvalId: fill('approvalId') } },
+  approvalPasskeyOptions: { path: { approvalId: fill('approvalId') } },
+  approveTrade: {
+    path: { approvalId: fill('approvalId') },
+    body: { response: fill('passkeyApproval') },
+  },
+  declineTrade: { path: { approvalId: fill('approvalId') }, body: { reason: 'Too much for one market.' } },
   liftOwnerWallet: { body: { walletAddress: fill('leftWallet') } },
 
+  getOperatorStatus: {},
   liftOperatorWallet: { body: { walletAddress: fill('leftWalletOfAnyOwner') } },
   listSkillsForReview: { query: { reviewStatus: 1 } },
   approveSkill: {

@@ -11,6 +11,8 @@ export const PLACEHOLDERS = {
     "the JSON of the browser's navigator.credentials.create for the options of POST /owner/passkey/register-options",
   passkeySignIn:
     "the JSON of the browser's navigator.credentials.get for the options of POST /owner/passkey/sign-in-options",
+  passkeyApproval:
+    "the JSON of the browser's navigator.credentials.get for the options of POST /owner/approvals/{{approvalId}}/passkey-options",
   ownersWallet: 'a wallet of the owner that another agent registered: GET /owner/agents/{agentId}/wallets',
   leftWallet: '`walletAddress` of a row of GET /owner/wallets/left',
   leftWalletOfAnyOwner: 'a wallet that left an owner: a trade with it is refused, and names it',
@@ -43,7 +45,10 @@ export const PLACEHOLDERS = {
   clientOrderId: 'your own name for this order, another one for another order',
   orderId: '`orderId` of POST /markets/trade',
 
+  approvalId: '`approvalId` of a trade that was refused with approval_required: GET /owner/approvals',
+
   // Venue B
+  quoteIdToApprove: '`quoteId` of a quote whose quoteErrorCode is approval_required',
   ticker: '`id` of an active market of GET /markets with the name of venue B as `venue`',
   quoteId: '`quoteId` of POST /venueb/agent/quote',
   signedTransaction:

@@ -67,6 +67,10 @@ export const TRADING_EXAMPLES = {
   cancelMarket: { body: { marketConditionId: fill('conditionId') } },
   cancelAll: {},
 
+  listApprovals: { query: { limit: 10 } },
+  getApproval: { path: { approvalId: fill('approvalId') } },
+  askQuoteApproval: { body: { quoteId: fill('quoteIdToApprove'), reasoning: 'Priced below the polls.' } },
+
   getCurrentPositions: { query: { sortBy: 'CURRENT' } },
   getClosedPositions: { query: { limit: 10 } },
   getWalletPositions: { path: { address: fill('wallet') } },

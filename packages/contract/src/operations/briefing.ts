@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { EitherVenueQuery, Iso, Nullable, PRINTABLE, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { ApprovalEventData } from '../webhook-events.ts';
 import { Settings } from './agents.ts';
 import { Market, Notice } from './markets.ts';
 import { Order } from './trading.ts';
@@ -65,6 +66,9 @@ export const Briefing = Type.Object({
   agent: BriefingAgent,
   settings: Settings,
   riskAlerts: Type.Array(RiskAlert),
+  approvals: Type.Array(ApprovalEventData, {
+    description: 'what waits for the owner, and what is approved and not sent yet, newest first',
+  }),
   venues: Type.Record(Type.String(), VenueBrief, {
     description: 'by venue name; the one asked for, or both',
   }),

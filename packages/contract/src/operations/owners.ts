@@ -41,7 +41,7 @@ export const PasskeySignIn = passkeyAnswer({
 });
 
 /** Passed to the browser unchanged; its challenge is valid for one answer within five minutes. */
-const PasskeyOptions = Type.Object({ challenge: Type.String() }, { additionalProperties: true });
+export const PasskeyOptions = Type.Object({ challenge: Type.String() }, { additionalProperties: true });
 
 export const OwnerSession = Type.Object({
   signedIn: Type.Boolean(),

@@ -217,7 +217,7 @@ export const OrderDetail = Type.Object({
   journal: Type.Array(JournalEntry),
 });
 
-const OrderIdText = Type.String({
+export const OrderIdText = Type.String({
   pattern: '^(0x[a-fA-F0-9]{64}|[a-fA-F0-9]{8}(-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12})$',
   description: "order id: 0x and 64 hex digits; on venue B the quote's id",
   ...HEX,

@@ -72,6 +72,7 @@ export async function briefing(
     agent: agentOf(caller, facts, now),
     settings: settingsRecord(facts.limits),
     riskAlerts: alerts as RiskAlert[],
+    approvals: [...facts.approvals],
     venues: Object.fromEntries(
       states
         .filter(({ venue }) => scope.venues.includes(venue))

@@ -16,7 +16,7 @@ export interface OwnerNeeds {
   readonly passkeys: Passkeys;
 }
 
-const CHALLENGE_MS = 5 * 60_000;
+export const CHALLENGE_MS = 5 * 60_000;
 /** Long enough for a day at the desk, short enough for a browser left open. */
 export const SESSION_MS = 12 * 3_600_000;
 
@@ -61,8 +61,12 @@ export async function beginSignIn(needs: OwnerNeeds): Promise<PasskeyOptions> {
 }
 
 /** Taken before it is verified: a challenge answers once, right or wrong. */
-async function takeChallenge(
-  needs: OwnerNeeds,
+export async function takeChallenge(
+  needs: {
+    readonly clock: Clock;
+    readonly owners: Pick<OwnerStore, 'takeChallenge'>;
+    readonly passkeys: Pick<Passkeys, 'challengeOf'>;
+  },
   answer: PasskeyAnswer,
   purpose: Challenge['purpose'],
 ): Promise<Challenge> {

@@ -8,15 +8,17 @@ export class Refusal extends Error {
   readonly denials: readonly [Denial, ...Denial[]];
   readonly retryAfterS: number | null;
   readonly orderId: string | null;
+  readonly approvalId: string | null;
 
   constructor(
     denials: readonly [Denial, ...Denial[]],
-    options: { retryAfterS?: number; orderId?: string } = {},
+    options: { retryAfterS?: number; orderId?: string; approvalId?: string } = {},
   ) {
     super(denials[0].detail);
     this.denials = denials;
     this.retryAfterS = options.retryAfterS ?? null;
     this.orderId = options.orderId ?? null;
+    this.approvalId = options.approvalId ?? null;
   }
 }
 
@@ -24,6 +26,6 @@ export class Refusal extends Error {
 export const refusal = (
   code: ErrorCode,
   detail: string = `${ERRORS[code].title}.`,
-  options: { retryAfterS?: number; orderId?: string; path?: string } = {},
+  options: { retryAfterS?: number; orderId?: string; approvalId?: string; path?: string } = {},
 ): Refusal =>
   new Refusal([{ code, detail, ...(options.path === undefined ? {} : { path: options.path }) }], options);

@@ -12,6 +12,7 @@ const LOCKS: OwnerLocks = {
   maxPositionValue: 40_000_000n,
   dailyLossLimit: 10_000_000n,
   maxOpenOrders: 8,
+  approvalAbove: 15_000_000n,
   tradeLimitEnabled: true,
 };
 

@@ -84,6 +84,8 @@ interface Rule<N extends CapName> {
   readonly asked: (amount: Micro) => bigint;
   /** `reached`: refuses every order once the limit is used. `passed`: refuses an order that would exceed the limit. */
   readonly refusedOnce: 'reached' | 'passed';
+  /** The owner can approve a single order beyond it. Assessed after everything else that refuses. */
+  readonly mayBeApproved?: true;
   readonly detail: (words: Readonly<Record<'limit' | 'used' | 'asked', string>>) => string;
   /** Raised when the day's budget is nearly used up; the message begins with `name`. */
   readonly alert?: {
@@ -170,6 +172,19 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
     refusedOnce: 'passed',
     detail: ({ limit, used }) => `${used} orders are open or in doubt; maxOpenOrders is ${limit}.`,
   },
+  // A SELL, too: whoever has the agent's key could give away what is held.
+  approvalAbove: {
+    unit: 'collateral',
+    denial: 'approval_required',
+    initial: null,
+    place: 7,
+    bindsExits: true,
+    used: () => 0n,
+    asked: (amount) => amount,
+    refusedOnce: 'passed',
+    mayBeApproved: true,
+    detail: ({ limit, asked }) => `This trade is ${asked} collateral; approvalAbove is ${limit}.`,
+  },
 };
 
 /** In the order in which settings and forms show them. */
@@ -178,6 +193,8 @@ export const CAP_NAMES = Object.keys(RULES) as readonly CapName[];
 export const CAPS_IN_ORDER: readonly CapName[] = CAP_NAMES.toSorted(
   (a, b) => RULES[a].place - RULES[b].place,
 );
+const APPROVABLE_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved === true);
+const FINAL_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved !== true);
 
 const initialCaps = Object.fromEntries(
   CAP_NAMES.map((name) => [name, RULES[name].initial]),
@@ -259,16 +276,39 @@ const GATES: { readonly [Code in 'trading_paused' | 'credentials_not_registered'
   };
 const GATE_CODES = Object.keys(GATES) as readonly (keyof typeof GATES)[];
 
-/** @returns the first denial in the documented order, or `null`; of several bounds the strictest applies */
+/**
+ * Without the caps beyond which an owner can approve an order: see `approvalNeeded`.
+ * @returns the first denial in the documented order, or `null`; of several bounds the strictest applies
+ */
 export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null {
   for (const code of GATE_CODES) {
     const denial = GATES[code](safeguards, facts);
     if (denial !== null) return denial;
   }
   const bounds = boundsOf(safeguards, facts);
-  for (const name of CAPS_IN_ORDER) {
+  for (const name of FINAL_CAPS) {
     const denial = denialOf(name, bounds, facts);
     if (denial !== null) return denial;
+  }
+  return null;
+}
+
+/** A denial of an order that nothing else refuses. */
+export interface ApprovalNeed {
+  readonly denial: Denial;
+  /** Null: the locks are those of a former owner of the wallet, who approves nothing for this agent. */
+  readonly limit: Micro | null;
+}
+
+/** Whether an order that `assess` lets pass needs its owner's approval. */
+export function approvalNeeded(safeguards: Safeguards, facts: TradeFacts): ApprovalNeed | null {
+  // A former owner's lock first: no approval of the present owner lifts it.
+  const bounds = boundsOf(safeguards, facts).toReversed();
+  for (const name of APPROVABLE_CAPS) {
+    for (const bound of bounds) {
+      const denial = denialOf(name, [bound], facts);
+      if (denial !== null) return { denial, limit: bound.isFormer ? null : limitOf(bound.caps, name) };
+    }
   }
   return null;
 }

@@ -6,7 +6,7 @@ import { formatMicro, type Micro, pipsToNumber } from '@bellwether/contract/deci
 import type { Sweep } from './book-sweep.ts';
 import type { Book, MarketRecord } from './market.ts';
 import type { Trading } from './risk-alerts.ts';
-import { assess, type Safeguards, type TradeFacts } from './safeguards.ts';
+import { approvalNeeded, assess, type Safeguards, type TradeFacts } from './safeguards.ts';
 import { HIGH_IMPACT_PIPS, NEAR_RESOLUTION_MS, WIDE_SPREAD_PIPS } from './thresholds.ts';
 
 const HOUR_MS = 3_600_000;
@@ -86,12 +86,15 @@ function refusals(facts: WarningFacts, warn: Warn): void {
       .filter((sweep) => sweep.side === side)
       .map((sweep) => (side === 'BUY' ? sweep.amount : sweep.cost));
     const amount = amounts.reduce((most, one) => (one > most ? one : most), 0n);
-    const denial = assess(facts.safeguards, {
-      ...facts,
-      addsExposure: side === 'BUY',
-      amount,
-    });
-    if (denial !== null) warn('critical', denial.code, denial.detail);
+    const trade = { ...facts, addsExposure: side === 'BUY', amount };
+    const denial = assess(facts.safeguards, trade);
+    if (denial !== null) {
+      warn('critical', denial.code, denial.detail);
+      continue;
+    }
+    const need = approvalNeeded(facts.safeguards, trade);
+    if (need !== null)
+      warn(need.limit === null ? 'critical' : 'warning', need.denial.code, need.denial.detail);
   }
 }
 

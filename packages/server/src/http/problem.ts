@@ -24,6 +24,7 @@ interface Details {
   readonly diagnosis?: Denial['diagnosis'];
   readonly context?: Denial['context'];
   readonly orderId?: string;
+  readonly approvalId?: string;
   readonly retryAfterS?: number | null;
 }
 
@@ -47,6 +48,7 @@ export function problemOf(request: FastifyRequest, code: ErrorCode, details: Det
     ...(details.diagnosis === undefined ? {} : { diagnosis: details.diagnosis }),
     ...(details.context === undefined ? {} : { context: details.context }),
     ...(details.orderId === undefined ? {} : { orderId: details.orderId }),
+    ...(details.approvalId === undefined ? {} : { approvalId: details.approvalId }),
   };
 }
 
@@ -83,6 +85,7 @@ function refusalDetails(refused: Refusal): Details {
     ...(first.diagnosis === undefined ? {} : { diagnosis: first.diagnosis }),
     ...(first.context === undefined ? {} : { context: first.context }),
     ...(refused.orderId === null ? {} : { orderId: refused.orderId }),
+    ...(refused.approvalId === null ? {} : { approvalId: refused.approvalId }),
   };
 }
 

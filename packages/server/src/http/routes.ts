@@ -3,7 +3,7 @@
  * the body's size, type and syntax, then every invalid field at once, then the idempotency key, then the handler.
  */
 import { hash } from 'node:crypto';
-import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
+import { canonicalJson, ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
 import type {
   FastifyInstance,
   FastifyReply,
@@ -20,7 +20,6 @@ import { refusal } from '../app/refusal.ts';
 import type { Denial } from '../domain/denial.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import { type Admission, kindOf } from './admission.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { type Identities, identify, isOfOurPages, type Unidentified } from './identify.ts';
 import { sendProblem } from './problem.ts';
 import { asHook, type Step } from './step.ts';

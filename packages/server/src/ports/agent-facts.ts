@@ -2,6 +2,7 @@
  * What an agent's heartbeat and its check before a trade read from the database, each in one trip. The cost depends on
  * what the agent holds and has open, not on its history.
  */
+import type { Briefing } from '@bellwether/contract';
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { AddressFamily } from '../domain/addresses.ts';
@@ -33,6 +34,9 @@ export interface OpenOrders {
   readonly inDoubtCount: number;
 }
 
+/** As it is shown. */
+export type OpenApproval = Briefing['approvals'][number];
+
 export interface BriefingFacts {
   readonly name: string;
   readonly claimed: boolean;
@@ -50,6 +54,8 @@ export interface BriefingFacts {
   /** What the wallets hold. */
   readonly positions: readonly PositionRow[];
   readonly openOrders: readonly OpenOrders[];
+  /** Waiting for the owner, or approved and not sent yet; newest first. */
+  readonly approvals: readonly OpenApproval[];
   /** Changed since then, latest change first; one more than requested when there are more. */
   readonly changed: readonly ListedOrder[];
   /** When an order of the agent last changed, on any venue; `null`: it has none. */

@@ -15,7 +15,8 @@ export interface PasskeyRow extends NewPasskey {
 
 export interface Challenge {
   readonly challenge: string;
-  readonly purpose: 'register' | 'sign_in';
+  /** `approve`: one approval, by one owner. */
+  readonly purpose: 'register' | 'sign_in' | `approve ${string} by ${bigint}`;
   /** Registration only: the handle of the new account. */
   readonly handle: string | null;
   readonly name: string | null;
@@ -72,6 +73,8 @@ export interface OwnerStore {
   passkey(credentialId: string): Promise<PasskeyRow | null>;
   /** Records the passkey's use and opens a session. */
   signIn(passkey: PasskeyRow, counter: number, session: NewSession): Promise<void>;
+  /** Records the passkey's use without opening a session. */
+  usePasskey(credentialId: string, counter: number, at: number): Promise<void>;
   sessionOwner(tokenHash: Uint8Array, at: number): Promise<OwnerRow | null>;
   endSession(tokenHash: Uint8Array): Promise<void>;
   /**

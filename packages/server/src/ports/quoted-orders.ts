@@ -33,6 +33,8 @@ export interface QuoteRow {
     readonly lastValidBlockHeight: number;
     /** When the blockhash is expected to be too old. */
     readonly deadAt: number;
+    /** The whole transaction, where its agent may not have it before the owner approves; `null`: its agent has it. */
+    readonly withheld: Uint8Array | null;
   } | null;
   readonly errorCode: string | null;
   readonly createdAt: number;

@@ -3,12 +3,14 @@ import { LIMITS } from '@bellwether/contract';
 import type { Logger } from 'pino';
 import { createAgentFacts } from '../adapters/postgres/agent-facts.ts';
 import { createAgentStore } from '../adapters/postgres/agent-store.ts';
+import { createApprovalStore } from '../adapters/postgres/approval-store.ts';
 import { createChainOrderStore } from '../adapters/postgres/chain-order-store.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { createFactLog } from '../adapters/postgres/fact-log.ts';
 import { createFeeStore } from '../adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from '../adapters/postgres/idempotency-store.ts';
 import { readOfficialSkills, writeOfficialSkills } from '../adapters/postgres/official-skills.ts';
+import { createOperatorReads } from '../adapters/postgres/operator-reads.ts';
 import { createOrderStore } from '../adapters/postgres/order-store.ts';
 import { createOwnerReads } from '../adapters/postgres/owner-reads.ts';
 import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
@@ -18,6 +20,7 @@ import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { createResultStore } from '../adapters/postgres/result-store.ts';
+import { createRiskWatches } from '../adapters/postgres/risk-watches.ts';
 import { createSkillStore } from '../adapters/postgres/skill-store.ts';
 import { createStatistics } from '../adapters/postgres/statistics.ts';
 import { createTradeLedger, type VenueJournal } from '../adapters/postgres/trade-ledger.ts';
@@ -45,6 +48,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   walletLinks: createWalletLinkStore(sql),
   webhooks: createWebhookStore(sql),
   orders: createOrderStore(sql),
+  approvals: createApprovalStore(sql),
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
   redemptions: createRedemptionStore(sql),
@@ -52,7 +56,9 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   results: createResultStore(sql, { entries: LIMITS.leaderboardEntries, freshMs: LEADERBOARD_FRESH_MS }),
   owners: createOwnerStore(sql),
   ownerReads: createOwnerReads(sql),
+  operatorReads: createOperatorReads(sql),
   facts: createAgentFacts(sql),
+  riskWatches: createRiskWatches(sql),
   skills: createSkillStore(sql),
   quotes: createQuoteStore(sql),
   chainOrders: createChainOrderStore(sql),

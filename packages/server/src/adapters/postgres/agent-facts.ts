@@ -75,6 +75,7 @@ const briefingFacts = (row: BriefingRow): BriefingFacts => ({
   limits: limitsOf(row),
   positions: positionsOf(row.positions),
   openOrders: (row.groups ?? []).map(openOrders),
+  approvals: row.approvals ?? [],
   changed: (row.changed ?? []).map(listedOrderFromJson),
   lastChangeAt: msOrNull(row.last_change_at),
   snapshot: row.snapshot,

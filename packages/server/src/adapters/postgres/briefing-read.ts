@@ -7,7 +7,7 @@
  * Times only limit how far back the log is read: `CHANGE_MARGIN_MS` covers slow commits and clock differences.
  */
 import type { Address, SolanaAddress } from '@bellwether/protocol';
-import type { BriefingQuestion } from '../../ports/agent-facts.ts';
+import type { BriefingQuestion, OpenApproval } from '../../ports/agent-facts.ts';
 import {
   askedWallets,
   askers,
@@ -49,6 +49,7 @@ export type BriefingRow = Answering &
     readonly has_credentials: boolean;
     readonly groups: OpenOrdersJson[] | null;
     readonly changed: ListedJson[] | null;
+    readonly approvals: OpenApproval[] | null;
     readonly last_change_at: Date | null;
     readonly snapshot: string;
   };
@@ -78,7 +79,7 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
   const changed = changes(sql, shape);
   return (questions) => sql<BriefingRow[]>`
     select q.nth::integer as nth, s.*, ${limitColumns(sql)}, a.claimed_at as agent_claimed_at, a.name as agent_name,
-      a.wallet_address as agent_wallet, a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions,
+      a.wallet_address as agent_wallet, a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions, y.approvals,
       exists (${wallets.credential(isAsked)}) as has_credentials, g.groups, c.changed,
       (select max(updated_at) from orders where agent_id = q.agent_id) as last_change_at,
       pg_current_snapshot()::text as snapshot
@@ -87,8 +88,9 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
       sql`${askers(sql, questions)}, ${doubtTimes(sql, questions)},
         ${questions.map(({ at }) => dayOf(at))}::date[], ${questions.map(({ staleBefore }) => new Date(staleBefore))}::timestamptz[],
         ${questions.map(({ venue }) => venue)}::text[], ${questions.map(afterOf)}::timestamptz[],
-        ${questions.map(({ notIn }) => notIn)}::text[], ${questions.map(({ changesLimit }) => changesLimit)}::integer[]`,
-      'agent_id, user_id, asked_wallet, signed_before, quoted_before, today, stale_before, venue, changed_after, not_in, changes_limit',
+        ${questions.map(({ notIn }) => notIn)}::text[], ${questions.map(({ changesLimit }) => changesLimit)}::integer[],
+        ${questions.map(({ at }) => new Date(at))}::timestamptz[]`,
+      'agent_id, user_id, asked_wallet, signed_before, quoted_before, today, stale_before, venue, changed_after, not_in, changes_limit, asked_at',
       questions.length,
     )}
     cross join lateral (select * from agents where agent_id = q.agent_id offset 0) a
@@ -105,6 +107,9 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
         (array_agg(order_id) filter (where ${doubtful}))[1:${NAMED_ORDERS}::int] as in_doubt,
         count(*) filter (where ${doubtful})::int as in_doubt_count
       from orders where agent_id = q.agent_id and ${open} group by condition_id) m offset 0) g on true
+    left join lateral (select json_agg(approval_told(a, t.status) order by a.asked_at desc, a.approval_id desc) as approvals
+      from approvals a cross join lateral (select approval_status(a, q.asked_at) as status offset 0) t
+      where s.approval_above is not null and a.agent_id = q.agent_id and t.status in ('waiting', 'approved') offset 0) y on true
     left join lateral (
       select json_agg(json_build_array(${sql.unsafe(LISTED_JSON_COLUMNS)}) order by o.updated_at desc, o.order_id) as changed
       from (${changed}) o offset 0) c on true`;

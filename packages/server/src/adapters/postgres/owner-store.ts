@@ -126,6 +126,11 @@ export function createOwnerStore(sql: Sql): OwnerStore {
         values (${session.tokenHash as Buffer}, ${userId}, ${at}, ${new Date(session.expiresAt)})`;
     },
 
+    async usePasskey(credentialId, counter, at) {
+      await sql`update passkeys set counter = greatest(counter, ${counter}::bigint), last_used_at = ${new Date(at)}
+        where credential_id = ${credentialId}`;
+    },
+
     async sessionOwner(tokenHash, at) {
       const [row] = await sql<
         (Pick<OwnersRow, 'user_id'> & NamedOwner)[]

@@ -65,6 +65,22 @@ export interface ApiKeysRow {
   readonly revoked_at: Date | null;
 }
 
+export interface ApprovalsRow {
+  readonly approval_id: string;
+  readonly agent_id: string;
+  readonly order_id: string;
+  readonly asked_at: Date;
+  readonly waits_until: Date;
+  readonly order_ends_at: Date | null;
+  readonly terms: unknown;
+  readonly decision: string | null;
+  readonly decided_at: Date | null;
+  readonly decided_by: bigint | null;
+  readonly approved_until: Date | null;
+  readonly decline_reason: string | null;
+  readonly superseded_at: Date | null;
+}
+
 export interface BudgetReturnsRow {
   readonly agent_id: string;
   readonly order_id: string;
@@ -351,6 +367,7 @@ export interface QuotesRow {
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly withdrawn_at: Date | null;
+  readonly withheld: Buffer | null;
 }
 
 export interface RaisedAlertsRow {
@@ -404,6 +421,12 @@ export interface RefusalsRow {
   readonly request_id: string;
 }
 
+export interface RiskWatchesRow {
+  readonly agent_id: string;
+  readonly listened_until: Date;
+  readonly watched_at: Date;
+}
+
 export interface SafeguardsRow {
   readonly agent_id: string;
   readonly trading_paused: boolean;
@@ -430,6 +453,8 @@ export interface SafeguardsRow {
   readonly locked_trade_limit: boolean;
   readonly max_open_orders: number | null;
   readonly locked_max_open_orders: number | null;
+  readonly approval_above: bigint | null;
+  readonly locked_approval_above: bigint | null;
 }
 
 export interface SimulationCreditsRow {

@@ -21,6 +21,7 @@ import type {
 import type { Venue, VenueAnswer, VenueWith } from '../../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import { Refusal, refusal } from '../refusal.ts';
+import { ApprovalNeeded, type GivenApproval } from './order-approval.ts';
 import { settleWithoutFill } from './settle-without-fill.ts';
 
 export interface PlaceOrderNeeds {
@@ -45,7 +46,9 @@ export interface Placement<Sound, Order extends NewOrder, Answer> {
   /** The same order, as a function that answers once the lock is free. @throws Refusal */
   sameOrder(existing: OrderRow | null, sound: Sound): (() => Promise<Answer>) | null;
   /** Under the lock, after the key: whatever else refuses. Must not wait. @throws Refusal */
-  judge(scope: TradeScope, sound: Sound): Recorded<Order>;
+  judge(scope: TradeScope, sound: Sound, approval: GivenApproval | null): Recorded<Order>;
+  /** Asks for the owner's approval, or only looks for it. @throws Refusal where it is not given */
+  approval(needed: ApprovalNeeded, sound: Sound, effect: 'ask' | 'look'): Promise<GivenApproval>;
   /** Completes a refusal by what can be found only without the lock. */
   explain?(refused: unknown, sound: Sound): Promise<unknown>;
   /**
@@ -78,22 +81,15 @@ export async function placeOrder<Sound, Order extends NewOrder, Answer>(
   const before = await lookAndJudge(placement);
   if ('same' in before) return before.same;
   const { sound } = before;
-  let judged: Judgement<Order, Answer> | undefined;
-  const answer = await needs.ledger
-    .admit<Order>({
-      ...placement.question(sound),
-      caller: call.caller,
-      at: needs.clock.now(),
-      requireTime: () => requireTime(call.deadline),
-      judge: (scope) => {
-        judged = judgeUnderLock(call.deadline, placement, sound, scope);
-        return 'answerSame' in judged ? null : judged;
-      },
-    })
-    .catch(async (refused: unknown) => {
-      throw (await placement.explain?.(refused, sound)) ?? refused;
-    });
-  if (judged === undefined) throw new Error('the ledger admitted an order that was not judged');
+  const { judged, answer } = await withApproval(
+    placement,
+    sound,
+    (approval) => admitOrder(needs, call, { placement, sound, approval }),
+    (needed) => {
+      requireTime(call.deadline);
+      return placement.approval(needed, sound, 'ask');
+    },
+  );
   if ('answerSame' in judged) return judged.answerSame();
   if (answer !== null && placement.answered !== undefined) return placement.answered(judged, answer);
   const { order } = judged;
@@ -105,6 +101,48 @@ export async function placeOrder<Sound, Order extends NewOrder, Answer>(
   return placement.send(judged, sound);
 }
 
+interface Admitted<Order extends NewOrder, Answer> {
+  readonly judged: Judgement<Order, Answer>;
+  readonly answer: VenueAnswer | null;
+}
+
+async function admitOrder<Sound, Order extends NewOrder, Answer>(
+  needs: PlaceOrderNeeds,
+  { caller, deadline }: PlaceCall,
+  toJudge: ToJudge<Sound, Order, Answer>,
+): Promise<Admitted<Order, Answer>> {
+  let judged: Judgement<Order, Answer> | undefined;
+  const answer = await needs.ledger.admit<Order>({
+    ...toJudge.placement.question(toJudge.sound),
+    caller,
+    at: needs.clock.now(),
+    requireTime: () => requireTime(deadline),
+    judge: (scope) => {
+      judged = judgeUnderLock(deadline, toJudge, scope);
+      return 'answerSame' in judged ? null : judged;
+    },
+  });
+  if (judged === undefined) throw new Error('the ledger admitted an order that was not judged');
+  return { judged, answer };
+}
+
+/** Judges without an approval first: only for an order that lacks nothing else it is obtained, and the order judged again. */
+async function withApproval<Sound, Order extends NewOrder, Answer, Result>(
+  placement: Placement<Sound, Order, Answer>,
+  sound: Sound,
+  judge: (approval: GivenApproval | null) => Promise<Result>,
+  obtain: (needed: ApprovalNeeded) => Promise<GivenApproval>,
+): Promise<Result> {
+  try {
+    return await judge(null).catch(async (refused: unknown) => {
+      if (!(refused instanceof ApprovalNeeded)) throw refused;
+      return judge(await obtain(refused));
+    });
+  } catch (refused) {
+    throw (await placement.explain?.(refused, sound)) ?? refused;
+  }
+}
+
 /** What `placeOrder` would do first, without a lock or any effect. @throws Refusal as `placeOrder` does */
 export async function validateOrder<Sound, Order extends NewOrder, Answer>(
   needs: Pick<PlaceOrderNeeds, 'clock'> & { readonly ledger: Pick<TradeLedger, 'preview'> },
@@ -114,7 +152,7 @@ export async function validateOrder<Sound, Order extends NewOrder, Answer>(
   const before = await lookAndJudge(placement);
   if ('same' in before) return before;
   const { sound } = before;
-  try {
+  const judge = async (approval: GivenApproval | null) => {
     const scope = await needs.ledger.preview({
       ...placement.question(sound),
       caller,
@@ -123,10 +161,9 @@ export async function validateOrder<Sound, Order extends NewOrder, Answer>(
     const answerSame = placement.sameOrder(scope.existing, sound);
     if (answerSame !== null) return { same: await answerSame() };
     if (!scope.keyActive) throw refusal('unauthorized');
-    return placement.judge(scope, sound);
-  } catch (refused) {
-    throw (await placement.explain?.(refused, sound)) ?? refused;
-  }
+    return placement.judge(scope, sound, approval);
+  };
+  return withApproval(placement, sound, judge, (needed) => placement.approval(needed, sound, 'look'));
 }
 
 /** What is wrong with the request is reported only after a look for the same order. */
@@ -150,16 +187,21 @@ type Judgement<Order extends NewOrder, Answer> =
   | Recorded<Order>
   | { readonly answerSame: () => Promise<Answer> };
 
+interface ToJudge<Sound, Order extends NewOrder, Answer> {
+  readonly placement: Placement<Sound, Order, Answer>;
+  readonly sound: Sound;
+  readonly approval: GivenApproval | null;
+}
+
 function judgeUnderLock<Sound, Order extends NewOrder, Answer>(
   deadline: Deadline,
-  placement: Placement<Sound, Order, Answer>,
-  sound: Sound,
+  { placement, sound, approval }: ToJudge<Sound, Order, Answer>,
   scope: TradeScope,
 ): Judgement<Order, Answer> {
   const answerSame = placement.sameOrder(scope.existing, sound);
   if (answerSame !== null) return { answerSame };
   if (!scope.keyActive) throw refusal('unauthorized');
-  const recorded = placement.judge(scope, sound);
+  const recorded = placement.judge(scope, sound, approval);
   const reachesVenueNow = scope.balance !== null;
   if (placement.handedOverBy === 'sending' && !reachesVenueNow) requireTime(deadline);
   else if (!deadline.handOver(doubtOf(recorded.order))) throw tooLate();

@@ -9,8 +9,9 @@ import type { NewChainOrder, QuoteRow } from '../../../ports/quoted-orders.ts';
 import type { Caller, NewQuotedOrder, TradeScope } from '../../../ports/stores.ts';
 import type { VenueWith } from '../../../ports/venue.ts';
 import { Refusal, refusal } from '../../refusal.ts';
+import { type GivenApproval, requireApproval } from '../order-approval.ts';
 import { requireReady } from '../place-order.ts';
-import { denialOf } from './judge.ts';
+import { verdictOn } from './judge.ts';
 import { type ExecutableQuote, isExecutable, mintOf } from './outcomes.ts';
 import { requireHarmless, requireSigned } from './signed-transaction.ts';
 
@@ -62,8 +63,8 @@ export const alreadyUsed = (orderId: string): Refusal =>
   });
 
 /** @throws Refusal quote_not_executable, quote_expired */
-async function requireUsable(
-  { clock }: JudgeSubmissionNeeds,
+export async function requireUsable(
+  { clock }: Pick<JudgeSubmissionNeeds, 'clock'>,
   { quotes }: VenueWith<'quotes'>,
   quote: QuoteRow,
 ): Promise<ExecutableQuote> {
@@ -132,17 +133,25 @@ function exact(value: number | undefined): string | undefined {
   }
 }
 
-/** The quote, the venue's state, the safeguards. @returns the order to record @throws Refusal */
+/** The quote, the venue's state, the safeguards, the owner's approval. @returns the order to record @throws Refusal */
 export function judgeQuotedOrder(
   { clock }: JudgeSubmissionNeeds,
   { caller, request, requestId, venue }: Submission,
-  quote: ExecutableQuote,
+  { quote, approval }: { readonly quote: ExecutableQuote; readonly approval: GivenApproval | null },
   scope: TradeScope,
 ): NewQuotedOrder {
   if (scope.quoteWithdrawn) throw withdrawn();
   requireReady(venue);
-  const denial = denialOf(venue, quote, scope);
-  if (denial !== null) throw new Refusal([denial]);
+  const verdict = verdictOn(venue, quote, scope);
+  if (verdict.denial !== null) throw new Refusal([verdict.denial]);
+  if (verdict.need !== null)
+    requireApproval(verdict.need, {
+      scope,
+      orderId: quote.quoteId,
+      approval,
+      now: clock.now(),
+      verdicts: verdict.all,
+    });
   const { side, amounts } = quote;
   const { contracts, collateral } = legsOf(side, amounts);
   const worst = legsOf(side, { inAmount: amounts.inAmount, outAmount: amounts.minOutAmount });

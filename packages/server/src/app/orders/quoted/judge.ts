@@ -6,7 +6,13 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Denial } from '../../../domain/denial.ts';
 import { legsOf } from '../../../domain/orders/quoted-amounts.ts';
-import { assess } from '../../../domain/safeguards.ts';
+import {
+  type ApprovalNeed,
+  approvalNeeded,
+  assess,
+  type Verdict,
+  verdicts,
+} from '../../../domain/safeguards.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Caller, Standing, TradeLedger } from '../../../ports/stores.ts';
 import type { Venue, Venues } from '../../../ports/venue.ts';
@@ -19,17 +25,34 @@ type ChainTrade = Pick<ExecutableQuote, 'wallet' | 'ticker' | 'mints' | 'side' |
 export const budgetOf = ({ side, amounts }: Pick<ChainTrade, 'side' | 'amounts'>): Micro =>
   amounts.isRedemption ? 0n : legsOf(side, amounts).collateral;
 
+export interface QuoteVerdict {
+  /** What refuses it, approval apart. */
+  readonly denial: Denial | null;
+  /** The approval that an order lacks that nothing else refuses. */
+  readonly need: ApprovalNeed | null;
+  readonly all: () => readonly Verdict[];
+}
+
+const HARMLESS: QuoteVerdict = { denial: null, need: null, all: () => [] };
+
 /** A redemption is never blocked by a safeguard. */
-export function denialOf({ backend }: Venue, trade: ChainTrade, standing: Standing): Denial | null {
-  if (trade.amounts.isRedemption) return null;
-  return assess(standing.safeguards, {
+export function verdictOn({ backend }: Venue, trade: ChainTrade, standing: Standing): QuoteVerdict {
+  if (trade.amounts.isRedemption) return HARMLESS;
+  const { safeguards } = standing;
+  const facts = {
     ...standing,
     // What stands for a credential is the wallet's signature.
     hasCredentials: true,
     claimMissing: backend === 'live' && !standing.claimed,
     addsExposure: trade.side === 'BUY',
     amount: budgetOf(trade),
-  });
+  };
+  const denial = assess(safeguards, facts);
+  return {
+    denial,
+    need: denial === null ? approvalNeeded(safeguards, facts) : null,
+    all: () => verdicts(safeguards, facts),
+  };
 }
 
 export interface LookAheadNeeds {
@@ -43,8 +66,8 @@ export async function lookAhead(
   needs: LookAheadNeeds,
   caller: Caller,
   trade: ChainTrade,
-): Promise<Denial | null> {
-  if (trade.amounts.isRedemption) return null;
+): Promise<QuoteVerdict & { readonly standing: Standing | null }> {
+  if (trade.amounts.isRedemption) return { ...HARMLESS, standing: null };
   const standing = await needs.ledger.look({
     caller,
     funder: trade.wallet,
@@ -53,7 +76,7 @@ export async function lookAhead(
     tokenIds: trade.mints,
     at: needs.clock.now(),
   });
-  return denialOf(quotingVenue(needs), trade, standing);
+  return { ...verdictOn(quotingVenue(needs), trade, standing), standing };
 }
 
 /** What is denied, the figures behind it, and what to do, where that depends on the case. */

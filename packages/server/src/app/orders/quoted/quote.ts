@@ -16,6 +16,8 @@ import type { AgentStore, Caller } from '../../../ports/stores.ts';
 import { Refusal } from '../../refusal.ts';
 import { TITLE_CHARS } from '../../untrusted-market.ts';
 import { quotingVenue } from '../../venues.ts';
+import { NO_OWNER_FIX } from '../order-approval.ts';
+import { ASK_FIX } from './approve-quote.ts';
 import { type LookAheadNeeds, lookAhead, sentenceOf } from './judge.ts';
 
 export interface QuoteNeeds extends LookAheadNeeds {
@@ -46,7 +48,7 @@ export async function quote(
   const answer: VenueQuote = isOut
     ? { kind: 'degraded', code: 'geoblocked', message: null, market: null }
     : await ask(needs, question);
-  const denial = await denialOfAnswer(needs, caller, question, answer);
+  const { denial, mayBeApproved } = await denialOfAnswer(needs, caller, question, answer);
   const now = needs.clock.now();
   const { market } = answer;
   const row: Omit<QuoteRow, 'withdrawn'> = {
@@ -63,11 +65,12 @@ export async function quote(
     mints: market?.tokenIds ?? null,
     amounts: answer.kind === 'degraded' ? null : answer.amounts,
     transaction:
-      answer.kind === 'executable' && denial === null
+      answer.kind === 'executable' && (denial === null || mayBeApproved)
         ? {
             message: answer.message,
             lastValidBlockHeight: answer.lastValidBlockHeight,
             deadAt: answer.expectedEnd,
+            withheld: denial === null ? null : answer.wire,
           }
         : null,
     errorCode: answer.kind === 'degraded' ? answer.code : (denial?.code ?? null),
@@ -85,10 +88,15 @@ async function denialOfAnswer(
   caller: Caller,
   { wallet, ticker, side }: QuoteQuestion,
   answer: VenueQuote,
-): Promise<Denial | null> {
-  if (answer.kind !== 'executable' || wallet === null) return null;
+): Promise<{ readonly denial: Denial | null; readonly mayBeApproved: boolean }> {
+  if (answer.kind !== 'executable' || wallet === null) return { denial: null, mayBeApproved: false };
   const { amounts, market } = answer;
-  return lookAhead(needs, caller, { wallet, ticker, mints: market.tokenIds, side, amounts });
+  const trade = { wallet, ticker, mints: market.tokenIds, side, amounts };
+  const { denial, need, standing } = await lookAhead(needs, caller, trade);
+  if (need === null) return { denial, mayBeApproved: false };
+  if (need.limit === null) return { denial: need.denial, mayBeApproved: false };
+  const isOwned = standing?.claimed === true;
+  return { denial: { ...need.denial, fix: isOwned ? ASK_FIX : NO_OWNER_FIX }, mayBeApproved: isOwned };
 }
 
 /** The venue's answer; what cannot be had is a degraded quote. */

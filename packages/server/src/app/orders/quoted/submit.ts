@@ -25,8 +25,10 @@ import type { Venues, VenueWith } from '../../../ports/venue.ts';
 import type { Deadline } from '../../deadline.ts';
 import { refusal } from '../../refusal.ts';
 import { quotingVenue } from '../../venues.ts';
+import { type ObtainApprovalNeeds, obtainApproval } from '../order-approval.ts';
 import { type Placement, type PlaceOrderNeeds, placeOrder } from '../place-order.ts';
 import { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from '../refused-attempts.ts';
+import { labelsOf, quoteApproval } from './approve-quote.ts';
 import { budgetOf } from './judge.ts';
 import {
   alreadyUsed,
@@ -42,7 +44,11 @@ import { bytesOf, signatureIn } from './signed-transaction.ts';
 /** When the follower first looks whether it has landed. */
 const FIRST_LOOK_MS = 600;
 
-export interface SubmitNeeds extends PlaceOrderNeeds, JudgeSubmissionNeeds, NoteRefusalNeeds {
+export interface SubmitNeeds
+  extends PlaceOrderNeeds,
+    JudgeSubmissionNeeds,
+    NoteRefusalNeeds,
+    ObtainApprovalNeeds {
   readonly venues: Venues;
   readonly quotes: Pick<QuoteStore, 'toSubmit'>;
   readonly orders: Pick<OrderStore, 'byId' | 'settle'>;
@@ -100,11 +106,13 @@ function placementOf(
             if (replayed === null) throw alreadyUsed(quoteId);
             return replayed;
           },
-    judge: (scope, { quote, transaction }) => ({
-      order: judgeQuotedOrder(needs, submission, quote, scope),
+    judge: (scope, { quote, transaction }, approval) => ({
+      order: judgeQuotedOrder(needs, submission, { quote, approval }, scope),
       reserves: budgetOf(quote),
       transaction,
     }),
+    approval: (needed, { quote }) =>
+      obtainApproval(needs, quoteApproval(submission.venue, quote, labelsOf(submission.request)), needed),
     handedOverBy: 'recording',
     send: ({ order }, { transaction }) => send(needs, submission.venue, order, transaction),
   };

@@ -1,18 +1,19 @@
 /** What a signed order is refused for: first what needs no lock, then what must hold while the agent's lock is held. */
 import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
-import type { Address, RecoverPublicKey } from '@bellwether/protocol';
+import {
+  type Address,
+  firstRecovery,
+  type RecoverPublicKey,
+  type RecoveryQuestion,
+  type VerifiedOrder,
+} from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { takerFee } from '../../../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, signedLimit } from '../../../domain/orders/draft.ts';
-import { assess, type TradeFacts } from '../../../domain/safeguards.ts';
-import {
-  firstRecovery,
-  type RecoveryQuestion,
-  type VerifiedOrder,
-  verifyOrder,
-} from '../../../domain/signatures.ts';
+import { verifyDraft } from '../../../domain/orders/verify-draft.ts';
+import { approvalNeeded, assess, type TradeFacts, verdicts } from '../../../domain/safeguards.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { RecoverElsewhere } from '../../../ports/recovery.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
@@ -20,7 +21,9 @@ import type { Caller, NewSignedOrder, TradeScope, TradingCredential } from '../.
 import type { Balance, BalanceQuestion, VenueWith } from '../../../ports/venue.ts';
 import { type FundingNeeds, waysToFund } from '../../funding-advice.ts';
 import { Refusal } from '../../refusal.ts';
+import { type GivenApproval, requireApproval } from '../order-approval.ts';
 import { requireReady, requireTaken } from '../place-order.ts';
+import { NOT_GRANTED } from '../trade-checks.ts';
 import { alreadyPlaced } from './trade-answers.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
@@ -68,7 +71,7 @@ export function judgeDraft(
   const faults = incoherences(draft, termsOf(market), rules, needs.clock.now());
   if (faults.length > 0) throw asRefusal(faults);
   const verified = (recover: RecoverPublicKey): SoundTrade => {
-    const verdict = verifyOrder(draft, market.negRisk, { ...signing, recover });
+    const verdict = verifyDraft(draft, market.negRisk, { ...signing, recover });
     if (!verdict.ok) throw asRefusal([verdict.denial]);
     return { venue, draft, market, verified: verdict };
   };
@@ -117,12 +120,14 @@ export interface TradeToJudge {
   readonly caller: Caller;
   readonly requestId: string;
   readonly sound: FundedTrade;
+  /** What the owner has given for this order. */
+  readonly approval: GivenApproval | null;
 }
 
-/** The venue's state, credential, safeguards, balance. @returns the order to record @throws Refusal */
+/** The venue's state, credential, safeguards, balance, the owner's approval. @returns the order to record @throws Refusal */
 export function judgeTrade(
   needs: JudgeTradeNeeds,
-  { caller, requestId, sound }: TradeToJudge,
+  { caller, requestId, sound, approval }: TradeToJudge,
   scope: TradeScope,
 ): NewSignedOrder {
   const { venue, draft, market, verified } = sound;
@@ -133,7 +138,8 @@ export function judgeTrade(
     const fault = credentialFault(needs, draft, credential);
     if (fault !== null) throw asRefusal([fault]);
   }
-  const denial = assess(scope.safeguards, factsOf(sound, scope, credential));
+  const facts = factsOf(sound, scope, credential);
+  const denial = assess(scope.safeguards, facts);
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
   if (denial !== null) throw asRefusal([denial]);
@@ -141,6 +147,15 @@ export function judgeTrade(
   if (scope.existing !== null) throw alreadyPlaced(verified.orderId);
   const limit = signedLimit(draft, market.tickSize);
   requireBalance(sound, scope);
+  const need = approvalNeeded(scope.safeguards, facts);
+  if (need !== null)
+    requireApproval(need, {
+      scope,
+      orderId: verified.orderId,
+      approval,
+      now: needs.clock.now(),
+      verdicts: () => verdicts(scope.safeguards, facts),
+    });
   return {
     kind: 'signed',
     orderId: verified.orderId,
@@ -187,11 +202,6 @@ export const factsOf = (
   addsExposure: draft.side === 'BUY',
   amount: draft.money,
 });
-
-export const NOT_GRANTED = {
-  detail: 'The owner of this agent has credentials for this wallet, which this agent may not use.',
-  fix: 'Register or link the wallet with this agent, or ask the owner to grant it on the page /owner.',
-};
 
 /** By the wallet that was named, else the maker's, else the signer's. */
 export function pickCredential(

@@ -1,15 +1,17 @@
 /** A trade: places a signed order at its venue, once, and says truthfully what became of it. */
 import type { TradeRequest, TradeResponse } from '@bellwether/contract';
+import { candidateOrderIds } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { type Draft, isImmediate, readDraft } from '../../../domain/orders/draft.ts';
-import { candidateOrderIds } from '../../../domain/signatures.ts';
 import type { Caller, NewSignedOrder, OrderStore, TradeLedger } from '../../../ports/stores.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../../../ports/venue.ts';
 import type { Deadline } from '../../deadline.ts';
 import { venueFor } from '../../venues.ts';
+import { findApproval, type ObtainApprovalNeeds, obtainApproval } from '../order-approval.ts';
 import { type Placement, type PlaceOrderNeeds, placeOrder, validateOrder } from '../place-order.ts';
 import { type NoteRefusalNeeds, noteRefusal, notingRefusals } from '../refused-attempts.ts';
 import { settleWithoutFill } from '../settle-without-fill.ts';
+import { approvalSubject } from './approval-terms.ts';
 import {
   asRefusal,
   explainShortage,
@@ -28,7 +30,12 @@ import {
   validatedResponse,
 } from './trade-answers.ts';
 
-export interface PlaceTradeNeeds extends PlaceOrderNeeds, JudgeTradeNeeds, NoteRefusalNeeds {
+export interface PlaceTradeNeeds
+  extends PlaceOrderNeeds,
+    JudgeTradeNeeds,
+    NoteRefusalNeeds,
+    ObtainApprovalNeeds {
+  readonly secrets: JudgeTradeNeeds['secrets'] & ObtainApprovalNeeds['secrets'];
   readonly venues: Venues;
   readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
 }
@@ -81,9 +88,13 @@ function placementOf(
       const answer = replayOf(existing === null ? [] : [existing], same());
       return answer === null ? null : async () => answer;
     },
-    judge(scope, sound) {
-      const order = judgeTrade(needs, { caller, requestId, sound }, scope);
+    judge(scope, sound, approval) {
+      const order = judgeTrade(needs, { caller, requestId, sound, approval }, scope);
       return { order, reserves: draft.money };
+    },
+    approval(needed, sound, effect) {
+      const subject = approvalSubject(caller, sound);
+      return effect === 'ask' ? obtainApproval(needs, subject, needed) : findApproval(needs, subject, needed);
     },
     explain: (refused, sound) => explainShortage(needs, { caller, sound, refused }),
     handedOverBy: 'sending',

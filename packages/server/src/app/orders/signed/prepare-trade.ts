@@ -2,22 +2,8 @@
  * Makes an order ready for signing: what to sign and to post, what the book would fill now, and what every safeguard says
  * of it. Reserves nothing, stores nothing, locks nothing; the trade that follows is judged anew.
  */
-import {
-  CAPS,
-  type PreparedTrade,
-  type TradeCheck,
-  type TradeIntent,
-  type UnsignedTrade,
-} from '@bellwether/contract';
-import {
-  divide,
-  formatPips,
-  MICRO,
-  type Micro,
-  microToNumber,
-  type Pips,
-  pipsToNumber,
-} from '@bellwether/contract/decimals';
+import type { PreparedTrade, TradeCheck, TradeIntent, UnsignedTrade } from '@bellwether/contract';
+import { formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import {
   type Address,
   asAddress,
@@ -31,35 +17,30 @@ import {
   type SignatureType,
   saltOf,
   signatureTypeOf,
+  structHash,
   type TypedData,
   typedDataSignDigest,
   walletKindsOf,
   wrapDepositSignature,
   wrappedOrderTypedData,
 } from '@bellwether/protocol';
-import { type Sweep, sweep } from '../../../domain/book-sweep.ts';
 import type { Denial } from '../../../domain/denial.ts';
 import { takerFee } from '../../../domain/fees.ts';
-import { type Book, type MarketRecord, termsOf } from '../../../domain/market.ts';
+import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
-import { type Draft, isImmediate, readDraft, signedLimit } from '../../../domain/orders/draft.ts';
+import { type Draft, readDraft, signedLimit } from '../../../domain/orders/draft.ts';
 import { type Verdict, verdicts } from '../../../domain/safeguards.ts';
-import { structHash } from '../../../domain/signature-rules.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
-import type {
-  AgentStore,
-  Caller,
-  CredentialRow,
-  TradeLedger,
-  TradeScope,
-  WalletStore,
-} from '../../../ports/stores.ts';
+import type { AgentStore, Caller, CredentialRow, TradeLedger, WalletStore } from '../../../ports/stores.ts';
 import type { VenueWith } from '../../../ports/venue.ts';
 import { requireMarket } from '../../markets.ts';
 import { Refusal, refusal } from '../../refusal.ts';
 import { type HasVenues, venueFor } from '../../venues.ts';
+import { approvalOf, type LookForApprovalNeeds } from '../order-approval.ts';
 import { requireReady, requireTaken } from '../place-order.ts';
+import { balanceCheck, checkOf, plainCheck } from '../trade-checks.ts';
+import { DEPTH, expectationOf } from './expected-fill.ts';
 import { inIntent, requireCoherent, unsignedOf } from './intent.ts';
 import {
   asRefusal,
@@ -67,12 +48,11 @@ import {
   credentialFault,
   factsOf,
   fundsFor,
-  NOT_GRANTED,
   pickCredential,
   shortageOf,
 } from './judge-trade.ts';
 
-export interface PrepareTradeNeeds extends HasVenues {
+export interface PrepareTradeNeeds extends HasVenues, LookForApprovalNeeds {
   readonly clock: Clock;
   readonly secrets: Pick<Secrets, 'hash'>;
   readonly agents: Pick<AgentStore, 'byId'>;
@@ -91,8 +71,6 @@ interface Parties {
 
 type SigningVenue = VenueWith<'signedOrders'>;
 
-/** Of the book, a depth at which nobody's order ends. */
-const DEPTH = 1_000;
 /** Nobody has its key, and it holds nothing. */
 const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
 
@@ -307,9 +285,22 @@ async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<Trade
   return [
     plainCheck('service_unavailable', venueFault(venue, draft, parties.eoa)),
     plainCheck('credential_type_mismatch', fault),
-    ...verdicts(scope.safeguards, factsOf(judged, scope, credential)).map((one) => checkOf(one, scope)),
+    ...(await verdictsOf(needs, judged, verdicts(scope.safeguards, factsOf(judged, scope, credential)))).map(
+      (one) => checkOf(one, scope),
+    ),
     ...(balance === null ? [] : [balanceCheck(fundsFor(judged, balance), shortageOf(judged, balance))]),
   ];
+}
+
+/** With what the owner has approved of this order. */
+async function verdictsOf(
+  needs: LookForApprovalNeeds,
+  { caller, orderId }: Judged,
+  found: readonly Verdict[],
+): Promise<readonly Verdict[]> {
+  if (!found.some(({ denial }) => denial?.code === 'approval_required')) return found;
+  if ((await approvalOf(needs, caller, orderId))?.status !== 'approved') return found;
+  return found.map((one) => (one.denial?.code === 'approval_required' ? { ...one, denial: null } : one));
 }
 
 /** Why the venue would not take the order at this moment. */
@@ -322,108 +313,4 @@ function venueFault(venue: SigningVenue, { postOnly }: Draft, signer: Address): 
     if (error instanceof Refusal) return error.denials[0];
     throw error;
   }
-}
-
-const saidOf = (denial: Denial | null): Pick<TradeCheck, 'message' | 'fix'> =>
-  denial === null ? {} : { message: denial.detail, ...(denial.fix === undefined ? {} : { fix: denial.fix }) };
-
-const NO_FIGURES = { limit: null, used: null, asked: null, left: null };
-
-const plainCheck = (code: string, denial: Denial | null): TradeCheck => ({
-  code,
-  passed: denial === null,
-  applies: true,
-  ...NO_FIGURES,
-  ...saidOf(denial),
-});
-
-function checkOf({ code, denial, cap }: Verdict, { hasUnreachable }: TradeScope): TradeCheck {
-  if (cap === null) {
-    const isNotGranted = denial?.code === 'credentials_not_registered' && hasUnreachable;
-    return plainCheck(code, isNotGranted ? { ...denial, ...NOT_GRANTED } : denial);
-  }
-  const isCount = CAPS[cap.name].unit === 'count';
-  const figure = (value: bigint) => (isCount ? Number(value) : microToNumber(value));
-  const orNull = (value: bigint | null) => (value === null ? null : figure(value));
-  return {
-    code,
-    passed: denial === null,
-    applies: cap.binds,
-    limit: orNull(cap.limit),
-    used: figure(cap.used),
-    asked: figure(cap.asked),
-    left: orNull(cap.left),
-    ...saidOf(denial),
-  };
-}
-
-const balanceCheck = (
-  { needed, available }: { readonly needed: Micro; readonly available: Micro },
-  shortage: Denial | null,
-): TradeCheck => ({
-  code: 'insufficient_balance',
-  passed: shortage === null,
-  applies: true,
-  limit: microToNumber(available),
-  used: 0,
-  asked: microToNumber(needed),
-  left: microToNumber(available),
-  ...saidOf(shortage),
-});
-
-/** What the present book makes of the order. */
-function expectationOf(
-  market: MarketRecord,
-  draft: Draft,
-  book: Book | null,
-  limit: Pips,
-): Pick<PreparedTrade, 'fill' | 'expectedRefusal'> {
-  const buying = draft.side === 'BUY';
-  const immediate = isImmediate(draft.timeInForce);
-  const levels = book ?? EMPTY_BOOK;
-  const { outcome, side } = draft;
-  const found = sweep(
-    market,
-    { ...EMPTY_BOOK, ...levels },
-    { side, outcome, amount: buying ? draft.money : draft.shares },
-    // A resting BUY asks for shares; one that executes at once spends its collateral.
-    { limit, ...(buying && !immediate ? { shares: draft.shares } : {}) },
-  );
-  const crosses = found.shares > 0n;
-  const taken = draft.postOnly ? NOTHING(found) : found;
-  const rests = immediate || draft.shares <= taken.shares ? 0n : draft.shares - taken.shares;
-  const complete = buying && immediate ? taken.complete : taken.shares >= draft.shares;
-  return {
-    fill: { ...fillRecord(taken), complete, rests: microToNumber(rests), sequence: levels.sequence },
-    expectedRefusal: refusalOf(draft, { crosses, complete }),
-  };
-}
-
-const EMPTY_BOOK = {
-  conditionId: '',
-  outcome: 'YES',
-  bids: [],
-  asks: [],
-  sequence: 0,
-  changedAt: 0,
-} as const satisfies Book;
-
-const NOTHING = (found: Sweep): Sweep => ({ ...found, shares: 0n, cost: 0n, fee: 0n, worst: null });
-
-const fillRecord = ({ side, shares, cost, fee, worst }: Sweep) => ({
-  shares: microToNumber(shares),
-  averagePrice:
-    shares === 0n ? null : microToNumber(divide(cost * MICRO, shares, side === 'BUY' ? 'ceil' : 'floor')),
-  worstPrice: worst === null ? null : pipsToNumber(worst),
-  cost: microToNumber(cost),
-  fee: microToNumber(fee),
-});
-
-function refusalOf(
-  { timeInForce, postOnly }: Draft,
-  { crosses, complete }: { readonly crosses: boolean; readonly complete: boolean },
-): PreparedTrade['expectedRefusal'] {
-  if (postOnly && crosses) return 'post_only_would_cross';
-  if (timeInForce === 'FOK' && !complete) return 'fok_not_filled';
-  return timeInForce === 'FAK' && !crosses ? 'fak_no_match' : null;
 }

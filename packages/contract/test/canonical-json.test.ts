@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../src/canonical-json.ts';
 
 const canonical = (text: string) => canonicalJson(JSON.parse(text));
 

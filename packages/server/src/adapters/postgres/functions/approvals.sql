@@ -1,0 +1,75 @@
+-- As the wire writes times.
+create or replace function iso_time(at timestamptz) returns text language sql stable as $$
+  select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
+-- Where an approval stands at a time. `used` needs nothing to be written when the order is placed.
+create or replace function approval_status(a approvals, at timestamptz) returns text language sql stable as $$
+  select case
+    when a.decision = 'declined' then 'declined'
+    when a.decision = 'approved' then case
+      when exists (select 1 from orders o where o.order_id = a.order_id and o.agent_id = a.agent_id) then 'used'
+      when at < a.approved_until then 'approved' else 'expired' end
+    when a.superseded_at is null and at < a.waits_until then 'waiting'
+    else 'expired' end
+$$;
+
+-- What is told of an approval: the same to webhooks, streams and the briefing.
+create or replace function approval_told(a approvals, status text) returns jsonb language sql stable as $$
+  select jsonb_build_object('approvalId', a.approval_id, 'orderId', a.order_id, 'status', status,
+    'venue', a.terms -> 'venue', 'marketId', a.terms -> 'marketId', 'marketConditionId', a.terms -> 'marketConditionId',
+    'outcome', a.terms -> 'outcome', 'side', a.terms -> 'side', 'amount', a.terms -> 'amount',
+    'waitsUntil', iso_time(a.waits_until), 'approvedUntil', iso_time(a.approved_until))
+$$;
+
+-- Asks for an approval; the same order that waits, or is decided, has its row already. One agent asks at a time. What an agent
+-- can fill is bounded: waiting rows, kept rows, and what is told of new ones.
+create or replace function ask_approval(asked approvals, bounds jsonb) returns uuid language plpgsql as $$
+declare
+  found_id uuid;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('approvals ' || asked.agent_id, 0));
+  select x.approval_id into found_id from (
+    select a.approval_id, approval_status(a, asked.asked_at) as status from approvals a
+    where a.order_id = asked.order_id and a.agent_id = asked.agent_id order by a.asked_at desc, a.approval_id desc limit 1
+  ) x where x.status <> 'expired';
+  if found_id is not null then
+    return found_id;
+  end if;
+  insert into approvals select asked.*;
+  update approvals set superseded_at = asked.asked_at where approval_id in (
+    select a.approval_id from approvals a
+    where a.agent_id = asked.agent_id and a.decision is null and a.superseded_at is null and a.waits_until > asked.asked_at
+    order by a.asked_at desc, a.approval_id desc offset (bounds ->> 'waiting')::integer);
+  delete from approvals where approval_id in (
+    select a.approval_id from approvals a where a.agent_id = asked.agent_id
+    order by a.asked_at desc, a.approval_id desc offset (bounds ->> 'kept')::integer);
+  if (select count(*) from approvals a where a.agent_id = asked.agent_id
+      and a.asked_at > asked.asked_at - interval '10 minutes') <= (bounds ->> 'told')::integer then
+    insert into facts (agent_id, kind, subject, at, payload)
+      values (asked.agent_id, 'approval', asked.approval_id, asked.asked_at, approval_told(asked, 'waiting'));
+  end if;
+  return asked.approval_id;
+end
+$$;
+
+-- Decides once: whoever comes second changes nothing. Only the agent's present owner.
+create or replace function decide_approval(about uuid, owner bigint, verdict text, decided timestamptz, until timestamptz,
+  reason text) returns boolean language plpgsql as $$
+declare
+  decided_row approvals;
+begin
+  update approvals a set decision = verdict, decided_at = decided, decided_by = owner, decline_reason = reason,
+    approved_until = case when verdict = 'approved' then least(until, a.order_ends_at) end
+  from agents g
+  where a.approval_id = about and g.agent_id = a.agent_id and g.user_id = owner and g.claimed_at is not null
+    and a.decision is null and a.superseded_at is null and a.waits_until > decided
+  returning a.* into decided_row;
+  if decided_row.approval_id is null then
+    return false;
+  end if;
+  insert into facts (agent_id, kind, subject, at, payload)
+    values (decided_row.agent_id, 'approval', about, decided, approval_told(decided_row, verdict));
+  return true;
+end
+$$;

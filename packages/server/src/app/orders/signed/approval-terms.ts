@@ -1,0 +1,58 @@
+/** What an owner is shown of a signed order that waits for approval. */
+import { microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
+import { takerFee } from '../../../domain/fees.ts';
+import type { Book } from '../../../domain/market.ts';
+import { signedLimit } from '../../../domain/orders/draft.ts';
+import { READ_PATIENCE_MS, within } from '../../../domain/patience.ts';
+import { UNTRUSTED_NOTICE } from '../../../domain/untrusted-text.ts';
+import type { ApprovalTerms } from '../../../ports/approvals.ts';
+import type { Caller } from '../../../ports/stores.ts';
+import type { ApprovalNeeded, ApprovalSubject } from '../order-approval.ts';
+import { DEPTH, expectationOf } from './expected-fill.ts';
+import type { SoundTrade } from './judge-trade.ts';
+
+export const approvalSubject = (caller: Pick<Caller, 'agentId'>, sound: SoundTrade): ApprovalSubject => ({
+  caller,
+  orderId: sound.verified.orderId,
+  endsAt: sound.draft.timeInForce === 'GTD' ? Number(sound.draft.fields.expiration) * 1000 : null,
+  terms: (needed) => termsOf(sound, needed),
+});
+
+async function termsOf({ venue, market, draft }: SoundTrade, needed: ApprovalNeeded): Promise<ApprovalTerms> {
+  const limit = signedLimit(draft, market.tickSize);
+  const book = await within(READ_PATIENCE_MS, venue.markets.book(market.conditionId, draft.outcome, DEPTH));
+  return {
+    venue: venue.id,
+    marketId: market.id,
+    marketConditionId: market.conditionId,
+    tokenId: draft.fields.tokenId.toString(),
+    outcome: draft.outcome,
+    side: draft.side,
+    orderType: draft.timeInForce,
+    price: pipsToNumber(limit),
+    orderSize: microToNumber(draft.shares),
+    amount: microToNumber(draft.money),
+    feeAtMost: microToNumber(takerFee(market, draft.shares, limit)),
+    walletAddress: draft.fields.maker,
+    approvalAbove: microToNumber(needed.limit),
+    book: book === null ? null : shown({ market, draft }, book, limit),
+    checks: needed.checks,
+    untrustedText: {
+      notice: UNTRUSTED_NOTICE,
+      marketQuestion: draft.question,
+      reasoning: draft.reasoning,
+      source: draft.source,
+      skillSlug: draft.skillSlug,
+    },
+  };
+}
+
+function shown(
+  { market, draft }: Pick<SoundTrade, 'market' | 'draft'>,
+  book: Book,
+  limit: Pips,
+): ApprovalTerms['book'] {
+  const { shares, averagePrice, worstPrice, cost, fee } = expectationOf(market, draft, book, limit).fill;
+  const best = (levels: Book['bids']) => (levels[0] === undefined ? null : pipsToNumber(levels[0][0]));
+  return { shares, averagePrice, worstPrice, cost, fee, bestBid: best(book.bids), bestAsk: best(book.asks) };
+}
