@@ -11,6 +11,7 @@ export * from './l2.ts';
 export * from './order.ts';
 export * from './order-salt.ts';
 export * from './personal-message.ts';
+export * from './sha256.ts';
 export * from './signature.ts';
 export * from './signing-guide.ts';
 export * from './solana.ts';

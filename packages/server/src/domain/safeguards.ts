@@ -409,6 +409,29 @@ export function allowances(
   };
 }
 
+/** Limit, used and asked as texts, by cap: only of caps with a limit that bind the order. */
+export type CheckedFigures = { [N in CapName]?: [limit: string, used: string, asked: string] };
+
+/** What an order was judged by, for its journal; of several bounds the one that leaves least. */
+export function checkedFigures(safeguards: Safeguards, facts: TradeFacts): CheckedFigures {
+  const strictest = facts.restrictions.length === 0 ? null : allowances(safeguards, facts).caps;
+  if (strictest === null && !safeguards.tradeLimitEnabled) return {};
+  const checked: CheckedFigures = {};
+  for (const name of CAP_NAMES) {
+    if (!facts.addsExposure && !meetsExits(name)) continue;
+    const rule = RULES[name];
+    const limit = strictest === null ? limitOf(safeguards, name) : strictest[name].limit;
+    if (limit === null) continue;
+    const used = strictest === null ? rule.used(facts) : strictest[name].used;
+    checked[name] = [
+      figureText(name, limit),
+      figureText(name, used),
+      figureText(name, rule.asked(facts.amount)),
+    ];
+  }
+  return checked;
+}
+
 export interface CapUse {
   readonly code: string;
   /** Begins the message. */
