@@ -88,6 +88,11 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['sdk', 'contract', 'protocol', 'eventsource-parser', ...SOLANA, NODE],
     types: ['typebox'],
   },
+  // Runs in browsers: whatever it knows of the desk it asks the desk for.
+  console: {
+    may: ['console', 'preact', 'uplot', 'eventsource-parser', '@simplewebauthn/browser'],
+    types: ['contract'],
+  },
   // Only programs on Node load it: nothing of the client may need it.
   'sdk/keystore': { may: ['sdk/keystore', 'sdk/inspect', 'contract/decimals', NODE] },
   mcp: {
@@ -133,6 +138,11 @@ const LAW: Readonly<Record<string, Rule>> = {
       NODE,
     ],
     types: ['server/domain', 'typebox'],
+  },
+  // The bundler's process, and what serves its files; they read the console's sources and import none.
+  'server/http/console': {
+    may: ['server/http/console', 'server/http/page-limit', 'server/http/pages', 'fastify', 'rolldown', NODE],
+    types: ['server/http/routes'],
   },
   'server/jobs': { may: ['server/jobs', 'server/app', 'contract'], types: ['server/domain'] },
   'server/app': {
@@ -225,7 +235,7 @@ const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 function nameOf(specifier: string, file: string): string {
   if (specifier.startsWith('.')) {
     const [pkg = '', , ...rest] = relative(PACKAGES, resolve(dirname(file), specifier)).split('/');
-    return [pkg, ...rest].join('/').replace(/\.ts$/, '');
+    return [pkg, ...rest].join('/').replace(/\.tsx?$/, '');
   }
   if (specifier.startsWith('@bellwether/')) return specifier.slice('@bellwether/'.length);
   return builtinModules.includes(specifier) ? NODE + specifier : specifier;
@@ -275,7 +285,7 @@ function violation(edge: Edge): string | null {
 }
 
 const files = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /^[a-z]+\/src\/.*\.ts$/.test(path) && !/\.test\.ts$|\/testing\//.test(path))
+  .filter((path) => /^[a-z]+\/src\/.*\.tsx?$/.test(path) && !/\.test\.ts$|\/testing\//.test(path))
   .map((path) => join(PACKAGES, path));
 const edges = files.flatMap((file) => edgesOf(file, readFileSync(file, 'utf8')));
 

@@ -13,7 +13,7 @@ const IO = /^node:(fs|net|http|https|http2|tls|child_process|worker_threads|clus
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.includes('node_modules'))
     .map((file) => join(folder, file));
 }
 

@@ -2,10 +2,18 @@
  * The claim page as a person uses it: a browser, an authenticator, an agent whose key is bound by its owner's settings.
  * With SCREENSHOTS=<folder> it saves a picture of every state.
  */
-import { join } from 'node:path';
 import { linkSignersWallet } from '@bellwether/sdk';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type BrowserVisitor,
+  FITS,
+  measure,
+  newBrowserVisitor,
+  PHONE,
+  picture,
+  type VisitorOptions,
+} from '../browser.ts';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
 import {
   aMarket,
@@ -23,66 +31,13 @@ if (executablePath === null)
   console.log('claim-page.test.ts is skipped: no Chromium found (set CHROMIUM_PATH, or install one).');
 
 const HOSTILE = '<script>window.hacked = 1</script><img src=x onerror="window.hacked=1">';
-const PHONE = { width: 375, height: 740 };
-
-/** Runs in the page. */
-const MEASURE = `({
-  wide: document.documentElement.scrollWidth > innerWidth,
-  small: [...document.querySelectorAll('main button, main input:not([type=checkbox])')]
-    .filter((element) => element.getBoundingClientRect().height < 40)
-    .map((element) => element.outerHTML),
-})`;
-
-interface Visitor {
-  readonly page: Page;
-  readonly context: BrowserContext;
-  /** Errors that the browser reported; there must be none. */
-  readonly complaints: string[];
-  credentials(): Promise<readonly unknown[]>;
-}
-
 let service: TestService;
 let browser: Browser;
 
-/** A fresh browser context with an authenticator of its own, which may know passkeys of an earlier one. */
-async function newVisitor(
+const newVisitor = (
   passkeys: readonly unknown[] = [],
-  options: Parameters<Browser['newContext']>[0] = {},
-): Promise<Visitor> {
-  const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('console', (line) => {
-    // The browser logs every answer above 399; the page explains those to the person.
-    if (line.type() === 'error' && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
-  });
-  const cdp = await context.newCDPSession(page);
-  await cdp.send('WebAuthn.enable');
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  for (const credential of passkeys)
-    await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: credential as never });
-  return {
-    page,
-    context,
-    complaints,
-    credentials: async () => (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
-  };
-}
-
-async function picture(page: Page, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS;
-  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
-}
+  context: VisitorOptions['context'] = {},
+): Promise<BrowserVisitor> => newBrowserVisitor(browser, { passkeys, context });
 
 const said = (page: Page): Promise<string> => page.locator('#message:visible').innerText();
 
@@ -91,7 +46,7 @@ const claimUrl = async (agent: Pick<Trader, 'client'>): Promise<string> => {
   return `${service.needs.publicUrl}/agents/claim/${claimCode}`;
 };
 
-async function register({ page }: Visitor, name: string): Promise<void> {
+async function register({ page }: BrowserVisitor, name: string): Promise<void> {
   await page.getByLabel('Your name').fill(name);
   await page.getByRole('button', { name: 'Create account with a passkey' }).click();
   await page.getByText('Your account is ready.').waitFor();
@@ -198,7 +153,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
       await newAgent(service, 'Sibling'),
       await newAgent(service, 'Fresh agent'),
     ];
-    const ada = await newVisitor([], { viewport: PHONE, isMobile: true, hasTouch: true });
+    const ada = await newVisitor([], PHONE);
     const { page } = ada;
     await page.goto(await claimUrl(agent));
     // Before the claim the page shows what the agent will reach.
@@ -234,8 +189,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Wallets that left' }).waitFor();
     await page.getByText('Test agent: paused').waitFor();
-    const { wide, small } = await page.evaluate<{ wide: boolean; small: string[] }>(MEASURE);
-    expect({ wide, small }).toEqual({ wide: false, small: [] });
+    expect(await measure(page)).toEqual(FITS);
     await picture(page, '11-left');
     await page.getByRole('button', { name: `Set free ${agent.signer.address}` }).click();
     await page.getByText('The wallet is free of your limits.').waitFor();
@@ -246,12 +200,9 @@ describe.skipIf(executablePath === null)('the claim page', () => {
   test('at a phone’s width nothing is wider than the screen, and buttons are large enough', async () => {
     const agent = await newAgent(service, `An agent with a name as long as names may be ${'x'.repeat(50)}`);
     for (const colorScheme of ['light', 'dark'] as const) {
-      const visitor = await newVisitor([], { viewport: PHONE, colorScheme, isMobile: true, hasTouch: true });
+      const visitor = await newVisitor([], { ...PHONE, colorScheme });
       const { page } = visitor;
-      const fits = async () => {
-        const { wide, small } = await page.evaluate<{ wide: boolean; small: string[] }>(MEASURE);
-        expect({ wide, small }).toEqual({ wide: false, small: [] });
-      };
+      const fits = async () => expect(await measure(page)).toEqual(FITS);
       await page.goto(colorScheme === 'light' ? await claimUrl(agent) : `${service.needs.publicUrl}/owner`);
       await fits();
       await picture(page, `phone-${colorScheme}-1`);

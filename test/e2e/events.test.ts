@@ -1,6 +1,7 @@
 /** The stream of an agent's events: what it tells, where it resumes, who may read it and how it ends. */
 import { type AgentEvent, BellwetherApiError, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { watchRisks } from '../../packages/server/src/app/watch-risks.ts';
 import {
   aMarket,
   newAgent,
@@ -74,7 +75,8 @@ const bearer = ({ apiKey }: Pick<Trader, 'apiKey'>) => ({ authorization: `Bearer
 describe('what a stream tells', () => {
   test('a trade: order, fill, fee, position and balance, in that order, to its agent alone', async () => {
     const trader = await newTrader(service);
-    const stranger = await newTrader(service);
+    // Without a wallet: the credit of one may still be on its way to the stream.
+    const stranger = await newAgent(service);
     const theirs = until(stranger, ({ type }) => type === 'safeguards', {
       onReady: () => setTimeout(() => stranger.client.updateSettings({ maxTradesPerDay: 77 }), 1_500),
     });
@@ -107,6 +109,22 @@ describe('what a stream tells', () => {
       settings: { maxTradeAmount: 12.5, tradingPaused: true },
       locks: {},
     });
+  });
+
+  test('a risk alert, although no webhook wants it; one that was raised while nobody read is not missed', async () => {
+    const agent = await newAgent(service);
+    const isRisk = ({ type }: AgentEvent) => type === 'risk';
+    const events = await until(agent, isRisk, {
+      onReady: () => agent.client.updateSettings({ tradingPaused: true }),
+    });
+    expect(events.at(-1)?.data).toEqual((await agent.client.getBriefing()).riskAlerts[0]);
+    await agent.client.updateSettings({ tradingPaused: false });
+    await watchRisks(service.needs);
+    await agent.client.updateSettings({ tradingPaused: true });
+    await watchRisks(service.needs);
+    const after = events.at(-1)?.cursor as string;
+    const missed = await until(agent, isRisk, { after });
+    expect(typesOf(missed)).toEqual(['safeguards', 'safeguards', 'risk']);
   });
 
   test('the status of every venue when it begins', async () => {

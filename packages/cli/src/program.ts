@@ -3,6 +3,7 @@ import { Command, type CommanderError } from 'commander';
 import type { Start } from './command.ts';
 import { addAccountCommands } from './commands/account.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addDoctorCommands } from './commands/doctor.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addLimitCommands } from './commands/limits.ts';
 import { addMarketCommands } from './commands/markets.ts';
@@ -63,6 +64,7 @@ export function buildProgram(start: Start): Command {
   addWatchCommand(program, start);
   addLimitCommands(program, start);
   addQuotedCommands(program, start);
+  addDoctorCommands(program, start);
   addCompletion(program);
   return program;
 }

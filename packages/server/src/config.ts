@@ -197,11 +197,12 @@ export const ENVIRONMENT = Type.Object({
     }),
   ),
   FACTS_RETENTION_DAYS: Type.Integer({
-    minimum: 1,
+    minimum: 7,
     maximum: 3_650,
     default: 7,
     description:
       'How long the log of facts is kept. An older cursor of a briefing is used as a time only; one of a stream of events is refused with 410. Streams promise seven days.',
+    'x-because': 'a stream of events can be resumed for seven days, and reads this log',
   }),
   PRICE_DETAIL_DAYS: Type.Integer({
     minimum: 1,
@@ -383,12 +384,21 @@ const typeOf = (name: Setting): string | undefined =>
 const NUMERIC = new Set<string | undefined>(['integer', 'number']);
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
+interface Explained {
+  readonly anyOf?: readonly { readonly const?: unknown }[];
+  readonly 'x-because'?: string;
+}
+
 /** What a value must be. For a choice, the validator's message does not list the options. */
 function expectation(name: string, message: string): string {
-  const options = isSetting(name)
-    ? (ENVIRONMENT.properties[name] as { readonly anyOf?: readonly { readonly const?: unknown }[] }).anyOf
-    : undefined;
-  return `${name} ${options === undefined ? message : `must be one of ${options.map((option) => String(option.const)).join(', ')}`}`;
+  const { anyOf: options, 'x-because': reason }: Explained = isSetting(name)
+    ? (ENVIRONMENT.properties[name] as Explained)
+    : {};
+  const wanted =
+    options === undefined
+      ? message
+      : `must be one of ${options.map((each) => String(each.const)).join(', ')}`;
+  return `${name} ${wanted}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
 export function readConfig(source: Readonly<Record<string, string | undefined>>): Config {

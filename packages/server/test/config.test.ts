@@ -29,6 +29,13 @@ test('an empty environment configures a paper service on this machine', () => {
   });
 });
 
+test('says why the log of facts is kept for a week at least', () => {
+  expect(refusalOf({ FACTS_RETENTION_DAYS: '6' })).toBe(
+    'FACTS_RETENTION_DAYS must be >= 7: a stream of events can be resumed for seven days, and reads this log.',
+  );
+  expect(readConfig({ FACTS_RETENTION_DAYS: '7' }).factsRetentionMs).toBe(7 * 24 * 3_600_000);
+});
+
 /** An invalid value for every setting that has any. */
 const WRONG: Readonly<Record<string, readonly string[]>> = {
   PORT: ['x', '70000', '-1', '80.5', '8080 ', '1e3'],

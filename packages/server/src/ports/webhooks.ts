@@ -78,17 +78,6 @@ export interface WebhookStore {
   ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly total: number }>;
   /** Queues an event for one endpoint, regardless of its subscriptions. */
   tellEndpoint(endpointId: string, eventId: string, event: NewEvent): Promise<DeliveryRow>;
-  /** Agents with an endpoint that subscribes to this type. */
-  listeners(type: string): Promise<readonly { readonly agentId: string; readonly userId: bigint }[]>;
-  /**
-   * Compares an agent's alerts with the recorded ones: queues events for new alerts, deletes those that have ended.
-   * @param alerts by a name that stays the same as long as the alert exists
-   */
-  raise(
-    agentId: string,
-    alerts: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
-    at: number,
-  ): Promise<void>;
 
   /**
    * Endpoints with due events, least recently served first, leased to the caller until `at + leaseMs`; no other caller

@@ -52,6 +52,8 @@ export interface Door {
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
   readonly revocations: Revocations;
+  /** The agents whose event streams were open here since the last call. */
+  takeListeners(): readonly string[];
   /** @returns the address, without the base path */
   listen(): Promise<string>;
 }
@@ -89,6 +91,7 @@ export async function createDoor(parts: DoorParts): Promise<Door> {
     authenticator,
     rateLimits,
     revocations,
+    takeListeners: () => streams.feed.takeListeners(),
     listen: () => app.listen({ port: config.port, host: config.host, backlog: BACKLOG }),
   };
 }
@@ -101,7 +104,7 @@ interface Entrance {
 }
 
 function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, streams }: Entrance) {
-  const { config, needs, paper, keys, recover, version, log } = parts;
+  const { config, needs, replicaId, paper, keys, recover, version, log } = parts;
   const { clock, venues } = needs;
   const replicas: ReplicaDoor = {
     ...parts.replicaCalls,
@@ -126,6 +129,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     },
     forgetKey,
     replicas,
+    replica: { id: replicaId, startedAt: clock.now(), leads: () => paper.local() !== null },
     streams,
     logger: log,
     deadlineMs: config.load.deadlineMs,

@@ -15,6 +15,7 @@ import { resolveMarketsJob } from '../jobs/resolve-markets.ts';
 import { sweepIdempotencyKeysJob } from '../jobs/sweep-idempotency-keys.ts';
 import { sweepQuotesJob } from '../jobs/sweep-quotes.ts';
 import { sweepRateLimitsJob } from '../jobs/sweep-rate-limits.ts';
+import { sweepRiskWatchesJob } from '../jobs/sweep-risk-watches.ts';
 import { sweepSessionsJob } from '../jobs/sweep-sessions.ts';
 import { sweepSharedBucketsJob } from '../jobs/sweep-shared-buckets.ts';
 import { sweepWalletLinksJob } from '../jobs/sweep-wallet-links.ts';
@@ -36,7 +37,7 @@ const STOP_JOBS_MS = 1_500;
 interface Parts {
   readonly config: Config;
   readonly needs: UseCaseNeeds;
-  readonly door: Pick<Door, 'authenticator' | 'rateLimits' | 'revocations'>;
+  readonly door: Pick<Door, 'authenticator' | 'rateLimits' | 'revocations' | 'takeListeners'>;
   readonly stops: Stops;
   readonly log: Logger;
 }
@@ -68,7 +69,8 @@ export function startAllJobs({ config, needs, door, stops, log }: Parts): void {
       sweepSessionsJob(needs),
       sweepWalletLinksJob(needs),
       deliverWebhooksJob(courier),
-      watchRisksJob(needs),
+      watchRisksJob({ ...needs, takeListeners: door.takeListeners, retentionMs: config.factsRetentionMs }),
+      sweepRiskWatchesJob(needs),
       forgetFactsJob({ ...needs, retentionMs: config.factsRetentionMs }),
       thinPricesJob({ ...needs, detailMs: config.priceDetailMs }),
       gatherStatisticsJob(needs),

@@ -10,6 +10,7 @@ import { createFactLog } from '../adapters/postgres/fact-log.ts';
 import { createFeeStore } from '../adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from '../adapters/postgres/idempotency-store.ts';
 import { readOfficialSkills, writeOfficialSkills } from '../adapters/postgres/official-skills.ts';
+import { createOperatorReads } from '../adapters/postgres/operator-reads.ts';
 import { createOrderStore } from '../adapters/postgres/order-store.ts';
 import { createOwnerReads } from '../adapters/postgres/owner-reads.ts';
 import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
@@ -21,6 +22,7 @@ import { createReceiptStore } from '../adapters/postgres/receipt-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { createResultStore } from '../adapters/postgres/result-store.ts';
+import { createRiskWatches } from '../adapters/postgres/risk-watches.ts';
 import { createSkillStore } from '../adapters/postgres/skill-store.ts';
 import { createStatistics } from '../adapters/postgres/statistics.ts';
 import { createTradeLedger, type VenueJournal } from '../adapters/postgres/trade-ledger.ts';
@@ -58,7 +60,9 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   results: createResultStore(sql, { entries: LIMITS.leaderboardEntries, freshMs: LEADERBOARD_FRESH_MS }),
   owners: createOwnerStore(sql),
   ownerReads: createOwnerReads(sql),
+  operatorReads: createOperatorReads(sql),
   facts: createAgentFacts(sql),
+  riskWatches: createRiskWatches(sql),
   skills: createSkillStore(sql),
   quotes: createQuoteStore(sql),
   chainOrders: createChainOrderStore(sql),

@@ -444,6 +444,12 @@ export interface RefusalsRow {
   readonly request_id: string;
 }
 
+export interface RiskWatchesRow {
+  readonly agent_id: string;
+  readonly listened_until: Date;
+  readonly watched_at: Date;
+}
+
 export interface SafeguardsRow {
   readonly agent_id: string;
   readonly trading_paused: boolean;

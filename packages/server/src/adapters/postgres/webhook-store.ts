@@ -3,7 +3,7 @@
 import { transact } from '@bellwether/durable';
 import type { DeliveryRow, EndpointRow, WebhookStore } from '../../ports/webhooks.ts';
 import type { Sql } from './connection.ts';
-import type { AgentsRow, WebhookDeliveriesRow, WebhookEndpointsRow } from './rows.generated.ts';
+import type { WebhookDeliveriesRow, WebhookEndpointsRow } from './rows.generated.ts';
 import { only } from './rows.ts';
 
 /** The driver does not read the database's -infinity, "at once", as a date. */
@@ -124,7 +124,7 @@ function endpoints(sql: Sql): Endpoints {
   };
 }
 
-type Events = Pick<WebhookStore, 'tellEndpoint' | 'listeners' | 'raise' | 'receive'>;
+type Events = Pick<WebhookStore, 'tellEndpoint' | 'receive'>;
 
 function events(sql: Sql): Events {
   return {
@@ -134,29 +134,6 @@ function events(sql: Sql): Events {
         values (${endpointId}, ${event.agentId}, ${eventId}, ${event.type}, ${sql.json(event.data as never)},
           ${new Date(event.at)}) returning *`;
       return deliveryRow(only(rows));
-    },
-
-    async listeners(type) {
-      const rows = await sql<
-        Pick<AgentsRow, 'agent_id' | 'user_id'>[]
-      >`select agent_id, user_id from agents where agent_id in (
-        select agent_id from webhook_endpoints where enabled and events && array['*', ${type}::text])`;
-      return rows.map((row) => ({ agentId: row.agent_id, userId: row.user_id }));
-    },
-
-    async raise(agentId, alerts, at) {
-      const batch = [...alerts].map(([alert, data]) => ({ alert, data }));
-      await sql`
-        with standing as (
-          select alert, data from jsonb_to_recordset(${sql.json(batch as never)}) as t(alert text, data jsonb)
-        ), gone as (
-          delete from raised_alerts where agent_id = ${agentId} and alert not in (select alert from standing)
-        ), fresh as (
-          insert into raised_alerts (agent_id, alert, raised_at)
-          select ${agentId}, alert, ${new Date(at)} from standing on conflict do nothing returning alert
-        )
-        insert into facts (agent_id, kind, subject, at, payload)
-        select ${agentId}::uuid, 'risk', alert, ${new Date(at)}, s.data from fresh join standing s using (alert)`;
     },
 
     async receive({ source, signature, body, at }) {
@@ -265,8 +242,6 @@ function outbox(sql: Sql): Outbox {
       await sql`delete from webhook_deliveries d where status = 'pending'
         and not exists (select 1 from webhook_endpoints e where e.id = d.endpoint_id)`;
       await sql`delete from inbound_webhooks where received_at < ${old}`;
-      await sql`delete from raised_alerts r where not exists (
-        select 1 from webhook_endpoints e where e.agent_id = r.agent_id and e.events && array['*', 'risk'])`;
     },
   };
 }

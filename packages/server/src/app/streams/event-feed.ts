@@ -57,6 +57,8 @@ export class EventFeed {
   readonly #options: Options;
   readonly #live = new Map<string, Set<Member>>();
   readonly #members = new Set<Member>();
+  /** Whose streams were here since somebody asked. */
+  #listeners = new Set<string>();
   #joining: Member[] = [];
   #waiting: (() => void)[] = [];
   #readers = 0;
@@ -79,9 +81,18 @@ export class EventFeed {
   subscribe(client: FeedClient, after: LogPosition | null): () => void {
     const member: Member = { client, position: after, toldAt: this.#options.now() };
     this.#members.add(member);
+    for (const agentId of client.agentIds) this.#listeners.add(agentId);
     this.#joining.push(member);
     this.#turns ??= { done: this.#run() };
     return () => this.#leave(member);
+  }
+
+  /** The agents whose streams are open, or were since the last call. */
+  takeListeners(): readonly string[] {
+    const open = [...this.#members].flatMap(({ client }) => [...client.agentIds]);
+    const heard = new Set([...this.#listeners, ...open]);
+    this.#listeners = new Set();
+    return [...heard];
   }
 
   async stop(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Owner } from '../../app/owners.ts';
 import { controls, selfDescription, stateBadges } from './agent-sections.ts';
 import { accountForms } from './claim-page.ts';
 import { html, type Markup } from './html.ts';
-import { layout, type Site } from './layout.ts';
+import { basePathOf, layout, type Site } from './layout.ts';
 import { type AgentDetail, keysSection, leftSection, walletsSection } from './wallet-sections.ts';
 
 export const signInPage = (site: Site): Markup =>
@@ -24,7 +24,7 @@ export const ownerPage = (
   layout(site, {
     title: 'Your agents',
     owner,
-    content: html`<section class="intro"><h1>Your agents</h1></section>
+    content: html`<section class="intro"><h1>Your agents</h1><p><a href="${basePathOf(site)}/console">Open the console</a>: what they do, live.</p></section>
 ${leftSection(left)}
 ${
   agents.length === 0 &&

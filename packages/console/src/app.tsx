@@ -1,0 +1,193 @@
+/** The frame around every view: who is signed in, where one can go, whether what is shown is live. */
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { BASE, wordsOf } from './desk/call.ts';
+import { followDesk, liveState } from './desk/live.ts';
+import { Link, type Route, route } from './desk/router.tsx';
+import { findSession, readAgain, type Session, session, signOut } from './desk/session.ts';
+import { createStore, useStore } from './desk/store.ts';
+import { Agent } from './views/agent.tsx';
+import { Approvals } from './views/approvals.tsx';
+import { useApprovals } from './views/approvals-list.ts';
+import { Home } from './views/home.tsx';
+import { Market } from './views/market.tsx';
+import { Operator } from './views/operator.tsx';
+import { OrderView } from './views/order.tsx';
+import { SessionEnded, SignIn } from './views/sign-in.tsx';
+
+const startTrouble = createStore<string | null>(null);
+const RETRY_MS = 3000;
+
+async function start(): Promise<void> {
+  try {
+    await findSession();
+    startTrouble.set(null);
+  } catch (error) {
+    startTrouble.set(wordsOf(error));
+    setTimeout(() => void start(), RETRY_MS);
+  }
+}
+
+const TITLES: Readonly<Record<Route['view'], string>> = {
+  home: 'Home',
+  agent: 'Agent',
+  market: 'Market',
+  approvals: 'Approvals',
+  order: 'Order',
+  operator: 'Operator',
+  unknown: 'Not found',
+};
+
+function view(to: Route) {
+  switch (to.view) {
+    case 'home':
+      return <Home />;
+    case 'agent':
+      return <Agent key={to.agentId} agentId={to.agentId} />;
+    case 'order':
+      return <OrderView key={to.orderId} agentId={to.agentId} orderId={to.orderId} />;
+    case 'market':
+      return <Market key={`${to.venue} ${to.marketId}`} marketId={to.marketId} venue={to.venue} />;
+    case 'approvals':
+      return <Approvals />;
+    case 'operator':
+      return <Operator />;
+    default:
+      return (
+        <main id="content">
+          <h1>Not found</h1>
+          <p>
+            There is no such page. <Link to="">Go to your agents.</Link>
+          </p>
+        </main>
+      );
+  }
+}
+
+function LiveBadge() {
+  const state = useStore(liveState);
+  const text = { connecting: 'Connecting…', live: 'Live', lost: 'Not live' }[state.name];
+  return (
+    <span class={`live ${state.name}`} title="Whether this page follows what happens as it happens">
+      {text}
+    </span>
+  );
+}
+
+function LostStream() {
+  const state = useStore(liveState);
+  if (state.name !== 'lost') return null;
+  return (
+    <p class="message error" role="status">
+      <strong>This page is not live.</strong> {state.why} What you see may be old; the page catches up when it
+      is back.
+    </p>
+  );
+}
+
+function Waiting() {
+  const waiting = useApprovals('waiting').data?.length ?? 0;
+  return waiting === 0 ? null : (
+    <span class="count">
+      {waiting}
+      <span class="hidden"> waiting</span>
+    </span>
+  );
+}
+
+function Navigation({
+  owner,
+  children,
+}: {
+  readonly owner: string | null;
+  readonly children?: ComponentChildren;
+}) {
+  const present = useStore(route).view;
+  const current = (name: Route['view']) => (present === name ? ('page' as const) : undefined);
+  return (
+    <header class="top">
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <Link class="brand" to="">
+        Bellwether
+      </Link>
+      <nav aria-label="Console">
+        {owner !== null && (
+          <>
+            <Link to="" aria-current={current('home')}>
+              Home
+            </Link>
+            <Link to="/approvals" aria-current={current('approvals')}>
+              Approvals
+              <Waiting />
+            </Link>
+            <a href={`${BASE}/owner`}>Account</a>
+          </>
+        )}
+        <Link to="/operator" aria-current={current('operator')}>
+          Operator
+        </Link>
+      </nav>
+      {children}
+    </header>
+  );
+}
+
+function SignedIn({
+  present,
+  to,
+}: {
+  readonly present: Session & { name: string; userId: string };
+  readonly to: Route;
+}) {
+  const { userId, state, name } = present;
+  const isIn = state === 'in';
+  // Another owner, or a new session, has another stream.
+  useEffect(() => (isIn ? followDesk() : undefined), [userId, isIn]);
+  return (
+    <>
+      <Navigation owner={name}>
+        <p class="who">
+          {isIn && <LiveBadge />} Signed in as <strong>{name}</strong>{' '}
+          <button type="button" class="quiet" onClick={() => void signOut().catch(readAgain)}>
+            Sign out
+          </button>
+        </p>
+      </Navigation>
+      {isIn ? <LostStream /> : <SessionEnded />}
+      {view(to)}
+    </>
+  );
+}
+
+export function App() {
+  const present = useStore(session);
+  const to = useStore(route);
+  const trouble = useStore(startTrouble);
+  useEffect(() => void start(), []);
+  useEffect(() => {
+    document.title = `${TITLES[to.view]} · Bellwether`;
+  }, [to]);
+
+  if ('userId' in present) return <SignedIn present={present} to={to} />;
+  // The operator signs in with a key of the service, not as an owner.
+  if (to.view === 'operator')
+    return (
+      <>
+        <Navigation owner={null} />
+        <Operator />
+      </>
+    );
+  return (
+    <>
+      <Navigation owner={null} />
+      {trouble !== null && (
+        <p class="message error" role="alert">
+          {trouble}
+        </p>
+      )}
+      {present.state === 'out' ? <SignIn /> : <main id="content" aria-busy="true" />}
+    </>
+  );
+}

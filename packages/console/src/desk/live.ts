@@ -1,0 +1,32 @@
+/** What happens to the owner's agents, as it happens. */
+import { readAgain } from './session.ts';
+import { createStore } from './store.ts';
+import { openStream, type StreamState } from './stream.ts';
+
+export interface DeskEvent {
+  readonly type: string;
+  readonly agentId: string;
+  readonly createdAt: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each type of event has its own fields
+  readonly data: any;
+}
+
+const listeners = new Set<(event: DeskEvent) => void>();
+
+/** @returns what ends it */
+export function onDeskEvent(listener: (event: DeskEvent) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const liveState = createStore<StreamState>({ name: 'connecting' });
+
+export const followDesk = (): (() => void) =>
+  openStream('/owner/events', {
+    onEvent({ type, data }) {
+      const event = { ...(data as DeskEvent), type };
+      for (const listener of [...listeners]) listener(event);
+    },
+    onState: (state) => liveState.set(state),
+    onGap: readAgain,
+  });

@@ -1,0 +1,74 @@
+/** Which view the address names. Links change it without loading the page; the server answers every one of them. */
+import type { ComponentChildren } from 'preact';
+import { BASE } from './call.ts';
+import { createStore } from './store.ts';
+
+export type Route =
+  | { readonly view: 'home' | 'approvals' | 'operator' | 'unknown' }
+  | { readonly view: 'agent'; readonly agentId: string }
+  | { readonly view: 'order'; readonly agentId: string; readonly orderId: string }
+  | { readonly view: 'market'; readonly marketId: string; readonly venue: string | null };
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function routeOf({ pathname, search }: Location): Route {
+  const parts = pathname.slice(`${BASE}/console`.length).split('/').filter(Boolean).map(decoded);
+  const [first, id = '', below, lowest = ''] = parts;
+  const shape = `${first ?? ''}${parts.length > 1 ? '/*' : ''}${below === undefined ? '' : `/${below}`}${parts.length > 3 ? '/*' : ''}`;
+  switch (shape) {
+    case '':
+      return { view: 'home' };
+    case 'approvals':
+    case 'operator':
+      return { view: shape };
+    case 'agents/*':
+      return { view: 'agent', agentId: id };
+    case 'agents/*/orders/*':
+      return { view: 'order', agentId: id, orderId: lowest };
+    case 'markets/*':
+      return { view: 'market', marketId: id, venue: new URLSearchParams(search).get('venue') };
+    default:
+      return { view: 'unknown' };
+  }
+}
+
+export const route = createStore<Route>(routeOf(location));
+window.addEventListener('popstate', () => route.set(routeOf(location)));
+
+/** A path below /console, as an address. */
+export const addressOf = (path: string): string => `${BASE}/console${path}`;
+
+export function go(path: string): void {
+  history.pushState(null, '', addressOf(path));
+  route.set(routeOf(location));
+  scrollTo(0, 0);
+}
+
+interface LinkProps {
+  /** Below /console: '' is home. */
+  readonly to: string;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+  readonly 'aria-current'?: 'page' | undefined;
+}
+
+export const Link = ({ to, children, ...rest }: LinkProps) => (
+  <a
+    {...rest}
+    href={addressOf(to)}
+    onClick={(event) => {
+      if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey)
+        return;
+      event.preventDefault();
+      go(to);
+    }}
+  >
+    {children}
+  </a>
+);

@@ -1,0 +1,89 @@
+/** The latest events of the stream, in words. */
+import { useEffect, useState } from 'preact/hooks';
+import { type DeskEvent, onDeskEvent } from '../desk/live.ts';
+import { Link } from '../desk/router.tsx';
+import { money, precise, signed, Time } from './figures.tsx';
+
+const KEPT = 30;
+
+const ORDER = /^order\.(.+)$/;
+
+/** What a person reads of an event; `null`: nothing that says more than others do. */
+export function wordsFor({ type, data }: DeskEvent): string | null {
+  const [, status] = ORDER.exec(type) ?? [];
+  if (status !== undefined)
+    return `${data.side} ${precise(data.orderSize)} ${data.outcome} at ${precise(data.price)}: ${status.replaceAll('_', ' ')}${
+      data.errorCode ? ` (${data.errorCode})` : ''
+    }`;
+  switch (type) {
+    case 'fill':
+      return `${data.side === 'BUY' ? 'Bought' : 'Sold'} ${precise(data.size)} ${data.outcome} at ${precise(data.price)} for ${money(data.cost)}, fee ${precise(data.fee)}`;
+    case 'fill.reversed':
+      return `The settlement of a fill of ${precise(data.size)} ${data.outcome} failed: it does not count`;
+    case 'market.resolved':
+      return `A market was decided: ${data.payout}`;
+    case 'risk':
+      return data.message;
+    case 'fee':
+      return `A fee of ${precise(data.amount)} was charged`;
+    case 'redemption':
+      return `${precise(data.size)} ${data.outcome} were redeemed for ${money(data.payout)}`;
+    case 'balance':
+      return data.reason === 'trade' ? null : `${signed(data.change)} collateral: ${data.reason}`;
+    case 'safeguards':
+      return 'Safeguards changed';
+    case 'wallet.left':
+      return `A wallet left: ${data.walletAddress}`;
+    default:
+      return type.startsWith('approval')
+        ? `Approval: ${type.slice('approval.'.length).replaceAll('_', ' ')}`
+        : null;
+  }
+}
+
+interface Happening {
+  readonly key: number;
+  readonly event: DeskEvent;
+  readonly words: string;
+}
+
+export function Happenings({ names }: { readonly names: ReadonlyMap<string, string> }) {
+  const [list, setList] = useState<readonly Happening[]>([]);
+  useEffect(() => {
+    let key = 0;
+    // Of one turn together: a busy agent must not have the page drawn for each event.
+    let waiting: Happening[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = onDeskEvent((event) => {
+      const words = wordsFor(event);
+      if (words === null) return;
+      waiting = [{ key: ++key, event, words }, ...waiting].slice(0, KEPT);
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        const fresh = waiting;
+        waiting = [];
+        setList((before) => [...fresh, ...before].slice(0, KEPT));
+      }, 250);
+    });
+    return () => {
+      end();
+      clearTimeout(timer);
+    };
+  }, []);
+  if (list.length === 0) return <p class="note">Nothing yet since this page was opened.</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class="scroll tall" aria-label="List of what happens" tabIndex={0}>
+      <ul class="list">
+        {list.map(({ key, event, words }) => (
+          <li key={key}>
+            <span class="note">
+              <Time at={event.createdAt} />{' '}
+            </span>
+            <Link to={`/agents/${event.agentId}`}>{names.get(event.agentId) ?? 'An agent'}</Link>: {words}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,224 @@
+/** Trades above the owner's limit: everything to judge them by; a passkey approves one, a tap declines it. */
+import type { Approval } from '@bellwether/contract';
+import { useState } from 'preact/hooks';
+import { send } from '../desk/call.ts';
+import { answerChallenge } from '../desk/passkeys.ts';
+import { Link } from '../desk/router.tsx';
+import { money, precise, Time } from '../parts/figures.tsx';
+import { Badge, Card, Facts, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
+import { useApprovals } from './approvals-list.ts';
+
+const shareOf = (value: number | null): string => (value === null ? '—' : precise(value));
+
+function BookThen({ approval: { book } }: { readonly approval: Approval }) {
+  if (book === null) return <p class="note">The book could not be read when it was asked.</p>;
+  return (
+    <Facts
+      rows={[
+        ['Best bid and ask', `${shareOf(book.bestBid)} / ${shareOf(book.bestAsk)}`],
+        ['The book would fill', `${precise(book.shares)} shares`],
+        ['Average and worst price', `${shareOf(book.averagePrice)} / ${shareOf(book.worstPrice)}`],
+        ['Cost and fee', `${money(book.cost)} + ${precise(book.fee)}`],
+      ]}
+    />
+  );
+}
+
+function Checks({ approval: { checks } }: { readonly approval: Approval }) {
+  return (
+    <Table
+      caption="Checks of the other safeguards"
+      rows={checks.filter(({ applies }) => applies)}
+      keyOf={({ code }) => code}
+      none="No other safeguard binds it."
+      columns={[
+        { head: 'Check', cell: ({ code }) => code.replaceAll('_', ' ') },
+        { head: 'Limit', numeric: true, cell: ({ limit }) => precise(limit) },
+        { head: 'Used', numeric: true, cell: ({ used }) => precise(used) },
+        { head: 'This order', numeric: true, cell: ({ asked }) => precise(asked) },
+        {
+          head: '',
+          cell: ({ passed }) => <Badge kind={passed ? 'go' : 'stop'}>{passed ? 'passed' : 'refused'}</Badge>,
+        },
+      ]}
+    />
+  );
+}
+
+function What({ approval }: { readonly approval: Approval }) {
+  const { untrustedText, venue, marketId } = approval;
+  const labels = [untrustedText.source, untrustedText.skillSlug].filter(
+    (label) => label !== null && label !== '',
+  );
+  return (
+    <>
+      <Untrusted from="Market, as strangers put it">{untrustedText.marketQuestion}</Untrusted>
+      {untrustedText.reasoning !== null && untrustedText.reasoning !== '' && (
+        <Untrusted from="Why, in the agent’s words">{untrustedText.reasoning}</Untrusted>
+      )}
+      {labels.length > 0 && <p class="note">Labelled by the agent: {labels.join(', ')}</p>}
+      <Facts
+        rows={[
+          ['Amount, fees apart', <strong>{money(approval.amount)}</strong>],
+          ['Fee at most', precise(approval.feeAtMost)],
+          ['You are asked above', money(approval.approvalAbove)],
+          ['Worst price that it allows', precise(approval.price)],
+          ['Order type', approval.orderType],
+          [
+            'Market',
+            <Link to={`/markets/${encodeURIComponent(marketId)}?venue=${encodeURIComponent(venue)}`}>
+              Prices and depth on {venue}
+            </Link>,
+          ],
+          ['Wallet that pays', <span class="code">{approval.walletAddress}</span>],
+          ['Asked', <Time at={approval.askedAt} />],
+          ['You can decide until', <Time at={approval.waitsUntil} />],
+          [
+            'The order ends',
+            approval.orderEndsAt === null ? 'never by itself' : <Time at={approval.orderEndsAt} />,
+          ],
+        ]}
+      />
+      <h3>What the book showed</h3>
+      <BookThen approval={approval} />
+      <h3>What the desk checked</h3>
+      <Checks approval={approval} />
+    </>
+  );
+}
+
+function Waiting({
+  approval,
+  onDone,
+}: {
+  readonly approval: Approval;
+  readonly onDone: (said: string) => void;
+}) {
+  const action = useAction();
+  const [reason, setReason] = useState('');
+  const path = `/owner/approvals/${approval.approvalId}`;
+  const title = `${approval.agentName}: ${approval.side} ${precise(approval.orderSize)} ${approval.outcome} at ${precise(approval.price)}`;
+  const approve = async (): Promise<string> => {
+    const options = await send(`${path}/passkey-options`);
+    await send(`${path}/approve`, { response: await answerChallenge(options) });
+    return 'Approved: the agent can send this order now.';
+  };
+  const decline = async (): Promise<string> => {
+    await send(`${path}/decline`, reason.trim() === '' ? {} : { reason: reason.trim() });
+    return 'Declined: the agent reads why.';
+  };
+  const decide = (work: () => Promise<string>) =>
+    void action.run(async () => {
+      onDone(await work());
+      return null;
+    });
+  return (
+    <Card title={title}>
+      <What approval={approval} />
+      <Said said={action.said} />
+      <label for={`reason-${approval.approvalId}`}>Reason, if you decline (the agent reads it)</label>
+      <textarea
+        id={`reason-${approval.approvalId}`}
+        rows={2}
+        maxLength={300}
+        value={reason}
+        onInput={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      <div class="buttons">
+        <button type="button" class="stop" disabled={action.isBusy} onClick={() => decide(decline)}>
+          Decline
+        </button>
+        <button type="button" class="primary" disabled={action.isBusy} onClick={() => decide(approve)}>
+          Approve with your passkey
+        </button>
+      </div>
+    </Card>
+  );
+}
+
+const KIND: Readonly<Record<string, 'go' | 'stop' | 'warn' | ''>> = {
+  approved: 'go',
+  used: 'go',
+  declined: 'stop',
+};
+
+function Decided({ approvals }: { readonly approvals: readonly Approval[] }) {
+  return (
+    <Table
+      caption="Decided or expired"
+      rows={approvals}
+      keyOf={({ approvalId }) => approvalId}
+      none="Nothing was decided yet."
+      columns={[
+        {
+          head: 'Agent',
+          cell: ({ agentId, agentName }) => <Link to={`/agents/${agentId}`}>{agentName}</Link>,
+        },
+        {
+          head: 'Order',
+          cell: ({ agentId, orderId, status, side, orderSize, outcome, price }) => {
+            const words = `${side} ${precise(orderSize)} ${outcome} at ${precise(price)}`;
+            return status === 'used' ? (
+              <Link to={`/agents/${agentId}/orders/${orderId}`}>{words}</Link>
+            ) : (
+              words
+            );
+          },
+        },
+        { head: 'Amount', numeric: true, cell: ({ amount }) => money(amount) },
+        {
+          head: 'State',
+          cell: ({ status, declineReason, approvedUntil }) => (
+            <>
+              <Badge kind={KIND[status] ?? ''}>{status}</Badge>
+              {status === 'approved' && (
+                <span class="note">
+                  {' '}
+                  until <Time at={approvedUntil} short />
+                </span>
+              )}
+              {declineReason !== null && <span class="note"> {declineReason}</span>}
+            </>
+          ),
+        },
+        { head: 'Asked', cell: ({ askedAt }) => <Time at={askedAt} short /> },
+      ]}
+    />
+  );
+}
+
+export function Approvals() {
+  const approvals = useApprovals(null);
+  const [said, setSaid] = useState<string | null>(null);
+  const waiting = approvals.data?.filter(({ status }) => status === 'waiting') ?? [];
+  const others = approvals.data?.filter(({ status }) => status !== 'waiting') ?? [];
+  return (
+    <main id="content" class="columns">
+      <div class="intro">
+        <h1>Approvals</h1>
+      </div>
+      <p class="wide">
+        Trades above the limit “Ask me above” of an agent wait here. Approving needs your passkey, and is for
+        this one order.
+      </p>
+      <State of={approvals} what="approvals" />
+      {said !== null && <Said said={{ text: said, isError: false }} />}
+      {approvals.data !== null && waiting.length === 0 && <p class="note wide">Nothing waits for you.</p>}
+      {waiting.map((approval) => (
+        <Waiting
+          key={approval.approvalId}
+          approval={approval}
+          onDone={(words) => {
+            setSaid(words);
+            approvals.reload();
+          }}
+        />
+      ))}
+      {approvals.data !== null && (
+        <Card title="Before" wide>
+          <Decided approvals={others} />
+        </Card>
+      )}
+    </main>
+  );
+}

@@ -1,0 +1,13 @@
+import type { WatchRisksNeeds } from '../app/watch-risks.ts';
+import type { Job } from './jobs.ts';
+
+const EVERY_MS = 3_600_000;
+
+export const sweepRiskWatchesJob = ({
+  riskWatches,
+  clock,
+}: Pick<WatchRisksNeeds, 'riskWatches' | 'clock'>): Job => ({
+  name: 'sweep risk watches',
+  everyMs: EVERY_MS,
+  run: () => riskWatches.sweep(clock.now()),
+});
