@@ -196,6 +196,8 @@ export const CAPS_IN_ORDER: readonly CapName[] = CAP_NAMES.toSorted(
 const APPROVABLE_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved === true);
 const FINAL_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved !== true);
 
+const EXIT_CAPS = CAP_NAMES.filter((name) => RULES[name].bindsExits);
+
 const initialCaps = Object.fromEntries(
   CAP_NAMES.map((name) => [name, RULES[name].initial]),
 ) as unknown as Caps;
@@ -409,24 +411,25 @@ export function allowances(
   };
 }
 
-/** Limit, used and asked as texts, by cap: only of caps with a limit that bind the order. */
-export type CheckedFigures = { [N in CapName]?: [limit: string, used: string, asked: string] };
+/** Limit, used and asked of the caps with a limit that bind an order: counts, or micro collateral. */
+export type CheckedFigures = { [N in CapName]?: [limit: number, used: number, asked: number] };
 
-/** What an order was judged by, for its journal; of several bounds the one that leaves least. */
+/**
+ * What an order was judged by, for its journal; of several bounds the one that leaves least. Made for every trade, so as plain
+ * numbers: amounts are far below 2^53 micro-units.
+ */
 export function checkedFigures(safeguards: Safeguards, facts: TradeFacts): CheckedFigures {
   const strictest = facts.restrictions.length === 0 ? null : allowances(safeguards, facts).caps;
-  if (strictest === null && !safeguards.tradeLimitEnabled) return {};
   const checked: CheckedFigures = {};
-  for (const name of CAP_NAMES) {
-    if (!facts.addsExposure && !meetsExits(name)) continue;
-    const rule = RULES[name];
-    const limit = strictest === null ? limitOf(safeguards, name) : strictest[name].limit;
+  if (strictest === null && !safeguards.tradeLimitEnabled) return checked;
+  for (const name of facts.addsExposure ? CAP_NAMES : EXIT_CAPS) {
+    const limit = strictest === null ? safeguards[name] : strictest[name].limit;
     if (limit === null) continue;
-    const used = strictest === null ? rule.used(facts) : strictest[name].used;
+    const { used, asked } = RULES[name];
     checked[name] = [
-      figureText(name, limit),
-      figureText(name, used),
-      figureText(name, rule.asked(facts.amount)),
+      Number(limit),
+      Number(strictest === null ? used(facts) : strictest[name].used),
+      Number(asked(facts.amount)),
     ];
   }
   return checked;

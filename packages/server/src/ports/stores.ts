@@ -288,7 +288,7 @@ export interface StandingQuestion {
   readonly at: number;
 }
 
-/** Limit, used and asked of each cap that bound an order, and the owner's approval, if there was one. */
+/** What an order was judged by, and the owner's approval, if it needed one. As the journal's column holds it. */
 export type Checked = CheckedFigures & { approval?: [approvalId: string] };
 
 /** An order to record, and the budget that it reserves: none for a redemption. */

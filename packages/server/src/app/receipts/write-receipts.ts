@@ -24,6 +24,7 @@ import type {
   ReceiptRow,
 } from '../../ports/receipts.ts';
 import type { OrderRow } from '../../ports/stores.ts';
+import { checkedRecord } from '../orders/checked-record.ts';
 
 export interface WriteReceiptsNeeds {
   readonly clock: Clock;
@@ -135,9 +136,8 @@ export const askedRecord = (order: OrderRow, transactionId: string | null) => ({
 });
 
 /** What the desk judged it by, as its journal keeps it. */
-export const checkedOf = (order: OrderRow): Record<string, unknown> => ({
-  ...(order.journal.find(({ event }) => event === 'recorded')?.checked ?? {}),
-});
+export const checkedOf = (order: OrderRow): Record<string, unknown> =>
+  checkedRecord(order.journal.find(({ event }) => event === 'recorded')?.checked ?? {});
 
 export const answeredRecord = (first: NonNullable<OrderRow['first']>) => ({
   success: first.success,
