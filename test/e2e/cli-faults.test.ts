@@ -244,6 +244,19 @@ describe('an order on its way', () => {
     }
   });
 
+  test('that needs the approval of the owner says how to go on, and does not count as spent', async () => {
+    await client.updateSettings({ approvalAbove: 1 });
+    const spent = async () => JSON.parse((await cli(['limits', '--json'], env)).stdout).spending.spent;
+    const before = await spent();
+    const error = failure(await cli(buy('--yes'), env), 'refused');
+    await client.updateSettings({ approvalAbove: null });
+    expect(error).toMatchObject({
+      code: 'approval_required',
+      fix: expect.stringMatching(/bellwether watch[\s\S]*bellwether buy .*--client-order-id/),
+    });
+    expect(await spent()).toBe(before);
+  });
+
   test('is not sent while nobody can be asked', async () => {
     const before = await ordersPlaced();
     const { code, stderr } = await cli(['buy', market.id, 'YES', '--amount', '2'], env, 'y\n');

@@ -17,7 +17,7 @@ import { positive } from './options.ts';
 /** Of the package; a test compares it. */
 export const VERSION = '0.1.0';
 
-const ENVIRONMENT = [
+export const ENVIRONMENT = [
   ['BELLWETHER_URL', 'address of the desk; default http://127.0.0.1:8080'],
   ['BELLWETHER_HOME', 'folder of the keystore and the spending limit; default ~/.bellwether'],
   ['BELLWETHER_PASSPHRASE_FILE', 'file with the passphrase of the keystore, which only you can read'],
@@ -26,6 +26,8 @@ const ENVIRONMENT = [
   ['BELLWETHER_PRIVATE_KEY', 'signs orders'],
   ['BELLWETHER_SIGNATURE_TYPE', 'its wallet: 0 itself, 1 proxy, 2 Safe, 3 deposit wallet'],
   ['BELLWETHER_SOLANA_KEY', 'signs transactions of venue B'],
+  ['BELLWETHER_ORDER_PROFILE', 'polymarket for a desk on the live venue; the desk cannot choose it'],
+  ['BELLWETHER_SOLANA_RPC', 'Solana node of your own: simulates what cannot be read on a live chain'],
   ['NO_COLOR', 'no bold titles'],
 ] as const;
 
