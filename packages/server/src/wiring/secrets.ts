@@ -105,9 +105,12 @@ export async function openSecrets(parts: Parts): Promise<ServiceSecrets> {
     keyId = top.sealed.keyId;
     log.info({ key: masterKeyName(key) }, 'the new master key seals from now on');
   };
-  const timer = setInterval(() => look().catch(() => {}), LOOK_EVERY_MS);
-  timer.unref();
-  stops.push('master key', STOP_MS, async () => clearInterval(timer));
+  // Who knows one key has nothing to change to.
+  if (former !== null) {
+    const timer = setInterval(() => look().catch(() => {}), LOOK_EVERY_MS);
+    timer.unref();
+    stops.push('master key', STOP_MS, async () => clearInterval(timer));
+  }
 
   const replicaSecret = (key: Uint8Array): KeyObject =>
     createSecretKey(deriveSecret(key, 'replica calls v2'));
