@@ -146,7 +146,7 @@ async function start(
   // The sandbox's thread reads its chain while this one prepares what comes before.
   await paper.opened();
   await resolveEarlierDoubt(needs, config);
-  startAllJobs({ config, needs, door, stops, log });
+  startAllJobs({ config, needs, door, leads: () => paper.local() !== null, stops, log });
 
   const address = await door.listen();
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);

@@ -6,6 +6,7 @@ import { createAgentStore } from '../adapters/postgres/agent-store.ts';
 import { createApprovalStore } from '../adapters/postgres/approval-store.ts';
 import { createChainOrderStore } from '../adapters/postgres/chain-order-store.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
+import { createEquityStore } from '../adapters/postgres/equity-store.ts';
 import { createFactLog } from '../adapters/postgres/fact-log.ts';
 import { createFeeStore } from '../adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from '../adapters/postgres/idempotency-store.ts';
@@ -17,6 +18,8 @@ import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
 import { createPositionStore } from '../adapters/postgres/position-store.ts';
 import { createPriceRetention } from '../adapters/postgres/price-retention.ts';
 import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
+import { createReceiptLog } from '../adapters/postgres/receipt-log.ts';
+import { createReceiptStore } from '../adapters/postgres/receipt-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { createResultStore } from '../adapters/postgres/result-store.ts';
@@ -49,6 +52,8 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   webhooks: createWebhookStore(sql),
   orders: createOrderStore(sql),
   approvals: createApprovalStore(sql),
+  receipts: createReceiptStore(sql),
+  receiptLog: createReceiptLog(sql),
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
   redemptions: createRedemptionStore(sql),
@@ -64,6 +69,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   chainOrders: createChainOrderStore(sql),
   fees: createFeeStore(sql),
   idempotencyKeys: createIdempotencyStore(sql),
+  equity: createEquityStore(sql),
   factLog: createFactLog(sql),
   priceRetention: createPriceRetention(sql),
   statistics: createStatistics(sql),

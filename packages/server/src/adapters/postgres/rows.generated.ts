@@ -122,6 +122,19 @@ export interface DailyResultsRow {
   readonly fees: bigint;
 }
 
+export interface EquityOpenWalletsRow {
+  readonly wallet: string;
+}
+
+export interface EquityPointsRow {
+  readonly wallet: string;
+  readonly step: number;
+  readonly span: Date;
+  readonly at: Date;
+  readonly equity: bigint;
+  readonly deposits: bigint;
+}
+
 export interface ExchangeLeaderRow {
   readonly one: boolean;
   readonly replica_id: string;
@@ -380,6 +393,29 @@ export interface RateBucketsRow {
   readonly name: string;
   readonly tokens: number;
   readonly at: Date;
+}
+
+export interface ReceiptHeadsRow {
+  readonly agent_id: string;
+  readonly sequence: bigint;
+  readonly hash: Buffer;
+}
+
+export interface ReceiptLogRow {
+  readonly one: boolean;
+  readonly writer: string;
+  readonly seq: bigint;
+  readonly began_at: Date;
+}
+
+export interface ReceiptsRow {
+  readonly agent_id: string;
+  readonly sequence: bigint;
+  readonly kind: string;
+  readonly order_id: string | null;
+  readonly recorded_at: Date;
+  readonly body: string;
+  readonly hash: Buffer;
 }
 
 export interface RedemptionChecksRow {
