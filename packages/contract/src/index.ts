@@ -10,6 +10,7 @@ export * from './operations/briefing.ts';
 export * from './operations/history.ts';
 export * from './operations/journal.ts';
 export * from './operations/markets.ts';
+export * from './operations/operator.ts';
 export * from './operations/owned-agents.ts';
 export * from './operations/owner-home.ts';
 export * from './operations/owner-markets.ts';

@@ -3818,6 +3818,70 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
       agents: ['01a205e8-e32d-78c0-b7d1-b81d09287bb3'],
     },
   },
+  getOperatorStatus: {
+    status: 200,
+    body: {
+      timestamp: '2026-11-23T00:53:19.906Z',
+      version: '0.1.0',
+      ready: true,
+      database: 'ready',
+      venues: [
+        {
+          name: 'polymarket',
+          kind: 'A',
+          backend: 'paper',
+          status: 'ready',
+          counts: {},
+        },
+      ],
+      replicas: {
+        count: 1,
+        leader: {
+          replicaId: '6993a125435b',
+          since: '2026-11-22T13:33:47.646Z',
+        },
+      },
+      orders: {
+        inDoubt: 0,
+        oldestInDoubtSeconds: null,
+      },
+      queues: {
+        webhookDeliveries: 4,
+        webhooksDisabled: 0,
+        marketsToRedeem: 0,
+        skillsToReview: 2,
+      },
+      thisReplica: {
+        replicaId: '6993a125435b',
+        leads: true,
+        startedAt: '2026-11-22T13:33:47.065Z',
+        memoryMb: 468,
+        eventLoopPauseMs: {
+          p50: 1.25,
+          p99: 124.05,
+          longest: 442.95,
+        },
+        requests: {
+          underWay: 1,
+          tradesUnderWay: 0,
+          tradesWaiting: 0,
+          shed: 0,
+        },
+        openStreams: 0,
+        overSeconds: 20.64,
+        routes: [
+          {
+            route: '/agents/settings',
+            perSecond: 3.2,
+            failed: 0,
+            refused: 0,
+            p50Ms: 10,
+            p99Ms: 100,
+          },
+        ],
+      },
+    },
+  },
   liftOperatorWallet: {
     status: 200,
     body: {

@@ -53,6 +53,7 @@ export const PEOPLE_EXAMPLES = {
   declineTrade: { path: { approvalId: fill('approvalId') }, body: { reason: 'Too much for one market.' } },
   liftOwnerWallet: { body: { walletAddress: fill('leftWallet') } },
 
+  getOperatorStatus: {},
   liftOperatorWallet: { body: { walletAddress: fill('leftWalletOfAnyOwner') } },
   listSkillsForReview: { query: { reviewStatus: 1 } },
   approveSkill: {

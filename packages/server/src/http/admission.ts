@@ -58,18 +58,30 @@ export class Admission {
   #pace = { wholeMs: 0, whole: 0, since: 0, ended: 0 };
   #since = 0;
   #lateLooks = 0;
+  #shed = 0;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
   }
 
-  /** What is under way and what waits, for metrics. */
+  /** What is under way and what waits, for people and metrics. */
   get state(): { readonly requests: number; readonly trades: number; readonly waiting: number } {
     return { requests: this.#requests, trades: this.#trades, waiting: this.#line.length };
   }
 
+  /** Requests that were turned away since the start. */
+  get shed(): number {
+    return this.#shed;
+  }
+
   /** At the door. @returns why the request is turned away, or `null` */
   refusalOf(kind: Kind): string | null {
+    const reason = this.#reasonAgainst(kind);
+    if (reason !== null) this.#shed += 1;
+    return reason;
+  }
+
+  #reasonAgainst(kind: Kind): string | null {
     const { maxRequests } = this.#options;
     this.#since += 1;
     switch (kind) {
@@ -103,7 +115,10 @@ export class Admission {
   async tradeSlot(who: string, isGone: () => boolean): Promise<() => void> {
     const free = this.freeSlot(who);
     if (free !== null) return free;
-    if (this.#isFull()) throw overloaded('More orders come in than can be placed.');
+    if (this.#isFull()) {
+      this.#shed += 1;
+      throw overloaded('More orders come in than can be placed.');
+    }
     const since = this.#options.now();
     if (this.#lineSince === null) {
       this.#lineSince = since;
@@ -158,6 +173,7 @@ export class Admission {
     this.#line = this.#line.filter((waiter) => {
       const isLate = isStanding && now - waiter.since > LONGEST_WAIT_MS;
       if (!isLate && !waiter.isGone()) return true;
+      if (isLate) this.#shed += 1;
       waiter.refuse(overloaded('More orders come in than can be placed.'));
       return false;
     });

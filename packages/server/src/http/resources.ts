@@ -9,6 +9,7 @@ import { bindClaims } from './claims.ts';
 import { bindFees } from './fees.ts';
 import { bindJournal } from './journal.ts';
 import { bindMarkets } from './markets.ts';
+import { bindOperator, type OperatorNeeds, type OperatorParts } from './operator.ts';
 import { bindOwnerConsole } from './owner-console.ts';
 import { bindOwners } from './owners.ts';
 import type { Site } from './pages/layout.ts';
@@ -51,7 +52,8 @@ type Listed = (typeof RESOURCES)[number] extends (bind: Bind, needs: infer Needs
 export type ResourceNeeds = Listed &
   Parameters<typeof bindAgents>[1] &
   Parameters<typeof bindClaims>[1] &
-  Parameters<typeof bindOwners>[1];
+  Parameters<typeof bindOwners>[1] &
+  OperatorNeeds;
 
 interface Parts {
   readonly needs: ResourceNeeds;
@@ -60,12 +62,17 @@ interface Parts {
   readonly forgetKey: (keyId: bigint) => Promise<void>;
   readonly siteOf: () => Site;
   readonly streams: Streams;
+  readonly operator: OperatorParts;
 }
 
-export function bindResources(bind: Bind, { needs, gate, forgetKey, siteOf, streams }: Parts): void {
+export function bindResources(
+  bind: Bind,
+  { needs, gate, forgetKey, siteOf, streams, operator }: Parts,
+): void {
   bindAgents(bind, needs, forgetKey);
   bindClaims(bind, needs, gate, siteOf);
   bindOwners(bind, needs, forgetKey);
   bindStreams(bind, streams);
+  bindOperator(bind, needs, operator);
   for (const bindResource of RESOURCES) bindResource(bind, needs);
 }

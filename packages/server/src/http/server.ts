@@ -24,9 +24,11 @@ import { cookieName } from './identify.ts';
 import { bindLlmsText, llmsText } from './llms-text.ts';
 import { bindMetrics } from './metrics.ts';
 import { withExamples } from './openapi-examples.ts';
+import type { ThisReplica } from './operator.ts';
 import { createSite, servePages } from './owners.ts';
 import { handleError, sendProblem } from './problem.ts';
 import { quoteAliases } from './quotes.ts';
+import { watchRequests } from './recent-requests.ts';
 import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { bindResources, type ResourceNeeds } from './resources.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
@@ -39,7 +41,7 @@ import { bindInbound, takeRawBodies } from './webhooks.ts';
 
 export interface ReadyState {
   readonly ready: boolean;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>> & { readonly database: string };
 }
 
 export type ServerNeeds = ResourceNeeds & InboundNeeds & Pick<ResolveDoubtNeeds, 'orders'>;
@@ -65,6 +67,7 @@ export interface ServerOptions {
   readonly isDatabaseAway: () => boolean;
   readonly describeOutage: FastifyInstance['describeOutage'];
   readonly replicas: ReplicaDoor;
+  readonly replica: ThisReplica;
   readonly streams: Streams;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
@@ -113,6 +116,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     venues: () => [...options.needs.venues.values()],
     ordersInDoubt: async () => (await options.needs.orders.inDoubt(options.needs.clock.now())).length,
   });
+  const seen = watchRequests(app);
   app.setValidatorCompiler(({ schema, httpPart }) => compileFor(schema as object, httpPart));
   app.addSchema({ $id: 'Problem', ...Problem });
   await app.register(swagger, openapi(options));
@@ -126,7 +130,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       parseBodies(scope);
       const aliases = quoteAliases(quotingVenue(options.needs).id);
       const { bind, operations, routes } = createBinder(scope, options.gate, aliases);
-      bindResources(bind, { ...options, siteOf });
+      bindResources(bind, { ...options, siteOf, operator: { ...options, seen } });
       await scope.register(async (raw) => {
         takeRawBodies(raw);
         const inbound = createBinder(raw, options.gate);

@@ -104,7 +104,7 @@ interface Entrance {
 }
 
 function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, streams }: Entrance) {
-  const { config, needs, paper, keys, recover, version, log } = parts;
+  const { config, needs, replicaId, paper, keys, recover, version, log } = parts;
   const { clock, venues } = needs;
   const replicas: ReplicaDoor = {
     ...parts.replicaCalls,
@@ -129,6 +129,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     },
     forgetKey,
     replicas,
+    replica: { id: replicaId, startedAt: clock.now(), leads: () => paper.local() !== null },
     streams,
     logger: log,
     deadlineMs: config.load.deadlineMs,

@@ -10,6 +10,7 @@ import { createFactLog } from '../adapters/postgres/fact-log.ts';
 import { createFeeStore } from '../adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from '../adapters/postgres/idempotency-store.ts';
 import { readOfficialSkills, writeOfficialSkills } from '../adapters/postgres/official-skills.ts';
+import { createOperatorReads } from '../adapters/postgres/operator-reads.ts';
 import { createOrderStore } from '../adapters/postgres/order-store.ts';
 import { createOwnerReads } from '../adapters/postgres/owner-reads.ts';
 import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
@@ -55,6 +56,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   results: createResultStore(sql, { entries: LIMITS.leaderboardEntries, freshMs: LEADERBOARD_FRESH_MS }),
   owners: createOwnerStore(sql),
   ownerReads: createOwnerReads(sql),
+  operatorReads: createOperatorReads(sql),
   facts: createAgentFacts(sql),
   riskWatches: createRiskWatches(sql),
   skills: createSkillStore(sql),

@@ -13,11 +13,14 @@ const PREFIX = 'bellwether ';
 /** The application name of a replica's connections. */
 export const replicaName = (replicaId: string): string => PREFIX + replicaId;
 
+/** Of the names of all replicas' connections. */
+export const replicaPattern = `${PREFIX}%`;
+
 /** Replicas with an open connection, except this one. */
 export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<number> {
   const others = await sql<{ count: number }[]>`
     select count(distinct application_name)::int as count from pg_stat_activity
-    where datname = current_database() and application_name like ${`${PREFIX}%`} and application_name <> ${replicaName(replicaId)}`;
+    where datname = current_database() and application_name like ${replicaPattern} and application_name <> ${replicaName(replicaId)}`;
   return only(others).count;
 }
 

@@ -1,0 +1,39 @@
+import type { OperatorFacts, OperatorReads } from '../../ports/operator-reads.ts';
+import type { Sql } from './connection.ts';
+import { replicaPattern } from './replica-watch.ts';
+import type { ExchangeLeaderRow } from './rows.generated.ts';
+import { msOrNull, only } from './rows.ts';
+
+type Facts = Omit<OperatorFacts, 'leader' | 'oldestInDoubtAt'> & {
+  readonly oldestInDoubtAt: Date | null;
+};
+
+export const createOperatorReads = (sql: Sql): OperatorReads => ({
+  async facts(doubtBefore) {
+    const [facts, leaders] = await Promise.all([
+      sql<Facts[]>`
+        select d.*, q.*,
+          (select count(distinct application_name)::int from pg_stat_activity
+            where datname = current_database() and application_name like ${replicaPattern}) as replicas
+        from (
+          select count(*)::int as "inDoubt", min(created_at) as "oldestInDoubtAt" from orders
+          where status in ('submitting', 'unknown') and created_at < case kind
+            when 'signed' then ${new Date(doubtBefore.signed)}::timestamptz
+            else ${new Date(doubtBefore.quoted)}::timestamptz end
+        ) d, (
+          select (select count(*)::int from webhook_deliveries where status = 'pending') as "webhookDeliveries",
+            (select count(*)::int from webhook_endpoints where not enabled) as "webhooksDisabled",
+            (select count(*)::int from traded_markets where payout is not null and swept_at is null) as "marketsToRedeem",
+            (select count(*)::int from skills where review_status = 1) as "skillsToReview"
+        ) q`,
+      sql<Pick<ExchangeLeaderRow, 'replica_id' | 'since'>[]>`select replica_id, since from exchange_leader`,
+    ]);
+    const { oldestInDoubtAt, ...rest } = only(facts);
+    const [leader] = leaders;
+    return {
+      ...rest,
+      oldestInDoubtAt: msOrNull(oldestInDoubtAt),
+      leader: leader === undefined ? null : { replicaId: leader.replica_id, since: leader.since.getTime() },
+    };
+  },
+});
