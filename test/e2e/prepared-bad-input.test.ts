@@ -69,7 +69,11 @@ describe('a prepared order', () => {
     ];
     for (const body of changed) {
       const answer = await post(body);
-      expectRefusal(answer, { status: 400, code: 'invalid_order_payload' }, /in the diagnosis is what to sign/);
+      expectRefusal(
+        answer,
+        { status: 400, code: 'invalid_order_payload' },
+        /in the diagnosis is what to sign/,
+      );
       expect(answer.body.diagnosis).toMatchObject({ check: expect.any(String) });
     }
     expect(await placed()).toBe(before);

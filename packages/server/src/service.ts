@@ -15,6 +15,7 @@ import { keepVenueBackends } from './adapters/postgres/venue-backends.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
 import type { Config } from './config.ts';
+import { createMeters } from './http/metrics.ts';
 import { openRoutes } from './http/open-routes.ts';
 import type { Clock } from './ports/clock.ts';
 import { startDatabase } from './wiring/database.ts';
@@ -108,7 +109,8 @@ async function start(
     },
   });
   const { sql } = database;
-  const base = { config, sql, clock, log };
+  const meters = createMeters(clock.now);
+  const base = { config, sql, clock, log, meters };
   await keepVenueBackends(sql, [
     { venue: config.exchange.name, backend: config.exchange.backend },
     { venue: config.dflow.name, backend: config.dflow.live === null ? 'paper' : 'live' },
@@ -146,7 +148,7 @@ async function start(
   // The sandbox's thread reads its chain while this one prepares what comes before.
   await paper.opened();
   await resolveEarlierDoubt(needs, config);
-  startAllJobs({ config, needs, door, stops, log });
+  startAllJobs({ config, needs, door, stops, log, meters });
 
   const address = await door.listen();
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createWebhookCourier } from '../app/deliver-webhooks.ts';
 import { type ResolveDoubtNeeds, resolveDoubt } from '../app/orders/signed/resolve-doubt.ts';
 import type { Config } from '../config.ts';
+import type { Meters } from '../http/metrics.ts';
 import { autoRedeemJob } from '../jobs/auto-redeem.ts';
 import { deliverWebhooksJob } from '../jobs/deliver-webhooks.ts';
 import { followChainOrdersJob } from '../jobs/follow-chain-orders.ts';
@@ -39,6 +40,7 @@ interface Parts {
   readonly door: Pick<Door, 'authenticator' | 'rateLimits' | 'revocations' | 'takeListeners'>;
   readonly stops: Stops;
   readonly log: Logger;
+  readonly meters: Pick<Meters, 'jobEnded'>;
 }
 
 /**
@@ -48,7 +50,7 @@ interface Parts {
 export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<number> =>
   resolveDoubt(needs, databaseUrl === null ? 0 : RESOLVE_AFTER_SHARED_MS);
 
-export function startAllJobs({ config, needs, door, stops, log }: Parts): void {
+export function startAllJobs({ config, needs, door, stops, log, meters }: Parts): void {
   const { authenticator, rateLimits, revocations } = door;
   const touchAgents = touchAgentsJob({ authenticator, agents: needs.agents });
   const courier = createWebhookCourier(needs, log);
@@ -76,6 +78,7 @@ export function startAllJobs({ config, needs, door, stops, log }: Parts): void {
       trimWebhooksJob(courier),
     ],
     log,
+    meters.jobEnded,
   );
   stops.push('jobs', STOP_JOBS_MS, async () => {
     await jobs.stop();

@@ -16,6 +16,7 @@ import { createOwnerReads } from '../adapters/postgres/owner-reads.ts';
 import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
 import { createPositionStore } from '../adapters/postgres/position-store.ts';
 import { createPriceRetention } from '../adapters/postgres/price-retention.ts';
+import { createQueueDepths } from '../adapters/postgres/queue-depths.ts';
 import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
@@ -58,6 +59,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   ownerReads: createOwnerReads(sql),
   operatorReads: createOperatorReads(sql),
   facts: createAgentFacts(sql),
+  queueDepths: createQueueDepths(sql),
   riskWatches: createRiskWatches(sql),
   skills: createSkillStore(sql),
   quotes: createQuoteStore(sql),
