@@ -25,12 +25,19 @@ async function answers(baseUrl: string): Promise<boolean> {
   }
 }
 
-/** @returns the base address; ends the process with status 1 and advice when no service answers */
-export async function findService(): Promise<string> {
+/** @returns the base address of a service that answers, else the addresses that were tried */
+export async function lookForService(): Promise<string | { readonly tried: readonly string[] }> {
   const tried = candidates();
   for (const baseUrl of tried) if (await answers(baseUrl)) return baseUrl;
+  return { tried };
+}
+
+/** @returns the base address; ends the process with status 1 and advice when no service answers */
+export async function findService(): Promise<string> {
+  const found = await lookForService();
+  if (typeof found === 'string') return found;
   console.error(
-    `No Bellwether answers at ${tried.join(' or ')}. Start one with "npm start", and run this again in the same folder. ` +
+    `No Bellwether answers at ${found.tried.join(' or ')}. Start one with "npm start", and run this again in the same folder. ` +
       'If it runs elsewhere, name its address: BELLWETHER_URL=http://127.0.0.1:<port> npm run demo',
   );
   process.exit(1);

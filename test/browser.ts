@@ -59,9 +59,9 @@ export async function picture(page: Page, name: string): Promise<void> {
 
 export const PHONE = { viewport: { width: 375, height: 740 }, isMobile: true, hasTouch: true } as const;
 
-/** Runs in the page. */
+/** Runs in the page. A phone zooms out of what is too wide, so its innerWidth grows with it. */
 const MEASURE = `({
-  wide: document.documentElement.scrollWidth > innerWidth,
+  wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
   small: [...document.querySelectorAll('main button, main input:not([type=checkbox])')]
     .filter((element) => element.getBoundingClientRect().height < 40)
     .map((element) => element.outerHTML),

@@ -1,5 +1,5 @@
 /** The command line as a process of its own, as a shell starts it. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -45,6 +45,63 @@ export function cli(
   const { child, ended } = startCli(args, env);
   child.stdin?.end(input);
   return ended;
+}
+
+/** A terminal of 100 columns, as a person has it: waits for each text, then types the answer to it. */
+const TERMINAL = `
+import fcntl, json, os, pty, struct, sys, termios
+args, env, dialogue = json.load(sys.stdin)
+pid, fd = pty.fork()
+if pid == 0:
+    os.execve(args[0], args, env)
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 100, 0, 0))
+seen = looked = b''
+while True:
+    try:
+        chunk = os.read(fd, 65536)
+    except OSError:
+        break
+    if not chunk:
+        break
+    seen += chunk
+    looked += chunk
+    while dialogue and dialogue[0][0].encode() in looked:
+        looked = looked.split(dialogue[0][0].encode(), 1)[1]
+        os.write(fd, dialogue.pop(0)[1].encode())
+status = os.waitpid(pid, 0)[1]
+json.dump({'code': os.waitstatus_to_exitcode(status), 'screen': seen.decode()}, sys.stdout)
+`;
+
+/** For the terminal's side; `null` without one. */
+export const python =
+  ['/usr/bin/python3', 'python3'].find((name) => spawnSync(name, ['-c', 'import pty']).status === 0) ?? null;
+
+export interface Screen {
+  readonly code: number;
+  /** Everything that was written to the terminal, both streams. */
+  readonly screen: string;
+}
+
+/** @param dialogue what to wait for, and what to type then */
+export async function cliAtTerminal(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  dialogue: readonly (readonly [string, string])[],
+): Promise<Screen> {
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const child = spawn(python as string, ['-c', TERMINAL]);
+  afterFile('processes', () => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stdin.end(
+    JSON.stringify([
+      [process.execPath, MAIN, ...args],
+      { PATH, NODE_COMPILE_CACHE, TERM: 'xterm', ...env },
+      dialogue,
+    ]),
+  );
+  await new Promise((resolve) => child.once('close', resolve));
+  return JSON.parse(output) as Screen;
 }
 
 export interface Passed {

@@ -13,7 +13,7 @@ import { type HttpHandle, serveHttp } from '../packages/mcp/src/serve-http.ts';
 import { createTools } from '../packages/mcp/src/tools/index.ts';
 import { afterFile } from './setup/clean-up.ts';
 
-export const MCP_MAIN = join(import.meta.dirname, '..', 'packages', 'mcp', 'src', 'main.ts');
+const MCP_MAIN = join(import.meta.dirname, '..', 'packages', 'mcp', 'src', 'main.ts');
 export const PASSPHRASE = 'a passphrase for tests';
 
 export type Transport = 'stdio' | 'http';
@@ -29,6 +29,8 @@ export const environmentFor = (url: string, more: McpEnvironment = {}): McpEnvir
   BELLWETHER_URL: url,
   BELLWETHER_HOME: newHome(),
   BELLWETHER_PASSPHRASE: PASSPHRASE,
+  // A busy machine is no frozen desk.
+  BELLWETHER_TIMEOUT_MS: '60000',
   ...more,
 });
 
@@ -38,9 +40,20 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** How the server is started: from the sources unless a test has installed it. */
+export interface Program {
+  readonly node: string;
+  readonly main: string;
+}
+const FROM_SOURCES: Program = { node: process.execPath, main: MCP_MAIN };
+
 /** `bellwether-mcp` with these arguments, to its end. */
-export function runMcp(args: readonly string[], env: McpEnvironment): Promise<Ended> {
-  const child = spawn(process.execPath, [MCP_MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+export function runMcp(
+  args: readonly string[],
+  env: McpEnvironment,
+  { node, main }: Program = FROM_SOURCES,
+): Promise<Ended> {
+  const child = spawn(node, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += chunk));
   child.stderr.on('data', (chunk) => (output.stderr += chunk));
@@ -94,12 +107,14 @@ export async function connect(
     generation = '2026',
     person = {},
     url,
+    program = FROM_SOURCES,
   }: {
     readonly transport?: Transport;
     readonly generation?: Generation;
     readonly person?: Person;
     /** Of a server over HTTP that runs already. */
     readonly url?: string;
+    readonly program?: Program;
   } = {},
 ): Promise<Model> {
   const questions: string[] = [];
@@ -120,8 +135,8 @@ export async function connect(
   if (transport === 'stdio') {
     await client.connect(
       new StdioClientTransport({
-        command: process.execPath,
-        args: [MCP_MAIN],
+        command: program.node,
+        args: [program.main],
         env: { ...env },
         stderr: 'pipe',
       }),

@@ -164,6 +164,9 @@ export async function seatAgents(baseUrl: string): Promise<readonly Seat[]> {
   for (const { name, description } of STRATEGIES) {
     const { agentId, apiKeyCode, claimUrl } = await visitor.registerAgent({ name, description });
     const client = visitor.withApiKey(apiKeyCode);
+    const { venues } = await client.getMe();
+    if (venues.some(({ kind, backend }) => kind === 'A' && backend !== 'paper'))
+      throw new Error('venue A is live there: this demo trades simulated money only');
     const signer = Signer.generate();
     const credentials = await createVenueCredentials({ clobUrl: `${baseUrl}/paper/clob`, signer });
     await client.registerCredentials(credentialRequest(signer, credentials));

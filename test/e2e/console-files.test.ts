@@ -67,7 +67,14 @@ describe('the console’s files', () => {
 
   test('every view has an address; the page allows no inline script and no foreign source', async () => {
     const ids = '00000000-0000-4000-8000-000000000000';
-    const views = ['', '/approvals', `/agents/${ids}`, `/agents/${ids}/orders/0x00`, '/markets/1?venue=x'];
+    const views = [
+      '',
+      '/approvals',
+      '/operator',
+      `/agents/${ids}`,
+      `/agents/${ids}/orders/0x00`,
+      '/markets/1?venue=x',
+    ];
     for (const view of views) {
       const { status, headers } = await get(`/console${view}`);
       expect(status).toBe(200);

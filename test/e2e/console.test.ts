@@ -22,6 +22,7 @@ const executablePath = findChromium();
 if (executablePath === null)
   console.log('console.test.ts is skipped: no Chromium found (set CHROMIUM_PATH, or install one).');
 
+const OPERATOR_KEY = 'operator-key-of-this-test-0123456789';
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 
 let service: TestService;
@@ -62,7 +63,7 @@ const taking = (who: Trader, size: number) =>
 
 describe.skipIf(executablePath === null)('the console', () => {
   beforeAll(async () => {
-    service = await startTestService({ PAPER_WORLD: 'off' });
+    service = await startTestService({ PAPER_WORLD: 'off', OPERATOR_KEY });
     browser = await chromium.launch({ executablePath: executablePath as string, args: CHROMIUM_ARGS });
     trader = await newTrader(service);
     await trader.client.updateSettings({ maxTradesPerDay: 50 });
@@ -252,6 +253,7 @@ describe.skipIf(executablePath === null)('the console', () => {
       order: `/agents/${trader.agentId}/orders/${orderId}`,
       market: `/markets/${market.id}?venue=${market.venue}`,
       approvals: '/approvals',
+      operator: '/operator',
     };
     let passkeys = await ada.credentials();
     const requests: string[] = [];
@@ -275,6 +277,11 @@ describe.skipIf(executablePath === null)('the console', () => {
         await page.locator('h1').waitFor();
         await check(name);
       }
+      await page.getByLabel('Operator’s key').fill(OPERATOR_KEY);
+      await page.getByRole('button', { name: 'Show the service' }).click();
+      await page.getByRole('heading', { name: 'Venues' }).waitFor();
+      expect(page.url()).not.toContain(OPERATOR_KEY);
+      await check('operator-status');
       expect(visitor.complaints).toEqual([]);
       // The passkey counts its uses; one that counts less than before is refused.
       passkeys = await visitor.credentials();

@@ -142,7 +142,7 @@ describe('one agent', () => {
     expect(denied?.wanted.amount).toBeCloseTo(31, 3);
     expect(denied?.result.message).toMatch(/31.*30/);
     expect(paused?.result.code).toBe('trading_paused');
-    expect(bought).toMatchObject({ wanted: { orderType: 'FOK' }, result: { status: 'matched', code: null } });
+    expect(bought).toMatchObject({ wanted: { orderType: 'FAK' }, result: { status: 'filled', code: null } });
     expect(bought?.result.filledSize).toBeGreaterThan(20);
   });
 

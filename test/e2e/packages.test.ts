@@ -19,6 +19,7 @@ import { type BuiltPackage, buildPackages } from '../../scripts/build.ts';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
 import { newAgent, startTestService, type TestService } from '../harness.ts';
 import { startRegistry } from '../local-registry.ts';
+import { connect, environmentFor, type Facts, runMcp } from '../mcp-client.ts';
 import { dataFolder } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
@@ -287,6 +288,29 @@ describe('the command line makes a first trade from the tarball, by three comman
       expect(await tradeByCommandLine(node)).toMatchObject({ trade: { success: true, status: 'matched' } });
     },
   );
+});
+
+describe('the MCP server of the tarball', () => {
+  test.for(
+    NODES.map(([major, node]) => ({
+      title: onNode('makes a trade for a scripted client', major, node),
+      major,
+      node,
+    })),
+  )('$title', { timeout: PATIENCE_MS }, async ({ major, node }, { skip }) => {
+    if (node === null) return skip(`no Node ${major}: set NODE${major} to its binary`);
+    const program = { node, main: join(home, 'node_modules', '.bin', 'bellwether-mcp') };
+    const env = environmentFor(service.url);
+    expect(await runMcp(['init'], env, program)).toMatchObject({ code: 0, stderr: '' });
+    const model = await connect(env, { program });
+    const { markets } = await model.call('search_markets', { query: '*', order: 'liquidity', limit: 50 });
+    const market = markets.find(({ tradable, bestAsk }: Facts) => tradable && bestAsk > 0.1 && bestAsk < 0.9);
+    const terms = { market: market.id, outcome: 'YES', side: 'BUY', worstPrice: 0.95, amount: 5 };
+    const placed = await model.call('place_order', terms);
+    expect(placed).toMatchObject({ placed: true, averagePrice: expect.any(Number) });
+    expect(placed.filledShares).toBeGreaterThan(0);
+    await model.close();
+  });
 });
 
 async function bundle(): Promise<string> {

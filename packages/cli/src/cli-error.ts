@@ -116,7 +116,12 @@ export function failureOf(error: unknown): Failure {
       fix: 'Check the address given with --clob, and the key.',
     };
   if (error instanceof PreparedOrderError)
-    return { exit: 'unverified', code: 'prepared_order_differs', message: error.message };
+    return {
+      exit: 'unverified',
+      code: 'prepared_order_differs',
+      message: error.message,
+      fix: 'Run the command again. If it happens again, do not trade with this desk.',
+    };
   if (error instanceof UnsafeTransaction)
     return {
       exit: 'unverified',

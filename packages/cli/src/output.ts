@@ -25,7 +25,7 @@ export class Output {
   readonly json: boolean;
   readonly #options: OutputOptions;
   readonly #closed = { stdout: false, stderr: false };
-  #progress: { readonly timer: NodeJS.Timeout; text: string } | null = null;
+  #progress: NodeJS.Timeout | null = null;
 
   constructor(options: OutputOptions) {
     this.#options = options;
@@ -80,12 +80,12 @@ export class Output {
       const seconds = Math.floor((Date.now() - since) / 1000);
       this.#write('stderr', `${CLEAR_LINE}${oneLine(text)} … ${seconds} s`);
     };
+    draw();
     const timer = setInterval(draw, PROGRESS_MS);
-    const mine = { timer, text };
-    this.#progress = mine;
+    this.#progress = timer;
     return () => {
       clearInterval(timer);
-      if (this.#progress === mine) this.#progress = null;
+      if (this.#progress === timer) this.#progress = null;
       this.#write('stderr', CLEAR_LINE);
     };
   }
@@ -115,7 +115,7 @@ export class Output {
 
   /** Everything is handed over when this is done: `process.exit` may follow. */
   async end(): Promise<void> {
-    if (this.#progress !== null) clearInterval(this.#progress.timer);
+    if (this.#progress !== null) clearInterval(this.#progress);
     await Promise.all(
       (['stdout', 'stderr'] as const).map(
         (name) =>

@@ -3,6 +3,7 @@ import { Command, type CommanderError } from 'commander';
 import type { Start } from './command.ts';
 import { addAccountCommands } from './commands/account.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addDoctorCommands } from './commands/doctor.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addLimitCommands } from './commands/limits.ts';
 import { addMarketCommands } from './commands/markets.ts';
@@ -16,7 +17,7 @@ import { positive } from './options.ts';
 /** Of the package; a test compares it. */
 export const VERSION = '0.1.0';
 
-const ENVIRONMENT = [
+export const ENVIRONMENT = [
   ['BELLWETHER_URL', 'address of the desk; default http://127.0.0.1:8080'],
   ['BELLWETHER_HOME', 'folder of the keystore and the spending limit; default ~/.bellwether'],
   ['BELLWETHER_PASSPHRASE_FILE', 'file with the passphrase of the keystore, which only you can read'],
@@ -25,6 +26,8 @@ const ENVIRONMENT = [
   ['BELLWETHER_PRIVATE_KEY', 'signs orders'],
   ['BELLWETHER_SIGNATURE_TYPE', 'its wallet: 0 itself, 1 proxy, 2 Safe, 3 deposit wallet'],
   ['BELLWETHER_SOLANA_KEY', 'signs transactions of venue B'],
+  ['BELLWETHER_ORDER_PROFILE', 'polymarket for a desk on the live venue; the desk cannot choose it'],
+  ['BELLWETHER_SOLANA_RPC', 'Solana node of your own: simulates what cannot be read on a live chain'],
   ['NO_COLOR', 'no bold titles'],
 ] as const;
 
@@ -63,6 +66,7 @@ export function buildProgram(start: Start): Command {
   addWatchCommand(program, start);
   addLimitCommands(program, start);
   addQuotedCommands(program, start);
+  addDoctorCommands(program, start);
   addCompletion(program);
   return program;
 }

@@ -11,6 +11,7 @@ import { Approvals } from './views/approvals.tsx';
 import { useApprovals } from './views/approvals-list.ts';
 import { Home } from './views/home.tsx';
 import { Market } from './views/market.tsx';
+import { Operator } from './views/operator.tsx';
 import { OrderView } from './views/order.tsx';
 import { SessionEnded, SignIn } from './views/sign-in.tsx';
 
@@ -33,6 +34,7 @@ const TITLES: Readonly<Record<Route['view'], string>> = {
   market: 'Market',
   approvals: 'Approvals',
   order: 'Order',
+  operator: 'Operator',
   unknown: 'Not found',
 };
 
@@ -48,6 +50,8 @@ function view(to: Route) {
       return <Market key={`${to.venue} ${to.marketId}`} marketId={to.marketId} venue={to.venue} />;
     case 'approvals':
       return <Approvals />;
+    case 'operator':
+      return <Operator />;
     default:
       return (
         <main id="content">
@@ -121,6 +125,9 @@ function Navigation({
             <a href={`${BASE}/owner`}>Account</a>
           </>
         )}
+        <Link to="/operator" aria-current={current('operator')}>
+          Operator
+        </Link>
       </nav>
       {children}
     </header>
@@ -164,6 +171,14 @@ export function App() {
   }, [to]);
 
   if ('userId' in present) return <SignedIn present={present} to={to} />;
+  // The operator signs in with a key of the service, not as an owner.
+  if (to.view === 'operator')
+    return (
+      <>
+        <Navigation owner={null} />
+        <Operator />
+      </>
+    );
   return (
     <>
       <Navigation owner={null} />

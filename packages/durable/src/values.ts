@@ -47,11 +47,11 @@ function jsonOf(value: unknown): string {
   return text;
 }
 
-const SPECIAL = /["\\]/;
 const EACH_SPECIAL = /["\\]/g;
 
+/** Two searches for a character are several times as fast as one for a pattern, and a trade has fifty such texts. */
 const quoted = (text: string): string =>
-  SPECIAL.test(text) ? `"${text.replace(EACH_SPECIAL, '\\$&')}"` : `"${text}"`;
+  text.includes('"') || text.includes('\\') ? `"${text.replace(EACH_SPECIAL, '\\$&')}"` : `"${text}"`;
 
 function arrayLiteral(values: readonly unknown[]): string {
   let literal = '{';

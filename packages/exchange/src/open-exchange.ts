@@ -548,9 +548,8 @@ export class JournalledExchange implements PaperExchange {
   async #start(lead: Lead): Promise<void> {
     const speed = Math.round((this.#options.speed ?? 1) * SPEED_UNIT);
     const { checkRecovery } = await this.#history.restart();
-    const recovered = await recover(lead.session, this.#log, undefined, (replayed) =>
-      this.#history.take([takenOf(replayed)]),
-    );
+    const onReplayed = (replayed: Replayed): void => this.#history.take([takenOf(replayed)]);
+    const recovered = await recover(lead.session, this.#log, { onReplayed });
     checkRecovery(recovered?.snapshotSeq ?? 0);
     const orderIds = new OrderIds(this.#sql);
     await orderIds.load();

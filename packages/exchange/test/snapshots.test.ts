@@ -35,7 +35,7 @@ test('a snapshot is the state after its command, although commands went on', asy
   await exchange.close();
   await sql`delete from exchange_snapshots`;
   for (const { seq, hash } of written) {
-    const { world } = (await recover(sql, () => {}, seq))!;
+    const { world } = (await recover(sql, () => {}, { upTo: seq }))!;
     expect(hashOf(world.snapshot())).toBe(hash);
   }
 });

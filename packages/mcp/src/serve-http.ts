@@ -150,7 +150,7 @@ class Sessions {
   #endIdle(): void {
     const before = Date.now() - this.#options.idleMs;
     for (const [id, { usedAt, open, mcp }] of this.#sessions)
-      if (open === 0 && usedAt < before) {
+      if (open === 0 && usedAt <= before) {
         this.#sessions.delete(id);
         void mcp.close();
       }

@@ -10,6 +10,8 @@ export * from './eip712.ts';
 export * from './l2.ts';
 export * from './order.ts';
 export * from './order-salt.ts';
+export * from './order-signing-terms.ts';
+export * from './order-verification.ts';
 export * from './personal-message.ts';
 export * from './signature.ts';
 export * from './signing-guide.ts';

@@ -76,6 +76,13 @@ export {
   type TradeLabels,
 } from './build-order.ts';
 export {
+  checkOrder,
+  type OrderCheck,
+  type OrderCheckName,
+  type OrderCheckOptions,
+  type OrderFinding,
+} from './check-order.ts';
+export {
   checkWallet,
   type WalletCheck,
   type WalletCheckName,

@@ -148,7 +148,8 @@ async function start(
   // The sandbox's thread reads its chain while this one prepares what comes before.
   await paper.opened();
   await resolveEarlierDoubt(needs, config);
-  startAllJobs({ config, needs, door, stops, log, meters });
+  const leads = () => paper.local() !== null;
+  startAllJobs({ config, needs, door, leads, stops, log, meters });
 
   const address = await door.listen();
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);

@@ -1,11 +1,10 @@
 /** Recovery on other threads: the same answers, whatever becomes of the threads. */
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import { parseSignature, signDigest } from '@bellwether/protocol';
+import { parseSignature, type RecoveryQuestion, signDigest } from '@bellwether/protocol';
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadRecover } from '../src/adapters/system/recover.ts';
 import { openRecoverPool, type RecoverPool, threadsFor } from '../src/adapters/system/recover-pool.ts';
-import type { RecoveryQuestion } from '../src/domain/signatures.ts';
 
 const { recover } = loadRecover();
 /** A thread that takes questions and answers none. */

@@ -6,28 +6,26 @@ import {
   exchangeDomain,
   exchangeDomains,
   extendedOrderStructHash,
+  firstRecovery,
   hexToBytes,
   nobleRecover,
   ORDER_TYPE,
   type OrderExtras,
   type OrderFields,
+  type OrderProfile,
   type OrderVersion,
   orderDigest,
   orderStructHash,
   orderStructHashWithTextSide,
   polymarketOrderStructHash,
+  type RecoveryQuestion,
   wrapDepositSignature,
 } from '@bellwether/protocol';
 import { type LimitOrder, orderIdOf, Signer } from '@bellwether/sdk';
 import { hashTypedData } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { ORDER_VECTORS } from '../../protocol/test/vectors.ts';
-import {
-  firstRecovery,
-  type OrderProfile,
-  type RecoveryQuestion,
-  verifyOrder,
-} from '../src/domain/signatures.ts';
+import { verifyDraft } from '../src/domain/orders/verify-draft.ts';
 import { draftOf, SIGNER, signedRequest } from './drafts.ts';
 
 const CHAIN_ID = 137;
@@ -39,7 +37,7 @@ function verify(request: TradeRequest, options: { profile?: OrderProfile; negRis
   let first: RecoveryQuestion | null = null;
   const draft = draftOf(request);
   const terms = { domains: DOMAINS, chainId: CHAIN_ID, profile: options.profile ?? 'interface' };
-  const verdict = verifyOrder(draft, options.negRisk ?? false, {
+  const verdict = verifyDraft(draft, options.negRisk ?? false, {
     ...terms,
     recover: (digest, rs, recovery) => {
       recoveries += 1;

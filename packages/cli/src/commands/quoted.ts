@@ -164,7 +164,15 @@ async function trade(run: Run, wanted: Wanted): Promise<void> {
   const client = await run.client();
   const found = await run.waiting('Asking for a quote', client.venueB.quote(wanted.ask, signer.address));
   requireExecutable(found);
-  const verified = client.venueB.verify(found, wanted.ask, { wallet: signer.address });
+  const rpcUrl = run.env.BELLWETHER_SOLANA_RPC ?? '';
+  const wallet = { wallet: signer.address };
+  const verified =
+    rpcUrl === ''
+      ? client.venueB.verify(found, wanted.ask, wallet)
+      : await run.waiting(
+          'Simulating the transaction',
+          client.venueB.verifyOnChain(found, wanted.ask, { ...wallet, rpcUrl }),
+        );
   run.output.say(quoteText(run, found, 'stderr'));
   if (wanted.validateOnly === true) {
     run.output.answer(

@@ -2,13 +2,12 @@
  * `buy` and `sell`: from an intent in named options to a placed order. The desk prepares what is signed; this program computes
  * it again, shows it, asks, signs it here, and sends it.
  */
-import { randomUUID } from 'node:crypto';
 import {
   type BellwetherClient,
+  isProblem,
   type Market,
   type Order,
   type PreparedTrade,
-  priceToReach,
   type Signer,
   signPrepared,
   type TradeIntent,
@@ -19,146 +18,21 @@ import {
 } from '@bellwether/sdk';
 import { type Command, Option } from 'commander';
 import { adviceFor } from '../advice.ts';
-import { CliError, usage } from '../cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
 import { count, outcome, positive, price, time, upper, WALLET_NAMES, walletType } from '../options.ts';
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { reserveSpending } from '../spending.ts';
-
-type Side = 'BUY' | 'SELL';
-type WalletType = 0 | 1 | 2 | 3;
-
-interface OrderOptions {
-  readonly amount?: number;
-  readonly size?: number;
-  readonly price?: number;
-  readonly worstPrice?: number;
-  readonly slippage: number;
-  readonly type?: 'GTC' | 'GTD' | 'FOK' | 'FAK';
-  readonly expires?: number;
-  readonly postOnly?: boolean;
-  readonly walletType?: WalletType;
-  readonly venue?: string;
-  readonly reasoning?: string;
-  readonly source?: string;
-  readonly live?: boolean;
-  readonly clientOrderId?: string;
-  readonly timestamp?: number;
-  readonly validateOnly?: boolean;
-  readonly yes?: boolean;
-}
-
-const DEFAULT_SLIPPAGE = 0.02;
-
-/** @throws CliError for options that contradict each other, every contradiction at once */
-function checkOptions(side: Side, options: OrderOptions): void {
-  const { amount, size, price: limit, worstPrice, type, expires, clientOrderId, live, timestamp } = options;
-  const isLimit = limit !== undefined;
-  const wrong: string[] = [];
-  if (isLimit && worstPrice !== undefined)
-    wrong.push('--price makes a limit order and --worst-price a market order: give one of them.');
-  if (side === 'SELL' || isLimit) {
-    const what = side === 'SELL' ? 'A sale' : 'A limit order';
-    if (amount !== undefined) wrong.push(`${what} takes --size in shares, not --amount.`);
-    else if (size === undefined) wrong.push(`${what} needs --size, in shares.`);
-  } else if (size !== undefined)
-    wrong.push(
-      'A market order to buy takes --amount in collateral, not --size; a limit order takes --price and --size.',
-    );
-  else if (amount === undefined)
-    wrong.push(
-      'A market order to buy needs --amount, in collateral; a limit order needs --price and --size.',
-    );
-  if (!isLimit && (type === 'GTC' || type === 'GTD'))
-    wrong.push(`--type ${type} rests at a price: give --price.`);
-  if (!isLimit && options.postOnly === true) wrong.push('--post-only rests at a price: give --price.');
-  if (type === 'GTD' && expires === undefined) wrong.push('--type GTD needs --expires.');
-  if (type !== 'GTD' && expires !== undefined) wrong.push('--expires needs --type GTD.');
-  if (clientOrderId !== undefined && !isLimit && worstPrice === undefined)
-    wrong.push(
-      '--client-order-id needs --price or --worst-price: with a price from the book, a repetition would be another order.',
-    );
-  if (clientOrderId !== undefined && live === true && timestamp === undefined)
-    wrong.push('--client-order-id with --live needs --timestamp: it is part of what is signed.');
-  if (timestamp !== undefined && live !== true) wrong.push('--timestamp belongs to --live.');
-  if (wrong.length > 0) throw usage(wrong.join('\n'), `See: bellwether ${side.toLowerCase()} --help`);
-}
-
-/** The worst price of a market order: what the book reaches now, and some more, on the tick grid. */
-async function worstPriceOf(client: BellwetherClient, market: Market, intent: Wanted): Promise<number> {
-  const tokenId = market.clobTokenIds[intent.outcome === 'YES' ? 0 : 1];
-  if (tokenId === undefined)
-    throw new CliError('refused', 'market_incomplete', 'The market names no token of this outcome.');
-  const book = await client.getOrderBook(tokenId, { venue: market.venue });
-  const isBuy = intent.side === 'BUY';
-  const reached = priceToReach(
-    book,
-    isBuy ? { side: 'BUY', amount: intent.amount ?? 0 } : { side: 'SELL', shares: intent.size ?? 0 },
-  );
-  if (reached.price === null)
-    throw new CliError(
-      'refused',
-      'book_empty',
-      `Nobody ${isBuy ? 'offers' : 'bids for'} ${intent.outcome} now.`,
-      {
-        fix: 'Place a limit order with --price and --size, or name --worst-price to try all the same.',
-      },
-    );
-  const tick = Number(market.tickSize);
-  const last = Math.round(1 / tick) - 1;
-  const slippage = Math.ceil(intent.slippage / tick - 1e-9);
-  const ticks = Math.round(reached.price / tick) + (isBuy ? slippage : -slippage);
-  return Number((Math.max(1, Math.min(last, ticks)) * tick).toFixed(6));
-}
-
-interface Wanted extends OrderOptions {
-  readonly side: Side;
-  readonly outcome: 'YES' | 'NO';
-  readonly market: string;
-}
-
-interface Wallet {
-  readonly signer: Signer;
-  readonly type: WalletType;
-}
-
-/** Which of the key's wallets pays: the one named, that of the keystore, or the account of the key. */
-async function walletOf(run: Run, named: WalletType | undefined): Promise<Wallet> {
-  const { signer, key } = await run.tradingKey();
-  return { signer, type: named ?? key.signatureType };
-}
-
-async function intentOf(
-  client: BellwetherClient,
-  wanted: Wanted,
-  market: Market,
-  wallet: Wallet,
-): Promise<TradeIntent> {
-  const { price: limit, worstPrice, amount, size, type, expires, postOnly, reasoning, source } = wanted;
-  const worst =
-    limit === undefined ? (worstPrice ?? (await worstPriceOf(client, market, wanted))) : undefined;
-  return {
-    clientOrderId: wanted.clientOrderId ?? `cli-${randomUUID()}`,
-    venue: market.venue,
-    marketId: market.conditionId,
-    outcome: wanted.outcome,
-    side: wanted.side,
-    ...(limit === undefined ? {} : { price: limit }),
-    ...(worst === undefined ? {} : { worstPrice: worst }),
-    ...(amount === undefined ? {} : { amount }),
-    ...(size === undefined ? {} : { size }),
-    ...(type === undefined ? {} : { orderType: type }),
-    ...(expires === undefined ? {} : { expiration: expires }),
-    ...(postOnly === true ? { postOnly } : {}),
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(source === undefined ? {} : { source }),
-    ...(wanted.live === true ? { timestamp: wanted.timestamp ?? Date.now() } : {}),
-    walletAddress: wallet.signer.wallet(wallet.type),
-    signer: wallet.signer.address,
-    signatureType: wallet.type,
-  };
-}
+import {
+  checkOptions,
+  DEFAULT_SLIPPAGE,
+  intentOf,
+  type OrderOptions,
+  repetition,
+  type Wanted,
+  walletOf,
+} from './order-intent.ts';
 
 interface Ready {
   readonly client: BellwetherClient;
@@ -222,39 +96,14 @@ function orderText(run: Run, { market, intent, prepared, verified }: Ready): str
 /** What the desk would refuse is not signed. @throws CliError with the code, the figures and the advice of the first check */
 function requireAccepted({ checks, accepted }: PreparedTrade): void {
   if (accepted) return;
-  const failed = checks.find(({ passed }) => !passed);
+  // The trade itself asks the owner.
+  const failed = checks.find(({ passed, code }) => !passed && code !== 'approval_required');
   if (failed === undefined) return;
   const { code, message, fix, limit, used, asked } = failed;
   const figures = limit === null ? '' : ` (limit ${limit}, used ${used ?? 0}, asked ${asked ?? 0})`;
   throw new CliError('refused', code, `${message ?? 'The desk would refuse this order.'}${figures}`, {
     fix: fix ?? adviceFor(code),
   });
-}
-
-/** The same order again, as a command: it has no second effect. */
-function repetition(
-  side: Side,
-  { market, outcome: which, walletType: type }: Wanted,
-  intent: TradeIntent,
-): string {
-  const { worstPrice, price: limit, amount, size, orderType, expiration, postOnly, timestamp } = intent;
-  const options = [
-    ['amount', amount],
-    ['size', size],
-    ['price', limit],
-    ['worst-price', worstPrice],
-    ['type', orderType],
-    ['expires', expiration],
-    ['wallet-type', type === undefined ? undefined : WALLET_NAMES[type]],
-    ['timestamp', timestamp],
-    ['client-order-id', intent.clientOrderId],
-  ].flatMap(([name, value]) => (value === undefined ? [] : [`--${name} '${value}'`]));
-  const flags = [
-    ...(postOnly === true ? ['--post-only'] : []),
-    ...(timestamp === undefined ? [] : ['--live']),
-  ];
-  const quoted = `'${market.replaceAll("'", '')}'`;
-  return ['bellwether', side.toLowerCase(), quoted, which, ...options, ...flags].join(' ');
 }
 
 const resultFacts = (answer: TradeResponse | Order, { clientOrderId }: TradeIntent) =>
@@ -282,13 +131,21 @@ function requireTaken(answer: TradeResponse | Order): void {
 const MICRO = 1e6;
 
 /**
- * The most that an order can cost, in millionths: what is signed, and the fee on top as the desk says it. At a better price than
- * its limit a market order buys more shares, whose fee may be the larger one.
+ * The most that an order can cost, in millionths: what is signed, and the fee on top as the desk says it. It depends on the order
+ * alone, so that every try of it is the same reservation.
  */
-const mostOf = ({ verified: { body }, prepared: { feeAtMost, fill } }: Ready): bigint =>
+const mostOf = ({ verified: { body }, prepared: { feeAtMost } }: Ready): bigint =>
   body.order.side === 'BUY'
-    ? BigInt(body.order.makerAmount) + BigInt(Math.ceil(Math.max(feeAtMost, fill.fee) * MICRO))
+    ? BigInt(body.order.makerAmount) + BigInt(Math.ceil(Math.max(0, feeAtMost) * MICRO))
     : 0n;
+
+/** The owner is asked by the trade itself, and the order is sent again once it is approved. */
+function afterApproval(error: unknown, again: string): unknown {
+  if (!isProblem(error, 'approval_required')) return error;
+  return new CliError('refused', error.code, error.detail, {
+    fix: `Wait for the owner's decision: bellwether watch shows approval.decided. Then send the same order again: ${again}`,
+  });
+}
 
 async function send(
   run: Run,
@@ -299,19 +156,20 @@ async function send(
   const { client, intent, verified } = ready;
   const { orderId } = verified;
   const spending = reserveSpending(run, orderId, mostOf(ready));
+  const again = repetition(wanted, intent);
   try {
     const placed = await place(run, {
       orderId,
       send: () => client.placeTrade(body),
       look: () => client.getOrder(orderId),
-      advice: `Look: bellwether orders ${orderId}\nThe same order again has no second effect: ${repetition(wanted.side, wanted, intent)}`,
+      advice: `Look: bellwether orders ${orderId}\nThe same order again has no second effect: ${again}`,
     });
     const answer = 'answer' in placed ? placed.answer : placed.found;
     requireTaken(answer);
     return answer;
   } catch (error) {
     spending.giveBackIfRefused(error);
-    throw error;
+    throw afterApproval(error, again);
   }
 }
 
@@ -332,8 +190,13 @@ function summaryOf({ intent, prepared, verified }: Ready) {
   };
 }
 
-async function trade(run: Run, wanted: Wanted): Promise<void> {
-  checkOptions(wanted.side, wanted);
+/** Whether orders are signed for the live venue is for the user to say, never for the desk. */
+const isLive = ({ env }: Run, { live }: OrderOptions): boolean =>
+  live === true || env.BELLWETHER_ORDER_PROFILE === 'polymarket';
+
+async function trade(run: Run, given: Wanted): Promise<void> {
+  const wanted = { ...given, live: isLive(run, given) };
+  checkOptions(wanted);
   const ready = await prepare(run, wanted);
   const { client, intent, prepared, verified, signer } = ready;
   run.output.say(orderText(run, ready));
@@ -403,7 +266,10 @@ export function addTradeCommands(program: Command, start: Start): void {
         '--client-order-id <id>',
         'your own name for the order: the same order again has no second effect',
       )
-      .option('--live', 'sign what the live venue takes: real money')
+      .option(
+        '--live',
+        'sign what the live venue takes: real money; also by BELLWETHER_ORDER_PROFILE=polymarket',
+      )
       .option('--timestamp <ms>', 'with --live and --client-order-id: that of the first try', count)
       .option('--validate-only', 'check everything up to the venue, without any effect')
       .option('--yes', 'do not ask; for programs')

@@ -4,7 +4,7 @@ import { BASE } from './call.ts';
 import { createStore } from './store.ts';
 
 export type Route =
-  | { readonly view: 'home' | 'approvals' | 'unknown' }
+  | { readonly view: 'home' | 'approvals' | 'operator' | 'unknown' }
   | { readonly view: 'agent'; readonly agentId: string }
   | { readonly view: 'order'; readonly agentId: string; readonly orderId: string }
   | { readonly view: 'market'; readonly marketId: string; readonly venue: string | null };
@@ -21,11 +21,12 @@ function routeOf({ pathname, search }: Location): Route {
   const parts = pathname.slice(`${BASE}/console`.length).split('/').filter(Boolean).map(decoded);
   const [first, id = '', below, lowest = ''] = parts;
   const shape = `${first ?? ''}${parts.length > 1 ? '/*' : ''}${below === undefined ? '' : `/${below}`}${parts.length > 3 ? '/*' : ''}`;
-  switch (parts.length > 4 ? 'unknown' : shape) {
+  switch (shape) {
     case '':
       return { view: 'home' };
     case 'approvals':
-      return { view: 'approvals' };
+    case 'operator':
+      return { view: shape };
     case 'agents/*':
       return { view: 'agent', agentId: id };
     case 'agents/*/orders/*':

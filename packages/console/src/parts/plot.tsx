@@ -46,6 +46,10 @@ function spoken({ name, lines, format }: PlotProps): string {
   return `${name}. ${parts.join('. ')}.`;
 }
 
+/** One value makes no line. */
+const isOne = (plot: uPlot, series: number): boolean =>
+  (plot.data[series] ?? []).filter((value) => value !== null).length === 1;
+
 function seriesOf({ label, colour: name, marks = false, bars = false, stepped = false }: Line): uPlot.Series {
   const stroke = colour(name);
   if (bars) {
@@ -55,7 +59,14 @@ function seriesOf({ label, colour: name, marks = false, bars = false, stepped = 
   if (marks)
     return { label, stroke, paths: () => null, points: { show: true, size: 7, fill: stroke, stroke } };
   const paths = stepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
-  return { label, stroke, width: 2, spanGaps: true, points: { show: false }, ...(paths ? { paths } : {}) };
+  return {
+    label,
+    stroke,
+    width: 2,
+    spanGaps: true,
+    points: { show: isOne, size: 6 },
+    ...(paths ? { paths } : {}),
+  };
 }
 
 const FONT = '12px system-ui, sans-serif';

@@ -10,17 +10,21 @@ interface EquityProps {
   readonly marks?: readonly { readonly at: number; readonly side: string }[];
 }
 
-/** The equity that held at each time: it stays as it was until the next point. */
-function equityAt(series: EquitySeries, times: readonly number[]): readonly (number | null)[] {
+/** What held at each time: it stays as it was until the next point. */
+function heldAt(
+  { points }: EquitySeries,
+  field: 'equity' | 'netDeposits',
+  times: readonly number[],
+): readonly (number | null)[] {
   let next = 0;
-  let equity: number | null = null;
+  let held = points[0]?.[field] ?? null;
   return times.map((at) => {
-    for (; next < series.points.length; next++) {
-      const point = series.points[next];
+    for (; next < points.length; next++) {
+      const point = points[next];
       if (point === undefined || point.t * 1000 > at) break;
-      equity = point.equity;
+      held = point[field];
     }
-    return equity ?? series.points[0]?.equity ?? null;
+    return held;
   });
 }
 
@@ -32,11 +36,10 @@ export function Equity({ name, series, marks = [] }: EquityProps) {
   const within = marks.filter(
     ({ at }) => first !== undefined && at >= first.t * 1000 - series.stepSeconds * 1000,
   );
-  const times = [...new Set([...points.map(({ t }) => t * 1000), ...within.map(({ at }) => at)])].sort(
-    (a, b) => a - b,
-  );
-  const equity = equityAt(series, times);
-  const deposits = new Map(points.map(({ t, netDeposits }) => [t * 1000, netDeposits]));
+  const times = [
+    ...new Set([...points.map(({ t }) => t * 1000), ...within.map(({ at }) => at), Date.parse(series.to)]),
+  ].sort((a, b) => a - b);
+  const equity = heldAt(series, 'equity', times);
   const markLine = (label: string, colour: Line['colour'], side: string): Line => {
     const at = new Set(within.filter((mark) => mark.side === side).map((mark) => mark.at));
     return {
@@ -51,7 +54,7 @@ export function Equity({ name, series, marks = [] }: EquityProps) {
     {
       label: 'Paid in',
       colour: '--soft',
-      values: times.map((time) => deposits.get(time) ?? null),
+      values: heldAt(series, 'netDeposits', times),
       stepped: true,
     },
     ...(marks.length === 0 ? [] : [markLine('Bought', '--go', 'BUY'), markLine('Sold', '--stop', 'SELL')]),

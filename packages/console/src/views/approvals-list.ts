@@ -4,6 +4,7 @@ import { type Resource, useResource } from '../desk/resource.ts';
 
 export const useApprovals = (status: 'waiting' | null): Resource<readonly Approval[]> =>
   useResource<readonly Approval[]>(`/owner/approvals${status === null ? '' : `?status=${status}`}`, {
-    on: ({ type }) => type.startsWith('approval'),
+    // An approved order that is placed makes its approval used.
+    on: ({ type }) => type.startsWith('approval.') || (status === null && type.startsWith('order.')),
     everyMs: 60_000,
   });

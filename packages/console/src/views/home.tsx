@@ -100,20 +100,23 @@ function Agents({
               <Link class="title" to={`/agents/${agent.agentId}`}>
                 {agent.name}
               </Link>
+              <TradingBadge {...agent} />
               <span class="note">
                 {STATUS[agent.status] ?? agent.status}, called <Time at={agent.lastCalledAt} short />
               </span>
             </>
           ),
         },
-        { head: 'Trading', cell: (agent) => <TradingBadge {...agent} /> },
+        {
+          head: 'Switch',
+          cell: (agent) => <AgentSwitch agent={agent} action={action} onDone={onDone} />,
+        },
         { head: 'Equity', numeric: true, cell: ({ equity }) => money(equity) },
         { head: 'Today', numeric: true, cell: ({ quota }) => <Gain value={quota.realizedToday} /> },
         { head: 'Unrealised', numeric: true, cell: ({ unrealizedPnl }) => <Gain value={unrealizedPnl} /> },
         { head: 'Open', numeric: true, cell: ({ openOrdersCount }) => openOrdersCount },
         { head: 'Trades today', numeric: true, cell: ({ quota }) => used(quota.trades, String) },
         { head: 'Amount today', numeric: true, cell: ({ quota }) => used(quota.amount, money) },
-        { head: 'Switch', cell: (agent) => <AgentSwitch agent={agent} action={action} onDone={onDone} /> },
       ]}
     />
   );

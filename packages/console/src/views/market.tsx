@@ -23,7 +23,10 @@ function Prices({ tokenId, venue }: { readonly tokenId: string; readonly venue: 
     `/owner/markets/prices-history?market=${encodeURIComponent(tokenId)}&venue=${encodeURIComponent(venue)}&interval=${range}`,
     { everyMs: 60_000 },
   );
-  const points = history.data?.history ?? [];
+  const known = history.data?.history ?? [];
+  const last = known.at(-1);
+  // A price stays as it was until the next one.
+  const points = last === undefined ? [] : [...known, { t: Date.now() / 1000, p: last.p }];
   const choices = (
     <fieldset class="choices">
       <legend class="hidden">Prices of the last</legend>

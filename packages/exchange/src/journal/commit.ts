@@ -114,20 +114,39 @@ function ownStatements(
   const first = prices.filter(isFirst);
   if (first.length > 0) statements.push(insertTokens(tx, first));
   const orders = gatherOrders(entries);
-  const fresh = orders.filter((order) => order.isNew);
   const grown = orders.filter((order) => !order.isNew);
-  if (fresh.length > 0) statements.push(insertOrders(tx, fresh));
   if (grown.length > 0) statements.push(extendOrders(tx, grown));
   const posted = insertPosted(tx, entries);
   if (posted !== undefined) statements.push(posted);
-  statements.push(tx`
-    insert into exchange_journal (seq, at_ms, command)
-    select * from unnest(
-      ${entries.map((entry) => String(entry.seq))}::bigint[],
-      ${entries.map((entry) => String(entry.at))}::bigint[],
-      ${rows.map((row) => row.command)}::text[])`);
+  statements.push(
+    insertJournal(
+      tx,
+      rows,
+      orders.filter((order) => order.isNew),
+    ),
+  );
   return statements;
 }
+
+/** The commands and the orders that begin with them: two statements would cost more to start than to run. */
+const insertJournal = (
+  tx: Tx,
+  rows: readonly JournalRow[],
+  orders: readonly OrderAddition[],
+): PromiseLike<unknown> => tx`
+  with begun as (
+    insert into exchange_orders (order_id, account, seq, events)
+    select * from unnest(
+      ${orders.map((order) => order.orderId)}::text[],
+      ${orders.map((order) => order.account)}::text[],
+      ${orders.map((order) => String(order.seq))}::bigint[],
+      ${orders.map((order) => order.lines.join('\n'))}::text[])
+  )
+  insert into exchange_journal (seq, at_ms, command)
+  select * from unnest(
+    ${rows.map(({ entry }) => String(entry.seq))}::bigint[],
+    ${rows.map(({ entry }) => String(entry.at))}::bigint[],
+    ${rows.map((row) => row.command)}::text[])`;
 
 const insertPrices = (tx: Tx, prices: readonly PriceTick[]): PromiseLike<unknown> => tx`
   insert into exchange_prices (token_id, at_ms, pips)
@@ -149,14 +168,6 @@ const insertTokens = (
     ${prices.map((price) => price.noTokenId)}::text[],
     ${prices.map((price) => price.tokenId)}::text[])
   on conflict do nothing`;
-
-const insertOrders = (tx: Tx, orders: readonly OrderAddition[]): PromiseLike<unknown> => tx`
-  insert into exchange_orders (order_id, account, seq, events)
-  select * from unnest(
-    ${orders.map((order) => order.orderId)}::text[],
-    ${orders.map((order) => order.account)}::text[],
-    ${orders.map((order) => String(order.seq))}::bigint[],
-    ${orders.map((order) => order.lines.join('\n'))}::text[])`;
 
 const extendOrders = (tx: Tx, orders: readonly OrderAddition[]): PromiseLike<unknown> => tx`
   update exchange_orders set events = exchange_orders.events || chr(10) || more.events

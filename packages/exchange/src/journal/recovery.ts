@@ -22,20 +22,27 @@ export interface Replayed {
   readonly world: World;
 }
 
-const ROWS_PER_READ = 2_000;
+/** Fifteen milliseconds of work. */
+const ROWS_PER_READ = 500;
+
+export interface RecoveryOptions {
+  /** The last command to apply. */
+  readonly upTo?: number;
+  /** Receives every command that is applied. */
+  readonly onReplayed?: (replayed: Replayed) => void;
+  /** Called between the parts of the work. Lets others have the processor. */
+  readonly pause?: () => Promise<void>;
+}
 
 /**
  * Reads through `database`. To lead from the state, it must be the lead's connection or one opened after the lead was
  * taken.
- * @param upTo the last command to apply
- * @param onReplayed receives every command that is applied
  * @returns undefined for an empty journal. @throws Error when the journal has a gap or is inconsistent.
  */
 export async function recover(
   database: Tag,
   log: (message: string) => void,
-  upTo = Number.MAX_SAFE_INTEGER,
-  onReplayed: (replayed: Replayed) => void = () => {},
+  { upTo = Number.MAX_SAFE_INTEGER, onReplayed = () => {}, pause }: RecoveryOptions = {},
 ): Promise<Recovered | undefined> {
   const snapshot = await readSnapshot(database, log, upTo);
   let world = snapshot === undefined ? undefined : World.restore(snapshot.state);
@@ -55,6 +62,7 @@ export async function recover(
       onReplayed({ seq, at, ...replayed });
     }
     if (rows.length < ROWS_PER_READ) break;
+    await pause?.();
   }
   if (world === undefined) return undefined;
   world.checkConservation();

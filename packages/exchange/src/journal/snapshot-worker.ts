@@ -2,17 +2,17 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openPool, transact } from '@bellwether/durable';
 import { recover } from './recovery.ts';
 import type { FromThread, ThreadData } from './snapshot-thread.ts';
-import { writeSnapshot } from './snapshots.ts';
+import { packHere, writeSnapshot } from './snapshots.ts';
 
-/**
- * The lowest: when processors are busy, everything else runs first. The embedded PostgreSQL has a lower priority than this
- * process, so a thread between the two would take the processor from the commits of trades.
- */
-const NICENESS = 19;
+/** Of 19: when processors are busy, the other threads of the process run first. */
+const NICENESS = 5;
+/** The close of the exchange waits a few seconds for this thread. */
+const LONGEST_PAUSE_MS = 50;
 
 const post = (message: FromThread): void => parentPort?.postMessage(message);
 
@@ -25,17 +25,29 @@ function lowerPriority(): void {
   }
 }
 
+/**
+ * Rests for as long as the thread has worked. The embedded PostgreSQL has a lower priority than this thread, which would take
+ * the processor from the commits of trades; with a lower priority than that it hardly runs on a machine that is busy.
+ */
+function createPause(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    await sleep(Math.min(performance.now() - since, LONGEST_PAUSE_MS));
+    since = performance.now();
+  };
+}
+
 async function write({ database, seq }: ThreadData): Promise<void> {
   const sql = openPool(database.url, { ...database.options, max: 1 });
   try {
     const recovered = await transact(sql, async (tx) => {
       // One view of the database: another process may write a snapshot and prune the journal behind it meanwhile.
       await tx`set transaction isolation level repeatable read, read only`;
-      return recover(tx, (message) => post({ kind: 'log', message }), seq);
+      return recover(tx, (message) => post({ kind: 'log', message }), { upTo: seq, pause: createPause() });
     });
     if (recovered?.seq !== seq) throw new Error(`the journal does not reach its last command, ${seq}`);
     const { world } = recovered;
-    await writeSnapshot(sql, { seq, at: world.now, state: world.snapshot() });
+    await writeSnapshot(sql, { seq, at: world.now, state: world.snapshot() }, packHere);
   } finally {
     await sql.end();
   }

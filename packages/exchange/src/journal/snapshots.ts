@@ -1,7 +1,7 @@
 /** Stored states: written while commands go on (snapshot-thread.ts), and at the close; read at recovery. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { deflate, inflate } from 'node:zlib';
+import { deflate, deflateSync, inflate } from 'node:zlib';
 import type { Sql, Tag } from '@bellwether/durable';
 
 /** More than one, because the newest may be damaged. */
@@ -22,13 +22,19 @@ export interface Snapshot {
 /** SHA-256, hex. */
 export const hashOf = (state: Uint8Array): string => createHash('sha256').update(state).digest('hex');
 
+type Pack = (state: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+
+const packBeside: Pack = (state) => deflateAsync(state, { level: DEFLATE_LEVEL });
+/** For a thread of low priority: those that Node packs with have the priority of the process. */
+export const packHere: Pack = (state) => deflateSync(state, { level: DEFLATE_LEVEL });
+
 /**
  * Only for a state whose last command is committed: such a snapshot is valid whichever process leads, so any connection
  * may write it.
  */
-export async function writeSnapshot(database: Sql, snapshot: Snapshot): Promise<void> {
+export async function writeSnapshot(database: Sql, snapshot: Snapshot, pack = packBeside): Promise<void> {
   const { seq, at, state } = snapshot;
-  const packed = await deflateAsync(state, { level: DEFLATE_LEVEL });
+  const packed = await pack(state);
   await database`
     insert into exchange_snapshots (seq, at_ms, state, hash)
     values (${String(seq)}::bigint, ${String(at)}::bigint, ${packed}, ${hashOf(state)})

@@ -66,10 +66,11 @@ const ERASE = '\u007f\b';
 
 /** Reads a line from a terminal that shows nothing of it. @throws KeystoreError `passphrase_missing` on Ctrl-C */
 export function askHidden({ input, output }: Terminal, question: string): Promise<string> {
-  output.write(question);
   const wasRaw = input.isRaw;
+  // First: what is typed as soon as the question is there must not be shown either.
   input.setRawMode(true);
   input.resume();
+  output.write(question);
   return new Promise((resolve, reject) => {
     let entry: string[] = [];
     const end = (settle: () => void) => {

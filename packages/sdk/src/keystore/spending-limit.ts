@@ -41,7 +41,7 @@ export class SpendingLimitReached extends Error {
   readonly code = 'spending_limit_reached';
   readonly detail: string;
   readonly fix =
-    'Ask for a smaller order, wait until the next UTC day, or raise the limit yourself at a terminal: bellwether limits set <amount>, or bellwether-mcp limit set <amount>.';
+    'Ask for a smaller order, wait until the next UTC day, or raise the limit yourself at a terminal: bellwether limits set-spending <amount>, or bellwether-mcp limit set <amount>.';
   readonly asked: Micro;
   readonly standing: SpendingStanding;
 

@@ -6,7 +6,9 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import { familyOf, type WalletAddress } from '../domain/addresses.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
-import { holdings, type PositionNeeds, type Valued } from './positions.ts';
+import type { Patience } from '../ports/venue.ts';
+import { type Holdings, holdings, type PositionNeeds, type Valued } from './positions.ts';
+import type { HasVenues } from './venues.ts';
 
 export interface Worth {
   /** Collateral and positions. */
@@ -17,26 +19,55 @@ export interface Worth {
   readonly isCurrent: boolean;
 }
 
+/** P&L before fees, and the fees, of all that wallets ever traded. */
+export interface Booked {
+  readonly realized: Micro;
+  readonly fees: Micro;
+}
+
 const BALANCE_FRESH_MS = 5_000;
 const BALANCE_OLD_MS = 60_000;
 
 export async function worthOf(needs: PositionNeeds, wallets: readonly WalletAddress[]): Promise<Worth> {
-  const [{ held, silent }, results, ...balances] = await Promise.all([
+  const [held, booked, collateral] = await Promise.all([
     holdings(needs, wallets),
     needs.positions.results(wallets, { except: [] }),
-    ...[...needs.venues.values()].map(({ accounts }) =>
+    collateralOf(needs, wallets, { freshMs: BALANCE_FRESH_MS, patienceMs: READ_PATIENCE_MS }),
+  ]);
+  return worthFrom(held, booked, collateral);
+}
+
+export interface Collateral {
+  readonly total: Micro;
+  readonly isCurrent: boolean;
+}
+
+/** On every venue that understands the wallets' addresses. */
+export async function collateralOf(
+  { venues }: HasVenues,
+  wallets: readonly WalletAddress[],
+  patience: Patience,
+): Promise<Collateral> {
+  const balances = await Promise.all(
+    [...venues.values()].map(({ accounts }) =>
       accounts.balances(
         wallets.filter((wallet) => familyOf(wallet) === accounts.family),
-        { freshMs: BALANCE_FRESH_MS, patienceMs: READ_PATIENCE_MS },
+        patience,
       ),
     ),
-  ]);
-  const collateral = balances.reduce((sum, { total }) => sum + total, 0n);
+  );
+  return {
+    total: balances.reduce((sum, { total }) => sum + total, 0n),
+    isCurrent: balances.every(({ ageMs }) => ageMs !== null && ageMs <= BALANCE_OLD_MS),
+  };
+}
+
+export function worthFrom({ held, silent }: Holdings, booked: Booked, collateral: Collateral): Worth {
   const cost = held.reduce((sum, { row }) => sum + row.cost, 0n);
   return {
-    equity: held.reduce((sum, { value }) => sum + value, collateral),
-    netDeposits: collateral + cost - results.realized + results.fees,
+    equity: held.reduce((sum, { value }) => sum + value, collateral.total),
+    netDeposits: collateral.total + cost - booked.realized + booked.fees,
     held,
-    isCurrent: silent.size === 0 && balances.every(({ ageMs }) => ageMs !== null && ageMs <= BALANCE_OLD_MS),
+    isCurrent: silent.size === 0 && collateral.isCurrent,
   };
 }

@@ -1,4 +1,4 @@
-import type { RecoveryQuestion } from '../domain/signatures.ts';
+import type { RecoveryQuestion } from '@bellwether/protocol';
 
 /**
  * Recovers a public key on another thread. `null`: no key gives this signature. Never fails: what a thread cannot answer

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { createWebhookCourier } from '../app/deliver-webhooks.ts';
 import { type ResolveDoubtNeeds, resolveDoubt } from '../app/orders/signed/resolve-doubt.ts';
+import { createEquityRecorder } from '../app/record-equity.ts';
 import type { Config } from '../config.ts';
 import type { Meters } from '../http/metrics.ts';
 import { autoRedeemJob } from '../jobs/auto-redeem.ts';
@@ -11,6 +12,7 @@ import { followFeesJob } from '../jobs/follow-fees.ts';
 import { forgetFactsJob } from '../jobs/forget-facts.ts';
 import { gatherStatisticsJob } from '../jobs/gather-statistics.ts';
 import { startJobs } from '../jobs/jobs.ts';
+import { recordEquityJob } from '../jobs/record-equity.ts';
 import { resolveDoubtJob } from '../jobs/resolve-doubt.ts';
 import { resolveMarketsJob } from '../jobs/resolve-markets.ts';
 import { sweepIdempotencyKeysJob } from '../jobs/sweep-idempotency-keys.ts';
@@ -38,6 +40,8 @@ interface Parts {
   readonly config: Config;
   readonly needs: UseCaseNeeds;
   readonly door: Pick<Door, 'authenticator' | 'rateLimits' | 'revocations' | 'takeListeners'>;
+  /** Whether this replica keeps the paper exchange. */
+  readonly leads: () => boolean;
   readonly stops: Stops;
   readonly log: Logger;
   readonly meters: Pick<Meters, 'jobEnded'>;
@@ -50,7 +54,7 @@ interface Parts {
 export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<number> =>
   resolveDoubt(needs, databaseUrl === null ? 0 : RESOLVE_AFTER_SHARED_MS);
 
-export function startAllJobs({ config, needs, door, stops, log, meters }: Parts): void {
+export function startAllJobs({ config, needs, door, leads, stops, log, meters }: Parts): void {
   const { authenticator, rateLimits, revocations } = door;
   const touchAgents = touchAgentsJob({ authenticator, agents: needs.agents });
   const courier = createWebhookCourier(needs, log);
@@ -69,6 +73,7 @@ export function startAllJobs({ config, needs, door, stops, log, meters }: Parts)
       sweepSessionsJob(needs),
       sweepWalletLinksJob(needs),
       deliverWebhooksJob(courier),
+      recordEquityJob(createEquityRecorder(needs), leads),
       watchRisksJob({ ...needs, takeListeners: door.takeListeners, retentionMs: config.factsRetentionMs }),
       sweepRiskWatchesJob(needs),
       forgetFactsJob({ ...needs, retentionMs: config.factsRetentionMs }),

@@ -6,6 +6,7 @@ import { createAgentStore } from '../adapters/postgres/agent-store.ts';
 import { createApprovalStore } from '../adapters/postgres/approval-store.ts';
 import { createChainOrderStore } from '../adapters/postgres/chain-order-store.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
+import { createEquityStore } from '../adapters/postgres/equity-store.ts';
 import { createFactLog } from '../adapters/postgres/fact-log.ts';
 import { createFeeStore } from '../adapters/postgres/fee-store.ts';
 import { createIdempotencyStore } from '../adapters/postgres/idempotency-store.ts';
@@ -66,6 +67,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   chainOrders: createChainOrderStore(sql),
   fees: createFeeStore(sql),
   idempotencyKeys: createIdempotencyStore(sql),
+  equity: createEquityStore(sql),
   factLog: createFactLog(sql),
   priceRetention: createPriceRetention(sql),
   statistics: createStatistics(sql),

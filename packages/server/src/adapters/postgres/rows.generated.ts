@@ -122,6 +122,19 @@ export interface DailyResultsRow {
   readonly fees: bigint;
 }
 
+export interface EquityOpenWalletsRow {
+  readonly wallet: string;
+}
+
+export interface EquityPointsRow {
+  readonly wallet: string;
+  readonly step: number;
+  readonly span: Date;
+  readonly at: Date;
+  readonly equity: bigint;
+  readonly deposits: bigint;
+}
+
 export interface ExchangeLeaderRow {
   readonly one: boolean;
   readonly replica_id: string;

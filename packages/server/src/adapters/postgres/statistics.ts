@@ -4,7 +4,6 @@
  * session plan again. The server's own autovacuum does it, too, but not before a minute has passed, and a busy service
  * fills a table in less.
  */
-import { transact } from '@bellwether/durable';
 import type { Sql } from './connection.ts';
 
 /** A smaller table may be read as a whole. */
@@ -12,11 +11,6 @@ const LEAST_PAGES = 16;
 /** Times that a table must have grown since its rows were counted, in pages or in rows. */
 const GROWTH = 4;
 const LEAST_ROWS = 50;
-/**
- * Less than a third of the server's default: the work grows with the sample, and trades wait for the processor meanwhile.
- * The server's own autovacuum takes the larger sample later.
- */
-const SAMPLE = 30;
 
 export interface Statistics {
   /** @returns the tables whose statistics were gathered */
@@ -37,11 +31,7 @@ export const createStatistics = (sql: Sql): Statistics => ({
         and (now.pages >= c.relpages * ${GROWTH}::int
           or now.rows >= greatest(c.reltuples, ${LEAST_ROWS}::int) * ${GROWTH}::int)`;
     // A table that is being vacuumed or analysed has its turn later.
-    for (const { name } of grown)
-      await transact(sql, async (tx) => {
-        await tx.unsafe(`set local default_statistics_target = ${SAMPLE}`);
-        await tx.unsafe(`analyze (skip_locked) "${name}"`);
-      });
+    for (const { name } of grown) await sql.unsafe(`analyze (skip_locked) "${name}"`);
     return grown.map(({ name }) => name);
   },
 });

@@ -1,6 +1,5 @@
 /** How questions and answers of recovery cross between threads: many in one message, each in a fixed number of bytes. */
-import type { RecoverPublicKey } from '@bellwether/protocol';
-import type { RecoveryQuestion } from '../../domain/signatures.ts';
+import type { RecoverPublicKey, RecoveryQuestion } from '@bellwether/protocol';
 
 /** A thread's first message: it takes questions from now on. */
 export const READY = 'ready';

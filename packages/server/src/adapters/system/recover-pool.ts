@@ -5,8 +5,7 @@
  * asked is answered here, too, and another thread takes its place.
  */
 import { Worker } from 'node:worker_threads';
-import type { RecoverPublicKey } from '@bellwether/protocol';
-import type { RecoveryQuestion } from '../../domain/signatures.ts';
+import type { RecoverPublicKey, RecoveryQuestion } from '@bellwether/protocol';
 import type { RecoverElsewhere } from '../../ports/recovery.ts';
 import { packQuestions, READY, unpackAnswer } from './recover-batch.ts';
 

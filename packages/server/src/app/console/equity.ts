@@ -1,6 +1,17 @@
-/** Equity over time: of one agent over the wallets within its reach, or of all wallets of an owner. */
-import { type AgentEquity, type EquityInterval, type EquitySeries, LIMITS } from '@bellwether/contract';
-import { microToNumber } from '@bellwether/contract/decimals';
+/**
+ * Equity over time: of one agent over the wallets within its reach, or of all wallets of an owner, from the points that are
+ * recorded while wallets hold something. Before its first point a wallet had what was paid in.
+ */
+import {
+  type AgentEquity,
+  type EquityInterval,
+  type EquitySeries,
+  LIMITS,
+  type EquityPoint as Shown,
+} from '@bellwether/contract';
+import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import type { WalletAddress } from '../../domain/addresses.ts';
+import type { EquityStep, EquityStore, WalletPoint } from '../../ports/equity.ts';
 import type { OwnerReads } from '../../ports/owner-reads.ts';
 import type { AgentStore } from '../../ports/stores.ts';
 import { type ListOrdersNeeds, listFills } from '../orders/read-orders.ts';
@@ -12,6 +23,7 @@ import { type Worth, worthOf } from '../worth.ts';
 
 export interface EquityNeeds extends PositionNeeds {
   readonly ownerReads: OwnerReads;
+  readonly equity: EquityStore;
 }
 
 export interface AgentEquityNeeds extends EquityNeeds, ListOrdersNeeds {
@@ -20,14 +32,13 @@ export interface AgentEquityNeeds extends EquityNeeds, ListOrdersNeeds {
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
-const INTERVALS: Readonly<Record<EquityInterval, { readonly ms: number; readonly stepMs: number }>> = {
-  '1d': { ms: DAY_MS, stepMs: 5 * MINUTE_MS },
-  '1w': { ms: 7 * DAY_MS, stepMs: HOUR_MS },
-  '1m': { ms: 30 * DAY_MS, stepMs: HOUR_MS },
-  '1y': { ms: 365 * DAY_MS, stepMs: DAY_MS },
+const INTERVALS: Readonly<Record<EquityInterval, { readonly ms: number; readonly step: EquityStep }>> = {
+  '1d': { ms: DAY_MS, step: 5 },
+  '1w': { ms: 7 * DAY_MS, step: 60 },
+  '1m': { ms: 30 * DAY_MS, step: 60 },
+  '1y': { ms: 365 * DAY_MS, step: 1440 },
 };
 
 export async function ownerEquity(
@@ -36,7 +47,7 @@ export async function ownerEquity(
   interval: EquityInterval = '1d',
 ): Promise<EquitySeries> {
   const { evm, solana } = await needs.ownerReads.wallets(owner.userId);
-  return seriesOf(needs.clock.now(), interval, await worthOf(needs, [...evm, ...solana]));
+  return series(needs, { wallets: [...evm, ...solana], owner, agentId: null, interval });
 }
 
 /** @throws Refusal agent_not_found */
@@ -47,28 +58,109 @@ export async function agentEquity(
   interval: EquityInterval = '1d',
 ): Promise<AgentEquity> {
   const agent = await ownedAgent(needs, owner, agentId);
-  const now = needs.clock.now();
-  const [worth, { items }] = await Promise.all([
-    walletsOf(needs, agent, scopeOf(needs, {})).then((wallets) => worthOf(needs, wallets)),
+  const [shown, { items }] = await Promise.all([
+    walletsOf(needs, agent, scopeOf(needs, {})).then((wallets) =>
+      series(needs, { wallets: [...new Set(wallets)], owner, agentId: agent.agentId, interval }),
+    ),
     listFills(needs, agent, { limit: LIMITS.ordersPerPage }),
   ]);
-  const series = seriesOf(now, interval, worth);
-  const fills = items.filter(({ filledAt }) => filledAt >= series.from);
-  return { ...series, fills, fillsTruncated: fills.length === LIMITS.ordersPerPage };
+  const fills = items.filter(({ filledAt }) => filledAt >= shown.from);
+  return { ...shown, fills, fillsTruncated: fills.length === LIMITS.ordersPerPage };
 }
 
-function seriesOf(now: number, interval: EquityInterval, worth: Worth): EquitySeries {
-  const { ms, stepMs } = INTERVALS[interval];
+interface Question {
+  readonly wallets: readonly WalletAddress[];
+  readonly owner: Owner;
+  readonly agentId: string | null;
+  readonly interval: EquityInterval;
+}
+
+async function series(
+  needs: EquityNeeds,
+  { wallets, owner, agentId, interval }: Question,
+): Promise<EquitySeries> {
+  const now = needs.clock.now();
+  const { ms, step } = INTERVALS[interval];
+  const from = now - ms;
+  const [worth, points, since] = await Promise.all([
+    worthOf(needs, wallets),
+    needs.equity.since(wallets, step, from),
+    needs.equity.reachedSince(owner.userId, agentId),
+  ]);
+  // What a wallet was worth before is none of its present owner's business.
+  const own = points.filter(({ wallet, at }) => at >= (since.get(wallet) ?? now));
   return {
-    from: new Date(now - ms).toISOString(),
+    from: new Date(from).toISOString(),
     to: new Date(now).toISOString(),
-    stepSeconds: stepMs / SECOND_MS,
-    points: [
-      {
-        t: Math.floor(now / SECOND_MS),
-        equity: microToNumber(worth.equity),
-        netDeposits: microToNumber(worth.netDeposits),
-      },
-    ],
+    stepSeconds: (step * MINUTE_MS) / SECOND_MS,
+    points: sumOf({ wallets, points: own, since, worth, from, now, stepMs: step * MINUTE_MS }),
   };
+}
+
+interface Parts {
+  readonly wallets: readonly WalletAddress[];
+  /** Oldest first. */
+  readonly points: readonly WalletPoint[];
+  /** When each wallet came within reach. */
+  readonly since: ReadonlyMap<WalletAddress, number>;
+  readonly worth: Worth;
+  readonly from: number;
+  readonly now: number;
+  readonly stepMs: number;
+}
+
+/** The sum of all wallets, each as it was at its last point; the last sum of every step. */
+function sumOf({ wallets, points, since, worth, from, now, stepMs }: Parts): Shown[] {
+  const changes = [
+    ...beginnings(wallets, points, since, worth, now),
+    ...points.map(({ wallet, at, equity, deposits }) => ({ key: wallet as string, at, equity, deposits })),
+  ].sort((a, b) => a.at - b.at);
+  const shown = new Map<number, Shown>();
+  const known = new Map<string, { readonly equity: Micro; readonly deposits: Micro }>();
+  let [equity, deposits] = [0n, 0n];
+  for (const change of changes) {
+    const before = known.get(change.key);
+    known.set(change.key, change);
+    equity += change.equity - (before?.equity ?? 0n);
+    deposits += change.deposits - (before?.deposits ?? 0n);
+    const at = Math.max(change.at, from);
+    shown.set(Math.floor(at / stepMs), shownPoint(at, equity, deposits));
+  }
+  shown.set(Math.floor(now / stepMs), shownPoint(now, worth.equity, worth.netDeposits));
+  return [...shown.values()];
+}
+
+const shownPoint = (at: number, equity: Micro, deposits: Micro): Shown => ({
+  t: Math.floor(at / SECOND_MS),
+  equity: microToNumber(equity),
+  netDeposits: microToNumber(deposits),
+});
+
+/**
+ * What wallets had before their first point. Those without a point have never held anything, so together they have what is left
+ * of the deposits of all.
+ */
+function beginnings(
+  wallets: readonly WalletAddress[],
+  points: readonly WalletPoint[],
+  since: ReadonlyMap<WalletAddress, number>,
+  worth: Worth,
+  now: number,
+) {
+  const first = new Map<WalletAddress, WalletPoint>();
+  const last = new Map<WalletAddress, WalletPoint>();
+  for (const point of points) {
+    if (!first.has(point.wallet)) first.set(point.wallet, point);
+    last.set(point.wallet, point);
+  }
+  const beginnings = [...first.values()].map(({ wallet, at, deposits }) => ({
+    key: wallet as string,
+    at: Math.min(at, since.get(wallet) ?? now),
+    equity: deposits,
+    deposits,
+  }));
+  const others = wallets.flatMap((wallet) => (first.has(wallet) ? [] : [since.get(wallet) ?? now]));
+  const rest = [...last.values()].reduce((left, { deposits }) => left - deposits, worth.netDeposits);
+  if (others.length === 0 || rest <= 0n) return beginnings;
+  return [...beginnings, { key: 'others', at: Math.min(...others), equity: rest, deposits: rest }];
 }

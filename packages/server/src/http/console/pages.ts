@@ -17,6 +17,7 @@ const VIEWS = [
   '/console/agents/:agentId/orders/:orderId',
   '/console/markets/:marketId',
   '/console/approvals',
+  '/console/operator',
 ];
 
 const addressOf = (site: Site, files: ConsoleFiles, name: string): string =>

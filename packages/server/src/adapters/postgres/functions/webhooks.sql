@@ -101,20 +101,19 @@ begin
     return;
   end if;
   -- One statement, so one snapshot: what is queued is what the new cursor has seen and the old one had not.
-  with fresh as materialized (
-    select f as fact, f.seq, f.agent_id, f.at, f.writer from facts f
-    where f.writer >= pg_snapshot_xmin(seen) and not pg_visible_in_snapshot(f.writer, seen)
-  ), queued as (
+  with queued as (
     insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
     select e.id, f.agent_id, v.event_id, v.type, v.data, f.at
-    from fresh f
+    from facts f
     cross join lateral (select x.id, x.events from webhook_endpoints x
       where x.agent_id = f.agent_id and x.enabled and not pg_visible_in_snapshot(f.writer, x.listens_since) offset 0) e
-    cross join lateral webhook_events(f.fact) v
-    -- Who wants fills wants to know that one did not happen.
-    where e.events && array['*', split_part(v.type, '.', 1) || '.*', split_part(v.type, '.', 1), v.type]
+    cross join lateral webhook_events(f) v
+    where f.writer >= pg_snapshot_xmin(seen) and not pg_visible_in_snapshot(f.writer, seen)
+      -- Who wants fills wants to know that one did not happen.
+      and e.events && array['*', split_part(v.type, '.', 1) || '.*', split_part(v.type, '.', 1), v.type]
     order by f.seq, v.nth
   )
-  update fact_log set webhooks_seen = pg_current_snapshot() where exists (select 1 from fresh);
+  update fact_log set webhooks_seen = pg_current_snapshot() where exists (
+    select 1 from facts f where f.writer >= pg_snapshot_xmin(seen) and not pg_visible_in_snapshot(f.writer, seen));
 end
 $$;

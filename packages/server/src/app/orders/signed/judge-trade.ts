@@ -1,18 +1,19 @@
 /** What a signed order is refused for: first what needs no lock, then what must hold while the agent's lock is held. */
 import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
-import type { Address, RecoverPublicKey } from '@bellwether/protocol';
+import {
+  type Address,
+  firstRecovery,
+  type RecoverPublicKey,
+  type RecoveryQuestion,
+  type VerifiedOrder,
+} from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { takerFee } from '../../../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, signedLimit } from '../../../domain/orders/draft.ts';
+import { verifyDraft } from '../../../domain/orders/verify-draft.ts';
 import { approvalNeeded, assess, type TradeFacts, verdicts } from '../../../domain/safeguards.ts';
-import {
-  firstRecovery,
-  type RecoveryQuestion,
-  type VerifiedOrder,
-  verifyOrder,
-} from '../../../domain/signatures.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { RecoverElsewhere } from '../../../ports/recovery.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
@@ -70,7 +71,7 @@ export function judgeDraft(
   const faults = incoherences(draft, termsOf(market), rules, needs.clock.now());
   if (faults.length > 0) throw asRefusal(faults);
   const verified = (recover: RecoverPublicKey): SoundTrade => {
-    const verdict = verifyOrder(draft, market.negRisk, { ...signing, recover });
+    const verdict = verifyDraft(draft, market.negRisk, { ...signing, recover });
     if (!verdict.ok) throw asRefusal([verdict.denial]);
     return { venue, draft, market, verified: verdict };
   };

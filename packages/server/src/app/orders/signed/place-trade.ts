@@ -1,8 +1,8 @@
 /** A trade: places a signed order at its venue, once, and says truthfully what became of it. */
 import type { TradeRequest, TradeResponse } from '@bellwether/contract';
+import { candidateOrderIds } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { type Draft, isImmediate, readDraft } from '../../../domain/orders/draft.ts';
-import { candidateOrderIds } from '../../../domain/signatures.ts';
 import type { Caller, NewSignedOrder, OrderStore, TradeLedger } from '../../../ports/stores.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../../../ports/venue.ts';
 import type { Deadline } from '../../deadline.ts';

@@ -17,6 +17,7 @@ import {
   type SignatureType,
   saltOf,
   signatureTypeOf,
+  structHash,
   type TypedData,
   typedDataSignDigest,
   walletKindsOf,
@@ -29,7 +30,6 @@ import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, readDraft, signedLimit } from '../../../domain/orders/draft.ts';
 import { type Verdict, verdicts } from '../../../domain/safeguards.ts';
-import { structHash } from '../../../domain/signature-rules.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
 import type { AgentStore, Caller, CredentialRow, TradeLedger, WalletStore } from '../../../ports/stores.ts';

@@ -3,28 +3,25 @@
  * one that explains the signature. Only for orders that are refused anyway, with at most {@link MOST_RECOVERIES}
  * recoveries, so that an attacker cannot use it to load the service.
  */
+
+import { bytesToHex, equalBytes } from './bytes.ts';
+import { domainSeparator } from './eip712.ts';
+import type { SignatureType } from './order.ts';
 import {
-  bytesToHex,
-  domainSeparator,
   EXTENDED_ORDER_TYPE,
   type ExchangeDomain,
-  equalBytes,
   exchangeDomain,
-  exchangeTypedDomain,
   extendedOrderStructHash,
   type OrderExtras,
   type OrderVersion,
   orderDigest,
   orderStructHash,
   orderStructHashWithTextSide,
-  orderTypedData,
-  type ParsedSignature,
   polymarketOrderStructHash,
-  recoverAddress,
-  type SignatureType,
-} from '@bellwether/protocol';
-import type { Draft } from './orders/draft.ts';
-import { describeDomain, type SignatureRules, structHash } from './signature-rules.ts';
+} from './order.ts';
+import { describeDomain, type SentOrder, type SignatureRules, structHash } from './order-signing-terms.ts';
+import { type ParsedSignature, recoverAddress } from './signature.ts';
+import { exchangeTypedDomain, orderTypedData } from './typed-data.ts';
 
 export const MOST_RECOVERIES = 32;
 
@@ -38,6 +35,7 @@ const OTHER_NAMES = [
   'Polymarket Neg Risk CTF Exchange',
   'CTFExchange',
 ];
+const sideOf = ({ fields }: SentOrder): 'BUY' | 'SELL' => (fields.side === 0 ? 'BUY' : 'SELL');
 const NO_EXTRAS: OrderExtras = { timestamp: 0n, metadata: new Uint8Array(32), builder: new Uint8Array(32) };
 
 export interface Culprit {
@@ -56,7 +54,7 @@ interface Candidate extends Culprit {
 
 /** The order, the market's contract, and the possible order versions, most likely first. */
 export interface Subject {
-  readonly draft: Draft;
+  readonly sent: SentOrder;
   readonly negRisk: boolean;
   readonly rules: SignatureRules;
   readonly versions: readonly OrderVersion[];
@@ -74,14 +72,14 @@ function* candidates(subject: Subject): Generator<Candidate> {
 }
 
 /** The same order for another of the exchange's contracts. */
-function* contracts({ draft, negRisk, rules, versions }: Subject): Generator<Candidate> {
+function* contracts({ sent, negRisk, rules, versions }: Subject): Generator<Candidate> {
   const wanted = versions.map((version) => describeDomain(exchangeDomain(rules.domains, version, negRisk)));
   for (const domain of rules.domains) {
     // Already tried by the verification.
     if (domain.negRisk === negRisk && versions.includes(domain.version)) continue;
-    const struct = structHash(draft, domain.version, rules.profile);
+    const struct = structHash(sent, domain.version, rules.profile);
     if (struct === null) continue;
-    const isVersion = draft.version !== null && domain.version !== draft.version;
+    const isVersion = sent.version !== null && domain.version !== sent.version;
     const signedFor = describeDomain(domain);
     yield {
       separator: domain.separator,
@@ -90,21 +88,21 @@ function* contracts({ draft, negRisk, rules, versions }: Subject): Generator<Can
       culprit: isVersion ? 'orderVersion' : 'domain.verifyingContract',
       facts: { signedFor },
       fix: isVersion
-        ? `The order verifies for version ${domain.version}: send orderVersion ${domain.version}, or sign for version ${draft.version}.`
+        ? `The order verifies for version ${domain.version}: send orderVersion ${domain.version}, or sign for version ${sent.version}.`
         : `The order is signed for ${signedFor}; this market's negRisk is ${negRisk}: sign for ${wanted.join(' or ')}.`,
     };
   }
 }
 
 /** Another struct of the same name. */
-function* structs({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
-  const extras = draft.extras ?? NO_EXTRAS;
-  const eleven = polymarketOrderStructHash({ ...draft.fields, ...extras });
-  const fifteen = extendedOrderStructHash(draft.fields, extras);
+function* structs({ sent, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
+  const extras = sent.extras ?? NO_EXTRAS;
+  const eleven = polymarketOrderStructHash({ ...sent.fields, ...extras });
+  const fifteen = extendedOrderStructHash(sent.fields, extras);
   const isOwn = rules.profile === 'polymarket' && wanted.version === 2;
   const expected = isOwn ? 'the 11-field struct' : 'the 12-field struct';
   const forms = isOwn
-    ? ([['12 fields', orderStructHash(draft.fields), 'order_profile']] as const)
+    ? ([['12 fields', orderStructHash(sent.fields), 'order_profile']] as const)
     : ([['11 fields', eleven, 'deprecated_fields']] as const);
   for (const [fields, struct, check] of [...forms, ['15 fields', fifteen, 'deprecated_fields'] as const]) {
     yield {
@@ -120,11 +118,11 @@ function* structs({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<
   }
 }
 
-function* signatureTypes({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
+function* signatureTypes({ sent, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
   for (const signatureType of [0, 1, 2, 3] as const satisfies readonly SignatureType[]) {
-    if (signatureType === draft.signatureType) continue;
+    if (signatureType === sent.fields.signatureType) continue;
     const struct = structHash(
-      { ...draft, fields: { ...draft.fields, signatureType } },
+      { ...sent, fields: { ...sent.fields, signatureType } },
       wanted.version,
       rules.profile,
     );
@@ -134,36 +132,36 @@ function* signatureTypes({ draft, rules }: Subject, wanted: ExchangeDomain): Gen
       struct,
       check: 'signature_type',
       culprit: 'order.signatureType',
-      facts: { signedAs: signatureType, sent: draft.signatureType },
-      fix: `The order was signed as signatureType ${signatureType} and sent as ${draft.signatureType}: send what was signed.`,
+      facts: { signedAs: signatureType, sent: sent.fields.signatureType },
+      fix: `The order was signed as signatureType ${signatureType} and sent as ${sent.fields.signatureType}: send what was signed.`,
     };
   }
 }
 
 /** The other side, or the side as text. */
-function* sides({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
-  const side = draft.fields.side === 0 ? 1 : 0;
-  const flipped = structHash({ ...draft, fields: { ...draft.fields, side } }, wanted.version, rules.profile);
+function* sides({ sent, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
+  const side = sent.fields.side === 0 ? 1 : 0;
+  const flipped = structHash({ ...sent, fields: { ...sent.fields, side } }, wanted.version, rules.profile);
   const common = { separator: wanted.separator, check: 'side', culprit: 'order.side' };
   if (flipped !== null) {
     yield {
       ...common,
       struct: flipped,
-      facts: { signedAs: side === 0 ? 'BUY' : 'SELL', sent: draft.side },
-      fix: `The order was signed as ${side === 0 ? 'BUY (0)' : 'SELL (1)'} and sent as ${draft.side}: send what was signed. BUY is 0 and SELL is 1.`,
+      facts: { signedAs: side === 0 ? 'BUY' : 'SELL', sent: sideOf(sent) },
+      fix: `The order was signed as ${side === 0 ? 'BUY (0)' : 'SELL (1)'} and sent as ${sideOf(sent)}: send what was signed. BUY is 0 and SELL is 1.`,
     };
   }
   yield {
     ...common,
-    struct: orderStructHashWithTextSide(draft.fields, draft.side),
-    facts: { signedAs: 'string side', sent: draft.side },
+    struct: orderStructHashWithTextSide(sent.fields, sideOf(sent)),
+    facts: { signedAs: 'string side', sent: sideOf(sent) },
     fix: 'side was signed as a text: in the struct it is uint8 side, 0 for BUY and 1 for SELL.',
   };
 }
 
 /** The same order under a domain that differs in one field. */
-function* domains({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
-  const struct = structHash(draft, wanted.version, rules.profile);
+function* domains({ sent, rules }: Subject, wanted: ExchangeDomain): Generator<Candidate> {
+  const struct = structHash(sent, wanted.version, rules.profile);
   if (struct === null) return;
   const right = exchangeTypedDomain(wanted, rules.chainId);
   const { verifyingContract: _left, ...bare } = right;
@@ -208,14 +206,14 @@ function* domains({ draft, rules }: Subject, wanted: ExchangeDomain): Generator<
 
 /** @param spent recoveries used for this refusal so far */
 export function culpritOf(subject: Subject, parsed: ParsedSignature, spent: number): Culprit | null {
-  const { draft, rules } = subject;
+  const { sent, rules } = subject;
   let left = MOST_RECOVERIES - spent;
   for (const candidate of candidates(subject)) {
     if (left === 0) return null;
     left -= 1;
     const digest = orderDigest(candidate.separator, candidate.struct);
     const answer = recoverAddress(rules.recover, digest, parsed);
-    if (answer.ok && answer.address === draft.fields.signer) return candidate;
+    if (answer.ok && answer.address === sent.fields.signer) return candidate;
   }
   return null;
 }
@@ -232,11 +230,11 @@ export function culpritOfWrapped(
 }
 
 /** The expected message: the digest, and its typed data for any EIP-712 signer. */
-export function expectation({ draft, negRisk, rules, versions }: Subject): Readonly<Record<string, unknown>> {
+export function expectation({ sent, negRisk, rules, versions }: Subject): Readonly<Record<string, unknown>> {
   const version = versions[0] ?? 2;
   const wanted = exchangeDomain(rules.domains, version, negRisk);
   const isOwn = rules.profile === 'polymarket' && version === 2;
-  const whole = { ...draft, extras: draft.extras ?? NO_EXTRAS };
+  const whole = { ...sent, extras: sent.extras ?? NO_EXTRAS };
   const struct = structHash(whole, version, rules.profile);
   if (struct === null) return {};
   return {
@@ -244,7 +242,7 @@ export function expectation({ draft, negRisk, rules, versions }: Subject): Reado
     typedData: orderTypedData({
       domain: wanted,
       chainId: rules.chainId,
-      fields: draft.fields,
+      fields: sent.fields,
       extras: isOwn ? whole.extras : null,
     }),
   };

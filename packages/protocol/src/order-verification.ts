@@ -2,27 +2,29 @@
  * Checks who signed an order and whether that signer may sign it. One recovery in the usual case. Only a refused
  * signature gets a diagnosis: which check failed, what was recovered and what was expected.
  */
+import type { Address } from './address.ts';
+import { bytesToHex, equalBytes } from './bytes.ts';
 import {
-  type Address,
-  bytesToHex,
-  controlsWallet,
-  equalBytes,
-  exchangeDomain,
   looksWrapped,
+  parseWrappedSignature,
+  typedDataSignDigest,
+  type WrappedSignature,
+} from './deposit-signature.ts';
+import {
+  exchangeDomain,
   ORDER_TYPE,
   type OrderVersion,
   orderDigest,
-  type ParsedSignature,
   POLYMARKET_ORDER_TYPE,
-  parseSignature,
-  parseWrappedSignature,
-  recoverAddress,
-  typedDataSignDigest,
-  type WrappedSignature,
-  walletKindsOf,
-} from '@bellwether/protocol';
-import type { Denial } from './denial.ts';
-import type { Draft } from './orders/draft.ts';
+} from './order.ts';
+import {
+  describeDomain,
+  type SentOrder,
+  type SignatureRules,
+  type SigningTerms,
+  structHash,
+} from './order-signing-terms.ts';
+import { type ParsedSignature, parseSignature, recoverAddress } from './signature.ts';
 import {
   culpritOf,
   culpritOfWrapped,
@@ -30,9 +32,7 @@ import {
   isExtendedType,
   type Subject,
 } from './signature-diagnosis.ts';
-import { describeDomain, type SignatureRules, type SigningTerms, structHash } from './signature-rules.ts';
-
-export type { OrderProfile, SignatureRules } from './signature-rules.ts';
+import { controlsWallet, walletKindsOf } from './wallets.ts';
 
 export interface VerifiedOrder {
   readonly ok: true;
@@ -42,21 +42,24 @@ export interface VerifiedOrder {
   readonly eoa: Address;
 }
 
-type Verdict = VerifiedOrder | { readonly ok: false; readonly denial: Denial };
+/** Which check failed, what was recovered, and what was expected. */
+export type SignatureDiagnosis = Readonly<Record<string, unknown>> & { readonly check: string };
 
-type Diagnosis = NonNullable<Denial['diagnosis']>;
+export interface RefusedOrder {
+  readonly ok: false;
+  readonly diagnosis: SignatureDiagnosis;
+  /** What to do next. */
+  readonly fix: string;
+}
 
-const refuse = (diagnosis: Diagnosis, fix: string): { ok: false; denial: Denial } => ({
-  ok: false,
-  denial: { code: 'invalid_order_payload', detail: 'Invalid order payload', path: 'order', diagnosis, fix },
-});
+const refuse = (diagnosis: SignatureDiagnosis, fix: string): RefusedOrder => ({ ok: false, diagnosis, fix });
 
 /** Every possible id of this order: one per contract that the request does not exclude. */
-export function candidateOrderIds(draft: Draft, rules: SigningTerms): string[] {
+export function candidateOrderIds(sent: SentOrder, rules: SigningTerms): string[] {
   const ids: string[] = [];
   for (const domain of rules.domains) {
-    if (draft.version !== null && draft.version !== domain.version) continue;
-    const struct = structHash(draft, domain.version, rules.profile);
+    if (sent.version !== null && sent.version !== domain.version) continue;
+    const struct = structHash(sent, domain.version, rules.profile);
     if (struct !== null) ids.push(bytesToHex(orderDigest(domain.separator, struct)));
   }
   return ids;
@@ -68,19 +71,24 @@ export interface RecoveryQuestion {
   readonly signature: ParsedSignature;
 }
 
-const versionsOf = ({ version }: Draft): readonly OrderVersion[] => (version === null ? [2, 1] : [version]);
+const versionsOf = ({ version }: SentOrder): readonly OrderVersion[] =>
+  version === null ? [2, 1] : [version];
 
 /** What `verifyOrder` recovers first, for whoever can have it recovered beforehand; `null` when it recovers nothing. */
-export function firstRecovery(draft: Draft, negRisk: boolean, rules: SigningTerms): RecoveryQuestion | null {
-  const parts = looksWrapped(draft.signature) ? parseWrappedSignature(draft.signature) : null;
-  if (parts?.ok === false || (parts !== null && draft.signatureType !== 3)) return null;
-  const signature = parseSignature(parts === null ? draft.signature : parts.inner);
+export function firstRecovery(
+  sent: SentOrder,
+  negRisk: boolean,
+  rules: SigningTerms,
+): RecoveryQuestion | null {
+  const parts = looksWrapped(sent.signature) ? parseWrappedSignature(sent.signature) : null;
+  if (parts?.ok === false || (parts !== null && sent.fields.signatureType !== 3)) return null;
+  const signature = parseSignature(parts === null ? sent.signature : parts.inner);
   if (!signature.ok) return null;
-  for (const version of versionsOf(draft)) {
+  for (const version of versionsOf(sent)) {
     const digest =
       parts === null
-        ? plainDigest(draft, version, negRisk, rules)
-        : (wrappedMessage(draft, version, negRisk, { rules, parts })?.signed ?? null);
+        ? plainDigest(sent, version, negRisk, rules)
+        : (wrappedMessage(sent, version, negRisk, { rules, parts })?.signed ?? null);
     if (digest !== null) return { digest, signature };
   }
   return null;
@@ -88,12 +96,12 @@ export function firstRecovery(draft: Draft, negRisk: boolean, rules: SigningTerm
 
 /** The order's digest under a version; `null` when the request lacks that version's fields. */
 function plainDigest(
-  draft: Draft,
+  sent: SentOrder,
   version: OrderVersion,
   negRisk: boolean,
   rules: SigningTerms,
 ): Uint8Array | null {
-  const struct = structHash(draft, version, rules.profile);
+  const struct = structHash(sent, version, rules.profile);
   return struct === null
     ? null
     : orderDigest(exchangeDomain(rules.domains, version, negRisk).separator, struct);
@@ -101,12 +109,12 @@ function plainDigest(
 
 /** The order's digest and the one that a deposit wallet signs around it; `null` when the parts are another order's. */
 function wrappedMessage(
-  draft: Draft,
+  sent: SentOrder,
   version: OrderVersion,
   negRisk: boolean,
   { rules, parts }: { readonly rules: SigningTerms; readonly parts: WrappedSignature },
 ): { readonly plain: Uint8Array; readonly signed: Uint8Array } | null {
-  const struct = structHash(draft, version, rules.profile);
+  const struct = structHash(sent, version, rules.profile);
   if (struct === null) return null;
   const { separator } = exchangeDomain(rules.domains, version, negRisk);
   if (!equalBytes(separator, parts.separator) || !equalBytes(struct, parts.contentsHash)) return null;
@@ -114,29 +122,33 @@ function wrappedMessage(
     separator,
     contentsHash: struct,
     orderType: version === 2 && rules.profile === 'polymarket' ? POLYMARKET_ORDER_TYPE : ORDER_TYPE,
-    wallet: draft.fields.maker,
+    wallet: sent.fields.maker,
     chainId: rules.chainId,
   });
   return { plain: orderDigest(separator, struct), signed };
 }
 
 /** @param negRisk which of the two contracts of a version the market belongs to */
-export function verifyOrder(draft: Draft, negRisk: boolean, rules: SignatureRules): Verdict {
-  const versions = versionsOf(draft);
-  const wrapped = looksWrapped(draft.signature);
-  if (wrapped && draft.signatureType !== 3) {
+export function verifyOrder(
+  sent: SentOrder,
+  negRisk: boolean,
+  rules: SignatureRules,
+): VerifiedOrder | RefusedOrder {
+  const versions = versionsOf(sent);
+  const wrapped = looksWrapped(sent.signature);
+  if (wrapped && sent.fields.signatureType !== 3) {
     return refuse(
       {
         check: 'signature_form',
         reason: 'wrong_length',
         expected: '65 bytes',
-        signatureType: draft.signatureType,
+        signatureType: sent.fields.signatureType,
       },
       'Only deposit wallets (signatureType 3) sign in the wrapped form; send the 65-byte signature of the EOA.',
     );
   }
-  if (wrapped) return verifyWrapped(draft, negRisk, versions, rules);
-  const parsed = parseSignature(draft.signature);
+  if (wrapped) return verifyWrapped(sent, negRisk, versions, rules);
+  const parsed = parseSignature(sent.signature);
   if (!parsed.ok) {
     return refuse(
       { check: 'signature_form', reason: parsed.reason, expected: '65 bytes r‖s‖v, low s, v 27 or 28' },
@@ -145,34 +157,39 @@ export function verifyOrder(draft: Draft, negRisk: boolean, rules: SignatureRule
   }
   let recovered: Address | null = null;
   for (const version of versions) {
-    const digest = plainDigest(draft, version, negRisk, rules);
+    const digest = plainDigest(sent, version, negRisk, rules);
     if (digest === null) continue;
     const answer = recoverAddress(rules.recover, digest, parsed);
     if (!answer.ok) continue;
     recovered ??= answer.address;
-    if (answer.address === draft.fields.signer)
-      return ownership(draft, version, bytesToHex(digest), answer.address);
+    if (answer.address === sent.fields.signer)
+      return ownership(sent, version, bytesToHex(digest), answer.address);
   }
-  return diagnose({ draft, negRisk, rules, versions }, parsed, recovered);
+  return diagnose({ sent, negRisk, rules, versions }, parsed, recovered);
 }
 
 /** The signature is the signer's; checks that the maker's wallet is, too. */
-function ownership(draft: Draft, version: OrderVersion, orderId: string, eoa: Address): Verdict {
-  const { maker } = draft.fields;
-  if (controlsWallet(eoa, draft.signatureType, maker)) return { ok: true, orderId, version, eoa };
+function ownership(
+  sent: SentOrder,
+  version: OrderVersion,
+  orderId: string,
+  eoa: Address,
+): VerifiedOrder | RefusedOrder {
+  const { maker } = sent.fields;
+  if (controlsWallet(eoa, sent.fields.signatureType, maker)) return { ok: true, orderId, version, eoa };
   const kinds = walletKindsOf(eoa);
   const expected = [kinds.eoa, kinds.proxy, kinds.safe, `${kinds.deposit.beacon} or ${kinds.deposit.uups}`][
-    draft.signatureType
+    sent.fields.signatureType
   ];
   return refuse(
     {
       check: 'wallet',
-      signatureType: draft.signatureType,
+      signatureType: sent.fields.signatureType,
       recovered: eoa,
       maker,
       expected: expected ?? null,
     },
-    draft.signatureType === 0
+    sent.fields.signatureType === 0
       ? 'For signatureType 0 maker, signer and the EOA are one address.'
       : 'For signatureType 1, 2 and 3 maker is the wallet that the factory derives from the signing EOA.',
   );
@@ -180,19 +197,19 @@ function ownership(draft: Draft, version: OrderVersion, orderId: string, eoa: Ad
 
 /** ERC-7739: maker and signer are the deposit wallet, and the EOA signed a message around the order. */
 function verifyWrapped(
-  draft: Draft,
+  sent: SentOrder,
   negRisk: boolean,
   versions: readonly OrderVersion[],
   rules: SignatureRules,
-): Verdict {
-  const { maker, signer } = draft.fields;
-  const parts = parseWrappedSignature(draft.signature);
-  if (!parts.ok && parts.reason === 'unknown_order_type' && isExtendedType(draft.signature)) {
+): VerifiedOrder | RefusedOrder {
+  const { maker, signer } = sent.fields;
+  const parts = parseWrappedSignature(sent.signature);
+  if (!parts.ok && parts.reason === 'unknown_order_type' && isExtendedType(sent.signature)) {
     return refuse(
       {
         check: 'deprecated_fields',
         culprit: 'struct of 15 fields',
-        ...expectation({ draft, negRisk, rules, versions }),
+        ...expectation({ sent, negRisk, rules, versions }),
       },
       'The signed struct has 15 fields: sign the 12-field struct without timestamp, metadata and builder.',
     );
@@ -217,12 +234,12 @@ function verifyWrapped(
     );
   }
   for (const version of versions) {
-    const message = wrappedMessage(draft, version, negRisk, { rules, parts });
+    const message = wrappedMessage(sent, version, negRisk, { rules, parts });
     if (message === null) continue;
     const answer = recoverAddress(rules.recover, message.signed, inner);
-    if (answer.ok) return ownership(draft, version, bytesToHex(message.plain), answer.address);
+    if (answer.ok) return ownership(sent, version, bytesToHex(message.plain), answer.address);
   }
-  const subject = { draft, negRisk, rules, versions };
+  const subject = { sent, negRisk, rules, versions };
   const base = { expectedContract: contractsOf(subject), ...expectation(subject) };
   const found = culpritOfWrapped(subject, parts);
   if (found !== null)
@@ -240,24 +257,20 @@ function verifyWrapped(
 }
 
 /** Always names the expected message, and the signed one where it can be determined. */
-function diagnose(
-  subject: Subject,
-  parsed: ParsedSignature,
-  recovered: Address | null,
-): { ok: false; denial: Denial } {
-  const { draft } = subject;
+function diagnose(subject: Subject, parsed: ParsedSignature, recovered: Address | null): RefusedOrder {
+  const { sent } = subject;
   const base = {
     recovered,
-    expected: draft.fields.signer,
+    expected: sent.fields.signer,
     expectedContract: contractsOf(subject),
     ...expectation(subject),
   };
   const found = culpritOf(subject, parsed, subject.versions.length);
   if (found !== null) {
     const { check, culprit, facts, fix } = found;
-    return refuse({ check, culprit, ...base, recovered: draft.fields.signer, ...facts }, fix);
+    return refuse({ check, culprit, ...base, recovered: sent.fields.signer, ...facts }, fix);
   }
-  if (subject.rules.profile === 'polymarket' && draft.extras === null && draft.version !== 1) {
+  if (subject.rules.profile === 'polymarket' && sent.extras === null && sent.version !== 1) {
     return refuse(
       { check: 'order_profile', ...base },
       'This venue signs the 11-field version 2 struct: send the timestamp, metadata and builder that were signed.',

@@ -1,0 +1,229 @@
+/** A desk and venues whose every text was written by an attacker. Ids that the tools work with stay honest where they have to. */
+
+import * as contract from '@bellwether/contract';
+import {
+  type Operation,
+  type PreparedTrade,
+  type TradeIntent,
+  tickOf,
+  unsignedTrade,
+} from '@bellwether/contract';
+import {
+  asAddress,
+  bytesToHex,
+  exchangeDomain,
+  exchangeDomains,
+  orderDigest,
+  orderStructHash,
+  orderTypedData,
+  POLYGON_CHAIN_ID,
+  POLYGON_EXCHANGES,
+  saltOf,
+  ZERO_ADDRESS,
+} from '@bellwether/protocol';
+import { type Fetch, type Market, type Quote, Signer, SolanaSigner } from '@bellwether/sdk';
+import type { TSchema } from 'typebox';
+import { buyQuote } from '../../sdk/test/dishonest-desk.ts';
+
+export const AGENT_ID = 'agent-of-the-test';
+export const SIGNER = Signer.fromPrivateKey(`0x${'17'.repeat(32)}`);
+export const SOLANA = SolanaSigner.fromSecretKey(new Uint8Array(32).fill(5));
+export const MARKET_IDS = {
+  id: '1042',
+  venue: 'polymarket',
+  conditionId: `0x${'1'.repeat(64)}`,
+  clobTokenIds: ['10887229618305499305493883', '89711174926330519158043401'],
+  tickSize: '0.01',
+  minOrderSize: 5,
+  negRisk: false,
+  status: 'active',
+  active: true,
+  resolved: false,
+};
+
+/** Draws what the attacker writes, and where he could write anything else. */
+export interface Attacker {
+  text(): string;
+  number(): number;
+  flag(): boolean;
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+/** An answer of this shape in which every text, also each key of a record, is the attacker's. */
+export function hostile(schema: TSchema | Schema, attacker: Attacker): unknown {
+  const { type, anyOf, properties, patternProperties, items } = schema as Schema;
+  if (anyOf !== undefined) {
+    const kinds = attacker.flag() ? anyOf : anyOf.toReversed();
+    return hostile(kinds[0]!, attacker);
+  }
+  if (properties !== undefined)
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, field]) => [name, hostile(field, attacker)]),
+    );
+  if (patternProperties !== undefined)
+    return Object.fromEntries(
+      Object.values(patternProperties).map((field) => [attacker.text(), hostile(field, attacker)]),
+    );
+  if (items !== undefined) return [hostile(items, attacker), hostile(items, attacker)];
+  if (type === 'number' || type === 'integer') return attacker.number();
+  if (type === 'boolean') return attacker.flag();
+  if (type === 'null') return null;
+  return attacker.text();
+}
+
+const operations = (Object.values(contract) as readonly unknown[]).filter(
+  (value): value is Operation =>
+    typeof value === 'object' && value !== null && 'permission' in value && 'path' in value,
+);
+
+function operationFor(method: string, path: string) {
+  const candidates = operations.filter((one) => one.method === method);
+  const exact = candidates.find((one) => one.path === path);
+  const found =
+    exact ?? candidates.find((one) => new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
+  if (found === undefined) throw new Error(`${method} ${path} is no operation`);
+  return found;
+}
+
+/** What an honest desk answers about an intent; `verifyPrepared` accepts nothing else. */
+function honestPrepared(intent: TradeIntent, market: Market): Partial<PreparedTrade> {
+  const { address } = SIGNER;
+  const tokenIds = market.clobTokenIds as [string, string];
+  const body = unsignedTrade(intent, {
+    maker: address,
+    signer: address,
+    signatureType: 0,
+    venue: intent.venue ?? market.venue,
+    conditionId: market.conditionId,
+    question: market.question,
+    tokenIds,
+    tick: tickOf(market.tickSize),
+    negRisk: false,
+    salt: saltOf(AGENT_ID, intent.clientOrderId),
+    hasExtras: false,
+  });
+  const { order } = body;
+  const fields = {
+    salt: BigInt(order.salt),
+    maker: asAddress(address),
+    signer: asAddress(address),
+    taker: ZERO_ADDRESS,
+    tokenId: BigInt(order.tokenId),
+    makerAmount: BigInt(order.makerAmount),
+    takerAmount: BigInt(order.takerAmount),
+    expiration: 0n,
+    nonce: 0n,
+    feeRateBps: 0n,
+    side: order.side === 'BUY' ? (0 as const) : (1 as const),
+    signatureType: 0 as const,
+  };
+  const domain = exchangeDomain(exchangeDomains(POLYGON_CHAIN_ID, POLYGON_EXCHANGES), 2, false);
+  const digest = bytesToHex(orderDigest(domain.separator, orderStructHash(fields)));
+  const [shares, money] =
+    intent.side === 'BUY' ? [order.takerAmount, order.makerAmount] : [order.makerAmount, order.takerAmount];
+  return {
+    preparedAt: new Date().toISOString(),
+    clientOrderId: intent.clientOrderId,
+    agentId: AGENT_ID,
+    venue: market.venue,
+    marketId: market.id,
+    marketConditionId: market.conditionId,
+    tokenId: order.tokenId,
+    outcome: intent.outcome,
+    side: intent.side,
+    orderVersion: 2,
+    orderProfile: 'interface',
+    verifyingContract: domain.verifyingContract,
+    negRisk: false,
+    tickSize: '0.01',
+    maker: address,
+    signer: address,
+    eoa: address,
+    signatureType: 0,
+    amounts: {
+      makerAmount: order.makerAmount,
+      takerAmount: order.takerAmount,
+      shares: Number(shares) / 1e6,
+      collateral: Number(money) / 1e6,
+      limit: body.price,
+    },
+    typedData: orderTypedData({ domain, chainId: POLYGON_CHAIN_ID, fields, extras: null }) as never,
+    orderId: digest,
+    digest,
+    signatureSuffix: null,
+    body,
+    feeAtMost: 0.1,
+  };
+}
+
+const json = (value: unknown, status = 200): Response =>
+  new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } });
+
+/** What a stream of events sends; `ready` is not waited for. */
+function eventStream(attacker: Attacker): Response {
+  const kinds = Object.entries({
+    ...contract.RECORDED_STREAM_EVENTS,
+    venue: contract.CURRENT_STREAM_EVENTS.venue!,
+  });
+  const [type, { data }] = kinds[Math.abs(Math.trunc(attacker.number())) % kinds.length]!;
+  const event = { id: attacker.text(), type, createdAt: attacker.text(), agentId: attacker.text() };
+  const body = JSON.stringify({ ...event, data: hostile(data, attacker) });
+  return new Response(`id: 1\nevent: ${type}\ndata: ${body}\n\n`, {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+}
+
+/** Answers every call of the client, or refuses every call where `refuses` says so. */
+export function hostileFetch(
+  attacker: Attacker,
+  refuses: (operationId: string) => boolean = () => false,
+): Fetch {
+  let market: Market | null = null;
+  return async (url, init) => {
+    const { pathname } = new URL(url);
+    const operation = operationFor(init.method ?? 'GET', pathname);
+    if (refuses(operation.id)) {
+      const codes = Object.keys(contract.ERRORS);
+      const code = attacker.flag()
+        ? codes[Math.abs(Math.trunc(attacker.number())) % codes.length]
+        : attacker.text();
+      const context = { limit: attacker.number(), [attacker.text()]: attacker.text(), used: attacker.text() };
+      const errors = [{ path: attacker.text(), code: attacker.text(), message: attacker.text() }];
+      const { text } = attacker;
+      return json(
+        {
+          code,
+          title: text(),
+          detail: text(),
+          fix: text(),
+          orderId: text(),
+          requestId: text(),
+          errors,
+          context,
+        },
+        400,
+      );
+    }
+    if (operation.id === 'events') return eventStream(attacker);
+    const answer = hostile(operation.response, attacker);
+    if (operation.id === 'getMarket') {
+      market = { ...(answer as Market), ...MARKET_IDS };
+      return json(market);
+    }
+    if (operation.id === 'prepareTrade' && market !== null)
+      return json({ ...(answer as object), ...honestPrepared(JSON.parse(String(init.body)), market) });
+    if (operation.id === 'quoteVenueB') {
+      const { title, status } = answer as Quote;
+      return json({ ...buyQuote(SOLANA.address), title, status, quoteErrorMessage: attacker.text() });
+    }
+    return json(answer);
+  };
+}

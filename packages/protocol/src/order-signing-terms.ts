@@ -1,0 +1,48 @@
+/** What the signature of an order is judged by: the order as it was sent, and the terms of its venue. */
+import {
+  type ExchangeDomain,
+  type ExchangeDomains,
+  type OrderExtras,
+  type OrderFields,
+  type OrderVersion,
+  orderStructHash,
+  polymarketOrderStructHash,
+} from './order.ts';
+import type { RecoverPublicKey } from './signature.ts';
+
+export interface SentOrder {
+  readonly fields: OrderFields;
+  /** timestamp, metadata and builder, if any of them was sent. */
+  readonly extras: OrderExtras | null;
+  /** As it was sent: hex. */
+  readonly signature: string;
+  /** `null` when the sender did not say. */
+  readonly version: OrderVersion | null;
+}
+
+/** `interface`: 12 fields for both versions. `polymarket`: the venue's own 11 fields for version 2. */
+export type OrderProfile = 'interface' | 'polymarket';
+
+/** The contracts and the struct that a venue's orders are signed for. */
+export interface SigningTerms {
+  readonly domains: ExchangeDomains;
+  readonly chainId: number;
+  readonly profile: OrderProfile;
+}
+
+export interface SignatureRules extends SigningTerms {
+  readonly recover: RecoverPublicKey;
+}
+
+/** The hash of the struct that this profile signs under a version; `null` when the request lacks its fields. */
+export function structHash(
+  sent: Pick<SentOrder, 'fields' | 'extras'>,
+  version: OrderVersion,
+  profile: OrderProfile,
+): Uint8Array | null {
+  if (version === 1 || profile === 'interface') return orderStructHash(sent.fields);
+  return sent.extras === null ? null : polymarketOrderStructHash({ ...sent.fields, ...sent.extras });
+}
+
+export const describeDomain = (domain: ExchangeDomain): string =>
+  `version ${domain.version}${domain.negRisk ? ' neg-risk' : ''} ${domain.verifyingContract}`;

@@ -1,0 +1,258 @@
+/** Equity over time: what is recorded behind trades, what is shown of it to whom, and how much work that is at most. */
+import type { AgentEquity, EquitySeries } from '@bellwether/contract';
+import { buildLimitOrder, buildMarketOrder, type Market } from '@bellwether/sdk';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createEquityStore } from '../../packages/server/src/adapters/postgres/equity-store.ts';
+import {
+  createEquityRecorder,
+  recordEquity,
+  WALLETS_PER_TURN,
+} from '../../packages/server/src/app/record-equity.ts';
+import type { WalletAddress } from '../../packages/server/src/ports/stores.ts';
+import { aMarket, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import { Visitor } from '../passkey.ts';
+import { openAsAdmin } from '../postgres.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const DEPOSIT = 10_000;
+
+let service: TestService;
+let market: Market;
+/** Behind the present, so that points of later can be recorded without waiting. */
+let now = Date.now() - 3 * DAY_MS;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock: { now: () => now } });
+  market = await aMarket((await newTrader(service)).client);
+});
+
+async function ownerOf(...agents: readonly Trader[]): Promise<Visitor> {
+  const visitor = new Visitor(service);
+  await visitor.register('Owner');
+  for (const { client } of agents) {
+    const { claimCode } = await client.getMe();
+    expect((await visitor.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
+  }
+  return visitor;
+}
+
+const common = ({ signer, signatureType }: Trader) => ({
+  ...{ signer, signatureType, market },
+  outcome: 'YES' as const,
+});
+/** Whole shares, so that all of them can be sold. */
+const buy = async (trader: Trader, size: number) =>
+  trader.client.placeTrade(await buildLimitOrder({ ...common(trader), side: 'BUY', price: '0.99', size }));
+/** All of it. */
+async function sell(trader: Trader) {
+  const [position] = await trader.client.getCurrentPositions();
+  const shares = position?.size ?? 0;
+  await trader.client.placeTrade(
+    await buildMarketOrder({ ...common(trader), side: 'SELL', shares, worstPrice: 0.01 }),
+  );
+}
+const record = ({ funder }: Trader) => recordEquity(service.needs, [funder as WalletAddress]);
+
+async function read<T = EquitySeries>(owner: Visitor, path = '/owner/equity', interval = '1d'): Promise<T> {
+  await owner.signIn();
+  const { status, body } = await owner.send('GET', `${path}?interval=${interval}`);
+  expect([status, body.code]).toEqual([200, undefined]);
+  return body;
+}
+const equityOf = (agent: Trader) => `/owner/agents/${agent.agentId}/equity`;
+const profits = ({ points }: EquitySeries) => points.map(({ equity, netDeposits }) => equity - netDeposits);
+
+describe('what is shown', () => {
+  test('the result as it was, never a deposit as profit; an idle agent counts with what it was given', async () => {
+    const [trader, idle] = [await newTrader(service), await newTrader(service)];
+    const owner = await ownerOf(trader, idle);
+    now += 10 * MINUTE_MS;
+    await buy(trader, 100);
+    await record(trader);
+    now += 60 * MINUTE_MS;
+    await service.needs.venues.default.paper?.faucet?.(trader.funder as WalletAddress, 500_000_000n);
+    await record(trader);
+    now += 60 * MINUTE_MS;
+    await sell(trader);
+    await record(trader);
+    now += 60 * MINUTE_MS;
+
+    const one = await read<AgentEquity>(owner, equityOf(trader));
+    expect(one.points.map(({ netDeposits }) => Math.round(netDeposits))).toEqual([
+      DEPOSIT,
+      DEPOSIT,
+      DEPOSIT + 500,
+      DEPOSIT + 500,
+      DEPOSIT + 500,
+    ]);
+    const [begin, bought, paid, sold, last] = profits(one);
+    expect(begin).toBeCloseTo(0, 6);
+    // The spread and the fee.
+    expect(bought).toBeLessThan(0);
+    expect(paid).toBeCloseTo(bought as number, 6);
+    expect(last).toBeCloseTo(sold as number, 6);
+    expect(one.fills.length).toBeGreaterThanOrEqual(2);
+    const all = await read(owner);
+    expect(all.points.map(({ netDeposits }) => Math.round(netDeposits))).toContain(2 * DEPOSIT);
+    expect(all.points.at(-1)?.equity).toBeCloseTo((one.points.at(-1)?.equity ?? 0) + DEPOSIT, 5);
+    expect(profits(all).at(-1)).toBeCloseTo(last as number, 5);
+    for (const interval of ['1w', '1m', '1y'])
+      expect(profits(await read(owner, equityOf(trader), interval)).at(-1)).toBeCloseTo(last as number, 5);
+  });
+
+  test('nothing of the time when the wallet was another owner’s', async () => {
+    const trader = await newTrader(service);
+    const owner = await ownerOf(trader);
+    const sql = await openAsAdmin(service.databaseUrl);
+    await createEquityStore(sql).record([
+      {
+        wallet: trader.funder as WalletAddress,
+        at: now - MINUTE_MS * 60,
+        equity: 1n,
+        deposits: 1n,
+        isOpen: false,
+      },
+    ]);
+    const { points } = await read(owner);
+    expect(Math.min(...points.map(({ equity }) => equity))).toBeCloseTo(DEPOSIT, 5);
+  });
+
+  test('a misspelt interval is refused', async () => {
+    const trader = await newTrader(service);
+    const owner = await ownerOf(trader);
+    const answer = await owner.send('GET', '/owner/equity?intervall=1w');
+    expect([answer.status, answer.body.errors?.[0]?.path]).toEqual([400, 'intervall']);
+  });
+});
+
+describe('what is recorded', () => {
+  test('nothing twice: a wallet that did not change has no new point, and one that sold all is left alone', async () => {
+    const trader = await newTrader(service);
+    await buy(trader, 50);
+    const sql = await openAsAdmin(service.databaseUrl);
+    const count = async () =>
+      (
+        await sql<
+          { n: number }[]
+        >`select count(*)::int as n from equity_points where wallet = ${trader.funder} and step = 5`
+      )[0]?.n;
+    const isWatched = async () =>
+      (await createEquityStore(sql).next('', 1_000)).includes(trader.funder as WalletAddress);
+    await record(trader);
+    now += 10 * MINUTE_MS;
+    await record(trader);
+    expect([await count(), await isWatched()]).toEqual([1, true]);
+    await sell(trader);
+    expect(await isWatched()).toBe(true);
+    await record(trader);
+    expect([await count(), await isWatched()]).toEqual([2, false]);
+  });
+
+  test('a trade between two readings is no deposit', async () => {
+    const trader = await newTrader(service);
+    await buy(trader, 50);
+    const wallet = trader.funder as WalletAddress;
+    await record(trader);
+    const before = (await service.needs.equity.latest([wallet])).get(wallet);
+    now += 10 * MINUTE_MS;
+    // Books of before a trade with balances of after it, another trade each time.
+    let asked = 0;
+    const venue = service.needs.venues.default;
+    const balances: typeof venue.accounts.balances = async (accounts, patience) => {
+      const known = await venue.accounts.balances(accounts, patience);
+      asked += 1;
+      return { ...known, total: known.total - BigInt(asked) * 5_000_000n };
+    };
+    const torn = { ...venue, accounts: { ...venue.accounts, balances } };
+    const venues = Object.assign(new Map([[venue.id, torn]]), { default: torn });
+    await recordEquity({ ...service.needs, venues }, [wallet]);
+    expect(asked).toBe(2);
+    const after = (await service.needs.equity.latest([wallet])).get(wallet);
+    expect([after?.deposits, after?.equity]).toEqual([before?.deposits, before?.equity]);
+  });
+
+  test('a venue that does not answer leaves no wrong point', async () => {
+    const trader = await newTrader(service);
+    await buy(trader, 50);
+    const venue = service.needs.venues.default;
+    const mute = {
+      ...venue,
+      accounts: { ...venue.accounts, balances: async () => ({ total: 0n, available: 0n, ageMs: null }) },
+    };
+    const venues = Object.assign(new Map([[venue.id, mute]]), { default: mute });
+    await recordEquity({ ...service.needs, venues }, [trader.funder as WalletAddress]);
+    expect((await service.needs.equity.latest([trader.funder as WalletAddress])).size).toBe(0);
+  });
+});
+
+describe('how much work it is', () => {
+  test('a turn takes a bounded number of wallets, and a round begins no sooner than points are apart', async () => {
+    const wallets = Array.from(
+      { length: 250 },
+      (_, i) => `0x${String(i).padStart(40, '0')}` as WalletAddress,
+    );
+    const asked: number[] = [];
+    let at = 0;
+    const recorder = createEquityRecorder({
+      ...service.needs,
+      clock: { now: () => at },
+      equity: {
+        ...service.needs.equity,
+        forget: async () => {},
+        next: async (after, limit) => wallets.filter((wallet) => wallet > after).slice(0, limit),
+        record: async () => {},
+        latest: async () => new Map(),
+        results: async (some) => {
+          asked.push(some.length);
+          return new Map();
+        },
+      },
+    });
+    for (let turn = 0; turn < 5; turn += 1) await recorder.run();
+    // Each wallet without a point is read twice, to be sure of its deposits.
+    expect(Math.max(...asked)).toBe(WALLETS_PER_TURN);
+    expect(asked.reduce((sum, count) => sum + count, 0)).toBe(2 * wallets.length);
+    at += 6 * MINUTE_MS;
+    await recorder.run();
+    expect(asked.reduce((sum, count) => sum + count, 0)).toBe(2 * (wallets.length + WALLETS_PER_TURN));
+  });
+
+  test('the next wallets are found by the index, however many there are', async () => {
+    const sql = await openAsAdmin(service.databaseUrl);
+    await sql`insert into positions (wallet, token_id, condition_id, outcome, size, cost, realized, fees, updated_at,
+        bought_size, bought_cost)
+      select '0xf' || lpad((i / 4)::text, 39, '0'), i::text, 'c' || i, 'YES', 1, 1, 0, 0, now(), 1, 1
+      from generate_series(1, 20000) i`;
+    await sql`analyze positions`;
+    const store = createEquityStore(sql);
+    const seen: WalletAddress[] = [];
+    for (let after = '0xf'; ; after = seen.at(-1) as string) {
+      const page = await store.next(after, 1_000);
+      seen.push(...page.filter((wallet) => wallet.startsWith('0xf000')));
+      if (page.length < 1_000) break;
+    }
+    expect(new Set(seen).size).toBe(5_001);
+  });
+
+  test('points are forgotten in time, the coarser ones later', async () => {
+    const sql = await openAsAdmin(service.databaseUrl);
+    const wallet = `0x${'e'.repeat(40)}` as WalletAddress;
+    const store = createEquityStore(sql);
+    for (const days of [2, 40, 500])
+      await store.record([{ wallet, at: now - days * DAY_MS, equity: 1n, deposits: 1n, isOpen: false }]);
+    const recorder = createEquityRecorder({
+      ...service.needs,
+      equity: { ...service.needs.equity, next: async () => [] },
+    });
+    await recorder.run();
+    const rows = await sql<{ step: number; days: number }[]>`
+      select step, round(extract(epoch from ${new Date(now)}::timestamptz - at) / 86400)::int as days
+      from equity_points where wallet = ${wallet} order by step, days`;
+    expect(rows.map(({ step, days }) => [step, days])).toEqual([
+      [60, 2],
+      [1440, 2],
+      [1440, 40],
+    ]);
+  });
+});
