@@ -35,6 +35,7 @@ const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   approval_not_required: 'approvals.test.ts',
   approval_not_found: 'approvals.test.ts',
   approval_gone: 'approvals.test.ts',
+  receipt_not_found: 'receipts.test.ts',
   idempotency_in_flight: 'trade.test.ts, simultaneous duplicates',
   order_outcome_unknown: 'doubt.test.ts',
   market_not_active: 'coherence.test.ts',

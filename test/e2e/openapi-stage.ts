@@ -3,6 +3,7 @@
  * venues; whatever changes something gets an agent or an owner of its own, so no example depends on another.
  */
 import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Placeholder } from '@bellwether/contract/examples';
 import {
   BellwetherApiError,
@@ -124,6 +125,16 @@ async function loseWallet(
   return { owner, wallet: loser.signer.address };
 }
 
+async function hasReceipt({ client }: Actor, orderId: string): Promise<void> {
+  while (
+    await client.getOrderReceipt(orderId).then(
+      () => false,
+      () => true,
+    )
+  )
+    await sleep(100);
+}
+
 export async function prepareWorld(service: TestService, clock: ManualClock): Promise<World> {
   const reader = await newActor(service);
   const winner = await newActor(service);
@@ -152,6 +163,8 @@ export async function prepareWorld(service: TestService, clock: ManualClock): Pr
   const { owner: readersOwner } = await loseWallet(service);
   const { claimCode } = await reader.client.getMe();
   await readersOwner.send('POST', '/owner/claim', { claimCode });
+  // Receipts are made behind the trades: once this order has one, so have those before it.
+  await hasReceipt(reader, (await reader.client.listOrders({ limit: 1 }))[0]?.orderId ?? '');
   return { service, market, resolved, quoted, reader, readersOwner, winner };
 }
 

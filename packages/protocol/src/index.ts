@@ -13,6 +13,7 @@ export * from './order-salt.ts';
 export * from './order-signing-terms.ts';
 export * from './order-verification.ts';
 export * from './personal-message.ts';
+export * from './sha256.ts';
 export * from './signature.ts';
 export * from './signing-guide.ts';
 export * from './solana.ts';

@@ -1,7 +1,9 @@
 /** Everything that an agent needs: a key that signs locally, order building, and the service's operations. */
 export type {
+  AgentApproval,
   AgentRecord,
   ApiKeyRecord,
+  Approval,
   Briefing,
   CancelAllResponse,
   CancelMarketResponse,
@@ -25,6 +27,7 @@ export type {
   Order,
   OrderBook,
   OrderDetail,
+  OrderReceipt,
   Position,
   PreparedTrade,
   PricesHistory,
@@ -32,6 +35,9 @@ export type {
   QuotedCancelResponse,
   QuotedOrder,
   QuotedOrderDetail,
+  ReceiptEntry,
+  ReceiptFault,
+  ReceiptHead,
   RegisterRequest,
   RegisterResponse,
   RiskAlert,
@@ -129,6 +135,11 @@ export {
   verifyPrepared,
 } from './verify-prepared.ts';
 export type { OnChainOptions, QuoteAsk, VerifiedQuote, VerifyOptions } from './verify-quote.ts';
+export {
+  type ReceiptsToVerify,
+  type VerifiedReceipts,
+  verifyReceipts,
+} from './verify-receipts.ts';
 export {
   type ReceivedWebhook,
   verifyWebhook,

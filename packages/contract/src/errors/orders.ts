@@ -249,6 +249,11 @@ export const ORDER_ERRORS = {
   },
 
   // Orders: afterwards
+  receipt_not_found: {
+    status: 404,
+    title: 'No receipt yet',
+    fix: 'Receipts are made behind the trades. Ask again in a few seconds.',
+  },
   order_not_found: {
     status: 404,
     title: 'Order not found',

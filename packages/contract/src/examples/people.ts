@@ -43,6 +43,8 @@ export const PEOPLE_EXAMPLES = {
   enableOwnerAgentWebhook: { path: { ...agent, id: fill('webhookId') } },
   getOwnerMarket: { path: { marketId: fill('marketId') } },
   getOwnerPricesHistory: { query: { market: fill('tokenId'), interval: '1d' } },
+  getOwnerOrderReceipt: { path: { ...agent, orderId: fill('orderId') } },
+  listOwnerAgentReceipts: { path: agent, query: { limit: 2 } },
   listOwnerApprovals: { query: { limit: 10 } },
   getOwnerApproval: { path: { approvalId: fill('approvalId') } },
   approvalPasskeyOptions: { path: { approvalId: fill('approvalId') } },

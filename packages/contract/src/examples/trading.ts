@@ -67,6 +67,8 @@ export const TRADING_EXAMPLES = {
   cancelMarket: { body: { marketConditionId: fill('conditionId') } },
   cancelAll: {},
 
+  getOrderReceipt: { path: { orderId: fill('orderId') } },
+  listReceipts: { query: { limit: 2 } },
   listApprovals: { query: { limit: 10 } },
   getApproval: { path: { approvalId: fill('approvalId') } },
   askQuoteApproval: { body: { quoteId: fill('quoteIdToApprove'), reasoning: 'Priced below the polls.' } },

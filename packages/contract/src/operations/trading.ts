@@ -168,6 +168,12 @@ export const JournalEntry = Type.Object({
   event: Type.String(),
   status: Type.String(),
   detail: Type.Optional(Type.String()),
+  checked: Type.Optional(
+    Type.Record(Type.String(), Type.Array(Type.String()), {
+      description:
+        'what the order was judged by: [limit, used, asked] of each safeguard with a limit that bound it, and [approvalId] of the approval it needed',
+    }),
+  ),
 });
 
 export const Order = Type.Object({

@@ -196,6 +196,8 @@ export const CAPS_IN_ORDER: readonly CapName[] = CAP_NAMES.toSorted(
 const APPROVABLE_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved === true);
 const FINAL_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved !== true);
 
+const EXIT_CAPS = CAP_NAMES.filter((name) => RULES[name].bindsExits);
+
 const initialCaps = Object.fromEntries(
   CAP_NAMES.map((name) => [name, RULES[name].initial]),
 ) as unknown as Caps;
@@ -407,6 +409,30 @@ export function allowances(
       standing.restrictions.some(({ paused }) => paused),
     caps: Object.fromEntries(CAP_NAMES.map((name) => [name, allowance(name)])) as Record<CapName, Allowance>,
   };
+}
+
+/** Limit, used and asked of the caps with a limit that bind an order: counts, or micro collateral. */
+export type CheckedFigures = { [N in CapName]?: [limit: number, used: number, asked: number] };
+
+/**
+ * What an order was judged by, for its journal; of several bounds the one that leaves least. Made for every trade, so as plain
+ * numbers: amounts are far below 2^53 micro-units.
+ */
+export function checkedFigures(safeguards: Safeguards, facts: TradeFacts): CheckedFigures {
+  const strictest = facts.restrictions.length === 0 ? null : allowances(safeguards, facts).caps;
+  const checked: CheckedFigures = {};
+  if (strictest === null && !safeguards.tradeLimitEnabled) return checked;
+  for (const name of facts.addsExposure ? CAP_NAMES : EXIT_CAPS) {
+    const limit = strictest === null ? safeguards[name] : strictest[name].limit;
+    if (limit === null) continue;
+    const { used, asked } = RULES[name];
+    checked[name] = [
+      Number(limit),
+      Number(strictest === null ? used(facts) : strictest[name].used),
+      Number(asked(facts.amount)),
+    ];
+  }
+  return checked;
 }
 
 export interface CapUse {

@@ -24,7 +24,7 @@ export function llmsText(operations: readonly Operation[], publicUrl: string): s
 - Base address: ${publicUrl}
 - OpenAPI 3.1, with a runnable example of every operation and the codes of every refusal: ${publicUrl}/openapi.json
 - Reference page: ${publicUrl}/docs
-- Guides, as Markdown: ${publicUrl}/docs/errors (every error and its fix), ${publicUrl}/docs/signing (domains, structs, worked examples in every form), ${publicUrl}/docs/webhooks, ${publicUrl}/docs/streams
+- Guides, as Markdown: ${publicUrl}/docs/errors (every error and its fix), ${publicUrl}/docs/signing (domains, structs, worked examples in every form), ${publicUrl}/docs/webhooks, ${publicUrl}/docs/streams, ${publicUrl}/docs/receipts
 
 ## First steps
 

@@ -16,6 +16,7 @@ import type { Site } from './pages/layout.ts';
 import { bindPositions } from './positions.ts';
 import { bindPrepareTrade } from './prepare-trade.ts';
 import { bindQuotes } from './quotes.ts';
+import { bindReceipts } from './receipts.ts';
 import type { Bind, Gate } from './routes.ts';
 import { bindSkills } from './skills.ts';
 import { bindStreams, type Streams } from './streams.ts';
@@ -27,6 +28,7 @@ import { bindWebhooks } from './webhooks.ts';
 
 const RESOURCES = [
   bindApprovals,
+  bindReceipts,
   bindSkills,
   bindWallet,
   bindWalletLink,

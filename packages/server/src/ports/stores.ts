@@ -5,7 +5,7 @@ import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { OwnerLocks } from '../domain/locks.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
-import type { Restriction, Safeguards, Usage, UsedFacts } from '../domain/safeguards.ts';
+import type { CheckedFigures, Restriction, Safeguards, Usage, UsedFacts } from '../domain/safeguards.ts';
 import type { FirstAnswer } from './evidence.ts';
 import type { NewChainOrder } from './quoted-orders.ts';
 import type { Sealed } from './secrets.ts';
@@ -220,6 +220,8 @@ interface OrderState {
     readonly event: string;
     readonly status: OrderStatus;
     readonly detail?: string;
+    /** Of the first entry. */
+    readonly checked?: Checked;
   }[];
   readonly updatedAt: number;
 }
@@ -286,10 +288,15 @@ export interface StandingQuestion {
   readonly at: number;
 }
 
+/** What an order was judged by, and the owner's approval, if it needed one. As the journal's column holds it. */
+export type Checked = CheckedFigures & { approval?: [approvalId: string] };
+
 /** An order to record, and the budget that it reserves: none for a redemption. */
 export interface Recorded<Order extends NewOrder = NewOrder> {
   readonly order: Order;
   readonly reserves: Micro;
+  /** What it was judged by, for its journal. */
+  readonly checked: Checked;
   /** The transaction of a quoted order. */
   readonly transaction?: NewChainOrder;
 }

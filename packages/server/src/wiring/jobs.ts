@@ -27,6 +27,7 @@ import { thinPricesJob } from '../jobs/thin-prices.ts';
 import { touchAgentsJob } from '../jobs/touch-agents.ts';
 import { trimWebhooksJob } from '../jobs/trim-webhooks.ts';
 import { watchRisksJob } from '../jobs/watch-risks.ts';
+import { writeReceiptsJob } from '../jobs/write-receipts.ts';
 import type { Door } from './http.ts';
 import type { Stops } from './stopping.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
@@ -65,6 +66,7 @@ export function startAllJobs({ config, needs, door, leads, stops, log, meters }:
       resolveDoubtJob(needs, config.databaseUrl === null ? RESOLVE_AFTER_MS : RESOLVE_AFTER_SHARED_MS),
       followChainOrdersJob(needs),
       resolveMarketsJob(needs),
+      writeReceiptsJob(needs),
       followFeesJob(needs),
       sweepQuotesJob(needs),
       sweepRateLimitsJob(rateLimits),

@@ -19,6 +19,8 @@ import { createPositionStore } from '../adapters/postgres/position-store.ts';
 import { createPriceRetention } from '../adapters/postgres/price-retention.ts';
 import { createQueueDepths } from '../adapters/postgres/queue-depths.ts';
 import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
+import { createReceiptLog } from '../adapters/postgres/receipt-log.ts';
+import { createReceiptStore } from '../adapters/postgres/receipt-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { createResultStore } from '../adapters/postgres/result-store.ts';
@@ -51,6 +53,8 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   webhooks: createWebhookStore(sql),
   orders: createOrderStore(sql),
   approvals: createApprovalStore(sql),
+  receipts: createReceiptStore(sql),
+  receiptLog: createReceiptLog(sql),
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
   redemptions: createRedemptionStore(sql),

@@ -97,9 +97,9 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, string, (row: NewRow) => Cel
   [
     'journal',
     'jsonb',
-    ({ recorded: { order }, outcome }) =>
+    ({ recorded: { order, checked }, outcome }) =>
       JSON.stringify([
-        { at: new Date(order.createdAt).toISOString(), event: 'recorded', status: FIRST_STATUS },
+        { at: new Date(order.createdAt).toISOString(), event: 'recorded', status: FIRST_STATUS, checked },
         ...(outcome === undefined ? [] : journalJson(outcome.journal)),
       ]),
   ],

@@ -395,6 +395,29 @@ export interface RateBucketsRow {
   readonly at: Date;
 }
 
+export interface ReceiptHeadsRow {
+  readonly agent_id: string;
+  readonly sequence: bigint;
+  readonly hash: Buffer;
+}
+
+export interface ReceiptLogRow {
+  readonly one: boolean;
+  readonly writer: string;
+  readonly seq: bigint;
+  readonly began_at: Date;
+}
+
+export interface ReceiptsRow {
+  readonly agent_id: string;
+  readonly sequence: bigint;
+  readonly kind: string;
+  readonly order_id: string | null;
+  readonly recorded_at: Date;
+  readonly body: string;
+  readonly hash: Buffer;
+}
+
 export interface RedemptionChecksRow {
   readonly venue: string;
   readonly wallet: string;

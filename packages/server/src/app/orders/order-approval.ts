@@ -9,11 +9,11 @@
 import { APPROVAL_LIMITS, type TradeCheck } from '@bellwether/contract';
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Denial } from '../../domain/denial.ts';
-import type { ApprovalNeed, Verdict } from '../../domain/safeguards.ts';
+import type { ApprovalNeed, CheckedFigures, Verdict } from '../../domain/safeguards.ts';
 import type { ApprovalRow, ApprovalStore, ApprovalTerms } from '../../ports/approvals.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Secrets } from '../../ports/secrets.ts';
-import type { Caller, TradeScope } from '../../ports/stores.ts';
+import type { Caller, Checked, TradeScope } from '../../ports/stores.ts';
 import { Refusal } from '../refusal.ts';
 import { checkOf } from './trade-checks.ts';
 
@@ -28,6 +28,7 @@ export interface ObtainApprovalNeeds extends LookForApprovalNeeds {
 }
 
 export interface GivenApproval {
+  readonly approvalId: string;
   readonly orderId: string;
   readonly by: bigint;
   readonly until: number;
@@ -84,6 +85,14 @@ export function requireApproval(
     others.map((verdict) => checkOf(verdict, scope)),
   );
 }
+
+/** With the approval that an order needed. */
+export const withApproval = (
+  figures: CheckedFigures,
+  need: ApprovalNeed | null,
+  approval: GivenApproval | null,
+): Checked =>
+  need === null || approval === null ? figures : { ...figures, approval: [approval.approvalId] };
 
 /** The latest of this order. */
 export const approvalOf = (
@@ -152,7 +161,8 @@ export async function findApproval(
 
 function givenBy(row: ApprovalRow, needed: ApprovalNeeded): GivenApproval {
   const { approvalId, orderId, status, decidedBy, approvedUntil } = row;
-  if (decidedBy !== null && approvedUntil !== null) return { orderId, by: decidedBy, until: approvedUntil };
+  if (decidedBy !== null && approvedUntil !== null)
+    return { approvalId, orderId, by: decidedBy, until: approvedUntil };
   if (status === 'declined') throw declined(row, needed);
   const [denial] = needed.denials;
   const detail = `${denial.detail} It waits for the owner until ${new Date(row.waitsUntil).toISOString()}.`;

@@ -83,7 +83,10 @@ $$;
 -- time, so the oldest are looked at and no others.
 create or replace function forget_facts(horizon timestamptz, most integer) returns integer language sql as $$
   with deleted as (
-    delete from facts where seq = any(array(select seq from facts order by seq limit most)) and at < horizon
+    delete from facts f where seq = any(array(select seq from facts order by seq limit most)) and at < horizon
+      -- Receipts are made of them first.
+      and (f.kind not in ('order', 'fill', 'reversal')
+        or (f.writer, f.seq) <= (select r.writer, r.seq from receipt_log r))
     returning writer, seq
   ), moved as (
     -- The last of them in the order of streams. A cursor before it may have missed something.

@@ -6,10 +6,10 @@ import type { Denial } from '../../../domain/denial.ts';
 import { averagePrice, legsOf } from '../../../domain/orders/quoted-amounts.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { NewChainOrder, QuoteRow } from '../../../ports/quoted-orders.ts';
-import type { Caller, NewQuotedOrder, TradeScope } from '../../../ports/stores.ts';
+import type { Caller, NewQuotedOrder, Recorded, TradeScope } from '../../../ports/stores.ts';
 import type { VenueWith } from '../../../ports/venue.ts';
 import { Refusal, refusal } from '../../refusal.ts';
-import { type GivenApproval, requireApproval } from '../order-approval.ts';
+import { type GivenApproval, requireApproval, withApproval } from '../order-approval.ts';
 import { requireReady } from '../place-order.ts';
 import { verdictOn } from './judge.ts';
 import { type ExecutableQuote, isExecutable, mintOf } from './outcomes.ts';
@@ -133,13 +133,13 @@ function exact(value: number | undefined): string | undefined {
   }
 }
 
-/** The quote, the venue's state, the safeguards, the owner's approval. @returns the order to record @throws Refusal */
+/** The quote, the venue's state, the safeguards, the owner's approval. @returns what to record @throws Refusal */
 export function judgeQuotedOrder(
   { clock }: JudgeSubmissionNeeds,
   { caller, request, requestId, venue }: Submission,
   { quote, approval }: { readonly quote: ExecutableQuote; readonly approval: GivenApproval | null },
   scope: TradeScope,
-): NewQuotedOrder {
+): Pick<Recorded<NewQuotedOrder>, 'order' | 'checked'> {
   if (scope.quoteWithdrawn) throw withdrawn();
   requireReady(venue);
   const verdict = verdictOn(venue, quote, scope);
@@ -155,7 +155,7 @@ export function judgeQuotedOrder(
   const { side, amounts } = quote;
   const { contracts, collateral } = legsOf(side, amounts);
   const worst = legsOf(side, { inAmount: amounts.inAmount, outAmount: amounts.minOutAmount });
-  return {
+  const order: NewQuotedOrder = {
     kind: 'quoted',
     orderId: quote.quoteId,
     agentId: caller.agentId,
@@ -186,4 +186,5 @@ export function judgeQuotedOrder(
     requestId,
     createdAt: clock.now(),
   };
+  return { order, checked: withApproval(verdict.figures(), verdict.need, approval) };
 }

@@ -10,6 +10,8 @@ import {
   type ApprovalNeed,
   approvalNeeded,
   assess,
+  type CheckedFigures,
+  checkedFigures,
   type Verdict,
   verdicts,
 } from '../../../domain/safeguards.ts';
@@ -31,9 +33,10 @@ export interface QuoteVerdict {
   /** The approval that an order lacks that nothing else refuses. */
   readonly need: ApprovalNeed | null;
   readonly all: () => readonly Verdict[];
+  readonly figures: () => CheckedFigures;
 }
 
-const HARMLESS: QuoteVerdict = { denial: null, need: null, all: () => [] };
+const HARMLESS: QuoteVerdict = { denial: null, need: null, all: () => [], figures: () => ({}) };
 
 /** A redemption is never blocked by a safeguard. */
 export function verdictOn({ backend }: Venue, trade: ChainTrade, standing: Standing): QuoteVerdict {
@@ -52,6 +55,7 @@ export function verdictOn({ backend }: Venue, trade: ChainTrade, standing: Stand
     denial,
     need: denial === null ? approvalNeeded(safeguards, facts) : null,
     all: () => verdicts(safeguards, facts),
+    figures: () => checkedFigures(safeguards, facts),
   };
 }
 

@@ -21,6 +21,7 @@ import type {
 } from '../../../ports/stores.ts';
 import { refusal } from '../../refusal.ts';
 import { quotingVenue } from '../../venues.ts';
+import { checkedRecord } from '../checked-record.ts';
 import { cancelUnsent, type ExecutableQuote, holderOf, isExecutable, type OutcomeNeeds } from './outcomes.ts';
 
 export interface ReadQuotedNeeds {
@@ -109,9 +110,10 @@ function orderRecord({ row, chain, quote }: OrderWithTransaction): QuotedOrder {
 
 /** The journal in the words that the order's own status uses. */
 export const journalOf = (row: OrderRow): QuotedOrderDetail['journal'] =>
-  row.journal.map((entry) => ({
+  row.journal.map(({ checked, ...entry }) => ({
     ...entry,
     status: statusWord({ ...row, status: entry.status }),
+    ...(checked === undefined ? {} : { checked: checkedRecord(checked) }),
   }));
 
 const fillRecord = (chain: ChainOrderRow, fill: FillRow): QuotedOrderDetail['fills'][number] => ({

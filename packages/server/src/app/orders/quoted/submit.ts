@@ -107,7 +107,7 @@ function placementOf(
             return replayed;
           },
     judge: (scope, { quote, transaction }, approval) => ({
-      order: judgeQuotedOrder(needs, submission, { quote, approval }, scope),
+      ...judgeQuotedOrder(needs, submission, { quote, approval }, scope),
       reserves: budgetOf(quote),
       transaction,
     }),

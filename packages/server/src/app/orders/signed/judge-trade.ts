@@ -13,15 +13,27 @@ import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
 import { type Draft, signedLimit } from '../../../domain/orders/draft.ts';
 import { verifyDraft } from '../../../domain/orders/verify-draft.ts';
-import { approvalNeeded, assess, type TradeFacts, verdicts } from '../../../domain/safeguards.ts';
+import {
+  approvalNeeded,
+  assess,
+  checkedFigures,
+  type TradeFacts,
+  verdicts,
+} from '../../../domain/safeguards.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { RecoverElsewhere } from '../../../ports/recovery.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
-import type { Caller, NewSignedOrder, TradeScope, TradingCredential } from '../../../ports/stores.ts';
+import type {
+  Caller,
+  NewSignedOrder,
+  Recorded,
+  TradeScope,
+  TradingCredential,
+} from '../../../ports/stores.ts';
 import type { Balance, BalanceQuestion, VenueWith } from '../../../ports/venue.ts';
 import { type FundingNeeds, waysToFund } from '../../funding-advice.ts';
 import { Refusal } from '../../refusal.ts';
-import { type GivenApproval, requireApproval } from '../order-approval.ts';
+import { type GivenApproval, requireApproval, withApproval } from '../order-approval.ts';
 import { requireReady, requireTaken } from '../place-order.ts';
 import { NOT_GRANTED } from '../trade-checks.ts';
 import { alreadyPlaced } from './trade-answers.ts';
@@ -124,12 +136,12 @@ export interface TradeToJudge {
   readonly approval: GivenApproval | null;
 }
 
-/** The venue's state, credential, safeguards, balance, the owner's approval. @returns the order to record @throws Refusal */
+/** The venue's state, credential, safeguards, balance, the owner's approval. @returns what to record @throws Refusal */
 export function judgeTrade(
   needs: JudgeTradeNeeds,
   { caller, requestId, sound, approval }: TradeToJudge,
   scope: TradeScope,
-): NewSignedOrder {
+): Pick<Recorded<NewSignedOrder>, 'order' | 'checked'> {
   const { venue, draft, market, verified } = sound;
   requireTaken(venue, { postOnly: draft.postOnly, signer: verified.eoa });
   requireReady(venue);
@@ -156,7 +168,7 @@ export function judgeTrade(
       now: needs.clock.now(),
       verdicts: () => verdicts(scope.safeguards, facts),
     });
-  return {
+  const order: NewSignedOrder = {
     kind: 'signed',
     orderId: verified.orderId,
     agentId: caller.agentId,
@@ -188,6 +200,7 @@ export function judgeTrade(
     requestId,
     createdAt: needs.clock.now(),
   };
+  return { order, checked: withApproval(checkedFigures(scope.safeguards, facts), need, approval) };
 }
 
 /** What the safeguards are assessed with. */

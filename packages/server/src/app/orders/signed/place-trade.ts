@@ -89,8 +89,8 @@ function placementOf(
       return answer === null ? null : async () => answer;
     },
     judge(scope, sound, approval) {
-      const order = judgeTrade(needs, { caller, requestId, sound, approval }, scope);
-      return { order, reserves: draft.money };
+      const judged = judgeTrade(needs, { caller, requestId, sound, approval }, scope);
+      return { ...judged, reserves: draft.money };
     },
     approval(needed, sound, effect) {
       const subject = approvalSubject(caller, sound);

@@ -1,0 +1,175 @@
+/**
+ * Receipts: what was asked of the desk, what it checked with which figures, what the venue answered, and the fills, as entries
+ * of one chain per agent: each entry holds the hash of the one before it. The format is in docs/receipts.md.
+ */
+import { type Static, Type } from 'typebox';
+import { HEX, Iso, Nullable } from '../fields.ts';
+import { operation } from '../operation.ts';
+import { OrderIdText } from './trading.ts';
+
+export const RECEIPT_LIMITS = {
+  entriesPerPage: 500,
+} as const;
+
+/** Of the entry before the first one of a chain. */
+export const NO_RECEIPT_HASH = '0'.repeat(64);
+export const RECEIPT_VERSION = 1;
+
+const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, 64 hex digits' });
+
+export const ReceiptHead = Type.Object(
+  {
+    sequence: Type.Integer({ description: 'of the last entry; 0 before the first' }),
+    hash: Hash,
+  },
+  { description: 'keep it: a chain that does not lead to it was rewritten' },
+);
+
+export const ReceiptBody = Type.Object(
+  {
+    orderId: Type.Optional(Type.String()),
+    asked: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'the terms of the order as it was recorded; in the first entry of an order',
+      }),
+    ),
+    checked: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'the safeguards that bound it: limit, used and asked of each; in the first entry',
+      }),
+    ),
+    answered: Type.Optional(
+      Nullable(
+        Type.Record(Type.String(), Type.Unknown(), { description: 'the first answer; null: none yet' }),
+      ),
+    ),
+    state: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'status and totals of the order after this entry',
+      }),
+    ),
+    fills: Type.Optional(
+      Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        description: 'fills that are new in this entry',
+      }),
+    ),
+    reversed: Type.Optional(
+      Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        description: 'fills that never settled, taken back in this entry',
+      }),
+    ),
+  },
+  { additionalProperties: true, description: 'money and prices are decimal texts' },
+);
+
+export const ReceiptEntry = Type.Object(
+  {
+    version: Type.Integer({ description: 'of the format' }),
+    agentId: Type.String(),
+    sequence: Type.Integer({ description: 'from 1, without gaps' }),
+    previousHash: Hash,
+    kind: Type.String({ description: 'order or refusal; a later version may add kinds' }),
+    recordedAt: Iso,
+    body: ReceiptBody,
+    hash: Type.String({
+      description: 'SHA-256 of the RFC 8785 form of this object without `hash`, as 64 hex digits',
+    }),
+  },
+  { additionalProperties: true },
+);
+
+export const OrderReceipt = Type.Object({
+  agentId: Type.String(),
+  orderId: Type.String(),
+  entries: Type.Array(ReceiptEntry, { description: 'those of this order, oldest first' }),
+  head: ReceiptHead,
+});
+
+export const ReceiptPage = Type.Object({
+  agentId: Type.String(),
+  entries: Type.Array(ReceiptEntry, { description: 'in sequence' }),
+  next: Nullable(Type.Integer({ description: '`after` of the next page; null: this is the last one' })),
+  head: ReceiptHead,
+});
+
+const read = { unknownFields: 'refuse', status: 200 } as const;
+const ofOwner = { ...read, tag: 'owners', permission: 'owner' } as const;
+
+const pageQuery = Type.Object({
+  after: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      default: 0,
+      description: 'sequence of the last entry that you have',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: RECEIPT_LIMITS.entriesPerPage,
+      default: RECEIPT_LIMITS.entriesPerPage,
+    }),
+  ),
+});
+const AgentId = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX });
+
+export const getOrderReceipt = operation({
+  ...read,
+  id: 'getOrderReceipt',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'read',
+  method: 'GET',
+  path: '/markets/orders/{orderId}/receipt',
+  summary: 'The receipt of one order, on any venue: its entries in the chain of this agent',
+  description: 'Made behind the trade, within seconds. verifyReceipts of the SDK checks it offline.',
+  params: Type.Object({ orderId: OrderIdText }),
+  response: OrderReceipt,
+  errors: ['order_not_found', 'receipt_not_found'],
+});
+
+export const listReceipts = operation({
+  ...read,
+  id: 'listReceipts',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'search',
+  method: 'GET',
+  path: '/agents/receipts',
+  summary: "The whole chain of this agent's receipts, page by page",
+  query: pageQuery,
+  response: ReceiptPage,
+  errors: [],
+});
+
+export const getOwnerOrderReceipt = operation({
+  ...ofOwner,
+  id: 'getOwnerOrderReceipt',
+  rateClass: 'read',
+  method: 'GET',
+  path: '/owner/agents/{agentId}/orders/{orderId}/receipt',
+  summary: "The receipt of an order of one of the owner's agents",
+  params: Type.Object({ agentId: AgentId, orderId: OrderIdText }),
+  response: OrderReceipt,
+  errors: ['agent_not_found', 'order_not_found', 'receipt_not_found'],
+});
+
+export const listOwnerAgentReceipts = operation({
+  ...ofOwner,
+  id: 'listOwnerAgentReceipts',
+  rateClass: 'search',
+  method: 'GET',
+  path: '/owner/agents/{agentId}/receipts',
+  summary: "The whole chain of receipts of one of the owner's agents, page by page",
+  params: Type.Object({ agentId: AgentId }),
+  query: pageQuery,
+  response: ReceiptPage,
+  errors: ['agent_not_found'],
+});
+
+export type ReceiptHead = Static<typeof ReceiptHead>;
+export type ReceiptBody = Static<typeof ReceiptBody>;
+export type ReceiptEntry = Static<typeof ReceiptEntry>;
+export type OrderReceipt = Static<typeof OrderReceipt>;
+export type ReceiptPage = Static<typeof ReceiptPage>;

@@ -1,0 +1,5 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8 } from './bytes.ts';
+
+/** SHA-256 of a text's UTF-8 bytes, as 64 hex digits. */
+export const sha256Hex = (text: string): string => bytesToHex(sha256(utf8(text))).replace(/^0x/, '');

@@ -1,0 +1,75 @@
+/** Reads receipts: of one order, and a whole chain page by page. */
+import {
+  type OrderReceipt,
+  RECEIPT_LIMITS,
+  RECEIPT_VERSION,
+  type ReceiptBody,
+  type ReceiptEntry,
+  type ReceiptPage,
+} from '@bellwether/contract';
+import type { LinkedReceipt, ReceiptStore } from '../../ports/receipts.ts';
+import type { AgentStore, OrderStore } from '../../ports/stores.ts';
+import type { Owner } from '../owners.ts';
+import { refusal } from '../refusal.ts';
+
+export interface ReadReceiptsNeeds {
+  readonly receipts: ReceiptStore;
+  readonly orders: Pick<OrderStore, 'byId'>;
+}
+
+export type OwnersReceiptsNeeds = ReadReceiptsNeeds & { readonly agents: Pick<AgentStore, 'byId'> };
+
+interface Agent {
+  readonly agentId: string;
+}
+
+export const entryOf = (row: LinkedReceipt): ReceiptEntry => ({
+  version: RECEIPT_VERSION,
+  agentId: row.agentId,
+  sequence: row.sequence,
+  previousHash: row.previousHash,
+  kind: row.kind,
+  recordedAt: new Date(row.recordedAt).toISOString(),
+  body: JSON.parse(row.body) as ReceiptBody,
+  hash: row.hash,
+});
+
+/** @throws Refusal order_not_found, receipt_not_found */
+export async function orderReceipt(
+  { receipts, orders }: ReadReceiptsNeeds,
+  { agentId }: Agent,
+  orderId: string,
+): Promise<OrderReceipt> {
+  const [rows, order, head] = await Promise.all([
+    receipts.ofOrder(agentId, orderId),
+    orders.byId(agentId, orderId),
+    receipts.head(agentId),
+  ]);
+  if (order === null) throw refusal('order_not_found');
+  if (rows.length === 0) throw refusal('receipt_not_found');
+  return { agentId, orderId, entries: rows.map(entryOf), head };
+}
+
+export async function receiptPage(
+  { receipts }: Pick<ReadReceiptsNeeds, 'receipts'>,
+  { agentId }: Agent,
+  { after = 0, limit = RECEIPT_LIMITS.entriesPerPage }: { readonly after?: number; readonly limit?: number },
+): Promise<ReceiptPage> {
+  // The head first: entries that come meanwhile are behind it, never missing before it.
+  const head = await receipts.head(agentId);
+  const rows = await receipts.page(agentId, after, limit);
+  const last = rows.at(-1);
+  const hasMore = last !== undefined && rows.length === limit && last.sequence < head.sequence;
+  return { agentId, entries: rows.map(entryOf), next: hasMore ? last.sequence : null, head };
+}
+
+/** @throws Refusal agent_not_found, for other people's agents too */
+export async function ownersAgent(
+  { agents }: Pick<OwnersReceiptsNeeds, 'agents'>,
+  { userId }: Owner,
+  agentId: string,
+): Promise<Agent> {
+  const row = await agents.byId(agentId);
+  if (row === null || !row.claimed || row.userId !== userId) throw refusal('agent_not_found');
+  return row;
+}

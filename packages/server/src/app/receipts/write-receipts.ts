@@ -1,0 +1,171 @@
+/**
+ * Makes receipts behind the trades, from the log of facts. One entry says what is new of an order since its last one; what was
+ * asked and checked is in its first.
+ *
+ * Trades go first: while the chains are less than a minute behind, this takes a twentieth of the time at most.
+ */
+import {
+  canonicalJson,
+  FIRST_LINK,
+  RECEIPT_VERSION,
+  type ReceiptBody,
+  receiptHash,
+} from '@bellwether/contract';
+import { formatMicro, formatPips } from '@bellwether/contract/decimals';
+import { sha256Hex } from '@bellwether/protocol';
+import type { Clock } from '../../ports/clock.ts';
+import type {
+  OrderChange,
+  OrderFact,
+  ReceiptLog,
+  ReceiptMatter,
+  ReceiptPiece,
+  ReceiptPlace,
+  ReceiptRow,
+} from '../../ports/receipts.ts';
+import type { OrderRow } from '../../ports/stores.ts';
+import { checkedRecord } from '../orders/checked-record.ts';
+
+export interface WriteReceiptsNeeds {
+  readonly clock: Clock;
+  readonly receiptLog: ReceiptLog;
+}
+
+const FACTS_PER_PIECE = 250;
+/** Another replica is at it. */
+const LOST_REST_MS = 2_000;
+const REST_FACTOR = 19;
+const FAR_BEHIND_MS = 60_000;
+/** A stop waits for a turn. */
+const TURN_MS = 1_000;
+
+/** @returns one turn of the job */
+export function createReceiptWriter({ clock, receiptLog }: WriteReceiptsNeeds): () => Promise<void> {
+  let restsUntil = 0;
+  return async () => {
+    const began = performance.now();
+    while (performance.now() >= restsUntil && performance.now() - began < TURN_MS) {
+      const since = performance.now();
+      const done = await receiptLog.extend(FACTS_PER_PIECE, linkReceipts);
+      if (!done.isMine) restsUntil = performance.now() + LOST_REST_MS;
+      if (!done.isMine || done.facts === 0) return;
+      const behindMs = done.newestAt === null ? 0 : clock.now() - done.newestAt;
+      const factor = behindMs > FAR_BEHIND_MS ? 1 : REST_FACTOR;
+      restsUntil = performance.now() + (performance.now() - since) * factor;
+    }
+  };
+}
+
+/** The entries of a piece of the log, each behind the one before it of its agent. */
+export function linkReceipts({ matters, heads }: ReceiptPiece): ReceiptRow[] {
+  const last = new Map<string, ReceiptPlace>(heads);
+  return matters.map((matter) => {
+    const { agentId, orderId } = matter.order;
+    const { sequence, hash: previousHash } = last.get(agentId) ?? FIRST_LINK;
+    const recordedAt = Math.max(...matter.facts.map(({ at }) => at));
+    const body = bodyOf(matter);
+    const entry = {
+      version: RECEIPT_VERSION,
+      agentId,
+      sequence: sequence + 1,
+      previousHash,
+      kind: 'order',
+      recordedAt: new Date(recordedAt).toISOString(),
+      body,
+    };
+    const hash = receiptHash(entry, sha256Hex);
+    last.set(agentId, { sequence: entry.sequence, hash });
+    const text = canonicalJson(body) as string;
+    return { agentId, sequence: entry.sequence, kind: entry.kind, orderId, recordedAt, body: text, hash };
+  });
+}
+
+const micro = (text: string | undefined): string => formatMicro(BigInt(text ?? '0'));
+const digestOf = (text: string | null): string | null => (text === null ? null : sha256Hex(text));
+const isOf =
+  <K extends OrderFact['kind']>(kind: K) =>
+  (fact: OrderFact): fact is Extract<OrderFact, { kind: K }> =>
+    fact.kind === kind;
+
+function bodyOf({ order, transactionId, isFirst, facts }: ReceiptMatter): ReceiptBody {
+  const state = facts.filter(isOf('order')).at(-1);
+  const fills = facts.filter(isOf('fill')).flatMap(({ fill }) => (fill === null ? [] : [fillRecord(fill)]));
+  const reversed = facts.filter(isOf('reversal')).map(({ payload }) => ({
+    tradeId: payload.tradeId ?? '',
+    walletAddress: payload.walletAddress ?? '',
+    size: micro(payload.size),
+    cost: micro(payload.cost),
+    fee: micro(payload.fee),
+  }));
+  return {
+    orderId: order.orderId,
+    ...(isFirst ? { asked: askedRecord(order, transactionId), checked: checkedOf(order) } : {}),
+    ...(order.first === null ? {} : { answered: answeredRecord(order.first) }),
+    ...(state === undefined ? {} : { state: stateRecord(state.payload) }),
+    ...(fills.length === 0 ? {} : { fills }),
+    ...(reversed.length === 0 ? {} : { reversed }),
+  };
+}
+
+/** The terms of an order that never change. */
+export const askedRecord = (order: OrderRow, transactionId: string | null) => ({
+  kind: order.kind,
+  venue: order.venue,
+  marketId: order.marketId,
+  marketConditionId: order.conditionId,
+  marketQuestion: order.question,
+  tokenId: order.tokenId,
+  outcome: order.outcome,
+  side: order.side,
+  orderType: order.timeInForce,
+  isLimitOrder: order.isLimitOrder,
+  postOnly: order.postOnly,
+  price: formatPips(order.price),
+  limit: formatPips(order.limit),
+  shares: formatMicro(order.shares),
+  amount: formatMicro(order.money),
+  funder: order.funder,
+  walletAddress: order.walletAddress,
+  expiration: order.expiration === null ? null : new Date(order.expiration).toISOString(),
+  reasoningDigest: digestOf(order.reasoning),
+  source: order.source,
+  skillSlug: order.skillSlug,
+  requestId: order.requestId,
+  createdAt: new Date(order.createdAt).toISOString(),
+  transactionId,
+});
+
+/** What the desk judged it by, as its journal keeps it. */
+export const checkedOf = (order: OrderRow): Record<string, unknown> =>
+  checkedRecord(order.journal.find(({ event }) => event === 'recorded')?.checked ?? {});
+
+export const answeredRecord = (first: NonNullable<OrderRow['first']>) => ({
+  success: first.success,
+  status: first.status,
+  filled: formatMicro(first.filled),
+  cost: formatMicro(first.cost),
+  fees: formatMicro(first.fees),
+  errorCode: first.errorCode,
+});
+
+export const stateRecord = (change: OrderChange) => ({
+  status: change.status,
+  filled: micro(change.filledSize),
+  cost: micro(change.filledAmount),
+  fees: micro(change.feePaid),
+  errorCode: change.errorCode ?? null,
+});
+
+type Fill = NonNullable<Extract<OrderFact, { kind: 'fill' }>['fill']>;
+
+export const fillRecord = (fill: Fill) => ({
+  tradeId: fill.tradeId,
+  walletAddress: fill.wallet,
+  price: formatPips(fill.price),
+  size: formatMicro(fill.size),
+  cost: formatMicro(fill.cost),
+  fee: formatMicro(fill.fee),
+  liquidity: fill.liquidity,
+  matchKind: fill.matchKind,
+  filledAt: new Date(fill.filledAt).toISOString(),
+});
