@@ -14,6 +14,7 @@ import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/p
 import { migrate } from '../packages/server/src/adapters/postgres/migrate.ts';
 import { readFunctionFiles } from '../packages/server/src/adapters/postgres/sql-functions.ts';
 import { alertsTable } from './docs/alerts.ts';
+import { cliCommandsTable, cliEnvironmentTable, exitCodesTable } from './docs/cli-commands.ts';
 import { configurationTable } from './docs/configuration.ts';
 import { errorsPage } from './docs/errors.ts';
 import { rateLimitTable } from './docs/limits.ts';
@@ -35,6 +36,11 @@ const GENERATED_PARTS: Readonly<Record<string, Readonly<Record<string, () => str
   'docs/sdk.md': { sizes: sizesTable },
   'docs/mcp.md': { tools: mcpToolsTable },
   'docs/operations.md': { alerts: alertsTable },
+  'docs/cli.md': {
+    commands: cliCommandsTable,
+    'exit codes': exitCodesTable,
+    environment: cliEnvironmentTable,
+  },
   'docs/limits.md': { 'rate limits': rateLimitTable, safeguards: safeguardsTable },
 };
 
