@@ -43,6 +43,7 @@ export interface DoorParts {
   readonly pulse: DatabasePulse;
   readonly derive: (purpose: string) => Uint8Array;
   readonly isDatabaseAway: () => boolean;
+  readonly isDraining: () => boolean;
   readonly version: string;
   readonly log: Logger;
   readonly stops: Stops;
@@ -110,6 +111,8 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     ...parts.replicaCalls,
     answer: paper.answer,
     leaderUrl: paper.leaderUrl,
+    leadKnown: paper.leadKnown,
+    keepOpen: (until) => void paper.keepOpen(until),
   };
   return createServer({
     needs,
@@ -142,7 +145,12 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     origins: config.origins,
     version,
     publicUrl: config.publicUrl,
-    readiness: createReadiness({ database: parts.pulse.probe, paper, venues, version }),
+    isDraining: parts.isDraining,
+    readiness: createReadiness({
+      ...{ paper, venues, version },
+      database: parts.pulse.probe,
+      isDraining: parts.isDraining,
+    }),
     doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock, faults: parts.faults }),
   });
 }
