@@ -52,8 +52,12 @@ async function startProxy(target: string): Promise<typeof proxy> {
   };
   const server = createServer((request, response) => {
     const how = handling.get((request.url ?? '').split('?', 1)[0] ?? '') ?? handling.get('*') ?? 'pass';
-    if (how === 'hold') waiting.push(() => pass(request, response, 'pass'));
-    else pass(request, response, how);
+    if (how !== 'hold') return pass(request, response, how);
+    const go = () => pass(request, response, 'pass');
+    waiting.push(go);
+    response.once('close', () => {
+      waiting = waiting.filter((one) => one !== go);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   afterFile('services', () => {
@@ -218,6 +222,8 @@ describe('a client that leaves', () => {
     await expect.poll(() => proxy.held(), { timeout: 60_000 }).toBe(1);
     leaving.abort();
     await ended;
+    // The server has given up its call of the desk: it knows that its client has left.
+    await expect.poll(() => proxy.held(), { timeout: 60_000 }).toBe(0);
     proxy.handle('/markets/trade/prepare', 'pass');
     proxy.release();
     expect(await model.call('place_order', resting(13))).toMatchObject({ placed: true });

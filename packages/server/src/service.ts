@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { JournalledExchange } from '@bellwether/exchange';
 import { type Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
@@ -14,6 +15,7 @@ import type { PoolOptions } from './adapters/postgres/connection.ts';
 import { keepVenueBackends } from './adapters/postgres/venue-backends.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
+import { masterKeyName } from './adapters/system/secrets.ts';
 import type { Config } from './config.ts';
 import { createMeters } from './http/metrics.ts';
 import { openRoutes } from './http/open-routes.ts';
@@ -25,7 +27,7 @@ import { createDoor } from './wiring/http.ts';
 import { resolveEarlierDoubt, startAllJobs } from './wiring/jobs.ts';
 import { paperJournal, startPaper } from './wiring/paper.ts';
 import { startRecoverPool } from './wiring/recovery.ts';
-import { openSecrets } from './wiring/secrets.ts';
+import { openSecrets, readMasterKeys } from './wiring/secrets.ts';
 import { createSigning } from './wiring/signing.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
 import { openStores } from './wiring/stores.ts';
@@ -37,6 +39,8 @@ const VERSION: string = JSON.parse(
 ).version;
 
 const STOP_EXCHANGE_MS = 5_000;
+/** Without another replica that takes it by then, the process ends all the same. */
+const HAND_OVER_MS = 7_000;
 
 export interface Service {
   /** Where it listens, without the base path. */
@@ -55,6 +59,11 @@ export interface Service {
   readonly sandbox: Sandbox | null;
   /** What the use cases were given. */
   readonly needs: UseCaseNeeds;
+  /**
+   * Prepares the end while requests are still answered: proxies see that it is not ready, clients open their next
+   * connection elsewhere, another replica takes the lead. Never throws.
+   */
+  drain(): Promise<void>;
   /** Idempotent. @returns false when something did not stop cleanly */
   stop(): Promise<boolean>;
 }
@@ -99,8 +108,10 @@ async function start(
   // With PORT=0 the port is known only once the service listens.
   let publicUrl = config.publicUrl;
 
+  const masterKeys = readMasterKeys(config);
   const { database, pulse } = await startDatabase({
     ...{ config, replicaId, log, stops },
+    keyNames: masterKeys.map(masterKeyName),
     ...(overrides.onStatement === undefined ? {} : { onStatement: overrides.onStatement }),
     ...(overrides.postgres === undefined ? {} : { postgres: overrides.postgres }),
     onLost: (error) => {
@@ -115,11 +126,11 @@ async function start(
     { venue: config.exchange.name, backend: config.exchange.backend },
     { venue: config.dflow.name, backend: config.dflow.live === null ? 'paper' : 'live' },
   ]);
-  const { secrets, derive } = await openSecrets(base);
+  const { secrets, derive, replicaSecrets } = await openSecrets({ ...base, masterKeys, stops });
   const { recover, how } = loadRecover();
   const recoverElsewhere = startRecoverPool({ config, recover, log, stops });
   const keys = new VenueKeys({ sql, secret: derive('paper venue keys v1') });
-  const replicaCalls = createReplicaCalls(derive('replica calls v2'));
+  const replicaCalls = createReplicaCalls(replicaSecrets);
   const secret = derive('platform solana key v1');
   const signing = await createSigning(config.fees.fireblocks, { secret, clock, log });
 
@@ -140,7 +151,11 @@ async function start(
     publicUrl: () => publicUrl,
   });
 
+  let isDraining = false;
+  const handOver = (): Promise<void> =>
+    paper.handOver().catch((error: unknown) => log.warn({ err: error }, 'the lead was not handed over'));
   const door = await createDoor({
+    isDraining: () => isDraining,
     ...{ ...base, needs, replicaId, replicaCalls, paper, keys, recover, faults, pulse, derive, stops },
     isDatabaseAway: database.isAway,
     version: VERSION,
@@ -160,6 +175,13 @@ async function start(
     exchange: paper.local()?.exchange ?? null,
     sandbox: paper.local()?.sandbox.current() ?? null,
     needs,
+    async drain() {
+      isDraining = true;
+      const rest = sleep(config.drainMs);
+      const isShared = config.databaseUrl !== null && !database.isAway();
+      await Promise.race([isShared ? handOver() : undefined, sleep(HAND_OVER_MS)]);
+      await rest;
+    },
     facts: {
       version: VERSION,
       database: database.where,

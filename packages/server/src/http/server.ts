@@ -29,7 +29,7 @@ import { createSite, servePages } from './owners.ts';
 import { handleError, sendProblem } from './problem.ts';
 import { quoteAliases } from './quotes.ts';
 import { watchRequests } from './recent-requests.ts';
-import { bindReplicas, type ReplicaDoor, vouchedAddress } from './replicas.ts';
+import { bindReplicas, isFromReplica, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { bindResources, type ResourceNeeds } from './resources.ts';
 import { createBinder, type Gate, type Route } from './routes.ts';
 import type { Streams } from './streams.ts';
@@ -63,6 +63,8 @@ export interface ServerOptions {
   readonly version: string;
   readonly publicUrl: string;
   readonly readiness: () => Promise<ReadyState>;
+  /** Connections are to be opened elsewhere: each answer ends its own. */
+  readonly isDraining: () => boolean;
   /** Of every request. */
   readonly deadlineMs: number;
   /** Known to be away: nobody has to wait for it to find out. */
@@ -177,6 +179,8 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   app.setErrorHandler(handleError);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    // Replicas find the next leader without it.
+    if (options.isDraining() && !isFromReplica(request)) reply.header('connection', 'close');
     done();
   });
   takeIn(app, { admission: gate.admission, deadlineMs, isDatabaseAway, log: logger });

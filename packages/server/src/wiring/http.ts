@@ -45,6 +45,7 @@ export interface DoorParts {
   readonly meters: Meters;
   readonly derive: (purpose: string) => Uint8Array;
   readonly isDatabaseAway: () => boolean;
+  readonly isDraining: () => boolean;
   readonly version: string;
   readonly log: Logger;
   readonly stops: Stops;
@@ -112,6 +113,8 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     ...parts.replicaCalls,
     answer: paper.answer,
     leaderUrl: paper.leaderUrl,
+    leadKnown: paper.leadKnown,
+    keepOpen: (until) => void paper.keepOpen(until),
   };
   return createServer({
     needs,
@@ -145,7 +148,12 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     origins: config.origins,
     version,
     publicUrl: config.publicUrl,
-    readiness: createReadiness({ database: parts.pulse.probe, paper, venues, version }),
+    isDraining: parts.isDraining,
+    readiness: createReadiness({
+      ...{ paper, venues, version },
+      database: parts.pulse.probe,
+      isDraining: parts.isDraining,
+    }),
     doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock, faults: parts.faults }),
   });
 }
