@@ -156,8 +156,16 @@ const writePiece = (sql: Sql, { place, upTo, rows }: Written) => sql<{ readonly 
       as t(agent_id, sequence, kind, order_id, recorded_at, body, hash)
     returning agent_id, sequence, hash
   ), headed as (
-    insert into receipt_heads as h (agent_id, sequence, hash)
-    select distinct on (agent_id) agent_id, sequence, hash from added order by agent_id, sequence desc
-    on conflict (agent_id) do update set sequence = excluded.sequence, hash = excluded.hash
+    insert into receipt_heads as h (agent_id, sequence, hash, told_on)
+    select distinct on (agent_id) agent_id, sequence, hash, (now() at time zone 'UTC')::date
+    from added order by agent_id, sequence desc
+    on conflict (agent_id) do update set sequence = excluded.sequence, hash = excluded.hash, told_on = excluded.told_on
+    returning agent_id, sequence, hash, told_on
+  ), told as (
+    -- Whoever keeps what is told can show a rewritten chain.
+    insert into facts (agent_id, kind, subject, at, payload)
+    select n.agent_id, 'receipts', n.sequence, now(),
+      jsonb_build_object('sequence', n.sequence, 'hash', encode(n.hash, 'hex'))
+    from headed n left join receipt_heads b using (agent_id) where b.told_on is distinct from n.told_on
   )
   select one from moved`;
