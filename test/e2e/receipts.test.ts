@@ -106,9 +106,6 @@ describe('an order has a receipt', () => {
       entries: [entry],
       head: { sequence: 1, hash: entry?.hash },
     });
-    const [told] = await sql<{ readonly kind: string; readonly payload: unknown }[]>`
-      select kind, payload from facts where agent_id = ${trader.agentId} and kind = 'receipts'`;
-    expect(told?.payload).toEqual({ sequence: 1, hash: entry?.hash });
     // The figures are in the order's own journal, too.
     const [recorded] = (await trader.client.getOrder(placed.orderId)).journal;
     expect(recorded?.checked).toEqual(entry?.body.checked);
@@ -140,6 +137,24 @@ describe('an order has a receipt', () => {
       ...(await get(trader, '/agents/receipts?limit=2&after=2')).body.entries,
     ];
     expect(pages).toEqual(chain);
+  });
+
+  test('the head is told with the first receipts of a further day', async () => {
+    const trader = await newTrader(service);
+    await buy(trader);
+    await chainOf(trader);
+    const told = () => sql<{ readonly payload: unknown }[]>`
+      select payload from facts where agent_id = ${trader.agentId} and kind = 'receipts'`;
+    expect(await told()).toEqual([]);
+    await sql`update receipt_heads set told_on = told_on - 1 where agent_id = ${trader.agentId}`;
+    await buy(trader);
+    await buy(trader);
+    const chain = await chainOf(trader);
+    const [head, ...more] = (await told()).map(
+      ({ payload }) => payload as { sequence: number; hash: string },
+    );
+    expect(more).toEqual([]);
+    expect(chain.find(({ sequence }) => sequence === head?.sequence)?.hash).toBe(head?.hash);
   });
 
   test('an order by quote has the id of its transaction; a refused one has none', async () => {

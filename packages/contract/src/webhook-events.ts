@@ -168,7 +168,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
     data: ApprovalEventData,
   },
   'receipts.head': {
-    description: "The end of the agent's chain of receipts, with the first receipts of each UTC day.",
+    description: "The end of the agent's chain of receipts, with the first receipts of each further UTC day.",
     data: ReceiptsHeadEventData,
   },
   'webhook.test': {
