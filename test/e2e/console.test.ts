@@ -75,7 +75,7 @@ describe.skipIf(executablePath === null)('the console', () => {
   });
   afterAll(() => browser?.close());
 
-  test('from the claim page: lock, pause, resume, approve', async () => {
+  test('from the claim page: lock, pause, resume, approve, and a verified receipt', async () => {
     const { page } = ada;
     await page.getByRole('link', { name: 'Open the console' }).click();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -128,8 +128,40 @@ describe.skipIf(executablePath === null)('the console', () => {
     const placed = await trader.client.placeTrade(big);
     expect(placed.success).toBe(true);
 
+    // The receipt of that order, checked by the browser itself.
     await page.getByRole('cell', { name: 'used' }).waitFor();
+    await page.getByRole('link', { name: /^BUY .* YES at/ }).click();
+    await page.getByText('Verified in this browser.').waitFor();
+    await page.getByRole('button', { name: 'Verify the agent’s whole chain' }).click();
+    await page.getByText(/^Verified in this browser. All \d+ entries of the chain/).waitFor();
+    await picture(page, 'receipt');
     expect(ada.complaints).toEqual([]);
+  });
+
+  test('a receipt that was altered on its way is named, and a chain that was rewritten', async () => {
+    const { page, context } = ada;
+    await page.getByText('Verified in this browser.').first().waitFor();
+    await context.route('**/owner/agents/*/orders/*/receipt', async (route) => {
+      const answer = await route.fetch();
+      const receipt = await answer.json();
+      receipt.entries[0].recordedAt = '2020-01-01T00:00:00.000Z';
+      await route.fulfill({ response: answer, json: receipt });
+    });
+    await page.reload();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /Entry \d+ was altered/ })
+      .waitFor();
+    await context.unroute('**/owner/agents/*/orders/*/receipt');
+    await context.route('**/owner/agents/*/receipts?*', async (route) => {
+      const answer = await route.fetch();
+      const chain = await answer.json();
+      chain.entries.splice(1, 1);
+      await route.fulfill({ response: answer, json: chain });
+    });
+    await page.getByRole('button', { name: 'Verify the agent’s whole chain' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Entry 2 is missing.' }).waitFor();
+    await context.unroute('**/owner/agents/*/receipts?*');
   });
 
   test('what happens is on the page as it happens; one switch pauses everything', async () => {
@@ -243,6 +275,10 @@ describe.skipIf(executablePath === null)('the console', () => {
   });
 
   test('every view fits a phone and has no finding of the accessibility checker, light and dark', async () => {
+    const hook = { url: 'https://hooks.example.com/bellwether', events: ['fill'] };
+    await call(service, 'POST', '/webhooks', { key: trader.apiKey, body: hook });
+    const big = await taking(trader, Math.ceil(20 / Number(market.bestAsk)));
+    await expect(trader.client.placeTrade(big)).rejects.toMatchObject({ code: 'approval_required' });
     const { decisions } = await ada.page.evaluate<{ decisions: { orderId: string | null }[] }>(
       `fetch('/owner/agents/${trader.agentId}/decisions').then((answer) => answer.json())`,
     );

@@ -52,8 +52,12 @@ async function startProxy(target: string): Promise<typeof proxy> {
   };
   const server = createServer((request, response) => {
     const how = handling.get((request.url ?? '').split('?', 1)[0] ?? '') ?? handling.get('*') ?? 'pass';
-    if (how === 'hold') waiting.push(() => pass(request, response, 'pass'));
-    else pass(request, response, how);
+    if (how !== 'hold') return pass(request, response, how);
+    const go = () => pass(request, response, 'pass');
+    waiting.push(go);
+    response.once('close', () => {
+      waiting = waiting.filter((one) => one !== go);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   afterFile('services', () => {
@@ -178,6 +182,35 @@ describe('an order whose answer is lost', () => {
   });
 });
 
+describe('an order that waits for the owner', () => {
+  test('is refused with its name, reserves nothing, and is placed under that name afterwards', async () => {
+    leave(500);
+    const { spent } = limitOf(env).standing();
+    const client = new BellwetherClient({
+      baseUrl: service.url,
+      apiKey: (await loadKeys({ env })).keys.apiKey,
+    });
+    await client.updateSettings({ approvalAbove: 0 });
+    const terms = {
+      ...resting(14),
+      timeInForce: 'GTD',
+      expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+    };
+    const refusal = await model.refusal('place_order', terms);
+    expect(refusal).toMatchObject({
+      code: 'approval_required',
+      clientOrderId: expect.any(String),
+    });
+    expect(limitOf(env).standing().spent).toBe(spent);
+    await client.updateSettings({ approvalAbove: null });
+    const again = { ...terms, clientOrderId: refusal.clientOrderId };
+    const placed = { placed: true, orderId: refusal.orderId, status: 'live' };
+    expect(await model.call('place_order', again)).toMatchObject({ ...placed, repeated: false });
+    expect(await model.call('place_order', again)).toMatchObject({ ...placed, repeated: true });
+    await model.call('cancel_orders', { all: true });
+  });
+});
+
 describe('a client that leaves', () => {
   test('before the order is sent places nothing and reserves nothing', async () => {
     const { spent } = limitOf(env).standing();
@@ -189,6 +222,8 @@ describe('a client that leaves', () => {
     await expect.poll(() => proxy.held(), { timeout: 60_000 }).toBe(1);
     leaving.abort();
     await ended;
+    // The server has given up its call of the desk: it knows that its client has left.
+    await expect.poll(() => proxy.held(), { timeout: 60_000 }).toBe(0);
     proxy.handle('/markets/trade/prepare', 'pass');
     proxy.release();
     expect(await model.call('place_order', resting(13))).toMatchObject({ placed: true });
@@ -251,6 +286,20 @@ describe('keys', () => {
     const refusal = await keyless.refusal('place_order', resting());
     expect(refusal).toMatchObject({ code, fix: expect.stringContaining(fix) });
     await keyless.close();
+  });
+
+  test('that were refused are read again: the person may have replaced them', async () => {
+    const { keys } = await loadKeys({ env });
+    const client = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
+    const spare = await client.createApiKey('spare');
+    const changing: Record<string, string> = { ...env, BELLWETHER_API_KEY: spare.apiKeyCode };
+    const rotated = await connect(changing, { transport: 'http' });
+    await rotated.call('get_portfolio');
+    await client.revokeApiKey(spare.id);
+    expect(await rotated.refusal('get_portfolio')).toMatchObject({ code: 'unauthorized' });
+    changing.BELLWETHER_API_KEY = keys.apiKey;
+    expect(await rotated.call('get_portfolio')).toMatchObject({ balance: expect.any(Number) });
+    await rotated.close();
   });
 
   test('are in no answer', async () => {

@@ -6,6 +6,7 @@ import { buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
+  newAgent,
   newTrader,
   restingOrder,
   startTestService,
@@ -23,8 +24,9 @@ let first: Trader;
 let second: Trader;
 let foreign: Trader;
 let orderId: string;
+const statements: string[] = [];
 
-async function ownerOf(...agents: readonly Trader[]): Promise<Visitor> {
+async function ownerOf(...agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor> {
   const visitor = new Visitor(service);
   await visitor.register('Owner');
   for (const { client } of agents) {
@@ -51,7 +53,10 @@ const get = async (visitor: Visitor, path: string) => {
 };
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await startTestService(
+    { PAPER_WORLD: 'off' },
+    { onStatement: (_connection, statement) => statements.push(statement) },
+  );
   [first, second, foreign] = [await newTrader(service), await newTrader(service), await newTrader(service)];
   market = await aMarket(first.client);
   ada = await ownerOf(first, second);
@@ -88,6 +93,19 @@ describe('home', () => {
     expect(home.exposure.byVenue).toMatchObject([{ venue: 'polymarket' }]);
     expect(home.exposure.total).toBeCloseTo(home.exposure.byMarket[0].exposure, 6);
     expect((await get(bob, '/owner/home')).exposure).toMatchObject({ total: 0, byMarket: [] });
+  });
+
+  test('with many agents, asks the database hardly more often than with few', async () => {
+    const count = async (visitor: Visitor) => {
+      statements.length = 0;
+      await get(visitor, '/owner/home');
+      return statements.length;
+    };
+    const agents = await Promise.all(Array.from({ length: 40 }, () => newAgent(service)));
+    const few = await ownerOf(...agents.slice(0, 3));
+    const many = await ownerOf(...agents.slice(3));
+    expect((await get(many, '/owner/home')).agents).toHaveLength(37);
+    expect((await count(many)) - (await count(few))).toBeLessThan(10);
   });
 
   test('one switch pauses every agent of this owner, and resumes every one', async () => {

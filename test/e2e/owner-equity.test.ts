@@ -1,8 +1,9 @@
 /** Equity over time: what is recorded behind trades, what is shown of it to whom, and how much work that is at most. */
 import type { AgentEquity, EquitySeries } from '@bellwether/contract';
-import { buildLimitOrder, buildMarketOrder, type Market } from '@bellwether/sdk';
+import { buildLimitOrder, buildMarketOrder, linkSolanaWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createEquityStore } from '../../packages/server/src/adapters/postgres/equity-store.ts';
+import { migrate } from '../../packages/server/src/adapters/postgres/migrate.ts';
 import {
   createEquityRecorder,
   recordEquity,
@@ -11,7 +12,8 @@ import {
 import type { WalletAddress } from '../../packages/server/src/ports/stores.ts';
 import { aMarket, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { openAsAdmin } from '../postgres.ts';
+import { openAsAdmin, openTestDatabase } from '../postgres.ts';
+import { aSandboxMarket, newSandboxTrader } from '../sandbox.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -19,15 +21,16 @@ const DEPOSIT = 10_000;
 
 let service: TestService;
 let market: Market;
-/** Behind the present, so that points of later can be recorded without waiting. */
-let now = Date.now() - 3 * DAY_MS;
+/** The service's time, which tests move forward. */
+let ahead = 0;
+const clock = { now: () => Date.now() + ahead };
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' }, { clock: { now: () => now } });
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   market = await aMarket((await newTrader(service)).client);
 });
 
-async function ownerOf(...agents: readonly Trader[]): Promise<Visitor> {
+async function ownerOf(...agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor> {
   const visitor = new Visitor(service);
   await visitor.register('Owner');
   for (const { client } of agents) {
@@ -60,23 +63,23 @@ async function read<T = EquitySeries>(owner: Visitor, path = '/owner/equity', in
   expect([status, body.code]).toEqual([200, undefined]);
   return body;
 }
-const equityOf = (agent: Trader) => `/owner/agents/${agent.agentId}/equity`;
+const equityOf = (agent: Pick<Trader, 'agentId'>) => `/owner/agents/${agent.agentId}/equity`;
 const profits = ({ points }: EquitySeries) => points.map(({ equity, netDeposits }) => equity - netDeposits);
 
 describe('what is shown', () => {
   test('the result as it was, never a deposit as profit; an idle agent counts with what it was given', async () => {
     const [trader, idle] = [await newTrader(service), await newTrader(service)];
     const owner = await ownerOf(trader, idle);
-    now += 10 * MINUTE_MS;
+    ahead += 10 * MINUTE_MS;
     await buy(trader, 100);
     await record(trader);
-    now += 60 * MINUTE_MS;
+    ahead += 60 * MINUTE_MS;
     await service.needs.venues.default.paper?.faucet?.(trader.funder as WalletAddress, 500_000_000n);
     await record(trader);
-    now += 60 * MINUTE_MS;
+    ahead += 60 * MINUTE_MS;
     await sell(trader);
     await record(trader);
-    now += 60 * MINUTE_MS;
+    ahead += 60 * MINUTE_MS;
 
     const one = await read<AgentEquity>(owner, equityOf(trader));
     expect(one.points.map(({ netDeposits }) => Math.round(netDeposits))).toEqual([
@@ -101,6 +104,26 @@ describe('what is shown', () => {
       expect(profits(await read(owner, equityOf(trader), interval)).at(-1)).toBeCloseTo(last as number, 5);
   });
 
+  test('of a Solana wallet on the other venue, too', async () => {
+    const agent = await newSandboxTrader(service);
+    await linkSolanaWallet(agent.client, agent.signer);
+    const owner = await ownerOf(agent);
+    const market = await aSandboxMarket(agent.client);
+    await agent.trade({ ticker: market.id, side: 'YES', action: 'BUY', amount: 40 });
+    ahead += 10 * MINUTE_MS;
+    await recordEquity(service.needs, [agent.wallet]);
+    ahead += 10 * MINUTE_MS;
+    const shown = await read(owner, equityOf(agent));
+    expect(new Set(shown.points.map(({ netDeposits }) => Math.round(netDeposits)))).toEqual(
+      new Set([DEPOSIT]),
+    );
+    const [begin, ...later] = profits(shown);
+    expect(begin).toBeCloseTo(0, 6);
+    for (const result of later) expect(result).toBeCloseTo(later.at(-1) as number, 6);
+    expect(later.at(-1)).toBeLessThan(0);
+    expect(later.at(-1)).toBeGreaterThan(-10);
+  });
+
   test('nothing of the time when the wallet was another owner’s', async () => {
     const trader = await newTrader(service);
     const owner = await ownerOf(trader);
@@ -108,7 +131,7 @@ describe('what is shown', () => {
     await createEquityStore(sql).record([
       {
         wallet: trader.funder as WalletAddress,
-        at: now - MINUTE_MS * 60,
+        at: clock.now() - MINUTE_MS * 60,
         equity: 1n,
         deposits: 1n,
         isOpen: false,
@@ -127,26 +150,22 @@ describe('what is shown', () => {
 });
 
 describe('what is recorded', () => {
-  test('nothing twice: a wallet that did not change has no new point, and one that sold all is left alone', async () => {
+  test('nothing twice: a wallet that did not change has no new point', async () => {
     const trader = await newTrader(service);
     await buy(trader, 50);
     const sql = await openAsAdmin(service.databaseUrl);
-    const count = async () =>
-      (
-        await sql<
-          { n: number }[]
-        >`select count(*)::int as n from equity_points where wallet = ${trader.funder} and step = 5`
-      )[0]?.n;
-    const isWatched = async () =>
-      (await createEquityStore(sql).next('', 1_000)).includes(trader.funder as WalletAddress);
+    const count = async () => {
+      const [row] = await sql<{ n: number }[]>`
+        select count(*)::int as n from equity_points where wallet = ${trader.funder} and step = 5`;
+      return row?.n;
+    };
     await record(trader);
-    now += 10 * MINUTE_MS;
+    ahead += 10 * MINUTE_MS;
     await record(trader);
-    expect([await count(), await isWatched()]).toEqual([1, true]);
+    expect(await count()).toBe(1);
     await sell(trader);
-    expect(await isWatched()).toBe(true);
     await record(trader);
-    expect([await count(), await isWatched()]).toEqual([2, false]);
+    expect(await count()).toBe(2);
   });
 
   test('a trade between two readings is no deposit', async () => {
@@ -155,7 +174,7 @@ describe('what is recorded', () => {
     const wallet = trader.funder as WalletAddress;
     await record(trader);
     const before = (await service.needs.equity.latest([wallet])).get(wallet);
-    now += 10 * MINUTE_MS;
+    ahead += 10 * MINUTE_MS;
     // Books of before a trade with balances of after it, another trade each time.
     let asked = 0;
     const venue = service.needs.venues.default;
@@ -172,6 +191,19 @@ describe('what is recorded', () => {
     expect([after?.deposits, after?.equity]).toEqual([before?.deposits, before?.equity]);
   });
 
+  test('what a process that was frozen writes late changes nothing newer', async () => {
+    const wallet = `0x${'d'.repeat(40)}` as WalletAddress;
+    const { equity } = service.needs;
+    const at = Math.floor(clock.now() / DAY_MS) * DAY_MS + 12 * 60 * MINUTE_MS;
+    await equity.record([{ wallet, at: at + 60_000, equity: 2n, deposits: 2n, isOpen: false }]);
+    await equity.record([{ wallet, at, equity: 1n, deposits: 1n, isOpen: false }]);
+    expect((await equity.latest([wallet])).get(wallet)).toEqual({
+      at: at + 60_000,
+      equity: 2n,
+      deposits: 2n,
+    });
+  });
+
   test('a venue that does not answer leaves no wrong point', async () => {
     const trader = await newTrader(service);
     await buy(trader, 50);
@@ -181,8 +213,13 @@ describe('what is recorded', () => {
       accounts: { ...venue.accounts, balances: async () => ({ total: 0n, available: 0n, ageMs: null }) },
     };
     const venues = Object.assign(new Map([[venue.id, mute]]), { default: mute });
-    await recordEquity({ ...service.needs, venues }, [trader.funder as WalletAddress]);
-    expect((await service.needs.equity.latest([trader.funder as WalletAddress])).size).toBe(0);
+    const points: unknown[] = [];
+    const equity = {
+      ...service.needs.equity,
+      record: async (written: readonly unknown[]) => void points.push(...written),
+    };
+    await recordEquity({ ...service.needs, venues, equity }, [trader.funder as WalletAddress]);
+    expect(points).toEqual([]);
   });
 });
 
@@ -218,21 +255,29 @@ describe('how much work it is', () => {
     expect(asked.reduce((sum, count) => sum + count, 0)).toBe(2 * (wallets.length + WALLETS_PER_TURN));
   });
 
-  test('the next wallets are found by the index, however many there are', async () => {
-    const sql = await openAsAdmin(service.databaseUrl);
+  test('every wallet that holds something is found once, and one that did until its last point', async () => {
+    const sql = await openTestDatabase();
+    await migrate(sql, []);
     await sql`insert into positions (wallet, token_id, condition_id, outcome, size, cost, realized, fees, updated_at,
         bought_size, bought_cost)
       select '0xf' || lpad((i / 4)::text, 39, '0'), i::text, 'c' || i, 'YES', 1, 1, 0, 0, now(), 1, 1
       from generate_series(1, 20000) i`;
-    await sql`analyze positions`;
     const store = createEquityStore(sql);
-    const seen: WalletAddress[] = [];
-    for (let after = '0xf'; ; after = seen.at(-1) as string) {
-      const page = await store.next(after, 1_000);
-      seen.push(...page.filter((wallet) => wallet.startsWith('0xf000')));
-      if (page.length < 1_000) break;
-    }
-    expect(new Set(seen).size).toBe(5_001);
+    const all = async () => {
+      const seen: WalletAddress[] = [];
+      for (;;) {
+        const page = await store.next(seen.at(-1) ?? '', 1_000);
+        seen.push(...page);
+        if (page.length < 1_000) return seen;
+      }
+    };
+    const wallet = '0xa' as WalletAddress;
+    const point = { wallet, at: clock.now(), equity: 1n, deposits: 1n };
+    await store.record([{ ...point, isOpen: true }]);
+    const seen = await all();
+    expect([seen.length, new Set(seen).size, seen[0]]).toEqual([5_002, 5_002, wallet]);
+    await store.record([{ ...point, isOpen: false }]);
+    expect(await all()).toEqual(seen.slice(1));
   });
 
   test('points are forgotten in time, the coarser ones later', async () => {
@@ -240,14 +285,16 @@ describe('how much work it is', () => {
     const wallet = `0x${'e'.repeat(40)}` as WalletAddress;
     const store = createEquityStore(sql);
     for (const days of [2, 40, 500])
-      await store.record([{ wallet, at: now - days * DAY_MS, equity: 1n, deposits: 1n, isOpen: false }]);
+      await store.record([
+        { wallet, at: clock.now() - days * DAY_MS, equity: 1n, deposits: 1n, isOpen: false },
+      ]);
     const recorder = createEquityRecorder({
       ...service.needs,
       equity: { ...service.needs.equity, next: async () => [] },
     });
     await recorder.run();
     const rows = await sql<{ step: number; days: number }[]>`
-      select step, round(extract(epoch from ${new Date(now)}::timestamptz - at) / 86400)::int as days
+      select step, round(extract(epoch from ${new Date(clock.now())}::timestamptz - at) / 86400)::int as days
       from equity_points where wallet = ${wallet} order by step, days`;
     expect(rows.map(({ step, days }) => [step, days])).toEqual([
       [60, 2],

@@ -304,8 +304,10 @@ describe('the MCP server of the tarball', () => {
     expect(await runMcp(['init'], env, program)).toMatchObject({ code: 0, stderr: '' });
     const model = await connect(env, { program });
     const { markets } = await model.call('search_markets', { query: '*', order: 'liquidity', limit: 50 });
-    const market = markets.find(({ tradable, bestAsk }: Facts) => tradable && bestAsk > 0.1 && bestAsk < 0.9);
-    const terms = { market: market.id, outcome: 'YES', side: 'BUY', worstPrice: 0.95, amount: 5 };
+    const market = markets.find(
+      ({ tradable, bestAsk }: Facts) => tradable && bestAsk > 0.1 && bestAsk < 0.85,
+    );
+    const terms = { market: market.id, outcome: 'YES', side: 'BUY', worstPrice: 0.9, amount: 5 };
     const placed = await model.call('place_order', terms);
     expect(placed).toMatchObject({ placed: true, averagePrice: expect.any(Number) });
     expect(placed.filledShares).toBeGreaterThan(0);

@@ -2,25 +2,20 @@
  * Sends an order, and says what is known of it afterwards. From the moment it is handed to the connection, only a refusal
  * by the desk proves that it was not placed; everything else is looked up, and is unknown while the desk does not know it.
  */
-import { BellwetherApiError } from '@bellwether/sdk';
+import type { BellwetherClient } from '@bellwether/sdk';
+import { provesNoEffect } from '@bellwether/sdk/keystore';
 import { CliError } from './cli-error.ts';
 import type { Run } from './run.ts';
 
 export interface Placing<Answer, Found> {
   readonly orderId: string;
-  readonly send: () => Promise<Answer>;
+  /** Through a client that tries once: behind a second try, a refusal proves nothing about the first. */
+  readonly send: (once: BellwetherClient) => Promise<Answer>;
   /** What the desk knows of the order. */
   readonly look: () => Promise<Found>;
   /** How to look it up later, or to send it again without a second effect. */
   readonly advice: string;
 }
-
-/** Answers that are given before, or instead of, any effect. */
-const isProof = (error: unknown): error is BellwetherApiError =>
-  error instanceof BellwetherApiError &&
-  error.status >= 400 &&
-  error.status < 500 &&
-  ![408, 429].includes(error.status);
 
 /** Statuses under which the desk itself does not know yet. */
 const OPEN = new Set(['submitting', 'unknown']);
@@ -31,9 +26,9 @@ export async function place<Answer, Found extends { readonly status: string }>(
   { orderId, send, look, advice }: Placing<Answer, Found>,
 ): Promise<{ readonly answer: Answer } | { readonly found: Found }> {
   try {
-    return { answer: await run.waiting('Placing the order', send()) };
+    return { answer: await run.waiting('Placing the order', send(await run.client({ maxRetries: 0 }))) };
   } catch (error) {
-    if (isProof(error)) throw error;
+    if (provesNoEffect(error)) throw error;
     const found =
       run.stopReason === null ? await run.waiting('Looking for the order', look()).catch(() => null) : null;
     if (found !== null && !OPEN.has(found.status)) return { found };

@@ -3,7 +3,7 @@
  * ends its calls at once; whoever has sent an order then says so (`place.ts`).
  */
 import { createInterface } from 'node:readline/promises';
-import { BellwetherClient, Signer, SolanaSigner } from '@bellwether/sdk';
+import { BellwetherClient, type ClientOptions, Signer, SolanaSigner } from '@bellwether/sdk';
 import {
   type DeskPlace,
   deskPlace,
@@ -123,11 +123,11 @@ export class Run {
   }
 
   /** Without a key: public operations. */
-  visitor(apiKey?: string): BellwetherClient {
+  visitor(options: Pick<ClientOptions, 'apiKey' | 'maxRetries'> = {}): BellwetherClient {
     const { signal } = this;
     return new BellwetherClient({
       baseUrl: this.place.url,
-      ...(apiKey === undefined ? {} : { apiKey }),
+      ...options,
       timeoutMs: Math.min(ATTEMPT_MS, this.#timeoutS * 1000),
       fetch: (url, init) =>
         fetch(url, { ...init, signal: init.signal ? AbortSignal.any([init.signal, signal]) : signal }),
@@ -136,8 +136,8 @@ export class Run {
   }
 
   /** The agent's client. @throws KeystoreError */
-  async client(): Promise<BellwetherClient> {
-    return this.visitor((await this.keys()).keys.apiKey);
+  async client(options: Pick<ClientOptions, 'maxRetries'> = {}): Promise<BellwetherClient> {
+    return this.visitor({ ...options, apiKey: (await this.keys()).keys.apiKey });
   }
 
   /** Read once: the environment's, else the keystore's, whose passphrase may be asked for. @throws KeystoreError */

@@ -1,6 +1,5 @@
 /** The spending limit of this machine: what an order may cost is taken out of it before the order is sent. */
-import { BellwetherApiError } from '@bellwether/sdk';
-import { SpendingLimit } from '@bellwether/sdk/keystore';
+import { provesNoEffect, SpendingLimit } from '@bellwether/sdk/keystore';
 import { CliError } from './cli-error.ts';
 import type { Run } from './run.ts';
 
@@ -11,15 +10,6 @@ export interface Reserved {
 
 const NOTHING: Reserved = { giveBackIfRefused: () => {} };
 
-/** Answers that prove that the order has no effect. */
-export const isRefusal = (error: unknown): boolean =>
-  error instanceof CliError
-    ? error.exit === 'refused'
-    : error instanceof BellwetherApiError &&
-      error.status >= 400 &&
-      error.status < 500 &&
-      ![408, 429].includes(error.status);
-
 /** @param atMost in millionths of collateral; @throws SpendingLimitReached, KeystoreError */
 export function reserveSpending(run: Run, orderId: string, atMost: bigint): Reserved {
   if (atMost === 0n) return NOTHING;
@@ -27,7 +17,8 @@ export function reserveSpending(run: Run, orderId: string, atMost: bigint): Rese
   const reservation = limit.reserve(orderId, atMost);
   return {
     giveBackIfRefused: (error) => {
-      if (isRefusal(error)) limit.giveBack(reservation);
+      const isProof = error instanceof CliError ? error.exit === 'refused' : provesNoEffect(error);
+      if (isProof) limit.giveBack(reservation);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** The frame around every view: who is signed in, where one can go, whether what is shown is live. */
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { BASE, wordsOf } from './desk/call.ts';
 import { followDesk, liveState } from './desk/live.ts';
 import { Link, type Route, route } from './desk/router.tsx';
@@ -33,10 +33,16 @@ const TITLES: Readonly<Record<Route['view'], string>> = {
   agent: 'Agent',
   market: 'Market',
   approvals: 'Approvals',
-  order: 'Order',
+  order: 'Order and receipt',
   operator: 'Operator',
   unknown: 'Not found',
 };
+
+function focusContent(): void {
+  const content = document.getElementById('content');
+  content?.setAttribute('tabindex', '-1');
+  content?.focus({ preventScroll: true });
+}
 
 function view(to: Route) {
   switch (to.view) {
@@ -166,8 +172,12 @@ export function App() {
   const to = useStore(route);
   const trouble = useStore(startTrouble);
   useEffect(() => void start(), []);
+  const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${TITLES[to.view]} · Bellwether`;
+    // A link within the page loads nothing: without this a screen reader would not notice the new view.
+    if (!isFirst.current) focusContent();
+    isFirst.current = false;
   }, [to]);
 
   if ('userId' in present) return <SignedIn present={present} to={to} />;

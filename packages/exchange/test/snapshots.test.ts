@@ -64,6 +64,27 @@ test('a snapshot that cannot be written leaves the earlier ones, is logged, and 
   await exchange.close();
 });
 
+test('the thread lets others have the processor after every few hundred commands, and skips none', async () => {
+  const { sql, open } = await stage();
+  const exchange = await open();
+  await Promise.all(Array.from({ length: 1_100 }, () => deposit(exchange)));
+  const hash = exchange.stateHash();
+  const pausedAfter: number[] = [];
+  let replayed = 0;
+  const recovered = await recover(sql, () => {}, {
+    onReplayed: () => {
+      replayed += 1;
+    },
+    pause: async () => void pausedAfter.push(replayed),
+  });
+  expect(pausedAfter.length).toBeGreaterThanOrEqual(2);
+  expect(Math.max(...pausedAfter.map((at, nth) => at - (pausedAfter[nth - 1] ?? 0)))).toBeLessThanOrEqual(
+    500,
+  );
+  expect(hashOf(recovered!.world.snapshot())).toBe(hash);
+  await exchange.close();
+});
+
 test('a lead that is lost while a thread writes does not harm its snapshot', async () => {
   const { sql, clock, open } = await stage();
   const exchange = await open({ snapshotEveryCommands: 30 });

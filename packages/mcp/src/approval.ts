@@ -21,7 +21,6 @@ import { ToolProblem } from './tool-problem.ts';
 export interface AskedOrder {
   readonly orderId: string;
   readonly clientOrderId?: string;
-  readonly expiration?: number;
 }
 
 interface State extends AskedOrder {

@@ -17,7 +17,7 @@ export interface McpConfig {
 const DEFAULT_CONFIRM_ABOVE = '25';
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** @throws KeystoreError `url_invalid`, with everything that is wrong */
+/** @throws KeystoreError `environment_invalid`, with everything that is wrong; `url_invalid` */
 export function readConfig(env: Environment): McpConfig {
   const wrong: string[] = [];
   const text = (name: string, fallback: string) =>
@@ -34,7 +34,8 @@ export function readConfig(env: Environment): McpConfig {
   const rpc = text('BELLWETHER_SOLANA_RPC', '');
   if (rpc !== '' && !(/^https?:\/\//.test(rpc) && URL.canParse(rpc)))
     wrong.push('BELLWETHER_SOLANA_RPC is not an address that begins with http:// or https://.');
-  if (wrong.length > 0) throw new KeystoreError('url_invalid', wrong.join(' '), 'Correct the environment.');
+  if (wrong.length > 0)
+    throw new KeystoreError('environment_invalid', wrong.join(' '), 'Correct the environment.');
   return {
     env,
     place: deskPlace(env),

@@ -38,11 +38,6 @@ export class DeskDoor {
     this.#fetch = fetch;
   }
 
-  /** For what needs no key. */
-  get stranger(): BellwetherClient {
-    return new BellwetherClient(this.#clientOptions(RETRIES));
-  }
-
   /**
    * What failed is tried again by the next call: the person may have mended it meanwhile.
    * @throws KeystoreError, BellwetherApiError, BellwetherConnectionError
@@ -82,6 +77,13 @@ export class DeskDoor {
     };
   }
 
+  /** A key that is refused may have been replaced in the keystore: the next call reads it again. */
+  readonly #watched: Fetch = async (url, init) => {
+    const response = await (this.#fetch ?? fetch)(url, init);
+    if (response.status === 401) this.#opened = null;
+    return response;
+  };
+
   #clientOptions(maxRetries: number) {
     const { place, timeoutMs } = this.config;
     return {
@@ -89,7 +91,7 @@ export class DeskDoor {
       timeoutMs,
       maxRetries,
       maxWaitMs: LONGEST_WAIT_MS,
-      ...(this.#fetch === undefined ? {} : { fetch: this.#fetch }),
+      fetch: this.#watched,
     };
   }
 }

@@ -21,6 +21,8 @@ export interface Problem {
   readonly fix: string;
   readonly orderId?: string;
   readonly clientOrderId?: string;
+  /** Of an order that waits for the owner. */
+  readonly approvalId?: string;
   /** What was asked, what is used, what the limit is. */
   readonly figures?: Readonly<Record<string, number>>;
   readonly retryAfterSeconds?: number;
@@ -33,6 +35,18 @@ export class ToolProblem extends Error {
   constructor(problem: Problem) {
     super(problem.message);
     this.problem = problem;
+  }
+}
+
+/** The desk refused an order. Its name goes with the refusal: once the reason is gone, the same order can be placed. */
+export class OrderRefused extends Error {
+  override readonly name = 'OrderRefused';
+  override readonly cause: unknown;
+  readonly order: Pick<Problem, 'orderId' | 'clientOrderId'>;
+  constructor(cause: unknown, order: Pick<Problem, 'orderId' | 'clientOrderId'>) {
+    super('the order was refused');
+    this.cause = cause;
+    this.order = order;
   }
 }
 
@@ -53,7 +67,8 @@ const FIXES: Readonly<Record<string, string>> = {
   credentials_not_registered: INIT,
   wallet_required: INIT,
   claim_required: 'Ask the person to open the claim address of this agent and to sign in there.',
-  approval_required: 'Tell the person: the order waits for approval by the owner in the console.',
+  approval_required:
+    'Tell the person: the owner decides in the console. Once approved (wait_for_event with the type approval.decided), call the tool again with this clientOrderId and the same terms.',
   price_off_tick_grid: 'Use a price that is a multiple of tickSize (look_at_market shows it).',
   size_below_minimum: 'Order at least minOrderSize shares (look_at_market shows it).',
   rate_limited: 'Wait for retryAfterSeconds, then ask less often.',
@@ -104,6 +119,7 @@ function apiProblem(error: BellwetherApiError, texts: StrangersTexts): Problem {
       entry(FIXES, code) ??
       (isSafeguard(code) ? REDUCE : row === undefined ? REPORT : withoutRoutes(row.fix)),
     ...(error.orderId === undefined ? {} : { orderId: idOf(error.orderId) }),
+    ...(typeof error.context?.approvalId === 'string' ? { approvalId: idOf(error.context.approvalId) } : {}),
     ...(Object.keys(figures).length === 0 ? {} : { figures }),
     ...(numberOf(error.retryAfterS) === null ? {} : { retryAfterSeconds: error.retryAfterS as number }),
   };
@@ -121,6 +137,7 @@ const REASONS = {
 /** What is said about any error. Texts that may quote the desk or a venue are marked. */
 export function problemOf(error: unknown, texts: StrangersTexts): Problem {
   if (error instanceof ToolProblem) return error.problem;
+  if (error instanceof OrderRefused) return { ...problemOf(error.cause, texts), ...error.order };
   if (error instanceof BellwetherApiError) return apiProblem(error, texts);
   if (error instanceof BellwetherConnectionError)
     return {

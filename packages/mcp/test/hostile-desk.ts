@@ -167,12 +167,9 @@ function honestPrepared(intent: TradeIntent, market: Market): Partial<PreparedTr
 const json = (value: unknown, status = 200): Response =>
   new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } });
 
-/** What a stream of events sends; `ready` is not waited for. */
+/** One event of any kind. */
 function eventStream(attacker: Attacker): Response {
-  const kinds = Object.entries({
-    ...contract.RECORDED_STREAM_EVENTS,
-    venue: contract.CURRENT_STREAM_EVENTS.venue!,
-  });
+  const kinds = Object.entries(contract.RECORDED_STREAM_EVENTS);
   const [type, { data }] = kinds[Math.abs(Math.trunc(attacker.number())) % kinds.length]!;
   const event = { id: attacker.text(), type, createdAt: attacker.text(), agentId: attacker.text() };
   const body = JSON.stringify({ ...event, data: hostile(data, attacker) });

@@ -90,23 +90,7 @@ const CALLS: Readonly<Record<string, object>> = {
   quote_venue_b: QUOTE,
   trade_venue_b: { quoteId: '0190aaaa-0000-7000-8000-000000000001', waitSeconds: 1 },
   read_journal: { limit: 10, offset: 0 },
-  wait_for_event: {
-    seconds: 5,
-    types: [
-      'venue',
-      'fill',
-      'order.*',
-      'position',
-      'balance',
-      'risk',
-      'fee',
-      'redemption',
-      'safeguards',
-      'market.resolved',
-      'wallet.left',
-      'fill.reversed',
-    ],
-  },
+  wait_for_event: { seconds: 5 },
   pause_trading: {},
 };
 

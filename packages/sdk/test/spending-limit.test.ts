@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deskPlace, SpendingLimit, SpendingLimitReached } from '@bellwether/sdk/keystore';
+import { BellwetherApiError, BellwetherConnectionError } from '@bellwether/sdk';
+import { deskPlace, provesNoEffect, SpendingLimit, SpendingLimitReached } from '@bellwether/sdk/keystore';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 
@@ -159,6 +160,30 @@ describe('the file', () => {
     expect(() => limit.reserve('b', 1n)).toThrow(/damaged.*limit set/);
     writeFileSync(place.limit, '{}');
     expect(() => limit.standing()).toThrow(/damaged/);
+  });
+});
+
+describe('a failed try', () => {
+  test.each([
+    [403, 'trading_paused', true],
+    [400, 'insufficient_balance', true],
+    [429, 'rate_limited', true],
+    [503, 'overloaded', true],
+    [503, 'service_unavailable', false],
+    [500, 'order_outcome_unknown', false],
+    [409, 'order_already_placed', false],
+    [409, 'idempotency_in_flight', false],
+    [403, undefined, false],
+  ])('with %i %s proves that nothing happened: %s', (status, code, proves) => {
+    const problem = code === undefined ? {} : { code };
+    expect(provesNoEffect(new BellwetherApiError(status, problem))).toBe(proves);
+  });
+
+  test('without an answer proves nothing', () => {
+    expect(provesNoEffect(new BellwetherConnectionError('unreachable', 'POST', '/markets/trade'))).toBe(
+      false,
+    );
+    expect(provesNoEffect(new Error('anything'))).toBe(false);
   });
 });
 

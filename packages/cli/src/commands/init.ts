@@ -19,6 +19,7 @@ import {
   findPassphrase,
   hasKeys,
   keysOfEnvironment,
+  newSolanaKey,
   ownTerminal,
 } from '@bellwether/sdk/keystore';
 import { type Command, Option } from 'commander';
@@ -84,8 +85,7 @@ async function makeKeys(run: Run, visitor: BellwetherClient, options: InitOption
         evm === undefined
           ? []
           : [{ privateKey: key, venue: evm.name, signatureType: options.walletType ?? 0 }],
-      solana:
-        solana === undefined ? null : { secretKey: JSON.stringify([...randomBytes(32)]), venue: solana.name },
+      solana: solana === undefined ? null : { secretKey: newSolanaKey(), venue: solana.name },
     },
     passphrase,
   );

@@ -113,8 +113,8 @@ async function submit(run: Run, found: Quote, signedTransaction: string, wanted:
   try {
     const placed = await place<SubmitResponse, QuotedOrderDetail>(run, {
       orderId: quoteId,
-      send: () =>
-        client.venueB.submit(quoteId, signedTransaction, {
+      send: (once) =>
+        once.venueB.submit(quoteId, signedTransaction, {
           ...(reasoning === undefined ? {} : { reasoning }),
           ...(source === undefined ? {} : { source }),
         }),

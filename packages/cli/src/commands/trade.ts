@@ -160,7 +160,7 @@ async function send(
   try {
     const placed = await place(run, {
       orderId,
-      send: () => client.placeTrade(body),
+      send: (once) => once.placeTrade(body),
       look: () => client.getOrder(orderId),
       advice: `Look: bellwether orders ${orderId}\nThe same order again has no second effect: ${again}`,
     });

@@ -35,6 +35,12 @@ interface Loaded<T> {
 }
 const NOTHING = { data: null, trouble: null, isMissing: false };
 
+/** Asking again would answer the same; what is not there yet may come, where the view looks regularly. */
+function isFinal(error: unknown, everyMs: number | undefined): boolean {
+  if (!(error instanceof Trouble) || error.status < 400 || error.status >= 500) return false;
+  return error.status !== 429 && !(error.status === 404 && everyMs !== undefined);
+}
+
 /** @param path `null`: not yet known */
 export function useResource<T>(path: string | null, options: ResourceOptions = {}): Resource<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ path, ...NOTHING });
@@ -76,11 +82,9 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
           trouble: wordsOf(error),
           isMissing,
         }));
-        const refused =
-          error instanceof Trouble && error.status >= 400 && error.status < 500 && error.status !== 429;
-        next = refused
+        next = isFinal(error, everyMs)
           ? undefined
-          : Math.max(RETRY_MS, (error instanceof Trouble && error.retryAfterMs) || 0);
+          : Math.max(everyMs ?? RETRY_MS, (error instanceof Trouble && error.retryAfterMs) || 0);
       } finally {
         isReading = false;
       }

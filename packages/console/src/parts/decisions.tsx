@@ -69,7 +69,7 @@ function One({ agentId, decision }: { readonly agentId: string; readonly decisio
       {orderId !== null && (
         <p>
           <Link to={`/agents/${agentId}/orders/${orderId}`}>
-            Order and what became of it<span class="hidden"> of order {orderId}</span>
+            Order and receipt<span class="hidden"> of order {orderId}</span>
           </Link>
         </p>
       )}

@@ -177,7 +177,7 @@ export function Webhooks({ agentId }: OfAgent) {
             { head: 'Waiting', numeric: true, cell: ({ pendingDeliveries }) => pendingDeliveries },
             { head: 'Last delivery', cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} short /> },
             {
-              head: '',
+              head: 'Switch',
               cell: ({ id, url, status }) =>
                 status === 'disabled' && (
                   <button type="button" disabled={action.isBusy} onClick={() => enable(id)}>

@@ -37,7 +37,11 @@ export function Equity({ name, series, marks = [] }: EquityProps) {
     ({ at }) => first !== undefined && at >= first.t * 1000 - series.stepSeconds * 1000,
   );
   const times = [
-    ...new Set([...points.map(({ t }) => t * 1000), ...within.map(({ at }) => at), Date.parse(series.to)]),
+    ...new Set([
+      ...points.map(({ t }) => t * 1000),
+      ...within.map(({ at }) => at),
+      ...(points.length > 1 ? [Date.parse(series.to)] : []),
+    ]),
   ].sort((a, b) => a - b);
   const equity = heldAt(series, 'equity', times);
   const markLine = (label: string, colour: Line['colour'], side: string): Line => {

@@ -1,8 +1,9 @@
 /** Trades above the owner's limit: everything to judge them by; a passkey approves one, a tap declines it. */
-import type { Approval } from '@bellwether/contract';
+import type { Approval, SafeguardRow } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
 import { send } from '../desk/call.ts';
 import { answerChallenge } from '../desk/passkeys.ts';
+import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { money, precise, Time } from '../parts/figures.tsx';
 import { Badge, Card, Facts, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
@@ -24,7 +25,17 @@ function BookThen({ approval: { book } }: { readonly approval: Approval }) {
   );
 }
 
+/** A check is known by the code with which it would refuse. */
+const PASSED: Readonly<Record<string, string>> = {
+  trading_paused: 'Trading is not paused',
+  credentials_not_registered: 'The wallet has credentials',
+  claim_required: 'The agent has an owner',
+};
+
 function Checks({ approval: { checks } }: { readonly approval: Approval }) {
+  const table = useResource<readonly SafeguardRow[]>('/owner/safeguards').data ?? [];
+  const labels = new Map(table.map(({ denial, label }) => [denial, label]));
+  const nameOf = (code: string) => labels.get(code) ?? PASSED[code] ?? code.replaceAll('_', ' ');
   return (
     <Table
       caption="Checks of the other safeguards"
@@ -32,12 +43,12 @@ function Checks({ approval: { checks } }: { readonly approval: Approval }) {
       keyOf={({ code }) => code}
       none="No other safeguard binds it."
       columns={[
-        { head: 'Check', cell: ({ code }) => code.replaceAll('_', ' ') },
+        { head: 'Check', cell: ({ code }) => nameOf(code) },
         { head: 'Limit', numeric: true, cell: ({ limit }) => precise(limit) },
         { head: 'Used', numeric: true, cell: ({ used }) => precise(used) },
         { head: 'This order', numeric: true, cell: ({ asked }) => precise(asked) },
         {
-          head: '',
+          head: 'Verdict',
           cell: ({ passed }) => <Badge kind={passed ? 'go' : 'stop'}>{passed ? 'passed' : 'refused'}</Badge>,
         },
       ]}

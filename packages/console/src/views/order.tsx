@@ -1,13 +1,179 @@
-/** One order: what was asked, what was checked, what the venue answered. */
-import type { OrderDetail } from '@bellwether/contract';
-import { useResource } from '../desk/resource.ts';
+/** One order: what was asked, what was checked, what the venue answered; and its receipt, verified in this browser. */
+import type { OrderDetail, OrderReceipt, ReceiptEntry, ReceiptHead, ReceiptPage } from '@bellwether/contract';
+import { useEffect, useState } from 'preact/hooks';
+import { read } from '../desk/call.ts';
+import { type Verdict, verifyChain, verifyEntries } from '../desk/receipts.ts';
+import { type Resource, useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { money, precise, Time } from '../parts/figures.tsx';
-import { Badge, Card, Facts, State, Table, Untrusted } from '../parts/pieces.tsx';
+import { Badge, Card, Facts, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
 
 interface OrderViewProps {
   readonly agentId: string;
   readonly orderId: string;
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === null || value === undefined ? '—' : JSON.stringify(value);
+
+/** A check is recorded as its limit, what was used of it and what the order asked. */
+const figuresOf = (value: unknown): string => {
+  if (!Array.isArray(value) || value.length !== 3) return textOf(value);
+  const [limit, used, asked] = value.map(textOf);
+  return `limit ${limit}, used ${used}, this order ${asked}`;
+};
+
+const rowsOf = (record: Readonly<Record<string, unknown>>, words = textOf) =>
+  Object.entries(record).map(([name, value]) => [name, <span class="code">{words(value)}</span>] as const);
+
+const PARTS = [
+  ['asked', 'What was asked'],
+  ['checked', 'What was checked, with which limits and figures'],
+  ['answered', 'What was answered'],
+  ['state', 'How the order stood after it'],
+] as const;
+
+function Entry({ entry }: { readonly entry: ReceiptEntry }) {
+  const { body } = entry;
+  const lists = [
+    ['Fills', body.fills ?? []],
+    ['Fills that were taken back', body.reversed ?? []],
+  ] as const;
+  return (
+    <li>
+      <div class="head">
+        <strong>
+          Entry {entry.sequence}: {entry.kind}
+        </strong>
+        <span class="note">
+          <Time at={entry.recordedAt} />
+        </span>
+      </div>
+      {PARTS.map(([name, title]) => {
+        const part = body[name];
+        return part === undefined || part === null ? null : (
+          <div key={name}>
+            <h3>{title}</h3>
+            <Facts rows={rowsOf(part, name === 'checked' ? figuresOf : textOf)} />
+          </div>
+        );
+      })}
+      {lists.map(
+        ([title, list]) =>
+          list.length > 0 && (
+            <div key={title}>
+              <h3>{title}</h3>
+              {list.map((fill) => (
+                <Facts key={JSON.stringify(fill)} rows={rowsOf(fill)} />
+              ))}
+            </div>
+          ),
+      )}
+      <details>
+        <summary>Hashes</summary>
+        <p class="code">before: {entry.previousHash}</p>
+        <p class="code">this: {entry.hash}</p>
+      </details>
+    </li>
+  );
+}
+
+const keyOf = (agentId: string): string => `bellwether receipts head ${agentId}`;
+
+function rememberedHead(agentId: string): ReceiptHead | null {
+  try {
+    return JSON.parse(localStorage.getItem(keyOf(agentId)) ?? 'null') as ReceiptHead | null;
+  } catch {
+    return null;
+  }
+}
+
+async function* pagesOf(agentId: string, progress: (sequence: number) => void): AsyncGenerator<ReceiptPage> {
+  for (let after: number | null = 0; after !== null; ) {
+    const page: ReceiptPage = await read(`/owner/agents/${agentId}/receipts?after=${after}`);
+    progress(page.entries.at(-1)?.sequence ?? after);
+    yield page;
+    after = page.next;
+  }
+}
+
+function WholeChain({ agentId }: { readonly agentId: string }) {
+  const action = useAction();
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [at, setAt] = useState<number | null>(null);
+  const check = () =>
+    void action.run(async () => {
+      setVerdict(null);
+      const remembered = rememberedHead(agentId);
+      const found = await verifyChain(pagesOf(agentId, setAt), { agentId, remembered });
+      if (found.fault === null) localStorage.setItem(keyOf(agentId), JSON.stringify(found.last));
+      setVerdict(found);
+      return remembered === null
+        ? 'This browser keeps the head of the chain for the next check.'
+        : `The head of the check before, entry ${remembered.sequence}, was looked for as well.`;
+    });
+  return (
+    <>
+      <div class="buttons">
+        <button type="button" disabled={action.isBusy} onClick={check}>
+          {action.isBusy ? `Checking entry ${at ?? 0}…` : 'Verify the agent’s whole chain'}
+        </button>
+      </div>
+      {verdict !== null && <Judged verdict={verdict} whole />}
+      <Said said={action.said} />
+    </>
+  );
+}
+
+function Judged({ verdict, whole = false }: { readonly verdict: Verdict; readonly whole?: boolean }) {
+  if (verdict.fault !== null)
+    return (
+      <p class="message error" role="alert">
+        <strong>Not verified.</strong> {verdict.fault} Keep what you see, and ask the operator of the desk.
+      </p>
+    );
+  return (
+    <p class="message" role="status">
+      <strong>Verified in this browser.</strong>{' '}
+      {whole
+        ? `All ${verdict.checked} entries of the chain are as they were recorded.`
+        : `${verdict.checked === 1 ? 'The entry' : `All ${verdict.checked} entries`} of this order ${verdict.checked === 1 ? 'is' : 'are'} as recorded.`}
+    </p>
+  );
+}
+
+function Receipt({ agentId, receipt }: { readonly agentId: string; readonly receipt: OrderReceipt }) {
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  useEffect(() => {
+    let isLeft = false;
+    const check = async () => {
+      // Without https browsers keep their cryptography to themselves.
+      const found = globalThis.crypto?.subtle
+        ? await verifyEntries(receipt.entries, receipt.head)
+        : { fault: 'This browser checks receipts over https or on localhost only.', checked: 0 };
+      if (!isLeft) setVerdict(found);
+    };
+    void check();
+    return () => {
+      isLeft = true;
+    };
+  }, [receipt]);
+  return (
+    <>
+      {verdict === null ? <p class="note">Checking the hashes…</p> : <Judged verdict={verdict} />}
+      <ul class="list">
+        {receipt.entries.map((entry) => (
+          <Entry key={entry.sequence} entry={entry} />
+        ))}
+      </ul>
+      <h3>Head of the agent’s chain</h3>
+      <p class="note">
+        Keep it: a chain that was rewritten does not lead to it. Entry {receipt.head.sequence},{' '}
+        <span class="code">{receipt.head.hash}</span>
+      </p>
+      <WholeChain agentId={agentId} />
+    </>
+  );
 }
 
 function Terms({ order }: { readonly order: OrderDetail }) {
@@ -75,11 +241,15 @@ export function OrderView({ agentId, orderId }: OrderViewProps) {
   const on = (event: { agentId: string; data: { orderId?: string } }) =>
     event.agentId === agentId && event.data?.orderId === orderId;
   const order = useResource<OrderDetail>(path, { on });
+  const receipt: Resource<OrderReceipt> = useResource<OrderReceipt>(`${path}/receipt`, {
+    on,
+    everyMs: 15_000,
+  });
   return (
     <main id="content" class="columns">
       <div class="intro">
         <div>
-          <h1>Order</h1>
+          <h1>Order and receipt</h1>
           <p>
             <Link to={`/agents/${agentId}`}>The agent that placed it</Link>
           </p>
@@ -90,6 +260,14 @@ export function OrderView({ agentId, orderId }: OrderViewProps) {
         {order.data !== null && <Terms order={order.data} />}
       </Card>
       <Card title="What became of it">{order.data !== null && <History order={order.data} />}</Card>
+      <Card title="Receipt" wide>
+        {receipt.isMissing ? (
+          <p class="note">The receipt is made behind the trade, within seconds: it appears here.</p>
+        ) : (
+          <State of={receipt} what="the receipt" />
+        )}
+        {receipt.data !== null && <Receipt agentId={agentId} receipt={receipt.data} />}
+      </Card>
     </main>
   );
 }

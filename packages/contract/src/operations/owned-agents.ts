@@ -190,7 +190,7 @@ export const getOwnerAgent = operation({
   method: 'GET',
   path: '/owner/agents/{agentId}',
   summary: 'One agent: where it stands, its safeguards, its risks, its quota',
-  rateClass: 'search',
+  rateClass: 'read',
   params: OwnedAgent,
   response: OwnerAgentDetail,
   errors: ['agent_not_found'],

@@ -32,7 +32,10 @@ const FIELDS = {
     .enum(['GTC', 'GTD', 'FAK', 'FOK'])
     .optional()
     .describe('GTC for a limit order, FAK for a market order when left out'),
-  expiresInSeconds: z.int().min(60).max(31_536_000).optional().describe('of a GTD order'),
+  expiresAt: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('of a GTD order: when it ends. A time, so that the same terms stay the same order'),
   postOnly: z.boolean().optional().describe('refuse rather than take from the book'),
   clientOrderId: z
     .string()
@@ -53,7 +56,7 @@ type Terms = z.output<z.ZodObject<typeof FIELDS>>;
 
 /** All that does not fit together, at once. */
 function contradictions(terms: Terms): string[] {
-  const { side, price, worstPrice, size, amount, timeInForce, expiresInSeconds, postOnly } = terms;
+  const { side, price, worstPrice, size, amount, timeInForce, expiresAt, postOnly } = terms;
   const wrong: string[] = [];
   if ((price === undefined) === (worstPrice === undefined)) wrong.push('give either price or worstPrice');
   const spends = worstPrice !== undefined && side === 'BUY';
@@ -61,8 +64,7 @@ function contradictions(terms: Terms): string[] {
   if (spends && size !== undefined) wrong.push('a market BUY takes amount, not size');
   if (!spends && size === undefined) wrong.push('this order needs size');
   if (!spends && amount !== undefined) wrong.push('only a market BUY takes amount');
-  if ((timeInForce === 'GTD') !== (expiresInSeconds !== undefined))
-    wrong.push('GTD and expiresInSeconds belong together');
+  if ((timeInForce === 'GTD') !== (expiresAt !== undefined)) wrong.push('GTD and expiresAt belong together');
   if (postOnly === true && worstPrice !== undefined) wrong.push('a market order cannot be postOnly');
   return wrong;
 }
@@ -74,7 +76,6 @@ export const ORDER_TERMS = z.strictObject(FIELDS).superRefine((terms, context) =
 export interface ReadyOrder {
   readonly market: Market;
   readonly clientOrderId: string;
-  readonly expiration: number | undefined;
   readonly prepared: PreparedTrade;
   readonly verified: VerifiedPrepared;
   /** What it may take out of the spending limit: collateral of a BUY with its fee; nothing of a SELL. */
@@ -123,10 +124,7 @@ export async function readyOrder(
   const { profile } = desk.config;
   const clientOrderId = asked?.clientOrderId ?? terms.clientOrderId ?? newName();
   const expiration =
-    asked?.expiration ??
-    (terms.expiresInSeconds === undefined
-      ? undefined
-      : Math.floor(Date.now() / 1000) + terms.expiresInSeconds);
+    terms.expiresAt === undefined ? undefined : Math.floor(Date.parse(terms.expiresAt) / 1000);
   const { venue } = terms;
   const market = await desk.client.getMarket(terms.market, venue === undefined ? {} : { venue }, { signal });
   const intent: TradeIntent = {
@@ -143,7 +141,6 @@ export async function readyOrder(
   return {
     market,
     clientOrderId,
-    expiration,
     prepared,
     verified,
     cost,

@@ -66,7 +66,7 @@ export const placeOrder = tool({
   async run(terms, call) {
     const { desk, texts, approval } = call;
     const order = await readyOrder(terms, approval.asked, call);
-    const { verified, clientOrderId, expiration } = order;
+    const { verified, clientOrderId } = order;
     const { orderId } = verified;
     const isRetry = terms.clientOrderId !== undefined;
     const known = isRetry ? await knownOrder(call, orderId) : null;
@@ -78,7 +78,7 @@ export const placeOrder = tool({
         spendingLimit: spendingOf(desk.limit.standing()),
       };
     const spent = await spend(call, {
-      order: { orderId, clientOrderId, ...(expiration === undefined ? {} : { expiration }) },
+      order: { orderId, clientOrderId },
       cost: order.cost,
       stake: order.stake,
       question: () => questionAbout(order),

@@ -9,7 +9,7 @@ import { provesNoEffect, SpendingLimitReached, type SpendingReservation } from '
 import type { InputRequiredResult } from '@modelcontextprotocol/server';
 import type { AskedOrder } from '../approval.ts';
 import type { Call } from '../tool.ts';
-import { ToolProblem } from '../tool-problem.ts';
+import { OrderRefused, ToolProblem } from '../tool-problem.ts';
 
 export interface Spending<Answer> {
   readonly order: AskedOrder;
@@ -48,7 +48,7 @@ export async function spend<Answer extends { readonly success: boolean }>(
   } catch (error) {
     if (provesNoEffect(error)) {
       giveBack();
-      throw error;
+      throw new OrderRefused(error, order);
     }
     if (error instanceof BellwetherApiError || error instanceof BellwetherConnectionError)
       throw inDoubt(order);

@@ -9,7 +9,7 @@ const LONGEST_SECONDS = 50;
 
 /** How each field of an event is shown; a field that is not named here is left out. */
 const FIELDS = {
-  id: ['orderId', 'tradeId', 'marketId', 'marketConditionId', 'tokenId', 'walletAddress'],
+  id: ['orderId', 'approvalId', 'tradeId', 'marketId', 'marketConditionId', 'tokenId', 'walletAddress'],
   word: [
     'status',
     'venue',
@@ -38,6 +38,7 @@ const FIELDS = {
     'amount',
     'payout',
   ],
+  time: ['waitsUntil', 'approvedUntil'],
   flag: ['tradingPaused', 'ready'],
   text: ['marketQuestion', 'message'],
 } as const;
@@ -46,6 +47,7 @@ const shownBy = {
   id: (value: unknown) => (typeof value === 'string' ? idOf(value) : null),
   word: (value: unknown) => (typeof value === 'string' ? wordOf(value) : null),
   number: (value: unknown) => (typeof value === 'number' ? numberOf(value) : null),
+  time: (value: unknown) => timeOf(value),
   flag: (value: unknown) => (typeof value === 'boolean' ? flagOf(value) : null),
 };
 
@@ -54,7 +56,7 @@ type Shown = Record<string, string | number | boolean>;
 export function eventFacts(event: AgentEvent, texts: StrangersTexts, place: string) {
   const data = recordOf(event.data);
   const shown: Shown = {};
-  for (const kind of ['id', 'word', 'number', 'flag'] as const)
+  for (const kind of ['id', 'word', 'number', 'time', 'flag'] as const)
     for (const name of FIELDS[kind]) {
       const value = Object.hasOwn(data, name) ? shownBy[kind](data[name]) : null;
       if (value !== null) shown[name] = value;

@@ -13,6 +13,7 @@ export type KeystoreFault =
   | 'passphrase_wrong'
   | 'passphrase_too_short'
   | 'url_invalid'
+  | 'environment_invalid'
   | 'limit_damaged'
   | 'limit_invalid';
 
