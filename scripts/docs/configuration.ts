@@ -12,8 +12,12 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   DATABASE_URL: 'A PostgreSQL 15 or later of your own. Without it an embedded one is started.',
   DATA_DIR: 'Folder of the embedded database and the generated master key.',
   MASTER_KEY: 'Key that seals venue credentials and hashes API keys. Required with `DATABASE_URL`.',
+  MASTER_KEY_OLD:
+    'The master key of before, while it is rotated ([operations.md](operations.md)). Opens what it has sealed.',
   OPERATOR_KEY: 'Opens the routes under `/operator`, as a bearer key. Without it they answer 403.',
   REPLICA_URL: 'Where other replicas on the same database reach this one.',
+  DRAIN_S:
+    'Seconds for which a replica that is told to end (SIGTERM) still takes requests while `/readyz` answers 503: more than your proxy needs to notice.',
   LOG_LEVEL: 'Least serious level that is logged, as JSON lines on standard error.',
   RATE_LIMITS: 'Off for load tests.',
   RATE_LIMIT_REGISTER_PER_HOUR: 'Registrations and faucet draws per address and hour; also the burst.',
@@ -102,6 +106,7 @@ const FORMS: Readonly<Record<string, string>> = {
   BASE_PATH: 'path without a last slash',
   DATABASE_URL: '`postgres://` URL',
   MASTER_KEY: '64 hex digits',
+  MASTER_KEY_OLD: '64 hex digits',
   POLYMARKET_CLOB_URL: 'http or https URL',
   POLYMARKET_GAMMA_URL: 'http or https URL',
   POLYMARKET_DATA_URL: 'http or https URL',

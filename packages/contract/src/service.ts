@@ -5,7 +5,7 @@ import { VenueInfo } from './operations/agents.ts';
 export const Liveness = Type.Object({ status: Type.Literal('ok') });
 
 export const Readiness = Type.Object({
-  status: Type.String({ description: 'ready, or not ready' }),
+  status: Type.String({ description: 'ready, not ready, or draining: about to end' }),
   version: Type.String(),
   venues: Type.Array(VenueInfo),
   database: Type.String({ description: 'ready or unreachable' }),

@@ -38,6 +38,9 @@ export const ENVIRONMENT = Type.Object({
   MASTER_KEY: Type.Optional(
     Type.String({ pattern: '^[0-9a-fA-F]{64}$', description: '32 bytes as 64 hex digits' }),
   ),
+  MASTER_KEY_OLD: Type.Optional(
+    Type.String({ pattern: '^[0-9a-fA-F]{64}$', description: '32 bytes as 64 hex digits' }),
+  ),
   OPERATOR_KEY: Type.Optional(Type.String({ minLength: 24 })),
   REPLICA_URL: Type.Optional(url()),
   TRUST_PROXY: Type.String({
@@ -67,6 +70,7 @@ export const ENVIRONMENT = Type.Object({
     default: 20,
     description: 'Seconds within which a complete request must arrive; its headers within half of that.',
   }),
+  DRAIN_S: int(0, 300, 0),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'silent'].map((level) => Type.Literal(level)),
     { default: 'info' },
@@ -232,10 +236,14 @@ export interface Config {
   };
   readonly dataDir: string;
   readonly masterKey: string | null;
+  /** The one of before, while a rotation lasts. */
+  readonly formerMasterKey: string | null;
   readonly operatorKey: string | null;
   /** `null`: no proxy. A number of hops, or addresses and CIDRs. */
   readonly trustProxy: number | readonly string[] | null;
   readonly connections: { readonly maxConnections: number; readonly receiveMs: number };
+  /** From the signal to end until no connection is taken any more. */
+  readonly drainMs: number;
   /** Further allowed host names, lower case; loopback and the public URL's host are always allowed. */
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
@@ -348,7 +356,7 @@ export class ConfigError extends Error {
 
 /** Prefixes of this service's settings; a misspelt name must stop the start. */
 const OURS =
-  /^(DEFAULT_VENUE|VENUE_[AB]_|LIVE_|POLYMARKET_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
+  /^(DEFAULT_VENUE|VENUE_[AB]_|LIVE_|POLYMARKET_|DFLOW_|SOLANA_|SIGNING_|FIREBLOCKS_|FEE_|MAX_FEE|PAPER_|REPLICA_|ALLOWED_|MAX_CONNECTIONS|RECEIVE_|DRAIN_|WEBHOOKS?_|RATE_LIMIT|FACTS_|REQUEST_DEADLINE|MAX_TRADES|MAX_REQUESTS|SIMULATION_|MASTER_KEY|OPERATOR_KEY|DATABASE_|DATA_DIR|PUBLIC_URL|BASE_PATH|TRUST_PROXY|LOG_LEVEL)/;
 
 /** Not allowed as venue names: first path segments, and words with another meaning where a venue is named. */
 const RESERVED = new Set([
@@ -454,8 +462,10 @@ function assemble(env: Environment): Config {
     },
     dataDir: env.DATA_DIR,
     masterKey: env.MASTER_KEY ?? null,
+    formerMasterKey: env.MASTER_KEY_OLD ?? null,
     operatorKey: env.OPERATOR_KEY ?? null,
     trustProxy: proxies,
+    drainMs: env.DRAIN_S * 1000,
     connections: { maxConnections: env.MAX_CONNECTIONS, receiveMs: env.RECEIVE_TIMEOUT_S * 1000 },
     hosts: knownHosts(env),
     origins: listed(env.ALLOWED_ORIGINS).map((text) => new URL(text).origin),

@@ -11,7 +11,7 @@ import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { Config } from './config.ts';
 import type { Service } from './service.ts';
 
-/** The process exits this long after a signal, even if the shutdown hangs. */
+/** The process exits this long after it has drained, even if the shutdown hangs. */
 const END_WITHIN_MS = 9_500;
 /** As trustworthy as the code beside it: who may write into node_modules may change the code as well. */
 const COMPILED = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', 'bellwether');
@@ -105,8 +105,13 @@ async function main(): Promise<void> {
     if (stopping) return;
     stopping = true;
     // A start may hang, too.
-    setTimeout(() => process.exit(1), END_WITHIN_MS);
+    const late = setTimeout(() => process.exit(1), END_WITHIN_MS);
     const started = await starting?.catch(() => undefined);
+    if (started !== undefined && code === 0) {
+      clearTimeout(late);
+      await started.service.drain();
+      setTimeout(() => process.exit(1), END_WITHIN_MS);
+    }
     process.exit(started === undefined || (await started.service.stop()) ? code : 1);
   };
   const onSignal = () => end(0);

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { JournalledExchange } from '@bellwether/exchange';
 import { type Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
@@ -14,7 +15,9 @@ import type { PoolOptions } from './adapters/postgres/connection.ts';
 import { keepVenueBackends } from './adapters/postgres/venue-backends.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
+import { masterKeyName } from './adapters/system/secrets.ts';
 import type { Config } from './config.ts';
+import { createMeters } from './http/metrics.ts';
 import { openRoutes } from './http/open-routes.ts';
 import type { Clock } from './ports/clock.ts';
 import { startDatabase } from './wiring/database.ts';
@@ -24,7 +27,7 @@ import { createDoor } from './wiring/http.ts';
 import { resolveEarlierDoubt, startAllJobs } from './wiring/jobs.ts';
 import { paperJournal, startPaper } from './wiring/paper.ts';
 import { startRecoverPool } from './wiring/recovery.ts';
-import { openSecrets } from './wiring/secrets.ts';
+import { openSecrets, readMasterKeys } from './wiring/secrets.ts';
 import { createSigning } from './wiring/signing.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
 import { openStores } from './wiring/stores.ts';
@@ -36,6 +39,8 @@ const VERSION: string = JSON.parse(
 ).version;
 
 const STOP_EXCHANGE_MS = 5_000;
+/** Without another replica that takes it by then, the process ends all the same. */
+const HAND_OVER_MS = 7_000;
 
 export interface Service {
   /** Where it listens, without the base path. */
@@ -54,6 +59,11 @@ export interface Service {
   readonly sandbox: Sandbox | null;
   /** What the use cases were given. */
   readonly needs: UseCaseNeeds;
+  /**
+   * Prepares the end while requests are still answered: proxies see that it is not ready, clients open their next
+   * connection elsewhere, another replica takes the lead. Never throws.
+   */
+  drain(): Promise<void>;
   /** Idempotent. @returns false when something did not stop cleanly */
   stop(): Promise<boolean>;
 }
@@ -98,8 +108,10 @@ async function start(
   // With PORT=0 the port is known only once the service listens.
   let publicUrl = config.publicUrl;
 
+  const masterKeys = readMasterKeys(config);
   const { database, pulse } = await startDatabase({
     ...{ config, replicaId, log, stops },
+    keyNames: masterKeys.map(masterKeyName),
     ...(overrides.onStatement === undefined ? {} : { onStatement: overrides.onStatement }),
     ...(overrides.postgres === undefined ? {} : { postgres: overrides.postgres }),
     onLost: (error) => {
@@ -108,16 +120,17 @@ async function start(
     },
   });
   const { sql } = database;
-  const base = { config, sql, clock, log };
+  const meters = createMeters(clock.now);
+  const base = { config, sql, clock, log, meters };
   await keepVenueBackends(sql, [
     { venue: config.exchange.name, backend: config.exchange.backend },
     { venue: config.dflow.name, backend: config.dflow.live === null ? 'paper' : 'live' },
   ]);
-  const { secrets, derive } = await openSecrets(base);
+  const { secrets, derive, replicaSecrets } = await openSecrets({ ...base, masterKeys, stops });
   const { recover, how } = loadRecover();
   const recoverElsewhere = startRecoverPool({ config, recover, log, stops });
   const keys = new VenueKeys({ sql, secret: derive('paper venue keys v1') });
-  const replicaCalls = createReplicaCalls(derive('replica calls v2'));
+  const replicaCalls = createReplicaCalls(replicaSecrets);
   const secret = derive('platform solana key v1');
   const signing = await createSigning(config.fees.fireblocks, { secret, clock, log });
 
@@ -138,7 +151,11 @@ async function start(
     publicUrl: () => publicUrl,
   });
 
+  let isDraining = false;
+  const handOver = (): Promise<void> =>
+    paper.handOver().catch((error: unknown) => log.warn({ err: error }, 'the lead was not handed over'));
   const door = await createDoor({
+    isDraining: () => isDraining,
     ...{ ...base, needs, replicaId, replicaCalls, paper, keys, recover, faults, pulse, derive, stops },
     isDatabaseAway: database.isAway,
     version: VERSION,
@@ -146,7 +163,8 @@ async function start(
   // The sandbox's thread reads its chain while this one prepares what comes before.
   await paper.opened();
   await resolveEarlierDoubt(needs, config);
-  startAllJobs({ config, needs, door, leads: () => paper.local() !== null, stops, log });
+  const leads = () => paper.local() !== null;
+  startAllJobs({ config, needs, door, leads, stops, log, meters });
 
   const address = await door.listen();
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);
@@ -157,6 +175,13 @@ async function start(
     exchange: paper.local()?.exchange ?? null,
     sandbox: paper.local()?.sandbox.current() ?? null,
     needs,
+    async drain() {
+      isDraining = true;
+      const rest = sleep(config.drainMs);
+      const isShared = config.databaseUrl !== null && !database.isAway();
+      await Promise.race([isShared ? handOver() : undefined, sleep(HAND_OVER_MS)]);
+      await rest;
+    },
     facts: {
       version: VERSION,
       database: database.where,

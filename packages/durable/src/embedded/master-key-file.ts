@@ -1,13 +1,45 @@
 /** The master key of an embedded database: created on the first start, readable only by its owner. */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+const FORMER = 'master.key.old';
 
 /** @throws Error with a sentence when the file holds something else */
 export function readMasterKeyFile(dataDir: string): Buffer {
   const file = join(dataDir, 'master.key');
   if (!existsSync(file))
     writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+  return readKey(file);
+}
+
+/** The key of before, while a rotation lasts; else `null`. @throws Error with a sentence */
+export function readFormerMasterKeyFile(dataDir: string): Buffer | null {
+  const file = join(dataDir, FORMER);
+  return existsSync(file) ? readKey(file) : null;
+}
+
+/** Begins a rotation: the present key becomes the former one, and there is a new one. @returns false when one has begun */
+export function prepareMasterKeyFiles(dataDir: string): boolean {
+  const former = join(dataDir, FORMER);
+  if (existsSync(former)) return false;
+  const present = readMasterKeyFile(dataDir);
+  writeFileSync(former, `${present.toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+  // In one step: a crash before it leaves two files with the same key, which is no rotation yet.
+  const made = join(dataDir, 'master.key.new');
+  writeFileSync(made, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+  renameSync(made, join(dataDir, 'master.key'));
+  return true;
+}
+
+/** Ends a rotation. The former key is kept under its name: backups from before need it. @returns the file */
+export function retireMasterKeyFile(dataDir: string, name: string): string {
+  const kept = join(dataDir, `master.key.${name}`);
+  renameSync(join(dataDir, FORMER), kept);
+  return kept;
+}
+
+function readKey(file: string): Buffer {
   chmodSync(file, 0o600);
   const text = readFileSync(file, 'utf8').trim();
   if (!/^[0-9a-f]{64}$/i.test(text))

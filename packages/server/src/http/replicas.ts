@@ -8,18 +8,28 @@ export interface ReplicaDoor {
   /** Judges a call's proof before its body is read; a proof holds once. */
   readonly accepts: (proof: string | undefined, call: { method: string; path: string }) => boolean;
   readonly matches: (proof: string, body: string) => boolean;
-  readonly answer: (text: string) => Promise<string>;
+  /** `null`: this replica has given the lead away, and has not looked at the call. */
+  readonly answer: (text: string) => Promise<string | null>;
   /** With its base path. `null`: this replica serves its doors itself. */
   readonly leaderUrl: () => string | null;
+  /** Resolves at once, unless the lead is being handed over. */
+  readonly leadKnown: () => Promise<void>;
+  /** The exchange stays open here until then. */
+  readonly keepOpen: (until: Promise<unknown>) => void;
 }
 
 const CALL_BYTES = 1_048_576;
+/** Nothing was done with the call, so its sender may send it to the next leader. Not 421: `fetch` repeats those itself. */
+const NOT_LED_HERE = 410;
 const HEADER = 'x-bellwether-replica';
 /** Whose request a follower sends on. */
 const CALLER_HEADER = 'x-bellwether-caller';
 
 const textOf = (header: string | readonly string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : undefined;
+
+/** Whether it claims to be a replica's; nothing that matters may follow from it. */
+export const isFromReplica = ({ headers }: FastifyRequest): boolean => headers[HEADER] !== undefined;
 
 /** What a follower signs of a door's request: its caller is part of it. */
 const signedDoorPath = (path: string, caller: string): string => `${path} for ${caller}`;
@@ -68,8 +78,10 @@ export async function bindReplicas(
           reply.callNotFound();
           return reply;
         },
-        handler: async (request, reply) =>
-          reply.type('text/plain').send(await answer(request.body as string)),
+        handler: async (request, reply) => {
+          const text = await answer(request.body as string);
+          return text === null ? reply.code(NOT_LED_HERE).send('') : reply.type('text/plain').send(text);
+        },
       });
     },
     { prefix: basePath },
@@ -144,13 +156,17 @@ async function readBounded(response: Response): Promise<string> {
  */
 export const forwardToLeader =
   (
-    { leaderUrl, sign }: Pick<ReplicaDoor, 'leaderUrl' | 'sign'>,
+    { leaderUrl, leadKnown, keepOpen, sign }: Omit<ReplicaDoor, 'accepts' | 'matches' | 'answer'>,
     basePath: string,
     mounts: readonly string[],
   ) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    await leadKnown();
     const leader = leaderUrl();
-    if (leader === null) return undefined;
+    if (leader === null) {
+      keepOpen(new Promise((resolve) => reply.raw.once('close', resolve)));
+      return undefined;
+    }
     const inside = mounts
       .map((mount) => pathUnder(basePath + mount, request.url))
       .find((path) => path !== null);

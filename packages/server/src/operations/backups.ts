@@ -9,7 +9,7 @@ import {
   type RestoreReport,
   restoreBackup,
 } from '@bellwether/durable/embedded';
-import { opensCheck } from '../adapters/postgres/master-key-check.ts';
+import { opensCheck } from '../adapters/postgres/master-keys.ts';
 import { newestMigration } from '../adapters/postgres/migrate.ts';
 import { createSecrets } from '../adapters/system/secrets.ts';
 
@@ -82,7 +82,7 @@ function expectKnown(facts: Partial<Facts>, masterKey: Buffer, file: string): vo
   const { keyCheck } = facts;
   if (keyCheck === null || keyCheck === undefined) return;
   const sealed = { keyId: keyCheck.keyId, bytes: Buffer.from(keyCheck.sealed, 'base64') };
-  if (!opensCheck(createSecrets(masterKey, Date.now), sealed))
+  if (!opensCheck(createSecrets(masterKey, Date.now), { sealed }))
     throw new BackupRefused(
       `The given master key is not the one of ${file}. Give the key that the service had when the backup was made.`,
     );

@@ -33,6 +33,8 @@ export interface Database {
 export interface DatabaseParts {
   readonly config: Config;
   readonly replicaId: string;
+  /** Of the master keys that this process knows. */
+  readonly keyNames: readonly string[];
   readonly log: Logger;
   readonly onStatement?: PoolOptions['onStatement'];
   /** The embedded server, when somebody has begun to start it. */
@@ -119,8 +121,8 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   };
 }
 
-function pool({ config, replicaId, onStatement }: DatabaseParts, url: string) {
-  const options = { applicationName: replicaName(replicaId) };
+function pool({ config, replicaId, keyNames, onStatement }: DatabaseParts, url: string) {
+  const options = { applicationName: replicaName(replicaId, keyNames) };
   const sql = openPool(url, {
     ...options,
     max: config.databasePool,

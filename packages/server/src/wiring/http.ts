@@ -15,6 +15,7 @@ import { ownerOfSession } from '../app/owners.ts';
 import { createRateLimits, type RateLimits } from '../app/rate-limits.ts';
 import type { Config } from '../config.ts';
 import { Admission } from '../http/admission.ts';
+import type { Meters } from '../http/metrics.ts';
 import type { ReplicaDoor } from '../http/replicas.ts';
 import { createServer } from '../http/server.ts';
 import type { Streams } from '../http/streams.ts';
@@ -41,8 +42,10 @@ export interface DoorParts {
   readonly recover: RecoverPublicKey;
   readonly faults: Faults;
   readonly pulse: DatabasePulse;
+  readonly meters: Meters;
   readonly derive: (purpose: string) => Uint8Array;
   readonly isDatabaseAway: () => boolean;
+  readonly isDraining: () => boolean;
   readonly version: string;
   readonly log: Logger;
   readonly stops: Stops;
@@ -110,6 +113,8 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     ...parts.replicaCalls,
     answer: paper.answer,
     leaderUrl: paper.leaderUrl,
+    leadKnown: paper.leadKnown,
+    keepOpen: (until) => void paper.keepOpen(until),
   };
   return createServer({
     needs,
@@ -131,6 +136,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     replicas,
     replica: { id: replicaId, startedAt: clock.now(), leads: () => paper.local() !== null },
     streams,
+    meters: parts.meters,
     logger: log,
     deadlineMs: config.load.deadlineMs,
     isDatabaseAway: parts.isDatabaseAway,
@@ -142,7 +148,12 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     origins: config.origins,
     version,
     publicUrl: config.publicUrl,
-    readiness: createReadiness({ database: parts.pulse.probe, paper, venues, version }),
+    isDraining: parts.isDraining,
+    readiness: createReadiness({
+      ...{ paper, venues, version },
+      database: parts.pulse.probe,
+      isDraining: parts.isDraining,
+    }),
     doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock, faults: parts.faults }),
   });
 }

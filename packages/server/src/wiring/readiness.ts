@@ -14,15 +14,18 @@ export interface ReadinessParts {
   readonly paper: Pick<PaperBackend, 'probe'>;
   readonly venues: Venues;
   readonly version: string;
+  /** The process is about to end: proxies are to choose another replica, while this one still answers. */
+  readonly isDraining: () => boolean;
 }
 
-export function createReadiness({ database, paper, venues, version }: ReadinessParts) {
+export function createReadiness({ database, paper, venues, version, isDraining }: ReadinessParts) {
   return async (): Promise<ReadyState> => {
-    const [said] = await Promise.all([database(), paper.probe()]);
+    const draining = isDraining();
+    const [said] = draining ? ['not asked'] : await Promise.all([database(), paper.probe()]);
     const states = [...venues.values()].map(venueRecord);
     // One venue's trouble must not take the others' agents away; without the database none takes anything.
     const ready = said === 'ready' && states.some(({ status }) => status === 'ready');
-    const status = ready ? 'ready' : 'not ready';
+    const status = draining ? 'draining' : ready ? 'ready' : 'not ready';
     return { ready, body: { status, version, venues: states, database: said } };
   };
 }

@@ -29,6 +29,7 @@ const CODES: Readonly<Record<string, string>> = {
   '57P03': GONE,
   '57P04': 'The database is gone.',
   '57P05': GONE,
+  BW002: 'The master key was rotated; this replica is about to use the new one.',
   CONNECT_TIMEOUT: 'The database does not answer.',
   CONNECTION_CLOSED: GONE,
   CONNECTION_DESTROYED: GONE,

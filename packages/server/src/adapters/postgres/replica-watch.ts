@@ -10,8 +10,18 @@ const CHANNEL = 'bellwether_replicas';
 const LOOK_EVERY_MS = 1_000;
 const PREFIX = 'bellwether ';
 
-/** The application name of a replica's connections. */
-export const replicaName = (replicaId: string): string => PREFIX + replicaId;
+/** The application name of a replica's connections. A rotation of the master key sees there which keys it knows. */
+export const replicaName = (replicaId: string, keys: readonly string[] = []): string =>
+  [PREFIX + replicaId, ...keys].join(' ');
+
+/** The replicas with an open connection that do not know a master key. */
+export async function replicasWithout(sql: Sql, key: string): Promise<readonly string[]> {
+  const rows = await sql`
+    select distinct application_name as name from pg_stat_activity
+    where datname = current_database() and application_name like ${`${PREFIX}%`}
+      and not ${key} = any (string_to_array(application_name, ' '))`;
+  return rows.map(({ name }) => String(name));
+}
 
 /** Of the names of all replicas' connections. */
 export const replicaPattern = `${PREFIX}%`;

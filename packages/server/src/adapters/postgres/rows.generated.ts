@@ -237,6 +237,13 @@ export interface LinkedWalletsRow {
 export interface MasterKeyCheckRow {
   readonly key_id: number;
   readonly sealed: Buffer;
+  readonly name: string | null;
+}
+
+export interface MasterRootRow {
+  readonly one: boolean;
+  readonly key_id: number;
+  readonly sealed: Buffer;
 }
 
 export interface MigrationsRow {
@@ -456,6 +463,12 @@ export interface RefusalsRow {
   readonly source: string | null;
   readonly skill_slug: string | null;
   readonly request_id: string;
+}
+
+export interface RetiredMasterKeysRow {
+  readonly key_id: number;
+  readonly name: string | null;
+  readonly retired_at: Date;
 }
 
 export interface RiskWatchesRow {

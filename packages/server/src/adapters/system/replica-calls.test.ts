@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createReplicaCalls } from './replica-calls.ts';
 
@@ -7,7 +8,11 @@ const call = { method: 'POST', path: '/internal/exchange', body: '{"a":1}' };
 function setUp(secret = SECRET) {
   const clock = { at: 1_000_000_000_000 };
   const now = () => clock.at;
-  return { clock, caller: createReplicaCalls(SECRET, now), leader: createReplicaCalls(secret, now) };
+  return {
+    clock,
+    caller: createReplicaCalls(() => [createSecretKey(SECRET)], now),
+    leader: createReplicaCalls(() => [createSecretKey(secret)], now),
+  };
 }
 
 describe('a call between replicas', () => {

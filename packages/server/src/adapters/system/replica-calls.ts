@@ -3,7 +3,7 @@
  * digest. The secret is never sent, and an intercepted call is useless: the proof is valid once, for this body, for half a
  * minute.
  */
-import { createHmac, createSecretKey, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface ReplicaCall {
   readonly method: string;
@@ -21,29 +21,47 @@ export interface ReplicaCalls {
   matches(proof: string, body: string): boolean;
 }
 
+interface Claims {
+  readonly time: string;
+  readonly nonce: string;
+  readonly digest: string;
+}
+
 /** Allows for clocks of replicas that differ by seconds. */
 const WINDOW_MS = 30_000;
 const PROOF = /^v1 (\d{1,15}) ([0-9a-f]{32}) ([0-9a-f]{64}) ([0-9a-f]{64})$/;
 
 const digestOf = (body: string): string => hash('sha256', body);
 
-export function createReplicaCalls(secret: Uint8Array, now: () => number = Date.now): ReplicaCalls {
+/** @param secrets the first signs, any of them is accepted */
+export function createReplicaCalls(
+  secrets: () => readonly [KeyObject, ...KeyObject[]],
+  now: () => number = Date.now,
+): ReplicaCalls {
   const seen = createSeen(now);
-  const key = createSecretKey(secret);
-  const mac = (time: string, nonce: string, digest: string, { method, path }: Omit<ReplicaCall, 'body'>) =>
-    createHmac('sha256', key).update(`v1\n${time}\n${nonce}\n${method}\n${path}\n${digest}`).digest();
+  const mac = (
+    secret: KeyObject,
+    { time, nonce, digest }: Claims,
+    { method, path }: Omit<ReplicaCall, 'body'>,
+  ): Buffer =>
+    createHmac('sha256', secret).update(`v1\n${time}\n${nonce}\n${method}\n${path}\n${digest}`).digest();
   return {
     sign({ method, path, body }) {
       const time = String(now());
       const nonce = randomBytes(16).toString('hex');
       const digest = digestOf(body);
-      return `v1 ${time} ${nonce} ${digest} ${mac(time, nonce, digest, { method, path }).toString('hex')}`;
+      const signature = mac(secrets()[0], { time, nonce, digest }, { method, path });
+      return `v1 ${time} ${nonce} ${digest} ${signature.toString('hex')}`;
     },
     accepts(proof, call) {
       const [, time = '', nonce = '', digest = '', given = ''] = PROOF.exec(proof ?? '') ?? [];
       if (given === '' || Math.abs(now() - Number(time)) > WINDOW_MS) return false;
       // Only nonces of valid proofs are stored, so an attacker cannot fill the memory.
-      return timingSafeEqual(mac(time, nonce, digest, call), Buffer.from(given, 'hex')) && seen.add(nonce);
+      const signature = Buffer.from(given, 'hex');
+      const isSigned = secrets().some((secret) =>
+        timingSafeEqual(mac(secret, { time, nonce, digest }, call), signature),
+      );
+      return isSigned && seen.add(nonce);
     },
     matches: (proof, body) => PROOF.exec(proof)?.[3] === digestOf(body),
   };

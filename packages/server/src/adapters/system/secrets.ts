@@ -1,6 +1,6 @@
 /**
- * Keys and randomness. Two keys are derived from one master key: one seals credentials (AES-256-GCM), the other hashes
- * API keys. They have separate versions, so that rotating the first does not invalidate API keys.
+ * Keys and randomness. The newest master key seals (AES-256-GCM), and any that is known opens. API keys are hashed with a
+ * key derived from the root, which a rotation does not change: it would invalidate them.
  */
 import {
   createCipheriv,
@@ -22,7 +22,8 @@ const KEY_CHECK_CHARS = 6;
 const WELL_FORMED = /^bw_[0-9A-Za-z]{61}$/;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const KEY_ID = 1;
+const FIRST_KEY_ID = 1;
+const NAME_BYTES = 4;
 const TOKEN_BYTES = 32;
 
 const pick = (alphabet: string, count: number): string =>
@@ -54,12 +55,47 @@ const derive = (masterKey: Uint8Array, purpose: string): Buffer =>
 /** A separate secret for a part of the service, e.g. for the paper venue's keys. */
 export const deriveSecret = derive;
 
+/** Identifies a master key to people without revealing it. */
+export const masterKeyName = (masterKey: Uint8Array): string =>
+  derive(masterKey, 'name of the master key v1').toString('hex', 0, NAME_BYTES);
+
+export interface RotatingSecrets extends Secrets {
+  /** From now on this one of the known keys seals. */
+  sealWith(keyId: number, masterKey: Uint8Array): void;
+}
+
+export interface OtherKeys {
+  /** Opens what it sealed until a rotation has ended. */
+  readonly former?: Uint8Array | null;
+  /** The master key's own value when not given. */
+  readonly root?: Uint8Array;
+}
+
+const sealKeyOf = (masterKey: Uint8Array): Buffer => derive(masterKey, 'credentials v1');
+
 /** @param masterKey 32 bytes */
-export function createSecrets(masterKey: Uint8Array, now: () => number): Secrets {
-  const sealKey = derive(masterKey, 'credentials v1');
+export function createSecrets(
+  masterKey: Uint8Array,
+  now: () => number,
+  { former = null, root = masterKey }: OtherKeys = {},
+): RotatingSecrets {
+  const sealKeys = [masterKey, ...(former === null ? [] : [former])].map(sealKeyOf);
+  let active = { keyId: FIRST_KEY_ID, sealKey: sealKeyOf(masterKey) };
   // Given as bytes, every hash would prepare the key again, at five times the cost.
-  const hashKey = createSecretKey(derive(masterKey, 'api keys v1'));
+  const hashKey = createSecretKey(derive(root, 'api keys v1'));
+  const openWith = (sealKey: Buffer, bytes: Buffer, row: string): string => {
+    const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, NONCE_BYTES))
+      .setAAD(Buffer.from(row))
+      .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([
+      decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)),
+      decipher.final(),
+    ]).toString('utf8');
+  };
   return {
+    sealWith(keyId, newest) {
+      active = { keyId, sealKey: sealKeyOf(newest) };
+    },
     newApiKey() {
       const body = KEY_PREFIX + pick(BASE62, KEY_RANDOM_CHARS);
       return body + checksum(body);
@@ -74,19 +110,19 @@ export function createSecrets(masterKey: Uint8Array, now: () => number): Secrets
     newId: () => uuidV7(now()),
     seal(plain, row) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(row));
+      const cipher = createCipheriv('aes-256-gcm', active.sealKey, nonce).setAAD(Buffer.from(row));
       const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return { keyId: KEY_ID, bytes: Buffer.concat([nonce, cipher.getAuthTag(), body]) };
+      return { keyId: active.keyId, bytes: Buffer.concat([nonce, cipher.getAuthTag(), body]) };
     },
     open(sealed, row) {
       const bytes = Buffer.from(sealed.bytes);
-      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, NONCE_BYTES))
-        .setAAD(Buffer.from(row))
-        .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return Buffer.concat([
-        decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)),
-        decipher.final(),
-      ]).toString('utf8');
+      const [first, ...others] = sealKeys as [Buffer, ...Buffer[]];
+      try {
+        return openWith(first, bytes, row);
+      } catch (error) {
+        for (const other of others) return openWith(other, bytes, row);
+        throw error;
+      }
     },
   };
 }

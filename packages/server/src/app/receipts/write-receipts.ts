@@ -2,7 +2,7 @@
  * Makes receipts behind the trades, from the log of facts. One entry says what is new of an order since its last one; what was
  * asked and checked is in its first.
  *
- * Trades go first: while the chains are less than a minute behind, this takes a twentieth of the time at most.
+ * Trades go first: this takes a twentieth of the time at most, and a fifth once the chains are ten minutes behind.
  */
 import { canonicalJson, FIRST_LINK, type ReceiptBody, receiptText, type Sha256 } from '@bellwether/contract';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
@@ -29,8 +29,9 @@ export interface WriteReceiptsNeeds {
 const FACTS_PER_PIECE = 100;
 /** Another replica is at it. */
 const LOST_REST_MS = 2_000;
-const REST_FACTOR = 19;
-const FAR_BEHIND_MS = 60_000;
+/** Rests are so many times as long as the work before them. */
+const REST_FACTOR = { near: 19, far: 4 } as const;
+const FAR_BEHIND_MS = 10 * 60_000;
 /** A stop waits for a turn. */
 const TURN_MS = 1_000;
 
@@ -45,7 +46,7 @@ export function createReceiptWriter({ clock, receiptLog, sha256 }: WriteReceipts
       if (!done.isMine) restsUntil = performance.now() + LOST_REST_MS;
       if (!done.isMine || done.facts === 0) return;
       const behindMs = done.newestAt === null ? 0 : clock.now() - done.newestAt;
-      const factor = behindMs > FAR_BEHIND_MS ? 1 : REST_FACTOR;
+      const factor = REST_FACTOR[behindMs > FAR_BEHIND_MS ? 'far' : 'near'];
       restsUntil = performance.now() + (performance.now() - since) * factor;
     }
   };

@@ -32,6 +32,11 @@ type MaybeUnknown<Answer> = [Extract<Answer, { readonly kind: 'unknown' }>] exte
  */
 type Unanswered<Answer> = 'retry' | 'error' | MaybeUnknown<Answer>;
 
+/** The call was sent nowhere, for this replica has taken the lead. */
+export class LeadIsHere extends Error {
+  override readonly name = 'LeadIsHere';
+}
+
 /** For an answer that is not plain data: converts it to its wire form and back. */
 interface Codec<Answer> {
   encode(answer: Answer): unknown;
@@ -80,8 +85,10 @@ export interface ForwardOptions<Port, Table> {
   readonly local: LocalPart<Port, Table>;
   /** The real object while this replica leads, else null. */
   readonly here: () => Port | null;
-  /** @throws the error that prevented the answer */
+  /** @throws the error that prevented the answer, or LeadIsHere */
   readonly forward: (call: Call) => Promise<unknown>;
+  /** Runs a call here; the real object stays open until it has ended. */
+  readonly during: <T>(work: () => Promise<T>) => Promise<T>;
   readonly onUnanswered: (error: unknown, method: string) => void;
   /** Resolves when it is known again whether this replica leads. */
   readonly findLeader: () => Promise<void>;
@@ -91,23 +98,25 @@ export interface ForwardOptions<Port, Table> {
 export function createForwardedPort<Port extends object, const Table extends CallTable<Port>>(
   options: ForwardOptions<Port, Table>,
 ): Port {
-  const { port, table, local, forward, onUnanswered, findLeader } = options;
+  const { port, table, local, forward, during, onUnanswered, findLeader } = options;
   // The only untyped place: the table's type guarantees that it has exactly the port's methods.
   const here = options.here as () => AnyPort | null;
   const methods = Object.entries(table as AnyTable).flatMap(([method, row]) => {
     if (row === 'local') return [];
     const run = async (...args: readonly unknown[]): Promise<unknown> => {
       const own = here();
-      if (own !== null) return own[method]?.(...args);
+      if (own !== null) return during(async () => own[method]?.(...args));
       try {
         const answer = await forward({ port, method, args });
         return row.codec === undefined ? answer : row.codec.decode(answer);
       } catch (error) {
+        // Nothing has received the call.
+        if (error instanceof LeadIsHere) return run(...args);
         onUnanswered(error, method);
         if (row.unanswered === 'unknown') return { kind: 'unknown' };
         await findLeader().catch(() => {});
         const taken = row.unanswered === 'retry' ? here() : null;
-        if (taken !== null) return taken[method]?.(...args);
+        if (taken !== null) return during(async () => taken[method]?.(...args));
         throw error instanceof VenueUnavailable
           ? error
           : new VenueUnavailable('The leading replica did not answer.');

@@ -6,10 +6,12 @@
  * A call is never sent twice. An order whose call got no answer is in doubt, like at any venue; the venue enforces the
  * order's deadline, so an order that was proved never received cannot be executed later.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalledExchange } from '@bellwether/exchange';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { MarketData, SignedOrders } from '../../../ports/venue.ts';
-import { type Call, createForwardedPort, runForwardedCall } from './forwarded-port.ts';
+import { type Call, createForwardedPort, LeadIsHere, runForwardedCall } from './forwarded-port.ts';
+import { createInFlight } from './in-flight.ts';
 import { LEADER_CALLS, type LeaderPorts } from './leader-calls.ts';
 import type { createJoin, ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
@@ -19,7 +21,10 @@ import { decode, encode } from './wire.ts';
 export interface LeaderBoard {
   publish(url: string): Promise<void>;
   /** `null`: no leader is recorded yet. `mine`: this replica recorded itself. */
-  find(): Promise<{ readonly url: string; readonly mine: boolean } | null>;
+  find(): Promise<{ readonly url: string; readonly replica: string; readonly mine: boolean } | null>;
+  isAlone(): Promise<boolean>;
+  announceFree(): Promise<void>;
+  onFree(listener: () => void): Promise<() => Promise<void>>;
 }
 
 /** The objects that the leading process serves from its memory. */
@@ -47,8 +52,20 @@ export interface PaperBackend {
   probe(): Promise<string>;
   /** `ready`, or why the sandbox cannot execute: it fills its orders on the exchange. */
   sandboxStatus(): string;
-  /** Answers another replica's call. @throws Error when this one does not lead, or the call is unknown or late */
-  answer(text: string): Promise<string>;
+  /**
+   * Answers another replica's call; `null` when this one has given the lead away.
+   * @throws Error when it does not lead for another reason, or the call is unknown or late
+   */
+  answer(text: string): Promise<string | null>;
+  /** Resolves at once, unless the lead is being handed over: then when it is known who has it, or after seconds. */
+  leadKnown(): Promise<void>;
+  /** The exchange is not handed over before. */
+  keepOpen(until: Promise<unknown>): Promise<unknown>;
+  /**
+   * Gives the lead to another replica, and follows it. Calls that arrive meanwhile wait. Does nothing when this one does
+   * not lead, or nobody else is there.
+   */
+  handOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -71,21 +88,52 @@ const CALL_TIMEOUT_MS = 4_000;
 /** A ping gets less time than a call that does work. */
 const PING_TIMEOUT_MS = 600;
 const CALL_PATH = '/internal/exchange';
+/** The answer of a replica that has given the lead away: it has not looked at the call. */
+const NOT_LED_HERE = 410;
+/** No replica's name. */
+const OWN = 'this one';
+const NOT_LED = Symbol('not led there');
+/** How long calls wait for the next leader: less than an order's own deadline. */
+const AWAIT_LEAD_MS = 3_000;
+const LOOK_AGAIN_MS = 20;
+/** How long calls that run here may take before the lead is handed over. */
+const FINISH_MS = 2_000;
+
 export async function startPaperBackend(options: PaperBackendOptions): Promise<PaperBackend> {
   const { open, leaders, log } = options;
-  let local = await open(FIRST_WAIT_MS);
-  let leader: string | null = null;
+  const inFlight = createInFlight();
+  const openHere = async (waitMs: number): Promise<LocalParts | null> => {
+    const opened = await open(waitMs);
+    if (opened === null) return null;
+    return { ...opened, join: (work) => inFlight.run(() => opened.join(work)) };
+  };
+  let local = await openHere(FIRST_WAIT_MS);
+  let leader: { readonly url: string; readonly replica: string } | null = null;
+  /** The replica that said it leads no more: it never will again. */
+  let gone: string | null = null;
+  /** This replica gives the lead away, and does not take it again. */
+  let leaves = false;
+  let movesUntil = 0;
   /** The leader whose last call got no answer. */
   let silent: string | null = null;
   let ownUrl: string | null = null;
   let stopped = false;
 
-  const leads = (): boolean => local !== null && local.exchange.status === 'open';
-  const remoteUrl = (): string | null => (leads() || leader === ownUrl ? null : leader);
+  const leads = (): boolean => !leaves && local !== null && local.exchange.status === 'open';
+  const remoteUrl = (): string | null => (leads() || leader?.url === ownUrl ? null : (leader?.url ?? null));
+  /** Nobody leads for a moment, because the last leader has given the lead away. */
+  const isMoving = (): boolean => !leads() && remoteUrl() === null && performance.now() < movesUntil;
+  const nextLeader = async (): Promise<void> => {
+    // The look goes on with the sandbox, for which most calls need not wait.
+    while (isMoving() && !stopped) await Promise.race([lookAround().catch(() => {}), sleep(LOOK_AGAIN_MS)]);
+  };
+  const hasLeft = (replica: string): void => {
+    gone = replica;
+    movesUntil = performance.now() + AWAIT_LEAD_MS;
+    if (leader?.replica === replica) leader = null;
+  };
 
-  const forward = async (call: Call, timeoutMs = CALL_TIMEOUT_MS): Promise<unknown> => {
-    const url = remoteUrl();
-    if (url === null) throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
+  const send = async (url: string, call: Call, timeoutMs: number): Promise<unknown> => {
     const body = encode(call);
     const proof = options.sign({ method: 'POST', path: CALL_PATH, body });
     try {
@@ -97,6 +145,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
         signal: AbortSignal.timeout(timeoutMs),
       });
       const text = await response.text();
+      if (response.status === NOT_LED_HERE) return NOT_LED;
       if (!response.ok) throw new VenueUnavailable(`The leading replica answered ${response.status}.`);
       if (silent === url) silent = null;
       return decode(text);
@@ -106,28 +155,48 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     }
   };
 
+  const forward = async (call: Call): Promise<unknown> => {
+    for (;;) {
+      await nextLeader();
+      if (leads()) throw new LeadIsHere();
+      const asked = leader;
+      const url = remoteUrl();
+      if (url === null || asked === null)
+        throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
+      const answer = await send(url, call, CALL_TIMEOUT_MS);
+      if (answer !== NOT_LED) return answer;
+      // It has done nothing with the call, so the next leader may get it.
+      hasLeft(asked.replica);
+    }
+  };
+
   /** Makes a small call to the leader, to detect a frozen one even without trades. */
   const ping = async (): Promise<void> => {
-    if (remoteUrl() === null) return;
-    await forward({ port: 'markets', method: 'find', args: [''] }, PING_TIMEOUT_MS).catch(() => {});
+    const asked = leader;
+    const url = remoteUrl();
+    if (url === null || asked === null) return;
+    const call = { port: 'markets', method: 'find', args: [''] };
+    if ((await send(url, call, PING_TIMEOUT_MS).catch(() => {})) === NOT_LED) hasLeft(asked.replica);
+  };
+  const publishOwn = async (): Promise<void> => {
+    if (ownUrl === null || leader?.url === ownUrl) return;
+    await leaders.publish(ownUrl);
+    leader = { url: ownUrl, replica: OWN };
   };
   const look = async (): Promise<void> => {
     if (stopped) return;
-    if (local === null) {
-      local = await open(0);
+    if (local === null && !leaves) {
+      local = await openHere(0);
       if (local !== null) log.info({}, 'this replica leads the paper exchange');
     }
-    if (local?.exchange.status === 'open') {
-      await local.sandbox.ensure();
-      if (ownUrl !== null && leader !== ownUrl) {
-        await leaders.publish(ownUrl);
-        leader = ownUrl;
-      }
+    if (leads() && local !== null) {
+      // Others may trade on the exchange while the sandbox is being opened.
+      await Promise.all([local.sandbox.ensure(), publishOwn()]);
       return;
     }
     // This replica does not lead, or has lost the lead to another one.
     const found = await leaders.find();
-    leader = found === null || found.mine ? null : found.url;
+    leader = found === null || found.mine || found.replica === gone ? null : found;
     // Not awaited: a frozen leader would delay the next attempt to take over.
     void ping();
   };
@@ -141,21 +210,32 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   const opened = lookAround();
   // The start awaits it, later.
   opened.catch(() => {});
-  const timer = setInterval(() => {
-    lookAround().catch((error: unknown) => log.warn({ err: error }, 'looking for the exchange failed'));
-  }, RETRY_LEAD_MS);
+  const timer = setInterval(() => lookNow(), RETRY_LEAD_MS);
   timer.unref();
+
+  const lookNow = (): void =>
+    void lookAround().catch((error: unknown) => log.warn({ err: error }, 'looking for the exchange failed'));
+  const unlisten = await leaders.onFree(lookNow);
 
   const route = {
     forward,
+    during: inFlight.run,
     onUnanswered: (error: unknown, method: string) =>
       log.warn({ err: error, method }, 'a call to the leading replica got no answer'),
     findLeader: lookAround,
   };
   const here = (): LocalParts | null => (leads() ? local : null);
 
+  const closeHere = async (): Promise<void> => {
+    await local?.stopFeed?.();
+    await local?.sandbox.close();
+    await local?.exchange.close();
+  };
+
   const status = (): string => {
     if (local !== null && leads()) return local.venue.status();
+    // Calls wait for the next leader.
+    if (isMoving()) return 'ready';
     if (remoteUrl() === null) return 'no replica leads the paper exchange';
     return remoteUrl() === silent ? 'the replica that leads the paper exchange does not answer' : 'ready';
   };
@@ -201,17 +281,35 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       await lookAround();
     },
     async answer(text) {
-      const leader = here();
-      if (leader === null) throw new VenueUnavailable('This replica does not lead.');
-      return encode(await runForwardedCall(LEADER_CALLS, leader, decode(text) as Call));
+      const own = here();
+      if (own === null && leaves) return null;
+      if (own === null) throw new VenueUnavailable('This replica does not lead.');
+      return inFlight.run(async () =>
+        encode(await runForwardedCall(LEADER_CALLS, own, decode(text) as Call)),
+      );
+    },
+    leadKnown: nextLeader,
+    keepOpen: (until) => inFlight.run(() => until),
+    async handOver() {
+      if (!leads() || (await leaders.isAlone())) return;
+      leaves = true;
+      movesUntil = performance.now() + FINISH_MS + AWAIT_LEAD_MS;
+      await looking?.catch(() => {});
+      await inFlight.idle(FINISH_MS);
+      await closeHere();
+      local = null;
+      leader = null;
+      await leaders.announceFree();
+      movesUntil = performance.now() + AWAIT_LEAD_MS;
+      await nextLeader();
     },
     async stop() {
       stopped = true;
       clearInterval(timer);
+      // The pool closes it, too, where the database does not answer.
+      unlisten().catch(() => {});
       await looking?.catch(() => {});
-      await local?.stopFeed?.();
-      await local?.sandbox.close();
-      await local?.exchange.close();
+      await closeHere();
     },
   };
 }

@@ -36,10 +36,13 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
   const { exchange, open, simulationBalance } = options;
   let held: { readonly sandbox: Sandbox; readonly term: number } | null = null;
   let closed = false;
+  /** While it is being opened: whoever calls meanwhile waits for it. */
+  let opening: Promise<void> | null = null;
 
   const current = (): Sandbox | null =>
     held !== null && exchange.status === 'open' && held.term === exchange.term ? held.sandbox : null;
-  const present = (): Sandbox => {
+  const present = async (): Promise<Sandbox> => {
+    if (current() === null) await opening?.catch(() => {});
     const sandbox = current();
     if (sandbox === null) throw new Error('the sandbox is not open');
     return sandbox;
@@ -50,18 +53,25 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
     await gone?.sandbox.close();
   };
 
+  const openForTerm = async (): Promise<void> => {
+    if (closed || exchange.status !== 'open' || current() !== null) return;
+    await drop();
+    const { term } = exchange;
+    held = { sandbox: await open(), term };
+    if (closed) await drop();
+  };
+
   return {
     current,
-    async ensure() {
-      if (closed || exchange.status !== 'open' || current() !== null) return;
-      await drop();
-      const { term } = exchange;
-      held = { sandbox: await open(), term };
-      if (closed) await drop();
+    ensure() {
+      opening ??= openForTerm().finally(() => {
+        opening = null;
+      });
+      return opening;
     },
-    request: (request) => present().request(request),
-    ask: (method, params) => present().ask(method, params),
-    credit: (wallet) => present().venue.credit(wallet, simulationBalance, FEE_LAMPORTS),
+    request: async (request) => (await present()).request(request),
+    ask: async (method, params) => (await present()).ask(method, params),
+    credit: async (wallet) => (await present()).venue.credit(wallet, simulationBalance, FEE_LAMPORTS),
     async close() {
       closed = true;
       await drop();
