@@ -30,7 +30,8 @@ export const replicaPattern = `${PREFIX}%`;
 export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<number> {
   const others = await sql<{ count: number }[]>`
     select count(distinct application_name)::int as count from pg_stat_activity
-    where datname = current_database() and application_name like ${replicaPattern} and application_name <> ${replicaName(replicaId)}`;
+    where datname = current_database() and application_name like ${replicaPattern}
+      and not starts_with(application_name, ${PREFIX + replicaId})`;
   return only(others).count;
 }
 
