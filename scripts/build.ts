@@ -1,6 +1,6 @@
 /**
  * Makes what is published: for each package a folder under dist/ with its JavaScript, its types, a package.json, a README
- * and the licence, and its tarball as `npm publish` would send it.
+ * and the licence, its tarball as `npm publish` would send it, and beside that its bill of materials.
  *
  *   npm run build                       into dist/
  *   node scripts/build.ts <folder>      into another folder
@@ -8,6 +8,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { writeBillOfMaterials } from './build/bill-of-materials.ts';
 import { emitDeclarations, removeEmitted, writeDeclarations } from './build/declarations.ts';
 import { writeJavaScript } from './build/javascript.ts';
 import { publishedManifest } from './build/manifest.ts';
@@ -22,6 +23,8 @@ export interface BuiltPackage {
   readonly unpackedBytes: number;
   /** Paths in the tarball. */
   readonly files: readonly string[];
+  /** Of the bill of materials, beside the tarball. */
+  readonly materials: string;
 }
 
 interface Packed {
@@ -64,6 +67,7 @@ async function buildPackage(built: Package, emitted: string, into: string): Prom
     tarballBytes: size,
     unpackedBytes: unpackedSize,
     files: files.map(({ path }) => path),
+    materials: writeBillOfMaterials(built, join(into, `${filename.replace(/\.tgz$/, '')}.cdx.json`)),
   };
 }
 

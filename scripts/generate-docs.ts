@@ -13,6 +13,7 @@ import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded
 import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
 import { migrate } from '../packages/server/src/adapters/postgres/migrate.ts';
 import { readFunctionFiles } from '../packages/server/src/adapters/postgres/sql-functions.ts';
+import { alertsTable } from './docs/alerts.ts';
 import { cliCommandsTable, cliEnvironmentTable, exitCodesTable } from './docs/cli-commands.ts';
 import { configurationTable } from './docs/configuration.ts';
 import { errorsPage } from './docs/errors.ts';
@@ -34,6 +35,7 @@ const GENERATED_PARTS: Readonly<Record<string, Readonly<Record<string, () => str
   'docs/configuration.md': { configuration: configurationTable },
   'docs/sdk.md': { sizes: sizesTable },
   'docs/mcp.md': { tools: mcpToolsTable },
+  'docs/operations.md': { alerts: alertsTable },
   'docs/cli.md': {
     commands: cliCommandsTable,
     'exit codes': exitCodesTable,

@@ -56,7 +56,7 @@ describe('the documentation', () => {
     const sql = await openTestDatabase();
     await migrateForDocs(sql);
     const docs = await generateDocs(sql);
-    expect(docs.size).toBe(10);
+    expect(docs.size).toBe(11);
     for (const [path, content] of docs) expect(read(path), `${path} is stale`).toBe(content);
   });
 

@@ -289,9 +289,12 @@ describe('the keys', () => {
       BELLWETHER_PASSPHRASE: 'the right passphrase',
     });
     const key = `0x${'a7'.repeat(32)}`;
-    const made = await cli(['init', '--import-key', '--json'], home, `${key}\n`);
+    // The venue's own protocol, as for a live venue.
+    const clob = ['--clob', `${service.url}/paper/clob`, '--wallet-type', 'deposit'];
+    const made = await cli(['init', '--import-key', '--json', ...clob], home, `${key}\n`);
     expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' });
     expect(made.stdout).not.toContain(key.slice(2));
+    expect(JSON.parse(made.stdout).walletAddress).toBe(Signer.fromPrivateKey(key).wallet(3));
     const wrong = { ...home, BELLWETHER_PASSPHRASE: 'another passphrase' };
     expect(failure(await cli(['portfolio', '--json'], wrong), 'keystore').code).toBe('passphrase_wrong');
     const { BELLWETHER_PASSPHRASE: _, ...nobody } = home;

@@ -110,13 +110,15 @@ describe(atTerminal, () => {
   let count: () => Promise<number>;
 
   beforeAll(async () => {
-    const service = await startTestService({ PAPER_WORLD: 'off' });
+    const service = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: 'polymarket' });
     const { client, apiKey } = await newAgent(service);
     env = {
       BELLWETHER_URL: service.url,
       BELLWETHER_HOME: join(dataFolder(), 'keys'),
       BELLWETHER_API_KEY: apiKey,
       BELLWETHER_PRIVATE_KEY: `0x${'3c'.repeat(32)}`,
+      BELLWETHER_SIGNATURE_TYPE: '3',
+      BELLWETHER_ORDER_PROFILE: 'polymarket',
     };
     expect(await cli(['init'], env)).toMatchObject({ code: 0 });
     market = await aMarket(client);
@@ -158,6 +160,20 @@ describe(atTerminal, () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
     const plain = await cliAtTerminal(['markets', '--limit', '1'], { ...env, NO_COLOR: '1' }, []);
     expect(plain.screen).not.toContain(`${CONTROL}[1m`);
+  });
+
+  test('signs what the live venue takes only when told so, and the same order again is the same', async () => {
+    const { BELLWETHER_ORDER_PROFILE: _, ...silent } = env;
+    const before = await count();
+    const order = [...buy(), '--worst-price', '0.95', '--yes', '--json'];
+    const refused = await cli(order, silent);
+    expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('add --live') });
+    expect(await count()).toBe(before);
+    const named = [...order, '--live', '--client-order-id', 'mine', '--timestamp', String(Date.now())];
+    const [first, second] = [await cli(named, silent), await cli(named, silent)];
+    expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(second.stdout).trade).toEqual(JSON.parse(first.stdout).trade);
+    expect(await count()).toBe(before + 1);
   });
 
   test('chooses a passphrase that is not shown, and types a key that is not shown', async ({ skip }) => {

@@ -219,6 +219,27 @@ const settings = Object.entries(COMPILERS).flatMap(([title, compiler]) =>
   ),
 );
 
+describe('the bill of materials', () => {
+  test('lists every library of the tarball in its version, and what these need', () => {
+    for (const { name, folder, materials } of built) {
+      const { dependencies = {}, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      const bill = JSON.parse(readFileSync(materials, 'utf8'));
+      expect(bill).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name, version } } });
+      const listed = new Set<string>();
+      for (const component of bill.components) {
+        listed.add(`${component.name}@${component.version}`);
+        expect(component.purl).toMatch(/^pkg:npm\//);
+      }
+      const libraries = Object.entries(dependencies).filter(
+        ([library]) => !library.startsWith('@bellwether/'),
+      );
+      expect(libraries.length).toBeGreaterThan(0);
+      for (const [library, range] of libraries) expect([...listed]).toContain(`${library}@${range}`);
+      expect(listed.size).toBeGreaterThan(libraries.length);
+    }
+  });
+});
+
 describe('the types compile with --strict, and without skipLibCheck', () => {
   test.each(settings)(
     '%s',

@@ -17,6 +17,8 @@ export interface GroupCommitOptions<T> {
   readonly commit: (take: Take<T>) => Promise<void>;
   /** Called once the batch is durable, after the promises of its senders are resolved. */
   readonly onCommitted?: (batch: readonly T[]) => void;
+  /** How long a commit took that held items. */
+  readonly onTimed?: (ms: number) => void;
   /** Called once, before any sender receives the error. */
   readonly onFailed: (cause: unknown) => void;
   /** Makes the error that a sender receives: `executed` is 'no' with proof, else 'unknown'. */
@@ -103,7 +105,8 @@ export class GroupCommit<T> {
   }
 
   async #runOne(): Promise<void> {
-    const { onCommitted, errorOf } = this.#options;
+    const { onCommitted, onTimed, errorOf } = this.#options;
+    const begun = performance.now();
     let batch: readonly Waiting<T>[] = [];
     const take: Take<T> = (most = this.#waiting.length) => {
       batch = this.#waiting.splice(0, most);
@@ -120,6 +123,7 @@ export class GroupCommit<T> {
       return;
     }
     for (const { resolve } of batch) resolve();
+    if (batch.length > 0) onTimed?.(performance.now() - begun);
     if (batch.length > 0) onCommitted?.(batch.map(({ item }) => item));
   }
 

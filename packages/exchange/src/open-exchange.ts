@@ -104,6 +104,8 @@ export interface ExchangeOptions {
   /** A fault: which trades fail when they should be mined. They are reversed when they should be confirmed. */
   readonly failingTrades?: ChooseFailing;
   readonly log?: (message: string, details?: unknown) => void;
+  /** How long each commit of the journal took. */
+  readonly onCommitMs?: (ms: number) => void;
 }
 
 const STEP_MS = 1_000;
@@ -555,6 +557,7 @@ export class JournalledExchange implements PaperExchange {
     const queue: GroupCommit<JournalRow> = new GroupCommit<JournalRow>({
       commit: (take) => this.#commit({ lead, queue, orderIds, joining }, take),
       onCommitted: (rows) => this.#notifyListeners(rows.map(({ entry }) => entry)),
+      ...(this.#options.onCommitMs === undefined ? {} : { onTimed: this.#options.onCommitMs }),
       onFailed: (cause) => {
         joining.fail(unavailable('no', cause));
         this.#failed(queue, cause);

@@ -17,6 +17,7 @@ import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
 import { masterKeyName } from './adapters/system/secrets.ts';
 import type { Config } from './config.ts';
+import { createMeters } from './http/metrics.ts';
 import { openRoutes } from './http/open-routes.ts';
 import type { Clock } from './ports/clock.ts';
 import { startDatabase } from './wiring/database.ts';
@@ -119,7 +120,8 @@ async function start(
     },
   });
   const { sql } = database;
-  const base = { config, sql, clock, log };
+  const meters = createMeters(clock.now);
+  const base = { config, sql, clock, log, meters };
   await keepVenueBackends(sql, [
     { venue: config.exchange.name, backend: config.exchange.backend },
     { venue: config.dflow.name, backend: config.dflow.live === null ? 'paper' : 'live' },
@@ -161,7 +163,8 @@ async function start(
   // The sandbox's thread reads its chain while this one prepares what comes before.
   await paper.opened();
   await resolveEarlierDoubt(needs, config);
-  startAllJobs({ config, needs, door, leads: () => paper.local() !== null, stops, log });
+  const leads = () => paper.local() !== null;
+  startAllJobs({ config, needs, door, leads, stops, log, meters });
 
   const address = await door.listen();
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);

@@ -49,6 +49,7 @@ async function startReplica(databaseUrl: string, secret: Buffer, name: string): 
     replicaId: name,
     sign: () => 'signed',
     log: pino({ level: 'silent' }),
+    meters: { committed: () => {} },
     platformWallet: createLocalSigning(randomBytes(32)).address,
   });
   await backend.opened();

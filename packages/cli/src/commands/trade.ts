@@ -43,6 +43,21 @@ interface Ready {
   readonly signer: Signer;
 }
 
+/** A desk on the live venue asks for what only the live venue's orders have. */
+function aboutLive(error: unknown, { live }: OrderOptions): unknown {
+  const isMissing =
+    isProblem(error) && live !== true && error.errors.some(({ path }) => path === 'timestamp');
+  if (!isMissing) return error;
+  return new CliError(
+    'refused',
+    error.code,
+    'This desk takes orders as the live venue does, and this one was not to be signed so.',
+    {
+      fix: 'If you want that, add --live or set BELLWETHER_ORDER_PROFILE=polymarket.',
+    },
+  );
+}
+
 /** Everything up to the signature. @throws PreparedOrderError when the desk prepared something else */
 async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
   const wallet = await walletOf(run, wanted.walletType);
@@ -53,7 +68,9 @@ async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
     Promise.all([client.getMe(), client.getMarket(wanted.market, venue === undefined ? {} : { venue })]),
   );
   const intent = await run.waiting('Reading the book', intentOf(client, wanted, market, wallet));
-  const prepared = await run.waiting('Preparing the order', client.prepareTrade(intent));
+  const prepared = await run.waiting('Preparing the order', client.prepareTrade(intent)).catch((error) => {
+    throw aboutLive(error, wanted);
+  });
   const verified = verifyPrepared(prepared, intent, {
     agentId: me.agentId,
     signer: wallet.signer,

@@ -39,14 +39,22 @@ function routeOf({ pathname, search }: Location): Route {
 }
 
 export const route = createStore<Route>(routeOf(location));
-window.addEventListener('popstate', () => route.set(routeOf(location)));
+let shown = location.pathname + location.search;
+/** A link within the view, as to its content, leads to the same view. */
+const follow = (): void => {
+  const asked = location.pathname + location.search;
+  if (asked === shown) return;
+  shown = asked;
+  route.set(routeOf(location));
+};
+window.addEventListener('popstate', follow);
 
 /** A path below /console, as an address. */
 export const addressOf = (path: string): string => `${BASE}/console${path}`;
 
 export function go(path: string): void {
   history.pushState(null, '', addressOf(path));
-  route.set(routeOf(location));
+  follow();
   scrollTo(0, 0);
 }
 

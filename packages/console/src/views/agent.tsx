@@ -5,6 +5,7 @@ import { middleOf, useBooks } from '../desk/books.ts';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { AgentSwitch, TradingBadge } from '../parts/agent-state.tsx';
+import { AlertText, Severity } from '../parts/alert.tsx';
 import { Decisions } from '../parts/decisions.tsx';
 import { Gain, money, precise, Time } from '../parts/figures.tsx';
 import { Interval } from '../parts/interval.tsx';
@@ -182,7 +183,7 @@ function Attention({ agent: { alerts, ordersInDoubt } }: { readonly agent: Owner
       <ul class="list">
         {alerts.map(({ code, severity, message, marketId }) => (
           <li key={`${code} ${marketId ?? ''}`}>
-            <Badge kind={severity === 'critical' ? 'stop' : 'warn'}>{severity}</Badge> {message}
+            <Severity severity={severity} /> <AlertText message={message} marketId={marketId} />
           </li>
         ))}
         {ordersInDoubt.orderIds.map((orderId) => (

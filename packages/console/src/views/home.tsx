@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { AgentSwitch, PauseSwitch, TradingBadge } from '../parts/agent-state.tsx';
+import { AlertText, Severity } from '../parts/alert.tsx';
 import { Gain, money, Time } from '../parts/figures.tsx';
 import { Happenings } from '../parts/happenings.tsx';
 import { Interval } from '../parts/interval.tsx';
@@ -57,8 +58,8 @@ function Alerts({ agents }: { readonly agents: readonly HomeAgent[] }) {
     <ul class="list">
       {raised.map(({ agent, alert }) => (
         <li key={`${agent.agentId} ${alert.code} ${alert.marketId ?? ''}`}>
-          <Badge kind={alert.severity === 'critical' ? 'stop' : 'warn'}>{alert.severity}</Badge>{' '}
-          <Link to={`/agents/${agent.agentId}`}>{agent.name}</Link>: {alert.message}
+          <Severity severity={alert.severity} /> <Link to={`/agents/${agent.agentId}`}>{agent.name}</Link>:{' '}
+          <AlertText {...alert} />
         </li>
       ))}
       {inDoubt.map((agent) => (

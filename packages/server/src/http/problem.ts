@@ -65,6 +65,7 @@ export function sendProblem(
   details: Details = {},
 ): FastifyReply {
   const status = ERRORS[code].status;
+  request.problemCode = code;
   if (status === 401) reply.header('www-authenticate', CHALLENGE);
   if (typeof details.retryAfterS === 'number') reply.header('retry-after', details.retryAfterS);
   return reply

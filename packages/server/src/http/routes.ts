@@ -114,6 +114,7 @@ function bindRoute(
   handler: Handler,
 ): void {
   const isAlias = path !== operation.path;
+  const isTrade = operation.rateClass === 'trade';
   app.route({
     method: operation.method,
     url: frameworkPath(path),
@@ -146,11 +147,26 @@ function bindRoute(
           reply,
         } as never);
         if (!reply.sent && answer !== reply) reply.code(operation.status);
+        if (isTrade) noteVenueRefusals(app, operation, answer);
         return answer;
       },
       rememberLate(gate, operation),
     ),
   });
+}
+
+interface VenueAnswer {
+  readonly success?: boolean;
+  readonly errorCode?: string;
+  readonly results?: readonly { readonly trade: VenueAnswer | null }[];
+}
+
+/** Of a trade, or of each trade of a batch. */
+function noteVenueRefusals(app: FastifyInstance, operation: Operation, answer: unknown): void {
+  const { success, errorCode, results } = answer as VenueAnswer;
+  for (const { trade } of results ?? []) if (trade !== null) noteVenueRefusals(app, operation, trade);
+  if (success === false && errorCode !== undefined)
+    app.countVenueRefusal(operation.tag === 'venue-b' ? 'B' : 'A', errorCode);
 }
 
 /** Key, then rate limit. */

@@ -22,7 +22,7 @@ import { serveFrontPage } from './front-page.ts';
 import { serveGuides } from './guides.ts';
 import { cookieName } from './identify.ts';
 import { bindLlmsText, llmsText } from './llms-text.ts';
-import { bindMetrics } from './metrics.ts';
+import { bindMetrics, type Meters, type MetricsSources } from './metrics.ts';
 import { withExamples } from './openapi-examples.ts';
 import type { ThisReplica } from './operator.ts';
 import { createSite, servePages } from './owners.ts';
@@ -44,7 +44,9 @@ export interface ReadyState {
   readonly body: Readonly<Record<string, unknown>> & { readonly database: string };
 }
 
-export type ServerNeeds = ResourceNeeds & InboundNeeds & Pick<ResolveDoubtNeeds, 'orders'>;
+export type ServerNeeds = ResourceNeeds &
+  InboundNeeds &
+  Pick<ResolveDoubtNeeds, 'orders'> & { readonly queueDepths: { read: MetricsSources['queues'] } };
 
 export interface ServerOptions {
   readonly needs: ServerNeeds;
@@ -71,6 +73,7 @@ export interface ServerOptions {
   readonly replicas: ReplicaDoor;
   readonly replica: ThisReplica;
   readonly streams: Streams;
+  readonly meters: Meters;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
     readonly prefix: string;
@@ -113,10 +116,17 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   setUpRequests(app, options);
   noteCallers(app, trusts, vouchedAddress(options.replicas, options.basePath));
   guardTargets(app, targets);
-  bindMetrics(app, options.basePath, {
+  bindMetrics(app, options.basePath, options.meters, {
     gate: options.gate,
     venues: () => [...options.needs.venues.values()],
-    ordersInDoubt: async () => (await options.needs.orders.inDoubt(options.needs.clock.now())).length,
+    ordersInDoubt: async () => {
+      const { orders, clock } = options.needs;
+      return (await orders.inDoubt(clock.now())).map(({ createdAt }) => createdAt);
+    },
+    queues: () => options.needs.queueDepths.read(),
+    streams: () => options.streams.open.count,
+    leads: options.replica.leads,
+    now: () => options.needs.clock.now(),
   });
   const seen = watchRequests(app);
   app.setValidatorCompiler(({ schema, httpPart }) => compileFor(schema as object, httpPart));

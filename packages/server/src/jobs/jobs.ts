@@ -14,6 +14,7 @@ export interface Jobs {
 export function startJobs(
   jobs: readonly Job[],
   log: { error(context: object, message: string): void },
+  ended: (job: string, ms: number, succeeded: boolean) => void,
 ): Jobs {
   const running = new Set<Promise<void>>();
   const timers = jobs.map((job) => {
@@ -21,11 +22,15 @@ export function startJobs(
     const timer = setInterval(() => {
       if (busy) return;
       busy = true;
+      const begun = performance.now();
       const turn = job
         .run()
         .then(
-          () => {},
-          (error: unknown) => log.error({ err: error, job: job.name }, 'a job failed'),
+          () => ended(job.name, performance.now() - begun, true),
+          (error: unknown) => {
+            ended(job.name, performance.now() - begun, false);
+            log.error({ err: error, job: job.name }, 'a job failed');
+          },
         )
         .finally(() => {
           busy = false;

@@ -15,6 +15,7 @@ import { ownerOfSession } from '../app/owners.ts';
 import { createRateLimits, type RateLimits } from '../app/rate-limits.ts';
 import type { Config } from '../config.ts';
 import { Admission } from '../http/admission.ts';
+import type { Meters } from '../http/metrics.ts';
 import type { ReplicaDoor } from '../http/replicas.ts';
 import { createServer } from '../http/server.ts';
 import type { Streams } from '../http/streams.ts';
@@ -41,6 +42,7 @@ export interface DoorParts {
   readonly recover: RecoverPublicKey;
   readonly faults: Faults;
   readonly pulse: DatabasePulse;
+  readonly meters: Meters;
   readonly derive: (purpose: string) => Uint8Array;
   readonly isDatabaseAway: () => boolean;
   readonly isDraining: () => boolean;
@@ -134,6 +136,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     replicas,
     replica: { id: replicaId, startedAt: clock.now(), leads: () => paper.local() !== null },
     streams,
+    meters: parts.meters,
     logger: log,
     deadlineMs: config.load.deadlineMs,
     isDatabaseAway: parts.isDatabaseAway,

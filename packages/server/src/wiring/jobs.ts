@@ -4,6 +4,7 @@ import { createWebhookCourier } from '../app/deliver-webhooks.ts';
 import { type ResolveDoubtNeeds, resolveDoubt } from '../app/orders/signed/resolve-doubt.ts';
 import { createEquityRecorder } from '../app/record-equity.ts';
 import type { Config } from '../config.ts';
+import type { Meters } from '../http/metrics.ts';
 import { autoRedeemJob } from '../jobs/auto-redeem.ts';
 import { deliverWebhooksJob } from '../jobs/deliver-webhooks.ts';
 import { followChainOrdersJob } from '../jobs/follow-chain-orders.ts';
@@ -44,6 +45,7 @@ interface Parts {
   readonly leads: () => boolean;
   readonly stops: Stops;
   readonly log: Logger;
+  readonly meters: Pick<Meters, 'jobEnded'>;
 }
 
 /**
@@ -53,7 +55,7 @@ interface Parts {
 export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<number> =>
   resolveDoubt(needs, databaseUrl === null ? 0 : RESOLVE_AFTER_SHARED_MS);
 
-export function startAllJobs({ config, needs, door, leads, stops, log }: Parts): void {
+export function startAllJobs({ config, needs, door, leads, stops, log, meters }: Parts): void {
   const { authenticator, rateLimits, revocations } = door;
   const touchAgents = touchAgentsJob({ authenticator, agents: needs.agents });
   const courier = createWebhookCourier(needs, log);
@@ -83,6 +85,7 @@ export function startAllJobs({ config, needs, door, leads, stops, log }: Parts):
       trimWebhooksJob(courier),
     ],
     log,
+    meters.jobEnded,
   );
   stops.push('jobs', STOP_JOBS_MS, async () => {
     await jobs.stop();

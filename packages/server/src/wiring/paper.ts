@@ -31,6 +31,7 @@ import { liveFeed } from '../adapters/venues/polymarket/feed.ts';
 import { createPublicMarkets, type PolymarketUrls } from '../adapters/venues/polymarket/public-markets.ts';
 import type { Config } from '../config.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
+import type { Meters } from '../http/metrics.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SignedOrders } from '../ports/venue.ts';
 
@@ -40,6 +41,7 @@ export interface PaperParts {
   readonly keys: VenueKeys;
   readonly clock: Clock;
   readonly replicaId: string;
+  readonly meters: Pick<Meters, 'committed'>;
   /** Proves to the leader that a call is a replica's. */
   readonly sign: ReplicaCalls['sign'];
   readonly log: Logger;
@@ -82,6 +84,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         leadWaitMs,
         clock: worldClock,
         log: note,
+        onCommitMs: parts.meters.committed,
         // Behind a live venue A the exchange is only the liquidity of venue B's sandbox.
         recorder: (tx, entries) =>
           config.exchange.live === null

@@ -17,6 +17,7 @@ import { createOwnerReads } from '../adapters/postgres/owner-reads.ts';
 import { createOwnerStore } from '../adapters/postgres/owner-store.ts';
 import { createPositionStore } from '../adapters/postgres/position-store.ts';
 import { createPriceRetention } from '../adapters/postgres/price-retention.ts';
+import { createQueueDepths } from '../adapters/postgres/queue-depths.ts';
 import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
 import { createReceiptLog } from '../adapters/postgres/receipt-log.ts';
 import { createReceiptStore } from '../adapters/postgres/receipt-store.ts';
@@ -63,6 +64,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   ownerReads: createOwnerReads(sql),
   operatorReads: createOperatorReads(sql),
   facts: createAgentFacts(sql),
+  queueDepths: createQueueDepths(sql),
   riskWatches: createRiskWatches(sql),
   skills: createSkillStore(sql),
   quotes: createQuoteStore(sql),
