@@ -1,8 +1,16 @@
 /** Trades above approvalAbove: they wait for the owner, who approves one order with the passkey, and nothing weaker. */
-import { type BellwetherApiError, buildLimitOrder, type Market } from '@bellwether/sdk';
+import { buildLimitOrder, linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
-import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  aMarket,
+  call,
+  newAgent,
+  newTrader,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
@@ -316,16 +324,56 @@ describe('who decides', () => {
     expect(last.code ?? last.status).toBe(now.status === 'approved' ? 'approved' : 'approval_gone');
   });
 
-  test('a lock on it binds a wallet that left, and nobody here can approve that', async () => {
+  test('locked, the agent can only lower it; the lock goes with the wallet, and no other owner approves beyond it', async () => {
     const former = await newTrader(service);
     await claim(owner, former);
     await owner.send('POST', `/owner/agents/${former.agentId}/safeguards`, {
       approvalAbove: { limit: 10, locked: true },
     });
-    const refused = await former.client
-      .updateSettings({ approvalAbove: 11 })
-      .catch((error: unknown) => error);
-    expect((refused as BellwetherApiError).code).toBe('locked_by_owner');
+    for (const approvalAbove of [11, null]) {
+      const change = await post(former, { approvalAbove }, '/agents/settings');
+      expect(change.body.code).toBe('locked_by_owner');
+    }
+    expect((await former.client.updateSettings({ approvalAbove: 9 })).approvalAbove).toBe(9);
+    const fresh = { ...(await newAgent(service)), signer: former.signer };
+    const other = new Visitor(service);
+    await other.register('Eve');
+    await claim(other, fresh);
+    await linkSignersWallet({ client: fresh.client, signer: former.signer, signatureType: 0 });
+    const trader: Trader = { ...fresh, signatureType: 0, funder: former.funder };
+    const { body } = await post(trader, await bigOrder(trader));
+    expect(body).toMatchObject({
+      code: 'approval_required',
+      detail: expect.stringContaining('had this wallet before'),
+    });
+    expect(body.approvalId).toBeUndefined();
+    expect((await other.send('GET', '/owner/approvals')).body).toEqual([]);
+  });
+
+  test('two replicas decide and place the same at once: one decision, one order', async () => {
+    const replica = () =>
+      startTestService({
+        PAPER_WORLD: 'off',
+        DATABASE_URL: service.databaseUrl,
+        MASTER_KEY: service.masterKey,
+      });
+    const trader = await asking();
+    const { order, approvalId } = await ask(trader);
+    const second = await replica();
+    const there = Object.assign(new Visitor(second), { passkey: owner.passkey });
+    await there.signIn();
+    const both = await Promise.all([approve(owner, approvalId), approve(there, approvalId)]);
+    expect(both.map(({ body }) => body.status)).toContain('approved');
+    expect((await owner.send('GET', `/owner/approvals/${approvalId}`)).body.status).toBe('approved');
+    const [here, elsewhere] = await Promise.all(
+      [service, second].map((one) =>
+        call(one, 'POST', '/markets/trade', { key: trader.apiKey, body: order }),
+      ),
+    );
+    expect(new Set([here?.status, elsewhere?.status])).toEqual(new Set([201]));
+    expect(here?.body.orderId).toBe(elsewhere?.body.orderId);
+    expect((await trader.client.getMe()).tradesToday).toBe(1);
+    await second.stop();
   });
 });
 
@@ -387,6 +435,8 @@ describe('who is told', () => {
       }
     })();
     await ready.promise;
+    const webhook = { url: 'https://hooks.example.com/approvals', events: ['approval.*'] };
+    const { id } = (await post(trader, webhook, '/webhooks')).body;
     const { approvalId } = await ask(trader);
     const briefing = (await get(trader, '/markets/briefing')).body;
     expect(briefing.approvals).toEqual([expect.objectContaining({ approvalId, status: 'waiting' })]);
@@ -396,6 +446,13 @@ describe('who is told', () => {
     ]);
     await reading;
     ending.abort();
+    await expect
+      .poll(async () =>
+        (await get(trader, `/webhooks/${id}/deliveries`)).body
+          .map(({ event }: { event: { type: string } }) => event.type)
+          .toSorted(),
+      )
+      .toEqual(['approval.asked', 'approval.decided']);
     expect(told.map(({ type, data }) => [type, data.status])).toEqual([
       ['approval.asked', 'waiting'],
       ['approval.decided', 'approved'],

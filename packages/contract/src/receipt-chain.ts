@@ -24,6 +24,13 @@ export function receiptHash(entry: Omit<ReceiptEntry, 'hash'>, sha256: Sha256): 
   return sha256(text);
 }
 
+/** The canonical text of a new entry, from that of its body: its own fields are few, and in this order. */
+export const receiptText = (entry: Omit<ReceiptEntry, 'hash' | 'body' | 'version'>, body: string): string => {
+  const { agentId, kind, previousHash, recordedAt, sequence } = entry;
+  const rest = JSON.stringify({ kind, previousHash, recordedAt, sequence, version: RECEIPT_VERSION });
+  return `{"agentId":${JSON.stringify(agentId)},"body":${body},${rest.slice(1)}`;
+};
+
 /** The first entry that does not hold, and why. */
 export interface ReceiptFault {
   readonly agentId: string;

@@ -122,6 +122,11 @@ export const ApprovalEventData = Type.Object({
   ),
 });
 
+export const ReceiptsHeadEventData = Type.Object({
+  sequence: Type.Integer({ description: 'of the last receipt at that moment' }),
+  hash: Type.String({ description: 'its SHA-256: keep both, outside the service' }),
+});
+
 export const TestEventData = Type.Object({ webhookId: Type.String(), message: Type.String() });
 
 interface EventKind {
@@ -162,6 +167,10 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
     description: 'The owner approved or declined an order. Approved: send the same order again.',
     data: ApprovalEventData,
   },
+  'receipts.head': {
+    description: "The end of the agent's chain of receipts, with the first receipts of each further UTC day.",
+    data: ReceiptsHeadEventData,
+  },
   'webhook.test': {
     description:
       'Requested with POST /webhooks/{id}/test; sent to every endpoint, also without a subscription.',
@@ -183,6 +192,7 @@ export const WEBHOOK_SUBSCRIPTIONS = [
   'approval.*',
   'approval.asked',
   'approval.decided',
+  'receipts.head',
 ] as const;
 
 const event = {

@@ -17,6 +17,7 @@ import {
   type OrderEventData,
   type PositionEventData,
   type ReadyEventData,
+  type ReceiptsHeadEventData,
   type RedemptionEventData,
   type RiskEventData,
   type SafeguardsEventData,
@@ -44,6 +45,7 @@ interface OtherEvents {
   readonly 'wallet.left': typeof WalletLeftEventData;
   readonly 'approval.asked': typeof ApprovalEventData;
   readonly 'approval.decided': typeof ApprovalEventData;
+  readonly 'receipts.head': typeof ReceiptsHeadEventData;
   readonly position: typeof PositionEventData;
   readonly balance: typeof BalanceEventData;
   readonly redemption: typeof RedemptionEventData;

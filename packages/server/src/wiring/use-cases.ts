@@ -6,6 +6,7 @@ import { parseMicro } from '@bellwether/contract/decimals';
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import { nativeVerifyEd25519 } from '../adapters/system/ed25519.ts';
+import { nativeSha256 } from '../adapters/system/sha256.ts';
 import { isBlockedCountry } from '../adapters/venues/dflow/jurisdictions.ts';
 import { createPasskeys } from '../adapters/webauthn/passkeys.ts';
 import { createWebhookSender } from '../adapters/webhooks/sender.ts';
@@ -45,6 +46,7 @@ export function composeNeeds(parts: UseCaseParts) {
     secrets,
     venues,
     signing,
+    sha256: nativeSha256,
     passkeys: createPasskeys(publicUrl),
     webhookSender: createWebhookSender({
       allowLoopback: config.webhooks.allowLoopback,

@@ -14,7 +14,7 @@ import type {
   ReceiptHeadsRow,
   ReceiptsRow,
 } from './rows.generated.ts';
-import { ms, orderRow } from './rows.ts';
+import { ms, only, orderRow } from './rows.ts';
 
 type Fact = Pick<FactsRow, 'seq' | 'agent_id' | 'kind' | 'subject' | 'at'> & {
   readonly writer: string;
@@ -51,11 +51,11 @@ export const createReceiptLog = (sql: Sql): ReceiptLog => ({
       last !== undefined && facts.length >= most
         ? { writer: last.writer, seq: last.seq }
         : { writer: place.horizon, seq: 0n };
-    const moved = await writePiece(sql, { place, upTo, rows });
+    const isMine = await writePiece(sql, { place, upTo, rows });
     return {
       facts: facts.length,
       newestAt: last === undefined ? null : ms(last.at),
-      isMine: moved.length > 0,
+      isMine,
     };
   },
 });
@@ -68,17 +68,19 @@ async function mattersOf(sql: Sql, facts: readonly Fact[]): Promise<ReceiptMatte
   if (ids.length === 0) return [];
   const filled = told.filter(({ kind }) => kind === 'fill');
   const [orders, fills, known, chains] = await Promise.all([
-    sql<OrdersRow[]>`select * from orders where order_id = any(${ids}::text[])`,
+    sql<OrdersRow[]>`/* receipts */ select * from orders where order_id = any(${ids}::text[])`,
     sql<
       FillsRow[]
-    >`select f.* from unnest(${filled.map(({ payload }) => String(payload.walletAddress))}::text[],
+    >`/* receipts */ select f.* from unnest(${filled.map(({ payload }) => String(payload.walletAddress))}::text[],
         ${filled.map(({ subject }) => subject)}::text[], ${filled.map(({ payload }) => String(payload.tradeId))}::text[])
         as t(wallet, order_id, trade_id)
       join fills f on f.wallet = t.wallet and f.order_id = t.order_id and f.trade_id = t.trade_id::bigint`,
     sql<
       Pick<ReceiptsRow, 'order_id'>[]
     >`select distinct order_id from receipts where order_id = any(${ids}::text[])`,
-    sql<Pick<ChainOrdersRow, 'order_id' | 'signature'>[]>`select order_id, signature from chain_orders
+    sql<
+      Pick<ChainOrdersRow, 'order_id' | 'signature'>[]
+    >`/* receipts */ select order_id, signature from chain_orders
       where order_id = any(${ids}::text[])`,
   ]);
   const orderOf = new Map(orders.map((row) => [row.order_id, row]));
@@ -141,23 +143,14 @@ interface Written {
   readonly rows: readonly ReceiptRow[];
 }
 
-/** Nothing where the place has moved meanwhile. */
-const writePiece = (sql: Sql, { place, upTo, rows }: Written) => sql<{ readonly one: boolean }[]>`
-  with moved as (
-    update receipt_log set writer = ${upTo.writer}::text::xid8, seq = ${upTo.seq}
-    where writer = ${place.at_writer}::text::xid8 and seq = ${place.at_seq} returning one
-  ), added as (
-    insert into receipts (agent_id, sequence, kind, order_id, recorded_at, body, hash)
-    select t.agent_id, t.sequence, t.kind, t.order_id, t.recorded_at, t.body, decode(t.hash, 'hex')
-    from moved cross join unnest(${rows.map((row) => row.agentId)}::uuid[],
+/** @returns false where the place has moved meanwhile */
+const writePiece = async (sql: Sql, { place, upTo, rows }: Written): Promise<boolean> =>
+  only(
+    await sql<
+      { readonly added: boolean }[]
+    >`select add_receipts(${place.at_writer}::text::xid8, ${place.at_seq},
+      ${upTo.writer}::text::xid8, ${upTo.seq}, ${rows.map((row) => row.agentId)}::uuid[],
       ${rows.map((row) => row.sequence)}::bigint[], ${rows.map((row) => row.kind)}::text[],
       ${rows.map((row) => row.orderId)}::text[], ${rows.map((row) => new Date(row.recordedAt))}::timestamptz[],
-      ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.hash)}::text[])
-      as t(agent_id, sequence, kind, order_id, recorded_at, body, hash)
-    returning agent_id, sequence, hash
-  ), headed as (
-    insert into receipt_heads as h (agent_id, sequence, hash)
-    select distinct on (agent_id) agent_id, sequence, hash from added order by agent_id, sequence desc
-    on conflict (agent_id) do update set sequence = excluded.sequence, hash = excluded.hash
-  )
-  select one from moved`;
+      ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.hash)}::text[]) as added`,
+  ).added;

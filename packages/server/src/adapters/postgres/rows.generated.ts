@@ -406,6 +406,7 @@ export interface ReceiptHeadsRow {
   readonly agent_id: string;
   readonly sequence: bigint;
   readonly hash: Buffer;
+  readonly told_on: Date | null;
 }
 
 export interface ReceiptLogRow {

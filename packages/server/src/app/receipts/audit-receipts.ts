@@ -172,7 +172,8 @@ function rowFault(row: AuditedOrder, told: Told | undefined, beganAt: number): F
       ? null
       : { row: name, problem: 'it has no receipt: its receipts were deleted, or it was added past the desk' };
   }
-  const asked = told.asked === null ? null : difference(told.asked, askedRecord(order, transactionId));
+  const asked =
+    told.asked === null ? null : difference(told.asked, askedRecord(order, transactionId, sha256Hex));
   if (asked !== null) return { row: name, problem: `it was altered: ${asked}` };
   const answered =
     told.answered === null || order.first === null

@@ -75,6 +75,8 @@ returns table (nth integer, type text, event_id uuid, data jsonb) language sql s
   select 1, case p ->> 'status' when 'waiting' then 'approval.asked' else 'approval.decided' end,
     event_id('approval' || subject || (p ->> 'status')), p
   from f where kind = 'approval'
+  union all
+  select 1, 'receipts.head', event_id('receipts' || agent_id || subject), p from f where kind = 'receipts'
 $$;
 
 -- Queues the events of what was logged since the last time for the endpoints that want them: every fact once, whenever its
