@@ -212,6 +212,21 @@ describe.skipIf(executablePath === null)('the console', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('a stream that falls silent is given up, and opened again', async () => {
+    const { page, context } = ada;
+    const frozen = await context.newPage();
+    await frozen.clock.install();
+    await open(frozen);
+    await frozen.getByText('Live', { exact: true }).waitFor();
+    // Nothing comes for longer than two heartbeats, as from a replica that is frozen.
+    await frozen.clock.fastForward(41_000);
+    await frozen.getByText('This page is not live.').waitFor();
+    await frozen.clock.fastForward(2_000);
+    await frozen.getByText('Live', { exact: true }).waitFor();
+    await frozen.close();
+    await page.bringToFront();
+  });
+
   test('a session that ends in the middle asks for the passkey, and keeps what was typed', async () => {
     const { page, context } = ada;
     await open(page, `/agents/${trader.agentId}`);

@@ -19,19 +19,40 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const typeOf = (value: unknown): string => (Array.isArray(value) ? 'list' : typeof value);
 
-/** Where two answers differ in names and types. Empty lists and null say nothing of what else could be there. */
-export function differences(a: unknown, b: unknown, at = ''): readonly string[] {
+/** Names of fields that an answer of this schema may lack: whether they are there depends on the moment. */
+export function optionalIn(schema: unknown): ReadonlySet<string> {
+  if (typeof schema !== 'object' || schema === null) return new Set();
+  const { properties = {}, required = [] } = schema as {
+    readonly properties?: Fields;
+    readonly required?: readonly string[];
+  };
+  return new Set([
+    ...Object.keys(properties).filter((name) => !required.includes(name)),
+    ...Object.values(schema).flatMap((part) => [...optionalIn(part)]),
+  ]);
+}
+
+/**
+ * Where two answers differ in names and types. Empty lists and null say nothing of what else could be there.
+ * @param optional fields that only one of them may have
+ */
+export function differences(
+  a: unknown,
+  b: unknown,
+  optional: ReadonlySet<string>,
+  at = '',
+): readonly string[] {
   if (a === null || b === null) return [];
   if (typeOf(a) !== typeOf(b)) return [`${at}: ${typeOf(a)}, ${typeOf(b)}`];
   if (Array.isArray(a) && Array.isArray(b))
-    return a.length === 0 || b.length === 0 ? [] : differences(a[0], b[0], `${at}[]`);
+    return a.length === 0 || b.length === 0 ? [] : differences(a[0], b[0], optional, `${at}[]`);
   if (typeof a !== 'object') return [];
   const [left, right] = [a as Fields, b as Fields];
-  return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((name) =>
-    left[name] === undefined || right[name] === undefined
-      ? [`${at}.${name} is missing in one of them`]
-      : differences(left[name], right[name], `${at}.${name}`),
-  );
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((name) => {
+    if (left[name] !== undefined && right[name] !== undefined)
+      return differences(left[name], right[name], optional, `${at}.${name}`);
+    return optional.has(name) ? [] : [`${at}.${name} is missing in one of them`];
+  });
 }
 
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['apiKeyCode', 'secret']);

@@ -1,6 +1,7 @@
+import { divide } from '@bellwether/contract/decimals';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { takerFee } from '../src/domain/fees.ts';
+import { highestTakerFee, takerFee } from '../src/domain/fees.ts';
 
 const shares = fc.bigInt({ min: 1n, max: 10n ** 15n });
 const price = fc.integer({ min: 1, max: 9_999 });
@@ -36,6 +37,29 @@ test('is rounded up by less than a micro-unit, equally for both outcomes', () =>
         expect(fee * scale).toBeGreaterThanOrEqual(exact);
         expect((fee - 1n) * scale).toBeLessThan(exact);
         expect(takerFee({ feeRate, feeExponent }, size, 10_000 - at)).toBe(fee);
+      },
+    ),
+  );
+});
+
+test('no fill at the limit or better costs more than the highest fee of the order', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom('BUY', 'SELL'),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 99 }),
+      fc.integer({ min: 0, max: 98 }),
+      fc.bigInt({ min: 1_000_000n, max: 10n ** 12n }),
+      fc.constantFrom(1, 2, 3),
+      (side, atOnce, limitCents, better, amount, feeExponent) => {
+        const terms = { feeRate: 70_000n, feeExponent, tickSize: 100 };
+        const limit = limitCents * 100;
+        const at =
+          side === 'BUY' ? Math.max(1, limitCents - better) * 100 : Math.min(99, limitCents + better) * 100;
+        const spends = side === 'BUY' && atOnce ? amount : undefined;
+        const order = { side, shares: amount, ...(spends === undefined ? {} : { spends }) } as const;
+        const filled = spends === undefined ? amount : divide(spends * 10_000n, BigInt(at), 'floor');
+        expect(takerFee(terms, filled, at)).toBeLessThanOrEqual(highestTakerFee(terms, order, limit));
       },
     ),
   );

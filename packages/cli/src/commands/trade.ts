@@ -101,7 +101,7 @@ function orderText(run: Run, { market, intent, prepared, verified }: Ready): str
         'fills now',
         `${fill.shares} shares at ${fill.averagePrice ?? '–'} on average${fill.rests > 0 ? `, ${fill.rests} wait on the book` : ''} (says the desk)`,
       ],
-      ['fee', `${fill.fee} now, ${feeAtMost} at its limit (says the desk)`],
+      ['fee', `${fill.fee} now, at most ${feeAtMost} (says the desk)`],
       ...(expectedRefusal === null ? [] : [['the venue would refuse', expectedRefusal] as const]),
       ['order id', verified.orderId],
       ['client order id', intent.clientOrderId],

@@ -174,7 +174,7 @@ export const PreparedTrade = Type.Object({
   expectedRefusal: Nullable(
     Type.String({ ...VenueRefusalCode, description: 'why the venue would refuse it on the present book' }),
   ),
-  feeAtMost: Type.Number({ description: 'the fee when all of it is taken at its limit' }),
+  feeAtMost: Type.Number({ description: 'the most that the fee can be, at the limit or any better price' }),
   checks: Type.Array(TradeCheck, {
     description: 'the verdict of every safeguard, and of the balance, in the order of refusal',
   }),

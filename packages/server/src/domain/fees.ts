@@ -14,3 +14,32 @@ export function takerFee(terms: { feeRate: Micro; feeExponent: number }, shares:
     'ceil',
   );
 }
+
+/** What an order can take: a fixed number of shares, or as many as its collateral buys. */
+export interface Takes {
+  readonly side: 'BUY' | 'SELL';
+  readonly shares: Micro;
+  /** Of a BUY that executes at once: all of it is spent, so a better price buys more shares. */
+  readonly spends?: Micro;
+}
+
+/**
+ * The most that the taker's fee of an order can be, in micro collateral: an order may fill at better prices than its limit,
+ * and the fee of a share is highest in the middle. Matches that are rounded up one by one may add a micro-unit each.
+ */
+export function highestTakerFee(
+  terms: { feeRate: Micro; feeExponent: number; tickSize: Pips },
+  { side, shares, spends }: Takes,
+  limit: Pips,
+): Micro {
+  const [lowest, highest] = side === 'BUY' ? [terms.tickSize, limit] : [limit, PIPS - terms.tickSize];
+  const clip = (price: Pips): Pips => Math.max(lowest, Math.min(highest, price));
+  if (spends === undefined) return takerFee(terms, shares, clip(PIPS / 2));
+  // Per collateral the fee is p^(e−1) (1−p)^e, which has one peak.
+  const peak = (PIPS * (terms.feeExponent - 1)) / (2 * terms.feeExponent - 1);
+  const fees = [Math.floor(peak), Math.ceil(peak)].map(clip).map((price) => {
+    const bought = divide(spends * BigInt(PIPS), BigInt(price), 'ceil');
+    return takerFee(terms, bought, price);
+  });
+  return fees.reduce((most, fee) => (fee > most ? fee : most));
+}

@@ -13,7 +13,7 @@ export const createOperatorReads = (sql: Sql): OperatorReads => ({
     const [facts, leaders] = await Promise.all([
       sql<Facts[]>`
         select d.*, q.*,
-          (select count(distinct application_name)::int from pg_stat_activity
+          (select count(distinct split_part(application_name, ' ', 2))::int from pg_stat_activity
             where datname = current_database() and application_name like ${replicaPattern}) as replicas
         from (
           select count(*)::int as "inDoubt", min(created_at) as "oldestInDoubtAt" from orders

@@ -26,12 +26,12 @@ export async function replicasWithout(sql: Sql, key: string): Promise<readonly s
 /** Of the names of all replicas' connections. */
 export const replicaPattern = `${PREFIX}%`;
 
-/** Replicas with an open connection, except this one. */
+/** Replicas with an open connection, except this one: the id alone counts, whatever keys stand behind it. */
 export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<number> {
   const others = await sql<{ count: number }[]>`
-    select count(distinct application_name)::int as count from pg_stat_activity
+    select count(distinct split_part(application_name, ' ', 2))::int as count from pg_stat_activity
     where datname = current_database() and application_name like ${replicaPattern}
-      and not starts_with(application_name, ${PREFIX + replicaId})`;
+      and split_part(application_name, ' ', 2) <> ${replicaId}`;
   return only(others).count;
 }
 

@@ -15,6 +15,7 @@ import {
   ZERO_ADDRESS,
 } from '@bellwether/protocol';
 import type { Denial } from '../denial.ts';
+import type { Takes } from '../fees.ts';
 
 export type TimeInForce = 'GTC' | 'GTD' | 'FOK' | 'FAK';
 
@@ -151,3 +152,10 @@ export function signedLimit(draft: Draft, tick: Pips): Pips {
   // A ratio above one is out of range in any case: keep it a safe number.
   return Number(ticks > BigInt(PIPS) ? BigInt(PIPS) : ticks) * tick;
 }
+
+/** What the order can take of the book; see `highestTakerFee`. */
+export const takesOf = ({ side, shares, money, timeInForce }: Draft): Takes => ({
+  side,
+  shares,
+  ...(side === 'BUY' && isImmediate(timeInForce) ? { spends: money } : {}),
+});

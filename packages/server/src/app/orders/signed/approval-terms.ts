@@ -1,8 +1,8 @@
 /** What an owner is shown of a signed order that waits for approval. */
 import { microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
-import { takerFee } from '../../../domain/fees.ts';
+import { highestTakerFee } from '../../../domain/fees.ts';
 import type { Book } from '../../../domain/market.ts';
-import { signedLimit } from '../../../domain/orders/draft.ts';
+import { signedLimit, takesOf } from '../../../domain/orders/draft.ts';
 import { READ_PATIENCE_MS, within } from '../../../domain/patience.ts';
 import { UNTRUSTED_NOTICE } from '../../../domain/untrusted-text.ts';
 import type { ApprovalTerms } from '../../../ports/approvals.ts';
@@ -32,7 +32,7 @@ async function termsOf({ venue, market, draft }: SoundTrade, needed: ApprovalNee
     price: pipsToNumber(limit),
     orderSize: microToNumber(draft.shares),
     amount: microToNumber(draft.money),
-    feeAtMost: microToNumber(takerFee(market, draft.shares, limit)),
+    feeAtMost: microToNumber(highestTakerFee(market, takesOf(draft), limit)),
     walletAddress: draft.fields.maker,
     approvalAbove: microToNumber(needed.limit),
     book: book === null ? null : shown({ market, draft }, book, limit),

@@ -25,10 +25,10 @@ import {
   wrappedOrderTypedData,
 } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
-import { takerFee } from '../../../domain/fees.ts';
+import { highestTakerFee } from '../../../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
-import { type Draft, readDraft, signedLimit } from '../../../domain/orders/draft.ts';
+import { type Draft, readDraft, signedLimit, takesOf } from '../../../domain/orders/draft.ts';
 import { type Verdict, verdicts } from '../../../domain/safeguards.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
@@ -131,7 +131,7 @@ export async function prepareTrade(
       limit: pipsToNumber(limit),
     },
     ...expectationOf(market, draft, book, limit),
-    feeAtMost: microToNumber(takerFee(market, draft.shares, limit)),
+    feeAtMost: microToNumber(highestTakerFee(market, takesOf(draft), limit)),
     checks,
     accepted: checks.every(({ passed }) => passed),
     body,
