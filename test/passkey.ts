@@ -50,7 +50,7 @@ function newPasskey(): Passkey {
 }
 
 export class Visitor {
-  readonly #service: TestService;
+  readonly #service: Pick<TestService, 'url'>;
   readonly origin: string;
   passkey: Passkey = newPasskey();
   cookie: string | null = null;
@@ -58,9 +58,12 @@ export class Visitor {
   /** The last Set-Cookie header. */
   lastSetCookie = '';
 
-  constructor(service: TestService, origin = new URL(service.needs.publicUrl).origin) {
+  /** @param origin where a service of another process is published */
+  constructor(service: TestService);
+  constructor(service: Pick<TestService, 'url'>, origin: string);
+  constructor(service: Pick<TestService, 'url'> & Partial<TestService>, origin?: string) {
     this.#service = service;
-    this.origin = origin;
+    this.origin = origin ?? new URL((service as TestService).needs.publicUrl).origin;
   }
 
   async send(

@@ -1,0 +1,47 @@
+/** The service is killed between an owner's approval and the trade: the approval holds, once, and the receipt tells both. */
+import { BellwetherClient, buildMarketOrder, verifyReceipts } from '@bellwether/sdk';
+import { expect, test } from 'vitest';
+import { approve, claim } from '../approving.ts';
+import { aMarket, call, newTrader } from '../harness.ts';
+import { Visitor } from '../passkey.ts';
+import { dataFolder, kill, startProcess } from '../service-process.ts';
+
+test('killed after the approval, the same signed order trades after the restart, once', async () => {
+  const dataDir = dataFolder();
+  const first = await startProcess({ dataDir });
+  const { port, url } = first;
+  const trader = await newTrader(first);
+  const owner = new Visitor(first, `http://localhost:${port}`);
+  await owner.register('Ada');
+  await claim(owner, trader);
+  await trader.client.updateSettings({ approvalAbove: 10 });
+  const market = await aMarket(trader.client);
+  const order = await buildMarketOrder({
+    signer: trader.signer,
+    market,
+    outcome: 'YES',
+    side: 'BUY',
+    amount: 20,
+    worstPrice: 0.99,
+  });
+  const post = () => call(first, 'POST', '/markets/trade', { key: trader.apiKey, body: order });
+  const asked = await post();
+  expect(asked.body).toMatchObject({ code: 'approval_required' });
+  const { approvalId } = asked.body;
+  expect((await approve(owner, approvalId)).status).toBe(200);
+
+  kill(first.child.pid as number, 'SIGKILL');
+  await first.exit();
+  await startProcess({ dataDir, port });
+
+  const placed = await post();
+  expect(placed).toMatchObject({ status: 201, body: { success: true } });
+  const again = await post();
+  expect(again.body.orderId).toBe(placed.body.orderId);
+  const client = new BellwetherClient({ baseUrl: url, apiKey: trader.apiKey });
+  expect(await client.listFills()).toHaveLength(1);
+  const shown = await call(first, 'GET', `/agents/approvals/${approvalId}`, { key: trader.apiKey });
+  expect(shown.body.status).toBe('used');
+  await expect.poll(async () => (await client.listReceipts()).entries.length).toBeGreaterThan(0);
+  expect(verifyReceipts({ entries: (await client.listReceipts()).entries }).ok).toBe(true);
+});
