@@ -12,6 +12,18 @@ let market: Market;
 const statements: { connection: number; statement: string }[] = [];
 /** Calls of the desk to the chain. */
 const asked: string[] = [];
+/** Simulations whose answers wait until so many have come, so that their submits go on together. */
+let together = 1;
+let waiting: (() => void)[] = [];
+
+async function meet(): Promise<void> {
+  const released = new Promise<void>((resolve) => waiting.push(resolve));
+  if (waiting.length >= together) {
+    for (const release of waiting) release();
+    waiting = [];
+  }
+  await released;
+}
 
 beforeAll(async () => {
   service = await startTestService(
@@ -24,9 +36,11 @@ beforeAll(async () => {
     if (name === 'status') continue;
     const own = chain[name] as (...args: unknown[]) => unknown;
     Object.assign(chain, {
-      [name]: (...args: unknown[]) => {
+      [name]: async (...args: unknown[]) => {
         asked.push(name);
-        return own(...args);
+        const answer = await own(...args);
+        if (name === 'simulate') await meet();
+        return answer;
       },
     });
   }
@@ -126,9 +140,11 @@ describe('trips', () => {
       }),
     );
     forget();
+    together = ready.length;
     const answers = await Promise.all(
       ready.map(({ one, quoteId, transaction }) => one.submit(quoteId, transaction)),
     );
+    together = 1;
     for (const { status, body } of answers)
       expect({ status, success: body.success }).toEqual({ status: 200, success: true });
     const trips = tripsOf();
