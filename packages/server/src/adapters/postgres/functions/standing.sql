@@ -26,8 +26,9 @@ $$;
 create or replace function position_value(agent uuid, account text, tokens text[], market text)
 returns table (value bigint) language sql stable as $$
   select ((select coalesce(sum(p.cost), 0) from positions p where p.wallet = account and p.token_id = any(tokens))
+    -- As a pair, which one index alone can find: without statistics, that of all positions of the agent looks as cheap.
     + (select coalesce(sum(p.cost), 0) from positions p
-        where p.agent_id = agent and p.condition_id = market and p.wallet <> account)
+        where (p.condition_id, p.agent_id) between (market, agent) and (market, agent) and p.wallet <> account)
     + (select coalesce(sum(still_to_cost(o)), 0) from orders o
         where o.agent_id = agent and o.condition_id = market and o.side = 'BUY' and order_is_open(o.status)))::bigint
 $$;
