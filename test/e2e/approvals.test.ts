@@ -1,7 +1,7 @@
 /** Trades above approvalAbove: they wait for the owner, who approves one order with the passkey, and nothing weaker. */
 import { buildLimitOrder, linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
+import { approve, begin, claim, decline } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -12,7 +12,6 @@ import {
   type Trader,
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let market: Market;
@@ -21,20 +20,11 @@ let owner: Visitor;
 let later = 0;
 
 beforeAll(async () => {
-  const venue = createFakeQuoteVenue();
-  service = await startTestService(
-    { PAPER_WORLD: 'off' },
-    { venues: () => [venue], clock: { now: () => Date.now() + later } },
-  );
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock: { now: () => Date.now() + later } });
   market = await aMarket((await newTrader(service)).client);
   owner = new Visitor(service);
   await owner.register('Ada');
 });
-
-const claim = async (by: Visitor, agent: Pick<Trader, 'client'>) => {
-  const { claimCode } = await agent.client.getMe();
-  expect((await by.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
-};
 
 /** An agent of the owner whose trades above ten wait. */
 async function asking(above = 10): Promise<Trader> {
@@ -69,16 +59,6 @@ async function ask(trader: Trader): Promise<{ order: Order; approvalId: string }
   expect({ status, code: body.code }).toEqual({ status: 403, code: 'approval_required' });
   return { order, approvalId: body.approvalId };
 }
-
-const begin = (by: Visitor, approvalId: string) =>
-  by.send('POST', `/owner/approvals/${approvalId}/passkey-options`);
-
-async function approve(by: Visitor, approvalId: string) {
-  const { body } = await begin(by, approvalId);
-  return by.send('POST', `/owner/approvals/${approvalId}/approve`, by.signature(body.challenge));
-}
-const decline = (by: Visitor, approvalId: string, reason?: string) =>
-  by.send('POST', `/owner/approvals/${approvalId}/decline`, reason === undefined ? {} : { reason });
 
 describe('a trade above the limit', () => {
   test('waits, reserves nothing, shows the owner what it is; approved, the same order trades', async () => {
@@ -457,66 +437,5 @@ describe('who is told', () => {
       ['approval.asked', 'waiting'],
       ['approval.decided', 'approved'],
     ]);
-  });
-});
-
-describe('quotes', () => {
-  async function asker(): Promise<TraderB> {
-    const trader = await newQuoteTrader(service);
-    await claim(owner, trader);
-    await trader.client.updateSettings({ approvalAbove: 5 });
-    return trader;
-  }
-
-  test('the transaction is withheld until the owner has approved; then it is submitted', async () => {
-    const trader = await asker();
-    const quote = await trader.quote();
-    expect(quote).toMatchObject({ quoteErrorCode: 'approval_required' });
-    expect(quote.unsignedTransaction).toBeUndefined();
-    const request = { quoteId: quote.quoteId, reasoning: 'cheap' };
-    const asked = await trader.post('/venueb/agent/approval', request);
-    expect(asked.body).toMatchObject({
-      status: 'waiting',
-      orderId: quote.quoteId,
-      venue: 'kalshi',
-      amount: 10,
-    });
-    const { approvalId } = asked.body;
-    expect((await trader.post('/venueb/agent/approval', request)).body.approvalId).toBe(approvalId);
-    expect((await trader.get(`/agents/approvals/${approvalId}`)).body.unsignedTransaction).toBeUndefined();
-    await approve(owner, approvalId);
-    const approved = (await trader.get(`/agents/approvals/${approvalId}`)).body;
-    const submitted = await trader.submit({ ...quote, unsignedTransaction: approved.unsignedTransaction });
-    expect(submitted.body).toMatchObject({ status: 'submitted', orderId: quote.quoteId });
-    expect((await trader.get(`/agents/approvals/${approvalId}`)).body.status).toBe('used');
-  });
-
-  test('a quote whose transaction is shown asks when it is submitted, once a limit was set', async () => {
-    const trader = await newQuoteTrader(service);
-    await claim(owner, trader);
-    const quote = await trader.quote();
-    await trader.client.updateSettings({ approvalAbove: 5 });
-    const refused = await trader.submit(quote);
-    expect(refused.body).toMatchObject({ code: 'approval_required', approvalId: expect.any(String) });
-    await approve(owner, refused.body.approvalId);
-    expect((await trader.submit(quote)).body.status).toBe('submitted');
-  });
-
-  test('what needs none is not asked for, and nobody asks for quotes of others', async () => {
-    const [one, other] = [await asker(), await asker()];
-    const quote = await one.quote({ amount: 3, marketTicker: 'KXTEST-1', side: 'YES', action: 'BUY' });
-    const ask = (by: TraderB, quoteId: string) => by.post('/venueb/agent/approval', { quoteId });
-    expect((await ask(one, quote.quoteId)).body.code).toBe('approval_not_required');
-    expect((await ask(other, (await one.quote()).quoteId)).body.code).toBe('quote_not_found');
-  });
-
-  test('without an owner a quote says so, and holds nothing to approve', async () => {
-    const trader = await newQuoteTrader(service);
-    await trader.client.updateSettings({ approvalAbove: 5 });
-    const quote = await trader.quote();
-    expect(quote.quoteErrorMessage).toContain('claimUrl');
-    expect((await trader.post('/venueb/agent/approval', { quoteId: quote.quoteId })).body.code).toBe(
-      'quote_not_executable',
-    );
   });
 });

@@ -394,8 +394,8 @@ describe('how the owner sees and lifts restrictions', () => {
     const owner = await claimed(agent, sibling);
     await pause(owner, agent);
     const url = 'https://hooks.example.com/';
-    const hook = await agent.client.createWebhook({ url, events: ['wallet.left'] as never });
-    const other = await sibling.client.createWebhook({ url, events: ['*'] as never });
+    const hook = await agent.client.createWebhook({ url, events: ['wallet.left'] });
+    const other = await sibling.client.createWebhook({ url, events: ['*'] });
     const told = (trader: Pick<Trader, 'client'>, id: string) => trader.client.listWebhookDeliveries(id);
     const fresh = await freshAgent(agent.signer, 2);
     expect(await refused(buy(fresh))).toBe('trading_paused');

@@ -215,7 +215,7 @@ describe('delivery', () => {
     for (let i = 0; i < 4; i += 1) {
       const { client } = await newAgent(service);
       for (let n = 0; n < 10; n += 1) {
-        const { id } = await client.createWebhook({ url: `${url}${n}`, events: ['fill'] as never });
+        const { id } = await client.createWebhook({ url: `${url}${n}`, events: ['fill'] });
         await client.testWebhook(id);
       }
     }

@@ -187,7 +187,7 @@ async function webhooks(on: Recording): Promise<void> {
   const hooks = `http://127.0.0.1:${RECEIVER_PORT}`;
   const { client } = agentOf(on, 'Mara');
 
-  const { id, secret } = await client.createWebhook({ url: `${hooks}/mara`, events: ['*'] as never });
+  const { id, secret } = await client.createWebhook({ url: `${hooks}/mara`, events: ['*'] });
   on.agents.set('Mara', { ...agentOf(on, 'Mara'), webhooks: [{ id, secret }] });
   await client.testWebhook(id);
   await expect

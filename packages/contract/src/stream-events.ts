@@ -19,6 +19,8 @@ export const STREAM_LIMITS = {
   heartbeatSeconds: 15,
 } as const;
 
+const POSITION_REASONS = ['trade', 'redemption', 'resolution', 'split', 'merge', 'reversal'] as const;
+
 export const PositionEventData = Type.Object({
   walletAddress: Type.String(),
   venue: Nullable(Type.String()),
@@ -26,9 +28,11 @@ export const PositionEventData = Type.Object({
   marketConditionId: Type.String(),
   tokenId: Type.String(),
   outcome: Outcome,
-  reason: Type.Union(
-    ['trade', 'redemption', 'resolution', 'split', 'merge', 'reversal'].map((word) => Type.Literal(word)),
-    { description: 'what changed it' },
+  reason: Type.Unsafe<(typeof POSITION_REASONS)[number]>(
+    Type.Union(
+      POSITION_REASONS.map((word) => Type.Literal(word)),
+      { description: 'what changed it' },
+    ),
   ),
   size: Type.Number({ description: 'held when the event was sent: a later change may be in it already' }),
   cost: Type.Number({ description: 'collateral paid for what is held' }),

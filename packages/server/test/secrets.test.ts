@@ -88,23 +88,23 @@ test('the master key file is created once, readable by its owner only, and refus
     expect(() => readMasterKeyFile(folder)).toThrow(/64 hex digits/);
   } finally {
     rmSync(folder, { recursive: true });
-
-    test('a rotation keeps the key of before, first to open with, then for the backups', () => {
-      const folder = mkdtempSync(join(tmpdir(), 'bw-key-'));
-      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-      const before = readMasterKeyFile(folder);
-      expect(readFormerMasterKeyFile(folder)).toBeNull();
-      expect(prepareMasterKeyFiles(folder)).toBe(true);
-      const after = readMasterKeyFile(folder);
-      expect(after).not.toEqual(before);
-      expect(readFormerMasterKeyFile(folder)).toEqual(before);
-      // Begun twice, it would lose the key that everything is sealed with.
-      expect(prepareMasterKeyFiles(folder)).toBe(false);
-      expect([readMasterKeyFile(folder), readFormerMasterKeyFile(folder)]).toEqual([after, before]);
-      const kept = retireMasterKeyFile(folder, 'name');
-      expect(readFormerMasterKeyFile(folder)).toBeNull();
-      expect(Buffer.from(readFileSync(kept, 'utf8').trim(), 'hex')).toEqual(before);
-      expect(statSync(kept).mode & 0o777).toBe(0o600);
-    });
   }
+});
+
+test('a rotation keeps the key of before, first to open with, then for the backups', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bw-key-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const before = readMasterKeyFile(folder);
+  expect(readFormerMasterKeyFile(folder)).toBeNull();
+  expect(prepareMasterKeyFiles(folder)).toBe(true);
+  const after = readMasterKeyFile(folder);
+  expect(after).not.toEqual(before);
+  expect(readFormerMasterKeyFile(folder)).toEqual(before);
+  // Begun twice, it would lose the key that everything is sealed with.
+  expect(prepareMasterKeyFiles(folder)).toBe(false);
+  expect([readMasterKeyFile(folder), readFormerMasterKeyFile(folder)]).toEqual([after, before]);
+  const kept = retireMasterKeyFile(folder, 'name');
+  expect(readFormerMasterKeyFile(folder)).toBeNull();
+  expect(Buffer.from(readFileSync(kept, 'utf8').trim(), 'hex')).toEqual(before);
+  expect(statSync(kept).mode & 0o777).toBe(0o600);
 });
