@@ -155,6 +155,8 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['server/adapters/postgres', 'server/domain', 'protocol', 'durable', NODE],
     types: ['server/ports', 'contract'],
   },
+  // Loaded only where traces are exported.
+  'server/adapters/tracing': { may: ['server/adapters/tracing', '@opentelemetry'], types: ['server/ports'] },
   'server/adapters/webhooks': { may: ['server/adapters/webhooks', NODE], types: ['server/ports'] },
   'server/adapters/webauthn': {
     may: ['server/adapters/webauthn', '@simplewebauthn/server'],
@@ -360,6 +362,7 @@ describe('the import law', () => {
     ['server/adapters/postgres/rows', "import { toEvidence } from '../venues/paper/translate.ts';"],
     ['server/app/agents', "import { readConfig } from '../config.ts';"],
     ['server/app/agents', "import type { UseCaseNeeds } from '../wiring/use-cases.ts';"],
+    ['server/wiring/tracing', "import { trace } from '@opentelemetry/api';"],
     ['server/http/agents', "import type { UseCaseNeeds } from '../wiring/use-cases.ts';"],
     ['server/jobs/follow-fees', "import type { UseCaseNeeds } from '../wiring/use-cases.ts';"],
     ['server/service', "import { readConfig } from './config.ts';"],

@@ -82,6 +82,16 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   PAPER_B_GEOBLOCK: 'Whether the sandbox refuses its callers because of their country.',
   PAPER_FAUCET_PER_DAY: 'Collateral that the faucet gives an address per UTC day.',
   SIMULATION_BALANCE: 'Collateral that a wallet is credited when it is first registered.',
+  OTEL_EXPORTER_OTLP_ENDPOINT:
+    'Receiver of OpenTelemetry traces over OTLP/HTTP, such as `http://localhost:4318`; `/v1/traces` is added. Without a receiver there are no traces ([operations.md](operations.md#traces)).',
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'The same, as the whole URL. Comes before the general one.',
+  OTEL_EXPORTER_OTLP_PROTOCOL:
+    'JSON is sent in either case: receivers of OTLP/HTTP take both. With `grpc` the service does not start.',
+  OTEL_SDK_DISABLED: '`true` turns traces off.',
+  OTEL_SERVICE_NAME: 'Name of the service in traces.',
+  OTEL_TRACES_SAMPLER:
+    'Which requests have a trace. With `parentbased_…` the caller’s `traceparent` decides where there is one.',
+  OTEL_TRACES_SAMPLER_ARG: 'Share of requests of the samplers `traceidratio` and `parentbased_traceidratio`.',
 };
 
 interface Schema {
@@ -124,6 +134,10 @@ const FORMS: Readonly<Record<string, string>> = {
   DEFAULT_VENUE: 'name of a venue',
   VENUE_A_NAME: 'lower-case name',
   VENUE_B_NAME: 'lower-case name',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http or https URL',
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http or https URL',
+  OTEL_EXPORTER_OTLP_HEADERS: 'pairs',
+  OTEL_RESOURCE_ATTRIBUTES: 'pairs',
 };
 
 const grouped = (value: number): string =>
@@ -158,6 +172,7 @@ const COMPUTED_DEFAULTS: Readonly<Record<string, string>> = {
   DFLOW_TRADE_URL: '`https://quote-api.dflow.net`',
   FIREBLOCKS_URL: '`https://api.fireblocks.io`',
   FEE_WALLET: 'the signing key’s own address',
+  OTEL_SERVICE_NAME: '`bellwether`',
 };
 
 function meaningOf(name: string, schema: Schema): string {

@@ -24,6 +24,9 @@ const ORDERS_PER_BATCH = 20;
 const HOST = '(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)';
 const listOf = (item: string, description: string) =>
   Type.Optional(Type.String({ pattern: `^${item}(,${item})*$`, description }));
+/** `name=value` pairs; a comma or a space in a value is percent-encoded. */
+const pairs = (description: string) =>
+  Type.Optional(Type.String({ pattern: '^[^=,\\s]+=[^,]*(,\\s*[^=,\\s]+=[^,]*)*$', description }));
 const venueName = (fallback: string) =>
   Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,49}$', default: fallback });
 
@@ -216,6 +219,29 @@ export const ENVIRONMENT = Type.Object({
       'How long every recorded price is kept; of older ones the last price of each hour stays, for price histories.',
   }),
   SIMULATION_BALANCE: Type.Number({ minimum: 0, maximum: 1e9, default: 10_000 }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(url()),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(url()),
+  OTEL_EXPORTER_OTLP_PROTOCOL: choice(['http/json', 'http/protobuf'], 'http/json'),
+  OTEL_EXPORTER_OTLP_HEADERS: pairs(
+    'Headers for the receiver of traces, such as its key: `name=value` pairs, comma-separated, values percent-encoded.',
+  ),
+  OTEL_SDK_DISABLED: Type.Optional(Type.String()),
+  OTEL_SERVICE_NAME: Type.Optional(Type.String({ minLength: 1 })),
+  OTEL_RESOURCE_ATTRIBUTES: pairs(
+    'What every span says of this service, such as `deployment.environment.name=production`: `name=value` pairs, comma-separated, values percent-encoded.',
+  ),
+  OTEL_TRACES_SAMPLER: choice(
+    [
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'parentbased_traceidratio',
+      'always_on',
+      'always_off',
+      'traceidratio',
+    ],
+    'parentbased_always_on',
+  ),
+  OTEL_TRACES_SAMPLER_ARG: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
 });
 
 export type Environment = Static<typeof ENVIRONMENT>;
@@ -303,6 +329,16 @@ export interface Config {
     };
     readonly simulationBalance: number;
   };
+  /** `null`: no traces. */
+  readonly tracing: Tracing | null;
+}
+
+export interface Tracing {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly resource: Readonly<Record<string, string>>;
+  readonly sampler: Environment['OTEL_TRACES_SAMPLER'];
+  readonly ratio: number;
 }
 
 const DOORS = ['clob', 'dflow', 'solana'] as const;
@@ -515,6 +551,7 @@ function assemble(env: Environment): Config {
       },
       simulationBalance: env.SIMULATION_BALANCE,
     },
+    tracing: tracing(env),
   };
 }
 
@@ -663,6 +700,41 @@ function inboundSecrets(text = ''): ReadonlyMap<string, string> {
     secrets.set(source, secret.join('='));
   }
   return secrets;
+}
+
+/** The receiver's address for traces is taken as it is; the general one is where all signals go, each to its path. */
+function tracing(env: Environment): Tracing | null {
+  const general = env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const url =
+    env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
+    (general === undefined ? null : `${trimmed(general)}/v1/traces`);
+  if (url === null || env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null;
+  const resource = pairsIn('OTEL_RESOURCE_ATTRIBUTES', env);
+  return {
+    url,
+    headers: pairsIn('OTEL_EXPORTER_OTLP_HEADERS', env),
+    resource: {
+      ...resource,
+      'service.name': env.OTEL_SERVICE_NAME ?? resource['service.name'] ?? 'bellwether',
+    },
+    sampler: env.OTEL_TRACES_SAMPLER,
+    ratio: env.OTEL_TRACES_SAMPLER_ARG,
+  };
+}
+
+/** @throws ConfigError without the value, which may be a secret */
+function pairsIn(
+  name: 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_RESOURCE_ATTRIBUTES',
+  env: Environment,
+): Readonly<Record<string, string>> {
+  const given = listed(env[name]).map((pair) => pair.trim().split('='));
+  try {
+    return Object.fromEntries(
+      given.map(([key = '', ...value]) => [key, decodeURIComponent(value.join('=').trim())]),
+    );
+  } catch {
+    throw new ConfigError(`${name} has a value with a broken percent-encoding; write a literal % as %25.`);
+  }
 }
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;

@@ -31,6 +31,7 @@ import { openSecrets, readMasterKeys } from './wiring/secrets.ts';
 import { createSigning } from './wiring/signing.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
 import { openStores } from './wiring/stores.ts';
+import { openTracing } from './wiring/tracing.ts';
 import { composeNeeds, type UseCaseNeeds } from './wiring/use-cases.ts';
 import { createVenues, type GivenVenues } from './wiring/venues.ts';
 
@@ -122,6 +123,7 @@ async function start(
   const { sql } = database;
   const meters = createMeters(clock.now);
   const base = { config, sql, clock, log, meters };
+  const tracer = await openTracing({ config, replicaId, version: VERSION, log, stops });
   await keepVenueBackends(sql, [
     { venue: config.exchange.name, backend: config.exchange.backend },
     { venue: config.dflow.name, backend: config.dflow.live === null ? 'paper' : 'live' },
@@ -156,7 +158,20 @@ async function start(
     paper.handOver().catch((error: unknown) => log.warn({ err: error }, 'the lead was not handed over'));
   const door = await createDoor({
     isDraining: () => isDraining,
-    ...{ ...base, needs, replicaId, replicaCalls, paper, keys, recover, faults, pulse, derive, stops },
+    ...{
+      ...base,
+      needs,
+      replicaId,
+      replicaCalls,
+      paper,
+      keys,
+      recover,
+      faults,
+      pulse,
+      derive,
+      stops,
+      tracer,
+    },
     isDatabaseAway: database.isAway,
     version: VERSION,
   });

@@ -42,6 +42,7 @@ export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
       items: (body.orders as readonly unknown[]).map(itemOf),
       requestId: request.id,
       deadline: deadlineOf(request),
+      newTrace: request.trace?.trade,
     });
     const results = outcomes.map((outcome, index) => resultOf(request, outcome, index));
     // Where nothing came of any order, or one is in doubt, sending the same batch again has to find out anew.

@@ -53,7 +53,13 @@ export function bindQuotes(bind: Bind, needs: Needs): void {
     quoteFaults,
   );
   bind(submitVenueB, ({ caller, body, request }) =>
-    submit(needs, { caller, request: body, requestId: request.id, deadline: deadlineOf(request) }),
+    submit(needs, {
+      caller,
+      request: body,
+      requestId: request.id,
+      deadline: deadlineOf(request),
+      trace: request.trace?.trade(),
+    }),
   );
   bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
     const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;

@@ -10,6 +10,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { ResolveDoubtNeeds } from '../app/orders/signed/resolve-doubt.ts';
+import type { Tracer } from '../app/tracing.ts';
 import { quotingVenue } from '../app/venues.ts';
 import type { InboundNeeds } from '../app/webhooks.ts';
 import { noteCallers, type TrustProxy, trustOf } from './addresses.ts';
@@ -35,6 +36,7 @@ import { createBinder, type Gate, type Route } from './routes.ts';
 import type { Streams } from './streams.ts';
 import { takeIn } from './take-in.ts';
 import { guardTargets, showToPages } from './targets.ts';
+import { traceRequests } from './trace-requests.ts';
 import { compileFor } from './validators.ts';
 import { openapiWebhooks } from './webhook-docs.ts';
 import { bindInbound, takeRawBodies } from './webhooks.ts';
@@ -74,6 +76,8 @@ export interface ServerOptions {
   readonly replica: ThisReplica;
   readonly streams: Streams;
   readonly meters: Meters;
+  /** Only where traces are exported. */
+  readonly tracer: Tracer | undefined;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
     readonly prefix: string;
@@ -107,6 +111,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     schemaController: { compilersFactory: { buildSerializer: serializeWhenUsed } },
   });
   closeInTime(app);
+  if (options.tracer !== undefined) traceRequests(app, options.tracer);
   const targets = { ...options, publicUrl: () => options.needs.publicUrl };
   showToPages(app, targets);
   app.addHook('preClose', async () => {

@@ -9,7 +9,11 @@ export function bindTrading(bind: Bind, needs: trade.ValidateTradeNeeds & OrderN
   bind(placeTrade, async ({ caller, body, request, reply }) => {
     const call = { caller, request: body, requestId: request.id };
     if (body.validateOnly !== true)
-      return trade.placeTrade(needs, { ...call, deadline: deadlineOf(request) });
+      return trade.placeTrade(needs, {
+        ...call,
+        deadline: deadlineOf(request),
+        trace: request.trace?.trade(),
+      });
     const validated = await trade.validateTrade(needs, call);
     return reply.code(placeTrade.validatesOnly.status).send(validated);
   });

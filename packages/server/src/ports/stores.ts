@@ -9,6 +9,7 @@ import type { CheckedFigures, Restriction, Safeguards, Usage, UsedFacts } from '
 import type { FirstAnswer } from './evidence.ts';
 import type { NewChainOrder } from './quoted-orders.ts';
 import type { Sealed } from './secrets.ts';
+import type { TradeTrace } from './tracing.ts';
 import type { Balance, VenueAnswer, VenueId, VenueOrder } from './venue.ts';
 
 export type { WalletAddress };
@@ -338,6 +339,7 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
    * @returns what to record; `null`: nothing @throws what `admit` then throws
    */
   readonly judge: (scope: TradeScope) => Recorded<Order> | null;
+  readonly trace?: TradeTrace | undefined;
   /** The order as its venue takes it. Missing: the order is recorded here, and sent later. */
   readonly toVenue?: (order: Order) => VenueOrder;
 }

@@ -19,6 +19,7 @@ import type { Meters } from '../http/metrics.ts';
 import type { ReplicaDoor } from '../http/replicas.ts';
 import { createServer } from '../http/server.ts';
 import type { Streams } from '../http/streams.ts';
+import type { Tracer } from '../ports/tracing.ts';
 import { paperDoors } from './doors.ts';
 import { describeOutage } from './outages.ts';
 import { createReadiness } from './readiness.ts';
@@ -43,6 +44,7 @@ export interface DoorParts {
   readonly faults: Faults;
   readonly pulse: DatabasePulse;
   readonly meters: Meters;
+  readonly tracer: Tracer | undefined;
   readonly derive: (purpose: string) => Uint8Array;
   readonly isDatabaseAway: () => boolean;
   readonly isDraining: () => boolean;
@@ -137,6 +139,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     replica: { id: replicaId, startedAt: clock.now(), leads: () => paper.local() !== null },
     streams,
     meters: parts.meters,
+    tracer: parts.tracer,
     logger: log,
     deadlineMs: config.load.deadlineMs,
     isDatabaseAway: parts.isDatabaseAway,

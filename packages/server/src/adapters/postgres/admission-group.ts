@@ -76,6 +76,7 @@ export function judgeGroup(
       isKnown: key?.is_known === true,
       others: (restrictions ?? []).map(({ agentId }) => agentId),
     });
+    admission.trace?.enter('commit', admissions.length);
     return { kind: 'accepted', answer };
   });
   return { verdicts, accepted, budgets: budgetsOf(facts, accepted) };

@@ -93,6 +93,7 @@ export class Line {
   }
 
   #push(waiting: Waiting): void {
+    waiting.admission.trace?.enter('wait');
     this.#waiting.push(waiting);
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -175,6 +176,7 @@ export class Line {
       }
       ids.add(orderId);
       taken.push(waiting);
+      waiting.admission.trace?.enter('judge');
     }
     this.#waiting = left;
     return taken;

@@ -264,10 +264,12 @@ function createLonelyTrades(sql: Sql, broken: BrokenCommits): LonelyTrades {
   const waiting = new Map<string, number>();
 
   async function run(admission: Admission): Promise<VenueAnswer | null> {
+    admission.trace?.enter('wait');
     const release = await agents.acquire(admission.caller.agentId);
     try {
       admission.requireTime?.();
       for (let attempt = 1; ; attempt += 1) {
+        admission.trace?.enter('judge');
         const answer = await runAlone(sql, admission);
         if (answer !== 'again') return answer;
         if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');

@@ -18,6 +18,7 @@ import type {
   TradeLedger,
   TradeScope,
 } from '../../ports/stores.ts';
+import type { TradeTrace } from '../../ports/tracing.ts';
 import type { Venue, VenueAnswer, VenueWith } from '../../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from '../deadline.ts';
 import { Refusal, refusal } from '../refusal.ts';
@@ -64,16 +65,28 @@ export interface Placement<Sound, Order extends NewOrder, Answer> {
 
 type AdmissionTerms<Order extends NewOrder> = Omit<
   Admission<Order>,
-  'caller' | 'at' | 'requireTime' | 'judge'
+  'caller' | 'trace' | 'at' | 'requireTime' | 'judge'
 >;
 
 export interface PlaceCall {
   readonly caller: Caller;
   readonly deadline: Deadline;
+  readonly trace?: TradeTrace | undefined;
 }
 
 /** @throws Refusal */
-export async function placeOrder<Sound, Order extends NewOrder, Answer>(
+export function placeOrder<Sound, Order extends NewOrder, Answer>(
+  needs: PlaceOrderNeeds,
+  call: PlaceCall,
+  placement: Placement<Sound, Order, Answer>,
+): Promise<Answer> {
+  const { trace } = call;
+  if (trace === undefined) return placeInSteps(needs, call, placement);
+  trace.enter('check');
+  return placeInSteps(needs, call, placement).finally(() => trace.leave());
+}
+
+async function placeInSteps<Sound, Order extends NewOrder, Answer>(
   needs: PlaceOrderNeeds,
   call: PlaceCall,
   placement: Placement<Sound, Order, Answer>,
@@ -86,6 +99,7 @@ export async function placeOrder<Sound, Order extends NewOrder, Answer>(
     sound,
     (approval) => admitOrder(needs, call, { placement, sound, approval }),
     (needed) => {
+      call.trace?.leave();
       requireTime(call.deadline);
       return placement.approval(needed, sound, 'ask');
     },
@@ -98,6 +112,7 @@ export async function placeOrder<Sound, Order extends NewOrder, Answer>(
     await settleWithoutFill(needs, order.orderId, 'rejected');
     throw tooLate();
   }
+  call.trace?.enter('send');
   return placement.send(judged, sound);
 }
 
@@ -108,13 +123,14 @@ interface Admitted<Order extends NewOrder, Answer> {
 
 async function admitOrder<Sound, Order extends NewOrder, Answer>(
   needs: PlaceOrderNeeds,
-  { caller, deadline }: PlaceCall,
+  { caller, deadline, trace }: PlaceCall,
   toJudge: ToJudge<Sound, Order, Answer>,
 ): Promise<Admitted<Order, Answer>> {
   let judged: Judgement<Order, Answer> | undefined;
   const answer = await needs.ledger.admit<Order>({
     ...toJudge.placement.question(toJudge.sound),
     caller,
+    trace,
     at: needs.clock.now(),
     requireTime: () => requireTime(deadline),
     judge: (scope) => {

@@ -21,6 +21,7 @@ import type {
   QuoteStore,
 } from '../../../ports/quoted-orders.ts';
 import type { Caller, NewQuotedOrder, OrderStore } from '../../../ports/stores.ts';
+import type { TradeTrace } from '../../../ports/tracing.ts';
 import type { Venues, VenueWith } from '../../../ports/venue.ts';
 import type { Deadline } from '../../deadline.ts';
 import { refusal } from '../../refusal.ts';
@@ -60,6 +61,7 @@ export interface SubmitCall {
   readonly request: SubmitRequest;
   readonly requestId: string;
   readonly deadline: Deadline;
+  readonly trace?: TradeTrace | undefined;
 }
 
 export async function submit(needs: SubmitNeeds, call: SubmitCall): Promise<SubmitResponse> {

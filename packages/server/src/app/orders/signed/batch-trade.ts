@@ -1,6 +1,7 @@
 /** Several trades in one request, in the order given; what becomes of one does not touch the others. */
 import type { TradeRequest, TradeResponse } from '@bellwether/contract';
 import type { Caller } from '../../../ports/stores.ts';
+import type { TradeTrace } from '../../../ports/tracing.ts';
 import { type Deadline, tooLate, within } from '../../deadline.ts';
 import { placeTrade, type ValidateTradeNeeds, validateTrade } from './place-trade.ts';
 import { outcomeUnknown } from './trade-answers.ts';
@@ -20,6 +21,8 @@ export interface BatchCall {
   readonly items: readonly BatchItem[];
   readonly requestId: string;
   readonly deadline: Deadline;
+  /** Of each order. */
+  readonly newTrace?: (() => TradeTrace | undefined) | undefined;
 }
 
 /** Left of the request's own deadline for the answer that tells of every order. */
@@ -44,7 +47,7 @@ export async function placeBatch(needs: ValidateTradeNeeds, call: BatchCall): Pr
 /** Of an order that hangs the others must still be told. */
 async function placeInTime(
   needs: ValidateTradeNeeds,
-  { caller, requestId, deadline: outer, validateOnly }: BatchCall,
+  { caller, requestId, deadline: outer, validateOnly, newTrace }: BatchCall,
   request: TradeRequest,
 ): Promise<TradeResponse> {
   const deadline = within(outer, ANSWER_MS);
@@ -61,7 +64,7 @@ async function placeInTime(
       Math.min(deadline.leftMs(), LONGEST_TIMER_MS),
     );
   });
-  const placed = placeTrade(needs, { caller, request, requestId, deadline });
+  const placed = placeTrade(needs, { caller, request, requestId, deadline, trace: newTrace?.() });
   try {
     return await Promise.race([placed, late]);
   } finally {

@@ -4,6 +4,7 @@ import { candidateOrderIds } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { type Draft, isImmediate, readDraft } from '../../../domain/orders/draft.ts';
 import type { Caller, NewSignedOrder, OrderStore, TradeLedger } from '../../../ports/stores.ts';
+import type { TradeTrace } from '../../../ports/tracing.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../../../ports/venue.ts';
 import type { Deadline } from '../../deadline.ts';
 import { venueFor } from '../../venues.ts';
@@ -45,6 +46,7 @@ export interface TradeCall {
   readonly request: TradeRequest;
   readonly requestId: string;
   readonly deadline: Deadline;
+  readonly trace?: TradeTrace | undefined;
 }
 
 export const placeTrade = (needs: PlaceTradeNeeds, call: TradeCall): Promise<TradeResponse> =>
@@ -58,7 +60,7 @@ export type ValidateTradeNeeds = PlaceTradeNeeds & { readonly ledger: Pick<Trade
 /** Every check up to the venue, with the errors of `placeTrade` and no effect: no attempt is noted either. */
 export async function validateTrade(
   needs: ValidateTradeNeeds,
-  call: Omit<TradeCall, 'deadline'>,
+  call: Omit<TradeCall, 'deadline' | 'trace'>,
 ): Promise<TradeResponse> {
   const found = await validateOrder(needs, call.caller, placementOf(needs, call));
   return { ...('same' in found ? found.same : validatedResponse(found.order)), validateOnly: true };
@@ -69,7 +71,7 @@ type TradePlacement = Placement<FundedTrade, NewSignedOrder, TradeResponse>;
 /** @throws Refusal for a venue or amounts that cannot be: no order was ever placed with those */
 function placementOf(
   needs: PlaceTradeNeeds,
-  { caller, request, requestId }: Omit<TradeCall, 'deadline'>,
+  { caller, request, requestId }: Omit<TradeCall, 'deadline' | 'trace'>,
 ): TradePlacement {
   const venue = venueFor(needs, request.venue, 'signedOrders');
   const draft = readDraft(request);

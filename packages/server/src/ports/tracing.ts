@@ -1,0 +1,40 @@
+/**
+ * Traces of requests. These objects exist only while traces are exported: code that is given none does nothing for them.
+ * They are told of names, sizes and codes, never of a key, a body or a URL.
+ */
+
+/** `check`: request and signature · `wait`: for a group · `judge`: trip 1 · `commit`: trip 2 · `send`: to a venue elsewhere. */
+export type TradePart = 'check' | 'wait' | 'judge' | 'commit' | 'send';
+
+/** Of one order. */
+export interface TradeTrace {
+  /** The part that was under way ends. @param groupSize trades in the same transaction */
+  enter(part: TradePart, groupSize?: number): void;
+  /** The part that was under way ends, and none begins. */
+  leave(): void;
+}
+
+export interface RequestTrace {
+  /** `undefined` where this request's trace is not recorded. */
+  readonly trade: () => TradeTrace | undefined;
+  end(outcome: RequestOutcome): void;
+}
+
+export interface TracedRequest {
+  readonly method: string;
+  /** The route's pattern. */
+  readonly route: string;
+  readonly requestId: string;
+  /** The caller's header, whatever it says. */
+  readonly traceparent: string | undefined;
+}
+
+export interface RequestOutcome {
+  /** `null`: the caller left before the answer. */
+  readonly status: number | null;
+  readonly problemCode: string | null;
+}
+
+export interface Tracer {
+  begin(request: TracedRequest): RequestTrace;
+}
