@@ -175,7 +175,7 @@ export const PANELS: readonly Panel[] = [
   {
     title: 'Refusals of venues',
     unit: 'reqps',
-    queries: [['{{venue}} {{code}}', 'sum by (venue, code) (rate(bellwether_venue_refusals_total[5m]))']],
+    queries: [['{{trading}} {{code}}', 'sum by (trading, code) (rate(bellwether_venue_refusals_total[5m]))']],
   },
   {
     title: 'Orders in doubt',

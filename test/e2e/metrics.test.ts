@@ -57,7 +57,9 @@ describe('metrics', () => {
         `${refusals}{route="/markets/orderbook/:tokenId",status="404",code="market_not_found"}`,
       ),
     ).toBe(1);
-    expect(readingOf(served, 'bellwether_venue_refusals_total{venue="A",code="fak_no_match"}')).toBe(2);
+    expect(
+      readingOf(served, 'bellwether_venue_refusals_total{trading="signed orders",code="fak_no_match"}'),
+    ).toBe(2);
     expect(readingOf(served, 'bellwether_commit_duration_seconds_count')).toBeGreaterThanOrEqual(3);
     expect(served).toMatch(/bellwether_job_last_success_timestamp_seconds\{job="[a-z ]+"\} \d+/);
     expect(served).toMatch(/bellwether_job_failures_total\{job="[a-z ]+"\} 0/);

@@ -23,7 +23,7 @@ export const UNTRUSTED = z
 export type Untrusted = z.output<typeof UNTRUSTED>;
 
 /** Invisible and direction-changing characters: what a person would not see, a model would read. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\u{E0000}-\u{E0FFF}]/gu;
 /** What looks like one of our marks, with whatever word. */
 const MARK_LIKE = /[<\u2039\u27e8\uff1c](?=\s*\/?\s*untrusted)/giu;
 

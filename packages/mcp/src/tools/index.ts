@@ -6,8 +6,8 @@ import { readJournal } from './journal.ts';
 import { lookAtMarket } from './look-at-market.ts';
 import { cancelOrders, getOrder, listOrders } from './orders.ts';
 import { checkOrder, placeOrder } from './place-order.ts';
+import { QuoteShelf, quoteTool, tradeQuoteTool } from './quoted.ts';
 import { searchMarkets } from './search-markets.ts';
-import { QuoteShelf, quoteVenueB, tradeVenueB } from './venue-b.ts';
 import { waitForEvent } from './wait-for-event.ts';
 
 /** One list for a process: its connections share the quotes. */
@@ -25,8 +25,8 @@ export function createTools(): readonly Tool[] {
     getPortfolio,
     getBriefing,
     redeem,
-    quoteVenueB(shelf),
-    tradeVenueB(shelf),
+    quoteTool(shelf),
+    tradeQuoteTool(shelf),
     readJournal,
     waitForEvent,
     pauseTrading,

@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** A venue refused an order, which is an answer and no problem. */
-    countVenueRefusal: (kind: 'A' | 'B', code: string) => void;
+    countVenueRefusal: (trading: 'signed orders' | 'quotes', code: string) => void;
   }
 }
 
@@ -122,12 +122,12 @@ function countRequests(app: FastifyInstance, registry: Registry): void {
   });
   const byVenue = new Counter({
     name: 'bellwether_venue_refusals_total',
-    help: 'Orders that a venue refused, by its kind and the reason',
-    labelNames: ['venue', 'code'],
+    help: 'Orders that a venue refused, by how one trades there and the reason',
+    labelNames: ['trading', 'code'],
     registers,
   });
   app.decorateRequest('problemCode', null);
-  app.decorate('countVenueRefusal', (venue, code) => byVenue.inc({ venue, code }));
+  app.decorate('countVenueRefusal', (trading, code) => byVenue.inc({ trading, code }));
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none';
     const status = String(reply.statusCode);

@@ -166,7 +166,7 @@ function noteVenueRefusals(app: FastifyInstance, operation: Operation, answer: u
   const { success, errorCode, results } = answer as VenueAnswer;
   for (const { trade } of results ?? []) if (trade !== null) noteVenueRefusals(app, operation, trade);
   if (success === false && errorCode !== undefined)
-    app.countVenueRefusal(operation.tag === 'venue-b' ? 'B' : 'A', errorCode);
+    app.countVenueRefusal(operation.tag === 'venue-b' ? 'quotes' : 'signed orders', errorCode);
 }
 
 /** Key, then rate limit. */

@@ -66,7 +66,7 @@ function quoteFacts(quote: Quote, texts: StrangersTexts) {
   };
 }
 
-export const quoteVenueB = (shelf: QuoteShelf) =>
+export const quoteTool = (shelf: QuoteShelf) =>
   tool({
     name: 'quote_venue_b',
     title: 'Ask venue B for a quote',
@@ -147,7 +147,7 @@ async function outcomeOf(
   }
 }
 
-export const tradeVenueB = (shelf: QuoteShelf) =>
+export const tradeQuoteTool = (shelf: QuoteShelf) =>
   tool({
     name: 'trade_venue_b',
     title: 'Trade a quote of venue B',
