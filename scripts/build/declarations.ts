@@ -13,6 +13,17 @@ export const typesOf = (id: string, entry: string): string => `dist/types/${id}/
 
 const SPECIFIER = /(\bfrom |\bimport\(|\bimport )(["'])([^"']+)\2/g;
 
+/**
+ * Where the packages of this repository are. Found through node_modules they would count as libraries, whose types the
+ * compiler does not write, depending on which import it reads first.
+ */
+const pathsOf = (sources: readonly Package[]): Record<string, string[]> =>
+  Object.fromEntries(
+    sources.flatMap(({ folder, manifest: { name, exports = {} } }) =>
+      Object.entries(exports).map(([subpath, file]) => [`${name}${subpath.slice(1)}`, [join(folder, file)]]),
+    ),
+  );
+
 /** A compiler run for all packages at once: they share what they are made of. @returns the folder, to be removed */
 export function emitDeclarations(published: readonly Package[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'bellwether-types-'));
@@ -26,6 +37,7 @@ export function emitDeclarations(published: readonly Package[]): string {
       rootDir: join(ROOT, 'packages'),
       outDir: join(folder, 'types'),
       typeRoots: [join(ROOT, 'node_modules/@types')],
+      paths: pathsOf(sources),
       // What Node 20 has: a newer function would be missing there.
       lib: ['es2023'],
     },
