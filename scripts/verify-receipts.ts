@@ -1,6 +1,7 @@
 /**
  * npm run verify-receipts -- <file.json>               an export: what GET /agents/receipts answers, or a list of its pages
- * npm run verify-receipts -- --database <url>          a whole database (default: DATABASE_URL)
+ * npm run verify-receipts -- [--data <folder>]         the whole embedded database, while the service runs or not
+ * npm run verify-receipts -- --database <url>          a whole database of your own (default: DATABASE_URL)
  *   --head <agentId>:<sequence>:<hash>                 a head that you kept; may be repeated
  *
  * Checks offline that no receipt, order or fill was altered, and names the first that was. Ends with 0 when all holds.
@@ -8,6 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { ReceiptEntry, ReceiptLink } from '@bellwether/contract';
+import { DESK_DATABASE, reachServer } from '@bellwether/durable/embedded';
 import { verifyReceipts } from '@bellwether/sdk';
 import { openPool } from '../packages/server/src/adapters/postgres/connection.ts';
 import { auditReceipts as inDatabase } from '../packages/server/src/adapters/postgres/receipt-audit.ts';
@@ -15,7 +17,11 @@ import { auditReceipts } from '../packages/server/src/app/receipts/audit-receipt
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { database: { type: 'string' }, head: { type: 'string', multiple: true, default: [] } },
+  options: {
+    database: { type: 'string' },
+    data: { type: 'string' },
+    head: { type: 'string', multiple: true, default: [] },
+  },
 });
 
 const HEAD = /^([0-9a-f-]{36}):(\d+):([0-9a-f]{64})$/;
@@ -76,8 +82,26 @@ async function verifyDatabase(url: string): Promise<boolean> {
   }
 }
 
+/** By the server of the running service, or by one of our own. */
+async function verifyEmbedded(dataDir: string): Promise<boolean> {
+  const server = await reachServer(dataDir, DESK_DATABASE).catch((error: Error) =>
+    fail(
+      `${error.message}\nOr name an export, or a database: npm run verify-receipts -- --database postgresql://…`,
+    ),
+  );
+  try {
+    return await verifyDatabase(server.url);
+  } finally {
+    await server.close();
+  }
+}
+
 const [file] = positionals;
 const url = values.database ?? process.env.DATABASE_URL;
-if (file === undefined && url === undefined)
-  fail('Name an export, or a database: npm run verify-receipts -- --database postgresql://…');
-process.exitCode = (await (file === undefined ? verifyDatabase(url as string) : verifyFile(file))) ? 0 : 1;
+const verify = (): boolean | Promise<boolean> => {
+  if (file !== undefined) return verifyFile(file);
+  return url === undefined
+    ? verifyEmbedded(values.data ?? process.env.DATA_DIR ?? './data')
+    : verifyDatabase(url);
+};
+process.exitCode = (await verify()) ? 0 : 1;
