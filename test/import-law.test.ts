@@ -90,7 +90,15 @@ const LAW: Readonly<Record<string, Rule>> = {
   },
   // Runs in browsers: whatever it knows of the desk it asks the desk for.
   console: {
-    may: ['console', 'preact', 'uplot', 'eventsource-parser', '@simplewebauthn/browser'],
+    // Receipts are hashed in the one form that the desk hashes them in.
+    may: [
+      'console',
+      'contract/canonical-json',
+      'preact',
+      'uplot',
+      'eventsource-parser',
+      '@simplewebauthn/browser',
+    ],
     types: ['contract'],
   },
   // Only programs on Node load it: nothing of the client may need it.

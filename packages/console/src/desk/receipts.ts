@@ -3,16 +3,7 @@
  * every entry's link to the one before. The format is in docs/receipts.md.
  */
 import type { ReceiptEntry, ReceiptHead } from '@bellwether/contract';
-
-/** JSON in the form of RFC 8785: keys in the order of their UTF-16 units; numbers and texts as JavaScript writes them. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(',')}}`;
-}
+import { canonicalJson } from '@bellwether/contract/canonical-json';
 
 export async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
@@ -27,7 +18,8 @@ export interface Verdict {
 
 async function faultOf(entry: ReceiptEntry): Promise<string | null> {
   const { hash, ...content } = entry;
-  return (await sha256(canonical(content))) === hash
+  const text = canonicalJson(content);
+  return text !== null && (await sha256(text)) === hash
     ? null
     : `Entry ${entry.sequence} was altered: its hash does not fit its content.`;
 }

@@ -38,6 +38,7 @@ const OTHERS = [
   join(PACKAGE, 'package.json'),
   here('../../../package.json'),
   here('../pages/static/owner.css'),
+  here('../../../../contract/src/canonical-json.ts'),
 ];
 /** As trustworthy as the code beside it: who may write into node_modules may change the code as well. */
 const CACHE = here('../../../../../node_modules/.cache/bellwether-console/');

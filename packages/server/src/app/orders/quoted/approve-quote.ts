@@ -1,6 +1,6 @@
 /**
  * A quote that needs the owner's approval. Its transaction is withheld until then: the chain accepts whatever is signed, also
- * without the desk. Prices are quoted much more often than they are traded, so a quote asks nobody; its agent does.
+ * without the desk. Prices are quoted much more often than they are traded, so a quote does not ask the owner; its agent does.
  */
 import type { AgentApproval } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
