@@ -15,6 +15,7 @@ export default defineConfig({
     // Ten times what the longest needs: a busy machine is no failure.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,

@@ -351,9 +351,19 @@ describe.skipIf(executablePath === null)('the console', () => {
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').innerText()).toBe('Pause everything');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Resume everything' }).waitFor();
-    await page.getByRole('button', { name: 'Resume everything' }).click();
-    await page.keyboard.press('Escape');
-    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    const resume = page.getByRole('button', { name: 'Resume everything' });
+    await resume.waitFor();
+    // Twice: the browser lets a page hold a dialog open against the first Escape, not the second.
+    for (let time = 1; time <= 2; time += 1) {
+      const answersEscape = await resume.evaluate(`async (button) => {
+        button.click();
+        await Promise.resolve();
+        return document.querySelector('dialog')?.matches(':modal');
+      }`);
+      expect(answersEscape, 'open before the next key can arrive').toBe(true);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    expect(await resume.isVisible()).toBe(true);
   });
 });

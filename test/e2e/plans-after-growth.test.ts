@@ -153,7 +153,7 @@ async function faultsOf(stage: Stage, grown: ReadonlySet<string>) {
     return sent.filter((statement) => !seen.has(statement));
   };
   // A statement without a plan would be judged by nothing.
-  await vi.waitFor(() => expect(unseen()).toEqual([]));
+  await vi.waitFor(() => expect(unseen()).toEqual([]), { timeout: 30_000 });
   const found = new Map<string, string[]>();
   for (const plan of log.read()) {
     const inVain = LOOKS_UP_IN_VAIN.test(plan['Query Text']);

@@ -157,7 +157,9 @@ describe('a complete session with quoted orders', () => {
     const first = await charge('/aiagent/charge-fee/kalshi/trade-fee');
     expect(first.body).toMatchObject({ status: 'BROADCASTED', amount: '0.4', fromAddress: wallet });
     expect((await charge('/venueb/charge-fee')).body).toEqual(first.body);
-    await vi.waitFor(async () => expect(await money(wallet)).toBeCloseTo(before - 0.4, 6));
+    await vi.waitFor(async () => expect(await money(wallet)).toBeCloseTo(before - 0.4, 6), {
+      timeout: 30_000,
+    });
     expect(await money(first.body.toAddress)).toBeCloseTo(0.4, 6);
   });
 
@@ -238,11 +240,14 @@ describe('a market that ends', () => {
     expect(redeemed).toMatchObject({ status: 'filled', isRedemption: true, feePaid: 0, avgPrice: 1 });
     expect(await money(trader.wallet)).toBeCloseTo(before + won.filledSize, 6);
     expect((await trader.client.getMe()).tradesToday).toBe(tradesToday);
-    await vi.waitFor(async () => {
-      const left = await trader.client.venueB.positions();
-      expect(left).toMatchObject([
-        { outcome: loser, size: lost.filledSize, currentValue: 0, redeemable: false },
-      ]);
-    });
+    await vi.waitFor(
+      async () => {
+        const left = await trader.client.venueB.positions();
+        expect(left).toMatchObject([
+          { outcome: loser, size: lost.filledSize, currentValue: 0, redeemable: false },
+        ]);
+      },
+      { timeout: 30_000 },
+    );
   });
 });

@@ -80,7 +80,7 @@ test('thirty days of making decide the tier; it is looked for once in three hour
   const tiers = new SignerTiers({ exchange: () => exchange, now: () => now, limits, onFault });
   tiers.follow(SIGNER);
   tiers.follow(SIGNER);
-  await vi.waitFor(() => expect(limits.tierOf(SIGNER).name).toBe('Silver'));
+  await vi.waitFor(() => expect(limits.tierOf(SIGNER).name).toBe('Silver'), { timeout: 30_000 });
   const { headers, reply: to } = reply();
   limits.draw(to, SIGNER, 'orders', 1);
   expect(headers['Poly-RateLimit-Tier']).toBe('Silver');
@@ -91,7 +91,7 @@ test('thirty days of making decide the tier; it is looked for once in three hour
   const before = asked.length;
   now += 3 * 3_600_000;
   tiers.follow(SIGNER);
-  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(before));
-  await vi.waitFor(() => expect(limits.tierOf(SIGNER).name).toBe('Standard'));
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(before), { timeout: 30_000 });
+  await vi.waitFor(() => expect(limits.tierOf(SIGNER).name).toBe('Standard'), { timeout: 30_000 });
   expect(onFault).not.toHaveBeenCalled();
 });

@@ -101,8 +101,9 @@ describe('a thread that dies', () => {
     const sending = chain.send(wire);
     const reading = chain.slot();
     const answers = Promise.allSettled([sending, reading]);
-    await vi.waitFor(() =>
-      expect(current().missed).toContainEqual(expect.objectContaining({ kind: 'landed' })),
+    await vi.waitFor(
+      () => expect(current().missed).toContainEqual(expect.objectContaining({ kind: 'landed' })),
+      { timeout: 30_000 },
     );
     await current().terminate();
     expect(await answers).toMatchObject([
@@ -236,8 +237,9 @@ describe('an overloaded chain', () => {
       { jsonrpc: '2.0', method: 'getSlot' },
     ]);
     const asked = app.inject({ method: 'POST', url: '/', payload });
-    await vi.waitFor(() =>
-      expect(current().missed).toContainEqual(expect.objectContaining({ kind: 'answer' })),
+    await vi.waitFor(
+      () => expect(current().missed).toContainEqual(expect.objectContaining({ kind: 'answer' })),
+      { timeout: 30_000 },
     );
     await current().terminate();
     const answers = (await asked).json() as readonly { id: number; error: { code: number } }[];
@@ -259,20 +261,20 @@ describe('an overloaded chain', () => {
     queue.add('external 2', true);
     queue.add('desk 1', false);
     queue.add('desk 2', false);
-    await vi.waitFor(() => expect(begun).toHaveLength(4));
+    await vi.waitFor(() => expect(begun).toHaveLength(4), { timeout: 30_000 });
     expect(begun).toEqual(['desk 1', 'desk 2', 'external 1', 'external 2']);
     queue.add('external 3', true);
-    await vi.waitFor(() => expect(begun.at(-1)).toBe('external 3'));
+    await vi.waitFor(() => expect(begun.at(-1)).toBe('external 3'), { timeout: 30_000 });
 
     // External calls have used up their share of the thread.
     pauseMs = 60_000;
     queue.add('external 4', true);
     await new Promise((turn) => setTimeout(turn, 20));
     queue.add('desk 3', false);
-    await vi.waitFor(() => expect(begun.at(-1)).toBe('desk 3'));
+    await vi.waitFor(() => expect(begun.at(-1)).toBe('desk 3'), { timeout: 30_000 });
     expect(begun).not.toContain('external 4');
     pauseMs = 0;
     queue.add('desk 4', false);
-    await vi.waitFor(() => expect(begun.at(-1)).toBe('external 4'));
+    await vi.waitFor(() => expect(begun.at(-1)).toBe('external 4'), { timeout: 30_000 });
   });
 });

@@ -388,10 +388,11 @@ test('the region is asked for again and again, and only told', async () => {
   const { service, log } = venue;
   const watch = watchGeoblock({ http: service, log, everyMs: 20 });
   expect(watch.notice()).toBeNull();
-  await vi.waitFor(() => expect(watch.blocked()).toBe(false));
+  await vi.waitFor(() => expect(watch.blocked()).toBe(false), { timeout: 30_000 });
   state.blocked = true;
-  await vi.waitFor(() =>
-    expect(watch.notice()).toBe('the venue does not serve this region (XX): it refuses orders'),
+  await vi.waitFor(
+    () => expect(watch.notice()).toBe('the venue does not serve this region (XX): it refuses orders'),
+    { timeout: 30_000 },
   );
   state.isDown = true;
   watch.close();

@@ -1,6 +1,6 @@
 /** A question before something that adds risk; Escape and the backdrop's focus trap are the browser's own. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface ConfirmProps {
   readonly title: string;
@@ -13,16 +13,10 @@ interface ConfirmProps {
 export function Confirm({ title, children, yes, onYes, onNo }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before the next key press can arrive: an Escape that is pressed at once must reach the dialog.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog
-      ref={dialog}
-      aria-labelledby={id}
-      onCancel={(event) => {
-        event.preventDefault();
-        onNo();
-      }}
-    >
+    <dialog ref={dialog} aria-labelledby={id} onClose={onNo}>
       <h2 id={id}>{title}</h2>
       {children}
       <div class="buttons">
