@@ -355,11 +355,11 @@ describe.skipIf(executablePath === null)('the console', () => {
     await resume.waitFor();
     // Twice: the browser lets a page hold a dialog open against the first Escape, not the second.
     for (let time = 1; time <= 2; time += 1) {
-      const answersEscape = await resume.evaluate(`async (button) => {
-        button.click();
+      const answersEscape = await page.evaluate(`(async () => {
+        [...document.querySelectorAll('button')].find((button) => button.innerText === 'Resume everything').click();
         await Promise.resolve();
         return document.querySelector('dialog')?.matches(':modal');
-      }`);
+      })()`);
       expect(answersEscape, 'open before the next key can arrive').toBe(true);
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
