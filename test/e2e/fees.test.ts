@@ -142,7 +142,7 @@ describe('the local key', () => {
         const [row] = await sql`select status from fee_charges where signature = ${body.txSignature}`;
         expect(row?.status).toBe('landed');
       },
-      { timeout: 15_000, interval: 250 },
+      { timeout: 30_000, interval: 250 },
     );
   });
 });

@@ -104,7 +104,7 @@ describe('kill -9 of a follower', () => {
       (await Promise.all(traders.map(({ agentId }) => ordersOf(leader, agentId))))
         .flat()
         .filter(({ status }) => isInDoubt(status));
-    await expect.poll(ordersInDoubt, { timeout: 15_000, interval: 100 }).toEqual([]);
+    await expect.poll(ordersInDoubt, { interval: 100 }).toEqual([]);
     const rows = await Promise.all(
       sent.map(async (one) => ({
         ...one,
@@ -142,7 +142,7 @@ describe('kill -9 of PostgreSQL', () => {
       await sleep(50);
       await postgres.start();
       await expect
-        .poll(() => call(service, 'GET', '/readyz'), { timeout: 15_000, interval: 50 })
+        .poll(() => call(service, 'GET', '/readyz'), { interval: 50 })
         .toMatchObject({ status: 200 });
       await expectWhole(service, { step, sent, group });
       await expectTruth(service, sent);

@@ -145,7 +145,6 @@ test('the leader stops while orders are open: the other takes over and completes
           .flat()
           .map(({ status }) => status),
       {
-        timeout: 15_000,
         interval: 200,
       },
     )
@@ -174,4 +173,4 @@ test('the leader stops while orders are open: the other takes over and completes
   expect(sold.status).toBe('filled');
   await expectChainToAgree(sql, traders);
   expect(await usdcOf(sql)).toBe(usdc);
-}, 120_000);
+});

@@ -194,7 +194,7 @@ describe('two processes', () => {
     const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
     kill(leader.child.pid as number, 'SIGKILL');
     await expect
-      .poll(async () => (await call(follower, 'GET', '/readyz')).status, { timeout: 20_000, interval: 200 })
+      .poll(async () => (await call(follower, 'GET', '/readyz')).status, { interval: 200 })
       .toBe(200);
     const { status } = await call(follower, 'GET', `/markets/orderbook/${market.clobTokenIds[0]}`, {
       key: trader.apiKey,

@@ -90,7 +90,7 @@ test('slices are visible only in when the end of a dead order is reported', () =
   );
   // A third of what is usual.
   expect(behind).toBeGreaterThan(600);
-}, 120_000);
+});
 
 class Both {
   readonly whole = new Engine();
