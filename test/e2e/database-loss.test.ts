@@ -12,7 +12,7 @@ import {
 import { afterAll, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { aMarket, call, newTrader, restingOrder, type Trader } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { startProcess } from '../service-process.ts';
 
 const AGENTS = 4;
@@ -29,7 +29,7 @@ const CREDITED = 10_000;
 const PAGE = 100;
 const IN_DOUBT = ['submitting', 'unknown'];
 
-const url = await createTestDatabase();
+const url = await createDeskDatabase();
 const admin = openPool(url, { max: 1, applicationName: 'test' });
 afterAll(() => admin.end({ timeout: 1 }));
 

@@ -16,7 +16,7 @@ import {
   VAULT_ID,
 } from '../../packages/server/test/fireblocks-server.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 
 let service: TestService;
 let sql: Sql;
@@ -150,7 +150,7 @@ describe('the local key', () => {
 test('a key is remembered across a restart', async () => {
   const environment = {
     PAPER_WORLD: 'off',
-    DATABASE_URL: await createTestDatabase(),
+    DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
   };
   const first = await startTestService(environment);

@@ -13,7 +13,7 @@ import {
   type Trader,
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { type Held, type SteppingProxy, startSteppingProxy } from '../stepping-proxy.ts';
 
 let proxy: SteppingProxy;
@@ -33,7 +33,7 @@ interface Subjects {
 const KINDS = ['paused', 'pausedByOwner', 'revoked', 'claimed', 'unregistered', 'moved'] as const;
 
 beforeAll(async () => {
-  const databaseUrl = await createTestDatabase();
+  const databaseUrl = await createDeskDatabase();
   proxy = await startSteppingProxy(databaseUrl);
   service = await startTestService({ PAPER_WORLD: 'off', DATABASE_URL: proxy.url });
   market = await aMarket((await newTrader(service)).client);

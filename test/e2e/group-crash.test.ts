@@ -17,7 +17,7 @@ import {
 } from '../group-trading.ts';
 import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { startOwnPostgres } from '../own-postgres.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { jumpingClock } from '../sandbox.ts';
 import { freePort, kill, startProcess } from '../service-process.ts';
 import { STEPS, type Step, startSteppingProxy } from '../stepping-proxy.ts';
@@ -46,7 +46,7 @@ async function expectWhole(
 
 describe('kill -9 of the service', () => {
   test('at every step of a group: the next one finds all of the group, or nothing of it', async () => {
-    const databaseUrl = await createTestDatabase();
+    const databaseUrl = await createDeskDatabase();
     const proxy = await startSteppingProxy(databaseUrl);
     const MASTER_KEY = randomBytes(32).toString('hex');
     const env = { MASTER_KEY, PAPER_WORLD: 'off', RATE_LIMITS: 'off', LOG_LEVEL: 'error' };

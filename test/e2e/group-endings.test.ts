@@ -19,7 +19,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { startProcess } from '../service-process.ts';
 import { type Step, type SteppingProxy, startSteppingProxy } from '../stepping-proxy.ts';
 
@@ -33,7 +33,7 @@ describe('a database that stands still over a group', () => {
   let traders: readonly Trader[];
 
   beforeAll(async () => {
-    proxy = await startSteppingProxy(await createTestDatabase());
+    proxy = await startSteppingProxy(await createDeskDatabase());
     service = await startTestService({
       PAPER_WORLD: 'off',
       DATABASE_URL: proxy.url,
@@ -97,7 +97,7 @@ describe('a database that stands still over a group', () => {
 
 describe('a stop of the service with groups in flight', () => {
   test('every request is answered with the truth; what was not answered has no effect', async () => {
-    const DATABASE_URL = await createTestDatabase();
+    const DATABASE_URL = await createDeskDatabase();
     const MASTER_KEY = randomBytes(32).toString('hex');
     const env = { DATABASE_URL, MASTER_KEY, PAPER_WORLD: 'off', RATE_LIMITS: 'off', LOG_LEVEL: 'error' };
     const stopping = await startProcess({ env });

@@ -14,7 +14,7 @@ import {
   startTestService,
   type TestService,
 } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { aSandboxMarket, newSandboxTrader, type SandboxTrader, usdcOf } from '../sandbox.ts';
 
 const MAX_TRADES = 40;
@@ -30,7 +30,7 @@ let market: Market;
 beforeAll(async () => {
   const environment = {
     PAPER_WORLD: 'off',
-    DATABASE_URL: await createTestDatabase(),
+    DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
   };
   leader = await startTestService(environment);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { call, startTestService } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { kill, startProcess } from '../service-process.ts';
 
 const stopped: number[] = [];
@@ -13,7 +13,7 @@ afterAll(() => {
 
 test('a follower whose leader is frozen is not ready, even without trades', async () => {
   const env = {
-    DATABASE_URL: await createTestDatabase(),
+    DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
     REQUEST_DEADLINE_MS: '100000',
   };

@@ -10,7 +10,7 @@ import {
 import { expect, onTestFinished, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { aMarket, call, type Trader } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
 import { startStallingProxy } from '../stalling-proxy.ts';
 
@@ -79,7 +79,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 
 test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return safely', async (_, fault) => {
-  const databaseUrl = await createTestDatabase();
+  const databaseUrl = await createDeskDatabase();
   const env = { MASTER_KEY: randomBytes(32).toString('hex'), LOG_LEVEL: 'error' };
   const leader = await startProcess({
     env: { ...env, DATABASE_URL: await fault.leaderUrl(databaseUrl) },
