@@ -116,7 +116,7 @@ describe('a request with many faults', () => {
     expect(body.errorCount).toBeUndefined();
   });
 
-  test('with thousands of faults is refused after a look at a few', async () => {
+  test('with thousands of faults is answered quickly', async () => {
     const events = `[${'1,'.repeat(32_000)}1]`;
     const { status, body } = await call(service, 'POST', '/webhooks', {
       key,

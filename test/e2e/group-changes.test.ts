@@ -115,7 +115,8 @@ async function holdAll(
   const { release } = await before;
   const sent = await sendAll();
   // Until all of them wait for their group.
-  await expect.poll(() => call(service, 'GET', '/healthz')).toMatchObject({ status: 200 });
+  const underWay = new RegExp(`^bellwether_in_flight{what="trades"} ${sent.length + 1}$`, 'm');
+  await expect.poll(async () => (await call(service, 'GET', '/metrics')).body).toMatch(underWay);
   await new Promise((resolve) => setTimeout(resolve, 300));
   const held = proxy.holdAt({ step });
   release();

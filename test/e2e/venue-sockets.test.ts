@@ -51,7 +51,7 @@ test('an order of the desk’s venue is told to its key, and a stop ends sockets
     });
   };
   // The venue acknowledges no subscription.
-  for (let i = 0; i < 200 && client.of('order').length === 0; i += 1) {
+  for (let i = 0; i < 3_000 && client.of('order').length === 0; i += 1) {
     await place();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
