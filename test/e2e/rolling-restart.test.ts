@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BellwetherClient, buildMarketOrder, type Market } from '@bellwether/sdk';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { allEnded, expectChainToAgree } from '../chain-books.ts';
 import { aMarket, call, newTrader, type RawAnswer, restingOrder, type Trader } from '../harness.ts';
@@ -20,6 +20,8 @@ const ENOUGH = 10;
 const CREDITED = 10_000;
 const WAIT_MS = 60_000;
 const LOOK_AGAIN_MS = 50;
+/** Longer than any single attempt of a call to the sandbox may take. */
+const CHAIN_HELD_MS = 6_000;
 const ENDED = ['filled', 'partially_filled', 'reverted', 'expired', 'failed', 'canceled'];
 
 interface Made {
@@ -39,6 +41,7 @@ const env: Record<string, string> = {};
 const made: Made[] = [];
 const placed: { readonly trader: Trader; readonly orderId: string }[] = [];
 let isTrading = true;
+let released = Promise.resolve();
 
 beforeAll(async () => {
   const ports = [await freePort(), await freePort()];
@@ -127,6 +130,21 @@ async function workOnB(trader: SandboxTrader): Promise<void> {
   }
 }
 
+/** The next leader cannot open the chain for some seconds, as on a machine that has much else to do. */
+async function holdChain(): Promise<void> {
+  const session = await sql.session();
+  const term = async () => (await sql`select term from durable_terms where name = 'exchange'`)[0]?.term;
+  const before = await term();
+  await session`begin`;
+  await session`select from sandbox_chain for update`;
+  const release = async () => {
+    await vi.waitFor(async () => expect(await term()).not.toBe(before), { timeout: WAIT_MS, interval: 50 });
+    await sleep(CHAIN_HELD_MS);
+    session.end();
+  };
+  released = release();
+}
+
 const more = (count = ENOUGH): Promise<boolean> => {
   const before = made.length;
   return waitFor(() => made.length > before + count, WAIT_MS);
@@ -137,8 +155,10 @@ test('every request of agents that trade meanwhile succeeds, and their books agr
   const working = Promise.all([...traders.map(work), ...tradersB.map(workOnB)]);
   expect(await more()).toBe(true);
   for (const [index, replica] of replicas.entries()) {
+    if (index === 0) await holdChain();
     kill(replica.child.pid as number, 'SIGTERM');
     expect(await replica.exit(), replica.output()).toEqual({ code: 0, signal: null });
+    await released;
     expect(await more()).toBe(true);
     replicas[index] = await startProcess({ env, port: replica.port });
     expect(await waitFor(() => proxy.ready().length === 2, WAIT_MS)).toBe(true);
