@@ -11,7 +11,7 @@ import {
 } from '@bellwether/sdk';
 import { readConfig } from '../packages/server/src/config.ts';
 import { type Overrides, type Service, startService } from '../packages/server/src/service.ts';
-import { createTestDatabase } from './postgres.ts';
+import { createDeskDatabase } from './postgres.ts';
 import { afterFile } from './setup/clean-up.ts';
 
 export interface TestService extends Service {
@@ -28,7 +28,7 @@ export async function startTestService(
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},
 ): Promise<TestService> {
-  const databaseUrl = environment.DATABASE_URL ?? (await createTestDatabase());
+  const databaseUrl = environment.DATABASE_URL ?? (await createDeskDatabase());
   const masterKey = environment.MASTER_KEY ?? randomBytes(32).toString('hex');
   const config = readConfig({
     PORT: '0',

@@ -27,7 +27,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const folder = dataFolder();
   const cluster = join(folder, 'postgres');
   const socketDir = join(folder, 'run');
-  copyCluster((await sharedPostgres()).newCluster, cluster);
+  copyCluster((await sharedPostgres()).deskCluster, cluster);
   mkdirSync(socketDir, { mode: 0o700 });
   const binaries = await findPostgres(folder);
   binaries.own(socketDir);

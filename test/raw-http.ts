@@ -11,7 +11,7 @@ export interface RawReply {
   readonly body: any;
 }
 
-const WAIT_MS = 10_000;
+const WAIT_MS = 60_000;
 
 export function openSocket(url: string, localAddress?: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
@@ -27,8 +27,8 @@ export function openSocket(url: string, localAddress?: string): Promise<Socket> 
 }
 
 /** Sends the bytes unchanged and reads until the peer closes. */
-export async function sendRaw(url: string, request: string): Promise<RawReply> {
-  const socket = await openSocket(url);
+export async function sendRaw(url: string, request: string, localAddress?: string): Promise<RawReply> {
+  const socket = await openSocket(url, localAddress);
   const received = await new Promise<string>((resolve, reject) => {
     let text = '';
     const timer = setTimeout(() => {
@@ -55,9 +55,14 @@ export function rawRequest(
   line: string,
   headers: readonly string[] = [],
   body = '',
+  localAddress?: string,
 ): Promise<RawReply> {
   const host = headers.some((header) => /^host:/i.test(header)) ? [] : [`Host: ${new URL(url).host}`];
-  return sendRaw(url, `${[line, ...host, ...headers, 'Connection: close', '', ''].join('\r\n')}${body}`);
+  return sendRaw(
+    url,
+    `${[line, ...host, ...headers, 'Connection: close', '', ''].join('\r\n')}${body}`,
+    localAddress,
+  );
 }
 
 function parse(received: string): RawReply {

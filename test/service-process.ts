@@ -45,7 +45,7 @@ export interface ProcessOptions {
   readonly via?: 'npm' | 'node';
   readonly env?: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** Lets the service create its cluster, as on its first start; otherwise it finds an empty one. */
+  /** Lets the service create its cluster, as on its first start; otherwise it finds one with its empty tables. */
   readonly makesCluster?: boolean;
 }
 
@@ -109,12 +109,13 @@ export function launch(options: ProcessOptions & { readonly port: number }): {
   return { child, output: () => text, exit };
 }
 
-/** Copies an empty cluster where none exists: creating one takes longer than the rest of a start. */
-async function prepareCluster({ dataDir, env = {} }: ProcessOptions): Promise<void> {
+/** Copies a cluster where none exists: creating one, and its tables, takes longer than the rest of a start. */
+async function prepareCluster({ dataDir, env = {}, program }: ProcessOptions): Promise<void> {
   if (dataDir === undefined || env.DATABASE_URL !== undefined || existsSync(join(dataDir, 'postgres')))
     return;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  copyCluster((await sharedPostgres()).newCluster, join(dataDir, 'postgres'));
+  const { newCluster, deskCluster } = await sharedPostgres();
+  copyCluster(program === 'exchange' ? newCluster : deskCluster, join(dataDir, 'postgres'));
 }
 
 /** Starts it and waits for its banner. */

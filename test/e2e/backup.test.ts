@@ -96,7 +96,7 @@ beforeAll(async () => {
   kill(service.child.pid as number, 'SIGKILL');
   await trading;
   await service.exit();
-}, 120_000);
+});
 
 describe('a restore', () => {
   let restored: TestService;

@@ -32,7 +32,7 @@ test('finds a service, lets four agents trade, says where to claim and watch the
 
 test('without one it starts its own, and Ctrl-C ends both', async () => {
   const DATA_DIR = dataFolder();
-  copyCluster((await sharedPostgres()).newCluster, join(DATA_DIR, 'postgres'));
+  copyCluster((await sharedPostgres()).deskCluster, join(DATA_DIR, 'postgres'));
   const demo = start({ DATA_DIR, PORT: String(await freePort()) });
   await expect.poll(() => demo.output(), { timeout: 120_000 }).toContain('Round 1:');
   expect(existsSync(join(DATA_DIR, 'address'))).toBe(true);

@@ -362,7 +362,8 @@ describe.skipIf(executablePath === null)('the console', () => {
       })()`);
       expect(answersEscape, 'open before the next key can arrive').toBe(true);
       await page.keyboard.press('Escape');
-      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      // A closed one has no role any more while it is still on the page.
+      await page.locator('dialog').waitFor({ state: 'detached' });
     }
     expect(await resume.isVisible()).toBe(true);
   });

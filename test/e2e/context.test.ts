@@ -254,7 +254,7 @@ describe('warnings', () => {
     const fast = await startTestService({ PAPER_WORLD: 'off', PAPER_SPEED: '100000' });
     const { client } = await newAgent(fast);
     let closed: Market[] = [];
-    for (let i = 0; i < 100 && closed.length === 0; i += 1) {
+    for (let i = 0; i < 3_000 && closed.length === 0; i += 1) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       await fast.exchange.step();
       closed = await client.listMarkets({ q: '*', eventsStatus: 'resolved' });

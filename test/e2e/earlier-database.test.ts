@@ -72,7 +72,7 @@ beforeAll(async () => {
   service = await startTestService(environment, { clock });
   exchangeHash = service.exchange.stateHash();
   owner = ownerOf(service, recorded);
-}, 60_000);
+});
 afterAll(() => {
   receiver.closeAllConnections();
   receiver.close();

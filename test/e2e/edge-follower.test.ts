@@ -91,7 +91,13 @@ describe('a follower that forwards a door', () => {
       const sql = openPool(leader.databaseUrl, { max: 1, applicationName: 'edge test' });
       await sql`update exchange_leader set url = ${`http://${strangerHost}${path}`}, replica_id = 'stranger'`;
       await sql.end();
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      heard.length = 0;
+      const asked = async () => {
+        await get('/desk/paper/clob/time');
+        return heard.some(({ url }) => url === `${path}/paper/clob/time`);
+      };
+      // The follower looks for its leader about once a second.
+      await expect.poll(asked, { interval: 50 }).toBe(true);
     };
 
     test('receives no secret of the caller, only the headers that doors read', async () => {
@@ -152,12 +158,15 @@ describe('the call between replicas', () => {
     const { port } = tap.address() as AddressInfo;
     await sql`update exchange_leader set url = ${`http://127.0.0.1:${port}/desk`}, replica_id = 'tap'`;
     await sql.end();
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    await call(follower, 'GET', '/markets/orderbook/1').catch(() => {});
-    await follower.needs.venues.default.markets.find('1').catch(() => {});
+    const asked = async () => {
+      await call(follower, 'GET', '/markets/orderbook/1').catch(() => {});
+      await follower.needs.venues.default.markets.find('1').catch(() => {});
+      return seen;
+    };
+    // The follower looks for its leader about once a second.
+    await expect.poll(asked, { interval: 50 }).toBeDefined();
     await new Promise((resolve) => tap.close(resolve));
-    if (seen === undefined) throw new Error('the follower made no call');
-    return seen;
+    return seen as NonNullable<typeof seen>;
   };
 
   test('is signed over body, path and time, and accepted once', async () => {

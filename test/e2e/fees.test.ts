@@ -16,7 +16,7 @@ import {
   VAULT_ID,
 } from '../../packages/server/test/fireblocks-server.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 
 let service: TestService;
 let sql: Sql;
@@ -142,7 +142,7 @@ describe('the local key', () => {
         const [row] = await sql`select status from fee_charges where signature = ${body.txSignature}`;
         expect(row?.status).toBe('landed');
       },
-      { timeout: 15_000, interval: 250 },
+      { timeout: 30_000, interval: 250 },
     );
   });
 });
@@ -150,7 +150,7 @@ describe('the local key', () => {
 test('a key is remembered across a restart', async () => {
   const environment = {
     PAPER_WORLD: 'off',
-    DATABASE_URL: await createTestDatabase(),
+    DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
   };
   const first = await startTestService(environment);

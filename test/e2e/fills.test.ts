@@ -60,9 +60,7 @@ async function quotedFill(trader: Trader) {
   quoting.landed.set(body.txSignature, { kind: 'landed' });
   quoting.fill(body.txSignature, { inAmount: 9_900_000n, outAmount: 16_000_000n, fee: 300_000n });
   const detail = () => call(service, 'GET', `/venueb/agent/orders/${body.orderId}`, { key: trader.apiKey });
-  await expect
-    .poll(async () => (await detail()).body.status, { timeout: 20_000, interval: 100 })
-    .toBe('filled');
+  await expect.poll(async () => (await detail()).body.status, { interval: 100 }).toBe('filled');
   return { order: (await detail()).body, wallet };
 }
 

@@ -13,7 +13,7 @@ import {
   type Trader,
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { type Held, type SteppingProxy, startSteppingProxy } from '../stepping-proxy.ts';
 
 let proxy: SteppingProxy;
@@ -33,7 +33,7 @@ interface Subjects {
 const KINDS = ['paused', 'pausedByOwner', 'revoked', 'claimed', 'unregistered', 'moved'] as const;
 
 beforeAll(async () => {
-  const databaseUrl = await createTestDatabase();
+  const databaseUrl = await createDeskDatabase();
   proxy = await startSteppingProxy(databaseUrl);
   service = await startTestService({ PAPER_WORLD: 'off', DATABASE_URL: proxy.url });
   market = await aMarket((await newTrader(service)).client);
@@ -115,7 +115,8 @@ async function holdAll(
   const { release } = await before;
   const sent = await sendAll();
   // Until all of them wait for their group.
-  await expect.poll(() => call(service, 'GET', '/healthz')).toMatchObject({ status: 200 });
+  const underWay = new RegExp(`^bellwether_in_flight{what="trades"} ${sent.length + 1}$`, 'm');
+  await expect.poll(async () => (await call(service, 'GET', '/metrics')).body).toMatch(underWay);
   await new Promise((resolve) => setTimeout(resolve, 300));
   const held = proxy.holdAt({ step });
   release();

@@ -17,7 +17,7 @@ import {
 } from '../group-trading.ts';
 import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { startOwnPostgres } from '../own-postgres.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { jumpingClock } from '../sandbox.ts';
 import { freePort, kill, startProcess } from '../service-process.ts';
 import { STEPS, type Step, startSteppingProxy } from '../stepping-proxy.ts';
@@ -46,7 +46,7 @@ async function expectWhole(
 
 describe('kill -9 of the service', () => {
   test('at every step of a group: the next one finds all of the group, or nothing of it', async () => {
-    const databaseUrl = await createTestDatabase();
+    const databaseUrl = await createDeskDatabase();
     const proxy = await startSteppingProxy(databaseUrl);
     const MASTER_KEY = randomBytes(32).toString('hex');
     const env = { MASTER_KEY, PAPER_WORLD: 'off', RATE_LIMITS: 'off', LOG_LEVEL: 'error' };
@@ -104,7 +104,7 @@ describe('kill -9 of a follower', () => {
       (await Promise.all(traders.map(({ agentId }) => ordersOf(leader, agentId))))
         .flat()
         .filter(({ status }) => isInDoubt(status));
-    await expect.poll(ordersInDoubt, { timeout: 15_000, interval: 100 }).toEqual([]);
+    await expect.poll(ordersInDoubt, { interval: 100 }).toEqual([]);
     const rows = await Promise.all(
       sent.map(async (one) => ({
         ...one,
@@ -142,7 +142,7 @@ describe('kill -9 of PostgreSQL', () => {
       await sleep(50);
       await postgres.start();
       await expect
-        .poll(() => call(service, 'GET', '/readyz'), { timeout: 15_000, interval: 50 })
+        .poll(() => call(service, 'GET', '/readyz'), { interval: 50 })
         .toMatchObject({ status: 200 });
       await expectWhole(service, { step, sent, group });
       await expectTruth(service, sent);

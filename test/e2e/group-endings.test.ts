@@ -1,6 +1,5 @@
 /** A database that stands still over a group, requests that end while their trades wait, a service that stops. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Market, orderIdOf } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -9,6 +8,7 @@ import {
   isRecorded,
   place,
   type Sent,
+  type Timed,
   tradeUntilStopped,
 } from '../group-trading.ts';
 import {
@@ -19,7 +19,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { startProcess } from '../service-process.ts';
 import { type Step, type SteppingProxy, startSteppingProxy } from '../stepping-proxy.ts';
 
@@ -33,7 +33,7 @@ describe('a database that stands still over a group', () => {
   let traders: readonly Trader[];
 
   beforeAll(async () => {
-    proxy = await startSteppingProxy(await createTestDatabase());
+    proxy = await startSteppingProxy(await createDeskDatabase());
     service = await startTestService({
       PAPER_WORLD: 'off',
       DATABASE_URL: proxy.url,
@@ -97,16 +97,17 @@ describe('a database that stands still over a group', () => {
 
 describe('a stop of the service with groups in flight', () => {
   test('every request is answered with the truth; what was not answered has no effect', async () => {
-    const DATABASE_URL = await createTestDatabase();
+    const DATABASE_URL = await createDeskDatabase();
     const MASTER_KEY = randomBytes(32).toString('hex');
     const env = { DATABASE_URL, MASTER_KEY, PAPER_WORLD: 'off', RATE_LIMITS: 'off', LOG_LEVEL: 'error' };
     const stopping = await startProcess({ env });
     const traders = await Promise.all(Array.from({ length: AGENTS }, () => newTrader(stopping)));
     const market = await aMarket((traders[0] as Trader).client);
-    const trading = tradeUntilStopped(stopping, [...traders, ...traders], market);
-    await sleep(400);
+    const sent: Timed[] = [];
+    const trading = tradeUntilStopped(stopping, [...traders, ...traders], market, sent);
+    await expect.poll(() => sent.length).toBeGreaterThan(2 * AGENTS);
     stopping.child.kill('SIGTERM');
-    const sent = await trading;
+    await trading;
     expect(await stopping.exit()).toEqual({ code: 0, signal: null });
     expect(sent.filter(({ answer }) => answer?.status === 201).length).toBeGreaterThan(0);
     const next = await startTestService({ PAPER_WORLD: 'off', DATABASE_URL, MASTER_KEY });

@@ -190,7 +190,7 @@ test('of two replicas one follows a wallet, and the other takes over when it sto
   const placed = await trader.client.placeTrade(await liveOrder(trader, market, { side: 'BUY', size: 36 }));
   const sql = poolOf(desk);
   const holders = () => sql`select holder from venue_followers where wallet_address = ${trader.funder}`;
-  await expect.poll(async () => (await holders()).length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await holders()).length).toBe(1);
   const [first] = await holders();
   const second = await startLiveDesk(venue, { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey });
   await new Promise((resolve) => setTimeout(resolve, 2_500));

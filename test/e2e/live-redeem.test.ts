@@ -88,7 +88,7 @@ beforeAll(async () => {
     },
     { timeout: 60_000, interval: 500 },
   );
-}, 180_000);
+});
 
 test('what the owner has redeemed closes the position, once, and never another wallet’s', async () => {
   const redeem = async () =>
@@ -148,4 +148,4 @@ test('what the owner has redeemed closes the position, once, and never another w
   await desk.needs.redemptions.makeDue('polymarket', [redeems.funder as never]);
   await follow();
   expect(await redemptionFills()).toHaveLength(1);
-}, 120_000);
+});

@@ -130,9 +130,9 @@ describe('books that are followed', () => {
     answer = async () => book(9, [[4100, 2_000_000n]]);
     await expect.poll(types).toEqual(['book', 'gap', 'book']);
     answer = () => new Promise(() => {});
-    await expect.poll(types, { timeout: 10_000 }).toEqual(['book', 'gap', 'book', 'gap']);
+    await expect.poll(types).toEqual(['book', 'gap', 'book', 'gap']);
     answer = async () => book(9, [[4100, 2_000_000n]]);
-    await expect.poll(types, { timeout: 10_000 }).toEqual(['book', 'gap', 'book', 'gap', 'book']);
+    await expect.poll(types).toEqual(['book', 'gap', 'book', 'gap', 'book']);
     answer = async () => book(2, []);
     await expect.poll(() => types().slice(5)).toEqual(['gap', 'book']);
     answer = async () => book(4, [[4200, 1_000_000n]]);
@@ -195,5 +195,5 @@ test('a client that does not read is told, and its connection ends whether or no
   expect(hasLeft).toBe(true);
   stream.send([{ event: 'fill', data: '{}' }]);
   expect(written.at(-1)).toContain('dropped');
-  await expect.poll(() => raw.destroyed, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => raw.destroyed).toBe(true);
 });

@@ -222,7 +222,7 @@ describe('venue and status', () => {
     const list = async (query: string): Promise<Market[]> =>
       (await call(moving, 'GET', `/markets?q=*&limit=500&${query}`, { key: agent.apiKey })).body;
     let resolved: Market[] = [];
-    for (let i = 0; i < 200 && resolved.length < 3; i += 1) {
+    for (let i = 0; i < 3_000 && resolved.length < 3; i += 1) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       await moving.exchange.step();
       resolved = await list('eventsStatus=resolved');

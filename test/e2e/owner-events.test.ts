@@ -49,7 +49,7 @@ async function open(owner: Visitor, path = '/owner/events', headers: Record<stri
     .finally(() => {
       state.isOver = true;
     });
-  const until = (part: string | RegExp) => expect.poll(() => state.text, { timeout: 10_000 }).toMatch(part);
+  const until = (part: string | RegExp) => expect.poll(() => state.text).toMatch(part);
   return { status: response.status, state, until, close: () => ending.abort() };
 }
 

@@ -76,8 +76,7 @@ const isRecorded = async ({ request }: Sent): Promise<boolean> => {
   expect(found?.desk).toBe(found?.venue);
   return Number(found?.desk) === 1;
 };
-const isOpen = () =>
-  expect.poll(() => leader.exchange.status, { timeout: 10_000, interval: 20 }).toBe('open');
+const isOpen = () => expect.poll(() => leader.exchange.status, { interval: 20 }).toBe('open');
 
 /** 201 says that the order exists, 503 that it does not. */
 async function expectTruth(sent: readonly Sent[]): Promise<void> {

@@ -9,7 +9,7 @@ import { toBase64 } from '@bellwether/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { allEnded, expectChainToAgree } from '../chain-books.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { newSandboxTrader, type SandboxTrader, sandboxMarkets, usdcOf } from '../sandbox.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
 
@@ -30,7 +30,7 @@ const env: Record<string, string> = {};
 let sql: Sql;
 
 beforeAll(async () => {
-  env.DATABASE_URL = await createTestDatabase();
+  env.DATABASE_URL = await createDeskDatabase();
   env.MASTER_KEY = randomBytes(32).toString('hex');
   Object.assign(env, { RATE_LIMITS: 'off', LOG_LEVEL: 'warn', PAPER_B_FILL_DELAY_MS: '1500' });
   sql = openPool(env.DATABASE_URL, { max: 2 });

@@ -342,7 +342,7 @@ test('a changed transaction is refused with its fault, without effect', {
   expect([...tried].sort()).toEqual(names.sort());
 });
 
-test('afterwards the quoted transaction is accepted, once', { timeout: 60_000 }, async () => {
+test('afterwards the quoted transaction is accepted, once', async () => {
   const [late, ...used] = quotes as [Signed, ...Signed[]];
   const ticking = setInterval(() => clock.advance(200), 200);
   try {

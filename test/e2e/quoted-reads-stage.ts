@@ -64,7 +64,7 @@ export const token = (owner: string, mint: string, amount: bigint) =>
 
 /** Answers much later than any read waits. */
 export const late = () =>
-  new Promise<never>((_, reject) => setTimeout(reject, 5_000, new Error('the fake venue is late')));
+  new Promise<never>((_, reject) => setTimeout(reject, 100_000, new Error('the fake venue is late')).unref());
 
 interface Placed {
   readonly agentId: string;

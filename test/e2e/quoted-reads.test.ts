@@ -113,7 +113,7 @@ describe('context and journal', () => {
           tradesCount: 2,
         });
       },
-      { timeout: 15_000, interval: 500 },
+      { timeout: 30_000, interval: 500 },
     );
   });
 });

@@ -14,7 +14,7 @@ import {
   startTestService,
   type TestService,
 } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { aSandboxMarket, newSandboxTrader, type SandboxTrader, usdcOf } from '../sandbox.ts';
 
 const MAX_TRADES = 40;
@@ -30,7 +30,7 @@ let market: Market;
 beforeAll(async () => {
   const environment = {
     PAPER_WORLD: 'off',
-    DATABASE_URL: await createTestDatabase(),
+    DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
   };
   leader = await startTestService(environment);
@@ -145,7 +145,6 @@ test('the leader stops while orders are open: the other takes over and completes
           .flat()
           .map(({ status }) => status),
       {
-        timeout: 15_000,
         interval: 200,
       },
     )
@@ -174,4 +173,4 @@ test('the leader stops while orders are open: the other takes over and completes
   expect(sold.status).toBe('filled');
   await expectChainToAgree(sql, traders);
   expect(await usdcOf(sql)).toBe(usdc);
-}, 120_000);
+});

@@ -210,24 +210,18 @@ describe('between recording and sending', () => {
     expect({ status, sent: quoting.sent.length }).toEqual({ status: 'submitted', sent: 0 });
     await dying.stop();
     await expect
-      .poll(
-        async () => {
-          await followChainOrders(first.needs);
-          return quoting.sent.map(({ signature }) => signature);
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        await followChainOrders(first.needs);
+        return quoting.sent.map(({ signature }) => signature);
+      })
       .toEqual([txSignature]);
     quoting.fill(txSignature, { inAmount: 9_600_000n, outAmount: 16_000_000n, fee: 0n });
     await expect
-      .poll(
-        async () => {
-          await followChainOrders(first.needs);
-          return (await call(first, 'GET', `/venueb/agent/orders/${orderId}`, { key: agent.apiKey })).body
-            .status;
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        await followChainOrders(first.needs);
+        return (await call(first, 'GET', `/venueb/agent/orders/${orderId}`, { key: agent.apiKey })).body
+          .status;
+      })
       .toBe('filled');
   });
 
@@ -302,13 +296,10 @@ describe('a cancel', () => {
     ).toMatchObject({ status: 404, body: { code: 'order_not_found' } });
     venue.fill(txSignature, { inAmount: 9_600_000n, outAmount: 16_000_000n, fee: 0n });
     await expect
-      .poll(
-        async () => {
-          await followChainOrders(service.needs);
-          return (await agent.post('/markets/orders/cancel', { orderId })).body.notCanceled[orderId];
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        await followChainOrders(service.needs);
+        return (await agent.post('/markets/orders/cancel', { orderId })).body.notCanceled[orderId];
+      })
       .toBe('already filled');
   });
 });

@@ -71,7 +71,7 @@ describe('a complete session with quoted orders', () => {
     });
     expect(submitted).toMatchObject({ success: true, status: 'submitted', filledSize: 0, venue: 'kalshi' });
     await vi.waitFor(async () => expect((await client.venueB.order(submitted.orderId)).status).toBe('open'), {
-      timeout: 10_000,
+      timeout: 30_000,
       interval: 100,
     });
     // Landed and not filled: the money has left the wallet, no tokens have arrived.

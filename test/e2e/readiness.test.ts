@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { call, startTestService } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { kill, startProcess } from '../service-process.ts';
 
 const stopped: number[] = [];
@@ -12,27 +12,28 @@ afterAll(() => {
 });
 
 test('a follower whose leader is frozen is not ready, even without trades', async () => {
-  const env = { DATABASE_URL: await createTestDatabase(), MASTER_KEY: randomBytes(32).toString('hex') };
+  const env = {
+    DATABASE_URL: await createDeskDatabase(),
+    MASTER_KEY: randomBytes(32).toString('hex'),
+    REQUEST_DEADLINE_MS: '100000',
+  };
   const leader = await startProcess({ env });
   const follower = await startProcess({ env });
-  await expect
-    .poll(async () => (await call(follower, 'GET', '/readyz')).status, { timeout: 5_000, interval: 100 })
-    .toBe(200);
+  await expect.poll(async () => (await call(follower, 'GET', '/readyz')).status, { interval: 100 }).toBe(200);
   const pid = leader.child.pid as number;
   stopped.push(pid);
   kill(pid, 'SIGSTOP');
   const since = performance.now();
   const answer = await call(follower, 'GET', '/readyz');
-  expect(performance.now() - since).toBeLessThan(1_000);
+  // A second on an idle machine. An answer that waited for the leader would come with the request's deadline.
+  expect(performance.now() - since).toBeLessThan(10_000);
   const reason = 'the replica that leads the paper exchange does not answer';
   expect(answer).toMatchObject({
     status: 503,
     body: { status: 'not ready', database: 'ready', venues: [{ status: reason }, { status: reason }] },
   });
   kill(pid, 'SIGCONT');
-  await expect
-    .poll(async () => (await call(follower, 'GET', '/readyz')).status, { timeout: 5_000, interval: 100 })
-    .toBe(200);
+  await expect.poll(async () => (await call(follower, 'GET', '/readyz')).status, { interval: 100 }).toBe(200);
 });
 
 test('the quote venue is not ready when its sandbox is not; the signed-order venue stays ready', async () => {
@@ -47,10 +48,10 @@ test('the quote venue is not ready when its sandbox is not; the signed-order ven
   await admin`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
     and database = (select oid from pg_database where datname = current_database())`;
   await admin.end();
-  await expect.poll(() => service.exchange.status, { timeout: 2_000, interval: 1 }).toBe('reopening');
+  await expect.poll(() => service.exchange.status, { interval: 1 }).toBe('reopening');
   const reason = 'no replica leads the paper exchange';
   expect([...service.needs.venues.values()].map((venue) => venue.status())).toEqual([reason, reason]);
-  await expect.poll(() => service.exchange.term, { timeout: 5_000, interval: 1 }).toBe(before + 1);
+  await expect.poll(() => service.exchange.term, { interval: 1 }).toBe(before + 1);
   // The exchange is back at once, its sandbox must be read again: until then only the quote venue is not ready.
   expect([...service.needs.venues.values()].map((venue) => venue.status())).toEqual([
     'ready',
@@ -59,6 +60,6 @@ test('the quote venue is not ready when its sandbox is not; the signed-order ven
   const answer = await call(service, 'GET', '/readyz');
   expect(answer.status).toBe(200);
   await expect
-    .poll(async () => (await call(service, 'GET', '/readyz')).body, { timeout: 5_000, interval: 50 })
+    .poll(async () => (await call(service, 'GET', '/readyz')).body, { interval: 50 })
     .toMatchObject({ venues: [{ status: 'ready' }, { status: 'ready' }] });
 });

@@ -187,16 +187,14 @@ describe('automatic', () => {
     for (const outcome of ['YES', 'NO'] as const) await buy(off, market, outcome);
     const before = cash(on);
     const payout = (await resolveMarket(service, clock, market.conditionId)) as 'YES' | 'NO';
-    await expect.poll(() => cash(on) - before, { timeout: 10_000 }).toBe(micro(shares[payout]));
+    await expect.poll(() => cash(on) - before).toBe(micro(shares[payout]));
     await expect.poll(async () => (await on.client.getCurrentPositions()).length).toBe(0);
     const strategies = await on.client.listTradesByStrategy();
     expect(strategies.find(({ source }) => source === `test:${other(payout)}`)?.realizedPnl).toBe(-20);
     // An agent without the setting keeps the tokens until it is enabled.
     expect(await off.client.getCurrentPositions()).toMatchObject([{ redeemable: true }]);
     await off.client.updateSettings({ autoRedeemEnabled: true });
-    await expect
-      .poll(async () => (await off.client.getCurrentPositions()).length, { timeout: 10_000 })
-      .toBe(0);
+    await expect.poll(async () => (await off.client.getCurrentPositions()).length).toBe(0);
   });
 });
 

@@ -9,7 +9,7 @@ import {
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { aMarket, call, restingOrder, type Trader } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
 
 let leader: ServiceProcess;
@@ -18,7 +18,7 @@ const env: Record<string, string> = {};
 
 beforeAll(async () => {
   Object.assign(env, {
-    DATABASE_URL: await createTestDatabase(),
+    DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
     RATE_LIMIT_READ_BURST: '40',
     RATE_LIMIT_READ_PER_SECOND: '1',
@@ -194,7 +194,7 @@ describe('two processes', () => {
     const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
     kill(leader.child.pid as number, 'SIGKILL');
     await expect
-      .poll(async () => (await call(follower, 'GET', '/readyz')).status, { timeout: 20_000, interval: 200 })
+      .poll(async () => (await call(follower, 'GET', '/readyz')).status, { interval: 200 })
       .toBe(200);
     const { status } = await call(follower, 'GET', `/markets/orderbook/${market.clobTokenIds[0]}`, {
       key: trader.apiKey,

@@ -4,7 +4,7 @@ import { BellwetherClient, buildMarketOrder, type Market } from '@bellwether/sdk
 import { beforeAll, expect, test } from 'vitest';
 import { aMarket, call, newTrader, type RawAnswer, restingOrder, type Trader } from '../harness.ts';
 import { type HealthProxy, startHealthProxy } from '../health-proxy.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { freePort, kill, type ServiceProcess, startProcess, waitFor } from '../service-process.ts';
 
 const TRADERS = 3;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const ports = [await freePort(), await freePort()];
   proxy = await startHealthProxy(ports);
   Object.assign(env, {
-    DATABASE_URL: await createTestDatabase(),
+    DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
     RATE_LIMITS: 'off',
     // Longer than the proxy needs to notice.

@@ -16,7 +16,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -66,7 +66,7 @@ async function rotateByCommand(env: Readonly<Record<string, string>>): Promise<s
 }
 
 beforeAll(async () => {
-  DATABASE_URL = await createTestDatabase();
+  DATABASE_URL = await createDeskDatabase();
   sql = openPool(DATABASE_URL, { max: 2, applicationName: 'test' });
   afterFile('pools', () => sql.end({ timeout: 1 }));
   const first = await start(oldOnly);

@@ -16,7 +16,7 @@ import {
 } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { aMarket } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
 
 const env: Record<string, string> = {};
@@ -43,7 +43,7 @@ const cutAll = () => {
 
 beforeAll(async () => {
   Object.assign(env, {
-    DATABASE_URL: await createTestDatabase(),
+    DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
     RATE_LIMITS: 'off',
     LOG_LEVEL: 'warn',

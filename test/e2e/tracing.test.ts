@@ -17,7 +17,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 interface Span {
@@ -252,7 +252,7 @@ describe('off', () => {
         PORT: '0',
         LOG_LEVEL: 'silent',
         PAPER_WORLD: 'off',
-        DATABASE_URL: await createTestDatabase(),
+        DATABASE_URL: await createDeskDatabase(),
         MASTER_KEY: randomBytes(32).toString('hex'),
       },
     });

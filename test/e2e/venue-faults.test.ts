@@ -43,7 +43,7 @@ test('a delayed order can be read and not cancelled, then it is matched', async 
     error: expect.stringContaining('Duplicated'),
   });
   await expect
-    .poll(() => read(service, wallet, answer.orderID), { timeout: 10_000 })
+    .poll(() => read(service, wallet, answer.orderID))
     .toMatchObject({ status: 'MATCHED', size_matched: '20' });
   expect(await client.getTrades()).toHaveLength(1);
   // One that does not cross is not delayed.

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { SocketClient } from '../../packages/exchange/test/socket-stage.ts';
 import { startTestService } from '../harness.ts';
 import { newOfficialWallet } from '../official-clients.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import { kill, startProcess } from '../service-process.ts';
 
 const socketOf = (url: string, channel: 'market' | 'user'): string =>
@@ -51,7 +51,7 @@ test('an order of the desk’s venue is told to its key, and a stop ends sockets
     });
   };
   // The venue acknowledges no subscription.
-  for (let i = 0; i < 200 && client.of('order').length === 0; i += 1) {
+  for (let i = 0; i < 3_000 && client.of('order').length === 0; i += 1) {
     await place();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -66,7 +66,7 @@ test('an order of the desk’s venue is told to its key, and a stop ends sockets
 
 test('a follower serves sockets through the leader, and ends them when it is gone', async () => {
   const env = {
-    DATABASE_URL: await createTestDatabase(),
+    DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
     LOG_LEVEL: 'warn',
   };

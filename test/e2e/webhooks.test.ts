@@ -23,7 +23,7 @@ useStage();
 const types = (path: string) => at(path).map(({ event }) => event.type);
 
 async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
-  const end = Date.now() + 15_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
@@ -224,7 +224,8 @@ describe('delivery', () => {
     const asked = Date.now();
     await client.testWebhook(id);
     await until(() => at(path).length > 0);
-    expect(Date.now() - asked).toBeLessThan(4_000);
+    // Forty receivers that each take five seconds to fail, one after another, would take two hundred.
+    expect(Date.now() - asked).toBeLessThan(20_000);
     const sql = openPool(service.databaseUrl, { max: 1 });
     const leased = await sql`select agent_id, count(*)::int as held from webhook_endpoints
       where lease_until > ${new Date(Date.now() + stage.clockAhead)} group by 1`;

@@ -6,14 +6,19 @@
  * the service on an embedded PostgreSQL of its own.
  */
 
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_ROLE, DESK_ROLE, prepareDatabase } from '../../packages/durable/src/embedded/embedded-role.ts';
-import { findPostgres } from '../../packages/durable/src/embedded/postgres-binaries.ts';
+import {
+  findPostgres,
+  type PostgresBinaries,
+} from '../../packages/durable/src/embedded/postgres-binaries.ts';
 import { endPostmaster } from '../../packages/durable/src/embedded/postmaster.ts';
 import { openPool, socketUrl } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { migrate } from '../../packages/server/src/adapters/postgres/migrate.ts';
+import { SCHEMAS } from '../../packages/server/src/wiring/database.ts';
 import { copyCluster } from './copy-cluster.ts';
 
 /** The server's data that a test file needs. */
@@ -23,13 +28,21 @@ export interface SharedPostgres {
   /** The ordinary role that owns the databases. */
   readonly user: string;
   readonly admin: string;
-  /** A new cluster that was never started: a test's service starts on a copy, which is faster than initdb. */
+  /** A database with the desk's tables and functions and no rows, to be copied; nothing connects to it. */
+  readonly template: string;
+  /** A new cluster that was never started: a test starts on a copy, which is faster than initdb. */
   readonly newCluster: string;
+  /** A cluster with an empty database of the desk, its tables and functions included. */
+  readonly deskCluster: string;
   /** File of the server's own messages. */
   readonly log: string;
 }
 
 const PORT = 5432;
+/** The name that a service looks for on its embedded cluster. */
+const TEMPLATE = 'bellwether';
+/** Of the clusters to copy. A process that is killed loses nothing without it: that only a machine can do. */
+const NOT_FLUSHED = '\nfsync = off\nfull_page_writes = off\n';
 const START_TIMEOUT_MS = 60_000;
 const SETTINGS = {
   listen_addresses: '',
@@ -47,11 +60,11 @@ const SETTINGS = {
 const folder = mkdtempSync(join(tmpdir(), 'bw-test-'));
 const cluster = join(folder, 'postgres');
 const newCluster = join(folder, 'new-cluster');
+const deskCluster = join(folder, 'desk-cluster');
 const socketDir = join(folder, 'run');
 const log = join(folder, 'postgres.log');
 
-async function start(): Promise<number> {
-  const binaries = await findPostgres(folder);
+async function create(binaries: PostgresBinaries): Promise<void> {
   for (const made of [cluster, socketDir]) {
     mkdirSync(made, { recursive: true, mode: 0o700 });
     binaries.own(made);
@@ -66,9 +79,24 @@ async function start(): Promise<number> {
     '--no-instructions',
   ]);
   if (failure !== null) throw new Error(`the tests' PostgreSQL cannot be set up: ${failure}`);
+  appendFileSync(join(cluster, 'postgresql.conf'), NOT_FLUSHED);
   copyCluster(cluster, newCluster);
+}
+
+/** The desk's database, once for all files. */
+async function fill(): Promise<void> {
+  await prepareDatabase(urlOf, TEMPLATE);
+  const sql = openPool(socketUrl({ socketDir, port: PORT, user: DESK_ROLE }, TEMPLATE), { max: 1 });
+  try {
+    await migrate(sql, SCHEMAS);
+  } finally {
+    await sql.end();
+  }
+}
+
+function start(binaries: PostgresBinaries): number {
   const options = Object.entries({ ...SETTINGS, unix_socket_directories: socketDir });
-  const file = openSync(log, 'w');
+  const file = openSync(log, 'a');
   const child = binaries.serve(
     ['-D', cluster, ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     file,
@@ -111,12 +139,19 @@ process.stdin.once('error', stop);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 try {
-  pid = await start();
+  const binaries = await findPostgres(folder);
+  await create(binaries);
+  pid = start(binaries);
   await waitUntilReady();
-  await prepareDatabase(urlOf, 'bellwether');
+  await fill();
+  // A cluster can be copied while no server runs on it.
+  await endPostmaster(pid, cluster);
+  copyCluster(cluster, deskCluster);
+  pid = start(binaries);
+  await waitUntilReady();
   const shared: SharedPostgres = {
     ...{ socketDir, port: PORT, user: DESK_ROLE, admin: ADMIN_ROLE },
-    ...{ newCluster, log },
+    ...{ template: TEMPLATE, newCluster, deskCluster, log },
   };
   process.stdout.write(`${JSON.stringify(shared)}\n`);
 } catch (error) {

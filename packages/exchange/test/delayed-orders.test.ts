@@ -58,7 +58,7 @@ async function door(plan: Partial<FaultPlan>) {
 }
 
 test('a delayed order waits, cannot be cancelled or posted again, and then is matched once', async () => {
-  const { exchange, clob, funder, tokenID, options } = await door({ delayedShare: 1, delayedMs: 300 });
+  const { exchange, clob, funder, tokenID, options } = await door({ delayedShare: 1, delayedMs: 1_500 });
   const order = await clob.createMarketOrder({ tokenID, side: Side.BUY, amount: 10 }, options);
   const posted = await clob.postOrder(order, OrderType.FAK);
   expect(posted).toMatchObject({
@@ -78,10 +78,9 @@ test('a delayed order waits, cannot be cancelled or posted again, and then is ma
   });
   expect(await clob.cancelAll()).toEqual({ canceled: [], not_canceled: {} });
   expect((await clob.postOrder(order, OrderType.FAK)).error).toContain('Duplicated');
-  await vi.waitFor(
-    async () => expect(await clob.getOrder(orderID)).toMatchObject({ status: 'MATCHED' }),
-    10_000,
-  );
+  await vi.waitFor(async () => expect(await clob.getOrder(orderID)).toMatchObject({ status: 'MATCHED' }), {
+    timeout: 30_000,
+  });
   expect(exchange.available(funder)).toBeLessThanOrEqual(990n * MICRO);
   expect((await clob.postOrder(order, OrderType.FAK)).error).toContain('Duplicated');
   // An order that would rest is not delayed.

@@ -49,7 +49,7 @@ describe('order ids', () => {
     await expect(first.execute({ kind: 'place', order: taken }, { isNew: true })).rejects.toMatchObject({
       executed: 'no',
     });
-    await vi.waitFor(() => expect(first.status).toBe('open'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(first.status).toBe('open'), { timeout: 30_000 });
     expect(first.stateHash()).toBe(hash);
     await first.close();
     const second = await open();

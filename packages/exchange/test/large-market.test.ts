@@ -1,5 +1,4 @@
 /** The end of a market with thousands of resting orders, on an exchange with its journal. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
 import { expect, test } from 'vitest';
 import type { Entry, JournalledExchange, NewOrder } from '../src/index.ts';
@@ -49,8 +48,7 @@ const endsIn = ({ events }: Entry): number =>
 
 async function untilAllEnded(entries: readonly Entry[]): Promise<void> {
   const ended = () => entries.reduce((sum, entry) => sum + endsIn(entry), 0);
-  for (let i = 0; i < 400 && ended() < ORDERS; i += 1) await sleep(10);
-  expect(ended()).toBe(ORDERS);
+  await expect.poll(ended, { interval: 10 }).toBe(ORDERS);
 }
 
 test('its orders end in slices, and its accounts have their money at once', async () => {

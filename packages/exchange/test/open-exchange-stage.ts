@@ -1,5 +1,4 @@
 /** An exchange on a separate database with a controlled clock, and orders to trade on it. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
 import { openPool, type Sql } from '@bellwether/durable';
 import { expect, onTestFinished } from 'vitest';
@@ -87,6 +86,5 @@ export const cutJournal = (sql: Sql) =>
     and database = (select oid from pg_database where datname = current_database())`;
 
 export async function untilOpen(exchange: JournalledExchange): Promise<void> {
-  for (let i = 0; i < 200 && exchange.status !== 'open'; i += 1) await sleep(25);
-  expect(exchange.status).toBe('open');
+  await expect.poll(() => exchange.status, { interval: 25 }).toBe('open');
 }

@@ -21,7 +21,8 @@ describe('opening', () => {
     const { sql, open } = await stage();
     const begun = performance.now();
     const exchange = await open();
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    // A fraction of a second on an idle machine.
+    expect(performance.now() - begun).toBeLessThan(10_000);
     expect([...exchange.markets()]).toHaveLength(121);
     await exchange.close();
     const [row] = await sql`select count(*)::int as count from exchange_snapshots`;
@@ -197,8 +198,7 @@ describe('a lost database', () => {
     const { sql, open } = await stage();
     const exchange = await open();
     await cutJournal(sql);
-    for (let i = 0; i < 100 && exchange.status === 'open'; i += 1) await sleep(2);
-    expect(exchange.status).toBe('reopening');
+    await expect.poll(() => exchange.status, { interval: 2 }).toBe('reopening');
     await untilOpen(exchange);
     await exchange.execute({ kind: 'deposit', account: ALICE, amount: MICRO });
     expect(exchange.account(ALICE).available).toBe(MICRO);

@@ -60,7 +60,7 @@ export class SocketClient {
   }
 
   async until(isDone: (client: this) => boolean, what = 'a message'): Promise<void> {
-    await expect.poll(() => isDone(this), { message: what, timeout: 5_000, interval: 5 }).toBe(true);
+    await expect.poll(() => isDone(this), { message: what, interval: 5 }).toBe(true);
   }
 }
 
@@ -123,7 +123,7 @@ export async function socketStage(
     const client = await connect('user');
     const before = verified;
     client.send({ type: 'user', auth: given, markets });
-    await expect.poll(() => verified, { timeout: 5_000, interval: 5 }).toBeGreaterThan(before);
+    await expect.poll(() => verified, { interval: 5 }).toBeGreaterThan(before);
     await nextTurn();
     return client;
   };

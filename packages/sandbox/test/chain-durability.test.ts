@@ -131,7 +131,7 @@ describe('commits', () => {
     ).rejects.toMatchObject({
       landed: 'no',
     });
-    await vi.waitFor(() => expect(stage.chain.isOpen()).toBe(true), { timeout: 10_000 });
+    await vi.waitFor(() => expect(stage.chain.isOpen()).toBe(true), { timeout: 30_000 });
     expect((await stage.chain.account(alice.address))?.lamports).toBe(SOL);
     expect(await stage.chain.send(wire)).toMatchObject({ kind: 'executed' });
   });
@@ -154,7 +154,7 @@ describe('commits', () => {
     await expect(killed).rejects.toBeInstanceOf(SandboxChainUnavailable);
     await expect(behind).rejects.toBeInstanceOf(SandboxChainUnavailable);
     await expect(stage.chain.account(alice.address)).rejects.toThrow('being read from its database');
-    await vi.waitFor(() => expect(stage.chain.isOpen()).toBe(true), { timeout: 10_000 });
+    await vi.waitFor(() => expect(stage.chain.isOpen()).toBe(true), { timeout: 30_000 });
     const [row] = await sql`select lamports::text from sandbox_accounts where address = ${alice.address}`;
     expect(String((await stage.chain.account(alice.address))?.lamports)).toBe(row?.lamports);
     expect((await stage.chain.account(alice.address))?.lamports).toBe(SOL);
@@ -169,8 +169,8 @@ test('a connection that is lost without a running commit loses no transaction', 
   await stage.chain.put([], [{ text: 'insert into writer select pg_backend_pid()', values: [] }]);
   const [row] = await sql`select pid from writer`;
   await sql`select pg_terminate_backend(${row?.pid ?? 0})`;
-  await vi.waitFor(() => expect(stage.chain.isOpen()).toBe(false), { timeout: 10_000, interval: 1 });
-  await vi.waitFor(() => expect(stage.chain.isOpen()).toBe(true), { timeout: 10_000 });
+  await vi.waitFor(() => expect(stage.chain.isOpen()).toBe(false), { timeout: 30_000, interval: 1 });
+  await vi.waitFor(() => expect(stage.chain.isOpen()).toBe(true), { timeout: 30_000 });
   const { blockhash } = await stage.chain.latestBlockhash();
   const wire = await build(alice, [transferSol(alice, bob.address, SOL / 2n)], { blockhash });
   expect(await stage.chain.send(wire)).toMatchObject({ kind: 'executed' });

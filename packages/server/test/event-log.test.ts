@@ -129,8 +129,7 @@ describe('the feed', () => {
       first.state.isCongested = round % 7 < 3;
     }
     first.state.isCongested = false;
-    for (const { events } of [first, ...others])
-      await expect.poll(() => events.length, { timeout: 20_000 }).toBe(want.length);
+    for (const { events } of [first, ...others]) await expect.poll(() => events.length).toBe(want.length);
     for (const { events } of [first, ...others]) expect(codes(events)).toEqual(want);
     for (const end of [leave, ...leaves]) end();
     await feed.stop();

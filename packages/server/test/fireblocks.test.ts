@@ -56,7 +56,7 @@ const request = (over: Partial<Parameters<SigningProvider['sign']>[0]> = {}) => 
   ...transaction(fireblocks.address),
   externalId: randomUUID(),
   note: 'a fee',
-  deadline: Date.now() + 5_000,
+  deadline: Date.now() + 60_000,
   ...over,
 });
 
@@ -150,10 +150,12 @@ describe('a creation request without an answer', () => {
 });
 
 describe('statuses', () => {
-  const after = async (...statuses: { status: string; subStatus?: string }[]) => {
+  type Status = { status: string; subStatus?: string };
+  const after = (...statuses: Status[]) => afterWithin(60_000, ...statuses);
+  const afterWithin = async (ms: number, ...statuses: Status[]) => {
     fireblocks.faults.statuses = [{ status: 'SUBMITTED' }, ...statuses];
     const provider = await createFireblocksSigning(options());
-    return provider.sign(request({ deadline: Date.now() + 400 }));
+    return provider.sign(request({ deadline: Date.now() + ms }));
   };
 
   test.each([
@@ -187,7 +189,7 @@ describe('statuses', () => {
   });
 
   test('a request without approval is canceled at the deadline', async () => {
-    expect(await after({ status: 'PENDING_AUTHORIZATION' })).toMatchObject({
+    expect(await afterWithin(1_500, { status: 'PENDING_AUTHORIZATION' })).toMatchObject({
       kind: 'failed',
       detail: 'no signature in time; the last status was PENDING_AUTHORIZATION',
     });

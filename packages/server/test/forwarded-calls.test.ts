@@ -36,6 +36,7 @@ let server: Server;
 /** The status that the leader's address answers; null: it performs the call. */
 let failure: number | null = null;
 let calls: string[] = [];
+let requests = 0;
 
 async function startReplica(databaseUrl: string, secret: Buffer, name: string): Promise<PaperBackend> {
   const sql = openPool(databaseUrl, { max: 5 });
@@ -63,8 +64,10 @@ beforeAll(async () => {
   server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
-    const { port, method } = JSON.parse(body) as { port: string; method: string };
-    calls.push(`${port}.${method}`);
+    const sent = JSON.parse(body) as { port: string; method: string; args: unknown[] }[];
+    // The follower’s regular look at its leader is none of them.
+    if (sent[0]?.args[0] !== '') requests += 1;
+    calls.push(...sent.map(({ port, method }) => `${port}.${method}`));
     if (failure !== null) return void response.writeHead(failure).end();
     response.end(await leader.answer(body));
   });
@@ -216,6 +219,44 @@ describe('a replica that follows', () => {
     ['venue', 'toString'],
     ['__proto__', 'toString'],
   ])('cannot call %s.%s at the leader', async (port, method) => {
-    await expect(leader.answer(JSON.stringify({ port, method, args: [] }))).rejects.toThrow(VenueUnavailable);
+    expect(await leader.answer(JSON.stringify([{ port, method, args: [] }]))).toBe('[{"failed":true}]');
+  });
+
+  test('asks in one request what it is asked in one turn, and one failure is that call’s alone', async () => {
+    const { markets } = await examples();
+    requests = 0;
+    const both = await Promise.all([
+      follower.markets.find(...markets.find),
+      follower.markets.book(...markets.book),
+      portOf(follower, 'markets')
+        .findAll?.(null)
+        .catch((error: unknown) => error),
+    ]);
+    expect(requests).toBe(1);
+    expect(both[0]).toEqual(await leader.markets.find(...markets.find));
+    expect(both[1]).toEqual(await leader.markets.book(...markets.book));
+    expect(both[2]).toBeInstanceOf(VenueUnavailable);
+  });
+
+  test('a read does not wait for an order of its turn, nor anything for the chain', async () => {
+    const { markets, venue, sandbox } = await examples();
+    requests = 0;
+    await Promise.all([
+      follower.markets.find(...markets.find),
+      follower.venue.submit(...venue.submit),
+      follower.sandbox.ask(...sandbox.ask),
+      follower.sandbox.ask(...sandbox.ask),
+    ]);
+    expect(requests).toBe(4);
+  });
+
+  test('more calls than a request carries travel in several', async () => {
+    const { markets } = await examples();
+    requests = 0;
+    const found = await Promise.all(
+      Array.from({ length: 200 }, () => follower.markets.find(...markets.find)),
+    );
+    expect(requests).toBe(4);
+    expect(new Set(found.map((market) => market?.id))).toEqual(new Set([markets.find[0]]));
   });
 });

@@ -71,18 +71,20 @@ describe('retries', () => {
 
   test('a first attempt that hangs leaves time for a second, and all attempts share a deadline', async () => {
     const once = serviceOf('silence', ok);
-    expect((await once.call(true, 400)).status).toBe(200);
+    expect((await once.call(true, 2_000)).status).toBe(200);
 
     const silent = serviceOf('silence');
-    const began = performance.now();
     expect(await silent.reasonOf(silent.call(true, 400))).toBe('timeout');
-    expect(performance.now() - began).toBeLessThan(700);
+    const given = silent.seen.map(({ timeoutMs }) => timeoutMs);
+    expect(given[0]).toBe(200);
+    // Each is rounded up to a whole millisecond.
+    expect(given.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(400 + given.length);
   });
 
   test('Retry-After is respected unless it ends after the deadline', async () => {
     const patient = serviceOf(failed(429, { 'retry-after': '1' }), ok);
     const began = performance.now();
-    expect((await patient.call(true, 3_000)).status).toBe(200);
+    expect((await patient.call(true, 30_000)).status).toBe(200);
     expect(performance.now() - began).toBeGreaterThan(990);
 
     const late = serviceOf(failed(429, { 'retry-after': '60' }), ok);

@@ -5,7 +5,7 @@ import { type Json, standIn, wireBook, YES } from './polymarket-stand-in.ts';
 
 let venue: Awaited<ReturnType<typeof standIn>>;
 afterEach(() => venue.close());
-const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
+const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
 const begin = async (times?: Parameters<typeof standIn>[0]) => {
   venue = await standIn(times);
   await venue.books.book(YES);

@@ -67,7 +67,7 @@ function listen(port: number, onFrame: (text: string) => void = () => {}) {
   return { socket, seen };
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
 
 test('it subscribes at each connection, hears frames, and keeps answers to PINGs to itself', async () => {
   const { state, port } = await venue();

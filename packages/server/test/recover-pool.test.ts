@@ -41,7 +41,7 @@ function stage(threads: number, openThread?: () => Worker) {
         pool.recover(question);
         return here === before;
       };
-      await expect.poll(isTaken, { timeout: 10_000 }).toBe(true);
+      await expect.poll(isTaken).toBe(true);
       here = 0;
     },
   };
@@ -117,7 +117,7 @@ describe('what a thread does not answer is recovered here', () => {
       asBytes(expected(asked.slice(0, 1))),
     );
     expect(recoveredHere()).toBe(22);
-    await expect.poll(() => workers.length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => workers.length).toBe(2);
     await ready();
     expect(asBytes([await pool.recover(asked[1] as RecoveryQuestion)])).toEqual(
       asBytes(expected(asked.slice(1, 2))),
@@ -140,7 +140,7 @@ describe('what a thread does not answer is recovered here', () => {
     const asked = questions(5);
     const answers = await Promise.all(asked.map((question) => pool.recover(question)));
     expect(asBytes(answers)).toEqual(asBytes(expected(asked)));
-    await expect.poll(() => warnings.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => warnings.length).toBeGreaterThan(0);
     expect(asBytes([await pool.recover(asked[0] as RecoveryQuestion)])).toEqual(
       asBytes(expected(asked.slice(0, 1))),
     );

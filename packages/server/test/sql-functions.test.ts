@@ -116,7 +116,7 @@ test('an older version on a newer schema writes no functions', async () => {
 });
 
 async function triggerWaits(sql: Sql): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while ((await sql`select from pg_locks where not granted and relation = 'orders'::regclass`).length === 0)
     expect(Date.now()).toBeLessThan(deadline);
 }
@@ -131,9 +131,8 @@ test('replacing a trigger waits for trades on its table without blocking them', 
   // More trades arrive while the trigger waits for the first one.
   for (let seen = 0; seen < 3; seen += 1) {
     await triggerWaits(sql);
-    const began = performance.now();
+    // Blocked, it would wait for the commit below, which comes after it.
     await sql`update orders set updated_at = now()`;
-    expect(performance.now() - began).toBeLessThan(5_000);
   }
   await trade.commit();
   expect(await applied).toBe('applied');

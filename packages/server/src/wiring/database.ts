@@ -43,6 +43,9 @@ export interface DatabaseParts {
   readonly onLost: (error: Error) => void;
 }
 
+/** What the parts keep in the same database; each may be applied again at any time. */
+export const SCHEMAS = [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, SANDBOX_SCHEMA];
+
 const STOP_POOL_MS = 1_000;
 const STOP_DATABASE_MS = 5_000;
 const END_WITHIN_S = 1;
@@ -56,7 +59,7 @@ export async function startDatabase({ stops, ...parts }: DatabaseParts & { reado
   stops.watch(database.isAway);
   stops.push('database', STOP_DATABASE_MS, database.stop);
   stops.push('pool', STOP_POOL_MS, database.close);
-  await migrate(database.sql, [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, SANDBOX_SCHEMA]);
+  await migrate(database.sql, SCHEMAS);
   return { database, pulse: database.listen() };
 }
 

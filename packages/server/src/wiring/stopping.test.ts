@@ -28,6 +28,17 @@ test('a step that never ends, and one that fails late, have not', async () => {
   expect(await stopsWith(failsLate).run()).toBe(false);
 });
 
+test('while the database is away, each step but the last is given a moment only', async () => {
+  const stops = createStops(log);
+  const given: number[] = [];
+  const step = async (ms: number) => void given.push(ms);
+  stops.push('database', 5_000, async () => {});
+  for (const what of ['pool', 'jobs', 'door']) stops.push(what, 5_000, step);
+  stops.watch(() => true);
+  expect(await stops.run()).toBe(true);
+  expect(given).toEqual([250, 250, 250]);
+});
+
 test('a step that fails at once has not, and those after it run', async () => {
   const stops = createStops(log);
   let ended = false;

@@ -4,7 +4,8 @@
  */
 import type { MarketData } from '../../../ports/venue.ts';
 import { balanceOf, type PlainBalance } from './balance.ts';
-import type { CallTable } from './forwarded-port.ts';
+import type { AnyTable, Call, CallTable } from './forwarded-port.ts';
+import type { Lane } from './leader-line.ts';
 import type { ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls } from './sandbox-holder.ts';
 
@@ -51,3 +52,12 @@ export const LEADER_CALLS = {
     credit: { unanswered: 'error' },
   },
 } as const satisfies { readonly [Name in keyof LeaderPorts]: CallTable<LeaderPorts[Name]> };
+
+const ROWS: Readonly<Record<string, AnyTable>> = LEADER_CALLS;
+
+/** A request to the sandbox can take as long as its chain. */
+export function laneOf({ port, method }: Call): Lane {
+  if (port === 'sandbox') return null;
+  const row = ROWS[port]?.[method];
+  return typeof row === 'object' && row.unanswered === 'retry' ? 'reads' : 'orders';
+}

@@ -12,7 +12,8 @@ import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { MarketData, SignedOrders } from '../../../ports/venue.ts';
 import { type Call, createForwardedPort, LeadIsHere, runForwardedCall } from './forwarded-port.ts';
 import { createInFlight } from './in-flight.ts';
-import { LEADER_CALLS, type LeaderPorts } from './leader-calls.ts';
+import { LEADER_CALLS, type LeaderPorts, laneOf } from './leader-calls.ts';
+import { type CallOutcome, createLeaderLine, NOT_LED, type SendCalls } from './leader-line.ts';
 import type { createJoin, ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
 import { decode, encode } from './wire.ts';
@@ -53,8 +54,8 @@ export interface PaperBackend {
   /** `ready`, or why the sandbox cannot execute: it fills its orders on the exchange. */
   sandboxStatus(): string;
   /**
-   * Answers another replica's call; `null` when this one has given the lead away.
-   * @throws Error when it does not lead for another reason, or the call is unknown or late
+   * Answers another replica's calls, each for itself; `null` when this one has given the lead away.
+   * @throws Error when it does not lead for another reason
    */
   answer(text: string): Promise<string | null>;
   /** Resolves at once, unless the lead is being handed over: then when it is known who has it, or after seconds. */
@@ -92,7 +93,6 @@ const CALL_PATH = '/internal/exchange';
 const NOT_LED_HERE = 410;
 /** No replica's name. */
 const OWN = 'this one';
-const NOT_LED = Symbol('not led there');
 /** How long calls wait for the next leader: less than an order's own deadline. */
 const AWAIT_LEAD_MS = 3_000;
 const LOOK_AGAIN_MS = 20;
@@ -133,8 +133,8 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     if (leader?.replica === replica) leader = null;
   };
 
-  const send = async (url: string, call: Call, timeoutMs: number): Promise<unknown> => {
-    const body = encode(call);
+  const send = async (url: string, calls: readonly Call[], timeoutMs: number): ReturnType<SendCalls> => {
+    const body = encode(calls);
     const proof = options.sign({ method: 'POST', path: CALL_PATH, body });
     try {
       const response = await fetch(url + CALL_PATH, {
@@ -148,13 +148,14 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       if (response.status === NOT_LED_HERE) return NOT_LED;
       if (!response.ok) throw new VenueUnavailable(`The leading replica answered ${response.status}.`);
       if (silent === url) silent = null;
-      return decode(text);
+      return decode(text) as readonly CallOutcome[];
     } catch (error) {
       silent = url;
       throw error;
     }
   };
 
+  const askLeader = createLeaderLine((url, calls) => send(url, calls, CALL_TIMEOUT_MS));
   const forward = async (call: Call): Promise<unknown> => {
     for (;;) {
       await nextLeader();
@@ -163,7 +164,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       const url = remoteUrl();
       if (url === null || asked === null)
         throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
-      const answer = await send(url, call, CALL_TIMEOUT_MS);
+      const answer = await askLeader(url, call, laneOf(call));
       if (answer !== NOT_LED) return answer;
       // It has done nothing with the call, so the next leader may get it.
       hasLeft(asked.replica);
@@ -176,7 +177,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     const url = remoteUrl();
     if (url === null || asked === null) return;
     const call = { port: 'markets', method: 'find', args: [''] };
-    if ((await send(url, call, PING_TIMEOUT_MS).catch(() => {})) === NOT_LED) hasLeft(asked.replica);
+    if ((await send(url, [call], PING_TIMEOUT_MS).catch(() => {})) === NOT_LED) hasLeft(asked.replica);
   };
   const publishOwn = async (): Promise<void> => {
     if (ownUrl === null || leader?.url === ownUrl) return;
@@ -284,9 +285,17 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       const own = here();
       if (own === null && leaves) return null;
       if (own === null) throw new VenueUnavailable('This replica does not lead.');
-      return inFlight.run(async () =>
-        encode(await runForwardedCall(LEADER_CALLS, own, decode(text) as Call)),
-      );
+      return inFlight.run(async () => {
+        const run = async (call: Call): Promise<CallOutcome> => {
+          try {
+            return { answer: (await runForwardedCall(LEADER_CALLS, own, call)) ?? null };
+          } catch (error) {
+            log.warn({ err: error, method: call.method }, 'a call of another replica failed');
+            return { failed: true };
+          }
+        };
+        return encode(await Promise.all((decode(text) as readonly Call[]).map(run)));
+      });
     },
     leadKnown: nextLeader,
     keepOpen: (until) => inFlight.run(() => until),
