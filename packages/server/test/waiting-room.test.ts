@@ -4,7 +4,7 @@ import { createWaitingRoom, type WaitingRoom } from '../src/adapters/venues/pape
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
 
 const LONG_MS = 60_000;
-const PLACES = 200;
+const PLACES = 1_000;
 
 interface Moving {
   readonly room: WaitingRoom;

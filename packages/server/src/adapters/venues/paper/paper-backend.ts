@@ -263,7 +263,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   const lookNow = (): void =>
     void lookAround().catch((error: unknown) => log.warn({ err: error }, 'looking for the exchange failed'));
   const prepare = async (): Promise<void> => {
-    if (local !== null || ends) return;
+    if (local !== null || ends || stopped) return;
     await standby.prepare();
     await leaders.announce('prepared');
   };

@@ -33,7 +33,10 @@ export function createStandby<P extends Preparation>(begin: () => P): Standby<P>
     async prepare() {
       kept?.timer.refresh();
       kept ??= { preparation: begin(), timer: setTimeout(end, KEPT_MS).unref() };
-      await kept.preparation.ready;
+      await kept.preparation.ready.catch((error: unknown) => {
+        end();
+        throw error;
+      });
     },
     take,
     end,

@@ -26,7 +26,7 @@ export interface WaitingRoomOptions {
   readonly look: () => Promise<unknown>;
 }
 
-const MOST_WAITING: Readonly<Record<Waiter, number>> = { desk: 5_000, external: 200 };
+const MOST_WAITING: Readonly<Record<Waiter, number>> = { desk: 5_000, external: 1_000 };
 const LOOK_AGAIN_MS = 20;
 
 export function createWaitingRoom({ what, mostMs, hasArrived, look }: WaitingRoomOptions): WaitingRoom {
