@@ -36,8 +36,26 @@ export function makeOrders(count: number): Orders {
   return { founding, depth, mix };
 }
 
+/** The same command with texts of its own, as one that was read from a request; only the market's id is the catalogue's text. */
+export function asReceived(command: EngineCommand): EngineCommand {
+  if (command.kind === 'cancel')
+    return { kind: 'cancel', account: copied(command.account), orderIds: command.orderIds.map(copied) };
+  if (command.kind !== 'place') return command;
+  const { order } = command;
+  return {
+    kind: 'place',
+    order: { ...order, orderId: copied(order.orderId), account: copied(order.account) },
+  };
+}
+
+const copied = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
+
 /** 66 characters, as on the wire. */
-export const conditionId = (market: number): string => `0x${market.toString(16).padStart(64, '0')}`;
+export const conditionId = (market: number): string => CONDITION_IDS[market]!;
+const CONDITION_IDS = Array.from(
+  { length: MARKETS },
+  (_, market) => `0x${market.toString(16).padStart(64, '0')}`,
+);
 const account = (index: number): string => `0x${(index + 1).toString(16).padStart(40, '0')}`;
 
 const listing = (market: number): EngineCommand => ({

@@ -51,22 +51,24 @@ export function admit(state: EngineState, order: NewOrder, events: EngineEvent[]
   if (isOpen(state, order.orderId, events)) return new Refusal('duplicate_order');
   const market = state.markets.get(order.conditionId);
   if (market === undefined) return new Refusal('market_not_found');
-  const malformed = faultOfTerms(order, market, state.now);
+  const size = clampedUnits(order.size);
+  const malformed = faultOfTerms(order, { market, size, now: state.now });
   if (malformed !== undefined) return new Refusal(malformed);
   if (isBehind(state)) clearTheWay(state, order, market, events);
   if (order.postOnly && wouldCross(order, market)) return new Refusal('post_only_would_cross');
 
   const isBuy = order.side === 'BUY';
-  const size = clampedUnits(order.size);
   const budget = isBuy ? clampedBudget(order, size) : NOTHING;
   const small = isBuy && budget < MIN_TAKING_BUY;
   // Before planning, which requires a positive budget.
   if (small && isImmediate(order)) return new Refusal('amount_below_minimum');
-  const taking: Taking = { order, market, owner: state.ledger.find(order.account), size, budget };
+  const owner = state.ledger.find(order.account);
+  const position = isBuy || owner === NONE ? NONE : state.ledger.position(owner, market.row);
+  const taking: Taking = { order, market, owner, position, size, budget };
   const plan = planOrder(state, taking);
   if (small && plan.crosses) return new Refusal('amount_below_minimum');
 
-  const isHuge = Number(spendsBudget(order) ? order.spend : order.size) > MOST_UNITS;
+  const isHuge = spendsBudget(order) ? isAbove(order.spend!, budget) : isAbove(order.size, size);
   if (isHuge || !isCovered(state, taking)) {
     const needed = isBuy ? budgetOf(order) + microOf(plan.fees) : order.size;
     const available = availableTo(state, taking);
@@ -87,34 +89,38 @@ function isOpen(state: EngineState, id: OrderId, events: EngineEvent[]): boolean
 }
 
 /** Quickly; where it is false, bigints decide. */
-function isCovered({ ledger, plan }: EngineState, { order, market, owner, size, budget }: Taking): boolean {
+function isCovered({ ledger, plan }: EngineState, { order, owner, position, size, budget }: Taking): boolean {
   if (owner === NONE) return false;
   if (order.side === 'BUY') {
     const needed = budget + plan.fees;
     return needed <= MOST_UNITS && ledger.covers(owner, needed as Units);
   }
-  return ledger.coversTokens(ledger.position(owner, market.row), order.outcome, size);
+  return ledger.coversTokens(position, order.outcome, size);
 }
 
-function availableTo({ ledger }: EngineState, { order, market, owner }: Taking): Micro {
+function availableTo({ ledger }: EngineState, { order, owner, position }: Taking): Micro {
   if (owner === NONE) return 0n;
-  return order.side === 'BUY'
-    ? ledger.money(owner, AVAILABLE)
-    : ledger.freeTokens(ledger.position(owner, market.row), order.outcome);
+  return order.side === 'BUY' ? ledger.money(owner, AVAILABLE) : ledger.freeTokens(position, order.outcome);
 }
+
+/** `amount` is more than an order may have; `clamped` is what remains of it. */
+const isAbove = (amount: Micro, clamped: Units): boolean =>
+  clamped === MOST_UNITS && Number(amount) > MOST_UNITS;
 
 const clampedBudget = (order: NewOrder, size: Units): Units =>
   spendsBudget(order) ? clampedUnits(order.spend!) : floorCost(size, order.limit);
 
 /** Steps 3 to 8: the checks that need neither the book nor balances. */
-function faultOfTerms(order: NewOrder, market: Market, now: number): RejectReason | undefined {
+function faultOfTerms(
+  order: NewOrder,
+  { market, size, now }: { readonly market: Market; readonly size: Units; readonly now: number },
+): RejectReason | undefined {
   const { tickSize } = market.spec;
   const immediate = isImmediate(order);
   if (market.status !== 'open') return 'market_closed';
   if (order.postOnly && immediate) return 'post_only_needs_gtc_or_gtd';
   if (order.limit % tickSize !== 0) return 'price_off_tick_grid';
   if (order.limit < tickSize || order.limit > PIPS - tickSize) return 'price_out_of_range';
-  const size = clampedUnits(order.size);
   if (size <= 0 || (!immediate && size < market.minOrderSize)) return 'size_below_minimum';
   // The comparison treats a missing or invalid time as past.
   if (order.timeInForce === 'GTD' && !((order.expiresAt ?? 0) > now)) return 'already_expired';

@@ -9,10 +9,18 @@
 import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { FeeShare } from './amounts.ts';
 import { NEXT, NONE, type Orders, PREVIOUS, REMAINING, VALUE } from './orders.ts';
+import { Rows } from './rows.ts';
 import type { Level, MarketSpec, Outcome, Side } from './types.ts';
 import { addTo, CELL, microAt, takeFrom, type Units } from './units.ts';
 
 export const yesPrice = (outcome: Outcome, price: Pips): Pips => (outcome === 'YES' ? price : PIPS - price);
+
+/** Eight-byte words of a level: two integers (its oldest and newest order), then a cell with the size that rests there. */
+const WORDS = 1 + CELL;
+const RESTING = 1;
+const INTS = 2 * WORDS;
+const OLDEST = 0;
+const NEWEST = 1;
 
 /** True when the order is on the bid side of the YES book. */
 export const isBid = (outcome: Outcome, side: Side): boolean => (outcome === 'YES') === (side === 'BUY');
@@ -78,11 +86,7 @@ export class Book {
   changedAt: number;
   readonly #spec: MarketSpec;
   readonly #orders: Orders;
-  /** Oldest and newest order of each level. */
-  readonly #first: Int32Array;
-  readonly #last: Int32Array;
-  /** A cell for each level: the size that rests there. */
-  readonly #sizes: Float64Array;
+  readonly #levels: Rows;
   readonly #fees: (FeeShare | undefined)[];
   /** One cell: collateral value of all resting orders at their limits. */
   readonly #liquidity = new Float64Array(CELL);
@@ -94,9 +98,11 @@ export class Book {
     this.changedAt = listedAt;
     this.#spec = spec;
     this.#orders = orders;
-    this.#first = new Int32Array(ticks + 1).fill(NONE);
-    this.#last = new Int32Array(ticks + 1).fill(NONE);
-    this.#sizes = new Float64Array(CELL * (ticks + 1));
+    this.#levels = new Rows(WORDS, ticks + 1);
+    for (let tick = 0; tick <= ticks; tick += 1) {
+      this.#levels.ints[tick * INTS + OLDEST] = NONE;
+      this.#levels.ints[tick * INTS + NEWEST] = NONE;
+    }
     this.#fees = new Array(ticks + 1).fill(undefined);
   }
 
@@ -115,11 +121,11 @@ export class Book {
 
   /** The oldest order of a level, or NONE. */
   firstAt(tick: number): number {
-    return this.#first[tick]!;
+    return this.#levels.ints[tick * INTS + OLDEST]!;
   }
 
   sizeAt(tick: number): Micro {
-    return microAt(this.#sizes, CELL * tick);
+    return microAt(this.#levels.doubles, tick * WORDS + RESTING);
   }
 
   /** The share of a fill that its taker pays at a level; the same for both outcomes. */
@@ -147,17 +153,18 @@ export class Book {
   add(order: number, value: Units, at: number): void {
     const orders = this.#orders;
     const tick = orders.tick(order);
-    const last = this.#last[tick]!;
+    const { ints, doubles } = this.#levels;
+    const last = ints[tick * INTS + NEWEST]!;
     orders.setAmount(order, VALUE, value);
     orders.setLink(order, PREVIOUS, last);
     if (last === NONE) {
-      this.#first[tick] = order;
+      ints[tick * INTS + OLDEST] = order;
       this.#sideOf(order).add(tick);
     } else {
       orders.setLink(last, NEXT, order);
     }
-    this.#last[tick] = order;
-    addTo(this.#sizes, CELL * tick, orders.amount(order, REMAINING));
+    ints[tick * INTS + NEWEST] = order;
+    addTo(doubles, tick * WORDS + RESTING, orders.amount(order, REMAINING));
     addTo(this.#liquidity, 0, value);
     this.#changed(at);
   }
@@ -168,7 +175,7 @@ export class Book {
     const released = (orders.amount(order, VALUE) - value) as Units;
     orders.setAmount(order, REMAINING, (orders.amount(order, REMAINING) - size) as Units);
     orders.setAmount(order, VALUE, value);
-    takeFrom(this.#sizes, CELL * orders.tick(order), size, 'the size of a level');
+    takeFrom(this.#levels.doubles, orders.tick(order) * WORDS + RESTING, size, 'the size of a level');
     takeFrom(this.#liquidity, 0, released, 'liquidity');
     this.#changed(at);
   }
@@ -176,22 +183,23 @@ export class Book {
   remove(order: number, at: number): void {
     const orders = this.#orders;
     const tick = orders.tick(order);
+    const { ints, doubles } = this.#levels;
     const previous = orders.link(order, PREVIOUS);
     const next = orders.link(order, NEXT);
-    if (previous === NONE) this.#first[tick] = next;
+    if (previous === NONE) ints[tick * INTS + OLDEST] = next;
     else orders.setLink(previous, NEXT, next);
-    if (next === NONE) this.#last[tick] = previous;
+    if (next === NONE) ints[tick * INTS + NEWEST] = previous;
     else orders.setLink(next, PREVIOUS, previous);
-    takeFrom(this.#sizes, CELL * tick, orders.amount(order, REMAINING), 'the size of a level');
+    takeFrom(doubles, tick * WORDS + RESTING, orders.amount(order, REMAINING), 'the size of a level');
     takeFrom(this.#liquidity, 0, orders.amount(order, VALUE), 'liquidity');
-    if (this.#first[tick] === NONE) this.#sideOf(order).remove(tick);
+    if (previous === NONE && next === NONE) this.#sideOf(order).remove(tick);
     this.#changed(at);
   }
 
   /** Every resting order of a side, best price first, oldest first. */
   *orders(side: BookSide): Generator<number> {
     for (let tick = side.best; tick !== NONE; tick = side.worseThan(tick)) {
-      for (let order = this.#first[tick]!; order !== NONE; order = this.#orders.link(order, NEXT))
+      for (let order = this.firstAt(tick); order !== NONE; order = this.#orders.link(order, NEXT))
         yield order;
     }
   }

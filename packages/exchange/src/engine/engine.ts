@@ -288,7 +288,7 @@ function place(state: EngineState, order: NewOrder, events: EngineEvent[]): void
   const { plan, orders } = state;
   events.push({ kind: 'order_accepted', orderId, account, conditionId });
   const owner = taking.owner === NONE ? state.ledger.open(account) : taking.owner;
-  if (plan.length > 0) executePlan(state, { ...taking, owner }, events);
+  if (plan.length > 0) executePlan(state, owner === taking.owner ? taking : { ...taking, owner }, events);
   if (plan.complete || order.timeInForce === 'FAK') {
     events.push(takerDone(order, plan));
     return;
@@ -296,6 +296,7 @@ function place(state: EngineState, order: NewOrder, events: EngineEvent[]): void
   const resting = orders.add(order, {
     owner,
     market: market.row,
+    position: taking.position,
     tick: market.book.tickOf(yesPrice(order.outcome, order.limit)),
     size,
     remaining: plan.remaining,

@@ -41,6 +41,8 @@ export interface Taking {
   readonly market: Market;
   /** Row of its account; NONE for an account that the engine does not know yet. */
   readonly owner: number;
+  /** Of a SELL: the position with its tokens, or NONE. */
+  readonly position: number;
   readonly size: Units;
   /** Of a BUY. */
   readonly budget: Units;
@@ -160,8 +162,9 @@ class Walk {
 
 /** Executes the plan: for each step the taker's fill, the maker's fill, and the end of a complete maker. */
 export function executePlan(state: EngineState, taking: Taking, events: EngineEvent[]): void {
-  const { plan } = state;
-  const { order, market } = taking;
+  const { plan, ledger } = state;
+  const { order, market, owner } = taking;
+  let { position } = taking;
   for (let index = 0; index < plan.length; index += 1) {
     const step = plan.steps[index]!;
     if (step.size === 0) {
@@ -170,7 +173,8 @@ export function executePlan(state: EngineState, taking: Taking, events: EngineEv
     }
     state.lastMatchId += 1;
     pushFills(state, order, step, events);
-    settleTaker(state, taking, step);
+    if (position === NONE) position = ledger.opened(owner, market.row);
+    settleTaker(state, { order, owner, position }, step);
     if (step.kind === 'MINT') market.makeSets(step.size);
     else if (step.kind === 'MERGE') market.unwindSets(step.size);
     addTo(market.totals, VOLUME, step.takerCost);
@@ -180,14 +184,18 @@ export function executePlan(state: EngineState, taking: Taking, events: EngineEv
   }
 }
 
-function settleTaker(state: EngineState, { order, owner, market }: Taking, step: Step): void {
+function settleTaker(
+  state: EngineState,
+  { order, owner, position }: Pick<Taking, 'order' | 'owner' | 'position'>,
+  step: Step,
+): void {
   const { ledger } = state;
   if (order.side === 'BUY') {
     ledger.debit(owner, step.takerCost);
     ledger.debit(owner, step.fee);
-    ledger.creditTokens(owner, market.row, order.outcome, step.size);
+    ledger.creditTokens(position, order.outcome, step.size);
   } else {
-    ledger.debitTokens(owner, market.row, order.outcome, step.size);
+    ledger.debitTokens(position, order.outcome, step.size);
     ledger.credit(owner, minus(step.takerCost, step.fee));
   }
   addTo(ledger.fees, 0, step.fee);

@@ -1,16 +1,20 @@
 /**
- * The open orders: one row each in two typed arrays, because a hundred thousand objects that refer to one another cost
+ * The open orders: one row each in a typed array, because a hundred thousand objects that refer to one another cost
  * a memory access for every reference. A row is used again when its order has ended. `NONE` ends every list.
  */
 import type { Pips } from '@bellwether/contract/decimals';
 import { mixed, RowIndex } from './row-index.ts';
+import { Rows } from './rows.ts';
 import type { NewOrder, OrderId, Outcome, Side } from './types.ts';
 import type { Units } from './units.ts';
 
 export const NONE = -1;
 
-/** Elements of a row in `links`: neighbours, then what the order belongs to. Together one line of the cache. */
-const LINKS = 16;
+/** Eight-byte words of a row: six with integers, eight with doubles. Two lines of the cache, one beside the other. */
+const WORDS = 16;
+
+/** Integers of a row: neighbours, then what the order belongs to. */
+const INTS = 2 * WORDS;
 export const PREVIOUS = 0;
 export const NEXT = 1;
 export const OWNERS_PREVIOUS = 2;
@@ -23,19 +27,20 @@ const TERMS = 8;
 /** Place in the expiry queue, or NONE. */
 export const QUEUED = 9;
 const HASH = 10;
+/** Of a SELL: the position with its tokens, which it keeps open. */
+export const POSITION = 11;
 
-/** Elements of a row in `amounts`: units, then times. */
-const AMOUNTS = 8;
-export const SIZE = 0;
+/** Doubles of a row, behind its integers: units, then times. */
+export const SIZE = 6;
 /** What still rests: size − filled, less rounding dust (see matching.ts). */
-export const REMAINING = 1;
-export const FILLED = 2;
-export const COST = 3;
-export const FEES = 4;
+export const REMAINING = 7;
+export const FILLED = 8;
+export const COST = 9;
+export const FEES = 10;
 /** floor(remaining × limit) in micro collateral: the hold of a BUY, the book value of a SELL. */
-export const VALUE = 5;
-const ACCEPTED_AT = 6;
-const EXPIRES_AT = 7;
+export const VALUE = 11;
+const ACCEPTED_AT = 12;
+const EXPIRES_AT = 13;
 
 const IS_NO = 1;
 const IS_SELL = 2;
@@ -50,6 +55,8 @@ export interface Placement {
   /** Rows of its owner and its market, and the tick of its YES price. */
   readonly owner: number;
   readonly market: number;
+  /** Of a SELL. */
+  readonly position: number;
   readonly tick: number;
   readonly size: Units;
   readonly remaining: Units;
@@ -57,8 +64,7 @@ export interface Placement {
 }
 
 export class Orders {
-  links = new Int32Array(FIRST_ROWS * LINKS);
-  amounts = new Float64Array(FIRST_ROWS * AMOUNTS);
+  readonly #rows = new Rows(WORDS, FIRST_ROWS);
   readonly #ids: OrderId[] = [];
   readonly #index = new RowIndex();
   /** Decides where the index has an order, and nothing else; unknown to those who choose ids. */
@@ -88,30 +94,31 @@ export class Orders {
     this.#ids[row] = order.orderId;
     this.#index.add(hash, row);
     const isGtd = order.timeInForce === 'GTD';
-    const { links, amounts } = this;
-    const link = row * LINKS;
-    links[link + PREVIOUS] = NONE;
-    links[link + NEXT] = NONE;
-    links[link + OWNERS_PREVIOUS] = NONE;
-    links[link + OWNERS_NEXT] = NONE;
-    links[link + OWNER] = place.owner;
-    links[link + MARKET] = place.market;
-    links[link + TICK] = place.tick;
-    links[link + LIMIT] = order.limit;
-    links[link + TERMS] =
+    const { ints, doubles } = this.#rows;
+    const link = row * INTS;
+    ints[link + PREVIOUS] = NONE;
+    ints[link + NEXT] = NONE;
+    ints[link + OWNERS_PREVIOUS] = NONE;
+    ints[link + OWNERS_NEXT] = NONE;
+    ints[link + OWNER] = place.owner;
+    ints[link + MARKET] = place.market;
+    ints[link + TICK] = place.tick;
+    ints[link + LIMIT] = order.limit;
+    ints[link + TERMS] =
       (order.outcome === 'NO' ? IS_NO : 0) | (order.side === 'SELL' ? IS_SELL : 0) | (isGtd ? IS_GTD : 0);
-    links[link + QUEUED] = NONE;
-    links[link + HASH] = hash;
-    const at = row * AMOUNTS;
-    amounts[at + SIZE] = place.size;
-    amounts[at + REMAINING] = place.remaining;
-    amounts[at + FILLED] = 0;
-    amounts[at + COST] = 0;
-    amounts[at + FEES] = 0;
-    amounts[at + VALUE] = 0;
-    amounts[at + ACCEPTED_AT] = place.acceptedAt;
+    ints[link + QUEUED] = NONE;
+    ints[link + HASH] = hash;
+    ints[link + POSITION] = place.position;
+    const at = row * WORDS;
+    doubles[at + SIZE] = place.size;
+    doubles[at + REMAINING] = place.remaining;
+    doubles[at + FILLED] = 0;
+    doubles[at + COST] = 0;
+    doubles[at + FEES] = 0;
+    doubles[at + VALUE] = 0;
+    doubles[at + ACCEPTED_AT] = place.acceptedAt;
     // A signed expiry may exceed the exact range of a number; such a time is never reached.
-    amounts[at + EXPIRES_AT] = isGtd
+    doubles[at + EXPIRES_AT] = isGtd
       ? Math.min(Math.floor(order.expiresAt ?? 0), Number.MAX_SAFE_INTEGER)
       : 0;
     return row;
@@ -119,9 +126,9 @@ export class Orders {
 
   /** The order must be on no list any more. */
   remove(row: number): void {
-    this.#index.remove(this.links[row * LINKS + HASH]!, row);
+    this.#index.remove(this.#rows.ints[row * INTS + HASH]!, row);
     this.#ids[row] = '';
-    this.links[row * LINKS + NEXT] = this.#free;
+    this.#rows.ints[row * INTS + NEXT] = this.#free;
     this.#free = row;
   }
 
@@ -130,79 +137,72 @@ export class Orders {
   }
 
   link(row: number, which: number): number {
-    return this.links[row * LINKS + which]!;
+    return this.#rows.ints[row * INTS + which]!;
   }
 
   setLink(row: number, which: number, value: number): void {
-    this.links[row * LINKS + which] = value;
+    this.#rows.ints[row * INTS + which] = value;
   }
 
   amount(row: number, which: number): Units {
-    return this.amounts[row * AMOUNTS + which]! as Units;
+    return this.#rows.doubles[row * WORDS + which]! as Units;
   }
 
   setAmount(row: number, which: number, value: Units): void {
-    this.amounts[row * AMOUNTS + which] = value;
+    this.#rows.doubles[row * WORDS + which] = value;
   }
 
   owner(row: number): number {
-    return this.links[row * LINKS + OWNER]!;
+    return this.#rows.ints[row * INTS + OWNER]!;
   }
 
   market(row: number): number {
-    return this.links[row * LINKS + MARKET]!;
+    return this.#rows.ints[row * INTS + MARKET]!;
   }
 
   /** Index of its level in the YES book. */
   tick(row: number): number {
-    return this.links[row * LINKS + TICK]!;
+    return this.#rows.ints[row * INTS + TICK]!;
   }
 
   /** Of its own token. */
   limit(row: number): Pips {
-    return this.links[row * LINKS + LIMIT]!;
+    return this.#rows.ints[row * INTS + LIMIT]!;
   }
 
   outcome(row: number): Outcome {
-    return (this.links[row * LINKS + TERMS]! & IS_NO) === 0 ? 'YES' : 'NO';
+    return (this.#rows.ints[row * INTS + TERMS]! & IS_NO) === 0 ? 'YES' : 'NO';
   }
 
   side(row: number): Side {
-    return (this.links[row * LINKS + TERMS]! & IS_SELL) === 0 ? 'BUY' : 'SELL';
+    return (this.#rows.ints[row * INTS + TERMS]! & IS_SELL) === 0 ? 'BUY' : 'SELL';
   }
 
   isBuy(row: number): boolean {
-    return (this.links[row * LINKS + TERMS]! & IS_SELL) === 0;
+    return (this.#rows.ints[row * INTS + TERMS]! & IS_SELL) === 0;
   }
 
   isGtd(row: number): boolean {
-    return (this.links[row * LINKS + TERMS]! & IS_GTD) !== 0;
+    return (this.#rows.ints[row * INTS + TERMS]! & IS_GTD) !== 0;
   }
 
   acceptedAt(row: number): number {
-    return this.amounts[row * AMOUNTS + ACCEPTED_AT]!;
+    return this.#rows.doubles[row * WORDS + ACCEPTED_AT]!;
   }
 
   /** Of a GTD order. */
   expiresAt(row: number): number {
-    return this.amounts[row * AMOUNTS + EXPIRES_AT]!;
+    return this.#rows.doubles[row * WORDS + EXPIRES_AT]!;
   }
 
   #newRow(): number {
     const row = this.#free;
     if (row !== NONE) {
-      this.#free = this.links[row * LINKS + NEXT]!;
+      this.#free = this.#rows.ints[row * INTS + NEXT]!;
       return row;
     }
     const next = this.#ids.length;
-    if ((next + 1) * LINKS > this.links.length) {
-      const links = new Int32Array(2 * this.links.length);
-      const amounts = new Float64Array(2 * this.amounts.length);
-      links.set(this.links);
-      amounts.set(this.amounts);
-      this.links = links;
-      this.amounts = amounts;
-    }
+    this.#rows.reserve(next);
     return next;
   }
 

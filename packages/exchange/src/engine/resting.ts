@@ -2,7 +2,18 @@
  * Adds and removes resting orders: the only place that keeps book, owner, expiry queue and holds consistent.
  */
 import { floorCost } from './amounts.ts';
-import { COST, FEES, FILLED, NONE, OWNERS_NEXT, OWNERS_PREVIOUS, REMAINING, SIZE, VALUE } from './orders.ts';
+import {
+  COST,
+  FEES,
+  FILLED,
+  NONE,
+  OWNERS_NEXT,
+  OWNERS_PREVIOUS,
+  POSITION,
+  REMAINING,
+  SIZE,
+  VALUE,
+} from './orders.ts';
 import type { Step } from './plan.ts';
 import type { EngineState } from './state.ts';
 import type { DoneReason, EngineEvent } from './types.ts';
@@ -17,7 +28,7 @@ export function rest(state: EngineState, order: number): void {
   state.marketOf(orders.market(order)).book.add(order, value, state.now);
   link(state, order);
   if (orders.isBuy(order)) ledger.hold(owner, value);
-  else ledger.holdTokens(owner, orders.market(order), orders.outcome(order), remaining);
+  else ledger.holdTokens(orders.link(order, POSITION), orders.outcome(order), remaining);
 }
 
 /** Makes an order on a book findable by owner and expiry. */
@@ -40,7 +51,11 @@ export function finish(state: EngineState, order: number, reason: DoneReason, ev
     ledger.endHold(owner, value);
     ledger.credit(owner, value);
   } else {
-    ledger.releaseTokens(owner, orders.market(order), orders.outcome(order), orders.amount(order, REMAINING));
+    ledger.releaseTokens(
+      orders.link(order, POSITION),
+      orders.outcome(order),
+      orders.amount(order, REMAINING),
+    );
   }
   unlink(state, order, reason, events);
 }
@@ -59,9 +74,9 @@ export function fillMaker(state: EngineState, { maker, size, makerCost }: Step, 
     const released = minus(orders.amount(maker, VALUE), value);
     ledger.endHold(owner, released);
     ledger.credit(owner, minus(released, makerCost));
-    ledger.creditTokens(owner, market, orders.outcome(maker), size);
+    ledger.creditTokens(ledger.opened(owner, market), orders.outcome(maker), size);
   } else {
-    ledger.deliverTokens(owner, market, orders.outcome(maker), size);
+    ledger.deliverTokens(orders.link(maker, POSITION), orders.outcome(maker), size);
     ledger.credit(owner, makerCost);
   }
   add(state, maker, FILLED, size);
@@ -83,7 +98,7 @@ export function shrink(state: EngineState, order: number, size: Units): boolean 
     ledger.endHold(owner, released);
     ledger.credit(owner, released);
   } else {
-    ledger.releaseTokens(owner, market, orders.outcome(order), size);
+    ledger.releaseTokens(orders.link(order, POSITION), orders.outcome(order), size);
   }
   orders.setAmount(order, SIZE, minus(orders.amount(order, SIZE), size));
   state.marketOf(market).book.reduce(order, size, value, state.now);

@@ -12,7 +12,7 @@ import { type BookSide, yesPrice } from './book.ts';
 import { ByteReader, ByteWriter } from './byte-codec.ts';
 import { AVAILABLE } from './ledger.ts';
 import { BACKING, type Market, type MarketStatus, NO_SUPPLY, VOLUME, YES_SUPPLY } from './market.ts';
-import { COST, FEES, FILLED, NONE, REMAINING, SIZE } from './orders.ts';
+import { COST, FEES, FILLED, NONE, POSITION, REMAINING, SIZE } from './orders.ts';
 import { link } from './resting.ts';
 import { backingOf } from './sets.ts';
 import { EngineState } from './state.ts';
@@ -233,6 +233,7 @@ function decodeOrder(
     {
       owner,
       market: market.row,
+      position: side === 'BUY' ? NONE : ledger.opened(owner, market.row),
       tick: market.book.tickOf(yesPrice(outcome, limit)),
       size: unitsOf(size),
       remaining,
@@ -250,7 +251,7 @@ function decodeOrder(
     ledger.addHold(owner, value);
     return;
   }
-  ledger.addHeldTokens(owner, market.row, outcome, remaining);
+  ledger.addHeldTokens(orders.link(order, POSITION), outcome, remaining);
   addTo(market.totals, outcome === 'YES' ? YES_SUPPLY : NO_SUPPLY, remaining);
 }
 
