@@ -49,6 +49,8 @@ const SENTENCES: Readonly<Record<HttpFailure, string>> = {
 export interface OutboundLog {
   warn(context: object, message: string): void;
   info(context: object, message: string): void;
+  /** An attempt had no usable answer, or was not made because the last ones had none. */
+  failed?(service: string, reason: HttpFailure | 'unreadable'): void;
 }
 
 export interface HttpOptions {
@@ -105,7 +107,7 @@ export function createHttp({ send, ...options }: HttpOptions): Http {
 }
 
 export function protectCalls(options: Omit<HttpOptions, 'send'>): Calls {
-  const { service, clock, arrived } = options;
+  const { service, clock, log, arrived } = options;
   const random = options.random ?? Math.random;
   const circuit = createCircuit(options);
 
@@ -113,13 +115,18 @@ export function protectCalls(options: Omit<HttpOptions, 'send'>): Calls {
     timeoutMs: number,
     attempt: (timeoutMs: number) => Promise<T>,
   ): Promise<T> => {
-    if (!circuit.enter()) throw new HttpUnavailable(service, 'circuit_open');
+    if (!circuit.enter()) {
+      log.failed?.(service, 'circuit_open');
+      throw new HttpUnavailable(service, 'circuit_open');
+    }
     try {
       const answer = await within(timeoutMs, service, attempt(timeoutMs));
       circuit.succeeded();
       return answer;
     } catch (error) {
       const failure = error instanceof HttpUnavailable ? error : new HttpUnavailable(service, 'network');
+      // It was not asked.
+      if (failure.reason !== 'moving') log.failed?.(service, failure.reason);
       // A service that asks for fewer requests, or has moved, does answer.
       if (ANSWERS.has(failure.reason)) circuit.succeeded();
       else circuit.failed(failure.reason);
