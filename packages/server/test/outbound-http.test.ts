@@ -22,12 +22,17 @@ const failed = (status: number, headers: Record<string, string> = {}): HttpReply
 function serviceOf(...steps: readonly Step[]) {
   const seen: HttpRequest[] = [];
   const said: string[] = [];
+  const counted: string[] = [];
   const clock = { offset: 0, now: () => Date.now() + clock.offset };
   const http = createHttp({
     service: 'the service',
     clock,
     random: () => 0,
-    log: { warn: (_c, message) => said.push(message), info: (_c, message) => said.push(message) },
+    log: {
+      warn: (_c, message) => said.push(message),
+      info: (_c, message) => said.push(message),
+      failed: (service, reason) => counted.push(`${service}: ${reason}`),
+    },
     send: async (request) => {
       const step = steps[Math.min(seen.push(request) - 1, steps.length - 1)]!;
       if (step === 'silence') return new Promise(() => {});
@@ -42,7 +47,7 @@ function serviceOf(...steps: readonly Step[]) {
       () => 'answered',
       (error: HttpUnavailable) => error.reason,
     );
-  return { http, call, reasonOf, seen, said, clock };
+  return { http, call, reasonOf, seen, said, counted, clock };
 }
 
 describe('retries', () => {
@@ -111,6 +116,13 @@ describe('the circuit', () => {
     expect((await service.call(false)).status).toBe(200);
     expect(service.http.status()).toBe('ready');
     expect(service.said).toEqual(['it does not answer; asked again in a few seconds', 'it answers again']);
+    // What an operator counts: every attempt that failed, and those that were not made.
+    expect(service.counted).toEqual([
+      ...new Array(5).fill('the service: server_error'),
+      'the service: circuit_open',
+      'the service: server_error',
+      'the service: circuit_open',
+    ]);
   });
 
   test('reports nothing about a service without recent calls', async () => {

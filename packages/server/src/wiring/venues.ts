@@ -19,6 +19,7 @@ import { createPolymarketVenue } from '../adapters/venues/polymarket/venue.ts';
 import { credentialIdentity } from '../app/wallets.ts';
 import type { Config } from '../config.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
+import type { Meters } from '../http/metrics.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EvidenceLog } from '../ports/evidence.ts';
 import type { Secrets } from '../ports/secrets.ts';
@@ -36,6 +37,7 @@ export interface VenueParts {
   readonly keys: Pick<VenueKeys, 'first'>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly meters: Pick<Meters, 'callFailed'>;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly replicaId: string;
   readonly stops: Stops;
@@ -69,7 +71,8 @@ const STOP_LIVE_MS = 2_000;
 
 /** Venue A: the paper exchange, or the live connection. */
 function signedVenue(parts: VenueParts): Venue {
-  const { config, sql, clock, log, secrets, replicaId, stops } = parts;
+  const { config, sql, clock, secrets, replicaId, stops } = parts;
+  const log = countingLog(parts);
   const { name: id, live } = config.exchange;
   if (live === null) return paperVenue(parts);
   const pooled = createPooledSend();
@@ -115,8 +118,18 @@ const paperVenue = ({ config, sql, paper, isCredited, keys }: VenueParts): Venue
     },
   });
 
+/** Also counts the calls to external services that fail. */
+const countingLog = ({ log, meters }: VenueParts) => ({
+  info: (context: object, message: string) => log.info(context, message),
+  warn: (context: object, message: string) => log.warn(context, message),
+  error: (context: object, message: string) => log.error(context, message),
+  failed: meters.callFailed,
+});
+
 /** On the sandbox, or on the real services, by configuration. */
-function dflowVenue({ config, paper, clock, log }: VenueParts): Venue {
+function dflowVenue(parts: VenueParts): Venue {
+  const { config, paper, clock } = parts;
+  const log = countingLog(parts);
   const { sandbox, sandboxStatus } = paper;
   const { name: id, live, slippageBps } = config.dflow;
   const common = { id, slippageBps, clock, log };

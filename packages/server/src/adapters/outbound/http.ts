@@ -47,6 +47,8 @@ const SENTENCES: Readonly<Record<HttpFailure, string>> = {
 export interface OutboundLog {
   warn(context: object, message: string): void;
   info(context: object, message: string): void;
+  /** An attempt had no usable answer, or was not made because the last ones had none. */
+  failed?(service: string, reason: HttpFailure | 'unreadable'): void;
 }
 
 export interface HttpOptions {
@@ -101,7 +103,7 @@ export function createHttp({ send, ...options }: HttpOptions): Http {
 }
 
 export function protectCalls(options: Omit<HttpOptions, 'send'>): Calls {
-  const { service, clock } = options;
+  const { service, clock, log } = options;
   const random = options.random ?? Math.random;
   const circuit = createCircuit(options);
 
@@ -109,13 +111,17 @@ export function protectCalls(options: Omit<HttpOptions, 'send'>): Calls {
     timeoutMs: number,
     attempt: (timeoutMs: number) => Promise<T>,
   ): Promise<T> => {
-    if (!circuit.enter()) throw new HttpUnavailable(service, 'circuit_open');
+    if (!circuit.enter()) {
+      log.failed?.(service, 'circuit_open');
+      throw new HttpUnavailable(service, 'circuit_open');
+    }
     try {
       const answer = await within(timeoutMs, service, attempt(timeoutMs));
       circuit.succeeded();
       return answer;
     } catch (error) {
       const failure = error instanceof HttpUnavailable ? error : new HttpUnavailable(service, 'network');
+      log.failed?.(service, failure.reason);
       // A service that asks for fewer requests does answer.
       if (failure.reason === 'rate_limited') circuit.succeeded();
       else circuit.failed(failure.reason);
