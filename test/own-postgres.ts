@@ -10,7 +10,7 @@ import { dataFolder, kill, postgresOf, waitFor } from './service-process.ts';
 import { copyCluster } from './setup/copy-cluster.ts';
 
 const PORT = 5432;
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 const DATABASE = 'bellwether';
 
 export interface OwnPostgres {

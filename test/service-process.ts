@@ -3,6 +3,7 @@
  * of its data folder, has ended after the file, even when tests fail.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,8 +20,8 @@ const PROGRAMS = {
   exchange: { main: join(ROOT, 'packages', 'sandbox', 'src', 'main.ts'), npm: ['run', 'exchange'] },
 } as const;
 const READY = /is ready \((\d+\.\d) s\)/;
-const READY_TIMEOUT_MS = 60_000;
-const EXIT_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 120_000;
+const EXIT_TIMEOUT_MS = 60_000;
 
 export interface Exit {
   readonly code: number | null;
@@ -55,19 +56,28 @@ export function dataFolder(parent = tmpdir()): string {
   // Processes started on it have been killed by then.
   afterFile('pools', async () => {
     for (const pid of postgresOf(folder)) kill(pid, 'SIGKILL');
-    await waitFor(() => postgresOf(folder).length === 0, 5_000);
+    await waitFor(() => postgresOf(folder).length === 0, 30_000);
     rmSync(folder, { recursive: true, force: true });
   });
   return folder;
 }
 
-/** A free port, at the moment of asking. */
+/**
+ * A free port that the system gives to nobody else: those that it chooses itself begin at 32768, and until the service
+ * listens, seconds later, one of them may have gone to another test.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(12_000, 32_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }
 
 /** Starts it without waiting until it is ready. In its own process group, as a terminal does. */

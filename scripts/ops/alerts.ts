@@ -84,6 +84,14 @@ export const ALERTS: readonly Alert[] = [
     todo: 'The label names the reason; docs/errors.md says what each means. Many at once point at the venue, its credentials or its contract version.',
   },
   {
+    name: 'BellwetherServiceUnreachable',
+    when: 'sum by (service) (increase(bellwether_external_call_failures_total[5m])) > 20',
+    for: '5m',
+    severity: 'warning',
+    means: 'A venue, the chain or the signing provider gives no usable answers.',
+    todo: 'The label reason says how: network and timeout point at the connection, rate_limited at your quota, server_error at the service; circuit_open means that it is asked only every few seconds. Orders without an answer are in doubt until there is proof.',
+  },
+  {
     name: 'BellwetherInternalErrors',
     when: 'increase(bellwether_refusals_total{code="internal_error"}[10m]) > 0',
     for: '0m',
@@ -176,6 +184,16 @@ export const PANELS: readonly Panel[] = [
     title: 'Refusals of venues',
     unit: 'reqps',
     queries: [['{{trading}} {{code}}', 'sum by (trading, code) (rate(bellwether_venue_refusals_total[5m]))']],
+  },
+  {
+    title: 'External calls without an answer',
+    unit: 'reqps',
+    queries: [
+      [
+        '{{service}} {{reason}}',
+        'sum by (service, reason) (rate(bellwether_external_call_failures_total[5m]))',
+      ],
+    ],
   },
   {
     title: 'Orders in doubt',

@@ -130,7 +130,7 @@ test('a stop does not wait for clients that never finish', async () => {
     await open(service.url, bytes);
   await sleep(200);
   service.child.kill('SIGTERM');
-  // It fails after half a minute; the clients would be waited for ten.
+  // It fails after a minute; the clients would be waited for ten.
   expect((await service.exit()).code).toBe(0);
 });
 

@@ -80,7 +80,13 @@ describe('what a stream tells', () => {
     const theirs = until(stranger, ({ type }) => type === 'safeguards', {
       onReady: () => setTimeout(() => stranger.client.updateSettings({ maxTradesPerDay: 77 }), 1_500),
     });
-    const events = await until(trader, ({ type }) => type === 'balance', { onReady: () => buy(trader) });
+    let isFilled = false;
+    const isLast = ({ type }: AgentEvent): boolean => {
+      isFilled ||= type === 'fill';
+      return isFilled && type === 'balance';
+    };
+    const all = await until(trader, isLast, { onReady: () => buy(trader) });
+    const events = all.slice(all.findIndex(({ type }) => type.startsWith('order.')));
     const fill = events.find((event) => event.type === 'fill');
     const position = events.find((event) => event.type === 'position');
     const balance = events.find((event) => event.type === 'balance');
@@ -140,6 +146,10 @@ describe('what a stream tells', () => {
 
   test('a wallet that a second agent reaches: its holdings, and nothing of the order', async () => {
     const trader = await newTrader(service);
+    // The log has an order: what comes with this one is the last of what made the trader.
+    const isMade = (event: AgentEvent) =>
+      event.type === 'safeguards' && event.data.settings.maxTradesPerDay === 79;
+    await until(trader, isMade, { onReady: () => trader.client.updateSettings({ maxTradesPerDay: 79 }) });
     const other = await newAgent(service);
     const sql = await openAsAdmin(service.databaseUrl);
     await sql`update agents set user_id = (select user_id from agents where agent_id = ${trader.agentId})

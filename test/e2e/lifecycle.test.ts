@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../packages/durable/src/embedded/embedded-postgres.ts';
 import { openPool, socketUrl } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { aMarket, call, newTrader, restingOrder, type Trader } from '../harness.ts';
-import { createTestDatabase } from '../postgres.ts';
+import { createDeskDatabase } from '../postgres.ts';
 import {
   dataFolder,
   kill,
@@ -96,7 +96,7 @@ describe('starting', () => {
 
   test('with DATABASE_URL the service uses that server and starts none', async () => {
     const dataDir = dataFolder();
-    const databaseUrl = await createTestDatabase();
+    const databaseUrl = await createDeskDatabase();
     const service = await startProcess({
       dataDir,
       env: { DATABASE_URL: databaseUrl, MASTER_KEY: newMasterKey() },
@@ -199,7 +199,7 @@ describe('refusing to start', () => {
   });
 
   test('a master key that is not the database’s', async () => {
-    const DATABASE_URL = await createTestDatabase();
+    const DATABASE_URL = await createDeskDatabase();
     const first = await startProcess({
       dataDir: dataFolder(),
       env: { DATABASE_URL, MASTER_KEY: newMasterKey() },

@@ -3,10 +3,11 @@
  * it has executed orders, delays matches, cuts and freezes sockets, repeats and swaps events. Afterwards everything that the
  * desk says is what the venue says.
  */
+import { inspect } from 'node:util';
 import { BellwetherApiError, BellwetherClient, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
 import { type FaultPlan, Faults } from '../../packages/exchange/src/doors/polymarket/index.ts';
-import { openMarkets, type TestService, type Trader } from '../harness.ts';
+import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { type LiveVenue, liveOrder, newLiveTrader, PROFILE, poolOf, startLiveDesk } from '../live-desk.ts';
 import { startStandAloneVenue } from '../stand-alone-venue.ts';
 
@@ -179,6 +180,12 @@ async function compare(stage: Stage): Promise<void> {
     expect(needs.venues.default.counts?.()).toMatchObject({ contradictions: 0, frames_not_understood: 0 });
 }
 
+/** What the desk says beside what is expected. */
+const differenceOf = (error: unknown): string => {
+  const { message, actual, expected } = error as { message: string; actual?: unknown; expected?: unknown };
+  return inspect({ message, actual, expected }, { depth: 5 });
+};
+
 /** The desk's positions are the accounts' tokens at the venue, of which all came through the desk. */
 async function comparePositions({ desks: [desk], venue, traders, markets }: Stage): Promise<void> {
   const sql = poolOf(desk as TestService);
@@ -241,7 +248,7 @@ test('after a venue with every fault, the desk says what the venue says', { time
   await expect.poll(undone, { timeout: SETTLE_MS, interval: 500 }).toEqual([]);
   // What rests may still be told of a fill that a lost event announced.
   await expect
-    .poll(() => compare(stage).then(() => 'agrees', String), { timeout: 60_000, interval: 2_000 })
+    .poll(() => compare(stage).then(() => 'agrees', differenceOf), { timeout: 60_000, interval: 2_000 })
     .toBe('agrees');
   await compare(stage);
   expect(unexpected).toEqual([]);
@@ -255,4 +262,9 @@ test('after a venue with every fault, the desk says what the venue says', { time
   expect(placed).toBeGreaterThan(TRADERS * STEPS * 0.3);
   expect(filled).toBeGreaterThan(10);
   expect(failed).toBeGreaterThan(0);
+  // The operator sees what the venue did not answer, by its reason.
+  const { body } = await call(first, 'GET', '/metrics');
+  expect(body).toMatch(
+    /^bellwether_external_call_failures_total\{service="[^"]*",reason="(server_error|network|timeout)"\} [1-9]/m,
+  );
 });

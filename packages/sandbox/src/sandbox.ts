@@ -22,6 +22,8 @@ import { forgetHistory } from './history.ts';
 import {
   askChain,
   openChain,
+  type PreparedThread,
+  prepareThread,
   type RpcAnswer,
   SANDBOX_CHAIN_SCHEMA,
   type SandboxChain,
@@ -56,6 +58,13 @@ export interface SandboxOptions {
   /** See HistoryOptions. */
   readonly awaited?: string;
   readonly log: (message: string, details?: unknown) => void;
+  /** What `prepareSandbox` has begun to load; else it is loaded now. */
+  readonly prepared?: PreparedSandbox | null;
+}
+
+/** What a sandbox needs before it can be opened. It writes nothing, and another process may have the sandbox open. */
+export interface PreparedSandbox extends Pick<PreparedThread, 'ready' | 'end'> {
+  readonly thread: PreparedThread;
 }
 
 export interface SandboxRequest {
@@ -144,11 +153,19 @@ function keepForgetting(
   };
 }
 
+/** Begins to load the code and the virtual machine, so that opening only has to read the chain. */
+export function prepareSandbox(sql: Sql): PreparedSandbox {
+  const thread = prepareThread(sql);
+  const ready = Promise.all([thread.ready, loadTransactions()]).then(() => {});
+  ready.catch(() => {});
+  return { thread, ready, end: thread.end };
+}
+
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { sql, exchange, seed, clock, switches, awaited = null, log } = options;
+  const { sql, exchange, seed, clock, switches, awaited = null, log, prepared = null } = options;
   // The chain's thread loads its code while this one loads what the venue builds transactions with.
   const [chain] = await Promise.all([
-    openChain({ sql, seed, clock, log, landing: LANDING }),
+    openChain({ sql, seed, clock, log, landing: LANDING }, prepared?.thread),
     loadTransactions(),
   ]);
   try {

@@ -7,7 +7,9 @@ import { fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import { CallQueue } from '../src/solana/call-queue.ts';
+import { openChain as openPrepared } from '../src/solana/chain-thread.ts';
 import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
+import { type PreparedThread, prepareThread } from '../src/solana/thread-start.ts';
 import { ChainBusy, type SandboxChain, SandboxChainUnavailable } from '../src/solana/types.ts';
 import { build, migrated, openTestChain, SOL, TestClock, transferSol, wallet } from './chain-fixtures.ts';
 
@@ -135,6 +137,42 @@ describe('a thread that dies', () => {
     const opening = openChain();
     await current().terminate();
     await expect(opening).rejects.toThrow('the thread of the sandbox chain died');
+  });
+});
+
+describe('a thread that was prepared', () => {
+  const open = (prepared: PreparedThread) =>
+    openPrepared({ sql, seed: 'test seed', clock: new TestClock() }, prepared);
+
+  test('leaves the chain to its process until it is taken, then opens it in the same thread', async () => {
+    const prepared = prepareThread(sql);
+    onTestFinished(() => prepared.end());
+    await prepared.ready;
+    const { wire, lamportsOf } = await transfer();
+    expect(await chain.send(wire)).toMatchObject({ kind: 'executed' });
+    const started = threads.length;
+    await chain.close();
+    chain = await open(prepared);
+    expect(threads.length).toBe(started);
+    expect(await lamportsOf()).toBe(SOL / 2n);
+    // It is taken once.
+    expect(prepared.take()).toBeNull();
+    prepared.end();
+    expect(await chain.slot()).toBeGreaterThan(0);
+  });
+
+  test('and died or was ended meanwhile is not used', async () => {
+    for (const over of ['died', 'ended']) {
+      const prepared = prepareThread(sql);
+      const thread = current();
+      if (over === 'ended') prepared.end();
+      else await thread.terminate();
+      await expect(prepared.ready).rejects.toThrow('before it was ready');
+      await chain.close();
+      chain = await open(prepared);
+      expect(current()).not.toBe(thread);
+      expect(await chain.slot()).toBeGreaterThan(0);
+    }
   });
 });
 

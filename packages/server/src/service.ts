@@ -41,7 +41,7 @@ const VERSION: string = JSON.parse(
 
 const STOP_EXCHANGE_MS = 5_000;
 /** Without another replica that takes it by then, the process ends all the same. */
-const HAND_OVER_MS = 7_000;
+const HAND_OVER_MS = 15_000;
 
 export interface Service {
   /** Where it listens, without the base path. */

@@ -123,6 +123,7 @@ async function examples(): Promise<Examples> {
     sandbox: {
       request: [{ method: 'GET', url: 'http://sandbox/nowhere', headers: {} }],
       ask: ['getBalance', ['11111111111111111111111111111111', { commitment: 'confirmed' }]],
+      isOpen: [],
       credit: [createLocalSigning(randomBytes(32)).address],
     },
   };

@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   createHttp,
   fetchSend,
-  type HttpUnavailable,
+  type HttpOptions,
+  HttpUnavailable,
   MAX_REPLY_CHARS,
 } from '../src/adapters/outbound/http.ts';
 import { parseJson } from '../src/adapters/outbound/json.ts';
@@ -20,14 +21,25 @@ const failed = (status: number, headers: Record<string, string> = {}): HttpReply
 
 /** A service that answers step by step; the last step repeats. */
 function serviceOf(...steps: readonly Step[]) {
+  return movingService(undefined, ...steps);
+}
+
+/** @param arrived see HttpOptions */
+function movingService(arrived: HttpOptions['arrived'], ...steps: readonly Step[]) {
   const seen: HttpRequest[] = [];
   const said: string[] = [];
+  const counted: string[] = [];
   const clock = { offset: 0, now: () => Date.now() + clock.offset };
   const http = createHttp({
     service: 'the service',
     clock,
     random: () => 0,
-    log: { warn: (_c, message) => said.push(message), info: (_c, message) => said.push(message) },
+    arrived,
+    log: {
+      warn: (_c, message) => said.push(message),
+      info: (_c, message) => said.push(message),
+      failed: (service, reason) => counted.push(`${service}: ${reason}`),
+    },
     send: async (request) => {
       const step = steps[Math.min(seen.push(request) - 1, steps.length - 1)]!;
       if (step === 'silence') return new Promise(() => {});
@@ -42,7 +54,7 @@ function serviceOf(...steps: readonly Step[]) {
       () => 'answered',
       (error: HttpUnavailable) => error.reason,
     );
-  return { http, call, reasonOf, seen, said, clock };
+  return { http, call, reasonOf, seen, said, counted, clock };
 }
 
 describe('retries', () => {
@@ -93,6 +105,47 @@ describe('retries', () => {
   });
 });
 
+describe('a service that moves', () => {
+  const left = () => new HttpUnavailable('the service', 'moving');
+
+  test('gets a call again that nothing has looked at, also one that may have effects', async () => {
+    const service = serviceOf(left(), ok);
+    expect((await service.call(false)).status).toBe(200);
+    expect(service.seen).toHaveLength(2);
+    for (let i = 0; i < 3; i++) {
+      const lost = serviceOf(left());
+      expect(await lost.reasonOf(lost.call(false))).toBe('moving');
+      expect([lost.http.status(), lost.counted]).toEqual(['ready', []]);
+    }
+  });
+
+  test('is waited for before each attempt, and that is not its time', async () => {
+    let hasArrived = () => {};
+    const waits: Promise<void>[] = [];
+    const service = movingService(
+      () => {
+        waits.push(
+          new Promise((resolve) => {
+            hasArrived = resolve;
+          }),
+        );
+        return waits.at(-1) as Promise<void>;
+      },
+      left(),
+      ok,
+    );
+    const answer = service.call(false, 500);
+    for (const count of [1, 2]) {
+      await vi.waitFor(() => expect(waits).toHaveLength(count));
+      service.clock.offset += 60_000;
+      expect(service.seen).toHaveLength(count - 1);
+      hasArrived();
+    }
+    expect((await answer).status).toBe(200);
+    expect(service.seen.at(-1)?.timeoutMs).toBeGreaterThan(0);
+  });
+});
+
 describe('the circuit', () => {
   test('opens after five failures in a row; one call decides if it closes', async () => {
     const service = serviceOf(...new Array<Step>(6).fill(failed(503)), ok);
@@ -111,6 +164,13 @@ describe('the circuit', () => {
     expect((await service.call(false)).status).toBe(200);
     expect(service.http.status()).toBe('ready');
     expect(service.said).toEqual(['it does not answer; asked again in a few seconds', 'it answers again']);
+    // What an operator counts: every attempt that failed, and those that were not made.
+    expect(service.counted).toEqual([
+      ...new Array(5).fill('the service: server_error'),
+      'the service: circuit_open',
+      'the service: server_error',
+      'the service: circuit_open',
+    ]);
   });
 
   test('reports nothing about a service without recent calls', async () => {

@@ -14,19 +14,24 @@ const reply = (status: number, body = '', headers: Record<string, string> = {}):
 
 function venueOf(...steps: readonly Step[]) {
   const seen: HttpRequest[] = [];
+  const counted: string[] = [];
   const http = createVenueHttp({
     service: 'the CLOB',
     baseUrl: 'https://venue.test/clob/',
     clock: { now: () => 1_000_000 },
     random: () => 0,
-    log: { warn: () => {}, info: () => {} },
+    log: {
+      warn: () => {},
+      info: () => {},
+      failed: (service, reason) => counted.push(`${service}: ${reason}`),
+    },
     send: async (request) => {
       const step = steps[Math.min(seen.push(request) - 1, steps.length - 1)]!;
       if (step instanceof Error) throw step;
       return step;
     },
   });
-  return { http, seen };
+  return { http, seen, counted };
 }
 
 const ORDER: VenueCall = {
@@ -55,6 +60,21 @@ test('a body is sent byte for byte with its headers', async () => {
     body: '{"order":1}',
     headers: { POLY_API_KEY: 'k', 'content-type': 'application/json' },
   });
+});
+
+test.each([
+  [reply(500), 'server_error'],
+  [reply(429), 'rate_limited'],
+  [reply(302), 'unreadable'],
+  [new NoAnswer(true, true), 'timeout'],
+  [new NoAnswer(true, false), 'network'],
+  [new NoAnswer(false, false), 'network'],
+  [reply(400, '{"error":"no"}'), null],
+  [reply(200, '{}'), null],
+])('an order’s call that has no usable answer is counted by its reason: %#', async (step, reason) => {
+  const { http, counted } = venueOf(step);
+  await http.send(ORDER);
+  expect(counted).toEqual(reason === null ? [] : [`the CLOB: ${reason}`]);
 });
 
 test('a read is repeated after a failure of the service; a call with an effect is sent once', async () => {

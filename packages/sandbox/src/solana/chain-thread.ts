@@ -3,20 +3,18 @@
  * dies or is stuck. Pending calls are then rejected as not landed or, where a commit may have run, as unknown.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { type BlockClock, blockClock, latestBlockhash } from './block-clock.ts';
-import { addressOf } from './database-address.ts';
 import {
   type CallMessage,
   type CallName,
   type ChainState,
   errorFrom,
   type FromChain,
-  type ThreadData,
   type ToChain,
 } from './thread-messages.ts';
+import { type PreparedThread, startThread } from './thread-start.ts';
 import {
   ChainBusy,
   type ChainCalls,
@@ -79,18 +77,23 @@ interface Waiting {
   readonly reject: (reason: Error) => void;
 }
 
-/** The promise of the caller that waits for the first thread to open the chain; later settlements have no effect. */
 interface Opening {
+  /** The chain is taken only from a thread of this process. */
+  readonly resume: boolean;
+  /** The promise of the caller that waits for the first thread to open the chain; later settlements have no effect. */
   readonly opened: () => void;
   readonly failed: (reason: Error) => void;
 }
 
-const NO_OPENING: Opening = { opened: () => {}, failed: () => {} };
+const AGAIN: Opening = { resume: true, opened: () => {}, failed: () => {} };
 
 /** @throws when the database does not answer, or holds the chain of another seed */
-export async function openChain(options: ChainOptions): Promise<SandboxChain> {
+export async function openChain(
+  options: ChainOptions,
+  prepared: PreparedThread | null = null,
+): Promise<SandboxChain> {
   const thread = new ChainThread(options);
-  await thread.start();
+  await thread.start(prepared?.take() ?? startThread(options.sql));
   const calls = Object.fromEntries(
     Object.keys(MAY_LAND).map((name) => [
       name,
@@ -127,6 +130,7 @@ class ChainThread {
   #bornAt = 0;
   #deaths = 0;
   #ticker: NodeJS.Timeout | undefined;
+  #onClosed: () => void = () => {};
 
   constructor(options: ChainOptions) {
     this.#options = options;
@@ -137,8 +141,10 @@ class ChainThread {
   }
 
   /** @throws when the first thread cannot open the chain; no other thread is started then */
-  async start(): Promise<void> {
-    await new Promise<void>((resolve, reject) => this.#spawn(false, { opened: resolve, failed: reject }));
+  async start(worker: Worker): Promise<void> {
+    await new Promise<void>((resolve, reject) =>
+      this.#open(worker, { resume: false, opened: resolve, failed: reject }),
+    );
     this.#hasOpened = true;
     this.#ticker = setInterval(() => this.#tick(), TICK_MS);
     this.#ticker.unref();
@@ -187,7 +193,10 @@ class ChainThread {
     clearInterval(this.#ticker);
     const worker = this.#worker;
     if (worker !== null) {
-      const isOver = once(worker, 'exit');
+      const isOver = new Promise<void>((resolve) => {
+        this.#onClosed = resolve;
+        worker.once('exit', resolve);
+      });
       post(worker, { kind: 'close' });
       await Promise.race([isOver, sleep(CLOSE_MS, undefined, { ref: false })]);
       // Not awaited: a thread in native code does not react.
@@ -197,17 +206,13 @@ class ChainThread {
     this.#abandonAll('the sandbox chain was closed');
   }
 
-  #spawn(resume: boolean, opening: Opening = NO_OPENING): void {
-    const { sql, seed, landing = null, clock } = this.#options;
+  #open(worker: Worker, opening: Opening): void {
+    const { seed, landing = null, clock } = this.#options;
     this.#generation += 1;
-    const data: ThreadData = {
-      ...{ database: addressOf(sql), seed, landing },
-      ...{ name: this.#name, generation: this.#generation, resume },
+    post(worker, {
+      kind: 'open',
+      ...{ seed, landing, name: this.#name, generation: this.#generation, resume: opening.resume },
       nowMs: clock.now(),
-    };
-    const worker = new Worker(new URL('./chain-worker.ts', import.meta.url), {
-      workerData: data,
-      name: 'sandbox-chain',
     });
     this.#worker = worker;
     this.#blocks = null;
@@ -246,6 +251,11 @@ class ChainThread {
         break;
       case 'pong':
         this.#unanswered = 0;
+        break;
+      case 'closed':
+        this.#onClosed();
+        break;
+      case 'prepared':
         break;
       case 'log':
         this.#options.log?.(message.message, message.details);
@@ -289,7 +299,7 @@ class ChainThread {
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.#deaths, LONGEST_PAUSE_MS);
     this.#deaths += 1;
     setTimeout(() => {
-      if (!this.#isClosed) this.#spawn(true);
+      if (!this.#isClosed) this.#open(startThread(this.#options.sql), AGAIN);
     }, pause).unref();
   }
 

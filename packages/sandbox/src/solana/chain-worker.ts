@@ -1,6 +1,7 @@
 /**
  * The thread that computes the chain: it executes, simulates, reads its database and encodes answers, so that this work
- * does not delay the main thread. Only `chain-thread.ts` starts it.
+ * does not delay the main thread. Only `thread-start.ts` starts it. It loads its code and the virtual machine at once, and
+ * opens the chain when it is asked to.
  */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -9,18 +10,21 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { CallQueue } from './call-queue.ts';
 import { createLocalChain, type DurableChain } from './chain.ts';
 import { openDatabase } from './database-address.ts';
+import { loadKit } from './faucet.ts';
+import { createMachine } from './machine.ts';
 import { ProcessorShare } from './processor-share.ts';
 import { answerAsk, answerBody } from './rpc/answer.ts';
 import {
   type CallMessage,
   type FromChain,
   factsOf,
+  type Opening,
   type ThreadData,
   type ToChain,
 } from './thread-messages.ts';
 import { type RpcLimits, SandboxChainUnavailable } from './types.ts';
 
-/** Of 19: when processors are busy, the other threads of the process run first. */
+/** Of 19: when processors are busy, the other threads of the process run first. Not before it is open: callers wait. */
 const NICENESS = 10;
 const DATABASE_END_S = 1;
 
@@ -44,24 +48,30 @@ class ChainThreadServer {
     },
     () => this.#share.pauseMs(),
   );
+  readonly #machine = createMachine();
   /** The time of the latest call: the clock itself is in another thread. */
-  #nowMs: number;
+  #nowMs = 0;
   #chain: DurableChain | null = null;
   #hasReportedLanded = false;
 
   constructor(port: MessagePort, data: ThreadData) {
     this.#port = port;
     this.#data = data;
-    this.#nowMs = data.nowMs;
     port.on('message', (message: ToChain) => this.#receive(message));
   }
 
-  async open(): Promise<void> {
-    const { database, seed, landing, name, generation, resume } = this.#data;
-    const sql = openDatabase(database);
+  async prepare(): Promise<void> {
+    await Promise.all([this.#machine, loadKit()]);
+    this.#post({ kind: 'prepared' });
+  }
+
+  async #open({ seed, landing, name, generation, resume, nowMs }: Opening): Promise<void> {
+    this.#nowMs = nowMs;
+    const sql = openDatabase(this.#data.database);
     try {
       this.#chain = await createLocalChain({
         ...{ sql, seed, name, generation },
+        machine: await this.#machine,
         ...(landing === null ? {} : { landing }),
         clock: { now: () => this.#nowMs },
         onLanded: () => this.#postLanded(),
@@ -69,6 +79,7 @@ class ChainThreadServer {
         log: (message, details) => this.#log(message, details),
       });
       await this.#chain.start(resume);
+      lowerPriority();
     } catch (error) {
       this.#post({ kind: 'unopened', error: factsOf(error) });
       await sql.end({ timeout: DATABASE_END_S });
@@ -78,6 +89,7 @@ class ChainThreadServer {
 
   #receive(message: ToChain): void {
     if (message.kind === 'call') this.#queue.add(message, message.isExternal);
+    else if (message.kind === 'open') void this.#open(message);
     else if (message.kind === 'close') void this.#close();
     else {
       this.#nowMs = message.nowMs;
@@ -87,6 +99,7 @@ class ChainThreadServer {
 
   async #close(): Promise<void> {
     await this.#chain?.close();
+    this.#post({ kind: 'closed' });
     process.exit(0);
   }
 
@@ -150,6 +163,5 @@ class ChainThreadServer {
 }
 
 if (parentPort !== null) {
-  lowerPriority();
-  await new ChainThreadServer(parentPort, workerData as ThreadData).open();
+  await new ChainThreadServer(parentPort, workerData as ThreadData).prepare();
 }

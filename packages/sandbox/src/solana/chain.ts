@@ -72,6 +72,8 @@ export interface LocalChainOptions extends Omit<ChainOptions, 'sql'> {
   readonly name: string;
   /** Number of the thread within its process. */
   readonly generation: number;
+  /** For the first time that the chain is read. */
+  readonly machine: Machine;
   readonly onLanded: () => void;
   readonly onState: (state: ChainState) => void;
 }
@@ -123,6 +125,7 @@ export class DurableChain implements ThreadChain {
   readonly #store: ChainStore;
   readonly #faucet: Faucet;
   #times = 0;
+  #spare: Machine | null;
   #live: Live | null = null;
   #reloading: Promise<void> = Promise.resolve();
   #closed = false;
@@ -131,6 +134,7 @@ export class DurableChain implements ThreadChain {
   constructor(options: LocalChainOptions, faucet: Faucet) {
     this.#options = options;
     this.#faucet = faucet;
+    this.#spare = options.machine;
     this.#store = new ChainStore(options.sql, options.seed, options.landing ?? null);
   }
 
@@ -401,7 +405,8 @@ export class DurableChain implements ThreadChain {
       recentSlots: RECENT_SLOTS,
       ...(from === undefined ? {} : { from }),
     });
-    const machine = await createMachine();
+    const machine = this.#spare ?? (await createMachine());
+    this.#spare = null;
     for (const [index, one] of stored.accounts.entries()) {
       machine.put(one);
       // A large chain is read in slices: the thread must keep answering liveness checks.

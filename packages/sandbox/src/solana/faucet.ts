@@ -14,8 +14,11 @@ export interface Faucet {
   transfer(to: string, lamports: bigint, blockhash: string): Promise<Uint8Array>;
 }
 
+/** Large. */
+export const loadKit = () => import('@solana/kit');
+
 export async function openFaucet(seed: string): Promise<Faucet> {
-  const kit = await import('@solana/kit');
+  const kit = await loadKit();
   const secret = createHash('sha256').update(seed).update('\0faucet').digest();
   const signer = await kit.createKeyPairSignerFromPrivateKeyBytes(secret);
   const transfer = async (to: string, lamports: bigint, blockhash: string): Promise<Uint8Array> => {

@@ -4,6 +4,7 @@ export { askChain } from './rpc/desk.ts';
 export { type SolanaRpcDoorOptions, solanaRpcDoor } from './rpc/door.ts';
 export { SANDBOX_CHAIN_SCHEMA } from './schema.ts';
 export { messageHashOf } from './status-cache.ts';
+export { type PreparedThread, prepareThread } from './thread-start.ts';
 export {
   type AddressedAccount,
   type AirdropAllowance,

@@ -22,6 +22,8 @@ export type CallMessage = {
 }[CallName];
 
 export type ToChain =
+  /** The first message but pings: the thread opens the chain. */
+  | ({ readonly kind: 'open' } & Opening)
   | CallMessage
   /** A thread that is not stuck answers immediately. */
   | { readonly kind: 'ping'; readonly nowMs: number }
@@ -33,17 +35,24 @@ export type ChainState =
   | { readonly kind: 'reading' | 'superseded' };
 
 export type FromChain =
+  /** It has loaded what it needs to open a chain. */
+  | { readonly kind: 'prepared' }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly error: ErrorFacts }
   | { readonly kind: 'state'; readonly state: ChainState }
   /** The first opening of the chain failed, and the thread ends. */
   | { readonly kind: 'unopened'; readonly error: ErrorFacts }
+  /** Everything is committed, and the term is over; the thread ends. */
+  | { readonly kind: 'closed' }
   | { readonly kind: 'landed' }
   | { readonly kind: 'pong' }
   | { readonly kind: 'log'; readonly message: string; readonly details: unknown };
 
 export interface ThreadData {
   readonly database: DatabaseAddress;
+}
+
+export interface Opening {
   readonly seed: string;
   readonly landing: string | null;
   readonly name: string;

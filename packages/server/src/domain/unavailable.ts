@@ -8,6 +8,11 @@ export class VenueUnavailable extends Error {
   override readonly name: string = 'VenueUnavailable';
 }
 
+/** The venue moves to another replica, and nothing has looked at the call: it may be made again. */
+export class VenueMoves extends VenueUnavailable {
+  override readonly name = 'VenueMoves';
+}
+
 /** The chain that a venue settles on did not answer. */
 export class ChainUnavailable extends VenueUnavailable {
   override readonly name = 'ChainUnavailable';

@@ -44,6 +44,8 @@ export interface Meters {
   /** A commit of the paper exchange's journal, with the orders in it. */
   readonly committed: (ms: number) => void;
   readonly jobEnded: (job: string, ms: number, succeeded: boolean) => void;
+  /** An attempt to call an external service had no usable answer. */
+  readonly callFailed: (service: string, reason: string) => void;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -78,8 +80,15 @@ export function createMeters(now: () => number): Meters {
     labelNames,
     registers,
   });
+  const calls = new Counter({
+    name: 'bellwether_external_call_failures_total',
+    help: 'Attempts to call an external service (venue, chain, signing provider) without a usable answer, by reason',
+    labelNames: ['service', 'reason'],
+    registers,
+  });
   return {
     registry,
+    callFailed: (service, reason) => calls.inc({ service, reason }),
     committed: (ms) => commits.observe(ms / 1000),
     jobEnded(job, ms, isDone) {
       turns.set({ job }, ms / 1000);

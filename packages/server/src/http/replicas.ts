@@ -12,7 +12,7 @@ export interface ReplicaDoor {
   readonly answer: (text: string) => Promise<string | null>;
   /** With its base path. `null`: this replica serves its doors itself. */
   readonly leaderUrl: () => string | null;
-  /** Resolves at once, unless the lead is being handed over. */
+  /** Resolves at once, unless the lead is being handed over. @throws Error when too many wait for that */
   readonly leadKnown: () => Promise<void>;
   /** The exchange stays open here until then. */
   readonly keepOpen: (until: Promise<unknown>) => void;
@@ -161,7 +161,11 @@ export const forwardToLeader =
     mounts: readonly string[],
   ) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    await leadKnown();
+    try {
+      await leadKnown();
+    } catch (error) {
+      return sayNotLed(request, reply, error);
+    }
     const leader = leaderUrl();
     if (leader === null) {
       keepOpen(new Promise((resolve) => reply.raw.once('close', resolve)));
@@ -201,13 +205,17 @@ export const forwardToLeader =
         .type(response.headers.get('content-type') ?? 'application/json')
         .send(text);
     } catch (error) {
-      request.log.warn({ err: error }, 'a door’s request could not be sent on');
-      return sendProblem(request, reply, 'service_unavailable', {
-        detail: 'The replica that leads the venue does not answer.',
-        retryAfterS: 1,
-      });
+      return sayNotLed(request, reply, error);
     }
   };
+
+function sayNotLed(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  request.log.warn({ err: error }, 'a door’s request could not be sent on');
+  return sendProblem(request, reply, 'service_unavailable', {
+    detail: 'The replica that leads the venue does not answer.',
+    retryAfterS: 1,
+  });
+}
 
 /** Where the leader serves a socket of a door, and the headers that say whose it is. */
 export interface SocketTarget {

@@ -108,10 +108,15 @@ export function paperDoors(parts: Parts): Door[] {
   const sandbox: Door = {
     prefix: '',
     register: (door) => {
-      const forward = forwardToLeader(replicas, config.basePath, Object.values(SANDBOX_PATHS));
+      const leadKnown = () => paper.sandboxKnown('external');
+      const forward = forwardToLeader(
+        { ...replicas, leadKnown },
+        config.basePath,
+        Object.values(SANDBOX_PATHS),
+      );
       // A socket is relayed frame by frame, not sent on as one request.
       door.addHook('preHandler', async (request, reply) =>
-        request.headers.upgrade === undefined ? forward(request, reply) : undefined,
+        request.headers.upgrade === undefined ? forward(request, reply) : leadKnown().catch(() => {}),
       );
       const doors = new Set((['dflow', 'solana'] as const).filter((name) => open.has(name)));
       return registerSandboxDoors(door, {

@@ -115,7 +115,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     ...parts.replicaCalls,
     answer: paper.answer,
     leaderUrl: paper.leaderUrl,
-    leadKnown: paper.leadKnown,
+    leadKnown: () => paper.leadKnown('external'),
     keepOpen: (until) => void paper.keepOpen(until),
   };
   return createServer({

@@ -7,7 +7,7 @@ import {
   systemClock,
 } from '@bellwether/exchange';
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
-import { openSandbox } from '@bellwether/sandbox';
+import { openSandbox, prepareSandbox } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import { createPooledSend } from '../adapters/outbound/pooled-send.ts';
 import { AWAITED_SIGNATURES } from '../adapters/postgres/chain-order-store.ts';
@@ -26,6 +26,7 @@ import {
 import { createPaperMarketData } from '../adapters/venues/paper/paper-market-data.ts';
 import { createExchangeCalls, createJoin, type ExchangeCalls } from '../adapters/venues/paper/paper-venue.ts';
 import { createSandboxHolder } from '../adapters/venues/paper/sandbox-holder.ts';
+import { createStandby } from '../adapters/venues/paper/standby.ts';
 import { toEvidence } from '../adapters/venues/paper/translate.ts';
 import { liveFeed } from '../adapters/venues/polymarket/feed.ts';
 import { createPublicMarkets, type PolymarketUrls } from '../adapters/venues/polymarket/public-markets.ts';
@@ -73,6 +74,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
   const verifyCredentials: SignedOrders['verifyCredentials'] = async (given) =>
     (await keys.verify(given))?.address ?? null;
 
+  const standby = createStandby(() => prepareSandbox(sql));
   const open = async (leadWaitMs: number): Promise<LocalParts | null> => {
     try {
       const exchange = await openExchange({
@@ -109,6 +111,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
             clock: worldClock,
             switches: config.paper.dflow,
             awaited: AWAITED_SIGNATURES,
+            prepared: standby.take(),
             log: note,
           });
           await opened.venue.credit(parts.platformWallet, 0n, PLATFORM_LAMPORTS);
@@ -136,6 +139,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
   return startPaperBackend({
     open,
     leaders: createLeaderBoard(sql, parts.replicaId),
+    standby,
     sign: parts.sign,
     verifyCredentials,
     log,

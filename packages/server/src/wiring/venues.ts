@@ -5,7 +5,7 @@ import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { type Address, exchangeDomains } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
-import { fetchSend } from '../adapters/outbound/http.ts';
+import { fetchSend, HttpUnavailable } from '../adapters/outbound/http.ts';
 import { createPooledSend } from '../adapters/outbound/pooled-send.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { createEvidenceLog } from '../adapters/postgres/evidence.ts';
@@ -18,7 +18,8 @@ import { createPaperVenue } from '../adapters/venues/paper/venue.ts';
 import { createPolymarketVenue } from '../adapters/venues/polymarket/venue.ts';
 import { credentialIdentity } from '../app/wallets.ts';
 import type { Config } from '../config.ts';
-import { VenueUnavailable } from '../domain/unavailable.ts';
+import { VenueMoves, VenueUnavailable } from '../domain/unavailable.ts';
+import type { Meters } from '../http/metrics.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EvidenceLog } from '../ports/evidence.ts';
 import type { Secrets } from '../ports/secrets.ts';
@@ -31,11 +32,12 @@ const SANDBOX = 'http://sandbox';
 export interface VenueParts {
   readonly config: Config;
   readonly sql: Sql;
-  readonly paper: Pick<PaperBackend, 'venue' | 'markets' | 'sandbox' | 'sandboxStatus'>;
+  readonly paper: Pick<PaperBackend, 'venue' | 'markets' | 'sandbox' | 'sandboxStatus' | 'sandboxKnown'>;
   readonly isCredited: (account: Address) => Promise<boolean>;
   readonly keys: Pick<VenueKeys, 'first'>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly meters: Pick<Meters, 'callFailed'>;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly replicaId: string;
   readonly stops: Stops;
@@ -69,7 +71,8 @@ const STOP_LIVE_MS = 2_000;
 
 /** Venue A: the paper exchange, or the live connection. */
 function signedVenue(parts: VenueParts): Venue {
-  const { config, sql, clock, log, secrets, replicaId, stops } = parts;
+  const { config, sql, clock, secrets, replicaId, stops } = parts;
+  const log = countingLog(parts);
   const { name: id, live } = config.exchange;
   if (live === null) return paperVenue(parts);
   const pooled = createPooledSend();
@@ -115,23 +118,49 @@ const paperVenue = ({ config, sql, paper, isCredited, keys }: VenueParts): Venue
     },
   });
 
+/** Also counts the calls to external services that fail. */
+const countingLog = ({ log, meters }: VenueParts) => ({
+  info: (context: object, message: string) => log.info(context, message),
+  warn: (context: object, message: string) => log.warn(context, message),
+  error: (context: object, message: string) => log.error(context, message),
+  failed: meters.callFailed,
+});
+
+/** Nothing has looked at a call that meets a move, so it is made again once the sandbox has arrived. */
+function asMove(error: unknown): never {
+  throw error instanceof VenueMoves ? new HttpUnavailable('the sandbox', 'moving') : error;
+}
+
 /** On the sandbox, or on the real services, by configuration. */
-function dflowVenue({ config, paper, clock, log }: VenueParts): Venue {
+function dflowVenue(parts: VenueParts): Venue {
+  const { config, paper, clock } = parts;
+  const log = countingLog(parts);
   const { sandbox, sandboxStatus } = paper;
   const { name: id, live, slippageBps } = config.dflow;
   const common = { id, slippageBps, clock, log };
   if (live === null) {
-    const send = sandbox.request;
+    const arrived = () => paper.sandboxKnown('desk');
+    const credit = async (wallet: string): Promise<void> => {
+      await arrived();
+      await sandbox.credit(wallet).catch(async (error: unknown) => {
+        if (!(error instanceof VenueMoves)) throw error;
+        await arrived();
+        await sandbox.credit(wallet);
+      });
+    };
     const venue = createDflowVenue({
-      ...common,
+      ...{ ...common, arrived },
       backend: 'paper',
       metadataUrl: SANDBOX + SANDBOX_PATHS.metadata,
       tradeUrl: SANDBOX + SANDBOX_PATHS.trade,
       apiKey: null,
       exchangeStatusUrl: `${SANDBOX}${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
-      send,
-      chain: createSolanaChain({ ask: sandbox.ask, clock, log }),
-      paper: { credit: creditOnce(sandbox.credit) },
+      send: (request) => sandbox.request(request).catch(asMove),
+      chain: createSolanaChain({
+        ask: (method, params) => sandbox.ask(method, params).catch(asMove),
+        ...{ clock, log, arrived },
+      }),
+      paper: { credit: creditOnce(credit) },
     });
     const status = () => (sandboxStatus() === 'ready' ? venue.status() : sandboxStatus());
     return { ...venue, status };

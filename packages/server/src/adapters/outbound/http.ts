@@ -18,6 +18,7 @@ export type HttpFailure =
   | 'timeout'
   | 'network'
   | 'circuit_open'
+  | 'moving'
   | 'rate_limited'
   | 'server_error'
   | 'too_large';
@@ -39,6 +40,7 @@ const SENTENCES: Readonly<Record<HttpFailure, string>> = {
   timeout: 'no answer in time',
   network: 'no connection',
   circuit_open: 'it has not answered for a while, so it is not asked for some seconds',
+  moving: 'it moves to another process',
   rate_limited: 'it asks for fewer requests',
   server_error: 'it failed',
   too_large: 'its answer is too large',
@@ -47,6 +49,8 @@ const SENTENCES: Readonly<Record<HttpFailure, string>> = {
 export interface OutboundLog {
   warn(context: object, message: string): void;
   info(context: object, message: string): void;
+  /** An attempt had no usable answer, or was not made because the last ones had none. */
+  failed?(service: string, reason: HttpFailure | 'unreadable'): void;
 }
 
 export interface HttpOptions {
@@ -57,6 +61,8 @@ export interface HttpOptions {
   readonly log: OutboundLog;
   /** Between 0 and 1; spreads retries. */
   readonly random?: () => number;
+  /** Awaited before each attempt, for a service that moves: what is awaited here does not count as its time. */
+  readonly arrived?: (() => Promise<void>) | undefined;
 }
 
 /** The protection of calls to one service, whatever carries them. */
@@ -101,7 +107,7 @@ export function createHttp({ send, ...options }: HttpOptions): Http {
 }
 
 export function protectCalls(options: Omit<HttpOptions, 'send'>): Calls {
-  const { service, clock } = options;
+  const { service, clock, log, arrived } = options;
   const random = options.random ?? Math.random;
   const circuit = createCircuit(options);
 
@@ -109,15 +115,20 @@ export function protectCalls(options: Omit<HttpOptions, 'send'>): Calls {
     timeoutMs: number,
     attempt: (timeoutMs: number) => Promise<T>,
   ): Promise<T> => {
-    if (!circuit.enter()) throw new HttpUnavailable(service, 'circuit_open');
+    if (!circuit.enter()) {
+      log.failed?.(service, 'circuit_open');
+      throw new HttpUnavailable(service, 'circuit_open');
+    }
     try {
       const answer = await within(timeoutMs, service, attempt(timeoutMs));
       circuit.succeeded();
       return answer;
     } catch (error) {
       const failure = error instanceof HttpUnavailable ? error : new HttpUnavailable(service, 'network');
-      // A service that asks for fewer requests does answer.
-      if (failure.reason === 'rate_limited') circuit.succeeded();
+      // It was not asked.
+      if (failure.reason !== 'moving') log.failed?.(service, failure.reason);
+      // A service that asks for fewer requests, or has moved, does answer.
+      if (ANSWERS.has(failure.reason)) circuit.succeeded();
       else circuit.failed(failure.reason);
       throw failure;
     }
@@ -125,15 +136,21 @@ export function protectCalls(options: Omit<HttpOptions, 'send'>): Calls {
 
   return {
     async run({ timeoutMs, repeatable }, attempt) {
-      const deadline = clock.now() + timeoutMs;
+      let deadline = clock.now() + timeoutMs;
       for (let tries = 1; ; tries++) {
+        if (arrived !== undefined) {
+          const from = clock.now();
+          await arrived();
+          deadline += clock.now() - from;
+        }
         try {
           // A hanging first attempt leaves time for a second.
           const most = repeatable && tries === 1 ? timeoutMs / 2 : timeoutMs;
           return await attemptOnce(Math.max(1, Math.ceil(Math.min(most, deadline - clock.now()))), attempt);
         } catch (error) {
           const failure = error as HttpUnavailable;
-          const again = repeatable && tries < MAX_ATTEMPTS && RETRIED.has(failure.reason);
+          const isSafe = repeatable || failure.reason === 'moving';
+          const again = isSafe && tries < MAX_ATTEMPTS && RETRIED.has(failure.reason);
           const wait = again ? pauseMs(failure, tries, random(), clock.now()) : 0;
           if (!again || clock.now() + wait >= deadline) throw failure;
           await pause(wait);
@@ -144,7 +161,14 @@ export function protectCalls(options: Omit<HttpOptions, 'send'>): Calls {
   };
 }
 
-const RETRIED: ReadonlySet<HttpFailure> = new Set(['timeout', 'network', 'rate_limited', 'server_error']);
+const ANSWERS: ReadonlySet<HttpFailure> = new Set(['rate_limited', 'moving']);
+const RETRIED: ReadonlySet<HttpFailure> = new Set([
+  'timeout',
+  'network',
+  'moving',
+  'rate_limited',
+  'server_error',
+]);
 
 /** The service's `Retry-After`, else a growing pause with a random part. */
 function pauseMs(failure: HttpUnavailable, tries: number, random: number, now: number): number {

@@ -5,6 +5,14 @@ import type { ExchangeLeaderRow } from './rows.generated.ts';
 
 const CHANNEL = 'bellwether_lead';
 
+/**
+ * `leaving`: the leader will give the lead away in a moment. `prepared`: a replica has loaded what it needs to lead.
+ * `free`: nobody leads; without it the others find out within half a second.
+ */
+const NEWS = ['leaving', 'prepared', 'free'] as const;
+type LeadNews = (typeof NEWS)[number];
+const isNews = (text: string | undefined): text is LeadNews => NEWS.some((news) => news === text);
+
 export const createLeaderBoard = (sql: Sql, replicaId: string) => ({
   async publish(url: string): Promise<void> {
     await sql`
@@ -21,12 +29,15 @@ export const createLeaderBoard = (sql: Sql, replicaId: string) => ({
   },
   /** Whether somebody else could take the lead. */
   isAlone: async (): Promise<boolean> => (await countOtherReplicas(sql, replicaId)) === 0,
-  /** Tells the others at once; without it they find out within half a second. */
-  announceFree: (): Promise<void> => sql.notify(CHANNEL, replicaId),
-  /** @returns ends the listening */
-  async onFree(listener: () => void): Promise<() => Promise<void>> {
-    const { unlisten } = await sql.listen(CHANNEL, (sender) => {
-      if (sender !== replicaId) listener();
+  /** Tells the others at once. */
+  announce: (news: LeadNews): Promise<void> => sql.notify(CHANNEL, `${news} ${replicaId}`),
+  /** Calls back with what others announce. @returns ends the listening */
+  async onNews(listener: (news: LeadNews) => void): Promise<() => Promise<void>> {
+    const { unlisten } = await sql.listen(CHANNEL, (text) => {
+      const [news, sender] = text.split(' ');
+      if (sender === replicaId) return;
+      // Earlier releases announce one thing only, by their name alone.
+      listener(isNews(news) ? news : 'free');
     });
     return unlisten;
   },

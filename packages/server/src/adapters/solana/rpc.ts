@@ -29,7 +29,8 @@ export class RpcError extends Error {
 /** One call to a node that is part of the service. Rejects when there was no answer. */
 export type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-export type RpcOptions = Pick<HttpOptions, 'clock' | 'log'> & (HttpNode | { readonly ask: AskNode });
+export type RpcOptions = Pick<HttpOptions, 'clock' | 'log' | 'arrived'> &
+  (HttpNode | { readonly ask: AskNode });
 
 interface HttpNode {
   readonly url: string;
@@ -108,8 +109,8 @@ const envelopeOf = checkedBy(
   }),
 );
 
-function ownNode({ clock, log }: Pick<RpcOptions, 'clock' | 'log'>, ask: AskNode): Transport {
-  const calls = protectCalls({ service: SERVICE, clock, log });
+function ownNode({ clock, log, arrived }: Omit<RpcOptions, 'ask'>, ask: AskNode): Transport {
+  const calls = protectCalls({ service: SERVICE, clock, log, arrived });
   return {
     async call({ method, params, ...limits }) {
       const answer = answerOf(await calls.run(limits, () => ask(method, params)).catch(unavailable));

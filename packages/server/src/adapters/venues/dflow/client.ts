@@ -44,7 +44,7 @@ export type OrderAnswer =
   | { readonly kind: 'order'; readonly order: WireOrder }
   | { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 
-export interface DflowClientOptions extends Pick<HttpOptions, 'clock' | 'log'> {
+export interface DflowClientOptions extends Pick<HttpOptions, 'clock' | 'log' | 'arrived'> {
   readonly metadataUrl: string;
   readonly tradeUrl: string;
   readonly apiKey: string | null;
@@ -65,9 +65,9 @@ const queryOf = (query: Query): string => {
 export type DflowClient = ReturnType<typeof createDflowClient>;
 
 export function createDflowClient(options: DflowClientOptions) {
-  const { metadataUrl, tradeUrl, apiKey, exchangeStatusUrl, send, clock, log } = options;
-  const metadata = createHttp({ service: 'the DFlow metadata API', send, clock, log });
-  const trade = createHttp({ service: 'the DFlow trade API', send, clock, log });
+  const { metadataUrl, tradeUrl, apiKey, exchangeStatusUrl, send, clock, log, arrived } = options;
+  const metadata = createHttp({ service: 'the DFlow metadata API', send, clock, log, arrived });
+  const trade = createHttp({ service: 'the DFlow trade API', send, clock, log, arrived });
   const key: Record<string, string> = apiKey === null ? {} : { 'x-api-key': apiKey };
   let saidSo = false;
 

@@ -6,6 +6,7 @@ import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { Chain } from '../../../ports/chain.ts';
 import type { TickerMarket } from '../../../ports/quotes.ts';
 import type { PaperCredit, VenueWith } from '../../../ports/venue.ts';
+import type { OutboundLog } from '../../outbound/http.ts';
 import { createChainAccounts } from './accounts.ts';
 import { createDflowClient, type DflowClientOptions, MAX_MINTS_PER_FILTER } from './client.ts';
 import { createMarketSource } from './market-data.ts';
@@ -24,11 +25,7 @@ export interface DflowVenueOptions extends Omit<DflowClientOptions, 'log'> {
   readonly slippageBps: number;
   /** Paper only. */
   readonly paper?: PaperCredit;
-  readonly log: {
-    error(context: object, message: string): void;
-    warn(context: object, message: string): void;
-    info(context: object, message: string): void;
-  };
+  readonly log: OutboundLog & { error(context: object, message: string): void };
 }
 
 export function createDflowVenue(options: DflowVenueOptions): VenueWith<'quotes'> {

@@ -4,7 +4,7 @@
  * compiler compares with the port: a method without a row is a type error, and so is a row whose arguments or answer
  * JSON text (`wire.ts`) would not carry.
  */
-import { VenueUnavailable } from '../../../domain/unavailable.ts';
+import { VenueMoves, VenueUnavailable } from '../../../domain/unavailable.ts';
 
 type AsyncMethod = (...args: never[]) => Promise<unknown>;
 
@@ -112,6 +112,7 @@ export function createForwardedPort<Port extends object, const Table extends Cal
       } catch (error) {
         // Nothing has received the call.
         if (error instanceof LeadIsHere) return run(...args);
+        if (error instanceof VenueMoves) throw error;
         onUnanswered(error, method);
         if (row.unanswered === 'unknown') return { kind: 'unknown' };
         await findLeader().catch(() => {});

@@ -50,6 +50,7 @@ export const LEADER_CALLS = {
     request: { unanswered: 'error' },
     ask: { unanswered: 'error' },
     credit: { unanswered: 'error' },
+    isOpen: { unanswered: 'error' },
   },
 } as const satisfies { readonly [Name in keyof LeaderPorts]: CallTable<LeaderPorts[Name]> };
 

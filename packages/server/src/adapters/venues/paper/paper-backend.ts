@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalledExchange } from '@bellwether/exchange';
-import { VenueUnavailable } from '../../../domain/unavailable.ts';
+import { VenueMoves, VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { MarketData, SignedOrders } from '../../../ports/venue.ts';
 import { type Call, createForwardedPort, LeadIsHere, runForwardedCall } from './forwarded-port.ts';
 import { createInFlight } from './in-flight.ts';
@@ -16,6 +16,8 @@ import { LEADER_CALLS, type LeaderPorts, laneOf } from './leader-calls.ts';
 import { type CallOutcome, createLeaderLine, NOT_LED, type SendCalls } from './leader-line.ts';
 import type { createJoin, ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
+import type { Preparation, Standby } from './standby.ts';
+import { createWaitingRoom, type Waiter } from './waiting-room.ts';
 import { decode, encode } from './wire.ts';
 
 /** Stores the leader's address. */
@@ -24,9 +26,11 @@ export interface LeaderBoard {
   /** `null`: no leader is recorded yet. `mine`: this replica recorded itself. */
   find(): Promise<{ readonly url: string; readonly replica: string; readonly mine: boolean } | null>;
   isAlone(): Promise<boolean>;
-  announceFree(): Promise<void>;
-  onFree(listener: () => void): Promise<() => Promise<void>>;
+  announce(news: LeadNews): Promise<void>;
+  onNews(listener: (news: LeadNews) => void): Promise<() => Promise<void>>;
 }
+
+export type LeadNews = 'leaving' | 'prepared' | 'free';
 
 /** The objects that the leading process serves from its memory. */
 export interface LocalParts extends LeaderPorts {
@@ -58,8 +62,10 @@ export interface PaperBackend {
    * @throws Error when it does not lead for another reason
    */
   answer(text: string): Promise<string | null>;
-  /** Resolves at once, unless the lead is being handed over: then when it is known who has it, or after seconds. */
-  leadKnown(): Promise<void>;
+  /** Resolves at once, unless the lead moves: then when it is known who has it. @throws VenueUnavailable for one too many */
+  leadKnown(waiter: Waiter): Promise<void>;
+  /** The same for the sandbox, which the next leader opens a moment later. */
+  sandboxKnown(waiter: Waiter): Promise<void>;
   /** The exchange is not handed over before. */
   keepOpen(until: Promise<unknown>): Promise<unknown>;
   /**
@@ -74,6 +80,7 @@ export interface PaperBackendOptions {
   /** @returns null when another replica leads. */
   readonly open: (waitMs: number) => Promise<LocalParts | null>;
   readonly leaders: LeaderBoard;
+  readonly standby: Pick<Standby<Preparation>, 'prepare' | 'end'>;
   /** Proves to the leader that the call is a replica's. */
   readonly sign: (call: { method: string; path: string; body: string }) => string;
   readonly verifyCredentials: SignedOrders['verifyCredentials'];
@@ -93,14 +100,16 @@ const CALL_PATH = '/internal/exchange';
 const NOT_LED_HERE = 410;
 /** No replica's name. */
 const OWN = 'this one';
-/** How long calls wait for the next leader: less than an order's own deadline. */
-const AWAIT_LEAD_MS = 3_000;
-const LOOK_AGAIN_MS = 20;
+/** How long calls wait for the next leader at most; a request's own deadline may be earlier. */
+const AWAIT_LEAD_MS = 10_000;
+const AWAIT_SANDBOX_MS = 20_000;
+/** How long the leader waits for another replica to be prepared, while it goes on leading. */
+const PREPARED_MS = 5_000;
 /** How long calls that run here may take before the lead is handed over. */
 const FINISH_MS = 2_000;
 
 export async function startPaperBackend(options: PaperBackendOptions): Promise<PaperBackend> {
-  const { open, leaders, log } = options;
+  const { open, leaders, standby, log } = options;
   const inFlight = createInFlight();
   const openHere = async (waitMs: number): Promise<LocalParts | null> => {
     const opened = await open(waitMs);
@@ -113,7 +122,11 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   let gone: string | null = null;
   /** This replica gives the lead away, and does not take it again. */
   let leaves = false;
-  let movesUntil = 0;
+  /** This replica is about to end: another one is a better leader. */
+  let ends = false;
+  /** The replica whose sandbox is known to be open, and the last one that was asked. */
+  let opener: { readonly replica: string; readonly isOpen: boolean } | null = null;
+  let onPrepared: () => void = () => {};
   /** The leader whose last call got no answer. */
   let silent: string | null = null;
   let ownUrl: string | null = null;
@@ -121,16 +134,30 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
 
   const leads = (): boolean => !leaves && local !== null && local.exchange.status === 'open';
   const remoteUrl = (): string | null => (leads() || leader?.url === ownUrl ? null : (leader?.url ?? null));
-  /** Nobody leads for a moment, because the last leader has given the lead away. */
-  const isMoving = (): boolean => !leads() && remoteUrl() === null && performance.now() < movesUntil;
-  const nextLeader = async (): Promise<void> => {
-    // The look goes on with the sandbox, for which most calls need not wait.
-    while (isMoving() && !stopped) await Promise.race([lookAround().catch(() => {}), sleep(LOOK_AGAIN_MS)]);
+  const leadRoom = createWaitingRoom({
+    what: 'the next leader',
+    mostMs: AWAIT_LEAD_MS,
+    hasArrived: () => leads() || remoteUrl() !== null,
+    // Not awaited: the look goes on with the sandbox, for which most calls need not wait.
+    look: async () => void lookAround().catch(() => {}),
+  });
+  const sandboxRoom = createWaitingRoom({
+    what: 'the sandbox',
+    mostMs: AWAIT_SANDBOX_MS,
+    hasArrived: () =>
+      leads()
+        ? local?.sandbox.current() !== null
+        : remoteUrl() !== null && opener?.isOpen === true && opener.replica === leader?.replica,
+    look: () => (remoteUrl() === null ? lookAround() : askForSandbox()),
+  });
+  const moves = (): void => {
+    leadRoom.moves();
+    sandboxRoom.moves();
   };
   const hasLeft = (replica: string): void => {
     gone = replica;
-    movesUntil = performance.now() + AWAIT_LEAD_MS;
     if (leader?.replica === replica) leader = null;
+    moves();
   };
 
   const send = async (url: string, calls: readonly Call[], timeoutMs: number): ReturnType<SendCalls> => {
@@ -156,9 +183,20 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   };
 
   const askLeader = createLeaderLine((url, calls) => send(url, calls, CALL_TIMEOUT_MS));
+  /** Asks the leader whether its sandbox is open. One that does not answer is left to the calls themselves. */
+  const askForSandbox = async (): Promise<void> => {
+    const asked = leader;
+    const url = remoteUrl();
+    if (url === null || asked === null) return;
+    const call = { port: 'sandbox', method: 'isOpen', args: [] };
+    const answer = await askLeader(url, call, laneOf(call)).catch(() => true);
+    if (answer === NOT_LED) hasLeft(asked.replica);
+    else opener = { replica: asked.replica, isOpen: answer !== false };
+  };
+
   const forward = async (call: Call): Promise<unknown> => {
     for (;;) {
-      await nextLeader();
+      await leadRoom.passed('desk');
       if (leads()) throw new LeadIsHere();
       const asked = leader;
       const url = remoteUrl();
@@ -168,6 +206,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       if (answer !== NOT_LED) return answer;
       // It has done nothing with the call, so the next leader may get it.
       hasLeft(asked.replica);
+      if (call.port === 'sandbox') throw new VenueMoves('The sandbox moves to another replica.');
     }
   };
 
@@ -188,7 +227,10 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     if (stopped) return;
     if (local === null && !leaves) {
       local = await openHere(0);
-      if (local !== null) log.info({}, 'this replica leads the paper exchange');
+      if (local !== null) {
+        sandboxRoom.moves();
+        log.info({}, 'this replica leads the paper exchange');
+      }
     }
     if (leads() && local !== null) {
       // Others may trade on the exchange while the sandbox is being opened.
@@ -198,6 +240,10 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     // This replica does not lead, or has lost the lead to another one.
     const found = await leaders.find();
     leader = found === null || found.mine || found.replica === gone ? null : found;
+    if (leader !== null && leader.replica !== opener?.replica) {
+      opener = { replica: leader.replica, isOpen: false };
+      sandboxRoom.moves();
+    }
     // Not awaited: a frozen leader would delay the next attempt to take over.
     void ping();
   };
@@ -216,7 +262,26 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
 
   const lookNow = (): void =>
     void lookAround().catch((error: unknown) => log.warn({ err: error }, 'looking for the exchange failed'));
-  const unlisten = await leaders.onFree(lookNow);
+  const prepare = async (): Promise<void> => {
+    if (local !== null || ends || stopped) return;
+    await standby.prepare();
+    await leaders.announce('prepared');
+  };
+  const unlisten = await leaders.onNews((news) => {
+    if (news === 'free' && !ends) lookNow();
+    else if (news === 'prepared') onPrepared();
+    else if (news === 'leaving')
+      prepare().catch((error: unknown) => log.warn({ err: error }, 'preparing to lead failed'));
+  });
+  const successorIsPrepared = async (): Promise<void> => {
+    const late = new AbortController();
+    const prepared = new Promise<void>((resolve) => {
+      onPrepared = resolve;
+    });
+    await leaders.announce('leaving');
+    await Promise.race([prepared, sleep(PREPARED_MS, undefined, { signal: late.signal })]);
+    late.abort();
+  };
 
   const route = {
     forward,
@@ -236,7 +301,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   const status = (): string => {
     if (local !== null && leads()) return local.venue.status();
     // Calls wait for the next leader.
-    if (isMoving()) return 'ready';
+    if (leadRoom.isMoving()) return 'ready';
     if (remoteUrl() === null) return 'no replica leads the paper exchange';
     return remoteUrl() === silent ? 'the replica that leads the paper exchange does not answer' : 'ready';
   };
@@ -273,9 +338,9 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     sandboxStatus() {
       const exchange = status();
       if (exchange !== 'ready') return exchange;
-      // On a follower the leader is responsible for it.
+      // On a follower the leader is responsible for it. While it moves, calls wait.
       const isOpen = local === null || !leads() || local.sandbox.current() !== null;
-      return isOpen ? 'ready' : 'the sandbox is being opened';
+      return isOpen || sandboxRoom.isMoving() ? 'ready' : 'the sandbox is being opened';
     },
     async listening(url) {
       ownUrl = url;
@@ -297,24 +362,28 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
         return encode(await Promise.all((decode(text) as readonly Call[]).map(run)));
       });
     },
-    leadKnown: nextLeader,
+    leadKnown: leadRoom.passed,
+    sandboxKnown: sandboxRoom.passed,
     keepOpen: (until) => inFlight.run(() => until),
     async handOver() {
+      ends = true;
       if (!leads() || (await leaders.isAlone())) return;
+      await successorIsPrepared();
       leaves = true;
-      movesUntil = performance.now() + FINISH_MS + AWAIT_LEAD_MS;
+      moves();
       await looking?.catch(() => {});
       await inFlight.idle(FINISH_MS);
       await closeHere();
       local = null;
       leader = null;
-      await leaders.announceFree();
-      movesUntil = performance.now() + AWAIT_LEAD_MS;
-      await nextLeader();
+      await leaders.announce('free');
+      moves();
+      await sandboxRoom.passed('desk');
     },
     async stop() {
       stopped = true;
       clearInterval(timer);
+      standby.end();
       // The pool closes it, too, where the database does not answer.
       unlisten().catch(() => {});
       await looking?.catch(() => {});

@@ -3,6 +3,7 @@
  * the right to write and gets it back, another replica may have led in between, so the sandbox's memory is discarded and
  * read again.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalledExchange } from '@bellwether/exchange';
 import type { RpcAnswer, Sandbox, SandboxRequest, SandboxResponse } from '@bellwether/sandbox';
 
@@ -13,6 +14,8 @@ export interface SandboxCalls {
   ask(method: string, params: readonly unknown[]): Promise<RpcAnswer>;
   /** Gives a wallet its simulation balance, once ever. */
   credit(wallet: string): Promise<void>;
+  /** Whether it is open. Waits for a moment while it is being opened. */
+  isOpen(): Promise<boolean>;
 }
 
 export interface SandboxHolder extends SandboxCalls {
@@ -28,6 +31,9 @@ export interface SandboxHolderOptions {
   readonly open: () => Promise<Sandbox>;
   readonly simulationBalance: bigint;
 }
+
+/** Less than a call between replicas may take. */
+const IS_OPEN_MS = 1_500;
 
 /** One SOL: network fees of thousands of orders. */
 const FEE_LAMPORTS = 1_000_000_000n;
@@ -71,6 +77,12 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
     },
     request: async (request) => (await present()).request(request),
     ask: async (method, params) => (await present()).ask(method, params),
+    async isOpen() {
+      const waited = new AbortController();
+      await Promise.race([opening?.catch(() => {}), sleep(IS_OPEN_MS, undefined, { signal: waited.signal })]);
+      waited.abort();
+      return current() !== null;
+    },
     credit: async (wallet) => (await present()).venue.credit(wallet, simulationBalance, FEE_LAMPORTS),
     async close() {
       closed = true;

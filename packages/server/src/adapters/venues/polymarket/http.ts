@@ -5,7 +5,13 @@
  */
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { HttpReply, HttpSend } from '../../../ports/outbound.ts';
-import { createHttp, type HttpOptions, MAX_REPLY_CHARS, retryAfterMs } from '../../outbound/http.ts';
+import {
+  createHttp,
+  type HttpFailure,
+  type HttpOptions,
+  MAX_REPLY_CHARS,
+  retryAfterMs,
+} from '../../outbound/http.ts';
 import { NoAnswer } from '../../outbound/pooled-send.ts';
 
 /** The venue's CDN refuses clients that send none. */
@@ -16,6 +22,8 @@ const EFFECT_TIMEOUT_MS = 10_000;
 const OK = 200;
 const REDIRECTION = 300;
 const BAD_REQUEST = 400;
+const TOO_MANY_REQUESTS = 429;
+const SERVER_ERROR = 500;
 const NOT_FOUND = 404;
 
 type QueryValue = string | number | boolean | readonly string[] | undefined;
@@ -78,7 +86,7 @@ export interface VenueHttp {
 }
 
 export function createVenueHttp({ baseUrl, ...options }: VenueHttpOptions): VenueHttp {
-  const { service, send, clock } = options;
+  const { service, send, clock, log } = options;
   const base = baseUrl.replace(/\/+$/, '');
   const http = createHttp(options);
   const requestOf = ({ method = 'GET', path, query = {}, body, headers = {}, timeoutMs }: VenueCall) => ({
@@ -114,8 +122,13 @@ export function createVenueHttp({ baseUrl, ...options }: VenueHttpOptions): Venu
         throw new VenueUnavailable(`The answer of ${service} has another shape than is known`);
       return found;
     },
-    send: (call) =>
-      outcomeOf(send, requestOf({ ...call, timeoutMs: call.timeoutMs ?? EFFECT_TIMEOUT_MS }), clock.now),
+    async send(call) {
+      const request = requestOf({ ...call, timeoutMs: call.timeoutMs ?? EFFECT_TIMEOUT_MS });
+      const outcome = await outcomeOf(send, request, clock.now);
+      const failure = failureOf(outcome);
+      if (failure !== null) log.failed?.(service, failure);
+      return outcome;
+    },
     status: http.status,
   };
 }
@@ -139,6 +152,14 @@ async function outcomeOf(
       reason: error instanceof NoAnswer && error.timedOut ? 'timeout' : 'connection',
     };
   }
+}
+
+/** What an operator counts; a refusal of the order is an answer. */
+function failureOf(outcome: Outcome): HttpFailure | 'unreadable' | null {
+  if (outcome.kind === 'not_sent') return 'network';
+  if (outcome.kind === 'unknown') return outcome.reason === 'connection' ? 'network' : outcome.reason;
+  if (outcome.reply.status === TOO_MANY_REQUESTS) return 'rate_limited';
+  return outcome.reply.status >= SERVER_ERROR ? 'server_error' : null;
 }
 
 function queryOf(query: NonNullable<VenueCall['query']>): string {
