@@ -250,6 +250,18 @@ describe('the life of a settlement', () => {
     ]);
   });
 
+  test('what was sold before the desk heard of its purchase is no longer held', async () => {
+    const world = await newWorld();
+    const [bought, sold] = [await place(world, 'b'), await place(world, 's', { side: 'SELL' })];
+    const at = (one: Observation, ms: number): Observation => ({ ...one, at: NOW + ms });
+    await tell([accepted(sold), at(trade(sold, 't', 'matched', 10n * M, 6_000), 1_200)]);
+    expect(await positionOf(world)).toMatchObject({ size: 0n, realized: 0n });
+    // Matched in the same second, heard of three seconds later.
+    await tell([at(trade(bought, 't', 'matched', 10n * M, 5_000), 4_000)]);
+    expect(await positionOf(world)).toMatchObject({ size: 0n, cost: 0n, realized: 1n * M, closed: true });
+    expect(await resultsOf(world)).toMatchObject({ results: [{ realized: 1n * M, wins: 1n, losses: 0n }] });
+  });
+
   test('orders that the desk does not have leave no trace', async () => {
     await tell([accepted('somebody else’s'), trade('somebody else’s', 't1', 'matched')]);
     expect(await sql`select 1 from venue_orders where order_id like 'somebody%'`).toEqual([]);
@@ -277,9 +289,12 @@ describe('any order of events', () => {
     return seed / 2_147_483_648;
   };
 
-  test('with duplicates, and with failures among purchases and sales, ends where the successful trades alone end', async () => {
+  test.each([
+    ['with duplicates, and with failures among purchases and sales', 0],
+    ['with purchases and sales that the desk hears of after later ones', 0.4],
+  ])('%s, ends where the successful trades alone end', async (_what, lateShare) => {
     for (let seed = 1; seed <= 12; seed += 1) {
-      const random = seeded(seed);
+      const random = seeded(seed + 100 * lateShare);
       const [noisy, clean] = [await newWorld(), await newWorld()];
       // One after another in time; each may fail, and its failure may come after all others.
       const steps = Array.from({ length: 8 }, (_, nth) => ({
@@ -289,9 +304,10 @@ describe('any order of events', () => {
         size: BigInt(1 + Math.floor(random() * 9)) * M,
         fee: BigInt(Math.floor(random() * 1_000)),
         fails: random() < 0.35,
+        isLate: random() < lateShare,
       }));
       const late: Observation[][] = [];
-      for (const [nth, { name, side, price, size, fee, fails }] of steps.entries()) {
+      for (const [nth, { name, side, price, size, fee, fails, isLate }] of steps.entries()) {
         const shift = (one: Observation): Observation => {
           const at = NOW + nth * 10_000;
           return one.kind === 'trade' ? { ...one, at, part: { ...one.part, matchedAt: at } } : { ...one, at };
@@ -303,7 +319,9 @@ describe('any order of events', () => {
         ];
         const of = (id: string, status: TradeStatus) => shift(trade(id, 't', status, size, price, fee));
         const end = (id: string) => shift(standing(id, 'filled', size));
-        await tell(shuffled([accepted(a), of(a, 'matched'), of(a, 'matched'), end(a)], random).map(shift));
+        const events = shuffled([accepted(a), of(a, 'matched'), of(a, 'matched'), end(a)], random).map(shift);
+        if (isLate) late.push(events.map((one) => ({ ...one, at: NOW + 500_000 })));
+        else await tell(events);
         late.push([of(a, fails ? 'failed' : 'confirmed'), of(a, 'mined'), of(a, 'matched')]);
         if (!fails) await tell([accepted(b), of(b, 'confirmed'), end(b)].map(shift));
       }

@@ -7,7 +7,8 @@
  * themselves: joining, leaving and finding the best are all O(1), or one short scan of the bitmap.
  */
 import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
-import { FeeShare } from './amounts.ts';
+import type { FeeShare } from './amounts.ts';
+import type { FeeSchedule, FeeSchedules } from './fee-schedules.ts';
 import { NEXT, NONE, type Orders, PREVIOUS, REMAINING, VALUE } from './orders.ts';
 import { Rows } from './rows.ts';
 import type { Level, MarketSpec, Outcome, Side } from './types.ts';
@@ -87,15 +88,18 @@ export class Book {
   readonly #spec: MarketSpec;
   readonly #orders: Orders;
   readonly #levels: Rows;
-  readonly #fees: (FeeShare | undefined)[];
+  readonly #fees: FeeSchedule;
   /** One cell: collateral value of all resting orders at their limits. */
   readonly #liquidity = new Float64Array(CELL);
 
-  constructor(spec: MarketSpec, orders: Orders, listedAt: number) {
+  constructor(
+    spec: MarketSpec,
+    { orders, fees, at }: { readonly orders: Orders; readonly fees: FeeSchedules; readonly at: number },
+  ) {
     const ticks = PIPS / spec.tickSize;
     this.bids = new BookSide(true, ticks);
     this.asks = new BookSide(false, ticks);
-    this.changedAt = listedAt;
+    this.changedAt = at;
     this.#spec = spec;
     this.#orders = orders;
     this.#levels = new Rows(WORDS, ticks + 1);
@@ -103,7 +107,7 @@ export class Book {
       this.#levels.ints[tick * INTS + OLDEST] = NONE;
       this.#levels.ints[tick * INTS + NEWEST] = NONE;
     }
-    this.#fees = new Array(ticks + 1).fill(undefined);
+    this.#fees = fees.of(spec);
   }
 
   get liquidity(): Micro {
@@ -130,12 +134,7 @@ export class Book {
 
   /** The share of a fill that its taker pays at a level; the same for both outcomes. */
   feeAt(tick: number): FeeShare {
-    let share = this.#fees[tick];
-    if (share === undefined) {
-      share = new FeeShare(this.#spec.feeRate, this.#spec.feeExponent, this.priceAt(tick));
-      this.#fees[tick] = share;
-    }
-    return share;
+    return this.#fees.at(tick);
   }
 
   sideOf(outcome: Outcome, side: Side): BookSide {

@@ -21,21 +21,21 @@ const FIRST_ORDER = 4 * CELL;
 const FIRST_POSITION = FIRST_ORDER + 1;
 
 /**
- * Eight-byte words of a position: four cells of micro-shares (free tokens, and those that back open SELL orders), then
- * four integers.
+ * Eight-byte words of a position: four integers, then four cells of micro-shares (free tokens, and those that back open
+ * SELL orders).
  */
-const WORDS = 4 * CELL + 2;
-const YES = 0;
-const NO = CELL;
-const YES_HELD = 2 * CELL;
-const NO_HELD = 3 * CELL;
+const WORDS = 2 + 4 * CELL;
+const YES = 2;
+const NO = YES + CELL;
+const YES_HELD = NO + CELL;
+const NO_HELD = YES_HELD + CELL;
 
 /** Integers of a position. An account's positions are a list. */
 const INTS = 2 * WORDS;
-const ACCOUNT = 8 * CELL;
-const MARKET = ACCOUNT + 1;
-const BEFORE = ACCOUNT + 2;
-const AFTER = ACCOUNT + 3;
+const ACCOUNT = 0;
+const MARKET = 1;
+const BEFORE = 2;
+const AFTER = 3;
 
 const FIRST_ROWS = 64;
 

@@ -1,6 +1,7 @@
 /** One market: its specification, its totals and its book. */
 import { type Micro, type Pips, TICK_SIZES } from '@bellwether/contract/decimals';
 import { Book } from './book.ts';
+import type { FeeSchedules } from './fee-schedules.ts';
 import type { Orders } from './orders.ts';
 import type { MarketSpec, Payout, Side } from './types.ts';
 import { addTo, CELL, changeMicro, MOST_UNITS, takeFrom, type Units } from './units.ts';
@@ -37,7 +38,12 @@ export class Market {
   /** @throws RangeError for an impossible specification: a bug of the caller, not a refusal. */
   constructor(
     spec: MarketSpec,
-    place: { readonly row: number; readonly orders: Orders; readonly at: number },
+    place: {
+      readonly row: number;
+      readonly orders: Orders;
+      readonly fees: FeeSchedules;
+      readonly at: number;
+    },
   ) {
     const { conditionId, tickSize, feeRate, feeExponent, minOrderSize } = spec;
     if (!Object.values<number>(TICK_SIZES).includes(tickSize))
@@ -49,7 +55,7 @@ export class Market {
     this.row = place.row;
     this.spec = spec;
     this.minOrderSize = Number(minOrderSize) as Units;
-    this.book = new Book(spec, place.orders, place.at);
+    this.book = new Book(spec, place);
   }
 
   /** Makes (or, negative, unwinds) any number of full sets at one collateral each. */

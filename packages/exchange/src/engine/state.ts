@@ -1,6 +1,7 @@
 /** The engine's whole state. It does not grow with history: ended orders and archived markets are dropped. */
 
 import { ExpiryQueue } from './expiry-queue.ts';
+import { FeeSchedules } from './fee-schedules.ts';
 import { Ledger } from './ledger.ts';
 import { Market } from './market.ts';
 import { Orders } from './orders.ts';
@@ -25,10 +26,12 @@ export class EngineState {
   /** By row; undefined where an archived market has made room. */
   readonly #rows: (Market | undefined)[] = [];
   readonly #free: number[] = [];
+  readonly #fees = new FeeSchedules();
 
   /** Not listed yet. @throws RangeError for an impossible specification; the state is then unchanged */
   newMarket(spec: MarketSpec, at: number): Market {
-    return new Market(spec, { row: this.#free.at(-1) ?? this.#rows.length, orders: this.orders, at });
+    const row = this.#free.at(-1) ?? this.#rows.length;
+    return new Market(spec, { row, orders: this.orders, fees: this.#fees, at });
   }
 
   list(market: Market): void {

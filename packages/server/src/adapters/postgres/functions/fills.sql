@@ -23,15 +23,17 @@ $$;
 -- all others as a set. A position's cost is cut by the sold share of it, rounded down, so the last share takes the rest. A
 -- redemption belongs to the agent that asked for it, else to the one that traded the token last, as does a loss by
 -- resolution; other fills to the agent of their order, if it is one of the desk's. A wallet on a chain also holds what came
--- to it past the desk: selling that is no gain and no loss, for what it cost is not known. There a fill may be told after
--- the resolution: what it bought in vain is closed at once.
+-- to it past the desk: selling that is no gain and no loss, for what it cost is not known. There a fill may be told late: after
+-- fills that came later, which are then taken anew, or after the resolution: what it bought in vain is closed at once.
 create or replace function apply_fills(batch jsonb) returns void language plpgsql as $$
 declare
   rounds bigint;
+  told_late boolean;
   sold_without text;
 begin
-  select coalesce(max(n), 0) into rounds from (
-    select count(*) as n from jsonb_to_recordset(batch) as t(wallet text, token_id text) group by wallet, token_id) counted;
+  select coalesce(max(n), 0), bool_or(is_told_late) into rounds, told_late from (
+    select count(*) as n, bool_or(match_kind in ('DFLOW', 'LIVE')) as is_told_late
+    from jsonb_to_recordset(batch) as t(wallet text, token_id text, match_kind text) group by wallet, token_id) counted;
   for this_round in 1 .. rounds loop
     with given as (
       select t.*, row_number() over (partition by t.wallet, t.token_id order by t.nth) as round,
@@ -153,6 +155,10 @@ begin
       raise exception 'a fill sells % has no position', sold_without;
     end if;
   end loop;
+  if not told_late then
+    return;
+  end if;
+  perform reorder_fills(batch);
   perform close_lost(t.batch) from (
     select jsonb_agg(jsonb_build_object('condition_id', m.condition_id, 'payout', m.payout, 'at', m.resolved_at)) as batch
     from (select distinct condition_id from jsonb_to_recordset(batch) as t(condition_id text, match_kind text)

@@ -1,7 +1,8 @@
 -- What a position is after each of its fills, computed anew from all of them but those in `without`, a list of
--- [order id, trade id]. The same arithmetic as apply_fills. More may be sold than is left when a purchase is without effect:
+-- [order id, trade id], as if those in `at_last` had come after all others. The same arithmetic as apply_fills. More may be sold than is left when a purchase is without effect:
 -- what is sold beyond the holding is no gain and no loss.
-create or replace function replay_fills(account text, token text, without jsonb)
+drop function if exists replay_fills(text, text, jsonb);
+create or replace function replay_fills(account text, token text, without jsonb, at_last jsonb)
 returns table (order_id text, trade_id bigint, gain bigint, outcome_net bigint, size bigint, cost bigint, realized bigint,
   fees bigint, settled bigint, bought_size bigint, bought_cost bigint, closed_at timestamptz)
 language plpgsql stable as $$
@@ -13,7 +14,9 @@ begin
   size := 0; cost := 0; realized := 0; fees := 0; settled := 0; bought_size := 0; bought_cost := 0;
   for f in select x.* from fills x where x.wallet = account and x.token_id = token
       and not without @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id))
-      order by x.filled_at, x.order_id, x.trade_id loop
+      -- Of fills of one moment the purchases come first: nothing is sold before it is there.
+      order by at_last @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id)), x.filled_at, x.side, x.order_id,
+        x.trade_id loop
     order_id := f.order_id; trade_id := f.trade_id; gain := 0; outcome_net := 0;
     if f.side = 'BUY' then
       size := size + f.size; cost := cost + f.cost; fees := fees + f.fee;
@@ -38,23 +41,21 @@ begin
 end
 $$;
 
--- Takes fills back whose settlement failed: they never happened. Positions, results and days are computed as if without
--- them, each on the day of the fill that changes, and the facts say what was taken back. Fills that are not there are ignored.
-create or replace function reverse_fills(batch jsonb) returns void language plpgsql as $$
+-- Computes positions anew, with what else follows from their fills. Of each position the list says which fills were counted
+-- after all others and belong before, and which are gone, and are deleted.
+create or replace function recount_fills(list jsonb) returns void language plpgsql as $$
 declare
   p record;
 begin
   for p in
-    select f.wallet, f.token_id, jsonb_agg(jsonb_build_array(f.order_id, f.trade_id)) as gone, max(t.at) as at
-    from jsonb_to_recordset(batch) as t(wallet text, order_id text, trade_id bigint, at timestamptz)
-    join fills f using (wallet, order_id, trade_id)
-    group by f.wallet, f.token_id order by 1, 2
+    select * from jsonb_to_recordset(coalesce(list, '[]')) as t(wallet text, token_id text, late jsonb,
+      gone jsonb, at timestamptz) order by wallet, token_id
   loop
     perform from positions where wallet = p.wallet and token_id = p.token_id for update;
     with before as materialized (
-      select * from replay_fills(p.wallet, p.token_id, '[]')
+      select * from replay_fills(p.wallet, p.token_id, '[]', p.late)
     ), after as materialized (
-      select * from replay_fills(p.wallet, p.token_id, p.gone)
+      select * from replay_fills(p.wallet, p.token_id, p.gone, '[]')
     ), changed as materialized (
       select f.order_id, f.trade_id, f.agent_id, a.order_id is null as is_gone, o.restricted_by,
         coalesce(a.gain, 0) as new_gain, coalesce(a.gain, 0) - f.realized as gain,
@@ -113,4 +114,28 @@ begin
     where f.wallet = p.wallet and f.order_id = c.order_id and f.trade_id = c.trade_id and not c.is_gone;
   end loop;
 end
+$$;
+
+-- Takes fills back whose settlement failed: they never happened. Positions, results and days are computed as if without
+-- them, each on the day of the fill that changes, and the facts say what was taken back. Fills that are not there are ignored.
+create or replace function reverse_fills(batch jsonb) returns void language sql as $$
+  select recount_fills((select jsonb_agg(to_jsonb(g)) from (
+    select f.wallet, f.token_id, '[]'::jsonb as late, jsonb_agg(jsonb_build_array(f.order_id, f.trade_id)) as gone,
+      max(t.at) as at
+    from jsonb_to_recordset(batch) as t(wallet text, order_id text, trade_id bigint, at timestamptz)
+    join fills f using (wallet, order_id, trade_id)
+    group by f.wallet, f.token_id) g))
+$$;
+
+-- Puts the fills of a batch where they belong that were told after later fills of the other side: what such a sale had sold
+-- was not known of, so it counted as sold past the desk.
+create or replace function reorder_fills(batch jsonb) returns void language sql as $$
+  select recount_fills((select jsonb_agg(to_jsonb(g)) from (
+    select t.wallet, t.token_id, jsonb_agg(jsonb_build_array(t.order_id, t.trade_id)) as late, '[]'::jsonb as gone,
+      max(t.at) as at
+    from jsonb_to_recordset(batch) as t(wallet text, order_id text, trade_id bigint, token_id text, side text,
+      match_kind text, at timestamptz)
+    where t.match_kind in ('DFLOW', 'LIVE') and exists (select from fills f where f.wallet = t.wallet
+      and f.token_id = t.token_id and f.filled_at > t.at and f.side <> t.side and f.match_kind in ('DFLOW', 'LIVE'))
+    group by t.wallet, t.token_id) g))
 $$;

@@ -33,7 +33,7 @@ export const LIVE_MATCH = 'LIVE';
 
 /** Amounts of a match can differ from the order's by so much; the venue says so. */
 const DUST: Micro = 10_000n;
-/** A trade that is found later than this carries the venue's time, else the desk's, which orders fills exactly. */
+/** A sale that is found later than this carries the venue's time, else the desk's, which orders fills exactly. */
 const FOUND_LATE_MS = 60_000;
 
 const UNSEEN: VenueStanding = {
@@ -220,8 +220,10 @@ class OrderState {
   }
 
   #count(part: TradePart, nth: bigint, at: number): void {
-    const { orderId, funder, conditionId, tokenId, outcome, side } = this.#order;
-    const when = at - part.matchedAt > FOUND_LATE_MS ? part.matchedAt : at;
+    const { orderId, funder, conditionId, tokenId, outcome, side, createdAt } = this.#order;
+    // What the desk hears of late may have been sold meanwhile, within the same second: records have whole seconds.
+    const isLate = side === 'BUY' ? part.matchedAt < at : at - part.matchedAt > FOUND_LATE_MS;
+    const when = isLate ? Math.min(at, Math.max(part.matchedAt, createdAt)) : at;
     this.#fills.push({
       wallet: funder,
       ...{ orderId, conditionId, tokenId, outcome, side },
