@@ -33,7 +33,7 @@ test('is loaded anew after it failed', async () => {
   expect([begun(), ended]).toEqual([2, [1]]);
 });
 
-test('gives its memory back when nobody takes it, and when the replica ends', async () => {
+test('gives its memory back when it is not taken, and when the replica ends', async () => {
   vi.useFakeTimers();
   try {
     const { standby, ended } = standbyOf();

@@ -39,7 +39,7 @@ test('all who wait go on once it has arrived, and one look was made for all', as
   await room.passed('external');
 });
 
-test('a look that fails or hangs keeps nobody longer than the time', async () => {
+test('a look that fails or hangs makes no call wait longer than the time', async () => {
   for (const look of [() => Promise.reject(new Error('no database')), () => new Promise<void>(() => {})]) {
     const { room } = moving({ mostMs: 100, look });
     await room.passed('desk');
@@ -47,7 +47,7 @@ test('a look that fails or hangs keeps nobody longer than the time', async () =>
   }
 });
 
-test('strangers take no place of the desk, and one too many is told at once what to do', async () => {
+test('strangers take no place of the desk, and one too many gets an answer at once that says what to do', async () => {
   const { room, arrive } = moving();
   const strangers = Array.from({ length: PLACES }, () => room.passed('external'));
   await expect(room.passed('external')).rejects.toThrow(VenueUnavailable);

@@ -1,5 +1,6 @@
 /**
- * What a replica that may soon lead has loaded before: for a while, because it takes memory. Whoever opens the sandbox takes it.
+ * What a replica that may soon lead has loaded before: for a while, because it takes memory.
+ * What opens the sandbox takes it over.
  */
 
 export interface Preparation {
