@@ -146,6 +146,9 @@ async function openIdle(service: BenchService, keys: readonly string[], sockets:
   }
 }
 
+/** A market that ends soon is a risk, which has events of its own. */
+const OF_A_FILL = /^event: (?:fill|fee|position|balance)\n.*?"createdAt":"([^"]+)"/m;
+
 async function listen(
   service: BenchService,
   key: string,
@@ -159,7 +162,7 @@ async function listen(
     const events = text.split('\n\n');
     text = events.pop() ?? '';
     for (const event of events) {
-      const at = /"createdAt":"([^"]+)"/.exec(event)?.[1];
+      const at = OF_A_FILL.exec(event)?.[1];
       if (at !== undefined) latencies.push(now - Date.parse(at));
     }
   });
