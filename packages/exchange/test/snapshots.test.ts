@@ -5,6 +5,7 @@ import type { Sql } from '@bellwether/durable';
 import { expect, test } from 'vitest';
 import type { JournalledExchange } from '../src/index.ts';
 import { recover } from '../src/journal/recovery.ts';
+import { SnapshotSchedule } from '../src/journal/snapshot-schedule.ts';
 import { hashOf } from '../src/journal/snapshots.ts';
 import { ALICE, cutJournal, someTrading, stage, untilOpen } from './open-exchange-stage.ts';
 
@@ -61,6 +62,35 @@ test('a snapshot that cannot be written leaves the earlier ones, is logged, and 
     return (await kept(sql)).at(-1)!.seq > before.at(-1)!.seq;
   });
   await exchange.close();
+});
+
+test('the close writes the state whose snapshot failed before, and none twice', async () => {
+  const { sql, open } = await stage();
+  await (await open()).close();
+  const { seq } = (await kept(sql)).at(-1)!;
+  const logged: string[] = [];
+  let isCovered = false;
+  const schedule = new SnapshotSchedule({
+    ...{ sql, prunesJournal: false, log: (message) => void logged.push(message) },
+    async cover() {
+      if (!isCovered) throw new Error('the history cannot be written');
+    },
+  });
+  let asked = 0;
+  const close = () =>
+    schedule.writeLast(seq + 7, () => {
+      asked += 1;
+      return { at: 0, state: Buffer.from('state') };
+    });
+  schedule.begin(seq, 0);
+  schedule.take(seq + 7, 0, Promise.resolve());
+  await schedule.end();
+  expect(logged).toHaveLength(1);
+  isCovered = true;
+  await close();
+  expect((await kept(sql)).at(-1)).toEqual({ seq: seq + 7, hash: hashOf(Buffer.from('state')) });
+  await close();
+  expect(asked).toBe(1);
 });
 
 test('the thread lets others have the processor after every few hundred commands, and skips none', async () => {

@@ -24,6 +24,8 @@ export class SnapshotSchedule {
   /** Position and time of the last one that was begun. A failed one is not tried again before the next is due. */
   #seq = 0;
   #at = 0;
+  /** Position of the last one that was written. */
+  #writtenSeq = 0;
   #writing: Promise<void> | undefined;
   #thread: SnapshotThread | undefined;
 
@@ -33,6 +35,11 @@ export class SnapshotSchedule {
 
   /** @param seq of the snapshot that the state was recovered from; 0 without one */
   begin(seq: number, at: number): void {
+    this.#beginAt(seq, at);
+    this.#writtenSeq = seq;
+  }
+
+  #beginAt(seq: number, at: number): void {
     this.#seq = seq;
     this.#at = at;
   }
@@ -46,12 +53,15 @@ export class SnapshotSchedule {
   /** @param durable resolves when the command `seq` is committed */
   take(seq: number, at: number, durable: Promise<void>): void {
     const { sql, cover } = this.#options;
-    this.begin(seq, at);
+    this.#beginAt(seq, at);
     this.#writing = durable
       .then(() => cover(seq))
       .then(() => {
         this.#thread = startSnapshotThread({ database: sql.address(), seq }, this.#options.log);
         return this.#thread.written;
+      })
+      .then(() => {
+        this.#writtenSeq = seq;
       })
       .catch((error: unknown) => this.#failed(error))
       // Also then: a thread that was ended may have written its snapshot.
@@ -71,10 +81,13 @@ export class SnapshotSchedule {
 
   /** After the end: the last state, whose last command is committed. Nothing runs any more that it could delay. */
   async writeLast(seq: number, state: () => Omit<Snapshot, 'seq'>): Promise<void> {
-    if (seq === this.#seq) return;
+    if (seq === this.#writtenSeq) return;
     const { sql, cover } = this.#options;
     await cover(seq)
       .then(() => writeSnapshot(sql, { seq, ...state() }))
+      .then(() => {
+        this.#writtenSeq = seq;
+      })
       .then(() => this.#prune())
       .catch((error: unknown) => this.#failed(error));
   }
