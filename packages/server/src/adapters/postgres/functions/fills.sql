@@ -23,8 +23,8 @@ $$;
 -- all others as a set. A position's cost is cut by the sold share of it, rounded down, so the last share takes the rest. A
 -- redemption belongs to the agent that asked for it, else to the one that traded the token last, as does a loss by
 -- resolution; other fills to the agent of their order, if it is one of the desk's. A wallet on a chain also holds what came
--- to it past the desk: selling that is no gain and no loss, for what it cost is not known. There a fill may be told late: after
--- fills that came later, which are then taken anew, or after the resolution: what it bought in vain is closed at once.
+-- to it past the desk: selling that is no gain and no loss, for what it cost is not known. There the desk may hear late of a fill:
+-- after fills that came later, which are then taken anew, or after the resolution: what it bought in vain is closed at once.
 create or replace function apply_fills(batch jsonb) returns void language plpgsql as $$
 declare
   rounds bigint;
