@@ -75,13 +75,17 @@ async function receiver(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 }
 
-/** The spans of a trace, in the order in which they began, once the request's own is among them. */
+/** The spans of a trace once the request's own is among them: that one, then its parts in the order in which they began. */
 const traceOf = (traceId: string): Promise<Span[]> =>
   vi.waitFor(
     () => {
       const found = spans().filter((span) => span.traceId === traceId);
       expect(found.some(({ kind }) => kind === SERVER_KIND)).toBe(true);
-      return found.sort((a, b) => Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)));
+      const isPart = ({ kind }: Span) => Number(kind !== SERVER_KIND);
+      // The first part can begin in the same moment as the request.
+      return found.sort(
+        (a, b) => isPart(a) - isPart(b) || Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)),
+      );
     },
     { timeout: 60_000, interval: 100 },
   );
