@@ -63,7 +63,7 @@ export function dataFolder(parent = tmpdir()): string {
 }
 
 /**
- * A free port that the system gives to nobody else: those that it chooses itself begin at 32768, and until the service
+ * A free port that the system gives to no other process: those that it chooses itself begin at 32768, and until the service
  * listens, seconds later, one of them may have gone to another test.
  */
 export async function freePort(): Promise<number> {

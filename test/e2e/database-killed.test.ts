@@ -4,6 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { aMarket, call, newTrader, restingOrder, type Trader } from '../harness.ts';
 import {
@@ -17,7 +18,7 @@ import {
   waitFor,
 } from '../service-process.ts';
 
-const BACK_WITHIN_MS = 60_000;
+const BACK_WITHIN_MS = 15_000;
 const ENV = { RATE_LIMITS: 'off' };
 const frozen: number[] = [];
 
@@ -56,20 +57,6 @@ async function expectToTrade(service: ServiceProcess, trader: Trader): Promise<v
 }
 
 const isReady = { status: 'ready', database: 'ready', venues: [{ status: 'ready' }, { status: 'ready' }] };
-
-/** The service has noticed that the database does not answer. */
-const expectRefusedAtTheDoor = (service: ServiceProcess) =>
-  expect
-    .poll(() => call(service, 'GET', '/agents/settings'), { interval: 100 })
-    .toMatchObject({ status: 503, body: { detail: 'The database does not answer.' } });
-
-/** How long a stop has waited for each step that did not end in time. */
-const stepsLeftBehind = (service: ServiceProcess): number[] =>
-  service
-    .output()
-    .split('\n')
-    .filter((line) => line.includes('something did not stop in time'))
-    .map((line) => (JSON.parse(line) as { readonly ms: number }).ms);
 
 async function newService(): Promise<{ service: ServiceProcess; trader: Trader; dataDir: string }> {
   const dataDir = dataFolder();
@@ -114,12 +101,14 @@ describe('PostgreSQL killed alone', () => {
     expect(postgresOf(dataDir)).toEqual([]);
   });
 
-  test('SIGTERM right after the kill ends the service soon', async () => {
+  test('SIGTERM right after the kill ends the service within three seconds', async () => {
     const { service, dataDir } = await newService();
     kill(postmasterOf(dataDir).pid, 'SIGKILL');
+    const since = performance.now();
     signalGroup(service.child, 'SIGTERM');
     await service.exit();
-    expect(await waitFor(() => postgresOf(dataDir).length === 0, 60_000)).toBe(true);
+    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(await waitFor(() => postgresOf(dataDir).length === 0, 5_000)).toBe(true);
   });
 
   test('with its folder deleted: the service ends with a message and an exit code', async () => {
@@ -127,18 +116,22 @@ describe('PostgreSQL killed alone', () => {
     const pids = postgresOf(dataDir);
     rmSync(join(dataDir, 'postgres'), { recursive: true, force: true });
     for (const pid of pids) kill(pid, 'SIGKILL');
+    const since = performance.now();
     expect(await service.exit()).toEqual({ code: 1, signal: null });
+    expect(performance.now() - since).toBeLessThan(10_000);
     expect(service.output()).toContain('Bellwether ends');
     expect(service.output()).toContain('is gone');
   });
 
-  test('with its folder deleted and SIGTERM at once: the service ends', async () => {
+  test('with its folder deleted and SIGTERM at once: the service ends within ten seconds', async () => {
     const { service, dataDir } = await newService();
     const pids = postgresOf(dataDir);
     rmSync(dataDir, { recursive: true, force: true });
     for (const pid of pids) kill(pid, 'SIGKILL');
     signalGroup(service.child, 'SIGTERM');
+    const since = performance.now();
     await service.exit();
+    expect(performance.now() - since).toBeLessThan(10_000);
   });
 });
 
@@ -146,15 +139,14 @@ describe('PostgreSQL frozen', () => {
   test('requests get 503 within their deadline, /readyz within a second; then it is replaced and trading goes on', async () => {
     const { service, trader, dataDir } = await newService();
     const market = await aMarket(trader.client);
-    const { pid } = postmasterOf(dataDir);
     freeze(dataDir);
     const asked = performance.now();
     const probe = await call(service, 'GET', '/readyz');
-    // Less than a second on an idle machine. The database is replaced after ten, which ends every wait.
-    expect(performance.now() - asked).toBeLessThan(8_000);
+    expect(performance.now() - asked).toBeLessThan(1_000);
     expect(probe).toMatchObject({ status: 503, body: { status: 'not ready', database: 'does not answer' } });
     expect((await call(service, 'GET', '/healthz')).status).toBe(200);
 
+    const since = performance.now();
     const answers = await Promise.all([
       call(service, 'GET', '/agents/settings', { key: trader.apiKey }),
       call(service, 'GET', '/markets/briefing', { key: trader.apiKey }),
@@ -163,28 +155,31 @@ describe('PostgreSQL frozen', () => {
         body: await restingOrder(trader, market),
       }),
     ]);
-    // They did not wait until the frozen server was replaced.
-    expect(postmasterOf(dataDir).pid).toBe(pid);
+    expect(performance.now() - since).toBeLessThan(6_500);
     for (const answer of answers) {
       expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    // From then on requests do not wait for their deadline: they are refused at the door.
-    await expectRefusedAtTheDoor(service);
+    // Meanwhile requests do not wait: they fail at once.
+    await sleep(1_000);
+    const soon = performance.now();
+    expect((await call(service, 'GET', '/agents/settings', { key: trader.apiKey })).status).toBe(503);
+    expect(performance.now() - soon).toBeLessThan(1_000);
 
     await expect.poll(() => ready(service), { timeout: 30_000, interval: 100 }).toMatchObject(isReady);
     await expectToTrade(service, trader);
     expect(service.child.exitCode).toBeNull();
   });
 
-  test('SIGTERM meanwhile waits for nothing that needs it, and leaves no process behind', async () => {
+  test('SIGTERM meanwhile takes less than three seconds, and leaves no process behind', async () => {
     const { service, dataDir } = await newService();
     freeze(dataDir);
     // Like a person: some time later.
-    await expectRefusedAtTheDoor(service);
+    await sleep(3_000);
+    const since = performance.now();
     signalGroup(service.child, 'SIGTERM');
     await service.exit();
-    for (const ms of stepsLeftBehind(service)) expect(ms).toBeLessThanOrEqual(250);
-    expect(await waitFor(() => postgresOf(dataDir).length === 0, 60_000)).toBe(true);
+    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(await waitFor(() => postgresOf(dataDir).length === 0, 5_000)).toBe(true);
   });
 });

@@ -21,10 +21,10 @@ const TERMINATIONS = 6;
 /** Pause between two terminations; meanwhile the exchange takes the lead again and reads its journal. */
 const PAUSE_MS = 700;
 /** No request may take longer, whatever happens to the database. */
-const ANSWERED_WITHIN_MS = 60_000;
-const TRADES_AGAIN_WITHIN_MS = 60_000;
+const ANSWERED_WITHIN_MS = 12_000;
+const TRADES_AGAIN_WITHIN_MS = 8_000;
 /** The resolver leaves an order alone for twelve seconds on a shared database. */
-const RESOLVED_WITHIN_MS = 90_000;
+const RESOLVED_WITHIN_MS = 40_000;
 const CREDITED = 10_000;
 const PAGE = 100;
 const IN_DOUBT = ['submitting', 'unknown'];

@@ -35,8 +35,6 @@ async function open(url: string, first: string, localAddress?: string): Promise<
   return slow;
 }
 
-const isOpen = ({ closedAfterMs }: Slow): boolean => closedAfterMs === null;
-
 const quantile = (sorted: readonly number[], q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] as number;
 
@@ -52,23 +50,18 @@ async function latencies(url: string, count: number): Promise<number[]> {
 }
 
 describe('a thousand slow clients', () => {
-  /** Headers have half of it. Long enough for a busy machine to open a thousand sockets. */
-  const RECEIVE_S = 8;
+  const RECEIVE_S = 4;
   let service: ServiceProcess;
 
   beforeAll(async () => {
     service = await startProcess({
       dataDir: dataFolder(),
-      env: {
-        RECEIVE_TIMEOUT_S: String(RECEIVE_S),
-        REQUEST_DEADLINE_MS: '100000',
-        PAPER_WORLD: 'off',
-        LOG_LEVEL: 'error',
-      },
+      env: { RECEIVE_TIMEOUT_S: String(RECEIVE_S), PAPER_WORLD: 'off', LOG_LEVEL: 'error' },
     });
   });
 
   test('get an error and are closed in time, without delaying other clients', async () => {
+    const quiet = await latencies(service.url, 50);
     const head = 'POST /agents/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
     const kinds = [
       // Sends nothing.
@@ -93,18 +86,28 @@ describe('a thousand slow clients', () => {
     const drip = setInterval(() => {
       for (const { socket } of slow.filter((_, i) => i % 5 === 3)) if (socket.writable) socket.write('x');
     }, 500);
-    const busy = await latencies(service.url, 40);
-    expect(slow.filter(isOpen).length).toBeGreaterThan(900);
-    await expect
-      .poll(() => slow.filter(isOpen).length, { timeout: 60_000 + RECEIVE_S * 1_000, interval: 100 })
-      .toBe(0);
+    const busy = await latencies(service.url, 100);
+    expect(slow.filter(({ closedAfterMs }) => closedAfterMs === null).length).toBeGreaterThan(900);
+    const deadline = performance.now() + (RECEIVE_S + 6) * 1_000;
+    while (performance.now() < deadline && slow.some(({ closedAfterMs }) => closedAfterMs === null))
+      await sleep(100);
     clearInterval(drip);
+    expect(slow.filter(({ closedAfterMs }) => closedAfterMs === null)).toHaveLength(0);
+    expect(Math.max(...slow.map(({ closedAfterMs }) => closedAfterMs as number))).toBeLessThan(
+      (RECEIVE_S + 5) * 1_000,
+    );
     for (const [i, { received }] of slow.entries()) {
       expect(received, kinds[i % kinds.length]).toMatch(/^HTTP\/1\.1 408 /);
       expect(received).toContain('"code":"request_timeout"');
     }
-    // A client that had to wait for the slow ones would wait until they are disconnected.
-    expect(quantile(busy, 0.5)).toBeLessThan((RECEIVE_S * 1_000) / 20);
+    expect(quantile(busy, 0.99)).toBeLessThan(Math.max(500, quantile(quiet, 0.99) * 10));
+    console.log(
+      'health p50/p99 ms: quiet %s/%s, beside 1000 slow clients %s/%s',
+      ...[quiet, busy].flatMap((times) => [
+        quantile(times, 0.5).toFixed(1),
+        quantile(times, 0.99).toFixed(1),
+      ]),
+    );
   });
 
   test('five thousand idle connections are accepted, and the service still answers', async () => {
@@ -112,26 +115,22 @@ describe('a thousand slow clients', () => {
     const request = 'GET /agents/health HTTP/1.1\r\nHost: localhost\r\n\r\n';
     for (let i = 0; i < 5_000; i += 100)
       idle.push(...(await Promise.all(Array.from({ length: 100 }, () => open(service.url, request)))));
-    await expect
-      .poll(() => idle.filter(({ received }) => received.startsWith('HTTP/1.1 200')).length)
-      .toBe(5_000);
-    expect(idle.filter(isOpen)).toHaveLength(5_000);
-    expect(await latencies(service.url, 20)).toHaveLength(20);
+    await sleep(200);
+    expect(idle.filter(({ closedAfterMs }) => closedAfterMs === null)).toHaveLength(5_000);
+    expect(quantile(await latencies(service.url, 50), 0.99)).toBeLessThan(1_000);
   });
 });
 
 test('a stop does not wait for clients that never finish', async () => {
-  const service = await startProcess({
-    dataDir: dataFolder(),
-    env: { PAPER_WORLD: 'off', RECEIVE_TIMEOUT_S: '600' },
-  });
+  const service = await startProcess({ dataDir: dataFolder(), env: { PAPER_WORLD: 'off' } });
   const head = 'POST /agents/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
   for (const bytes of ['', 'GET /agents/hea', `${head}Content-Length: 500\r\n\r\n{`])
     await open(service.url, bytes);
   await sleep(200);
+  const start = performance.now();
   service.child.kill('SIGTERM');
-  // It fails after a minute; the clients would be waited for ten.
   expect((await service.exit()).code).toBe(0);
+  expect(performance.now() - start).toBeLessThan(8_000);
 });
 
 describe('the limit of connections', () => {
@@ -139,21 +138,22 @@ describe('the limit of connections', () => {
     const service = await startTestService({ MAX_CONNECTIONS: '20', PAPER_WORLD: 'off' });
     const held: Slow[] = [];
     for (let i = 0; i < 15; i++) held.push(await open(service.url, '', '127.0.0.2'));
-    await expect.poll(() => held.filter(isOpen).length).toBeLessThanOrEqual(10);
     await sleep(200);
-    expect(held.filter(isOpen)).toHaveLength(10);
+    expect(held.filter(({ closedAfterMs }) => closedAfterMs === null)).toHaveLength(10);
     expect((await call(service, 'GET', '/agents/health')).status).toBe(200);
-    held.find(isOpen)?.socket.destroy();
-    // Its place is free once the service has noticed.
-    const next = () => rawRequest(service.url, 'GET /agents/health HTTP/1.1', [], '', '127.0.0.2');
-    await expect.poll(next, { interval: 50 }).toMatchObject({ status: 200 });
+    held[0]?.socket.destroy();
+    await sleep(100);
+    const next = await open(service.url, '', '127.0.0.2');
+    await sleep(100);
+    expect(next.closedAfterMs).toBeNull();
   });
 
   test('applies to all addresses together', async () => {
     const service = await startTestService({ MAX_CONNECTIONS: '20', PAPER_WORLD: 'off' });
     const held: Slow[] = [];
     for (let i = 0; i < 40; i++) held.push(await open(service.url, '', `127.0.0.${2 + (i % 8)}`));
-    await expect.poll(() => held.filter(isOpen).length).toBeLessThanOrEqual(20);
+    await sleep(200);
+    expect(held.filter(({ closedAfterMs }) => closedAfterMs === null).length).toBeLessThanOrEqual(20);
   });
 
   test('does not apply per address to trusted proxies', async () => {
@@ -165,7 +165,7 @@ describe('the limit of connections', () => {
     const held: Slow[] = [];
     for (let i = 0; i < 15; i++) held.push(await open(service.url, '', '127.0.0.2'));
     await sleep(200);
-    expect(held.filter(isOpen)).toHaveLength(15);
+    expect(held.filter(({ closedAfterMs }) => closedAfterMs === null)).toHaveLength(15);
   });
 });
 

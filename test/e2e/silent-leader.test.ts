@@ -14,9 +14,9 @@ import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
 import { startStallingProxy } from '../stalling-proxy.ts';
 
-/** Five seconds are promised on an idle machine. Without a takeover neither would ever happen. */
-const TAKEOVER_MS = 50_000;
-const RETURN_MS = 60_000;
+/** Five seconds are promised on an idle machine; a busy one gets twice that. */
+const TAKEOVER_MS = 10_000;
+const RETURN_MS = 30_000;
 
 const termOf = async (sql: Sql): Promise<bigint> => {
   const [row] = await sql`select term from durable_terms where name = 'exchange'`;

@@ -195,11 +195,10 @@ describe('other fields', () => {
 
   test('names of any length and number are checked quickly', async () => {
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`field${i}`, i]));
-    const before = process.threadCpuUsage();
+    const began = performance.now();
     const answer = await post('/agents/settings', { ...many, ['x'.repeat(5000)]: 1 });
     expect(answer.status).toBe(400);
-    const { user, system } = process.threadCpuUsage(before);
-    expect((user + system) / 1_000).toBeLessThan(1500);
+    expect(performance.now() - began).toBeLessThan(1500);
     expect(answer.body.errors.every(({ path }: { path: string }) => path.length < 200)).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-/** Hundreds of random actions of several wallets: no USDC is created or lost, and every claim is covered at every step. */
+/** A thousand random actions of several wallets: no USDC is created or lost, and every claim is covered at every step. */
 import { MICRO } from '@bellwether/contract/decimals';
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { expect, test } from 'vitest';
@@ -10,8 +10,7 @@ import type { WireMarket } from '../src/dflow/wire.ts';
 import { accountsOf, booksOf, openStage, type Stage, USDC } from './stage.ts';
 
 const ALL_USDC = 10_000_000_000n * USDC;
-/** The state of the markets, and with it every kind of action, repeats after some tens. */
-const STEPS = process.env.FULL === '1' ? 1_000 : 400;
+const STEPS = 1_000;
 /** Concurrent trades of different wallets. */
 const AT_ONCE = 4;
 const FILLS = ['auto', 'auto', 'auto', 'partial', 'revert'] as const;
@@ -104,7 +103,7 @@ async function play(stage: Stage, roll: (bound: number) => number, wallets: Venu
 }
 
 test(
-  'money and claims are conserved through hundreds of random actions',
+  'money and claims are conserved through a thousand random actions',
   async () => {
     const stage = await openStage();
     const wallets = await Promise.all(
@@ -120,7 +119,7 @@ test(
       if (BigInt(row.filled_out as string) === 0n) counts.revert += 1;
       else counts[row.kind as 'BUY' | 'SELL' | 'REDEEM'] += 1;
     }
-    for (const [kind, count] of Object.entries(counts)) expect(count, kind).toBeGreaterThan(STEPS / 100);
+    for (const [kind, count] of Object.entries(counts)) expect(count, kind).toBeGreaterThan(10);
 
     // In an open market the LP's tokens in the exchange equal the tokens of the wallets.
     const tokens = stage.exchange.account(LP_ACCOUNT).tokens;

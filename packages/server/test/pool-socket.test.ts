@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
 
 const STORMS = 20;
-const PROMPT_MS = 30_000;
+const PROMPT_MS = 3_000;
 
 const escaped: unknown[] = [];
 const onEscaped = (error: unknown) => escaped.push(error);

@@ -8,7 +8,7 @@ import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
 const VICTIM = 'victim';
 /** A statement that would run for this long must be rejected long before. */
 const LONG_S = 300;
-const PROMPT_MS = 30_000;
+const PROMPT_MS = 3_000;
 
 const escaped: unknown[] = [];
 const onEscaped = (error: unknown) => escaped.push(error);

@@ -14,7 +14,7 @@ export class Rows {
     this.ints = new Int32Array(this.doubles.buffer);
   }
 
-  /** Makes room for a row. It may replace both arrays, so nobody may keep them. */
+  /** Makes room for a row. It may replace both arrays, so no caller may keep them. */
   reserve(row: number): void {
     if ((row + 1) * this.#words <= this.doubles.length) return;
     const larger = new Float64Array(2 * this.doubles.length);
