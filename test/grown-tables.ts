@@ -35,6 +35,9 @@ function other({ name, type }: Column): string {
     case 'bigint':
     case 'integer':
       return `(${name} + 1) * 10000 + n`;
+    case 'xid8':
+      // Long ago: the services have seen what those transactions wrote.
+      return `greatest(3, ${name}::text::bigint / (n + 1))::text::xid8`;
     case 'date':
       return `${name} - n`;
     case 'timestamp with time zone':
@@ -82,7 +85,7 @@ export async function growTables(admin: Sql, least: number): Promise<ReadonlySet
       `create temp table source as select * from ${name} order by ctid desc limit ${SOURCE_ROWS}`,
     );
     await copy(growth, copies, (column) =>
-      column.isKey || OWNERS.has(column.name) || isTime(column) ? other(column) : column.name,
+      column.isKey || OWNERS.has(column.name) || isPast(column) ? other(column) : column.name,
     );
     const own = keys.filter((column) => !OWNERS.has(column.name));
     if (own.length > 0 && columns.some((column) => OWNERS.has(column.name)) && !BOUNDED.has(name))
@@ -91,7 +94,7 @@ export async function growTables(admin: Sql, least: number): Promise<ReadonlySet
         copies,
         (column) =>
           PAST[name]?.[column.name] ??
-          (own.includes(column) || isTime(column) || isOfToken(name, column) ? other(column) : column.name),
+          (own.includes(column) || isPast(column) || isOfToken(name, column) ? other(column) : column.name),
       );
     await admin`drop table source`;
     const [row] = await admin.unsafe(`select count(*)::int as count from ${name}`);
@@ -103,7 +106,7 @@ export async function growTables(admin: Sql, least: number): Promise<ReadonlySet
 /** A wallet's other positions are in other markets. */
 const isOfToken = (table: string, { name }: Column): boolean =>
   table === 'positions' && name === 'condition_id';
-const isTime = ({ type }: Column): boolean => type === 'timestamp with time zone';
+const isPast = ({ type }: Column): boolean => type === 'timestamp with time zone' || type === 'xid8';
 
 interface Growth {
   readonly admin: Sql;

@@ -200,6 +200,15 @@ const killPostgres = (dataDir: string) => {
   for (const pid of postgresOf(dataDir)) kill(pid, 'SIGKILL');
 };
 
+/** A session that begins while the others are killed answers until it sees that the postmaster is gone. */
+async function killAllPostgres(dataDir: string): Promise<void> {
+  const areGone = () => {
+    killPostgres(dataDir);
+    return postgresOf(dataDir).length === 0;
+  };
+  expect(await waitFor(areGone, 5_000)).toBe(true);
+}
+
 describe('kill -9 of everything', () => {
   test('service and PostgreSQL: the next start recovers without help', async () => {
     const dataDir = dataFolder();
@@ -227,7 +236,7 @@ describe('kill -9 of everything', () => {
     const dataDir = dataFolder();
     const service = await startProcess({ dataDir });
     const { trader, placed } = await restOne(service);
-    killPostgres(dataDir);
+    await killAllPostgres(dataDir);
     const down = await call(service, 'GET', '/agents/settings', { key: trader.apiKey });
     expect({ status: down.status, code: down.body.code }, service.output()).toEqual({
       status: 503,
@@ -252,8 +261,7 @@ describe('a stale postmaster.pid', () => {
     const first = await startProcess({ dataDir });
     const { trader, placed } = await restOne(first);
     kill(first.child.pid as number, 'SIGKILL');
-    killPostgres(dataDir);
-    expect(await waitFor(() => postgresOf(dataDir).length === 0, 5_000)).toBe(true);
+    await killAllPostgres(dataDir);
     // After a reboot both lock files name a process id that another program may have.
     for (const file of ['postgres/postmaster.pid', 'run/.s.PGSQL.5432.lock']) {
       const path = join(dataDir, file);

@@ -9,6 +9,7 @@ import {
   fakeMarket,
 } from '../fake-quote-venue.ts';
 import { aMarket, call, newTrader, startTestService, type TestService } from '../harness.ts';
+import { poolOf } from '../live-desk.ts';
 import { BUY_TEN, newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
@@ -178,6 +179,72 @@ describe('concurrent use of one quote', () => {
       expect(won.filter(Boolean), JSON.stringify([submitted.body, canceled.body])).toHaveLength(1);
       if (won[1]) expect(submitted.body.code).toBe('quote_not_executable');
     }
+  });
+});
+
+describe('a cancel between recording and sending', () => {
+  /** Cancels once the order is recorded, just before its send begins. */
+  async function submitAndCancel(
+    beginSend: (
+      begin: () => Promise<ReadonlySet<string>>,
+      cancel: () => Promise<string[]>,
+    ) => Promise<ReadonlySet<string>>,
+  ) {
+    const agent = await newQuoteTrader(service);
+    const quote = await agent.quote();
+    const sentBefore = venue.sent.length;
+    const { chainOrders } = service.needs;
+    const cancel = async () =>
+      (await agent.post('/venueb/agent/cancel', { orderId: quote.quoteId })).body.canceled;
+    Object.assign(service.needs, {
+      chainOrders: {
+        ...chainOrders,
+        beginSend: (...send: Parameters<typeof chainOrders.beginSend>) =>
+          send[0].includes(quote.quoteId)
+            ? beginSend(() => chainOrders.beginSend(...send), cancel)
+            : chainOrders.beginSend(...send),
+      },
+    });
+    const answers = [await agent.submit(quote)];
+    Object.assign(service.needs, { chainOrders });
+    answers.push(await agent.submit(quote));
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 400, body: { code: 'quote_not_executable' } });
+    expect(venue.sent).toHaveLength(sentBefore);
+    expect(await agent.usage()).toEqual({ trades: 0, amount: 0 });
+    expect(await agent.order(quote.quoteId)).toMatchObject({ status: 'canceled' });
+    return quote.quoteId;
+  }
+
+  test('is what the submit and its replay say, too', async () => {
+    let canceled: string[] = [];
+    const quoteId = await submitAndCancel(async (begin, cancel) => {
+      canceled = await cancel();
+      return begin();
+    });
+    expect(canceled).toEqual([quoteId]);
+  });
+
+  test('that has not ended yet is waited for', async () => {
+    const sql = poolOf(service);
+    const isWaiting = async () =>
+      (
+        await sql`select 1 from pg_stat_activity where datname = current_database()
+          and wait_event_type = 'Lock' and query like '%from chain_orders%for update'`
+      ).length > 0;
+    const session = await sql.session();
+    let canceled: Promise<string[]> | undefined;
+    const quoteId = await submitAndCancel(async (begin, cancel) => {
+      await session`begin`;
+      await session`select from chain_orders for update`;
+      canceled = cancel();
+      await expect.poll(isWaiting).toBe(true);
+      const begun = await begin();
+      await session`commit`;
+      return begun;
+    });
+    session.end();
+    expect(await canceled).toEqual([quoteId]);
   });
 });
 

@@ -114,6 +114,8 @@ export interface ChainOrderStore {
    * @returns the orders that may be sent: not canceled, not seen on the chain
    */
   beginSend(orderIds: readonly string[], at: number, dueAt: number): Promise<ReadonlySet<string>>;
+  /** Waits, at most a second, until no other transaction changes the row. @throws where it lasts longer */
+  onceUnlocked(orderId: string): Promise<void>;
   /** Sets when each order is checked next. */
   postpone(orders: readonly { readonly orderId: string; readonly dueAt: number }[]): Promise<void>;
   /**

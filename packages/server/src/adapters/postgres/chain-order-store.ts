@@ -21,6 +21,8 @@ export const AWAITED_SIGNATURES = `
 const BATCH = 64;
 /** A batch does not wait longer for a row that others lock: its orders then go on one by one. */
 const LOCK_TIMEOUT = '250ms';
+/** How long a submit waits for the end of a cancel. */
+const PATIENCE = '1s';
 
 export function createChainOrderStore(sql: Sql): ChainOrderStore {
   const begin = createBatches<Begin, boolean>({
@@ -60,6 +62,13 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
     async beginSend(orderIds, at, dueAt) {
       const begun = await Promise.all(orderIds.map((orderId) => begin({ orderId, at, dueAt })));
       return new Set(orderIds.filter((_, nth) => begun[nth]));
+    },
+
+    async onceUnlocked(orderId) {
+      await transact(sql, async (tx) => {
+        tx.unsafe(`set local lock_timeout = '${PATIENCE}'`).execute();
+        await tx`select 1 from chain_orders where order_id = ${orderId} for share`;
+      });
     },
 
     async postpone(orders) {

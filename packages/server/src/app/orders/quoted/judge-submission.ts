@@ -93,7 +93,7 @@ export async function requireUsable(
   return quote;
 }
 
-const withdrawn = (): Refusal =>
+export const withdrawn = (): Refusal =>
   refusal('quote_not_executable', 'This quote was canceled.', { path: 'quoteId' });
 
 /** What is sent along is checked, not used. @throws Refusal quote_mismatch, every field at once */

@@ -38,6 +38,7 @@ import {
   judgeSubmission,
   type SoundSubmission,
   type Submission,
+  withdrawn,
 } from './judge-submission.ts';
 import { reject } from './outcomes.ts';
 import { bytesOf, signatureIn } from './signed-transaction.ts';
@@ -53,7 +54,7 @@ export interface SubmitNeeds
   readonly venues: Venues;
   readonly quotes: Pick<QuoteStore, 'toSubmit'>;
   readonly orders: Pick<OrderStore, 'byId' | 'settle'>;
-  readonly chainOrders: Pick<ChainOrderStore, 'byIds' | 'beginSend' | 'advance'>;
+  readonly chainOrders: Pick<ChainOrderStore, 'byIds' | 'beginSend' | 'onceUnlocked' | 'advance'>;
 }
 
 export interface SubmitCall {
@@ -120,7 +121,10 @@ function placementOf(
   };
 }
 
-/** The first answer to the same signed transaction. @throws Refusal quote_already_used for any other */
+/**
+ * The first answer to the same signed transaction.
+ * @throws Refusal quote_already_used for any other, quote_not_executable where it was canceled before it was sent
+ */
 async function replayOf(
   needs: SubmitNeeds,
   { caller, request, quote: { quoteId } }: Submission,
@@ -131,6 +135,7 @@ async function replayOf(
   if (bytes === null || !equalBytes(bytes, chain.wire)) throw alreadyUsed(quoteId);
   const row = await needs.orders.byId(caller.agentId, quoteId);
   if (row?.kind !== 'quoted') throw new Error('a signed transaction has no order');
+  if (row.status === 'canceled') throw withdrawn();
   return submitResponse(row, chain.signature, row.first);
 }
 
@@ -146,7 +151,10 @@ async function send(
   const begun = await needs.chainOrders
     .beginSend([orderId], now, now + FIRST_LOOK_MS)
     .catch((): ReadonlySet<string> => new Set());
-  if (!begun.has(orderId)) return submitResponse(order, signature, null);
+  if (!begun.has(orderId)) {
+    if (await wasCanceled(needs, order)) throw withdrawn();
+    return submitResponse(order, signature, null);
+  }
   const answer = await venue.quotes.chain.send(wire);
   if (answer.kind !== 'refused' || !(await isUnseen(venue, signature))) {
     return submitResponse(order, signature, null);
@@ -163,6 +171,19 @@ async function send(
   };
   const isMine = await reject(needs, seen, 'refused_by_chain', { detail: answer.reason, first: REFUSED });
   return submitResponse(order, signature, isMine ? REFUSED : null);
+}
+
+/** A cancel at the same time may hold the row: what it does is known once it lets go. */
+async function wasCanceled(
+  { chainOrders, orders }: Pick<SubmitNeeds, 'chainOrders' | 'orders'>,
+  { agentId, orderId }: NewQuotedOrder,
+): Promise<boolean> {
+  try {
+    await chainOrders.onceUnlocked(orderId);
+    return (await orders.byId(agentId, orderId))?.status === 'canceled';
+  } catch {
+    return false;
+  }
 }
 
 const REFUSED: FirstAnswer = {
