@@ -182,6 +182,18 @@ function sdkProblem(error: unknown, texts: StrangersTexts): Problem {
       message: 'No order can be made of these terms.',
       fix: entry(FIXES, error.code) ?? 'Correct the terms: error.detail in untrusted.texts says which.',
     };
+  if (error instanceof QuoteError && error.code === 'approval_waiting')
+    return {
+      code: 'approval_required',
+      message: 'The owner was asked, and has not decided yet.',
+      fix: 'Tell the person: the owner decides in the console. Then call trade_venue_b again with this quoteId, before the quote ends.',
+    };
+  if (error instanceof QuoteError && error.code === 'approval_declined')
+    return {
+      code: error.code,
+      message: 'The owner declined this order.',
+      fix: 'Do not ask for it again. Another order asks the owner anew.',
+    };
   if (error instanceof QuoteError)
     return {
       code: error.quoteErrorCode === undefined ? error.code : wordOf(error.quoteErrorCode),

@@ -8,6 +8,10 @@ export type QuoteFault =
   /** A preview, or the venue would not quote: `quoteErrorCode` says why. */
   | 'quote_not_executable'
   | 'quote_expired'
+  /** The owner does not want this trade. */
+  | 'approval_declined'
+  /** The owner has not decided yet. */
+  | 'approval_waiting'
   /** The order has no outcome yet. */
   | 'still_open'
   | 'token_account_not_found'

@@ -51,6 +51,13 @@ const ASK_NEEDS = {
   action: NEED.text('"BUY" or "SELL"'),
 } as const;
 
+/** Without what was left out. */
+const given = ({ reasoning, source, skillSlug }: QuoteLabels): QuoteLabels => ({
+  ...(reasoning === undefined ? {} : { reasoning }),
+  ...(source === undefined ? {} : { source }),
+  ...(skillSlug === undefined ? {} : { skillSlug }),
+});
+
 /** Final statuses. */
 const FINAL = new Set(['filled', 'partially_filled', 'reverted', 'expired', 'failed', 'canceled']);
 const DEFAULT_WAIT_MS = 180_000;
@@ -122,17 +129,38 @@ export class QuoteTrading {
     labels: QuoteLabels = {},
     options?: CallOptions,
   ): Promise<SubmitResponse> {
-    const { reasoning, source, skillSlug } = labels;
-    return this.#client.submitVenueB(
-      {
-        quoteId,
-        signedTransaction,
-        ...(reasoning === undefined ? {} : { reasoning }),
-        ...(source === undefined ? {} : { source }),
-        ...(skillSlug === undefined ? {} : { skillSlug }),
-      },
-      options,
-    );
+    return this.#client.submitVenueB({ quoteId, signedTransaction, ...given(labels) }, options);
+  }
+
+  /**
+   * Asks the owner to approve a quote whose `quoteErrorCode` is `approval_required`, and waits for the decision, at most until
+   * the quote expires. The same quote asks once, however often this is called.
+   * @returns the quote with its transaction, to be verified and signed
+   * @throws BellwetherApiError; QuoteError `approval_declined`, `quote_expired`, `approval_waiting` after `timeoutMs`
+   */
+  async askOwner(quote: Quote, labels: QuoteLabels = {}, options: WaitOptions = {}): Promise<Quote> {
+    needOptions('venueB.askOwner', quote, { quoteId: NEED.text('a quote of this client') });
+    const { quoteErrorCode: _code, quoteErrorMessage: _message, ...rest } = quote;
+    const { quoteId, expiresAt } = rest;
+    const call = options.signal === undefined ? {} : { signal: options.signal };
+    const isOver = (): boolean => expiresAt <= Date.now();
+    let approval = await this.#client.askQuoteApproval({ quoteId, ...given(labels) }, call);
+    let isFirst = true;
+    await this.#poll(options.timeoutMs ?? expiresAt - Date.now(), async () => {
+      if (!isFirst) approval = await this.#client.getApproval(approval.approvalId, call);
+      isFirst = false;
+      return approval.status !== 'waiting' || isOver();
+    });
+    const { status, unsignedTransaction, declineReason } = approval;
+    if (unsignedTransaction !== undefined) return { ...rest, unsignedTransaction };
+    if (status === 'declined')
+      throw new QuoteError('approval_declined', `The owner declined: ${declineReason ?? 'no reason given'}.`);
+    if (status !== 'waiting' || isOver())
+      throw new QuoteError(
+        'quote_expired',
+        `The quote ended, and its approval is ${status}: ask for a new one.`,
+      );
+    throw new QuoteError('approval_waiting', 'The owner has not decided yet; ask again.');
   }
 
   /**
@@ -161,13 +189,22 @@ export class QuoteTrading {
    */
   async wait(orderId: string, options: WaitOptions = {}): Promise<QuotedOrderDetail> {
     const { timeoutMs = DEFAULT_WAIT_MS, signal } = options;
-    const wait = this.#options.wait ?? sleep;
     const call = signal === undefined ? {} : { signal };
+    let order: QuotedOrderDetail | undefined;
+    const isOver = await this.#poll(timeoutMs, async () => {
+      order = await this.#client.getVenueBOrder(orderId, call);
+      return FINAL.has(order.status);
+    });
+    if (isOver) return order as QuotedOrderDetail;
+    throw new QuoteError('still_open', `Order ${orderId} is still ${order?.status}; wait for it again.`);
+  }
+
+  /** Asks less and less often. @returns whether it became true in time */
+  async #poll(timeoutMs: number, isTrue: () => Promise<boolean>): Promise<boolean> {
+    const wait = this.#options.wait ?? sleep;
     for (let waited = 0, pause = FIRST_POLL_MS; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
-      const order = await this.#client.getVenueBOrder(orderId, call);
-      if (FINAL.has(order.status)) return order;
-      if (waited >= timeoutMs)
-        throw new QuoteError('still_open', `Order ${orderId} is still ${order.status}; wait for it again.`);
+      if (await isTrue()) return true;
+      if (waited >= timeoutMs) return false;
       const next = Math.min(pause, timeoutMs - waited);
       await wait(next);
       waited += next;

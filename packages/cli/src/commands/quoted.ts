@@ -1,6 +1,16 @@
 /** Venue B: a quote, and a trade by quote. The transaction is decoded and compared with what was asked before it is signed. */
-import type { Quote, QuoteAsk, QuotedOrderDetail, SubmitResponse } from '@bellwether/sdk';
+import {
+  type BellwetherClient,
+  isProblem,
+  type Quote,
+  type QuoteAsk,
+  type QuotedOrderDetail,
+  type SolanaSigner,
+  type SubmitResponse,
+  type VerifiedQuote,
+} from '@bellwether/sdk';
 import type { Command } from 'commander';
+import { adviceFor } from '../advice.ts';
 import { CliError, usage } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
 import { outcome, positive, upper } from '../options.ts';
@@ -78,7 +88,7 @@ async function quote(
 function requireExecutable({ quoteErrorCode, quoteErrorMessage, previewOnly }: Quote): void {
   if (quoteErrorCode !== undefined)
     throw new CliError('refused', quoteErrorCode, quoteErrorMessage ?? 'There is no transaction to sign.', {
-      fix: 'Change the order, or ask again in a moment.',
+      fix: adviceFor(quoteErrorCode) ?? 'Change the order, or ask again in a moment.',
     });
   if (previewOnly)
     throw new CliError('keystore', 'wallet_required', 'The desk knows no Solana wallet of this agent.', {
@@ -159,20 +169,51 @@ async function submit(run: Run, found: Quote, signedTransaction: string, wanted:
     );
 }
 
-async function trade(run: Run, wanted: Wanted): Promise<void> {
-  const signer = await run.solanaSigner();
-  const client = await run.client();
-  const found = await run.waiting('Asking for a quote', client.venueB.quote(wanted.ask, signer.address));
-  requireExecutable(found);
+/** Whether the transaction is withheld until the owner has approved it. */
+const waitsForOwner = ({ quoteErrorCode }: Quote): boolean => quoteErrorCode === 'approval_required';
+
+/** @returns the quote with its transaction */
+async function askOwner(run: Run, client: BellwetherClient, found: Quote, wanted: Wanted): Promise<Quote> {
+  const { reasoning, source } = wanted;
+  const until = new Date(found.expiresAt).toISOString();
+  run.output.say(`The owner is asked, and can decide in the console until ${until}.`);
+  const labels = {
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(source === undefined ? {} : { source }),
+  };
+  try {
+    return await run.waiting('Waiting for the owner', client.venueB.askOwner(found, labels));
+  } catch (error) {
+    // Without an owner there is nothing to approve; the quote says how the agent gets one.
+    if (isProblem(error, 'quote_not_executable')) requireExecutable(found);
+    throw error;
+  }
+}
+
+function verify(
+  run: Run,
+  client: BellwetherClient,
+  found: Quote,
+  { ask, signer }: { readonly ask: QuoteAsk; readonly signer: SolanaSigner },
+): Promise<VerifiedQuote> {
   const rpcUrl = run.env.BELLWETHER_SOLANA_RPC ?? '';
   const wallet = { wallet: signer.address };
-  const verified =
-    rpcUrl === ''
-      ? client.venueB.verify(found, wanted.ask, wallet)
-      : await run.waiting(
-          'Simulating the transaction',
-          client.venueB.verifyOnChain(found, wanted.ask, { ...wallet, rpcUrl }),
-        );
+  return rpcUrl === ''
+    ? Promise.resolve(client.venueB.verify(found, ask, wallet))
+    : run.waiting(
+        'Simulating the transaction',
+        client.venueB.verifyOnChain(found, ask, { ...wallet, rpcUrl }),
+      );
+}
+
+async function trade(run: Run, wanted: Wanted): Promise<void> {
+  const { ask } = wanted;
+  const signer = await run.solanaSigner();
+  const client = await run.client();
+  let found = await run.waiting('Asking for a quote', client.venueB.quote(ask, signer.address));
+  const asksOwner = waitsForOwner(found) && wanted.validateOnly !== true;
+  if (!asksOwner) requireExecutable(found);
+  let verified = asksOwner ? null : await verify(run, client, found, { ask, signer });
   run.output.say(quoteText(run, found, 'stderr'));
   if (wanted.validateOnly === true) {
     run.output.answer(
@@ -183,7 +224,15 @@ async function trade(run: Run, wanted: Wanted): Promise<void> {
   }
   if (wanted.yes !== true) {
     if (run.output.json) run.output.tell(quoteText(run, found, 'stderr'));
-    await run.confirm('Sign and submit this transaction?');
+    await run.confirm(
+      asksOwner
+        ? 'Ask the owner, and sign and submit this transaction once it is approved?'
+        : 'Sign and submit this transaction?',
+    );
+  }
+  if (verified === null) {
+    found = await askOwner(run, client, found, wanted);
+    verified = await verify(run, client, found, { ask, signer });
   }
   await submit(run, found, client.venueB.sign(verified, signer), wanted);
 }

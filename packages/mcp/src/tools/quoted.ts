@@ -1,5 +1,12 @@
 import { type Micro, parseMicro } from '@bellwether/contract/decimals';
-import type { Quote, QuoteAsk, QuotedOrderDetail, VerifiedQuote } from '@bellwether/sdk';
+import {
+  isProblem,
+  type Quote,
+  type QuoteAsk,
+  type QuotedOrderDetail,
+  type QuoteLabels,
+  type VerifiedQuote,
+} from '@bellwether/sdk';
 import { z } from 'zod';
 import { atomsOf, flagOf, idOf, numberOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
@@ -94,7 +101,10 @@ export const quoteTool = (shelf: QuoteShelf) =>
       isRedemption: z.boolean(),
       secondsLeft: z.number(),
       tradable: z.boolean(),
-      refusal: z.string().nullable().describe('why there is nothing to trade'),
+      refusal: z
+        .string()
+        .nullable()
+        .describe('why there is nothing to trade; with approval_required trade_venue_b asks the owner'),
     },
     async run({ market, outcome, action, amount: money, shares }, { desk, texts, signal }: Call) {
       const quantity = action === 'BUY' ? money : shares;
@@ -121,6 +131,31 @@ function verify({ quote, ask }: KeptQuote, { desk }: Call): VerifiedQuote | Prom
   return solanaRpc === null
     ? venueB.verify(quote, ask, { wallet })
     : venueB.verifyOnChain(quote, ask, { wallet, rpcUrl: solanaRpc });
+}
+
+/** The quote with its transaction, once the owner has approved it. */
+async function askOwner(
+  shelf: QuoteShelf,
+  { quote, ask }: KeptQuote,
+  {
+    labels,
+    waitSeconds,
+    call: { desk, signal },
+  }: { readonly labels: QuoteLabels; readonly waitSeconds: number; readonly call: Call },
+): Promise<KeptQuote> {
+  try {
+    const options = { timeoutMs: waitSeconds * 1000, signal };
+    const approved = await desk.client.venueB.askOwner(quote, labels, options);
+    shelf.keep(approved, ask);
+    return { quote: approved, ask };
+  } catch (error) {
+    if (!isProblem(error, 'quote_not_executable')) throw error;
+    throw new ToolProblem({
+      code: 'approval_required',
+      message: 'This agent has no owner who could approve the order.',
+      fix: 'Ask the person to open the claim address of this agent and to sign in there, or order for no more than approvalAbove.',
+    });
+  }
 }
 
 /** Of what was asked for and verified; the market by its ticker. */
@@ -152,11 +187,16 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
     name: 'trade_venue_b',
     title: 'Trade a quote of venue B',
     description:
-      'Checks the whole transaction of a quote on this machine, signs and submits it. A BUY counts against the spending limit of the day; above a threshold the person is asked first. The same quoteId again has no second effect.',
+      'Checks the whole transaction of a quote on this machine, signs and submits it. A BUY counts against the spending limit of the day; above a threshold the person is asked first, and a quote with the refusal approval_required asks the owner. The same quoteId again has no second effect.',
     annotations: { ...ACTS, idempotentHint: true },
     input: z.strictObject({
       quoteId: z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/),
-      waitSeconds: z.int().min(0).max(40).default(20).describe('how long to wait for the outcome'),
+      waitSeconds: z
+        .int()
+        .min(0)
+        .max(40)
+        .default(20)
+        .describe('how long to wait for the owner, and for the outcome'),
       reasoning: REASONING,
     }),
     output: {
@@ -172,19 +212,22 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
     async run({ quoteId, waitSeconds, reasoning }, call) {
       const { desk, texts } = call;
       const kept = shelf.find(quoteId);
-      const verified = await verify(kept, call);
       const { ask } = kept;
+      const labels = { source: 'mcp', ...(reasoning === undefined ? {} : { reasoning }) };
+      let verified = kept.quote.quoteErrorCode === 'approval_required' ? null : await verify(kept, call);
       const quantity: Micro = parseMicro(ask.action === 'BUY' ? ask.amount : ask.shares);
       const spent = await spend(call, {
         order: { orderId: quoteId },
         cost: ask.action === 'BUY' ? quantity : 0n,
         stake: quantity,
         question: () => questionAbout(kept),
-        send: () =>
-          desk.once.venueB.submit(quoteId, desk.once.venueB.sign(verified, desk.solana()), {
-            source: 'mcp',
-            ...(reasoning === undefined ? {} : { reasoning }),
-          }),
+        prepare: async () => {
+          verified ??= await verify(await askOwner(shelf, kept, { labels, waitSeconds, call }), call);
+        },
+        send: () => {
+          const signed = desk.once.venueB.sign(verified as VerifiedQuote, desk.solana());
+          return desk.once.venueB.submit(quoteId, signed, labels);
+        },
       });
       if ('ask' in spent) return spent.ask;
       const { answer } = spent;

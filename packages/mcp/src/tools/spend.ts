@@ -16,13 +16,15 @@ export interface Spending<Answer> {
   readonly cost: Micro;
   readonly stake: Micro;
   readonly question: () => string;
+  /** What has to succeed before anything is reserved. The person has agreed by then. */
+  readonly prepare?: () => Promise<void>;
   /** Tried once. */
   readonly send: () => Promise<Answer>;
 }
 
 export async function spend<Answer extends { readonly success: boolean }>(
   { desk, signal, approval }: Call,
-  { order, cost, stake, question, send }: Spending<Answer>,
+  { order, cost, stake, question, prepare, send }: Spending<Answer>,
 ): Promise<
   | { readonly ask: InputRequiredResult }
   | { readonly answer: Answer; readonly reservation: SpendingReservation | null }
@@ -35,6 +37,7 @@ export async function spend<Answer extends { readonly success: boolean }>(
     const ask = await approval.request(order, question());
     if (ask !== null) return { ask };
   }
+  await prepare?.();
   // From here on the call goes on when its client has left: the order is on its way.
   signal.throwIfAborted();
   const reservation = cost === 0n ? null : desk.limit.reserve(order.orderId, cost);

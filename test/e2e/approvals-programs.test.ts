@@ -1,0 +1,172 @@
+/** The command line and the MCP server trade quotes that the owner has to approve first. */
+import { join } from 'node:path';
+import { BellwetherClient, type Market } from '@bellwether/sdk';
+import { deskPlace, loadKeys, readKeys } from '@bellwether/sdk/keystore';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { approve, claim, decline } from '../approving.ts';
+import { cli, startCli } from '../cli-process.ts';
+import { startTestService, type TestService } from '../harness.ts';
+import { connect, type Model, readyEnvironment, runMcp } from '../mcp-client.ts';
+import { Visitor } from '../passkey.ts';
+import { dataFolder } from '../service-process.ts';
+
+const PASSPHRASE = 'correct horse battery staple';
+const ABOVE = 2;
+
+let service: TestService;
+let owner: Visitor;
+let market: Market;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' });
+  owner = new Visitor(service);
+  await owner.register('Ada');
+});
+
+/** The one approval that waits, once it does. */
+async function waitingApproval(agentId: string): Promise<string> {
+  const ids = async (): Promise<string[]> => {
+    const { body } = await owner.send('GET', `/owner/approvals?status=waiting&agentId=${agentId}`);
+    return body.map(({ approvalId }: { approvalId: string }) => approvalId);
+  };
+  await expect.poll(ids).toHaveLength(1);
+  const [id] = await ids();
+  return id as string;
+}
+
+async function aMarketOfVenueB(client: BellwetherClient): Promise<Market> {
+  const listed = await client.listMarkets({ venue: 'kalshi', q: '*', limit: 200 });
+  return listed.find(({ bestBid, bestAsk }) => Number(bestBid) >= 0.2 && Number(bestAsk) <= 0.8) as Market;
+}
+
+describe('bellwether trade', () => {
+  let env: Record<string, string>;
+  let client: BellwetherClient;
+  let agentId: string;
+
+  const buy = () => ['trade', 'buy', market.id, 'YES', '--amount', '5', '--yes', '--json'];
+  const orders = async () => (await client.venueB.orders()).length;
+  const approvals = async () => (await client.listApprovals()).length;
+
+  beforeAll(async () => {
+    const home = {
+      BELLWETHER_URL: service.url,
+      BELLWETHER_HOME: join(dataFolder(), 'keys'),
+      BELLWETHER_PASSPHRASE: PASSPHRASE,
+    };
+    expect((await cli(['init', '--name', 'newcomer'], home)).code).toBe(0);
+    const { apiKey, solana } = await readKeys(deskPlace(home), PASSPHRASE);
+    env = {
+      BELLWETHER_URL: service.url,
+      BELLWETHER_HOME: home.BELLWETHER_HOME,
+      BELLWETHER_API_KEY: apiKey,
+      BELLWETHER_SOLANA_KEY: solana?.secretKey as string,
+    };
+    client = new BellwetherClient({ baseUrl: service.url, apiKey });
+    market = await aMarketOfVenueB(client);
+    await client.updateSettings({ approvalAbove: ABOVE });
+    ({ agentId } = await client.getMe());
+  });
+
+  test('without an owner says how the agent gets one, and asks nobody', async () => {
+    const { code, stderr } = await cli(buy(), env);
+    expect(code).not.toBe(0);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'approval_required',
+      message: expect.stringContaining('claimUrl'),
+    });
+    expect([await orders(), await approvals()]).toEqual([0, 0]);
+    await claim(owner, { client });
+  });
+
+  test('with --validate-only asks nobody', async () => {
+    const { code, stderr } = await cli([...buy(), '--validate-only'], env);
+    expect(code).not.toBe(0);
+    expect(JSON.parse(stderr).error.code).toBe('approval_required');
+    expect([await orders(), await approvals()]).toEqual([0, 0]);
+  });
+
+  test('waits for the owner, checks the transaction, and trades', async () => {
+    const running = startCli(buy(), env);
+    await approve(owner, await waitingApproval(agentId));
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'filled', marketTicker: market.id });
+  });
+
+  test('that the owner declines trades nothing, and says why', async () => {
+    const before = await orders();
+    const running = startCli(buy(), env);
+    await decline(owner, await waitingApproval(agentId), 'too large');
+    const { code, stderr } = await running.ended;
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('too large');
+    expect(stderr).toContain('approval_declined');
+    expect(await orders()).toBe(before);
+  });
+
+  test('that is stopped while the owner thinks submits nothing', async () => {
+    const before = await orders();
+    const running = startCli(buy(), env);
+    const approvalId = await waitingApproval(agentId);
+    running.child.kill('SIGINT');
+    expect(await running.ended).toMatchObject({
+      stderr: expect.stringContaining('before anything was placed'),
+    });
+    await approve(owner, approvalId);
+    expect(await orders()).toBe(before);
+  });
+});
+
+describe('trade_venue_b', () => {
+  let model: Model;
+  let agentId: string;
+  let client: BellwetherClient;
+
+  const quote = () =>
+    model.call('quote_venue_b', { market: market.id, outcome: 'YES', action: 'BUY', amount: 5 });
+
+  beforeAll(async () => {
+    const env = await readyEnvironment(service.url);
+    expect(await runMcp(['limit', 'set', '10000'], env)).toMatchObject({ code: 0 });
+    model = await connect(env, { transport: 'http' });
+    const { keys } = await loadKeys({ env });
+    client = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
+    await client.updateSettings({ approvalAbove: ABOVE });
+    ({ agentId } = await client.getMe());
+  });
+
+  test('without an owner says what the person has to do', async () => {
+    const { quoteId, refusal, tradable } = await quote();
+    expect({ refusal, tradable }).toEqual({ refusal: 'approval_required', tradable: false });
+    expect(await model.refusal('trade_venue_b', { quoteId })).toMatchObject({
+      code: 'approval_required',
+      fix: expect.stringContaining('claim address'),
+    });
+    await claim(owner, { client });
+  });
+
+  test('asks the owner once, and trades the same quote once it is approved', async () => {
+    const { quoteId } = await quote();
+    const { spendingLimit } = await model.call('get_portfolio');
+    const ask = () => model.refusal('trade_venue_b', { quoteId, waitSeconds: 0 });
+    expect(await ask()).toMatchObject({ code: 'approval_required' });
+    expect(await ask()).toMatchObject({ code: 'approval_required' });
+    expect((await model.call('get_portfolio')).spendingLimit).toEqual(spendingLimit);
+    await approve(owner, await waitingApproval(agentId));
+    const traded = await model.call('trade_venue_b', { quoteId, waitSeconds: 40 });
+    expect(traded).toMatchObject({ placed: true, orderId: quoteId });
+    expect(await model.call('trade_venue_b', { quoteId })).toMatchObject({ orderId: traded.orderId });
+    expect(await client.venueB.orders()).toHaveLength(1);
+  });
+
+  test('that the owner declines reserves and trades nothing', async () => {
+    const { quoteId } = await quote();
+    const { spendingLimit } = await model.call('get_portfolio');
+    const trading = model.refusal('trade_venue_b', { quoteId, waitSeconds: 40 });
+    await decline(owner, await waitingApproval(agentId));
+    expect(await trading).toMatchObject({ code: 'approval_declined' });
+    expect((await model.call('get_portfolio')).spendingLimit).toEqual(spendingLimit);
+    expect(await client.venueB.orders()).toHaveLength(1);
+  });
+});
