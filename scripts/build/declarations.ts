@@ -1,9 +1,10 @@
 /**
- * The types of the published packages, by the compiler from the same sources, one file for each source file. Imports of
- * the packages inside become paths, so that an installed package names nothing that is not installed with it.
+ * The types of the published packages, by the compiler from the same sources, one file for each source file that an entry
+ * reaches. Imports of the packages inside become paths, so that an installed package names nothing that is not installed
+ * with it.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { ownPackage, type Package, packagesInside, ROOT } from './packages.ts';
@@ -65,20 +66,24 @@ function pathTo(specifier: string, file: string, types: string, inside: readonly
   return path.startsWith('.') ? path : `./${path}`;
 }
 
-/** @returns the libraries that the types import */
+/** Writes the types that the package's entries reach. @returns the libraries that they import */
 export function writeDeclarations(built: Package, emitted: string, folder: string): ReadonlySet<string> {
   const inside = packagesInside(built);
   const types = join(folder, 'dist/types');
-  for (const { id } of [built, ...inside])
-    cpSync(join(emitted, 'types', id, 'src'), join(types, id), { recursive: true });
   const libraries = new Set<string>();
-  for (const file of globSync('**/*.d.ts', { cwd: types }).map((path) => join(types, path))) {
-    const text = readFileSync(file, 'utf8').replaceAll(SPECIFIER, (_, before, quote, specifier) => {
-      const path = pathTo(specifier, file, types, inside);
-      if (!path.startsWith('.')) libraries.add(path);
-      return `${before}${quote}${path}${quote}`;
+  const reached = new Set(Object.keys(built.entries).map((entry) => join(folder, typesOf(built.id, entry))));
+  // A set gives out what is added while it is walked.
+  for (const file of reached) {
+    const [id = '', ...path] = relative(types, file).split('/');
+    const text = readFileSync(join(emitted, 'types', id, 'src', ...path), 'utf8');
+    const written = text.replaceAll(SPECIFIER, (_, before, quote, specifier) => {
+      const target = pathTo(specifier, file, types, inside);
+      if (target.startsWith('.')) reached.add(join(dirname(file), target.replace(/\.js$/, '.d.ts')));
+      else libraries.add(target);
+      return `${before}${quote}${target}${quote}`;
     });
-    writeFileSync(file, text);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, written);
   }
   return libraries;
 }
