@@ -34,7 +34,7 @@ async function waitingApproval(agentId: string): Promise<string> {
   return id as string;
 }
 
-async function aMarketOfVenueB(client: BellwetherClient): Promise<Market> {
+async function aQuotedMarket(client: BellwetherClient): Promise<Market> {
   const listed = await client.listMarkets({ venue: 'kalshi', q: '*', limit: 200 });
   return listed.find(({ bestBid, bestAsk }) => Number(bestBid) >= 0.2 && Number(bestAsk) <= 0.8) as Market;
 }
@@ -63,7 +63,7 @@ describe('bellwether trade', () => {
       BELLWETHER_SOLANA_KEY: solana?.secretKey as string,
     };
     client = new BellwetherClient({ baseUrl: service.url, apiKey });
-    market = await aMarketOfVenueB(client);
+    market = await aQuotedMarket(client);
     await client.updateSettings({ approvalAbove: ABOVE });
     ({ agentId } = await client.getMe());
   });
