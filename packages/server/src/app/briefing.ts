@@ -8,7 +8,6 @@ import { microToNumber } from '@bellwether/contract/decimals';
 import { inDoubtBefore } from '../domain/orders/lifecycle.ts';
 import { within } from '../domain/patience.ts';
 import { STALE_ORDER_MS } from '../domain/thresholds.ts';
-import { plainText } from '../domain/untrusted-text.ts';
 import type { AgentFacts, BriefingFacts } from '../ports/agent-facts.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RecommendedSkills } from '../ports/skills.ts';
@@ -38,7 +37,6 @@ const CHANGED_ORDERS = 100;
 /** New markets in one answer; with `since`, of each venue. */
 const LATEST_MARKETS = 10;
 const LISTED_MARKETS = 50;
-const SKILL_TEXT_CHARS = 300;
 
 export interface BriefingQuery {
   readonly venue?: string;
@@ -80,10 +78,7 @@ export async function briefing(
     ),
     opportunities: {
       newMarkets: newMarkets(needs, listed, since),
-      recommendedSkills: skills.map((skill) => ({
-        ...skill,
-        description: plainText(skill.description, SKILL_TEXT_CHARS),
-      })),
+      recommendedSkills: [...skills],
     },
     recentTrades: facts.changed.slice(0, changes).map(orderRecord),
     recentTradesTruncated: since !== null && facts.changed.length > changes,

@@ -9,6 +9,7 @@ import {
   type SubmitSkill,
   type SubmittedSkill,
 } from '@bellwether/contract';
+import { plainText } from '../domain/untrusted-text.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { RecommendedSkills, ReviewStatus, SkillRow, SkillStore } from '../ports/skills.ts';
@@ -30,6 +31,7 @@ const MEDIUM = 2;
 const SUBMITTED = 2;
 
 const RECOMMENDED = 5;
+const RECOMMENDED_TEXT_CHARS = 300;
 /** Every heartbeat asks; a new approval shows within this time. */
 const RECOMMENDED_FOR_MS = 60_000;
 
@@ -195,7 +197,7 @@ export function createRecommendedSkills(skills: SkillStore, clock: Clock): Recom
           skillCode,
           skillSlug: slug,
           skillName,
-          description,
+          description: plainText(description, RECOMMENDED_TEXT_CHARS),
         })),
       );
       // A failure is not remembered: the next heartbeat asks again.

@@ -291,5 +291,7 @@ describe('next steps on a quote venue', () => {
 
 test('untrusted text: no control, invisible or broken characters, bounded by code points', () => {
   expect(plainText('a\u0000b\nc\u202ed\u200be\ud800f\u2028g', 100)).toBe('a b c d e f g');
+  expect(plainText('a\tb\u007fc\u00e9', 4)).toBe('a b ');
+  expect(plainText('~ in ASCII', 4)).toBe('~ in');
   expect(plainText('\u{1f642}\u{1f642}\u{1f642}', 2)).toBe('\u{1f642}\u{1f642}');
 });

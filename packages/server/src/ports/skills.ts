@@ -4,6 +4,7 @@ export interface SkillBrief {
   /** The value of `skillSlug` in trades. */
   readonly skillSlug: string;
   readonly skillName: string;
+  /** Plain and short. */
   readonly description: string;
 }
 
