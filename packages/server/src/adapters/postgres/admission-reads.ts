@@ -7,11 +7,12 @@
  * that it locked in a setting of the transaction, and the later ones read it.
  */
 import type { Address } from '@bellwether/protocol';
+import { utcDay } from '../../domain/utc-day.ts';
 import type { SettingsRow, Standing, StandingQuestion } from '../../ports/stores.ts';
 import type { Fragment, Tx } from './connection.ts';
 import type { AgentsRow, ApiKeysRow, CredentialsRow, OrdersRow, SafeguardsRow } from './rows.generated.ts';
 import { settingsRow } from './settings-columns.ts';
-import { dayOf, restricting, restrictingFacts, standingOf } from './trade-standing.ts';
+import { restricting, restrictingFacts, standingOf } from './trade-standing.ts';
 
 /** A trade's questions to the database. */
 export interface TradeQuestion extends StandingQuestion {
@@ -145,7 +146,7 @@ const agentFacts = (tx: Tx, latestAt: number) => tx<AgentFactsRow[]>`
   union all
   select s.agent_id, null, null, null,
     case when s.daily_loss_limit is null then 0
-      else (select net from result_of_day(s.agent_id, greatest(s.usage_day, ${dayOf(latestAt)}::date))) end, o.count
+      else (select net from result_of_day(s.agent_id, greatest(s.usage_day, ${utcDay(latestAt)}::date))) end, o.count
   from safeguards s cross join lateral open_orders(s.agent_id, s.max_open_orders is not null) o
   where s.agent_id = any(${lockedAgents(tx)}) and (s.daily_loss_limit is not null or s.max_open_orders is not null)`;
 
@@ -273,7 +274,7 @@ function gather(
     if (hasCredential(row)) credentialsByPlace[row.nth - 1]?.push(row);
   }
   return {
-    agents: lockedAgentsOf(locked, facts, dayOf(latestOf(questions))),
+    agents: lockedAgentsOf(locked, facts, utcDay(latestOf(questions))),
     freeIds: new Set(freeIds),
     orders: new Map(orders.map((row) => [row.order_id, row])),
     keys: keyByPlace,
@@ -289,7 +290,7 @@ function lockedAgentsOf(
 ): ReadonlyMap<string, LockedAgent> {
   const agents = new Map<string, LockedAgent>();
   for (const row of locked) {
-    const usedDay = dayOf(row.usage_day.getTime());
+    const usedDay = utcDay(row.usage_day.getTime());
     const day = usedDay > today ? usedDay : today;
     // A budget of an earlier day does not count.
     const usage =

@@ -1,15 +1,13 @@
 /** Agents, their keys and their settings. */
-
 import { transact } from '@bellwether/durable';
 import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
+import { utcDay } from '../../domain/utc-day.ts';
 import type { AgentRow, AgentStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
 import type { AgentsRow, ApiKeysRow, SafeguardsRow } from './rows.generated.ts';
 import { keyRow, ms, msOrNull, only } from './rows.ts';
 import { settingsColumns, settingsRow } from './settings-columns.ts';
-
-const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** An agent with one of its keys; columns that exist in both tables have aliases. */
 type AgentWithKey = ApiKeysRow &
@@ -53,7 +51,7 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
       const limits = {
         ...settingsColumns(DEFAULT_SAFEGUARDS, agent.at),
         agent_id: agent.agentId,
-        usage_day: day(agent.at),
+        usage_day: utcDay(agent.at),
       };
       await sql`
         with limits as (
@@ -128,7 +126,7 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
     },
 
     async settings(agentId) {
-      const today = day(now());
+      const today = utcDay(now());
       const [row] = await sql<LimitsRow[]>`
         select s.*, ${limitColumns(sql)} from safeguards s ${limitFacts(sql, today)} where s.agent_id = ${agentId}`;
       if (row === undefined) throw new Error('the agent has no safeguards row');

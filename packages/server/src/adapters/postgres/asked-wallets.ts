@@ -13,8 +13,6 @@ import { evmWallets, isReachable, solanaWallets } from './reachable-wallets.ts';
 import type { PositionsRow, TradedMarketsRow } from './rows.generated.ts';
 import type { AsJson } from './rows.ts';
 
-export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
-
 export interface Asker {
   readonly caller: ActingAgent;
   readonly user: WalletAddress | null;

@@ -7,11 +7,11 @@
  * Times only limit how far back the log is read: `CHANGE_MARGIN_MS` covers slow commits and clock differences.
  */
 import type { Address, SolanaAddress } from '@bellwether/protocol';
+import { utcDay } from '../../domain/utc-day.ts';
 import type { BriefingQuestion, OpenApproval } from '../../ports/agent-facts.ts';
 import {
   askedWallets,
   askers,
-  dayOf,
   doubtTimes,
   inDoubt,
   type PositionJson,
@@ -86,7 +86,7 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
     from ${asRows(
       sql,
       sql`${askers(sql, questions)}, ${doubtTimes(sql, questions)},
-        ${questions.map(({ at }) => dayOf(at))}::date[], ${questions.map(({ staleBefore }) => new Date(staleBefore))}::timestamptz[],
+        ${questions.map(({ at }) => utcDay(at))}::date[], ${questions.map(({ staleBefore }) => new Date(staleBefore))}::timestamptz[],
         ${questions.map(({ venue }) => venue)}::text[], ${questions.map(afterOf)}::timestamptz[],
         ${questions.map(({ notIn }) => notIn)}::text[], ${questions.map(({ changesLimit }) => changesLimit)}::integer[],
         ${questions.map(({ at }) => new Date(at))}::timestamptz[]`,

@@ -1,11 +1,11 @@
 /** The check before a trade: what the agent holds and has open in one market, and what a trade there would be judged by. */
 import type { AddressFamily } from '../../domain/addresses.ts';
+import { utcDay } from '../../domain/utc-day.ts';
 import type { ContextQuestion } from '../../ports/agent-facts.ts';
 import type { Standing, WalletAddress } from '../../ports/stores.ts';
 import {
   askedWallets,
   askers,
-  dayOf,
   doubtTimes,
   inDoubt,
   type PositionJson,
@@ -65,7 +65,7 @@ export function askContext(
       sql`${askers(sql, questions)}, ${doubtTimes(sql, questions)},
         ${questions.map(({ conditionId }) => conditionId)}::text[],
         ${questions.map(({ tokenIds }) => tokenIds[0])}::text[], ${questions.map(({ tokenIds }) => tokenIds[1])}::text[],
-        ${questions.map(({ at }) => dayOf(at))}::date[]`,
+        ${questions.map(({ at }) => utcDay(at))}::date[]`,
       'agent_id, user_id, asked_wallet, signed_before, quoted_before, condition_id, yes_token, no_token, today',
       questions.length,
     )}

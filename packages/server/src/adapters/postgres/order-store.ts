@@ -1,5 +1,6 @@
 /** Reads orders and fills; writes the outcomes that only the desk can prove. */
 import { standingsOf, WITHOUT_EFFECT_CODES } from '../../domain/orders/status-words.ts';
+import { utcDay } from '../../domain/utc-day.ts';
 import type { DayCounts, FillRow, OrderFilter, OrderStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { writeEvidence } from './evidence.ts';
@@ -185,7 +186,7 @@ export function createOrderStore(sql: Sql): OrderStore {
     },
 
     async countsOfDay(agentId, at) {
-      const day = new Date(at).toISOString().slice(0, 10);
+      const day = utcDay(at);
       const row = only(
         await sql<Counts[]>`
         select count(*)::int as placed, count(*) filter (where filled > 0)::int as filled,

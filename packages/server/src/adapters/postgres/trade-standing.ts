@@ -4,12 +4,11 @@
  * reads them under its locks (admission-reads.ts), other requests read them without locks.
  */
 import type { Usage } from '../../domain/safeguards.ts';
+import { utcDay } from '../../domain/utc-day.ts';
 import type { Standing, StandingQuestion } from '../../ports/stores.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
 import type { SafeguardsRow } from './rows.generated.ts';
 import { settingsRow } from './settings-columns.ts';
-
-export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export const restricting = (tx: Tx | Sql, { caller, signer }: StandingQuestion): Fragment =>
   tx`(select r from restricting_agents(${signer}, ${caller.agentId}::uuid) r)` as unknown as Fragment;
@@ -19,7 +18,7 @@ export const restricting = (tx: Tx | Sql, { caller, signer }: StandingQuestion):
  * and counts there: the budget of a past day is never changed.
  */
 const tradeDay = (tx: Tx | Sql, { caller, at }: StandingQuestion): Fragment =>
-  tx`(select greatest(usage_day, ${dayOf(at)}::date) as day from safeguards where agent_id = ${caller.agentId})` as unknown as Fragment;
+  tx`(select greatest(usage_day, ${utcDay(at)}::date) as day from safeguards where agent_id = ${caller.agentId})` as unknown as Fragment;
 
 /** The agent's own row and those of the agents whose locks bind the wallet. */
 export const safeguardRows = (sql: Tx | Sql, question: StandingQuestion) =>

@@ -1,7 +1,7 @@
 /** Wallets and their sealed venue credentials. */
-
 import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
+import { utcDay } from '../../domain/utc-day.ts';
 import type { SolanaWallets, WalletAddress, WalletStore } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
 import { evmWallets, isReachable, reachableAmong, solanaWallets } from './reachable-wallets.ts';
@@ -82,7 +82,7 @@ export function createWalletStore(sql: Sql): WalletStore {
     },
 
     async drawFaucet(address, amount, allowance, at) {
-      const day = new Date(at).toISOString().slice(0, 10);
+      const day = utcDay(at);
       const [row] = await sql<Pick<FaucetDrawsRow, 'amount'>[]>`
         insert into faucet_draws as d (address, day, amount)
         select ${address}, ${day}::date, ${amount} where ${amount} <= ${allowance}::bigint

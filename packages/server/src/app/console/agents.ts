@@ -11,6 +11,7 @@ import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { inDoubtBefore } from '../../domain/orders/lifecycle.ts';
 import { STALE_ORDER_MS } from '../../domain/thresholds.ts';
 import { plainText } from '../../domain/untrusted-text.ts';
+import { utcDay } from '../../domain/utc-day.ts';
 import type { AgentFacts, BriefingFacts } from '../../ports/agent-facts.ts';
 import type { DayRow, OwnedAgentRow, OwnerReads } from '../../ports/owner-reads.ts';
 import type { ActingAgent, AgentStore } from '../../ports/stores.ts';
@@ -63,10 +64,8 @@ export async function ownedState(needs: OwnedStateNeeds, agent: ActingAgent): Pr
 const firstDay = (now: number): number =>
   Math.floor(now / DAY_MS) * DAY_MS - (OWNER_LIMITS.daysShown - 1) * DAY_MS;
 
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
-
 /** The first of the days that are shown. */
-export const daysSince = (now: number): string => dayOf(firstDay(now));
+export const daysSince = (now: number): string => utcDay(firstDay(now));
 
 /** One entry for each day that is shown, also where nothing was realised. */
 export function dayResults(rows: readonly DayRow[], now: number): DayResult[] {
@@ -76,7 +75,7 @@ export function dayResults(rows: readonly DayRow[], now: number): DayResult[] {
     sums.set(day, { realized: sum.realized + realized, fees: sum.fees + fees });
   }
   return Array.from({ length: OWNER_LIMITS.daysShown }, (_, i) => {
-    const day = dayOf(firstDay(now) + i * DAY_MS);
+    const day = utcDay(firstDay(now) + i * DAY_MS);
     const { realized, fees } = sums.get(day) ?? { realized: 0n, fees: 0n };
     return {
       day,
