@@ -77,7 +77,9 @@ describe('briefing', () => {
     statements.length = 0;
     tokenCalls.length = 0;
     for (const client of [both.client, plain.client, both.client]) await client.getBriefing();
-    expect(statements.filter((text) => /pg_current_snapshot/.test(text)).length).toBe(3);
+    const isBriefing = (text: string) =>
+      text.includes('pg_current_snapshot') && text.includes('agent_wallet');
+    expect(statements.filter(isBriefing)).toHaveLength(3);
     expect(tokenCalls).toEqual([]);
     await (await newAgent(service)).client.getBriefing();
     expect(tokenCalls).toEqual([]);
