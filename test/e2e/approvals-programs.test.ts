@@ -68,7 +68,7 @@ describe('bellwether trade', () => {
     ({ agentId } = await client.getMe());
   });
 
-  test('without an owner says how the agent gets one, and asks nobody', async () => {
+  test('without an owner says how the agent gets one, and places nothing', async () => {
     const { code, stderr } = await cli(buy(), env);
     expect(code).not.toBe(0);
     expect(JSON.parse(stderr).error).toMatchObject({
@@ -79,7 +79,7 @@ describe('bellwether trade', () => {
     await claim(owner, { client });
   });
 
-  test('with --validate-only asks nobody', async () => {
+  test('with --validate-only does not ask the owner', async () => {
     const { code, stderr } = await cli([...buy(), '--validate-only'], env);
     expect(code).not.toBe(0);
     expect(JSON.parse(stderr).error.code).toBe('approval_required');
