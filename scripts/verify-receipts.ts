@@ -37,10 +37,6 @@ function fail(message: string): never {
   process.exit(2);
 }
 
-interface Page {
-  readonly entries: readonly ReceiptEntry[];
-}
-
 function entriesIn(file: string): readonly ReceiptEntry[] {
   let content: unknown;
   try {
@@ -48,15 +44,40 @@ function entriesIn(file: string): readonly ReceiptEntry[] {
   } catch (error) {
     fail(`${file} cannot be read as JSON: ${(error as Error).message}`);
   }
-  const pages = Array.isArray(content) ? content : [content];
-  return pages.flatMap((item: Page | ReceiptEntry) => ('entries' in item ? item.entries : [item]));
+  const pages: readonly unknown[] = Array.isArray(content) ? content : [content];
+  const entries = pages.flatMap((item) => (isObject(item) && 'entries' in item ? item.entries : [item]));
+  if (!entries.every(isObject))
+    fail(
+      `${file} is no export of receipts: it has to be what GET /agents/receipts answers, or a list of that.`,
+    );
+  return entries as unknown as readonly ReceiptEntry[];
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** What is no receipt at all was not altered: another file was named. */
+function verified(file: string, receipts: Parameters<typeof verifyReceipts>[0]) {
+  try {
+    return verifyReceipts(receipts);
+  } catch (error) {
+    fail(`${file} is no export of receipts: ${(error as Error).message}`);
+  }
 }
 
 function verifyFile(file: string): boolean {
   let isSound = true;
-  for (const [agentId, entries] of Map.groupBy(entriesIn(file), (entry) => entry.agentId)) {
+  const chains = Map.groupBy(entriesIn(file), (entry) => entry.agentId);
+  if (chains.size === 0) console.log(`${file} has no receipts.`);
+  for (const [agentId, { sequence }] of kept) {
+    if (sequence === 0 || chains.has(agentId)) continue;
+    console.log(
+      `ALTERED agent ${agentId}: no receipt of it is there, and the head that you kept is entry ${sequence}.`,
+    );
+    isSound = false;
+  }
+  for (const [agentId, entries] of chains) {
     const head = kept.get(agentId);
-    const found = verifyReceipts({ entries, ...(head === undefined ? {} : { head }) });
+    const found = verified(file, { entries, ...(head === undefined ? {} : { head }) });
     if (found.ok)
       console.log(
         `ok      agent ${agentId}: ${found.entries} entries; head ${found.head.sequence}:${found.head.hash}`,

@@ -420,7 +420,11 @@ describe('an altered row is found, and the first one is named', () => {
     const run = async (...options: string[]) =>
       promisify(execFile)('node', ['scripts/verify-receipts.ts', ...options]).then(
         ({ stdout }) => ({ code: 0, stdout }),
-        (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),
+        ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+          code,
+          stdout,
+          stderr,
+        }),
       );
     const file = join(folder, `${randomUUID()}.json`);
     writeFileSync(file, JSON.stringify({ entries: chain }));
@@ -433,5 +437,22 @@ describe('an altered row is found, and the first one is named', () => {
       code: 0,
       stdout: expect.stringContaining('0 altered'),
     });
+
+    // Of an agent that was erased only a head that was kept tells.
+    const erased = randomUUID();
+    const head = ['--head', `${erased}:7:${'a'.repeat(64)}`];
+    const named = { code: 1, stdout: expect.stringMatching(new RegExp(`ALTERED agent ${erased}.*entry 7`)) };
+    expect(await run('--database', service.databaseUrl, ...head)).toMatchObject(named);
+    writeFileSync(file, JSON.stringify({ entries: chain }));
+    expect(await run(file, ...head)).toMatchObject(named);
+
+    // Another file than an export is not called altered.
+    for (const content of ['null', '7', '{"foo":1}', '[{"entries":7}]', '{"entries":[null]}']) {
+      writeFileSync(file, content);
+      const refused = { code: 2, stderr: expect.stringMatching(/is no export of receipts: [^\n]*\n$/) };
+      expect(await run(file), content).toMatchObject(refused);
+    }
+    writeFileSync(file, '{"entries":[]}');
+    expect(await run(file)).toMatchObject({ code: 0, stdout: expect.stringContaining('has no receipts') });
   });
 });

@@ -40,14 +40,31 @@ export async function auditReceipts(
 ): Promise<AuditReport> {
   const report = { agents: 0, entries: 0, orders: 0 };
   const faults: AuditFault[] = [];
-  for (const agentId of await audit.agents()) {
+  const agents = await audit.agents();
+  for (const agentId of agents) {
     const chain = await readChain(audit, agentId, kept.get(agentId));
     report.agents += 1;
     report.entries += chain.entries;
     const found = chain.fault ?? (await orderFault(audit, agentId, chain.told, report));
     if (found !== null) faults.push({ agentId, ...found });
   }
-  return { ...report, faults };
+  return { ...report, faults: [...faults, ...vanished(agents, kept)] };
+}
+
+/** Nothing but the kept head tells of an agent whose every row was deleted. */
+function vanished(agents: readonly string[], kept: ReadonlyMap<string, ReceiptLink>): AuditFault[] {
+  const present = new Set(agents);
+  return [...kept].flatMap(([agentId, { sequence }]) =>
+    present.has(agentId) || sequence === 0
+      ? []
+      : [
+          {
+            agentId,
+            row: 'receipt 1',
+            problem: `no entry of this agent is there, and the head that was kept is entry ${sequence}: the chain was deleted`,
+          },
+        ],
+  );
 }
 
 type Fault = Omit<AuditFault, 'agentId'>;
