@@ -29,7 +29,10 @@ async function status(): Promise<OperatorStatus> {
 
 test('an agent’s key and none open it not', async () => {
   expect((await call(service, 'GET', '/operator/status', { key: trader.apiKey })).status).toBe(401);
-  expect((await call(service, 'GET', '/operator/status')).status).toBe(401);
+  const { status, body } = await call(service, 'GET', '/operator/status');
+  expect(status).toBe(401);
+  expect(body.fix).toContain('OPERATOR_KEY');
+  expect(body.fix).not.toContain('/agents/register');
 });
 
 test('says how venues, replicas, queues and this process fare', async () => {

@@ -27,6 +27,7 @@ export interface Identities {
 export interface Unidentified {
   readonly code: ErrorCode;
   readonly detail?: string;
+  readonly fix?: string;
   /** The bucket that failed attempts draw from; `null` where there is nothing to guess. */
   readonly failures: 'failed_auth' | 'failed_operator' | null;
 }
@@ -88,6 +89,7 @@ export function operatorFault(
   return {
     code: 'unauthorized',
     detail: 'This route needs the operator’s key: "Authorization: Bearer <OPERATOR_KEY>".',
+    fix: 'Send OPERATOR_KEY of the service’s configuration; the key of an agent does not open this route.',
     failures: 'failed_operator',
   };
 }

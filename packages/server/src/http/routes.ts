@@ -198,13 +198,13 @@ async function turnAwayUnidentified(
   { rateLimits }: Gate,
   request: FastifyRequest,
   reply: FastifyReply,
-  { code, detail, failures }: Unidentified,
+  { code, failures, ...words }: Unidentified,
 ): Promise<FastifyReply> {
   const failed = failures === null ? null : await rateLimits.draw(failures, addressOf(request));
   if (failed !== null && !failed.allowed) {
     return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
   }
-  return sendProblem(request, reply, code, detail === undefined ? {} : { detail });
+  return sendProblem(request, reply, code, words);
 }
 
 /** The further tokens of a call that is many in one: all or none, so that it is never carried out by halves. */
