@@ -29,6 +29,19 @@ export async function newBrowserVisitor(
     // The browser logs every answer above 399; the page explains those to the person.
     if (line.type() === 'error' && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
   });
+  const { cdp, authenticatorId } = await addAuthenticator(context, page);
+  for (const credential of passkeys)
+    await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: credential as never });
+  return {
+    page,
+    context,
+    complaints,
+    credentials: async () => (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+  };
+}
+
+/** A device of its own for one page. */
+export async function addAuthenticator(context: BrowserContext, page: Page) {
   const cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
@@ -41,14 +54,7 @@ export async function newBrowserVisitor(
       automaticPresenceSimulation: true,
     },
   });
-  for (const credential of passkeys)
-    await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: credential as never });
-  return {
-    page,
-    context,
-    complaints,
-    credentials: async () => (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
-  };
+  return { cdp, authenticatorId };
 }
 
 /** With SCREENSHOTS=<folder>. */

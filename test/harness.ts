@@ -82,8 +82,9 @@ export async function newAgent(
 export async function newTrader(
   service: Pick<TestService, 'url'>,
   signatureType: SignatureType = 0,
+  name?: string,
 ): Promise<Trader> {
-  const agent = await newAgent(service);
+  const agent = await newAgent(service, name);
   const credentials = await createVenueCredentials({
     clobUrl: `${service.url}/paper/clob`,
     signer: agent.signer,

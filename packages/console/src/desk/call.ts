@@ -80,7 +80,11 @@ export async function call<T>(method: 'GET' | 'POST', path: string, options: Cal
     });
     if (response.ok) return (await response.json()) as T;
   } catch {
-    throw new Trouble('The service did not answer. Check your connection; this page tries again.');
+    throw new Trouble(
+      method === 'GET'
+        ? 'The service did not answer. Check your connection; this page tries again.'
+        : 'The service did not answer, so this may not have been done. Check your connection, then try again.',
+    );
   }
   throw await refusalOf(response);
 }

@@ -1,5 +1,5 @@
 /** What happens to the owner's agents, as it happens. */
-import { readAgain } from './session.ts';
+import { findSession, readAgain } from './session.ts';
 import { createStore } from './store.ts';
 import { openStream, type StreamState } from './stream.ts';
 
@@ -28,5 +28,6 @@ export const followDesk = (): (() => void) =>
       for (const listener of [...listeners]) listener(event);
     },
     onState: (state) => liveState.set(state),
-    onGap: readAgain,
+    // Another owner may have signed in meanwhile, in another tab: the place in the stream was the first one's.
+    onGap: () => void findSession().then(readAgain, readAgain),
   });

@@ -24,11 +24,23 @@ async function faultOf(entry: ReceiptEntry): Promise<string | null> {
     : `Entry ${entry.sequence} was altered: its hash does not fit its content.`;
 }
 
+export interface OrderReceiptCheck {
+  readonly agentId: string;
+  readonly orderId: string;
+  readonly head: ReceiptHead;
+}
+
 /** The entries of one order: they need not follow each other in the chain. */
-export async function verifyEntries(entries: readonly ReceiptEntry[], head: ReceiptHead): Promise<Verdict> {
+export async function verifyEntries(
+  entries: readonly ReceiptEntry[],
+  { agentId, orderId, head }: OrderReceiptCheck,
+): Promise<Verdict> {
   let before: ReceiptEntry | null = null;
   for (const [checked, entry] of entries.entries()) {
-    const fault = (await faultOf(entry)) ?? faultBetween(before, entry);
+    const isOther = entry.agentId !== agentId || entry.body.orderId !== orderId;
+    const fault = isOther
+      ? `Entry ${entry.sequence} is of another order.`
+      : ((await faultOf(entry)) ?? faultBetween(before, entry));
     if (fault !== null) return { fault, checked };
     before = entry;
   }

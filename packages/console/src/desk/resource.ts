@@ -11,6 +11,8 @@ import { resync } from './session.ts';
 export interface Resource<T> {
   readonly data: T | null;
   readonly trouble: string | null;
+  /** Of the trouble, where the desk refused. */
+  readonly code: string;
   readonly isMissing: boolean;
   readonly reload: () => void;
 }
@@ -31,9 +33,10 @@ interface Loaded<T> {
   readonly path: string | null;
   readonly data: T | null;
   readonly trouble: string | null;
+  readonly code: string;
   readonly isMissing: boolean;
 }
-const NOTHING = { data: null, trouble: null, isMissing: false };
+const NOTHING = { data: null, trouble: null, code: '', isMissing: false };
 
 /** Asking again would answer the same; what is not there yet may come, where the view looks regularly. */
 function isFinal(error: unknown, everyMs: number | undefined): boolean {
@@ -72,7 +75,7 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
       let next = everyMs;
       try {
         const data = await read<T>(path as string, { signal: left.signal, ...(headers ? { headers } : {}) });
-        if (!left.signal.aborted) setLoaded({ path, data, trouble: null, isMissing: false });
+        if (!left.signal.aborted) setLoaded({ ...NOTHING, path, data });
       } catch (error) {
         if (left.signal.aborted) return;
         const isMissing = error instanceof Trouble && error.status === 404;
@@ -80,6 +83,7 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
           path,
           data: before.path === path && !isMissing ? before.data : null,
           trouble: wordsOf(error),
+          code: error instanceof Trouble ? error.code : '',
           isMissing,
         }));
         next = isFinal(error, everyMs)
@@ -116,5 +120,6 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
   }, [path]);
 
   const shown = loaded.path === path ? loaded : { path, ...NOTHING };
-  return { data: shown.data, trouble: shown.trouble, isMissing: shown.isMissing, reload: reload.current };
+  const { data, trouble, code, isMissing } = shown;
+  return { data, trouble, code, isMissing, reload: reload.current };
 }

@@ -17,6 +17,10 @@ function decoded(text: string): string {
   }
 }
 
+/** An address that was cut off is told from one whose agent or order is not there. */
+const AGENT_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const ORDER_ID = /^(0x[\da-f]{64}|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/i;
+
 function routeOf({ pathname, search }: Location): Route {
   const parts = pathname.slice(`${BASE}/console`.length).split('/').filter(Boolean).map(decoded);
   const [first, id = '', below, lowest = ''] = parts;
@@ -28,9 +32,11 @@ function routeOf({ pathname, search }: Location): Route {
     case 'operator':
       return { view: shape };
     case 'agents/*':
-      return { view: 'agent', agentId: id };
+      return AGENT_ID.test(id) ? { view: 'agent', agentId: id.toLowerCase() } : { view: 'unknown' };
     case 'agents/*/orders/*':
-      return { view: 'order', agentId: id, orderId: lowest };
+      return AGENT_ID.test(id) && ORDER_ID.test(lowest)
+        ? { view: 'order', agentId: id.toLowerCase(), orderId: lowest.toLowerCase() }
+        : { view: 'unknown' };
     case 'markets/*':
       return { view: 'market', marketId: id, venue: new URLSearchParams(search).get('venue') };
     default:

@@ -2,9 +2,14 @@
 import type { Approval } from '@bellwether/contract';
 import { type Resource, useResource } from '../desk/resource.ts';
 
+const MOST = 100;
+
 export const useApprovals = (status: 'waiting' | null): Resource<readonly Approval[]> =>
-  useResource<readonly Approval[]>(`/owner/approvals${status === null ? '' : `?status=${status}`}`, {
-    // An approved order that is placed makes its approval used.
-    on: ({ type }) => type.startsWith('approval.') || (status === null && type.startsWith('order.')),
-    everyMs: 60_000,
-  });
+  useResource<readonly Approval[]>(
+    `/owner/approvals?limit=${MOST}${status === null ? '' : `&status=${status}`}`,
+    {
+      // An approved order that is placed makes its approval used.
+      on: ({ type }) => type.startsWith('approval.') || (status === null && type.startsWith('order.')),
+      everyMs: 60_000,
+    },
+  );

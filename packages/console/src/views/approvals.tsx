@@ -199,10 +199,13 @@ function Decided({ approvals }: { readonly approvals: readonly Approval[] }) {
 }
 
 export function Approvals() {
-  const approvals = useApprovals(null);
+  // Asked for apart: one agent's many expired ones must not push out what waits.
+  const waits = useApprovals('waiting');
+  const latest = useApprovals(null);
   const [said, setSaid] = useState<string | null>(null);
-  const waiting = approvals.data?.filter(({ status }) => status === 'waiting') ?? [];
-  const others = approvals.data?.filter(({ status }) => status !== 'waiting') ?? [];
+  // Oldest first: one that comes in now must not move the buttons under the owner's finger.
+  const waiting = waits.data?.toReversed() ?? [];
+  const others = latest.data?.filter(({ status }) => status !== 'waiting') ?? [];
   return (
     <main id="content" class="columns">
       <div class="intro">
@@ -212,24 +215,24 @@ export function Approvals() {
         Trades above the limit “Ask me above” of an agent wait here. Approving needs your passkey, and is for
         this one order.
       </p>
-      <State of={approvals} what="approvals" />
+      <State of={waits} what="approvals" />
       {said !== null && <Said said={{ text: said, isError: false }} />}
-      {approvals.data !== null && waiting.length === 0 && <p class="note wide">Nothing waits for you.</p>}
+      {waits.data !== null && waiting.length === 0 && <p class="note wide">Nothing waits for you.</p>}
       {waiting.map((approval) => (
         <Waiting
           key={approval.approvalId}
           approval={approval}
           onDone={(words) => {
             setSaid(words);
-            approvals.reload();
+            waits.reload();
+            latest.reload();
           }}
         />
       ))}
-      {approvals.data !== null && (
-        <Card title="Before" wide>
-          <Decided approvals={others} />
-        </Card>
-      )}
+      <Card title="Before" wide>
+        <State of={latest} what="earlier approvals" />
+        {latest.data !== null && <Decided approvals={others} />}
+      </Card>
     </main>
   );
 }

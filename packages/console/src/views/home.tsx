@@ -198,7 +198,8 @@ export function Home() {
             <Agents home={data} action={action} onDone={home.reload} />
             {data.agentsTotal > data.agents.length && (
               <p class="note">
-                The latest {data.agents.length} of {data.agentsTotal} are listed; the figures above count all.
+                The latest {data.agents.length} of {data.agentsTotal} are listed. Open orders, orders in doubt
+                and what needs attention are of these; the other figures count all.
               </p>
             )}
           </Card>

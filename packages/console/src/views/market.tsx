@@ -44,7 +44,11 @@ function Prices({ tokenId, venue }: { readonly tokenId: string; readonly venue: 
   );
   return (
     <Card title="Price of YES" aside={choices} wide>
-      <State of={history} what="prices" />
+      {history.code === 'invalid_request' ? (
+        <p class="note">There are no past prices of {venue} here.</p>
+      ) : (
+        <State of={history} what="prices" />
+      )}
       {history.data !== null && points.length === 0 && <p class="note">No price is recorded in this time.</p>}
       {points.length > 0 && (
         <Plot

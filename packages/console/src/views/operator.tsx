@@ -1,19 +1,29 @@
 /** How the service fares, for its operator. The key stays in this tab: never in an address, gone when the tab is closed. */
 import type { OperatorStatus } from '@bellwether/contract';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { duration, precise, Time } from '../parts/figures.tsx';
-import { Badge, Card, Facts, State, Table } from '../parts/pieces.tsx';
+import { Badge, Card, Facts, Message, State, Table } from '../parts/pieces.tsx';
 
 const KEPT = 'bellwether operator key';
 
-function AskKey({ onKey }: { readonly onKey: (key: string) => void }) {
+interface AskKeyProps {
+  readonly said: string | null;
+  readonly onKey: (key: string) => void;
+}
+
+/** What a header can carry; the browser refuses to send anything else. */
+const SENDABLE = /^[\x21-\x7e]+$/;
+const WRONG_KEY = 'This is not the operator’s key of this service.';
+
+function AskKey({ said, onKey }: AskKeyProps) {
   const [typed, setTyped] = useState('');
   return (
     <main id="content" class="narrow">
       <h1>Operator</h1>
       <p>How the service fares, for the person who runs it. The key is OPERATOR_KEY of the configuration.</p>
+      <Message text={said} isError />
       <form
         class="card"
         noValidate
@@ -169,12 +179,21 @@ function Parts({ status }: { readonly status: OperatorStatus }) {
   );
 }
 
-function Status({ operatorKey, onForget }: { readonly operatorKey: string; readonly onForget: () => void }) {
+interface StatusProps {
+  readonly operatorKey: string;
+  readonly onForget: (why?: string) => void;
+}
+
+function Status({ operatorKey, onForget }: StatusProps) {
   const status = useResource<OperatorStatus>('/operator/status', {
     headers: { authorization: `Bearer ${operatorKey}` },
     everyMs: 5000,
   });
   const { data } = status;
+  const isRefused = status.code === 'unauthorized';
+  useEffect(() => {
+    if (isRefused) onForget(WRONG_KEY);
+  }, [isRefused]);
   return (
     <main id="content" class="columns">
       <div class="intro">
@@ -186,7 +205,7 @@ function Status({ operatorKey, onForget }: { readonly operatorKey: string; reado
             )}
           </p>
         </div>
-        <button type="button" onClick={onForget}>
+        <button type="button" onClick={() => onForget()}>
           Forget the key
         </button>
       </div>
@@ -201,11 +220,15 @@ function Status({ operatorKey, onForget }: { readonly operatorKey: string; reado
 
 export function Operator() {
   const [key, setKey] = useState(() => sessionStorage.getItem(KEPT));
+  const [said, setSaid] = useState<string | null>(null);
   if (key === null)
     return (
       <AskKey
+        said={said}
         onKey={(typed) => {
+          if (!SENDABLE.test(typed)) return setSaid(WRONG_KEY);
           sessionStorage.setItem(KEPT, typed);
+          setSaid(null);
           setKey(typed);
         }}
       />
@@ -214,9 +237,10 @@ export function Operator() {
     <Status
       key={key}
       operatorKey={key}
-      onForget={() => {
+      onForget={(why) => {
         sessionStorage.removeItem(KEPT);
         setKey(null);
+        setSaid(why ?? null);
       }}
     />
   );

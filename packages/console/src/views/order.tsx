@@ -5,7 +5,7 @@ import { read } from '../desk/call.ts';
 import { type Verdict, verifyChain, verifyEntries } from '../desk/receipts.ts';
 import { type Resource, useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
-import { money, precise, Time } from '../parts/figures.tsx';
+import { money, precise, Time, timeOf } from '../parts/figures.tsx';
 import { Badge, Card, Facts, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
 
 interface OrderViewProps {
@@ -142,14 +142,18 @@ function Judged({ verdict, whole = false }: { readonly verdict: Verdict; readonl
   );
 }
 
-function Receipt({ agentId, receipt }: { readonly agentId: string; readonly receipt: OrderReceipt }) {
+interface ReceiptProps extends OrderViewProps {
+  readonly receipt: OrderReceipt;
+}
+
+function Receipt({ agentId, orderId, receipt }: ReceiptProps) {
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   useEffect(() => {
     let isLeft = false;
     const check = async () => {
       // Without https browsers keep their cryptography to themselves.
       const found = globalThis.crypto?.subtle
-        ? await verifyEntries(receipt.entries, receipt.head)
+        ? await verifyEntries(receipt.entries, { agentId, orderId, head: receipt.head })
         : { fault: 'This browser checks receipts over https or on localhost only.', checked: 0 };
       if (!isLeft) setVerdict(found);
     };
@@ -157,7 +161,7 @@ function Receipt({ agentId, receipt }: { readonly agentId: string; readonly rece
     return () => {
       isLeft = true;
     };
-  }, [receipt]);
+  }, [receipt, agentId, orderId]);
   return (
     <>
       {verdict === null ? <p class="note">Checking the hashes…</p> : <Judged verdict={verdict} />}
@@ -236,6 +240,19 @@ function History({ order }: { readonly order: OrderDetail }) {
   );
 }
 
+/** Receipts follow within seconds; one that is missing for longer must not look as if it were on its way. */
+const RECEIPT_WITHIN_MS = 2 * 60_000;
+
+const NoReceipt = ({ order }: { readonly order: OrderDetail }) =>
+  Date.now() - (timeOf(order.createdAt)?.getTime() ?? 0) < RECEIPT_WITHIN_MS ? (
+    <p class="note">The receipt is made behind the trade, within seconds: it appears here.</p>
+  ) : (
+    <p class="message error" role="alert">
+      <strong>There is no receipt of this order.</strong> Orders from before the desk kept receipts have none.
+      Where this is a later one, ask the operator of the desk.
+    </p>
+  );
+
 export function OrderView({ agentId, orderId }: OrderViewProps) {
   const path = `/owner/agents/${encodeURIComponent(agentId)}/orders/${encodeURIComponent(orderId)}`;
   const on = (event: { agentId: string; data: { orderId?: string } }) =>
@@ -262,11 +279,11 @@ export function OrderView({ agentId, orderId }: OrderViewProps) {
       <Card title="What became of it">{order.data !== null && <History order={order.data} />}</Card>
       <Card title="Receipt" wide>
         {receipt.isMissing ? (
-          <p class="note">The receipt is made behind the trade, within seconds: it appears here.</p>
+          order.data !== null && <NoReceipt order={order.data} />
         ) : (
           <State of={receipt} what="the receipt" />
         )}
-        {receipt.data !== null && <Receipt agentId={agentId} receipt={receipt.data} />}
+        {receipt.data !== null && <Receipt agentId={agentId} orderId={orderId} receipt={receipt.data} />}
       </Card>
     </main>
   );
