@@ -195,6 +195,38 @@ describe.skipIf(executablePath === null)('the console', () => {
     expect(ada.complaints).toEqual([]);
   });
 
+  test('an open order shows the price of its market as it moves', async () => {
+    const maker = await newBrowserVisitor(browser);
+    const { page } = maker;
+    const agent = await newTrader(service);
+    await claim(maker, agent);
+    const bid = async (price: number) =>
+      agent.client.placeTrade(
+        await buildLimitOrder({
+          ...{
+            signer: agent.signer,
+            signatureType: agent.signatureType,
+            market,
+            outcome: 'YES',
+            side: 'BUY',
+          },
+          ...{ price, size: 10 },
+        }),
+      );
+    const tick = Number(market.tickSize);
+    const { bestBid, bestAsk } = await agent.client.getMarket(market.id);
+    const best = Number(bestBid);
+    await bid(best - tick);
+    await open(page, `/agents/${agent.agentId}`);
+    const table = page.getByRole('region', { name: 'Table: Open orders' });
+    const middle = (above: number) => String(Number(((best + above + Number(bestAsk)) / 2).toFixed(6)));
+    await table.getByRole('cell', { name: middle(0), exact: true }).waitFor();
+    await bid(best + tick);
+    await expect.poll(() => table.getByRole('cell', { name: middle(tick), exact: true }).count()).toBe(2);
+    expect(maker.complaints).toEqual([]);
+    await maker.context.close();
+  });
+
   test('a lost stream is said, and the page catches up when it is back', async () => {
     const { page, context, complaints } = ada;
     await open(page);

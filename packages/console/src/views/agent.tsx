@@ -2,7 +2,8 @@
 import type { AgentEquity, EquityInterval, Order, OwnerAgentDetail, Position } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
 import { middleOf, useBooks } from '../desk/books.ts';
-import { useResource } from '../desk/resource.ts';
+import type { DeskEvent } from '../desk/live.ts';
+import { type Resource, useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { AgentSwitch, TradingBadge } from '../parts/agent-state.tsx';
 import { AlertText, Severity } from '../parts/alert.tsx';
@@ -26,17 +27,37 @@ const MarketCell = ({ venue, marketId, title }: MarketCellProps) => (
   </Link>
 );
 
-function Positions({ agentId }: { readonly agentId: string }) {
-  const positions = useResource<readonly Position[]>(`/owner/agents/${agentId}/positions`, {
-    on: (event) => event.agentId === agentId,
-    everyMs: 15_000,
-  });
-  const rows = positions.data ?? [];
-  const books = useBooks(rows.filter(({ redeemable }) => !redeemable).map(({ tokenId }) => tokenId));
-  const price = ({ tokenId, currentPrice }: Position): number => {
+/** By one stream: a browser has only six connections to the desk, for all its tabs. */
+function Trading({ agentId }: { readonly agentId: string }) {
+  const options = { on: (event: DeskEvent) => event.agentId === agentId, everyMs: 15_000 };
+  const path = `/owner/agents/${agentId}`;
+  const positions = useResource<readonly Position[]>(`${path}/positions`, options);
+  const orders = useResource<readonly Order[]>(`${path}/orders/open`, options);
+  const held = positions.data?.filter(({ redeemable }) => !redeemable) ?? [];
+  const books = useBooks([...held, ...(orders.data ?? [])].map(({ tokenId }) => tokenId));
+  const priceNow = (tokenId: string): number | null => {
     const book = books.get(tokenId);
-    return (book === undefined ? null : middleOf(book)) ?? currentPrice;
+    return book === undefined ? null : middleOf(book);
   };
+  return (
+    <>
+      <Card title="Positions" wide>
+        <Positions positions={positions} priceNow={priceNow} />
+      </Card>
+      <Card title="Open orders" wide>
+        <OpenOrders orders={orders} priceNow={priceNow} />
+      </Card>
+    </>
+  );
+}
+
+interface Prices {
+  readonly priceNow: (tokenId: string) => number | null;
+}
+
+function Positions({ positions, priceNow }: Prices & { readonly positions: Resource<readonly Position[]> }) {
+  const rows = positions.data ?? [];
+  const price = ({ tokenId, currentPrice }: Position): number => priceNow(tokenId) ?? currentPrice;
   return (
     <>
       <State of={positions} what="positions" />
@@ -64,11 +85,7 @@ function Positions({ agentId }: { readonly agentId: string }) {
   );
 }
 
-function OpenOrders({ agentId }: { readonly agentId: string }) {
-  const orders = useResource<readonly Order[]>(`/owner/agents/${agentId}/orders/open`, {
-    on: (event) => event.agentId === agentId,
-    everyMs: 15_000,
-  });
+function OpenOrders({ orders, priceNow }: Prices & { readonly orders: Resource<readonly Order[]> }) {
   return (
     <>
       <State of={orders} what="open orders" />
@@ -87,6 +104,7 @@ function OpenOrders({ agentId }: { readonly agentId: string }) {
             },
             { head: 'Order', cell: ({ side, outcome, orderType }) => `${side} ${outcome} ${orderType}` },
             { head: 'Price', numeric: true, cell: ({ price }) => precise(price) },
+            { head: 'Market now', numeric: true, cell: ({ tokenId }) => precise(priceNow(tokenId)) },
             {
               head: 'Filled',
               numeric: true,
@@ -241,12 +259,7 @@ export function Agent({ agentId }: { readonly agentId: string }) {
       <Card title="Profit and loss per day, after fees" wide>
         <Days name={`Profit and loss of ${data.name} per day, after fees`} days={data.days} />
       </Card>
-      <Card title="Positions" wide>
-        <Positions agentId={agentId} />
-      </Card>
-      <Card title="Open orders" wide>
-        <OpenOrders agentId={agentId} />
-      </Card>
+      <Trading agentId={agentId} />
       <Card title="Decisions">
         <Decisions agentId={agentId} />
       </Card>
