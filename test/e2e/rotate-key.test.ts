@@ -77,7 +77,7 @@ beforeAll(async () => {
   }
   await expect(rotateKey({ sql, newest: NEW, former: OLD })).rejects.toThrow(
     new RegExp(
-      `1 of the connected services do not know key ${newName} \\(bellwether \\w+ ${oldName}\\)\\. Restart each`,
+      `1 of the connected services do not know key ${newName} \\(bellwether \\w+ ${oldName}\\)\\. Restart each, then run this again\\. Where you set keys yourself`,
     ),
   );
   await first.stop();

@@ -76,7 +76,7 @@ async function expectAllKnow(sql: Sql, name: string): Promise<void> {
   const without = await replicasWithout(sql, name);
   if (without.length === 0) return;
   throw new RotationRefused(
-    `${without.length} of the connected services do not know key ${name} (${without.join(', ')}). Restart each with MASTER_KEY set to the new key and MASTER_KEY_OLD to the present one, then run this again.`,
+    `${without.length} of the connected services do not know key ${name} (${without.join(', ')}). Restart each, then run this again. Where you set keys yourself, it needs MASTER_KEY with the new key and MASTER_KEY_OLD with the present one.`,
   );
 }
 
