@@ -416,27 +416,20 @@ describe('an altered row is found, and the first one is named', () => {
 
   test('the command checks an export and the database, and ends with 1 when something is altered', async () => {
     const chain = await chainOf(trader);
-    const folder = mkdtempSync(join(tmpdir(), 'receipts-'));
-    const run = async (...options: string[]) =>
+    const run = (...options: string[]) =>
       promisify(execFile)('node', ['scripts/verify-receipts.ts', ...options]).then(
         ({ stdout }) => ({ code: 0, stdout }),
-        ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
-          code,
-          stdout,
-          stderr,
-        }),
+        (error: { code: number; stdout: string; stderr: string }) => error,
       );
-    const file = join(folder, `${randomUUID()}.json`);
+    const file = join(mkdtempSync(join(tmpdir(), 'receipts-')), 'export.json');
     writeFileSync(file, JSON.stringify({ entries: chain }));
     expect(await run(file)).toMatchObject({ code: 0, stdout: expect.stringContaining('3 entries') });
     const bent = structuredClone(chain);
     Object.assign(bent[1]?.body.state ?? {}, { cost: '1' });
     writeFileSync(file, JSON.stringify(bent));
     expect(await run(file)).toMatchObject({ code: 1, stdout: expect.stringContaining('receipt 2') });
-    expect(await run('--database', service.databaseUrl)).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('0 altered'),
-    });
+    const sound = { code: 0, stdout: expect.stringContaining('0 altered') };
+    expect(await run('--database', service.databaseUrl)).toMatchObject(sound);
 
     // Of an agent that was erased only a head that was kept tells.
     const erased = randomUUID();
@@ -445,12 +438,11 @@ describe('an altered row is found, and the first one is named', () => {
     expect(await run('--database', service.databaseUrl, ...head)).toMatchObject(named);
     writeFileSync(file, JSON.stringify({ entries: chain }));
     expect(await run(file, ...head)).toMatchObject(named);
-
     // Another file than an export is not called altered.
-    for (const content of ['null', '7', '{"foo":1}', '[{"entries":7}]', '{"entries":[null]}']) {
+    for (const content of ['null', '{"foo":1}', '{"entries":[null]}']) {
       writeFileSync(file, content);
-      const refused = { code: 2, stderr: expect.stringMatching(/is no export of receipts: [^\n]*\n$/) };
-      expect(await run(file), content).toMatchObject(refused);
+      const stderr = expect.stringMatching(/is no export of receipts: [^\n]*\n$/);
+      expect(await run(file), content).toMatchObject({ code: 2, stderr });
     }
     writeFileSync(file, '{"entries":[]}');
     expect(await run(file)).toMatchObject({ code: 0, stdout: expect.stringContaining('has no receipts') });
