@@ -1,10 +1,11 @@
 /** The command line and the MCP server trade quotes that the owner has to approve first. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BellwetherClient, type Market } from '@bellwether/sdk';
 import { deskPlace, loadKeys, readKeys } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
-import { cli, startCli } from '../cli-process.ts';
+import { cli, deskBetween, startCli } from '../cli-process.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { connect, type Model, readyEnvironment, runMcp } from '../mcp-client.ts';
 import { Visitor } from '../passkey.ts';
@@ -44,6 +45,12 @@ describe('bellwether trade', () => {
   let client: BellwetherClient;
   let agentId: string;
 
+  async function homeWithLimit(collateral: number): Promise<string> {
+    const home = join(dataFolder(), 'keys');
+    const set = await cli(['limits', 'set-spending', String(collateral)], { ...env, BELLWETHER_HOME: home });
+    expect(set).toMatchObject({ code: 0 });
+    return home;
+  }
   const buy = () => ['trade', 'buy', market.id, 'YES', '--amount', '5', '--yes', '--json'];
   const orders = async () => (await client.venueB.orders()).length;
   const approvals = async () => (await client.listApprovals()).length;
@@ -83,6 +90,16 @@ describe('bellwether trade', () => {
     const { code, stderr } = await cli([...buy(), '--validate-only'], env);
     expect(code).not.toBe(0);
     expect(JSON.parse(stderr).error.code).toBe('approval_required');
+    expect([await orders(), await approvals()]).toEqual([0, 0]);
+  });
+
+  test('that the spending limit of this machine refuses asks nobody', async () => {
+    const { code, stderr } = await cli(
+      ['trade', 'buy', market.id, 'YES', '--amount', '99', '--yes', '--json'],
+      { ...env, BELLWETHER_HOME: await homeWithLimit(50) },
+    );
+    expect(code).toBe(3);
+    expect(JSON.parse(stderr).error.code).toBe('spending_limit_reached');
     expect([await orders(), await approvals()]).toEqual([0, 0]);
   });
 
@@ -139,11 +156,13 @@ describe('trade_venue_b', () => {
   test('without an owner says what the person has to do', async () => {
     const { quoteId, refusal, tradable } = await quote();
     expect({ refusal, tradable }).toEqual({ refusal: 'approval_required', tradable: false });
-    expect(await model.refusal('trade_venue_b', { quoteId })).toMatchObject({
+    const unclaimed = {
       code: 'approval_required',
-      fix: expect.stringContaining('claim address'),
-    });
+      fix: expect.stringMatching(/claim address.*Then ask for a new quote/),
+    };
+    expect(await model.refusal('trade_venue_b', { quoteId })).toMatchObject(unclaimed);
     await claim(owner, { client });
+    expect(await model.refusal('trade_venue_b', { quoteId })).toMatchObject(unclaimed);
   });
 
   test('asks the owner once, and trades the same quote once it is approved', async () => {
@@ -166,7 +185,35 @@ describe('trade_venue_b', () => {
     const trading = model.refusal('trade_venue_b', { quoteId, waitSeconds: 40 });
     await decline(owner, await waitingApproval(agentId));
     expect(await trading).toMatchObject({ code: 'approval_declined' });
+    expect(await model.refusal('trade_venue_b', { quoteId })).toMatchObject({ code: 'approval_declined' });
     expect((await model.call('get_portfolio')).spendingLimit).toEqual(spendingLimit);
     expect(await client.venueB.orders()).toHaveLength(1);
+  });
+
+  test('waits no longer in all than it was told, for its owner and for a desk that freezes then', async () => {
+    const desk = await deskBetween(service.url, async ({ path }, pass) =>
+      path.startsWith('/venueb/agent/orders/') ? 'hang' : pass(),
+    );
+    const env = await readyEnvironment(desk);
+    const { keys } = await loadKeys({ env });
+    const other = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
+    await claim(owner, { client: other });
+    await other.updateSettings({ approvalAbove: ABOVE });
+    const itsModel = await connect(env, { transport: 'http' });
+    const { quoteId } = await itsModel.call('quote_venue_b', {
+      market: market.id,
+      outcome: 'YES',
+      action: 'BUY',
+      amount: 5,
+    });
+    const waitSeconds = 6;
+    const begun = Date.now();
+    const trading = itsModel.call('trade_venue_b', { quoteId, waitSeconds });
+    const approvalId = await waitingApproval((await other.getMe()).agentId);
+    await sleep(begun + 3_000 - Date.now());
+    await approve(owner, approvalId);
+    expect(await trading).toMatchObject({ placed: true, status: 'submitted' });
+    // From the approval on, waiting for the outcome anew would take all of it again.
+    expect(Date.now() - begun).toBeLessThan(3_000 + waitSeconds * 1_000);
   });
 });

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { BellwetherClient } from '@bellwether/sdk';
 import { deskPlace, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { claim, decline } from '../approving.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import {
   connect,
@@ -16,6 +17,7 @@ import {
   readyEnvironment,
   startHttp,
 } from '../mcp-client.ts';
+import { Visitor } from '../passkey.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 type Handling = 'pass' | 'lose the answer' | 'hold';
@@ -196,10 +198,26 @@ describe('an order that waits for the owner', () => {
       timeInForce: 'GTD',
       expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
     };
+    expect(await model.refusal('place_order', terms)).toMatchObject({
+      code: 'approval_required',
+      fix: expect.stringContaining('claim address'),
+    });
+    const owner = new Visitor(service);
+    await owner.register('Ada');
+    await claim(owner, { client });
+
+    const unwanted = await model.refusal('place_order', { ...terms, size: 15 });
+    await decline(owner, unwanted.approvalId, 'too large');
+    expect(
+      await model.refusal('place_order', { ...terms, size: 15, clientOrderId: unwanted.clientOrderId }),
+    ).toMatchObject({ code: 'approval_required', fix: expect.stringContaining('declined') });
+
     const refusal = await model.refusal('place_order', terms);
     expect(refusal).toMatchObject({
       code: 'approval_required',
       clientOrderId: expect.any(String),
+      approvalId: expect.any(String),
+      fix: expect.stringContaining('approval.decided'),
     });
     expect(limitOf(env).standing().spent).toBe(spent);
     await client.updateSettings({ approvalAbove: null });

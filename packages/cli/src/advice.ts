@@ -16,7 +16,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   max_position_value_exceeded: 'Place a smaller order. The limits: bellwether limits',
   daily_loss_limit_reached:
     'Only orders that reduce a position are taken until UTC midnight. The limits: bellwether limits',
+  wrong_venue_route: 'Markets of venue B are traded with: bellwether trade',
   approval_required: 'Order for no more than approvalAbove, which bellwether limits shows.',
+  approval_not_required: 'The limits have changed since this quote: run the command again.',
   max_open_orders_exceeded: 'Cancel an order first: bellwether orders, bellwether cancel <order-id>',
 };
 

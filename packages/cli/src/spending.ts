@@ -1,5 +1,5 @@
 /** The spending limit of this machine: what an order may cost is taken out of it before the order is sent. */
-import { provesNoEffect, SpendingLimit } from '@bellwether/sdk/keystore';
+import { provesNoEffect, SpendingLimit, SpendingLimitReached } from '@bellwether/sdk/keystore';
 import { CliError } from './cli-error.ts';
 import type { Run } from './run.ts';
 
@@ -9,6 +9,12 @@ export interface Reserved {
 }
 
 const NOTHING: Reserved = { giveBackIfRefused: () => {} };
+
+/** Before anybody is asked about an order. @throws SpendingLimitReached where the limit would refuse it, KeystoreError */
+export function requireSpending(run: Run, atMost: bigint): void {
+  const standing = new SpendingLimit(run.place).standing();
+  if (atMost > standing.left) throw new SpendingLimitReached(atMost, standing);
+}
 
 /** @param atMost in millionths of collateral; @throws SpendingLimitReached, KeystoreError */
 export function reserveSpending(run: Run, orderId: string, atMost: bigint): Reserved {

@@ -68,7 +68,8 @@ const FIXES: Readonly<Record<string, string>> = {
   wallet_required: INIT,
   claim_required: 'Ask the person to open the claim address of this agent and to sign in there.',
   approval_required:
-    'Tell the person: the owner decides in the console. Once approved (wait_for_event with the type approval.decided), call the tool again with this clientOrderId and the same terms.',
+    'Tell the person: the owner decides in the console. Once approved (wait_for_event with the type approval.decided), call the tool again with this clientOrderId and the same terms, or with the same quoteId.',
+  approval_not_required: 'The limits have changed since this quote: ask for a new one with quote_venue_b.',
   price_off_tick_grid: 'Use a price that is a multiple of tickSize (look_at_market shows it).',
   size_below_minimum: 'Order at least minOrderSize shares (look_at_market shows it).',
   rate_limited: 'Wait for retryAfterSeconds, then ask less often.',
@@ -98,6 +99,17 @@ export function refusalOf(code: unknown): {
   };
 }
 
+const NEVER_AGAIN = 'Do not ask for it again. Another order asks the owner anew.';
+const NO_OWNER =
+  'Nobody was asked: this agent has no owner. Ask the person to open the claim address of this agent and to sign in there, or order for no more than approvalAbove.';
+
+/** Where waiting for the owner is of no use. */
+function approvalFix({ code, approvalId, context }: BellwetherApiError): string | undefined {
+  if (code !== 'approval_required') return undefined;
+  if (context?.approvalStatus === 'declined') return `The owner declined this order. ${NEVER_AGAIN}`;
+  return approvalId === undefined ? NO_OWNER : undefined;
+}
+
 const isSafeguard = (code: string): boolean =>
   /_(exceeded|reached)$/.test(code) || code === 'locked_by_owner';
 
@@ -116,10 +128,11 @@ function apiProblem(error: BellwetherApiError, texts: StrangersTexts): Problem {
     code,
     message: row?.title ?? 'The desk refused the call.',
     fix:
+      approvalFix(error) ??
       entry(FIXES, code) ??
       (isSafeguard(code) ? REDUCE : row === undefined ? REPORT : withoutRoutes(row.fix)),
     ...(error.orderId === undefined ? {} : { orderId: idOf(error.orderId) }),
-    ...(typeof error.context?.approvalId === 'string' ? { approvalId: idOf(error.context.approvalId) } : {}),
+    ...(error.approvalId === undefined ? {} : { approvalId: idOf(error.approvalId) }),
     ...(Object.keys(figures).length === 0 ? {} : { figures }),
     ...(numberOf(error.retryAfterS) === null ? {} : { retryAfterSeconds: error.retryAfterS as number }),
   };
@@ -192,7 +205,7 @@ function sdkProblem(error: unknown, texts: StrangersTexts): Problem {
     return {
       code: error.code,
       message: 'The owner declined this order.',
-      fix: 'Do not ask for it again. Another order asks the owner anew.',
+      fix: NEVER_AGAIN,
     };
   if (error instanceof QuoteError)
     return {

@@ -14,6 +14,7 @@ import type {
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import { toBase64, USDC_MINT } from '@bellwether/protocol';
+import { isProblem } from './api-error.ts';
 import { approveDelegate } from './approve-delegate.ts';
 import type { CallOptions, ClientMethods, FeeCharge } from './client-methods.ts';
 import { QuoteError } from './quote-error.ts';
@@ -63,6 +64,13 @@ const FINAL = new Set(['filled', 'partially_filled', 'reverted', 'expired', 'fai
 const DEFAULT_WAIT_MS = 180_000;
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 2_000;
+
+/** A decision is final: asked again, the service refuses with it. */
+function declinedBefore(error: unknown): QuoteError | null {
+  if (!isProblem(error, 'approval_required')) return null;
+  const { context, detail } = error;
+  return context?.approvalStatus === 'declined' ? new QuoteError('approval_declined', detail) : null;
+}
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -144,7 +152,9 @@ export class QuoteTrading {
     const { quoteId, expiresAt } = rest;
     const call = options.signal === undefined ? {} : { signal: options.signal };
     const isOver = (): boolean => expiresAt <= Date.now();
-    let approval = await this.#client.askQuoteApproval({ quoteId, ...given(labels) }, call);
+    let approval = await this.#client.askQuoteApproval({ quoteId, ...given(labels) }, call).catch((error) => {
+      throw declinedBefore(error) ?? error;
+    });
     let isFirst = true;
     await this.#poll(options.timeoutMs ?? expiresAt - Date.now(), async () => {
       if (!isFirst) approval = await this.#client.getApproval(approval.approvalId, call);

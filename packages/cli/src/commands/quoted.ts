@@ -16,7 +16,7 @@ import { action, examples, type Start } from '../command.ts';
 import { outcome, positive, upper } from '../options.ts';
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
-import { reserveSpending } from '../spending.ts';
+import { requireSpending, reserveSpending } from '../spending.ts';
 import { orderText } from './orders.ts';
 
 interface AskOptions {
@@ -114,11 +114,14 @@ async function outcomeOf(run: Run, orderId: string): Promise<QuotedOrderDetail> 
   }
 }
 
+/** The most that a quote can cost, fees included, in millionths. */
+const mostOf = ({ inAmount }: Quote, { side }: Wanted): bigint =>
+  side === 'BUY' ? BigInt(inAmount ?? 0) : 0n;
+
 async function submit(run: Run, found: Quote, signedTransaction: string, wanted: Wanted): Promise<void> {
   const { quoteId } = found;
   const client = await run.client();
-  const atMost = wanted.side === 'BUY' ? BigInt(found.inAmount ?? 0) : 0n;
-  const spending = reserveSpending(run, quoteId, atMost);
+  const spending = reserveSpending(run, quoteId, mostOf(found, wanted));
   const { reasoning, source } = wanted;
   try {
     const placed = await place<SubmitResponse, QuotedOrderDetail>(run, {
@@ -222,6 +225,7 @@ async function trade(run: Run, wanted: Wanted): Promise<void> {
     );
     return;
   }
+  requireSpending(run, mostOf(found, wanted));
   if (wanted.yes !== true) {
     if (run.output.json) run.output.tell(quoteText(run, found, 'stderr'));
     await run.confirm(

@@ -235,7 +235,7 @@ export const ORDER_ERRORS = {
   approval_not_required: {
     status: 400,
     title: 'No approval required',
-    fix: 'Sign and submit the transaction of the quote.',
+    fix: 'Sign and submit the transaction of the quote; where it was withheld, ask for a new quote.',
   },
   approval_not_found: {
     status: 404,

@@ -152,8 +152,8 @@ async function askOwner(
     if (!isProblem(error, 'quote_not_executable')) throw error;
     throw new ToolProblem({
       code: 'approval_required',
-      message: 'This agent has no owner who could approve the order.',
-      fix: 'Ask the person to open the claim address of this agent and to sign in there, or order for no more than approvalAbove.',
+      message: 'Nobody can approve this quote: the agent had no owner when it was given, or it was canceled.',
+      fix: 'Unless the agent has an owner, ask the person to open the claim address of this agent and to sign in there. Then ask for a new quote with quote_venue_b; or order for no more than approvalAbove.',
     });
   }
 }
@@ -167,15 +167,16 @@ function questionAbout({ quote, ask }: KeptQuote): string {
   return `Place this order? ${what}, market ${idOf(ask.ticker)} (venue B). Quote id ${idOf(quote.quoteId)}.`;
 }
 
-/** The order's outcome, when it comes in time. */
+/** The order's outcome, when it comes in time. A desk that has frozen is waited for no longer. */
 async function outcomeOf(
   orderId: string,
-  seconds: number,
+  timeoutMs: number,
   { desk, signal }: Call,
 ): Promise<QuotedOrderDetail | null> {
-  if (seconds === 0) return null;
+  if (timeoutMs <= 0) return null;
   try {
-    return await desk.client.venueB.wait(orderId, { timeoutMs: seconds * 1000, signal });
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    return await desk.client.venueB.wait(orderId, { timeoutMs, signal: inTime });
   } catch {
     // What is known of a submitted order is its submission: how the wait ended changes nothing.
     return null;
@@ -196,7 +197,7 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
         .min(0)
         .max(40)
         .default(20)
-        .describe('how long to wait for the owner, and for the outcome'),
+        .describe('how long to wait in all: for the owner, and for the outcome'),
       reasoning: REASONING,
     }),
     output: {
@@ -215,6 +216,7 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
       const { ask } = kept;
       const labels = { source: 'mcp', ...(reasoning === undefined ? {} : { reasoning }) };
       let verified = kept.quote.quoteErrorCode === 'approval_required' ? null : await verify(kept, call);
+      let leftMs = waitSeconds * 1000;
       const quantity: Micro = parseMicro(ask.action === 'BUY' ? ask.amount : ask.shares);
       const spent = await spend(call, {
         order: { orderId: quoteId },
@@ -222,7 +224,10 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
         stake: quantity,
         question: () => questionAbout(kept),
         prepare: async () => {
+          const begun = Date.now();
           verified ??= await verify(await askOwner(shelf, kept, { labels, waitSeconds, call }), call);
+          // Clients give up a call after a minute.
+          leftMs -= Date.now() - begun;
         },
         send: () => {
           const signed = desk.once.venueB.sign(verified as VerifiedQuote, desk.solana());
@@ -232,7 +237,7 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
       if ('ask' in spent) return spent.ask;
       const { answer } = spent;
       texts.add('refusal.detail', answer.errorMessage);
-      const order = answer.success ? await outcomeOf(answer.orderId, waitSeconds, call) : null;
+      const order = answer.success ? await outcomeOf(answer.orderId, leftMs, call) : null;
       return {
         placed: flagOf(answer.success),
         status: wordOf(order?.status ?? answer.status),
