@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BellwetherClient, buildLimitOrder, type Market, Signer } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EXIT_CODES, type ExitName } from '../../packages/cli/src/exit-codes.ts';
+import { claim, decline } from '../approving.ts';
 import { cli, deskBetween, type Ended, type Passed, startCli } from '../cli-process.ts';
 import { aMarket, newAgent, startTestService, type TestService } from '../harness.ts';
+import { Visitor } from '../passkey.ts';
 import { dataFolder } from '../service-process.ts';
 
 const PRIVATE_KEY = `0x${'5e'.repeat(32)}`;
@@ -63,6 +65,12 @@ describe('the command line itself', () => {
       'buy --help',
     ],
     [['buy', '1', 'YES', '--amount', '3', '--client-order-id', 'a'], /another order/, 'buy --help'],
+    [
+      ['buy', '1', 'YES', '--amount', '3', '--worst-price', '0.5', '--slippage', '0.1'],
+      /no --worst-price with it/,
+      'buy --help',
+    ],
+    [['sell', '1', 'YES', '--size', '3', '--price', '0.5', '--slippage', '0'], /no --price/, 'sell --help'],
     [['cancel'], /Say what to cancel/, 'bellwether orders'],
     [['--url', 'ftp://somewhere', 'markets'], /address of the desk/, 'BELLWETHER_URL'],
   ] as const)('%j', async (args, message, fix) => {
@@ -205,16 +213,22 @@ describe('an order on its way', () => {
   });
 
   test('of which nothing is known ends with its id, and the way to send it again', async () => {
+    let isDown = true;
     const url = await deskBetween(service.url, async (request, pass) =>
-      isTrade(request) ? ({ status: 503, body: '{"code":"service_unavailable"}' } satisfies Passed) : pass(),
+      isDown && isTrade(request)
+        ? ({ status: 503, body: '{"code":"service_unavailable"}' } satisfies Passed)
+        : pass(),
     );
     const error = failure(await cli([...buy('--yes'), '--url', url, '--timeout', '30'], env), 'unknown');
+    isDown = false;
     expect(error).toMatchObject({
       code: 'order_outcome_unknown',
       orderId: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     });
     const again = /bellwether (buy .*)$/m.exec(error.fix)?.[1]?.replaceAll("'", '').split(' ') ?? [];
-    const { code, stdout } = await cli([...again, '--yes', '--json'], env);
+    // To the desk that the command line named, whatever the environment says.
+    const elsewhere = { ...env, BELLWETHER_URL: NOWHERE };
+    const { code, stdout } = await cli([...again, '--yes', '--json'], elsewhere);
     expect(code).toBe(0);
     expect(JSON.parse(stdout).orderId).toBe(error.orderId);
   });
@@ -244,16 +258,37 @@ describe('an order on its way', () => {
     }
   });
 
+  test('that needs an approval of no owner says how the agent gets one, not to wait', async () => {
+    await client.updateSettings({ approvalAbove: 1 });
+    const error = failure(await cli(buy('--yes'), env), 'refused');
+    await client.updateSettings({ approvalAbove: null });
+    expect(error).toMatchObject({ code: 'approval_required', fix: expect.stringContaining('claimUrl') });
+    expect(error.fix).not.toContain('Wait');
+  });
+
   test('that needs the approval of the owner says how to go on, and does not count as spent', async () => {
+    const owner = new Visitor(service);
+    await owner.register('Ada');
+    await claim(owner, { client });
     await client.updateSettings({ approvalAbove: 1 });
     const spent = async () => JSON.parse((await cli(['limits', '--json'], env)).stdout).spending.spent;
     const before = await spent();
-    const error = failure(await cli(buy('--yes'), env), 'refused');
-    await client.updateSettings({ approvalAbove: null });
+    const named = ['--client-order-id', 'wanted'];
+    const error = failure(await cli(buy('--yes', '--url', `${service.url}/`, ...named), env), 'refused');
     expect(error).toMatchObject({
       code: 'approval_required',
-      fix: expect.stringMatching(/bellwether watch[\s\S]*bellwether buy .*--client-order-id/),
+      fix: expect.stringMatching(/bellwether watch[\s\S]*bellwether buy .*--client-order-id 'wanted'/),
     });
+    // Of the desk that the command line named.
+    expect(error.fix).toContain(`--url '${service.url}'`);
+    expect(await spent()).toBe(before);
+
+    const [waiting] = await client.listApprovals();
+    await decline(owner, waiting?.approvalId as string, 'too large');
+    const declined = failure(await cli(buy('--yes', ...named), env), 'refused');
+    await client.updateSettings({ approvalAbove: null });
+    expect(declined).toMatchObject({ message: expect.stringContaining('too large') });
+    expect(declined.fix).toMatch(/decision is final/);
     expect(await spent()).toBe(before);
   });
 

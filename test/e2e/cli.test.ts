@@ -300,6 +300,9 @@ describe('watch', () => {
     const later = await cli(['watch', '--after', ready.cursor, '--count', '8'], env);
     expect(later.stdout).toMatch(/ fill {2}side BUY {2}outcome YES|fill {2}.*side BUY/);
     expect(later.stderr).toMatch(/^Continue with: bellwether watch --after e/);
+    const broken = await cli(['watch', '--after', 'broken'], env);
+    expect(broken.stderr).toContain('event_cursor_invalid');
+    expect(broken.stderr).not.toContain('Continue with');
   });
 
   test('the books of a market', async () => {

@@ -49,6 +49,8 @@ export class Run {
   readonly output: Output;
   readonly env: Environment;
   readonly place: DeskPlace;
+  /** The desk's address where the command line gave it, not the environment. */
+  readonly givenUrl: string | null;
   readonly #stop = new AbortController();
   readonly #timeoutS: number;
   #isEndless = false;
@@ -60,6 +62,7 @@ export class Run {
     this.output = output;
     this.env = env;
     this.place = deskPlace(env, global.url ?? env.BELLWETHER_URL);
+    this.givenUrl = global.url === undefined ? null : this.place.url;
     this.#timeoutS = global.timeout ?? defaultTimeoutS;
     this.#arm();
   }

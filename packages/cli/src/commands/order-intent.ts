@@ -19,7 +19,7 @@ export interface OrderOptions {
   readonly size?: number;
   readonly price?: number;
   readonly worstPrice?: number;
-  readonly slippage: number;
+  readonly slippage?: number;
   readonly type?: 'GTC' | 'GTD' | 'FOK' | 'FAK';
   readonly expires?: number;
   readonly postOnly?: boolean;
@@ -44,6 +44,7 @@ export function checkOptions(options: Wanted): void {
     size,
     price: limit,
     worstPrice,
+    slippage,
     type,
     expires,
     clientOrderId,
@@ -54,6 +55,8 @@ export function checkOptions(options: Wanted): void {
   const wrong: string[] = [];
   if (isLimit && worstPrice !== undefined)
     wrong.push('--price makes a limit order and --worst-price a market order: give one of them.');
+  if (slippage !== undefined && (isLimit || worstPrice !== undefined))
+    wrong.push('--slippage goes beyond the price of the book: give no --price and no --worst-price with it.');
   if (side === 'SELL' || isLimit) {
     const what = side === 'SELL' ? 'A sale' : 'A limit order';
     if (amount !== undefined) wrong.push(`${what} takes --size in shares, not --amount.`);
@@ -103,7 +106,7 @@ async function worstPriceOf(client: BellwetherClient, market: Market, intent: Wa
     );
   const tick = Number(market.tickSize);
   const last = Math.round(1 / tick) - 1;
-  const slippage = Math.ceil(intent.slippage / tick - 1e-9);
+  const slippage = Math.ceil((intent.slippage ?? DEFAULT_SLIPPAGE) / tick - 1e-9);
   const ticks = Math.round(reached.price / tick) + (isBuy ? slippage : -slippage);
   return Number((Math.max(1, Math.min(last, ticks)) * tick).toFixed(6));
 }
@@ -156,10 +159,11 @@ export async function intentOf(
   };
 }
 
-/** The same order again, as a command: it has no second effect. */
+/** The same order again, as a command for the same desk: it has no second effect. @param url as the command line gave it */
 export function repetition(
-  { side, market, outcome: which, walletType: type }: Wanted,
+  { side, market, outcome: which, venue, walletType: type }: Wanted,
   intent: TradeIntent,
+  url: string | null,
 ): string {
   const { worstPrice, price: limit, amount, size, orderType, expiration, postOnly, timestamp } = intent;
   const options = [
@@ -172,6 +176,8 @@ export function repetition(
     ['wallet-type', type === undefined ? undefined : WALLET_NAMES[type]],
     ['timestamp', timestamp],
     ['client-order-id', intent.clientOrderId],
+    ['venue', venue],
+    ['url', url?.replaceAll("'", '%27')],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`--${name} '${value}'`]));
   const flags = [
     ...(postOnly === true ? ['--post-only'] : []),

@@ -20,7 +20,17 @@ import { type Command, Option } from 'commander';
 import { adviceFor } from '../advice.ts';
 import { CliError } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
-import { count, outcome, positive, price, time, upper, WALLET_NAMES, walletType } from '../options.ts';
+import {
+  count,
+  fraction,
+  outcome,
+  positive,
+  price,
+  time,
+  upper,
+  WALLET_NAMES,
+  walletType,
+} from '../options.ts';
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { reserveSpending } from '../spending.ts';
@@ -156,11 +166,18 @@ const mostOf = ({ verified: { body }, prepared: { feeAtMost } }: Ready): bigint 
     ? BigInt(body.order.makerAmount) + BigInt(Math.ceil(Math.max(0, feeAtMost) * MICRO))
     : 0n;
 
-/** The owner is asked by the trade itself, and the order is sent again once it is approved. */
+/**
+ * The owner is asked by the trade itself, and the order is sent again once it is approved. Without an owner, or after a decision
+ * against it, waiting is of no use: the desk says what is.
+ */
 function afterApproval(error: unknown, again: string): unknown {
   if (!isProblem(error, 'approval_required')) return error;
+  const { approvalId, context, fix } = error;
+  const isAsked = approvalId !== undefined && context?.approvalStatus !== 'declined';
   return new CliError('refused', error.code, error.detail, {
-    fix: `Wait for the owner's decision: bellwether watch shows approval.decided. Then send the same order again: ${again}`,
+    fix: !isAsked
+      ? fix
+      : `Wait for the owner's decision: bellwether watch shows approval.decided. Then send the same order again: ${again}`,
   });
 }
 
@@ -173,7 +190,7 @@ async function send(
   const { client, intent, verified } = ready;
   const { orderId } = verified;
   const spending = reserveSpending(run, orderId, mostOf(ready));
-  const again = repetition(wanted, intent);
+  const again = repetition(wanted, intent, run.givenUrl);
   try {
     const placed = await place(run, {
       orderId,
@@ -257,9 +274,8 @@ export function addTradeCommands(program: Command, start: Start): void {
       .option('--worst-price <price>', 'market order: at this price or better, never worse', price)
       .option(
         '--slippage <price>',
-        'market order without --worst-price: how far beyond what the book reaches now',
-        price,
-        DEFAULT_SLIPPAGE,
+        `market order without --worst-price: how far beyond what the book reaches now; default ${DEFAULT_SLIPPAGE}`,
+        fraction,
       )
       .addOption(
         new Option(

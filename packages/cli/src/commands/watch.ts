@@ -1,5 +1,5 @@
 /** Live: what happens to the agent, or the books of a market. A lost connection is opened again where it ended. */
-import type { AgentEvent, BellwetherClient, MarketEvent } from '@bellwether/sdk';
+import { type AgentEvent, type BellwetherClient, isProblem, type MarketEvent } from '@bellwether/sdk';
 import type { Command } from 'commander';
 import { usage } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
@@ -65,6 +65,10 @@ async function watchAgent(
       seen += 1;
       if (seen === most) break;
     }
+  } catch (error) {
+    // Where the desk does not take the cursor, nothing continues with it.
+    if (isProblem(error, 'event_cursor_invalid', 'event_cursor_gone')) cursor = undefined;
+    throw error;
   } finally {
     if (cursor !== undefined) run.output.say(`Continue with: bellwether watch --after ${oneLine(cursor)}`);
   }
