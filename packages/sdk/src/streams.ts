@@ -29,7 +29,7 @@ import {
 } from '@bellwether/contract';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Static, TSchema } from 'typebox';
-import { BellwetherApiError, BellwetherConnectionError } from './api-error.ts';
+import { BellwetherApiError, BellwetherConnectionError, isProblem } from './api-error.ts';
 import type { Transport } from './transport.ts';
 
 type OrderEvents = {
@@ -200,7 +200,7 @@ async function* reconnecting(options: Reconnecting): AsyncGenerator<EventSourceM
       }
     } catch (error) {
       if (isAborted()) return;
-      if (!isWorthAnother(error)) throw error;
+      if (!isWorthAnother(error, !isFirst)) throw error;
       wait =
         error instanceof BellwetherApiError && error.retryAfterS !== undefined
           ? error.retryAfterS * 1_000
@@ -218,8 +218,12 @@ async function* reconnecting(options: Reconnecting): AsyncGenerator<EventSourceM
 const isRevoked = ({ event, data }: EventSourceMessage): boolean =>
   event === 'closing' && (JSON.parse(data) as { reason?: unknown }).reason === 'key_revoked';
 
-/** Anything but a refusal by the service itself may pass: no connection, a proxy's answer, overload. */
-const isWorthAnother = (error: unknown): boolean =>
+/**
+ * Anything but a refusal by the service itself may pass: no connection, a proxy's answer, overload. So does the bound of open
+ * streams where this one was open: the service counts a connection that broke until it notices.
+ */
+const isWorthAnother = (error: unknown, wasOpen: boolean): boolean =>
+  (wasOpen && isProblem(error, 'stream_limit_reached')) ||
   error instanceof BellwetherConnectionError ||
   (error instanceof BellwetherApiError && (error.status === 429 || error.status >= 500));
 

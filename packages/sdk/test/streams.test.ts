@@ -110,7 +110,21 @@ test('pauses grow while nothing comes', async () => {
   expect(Math.max(...waits)).toBeLessThanOrEqual(10_200);
 });
 
+test('a stream whose broken connection is still counted is opened again once it is not', async () => {
+  answers = [
+    stream(fill('c1'), 'break'),
+    problem(409, 'stream_limit_reached'),
+    problem(409, 'stream_limit_reached'),
+    stream(fill('c2'), 'stay'),
+  ];
+  expect(await read(2)).toEqual([
+    ['fill', 'c1'],
+    ['fill', 'c2'],
+  ]);
+});
+
 test.each([
+  ['more streams than the service keeps open', problem(409, 'stream_limit_reached'), 'stream_limit_reached'],
   ['a key that does not hold', problem(401, 'unauthorized'), 'unauthorized'],
   [
     'a key that is revoked meanwhile',
