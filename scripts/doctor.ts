@@ -7,34 +7,35 @@
 import { parseArgs } from 'node:util';
 import { checkWallet, Signer } from '@bellwether/sdk';
 import { parseAddress } from '../packages/protocol/src/address.ts';
+import { runOperation, usage } from './operation.ts';
 
+const HOW = 'npm run doctor -- --wallet 0x… [--token ID] [--clob URL]';
 const LIVE_CLOB = 'https://clob.polymarket.com';
 const MARKS = { good: 'ok     ', wrong: 'WRONG  ', unknown: 'unknown' } as const;
 
-const { values } = parseArgs({
-  options: {
-    wallet: { type: 'string' },
-    token: { type: 'string' },
-    clob: { type: 'string', default: process.env.POLYMARKET_CLOB_URL ?? LIVE_CLOB },
-  },
+await runOperation(async () => {
+  const { values } = parseArgs({
+    options: {
+      wallet: { type: 'string' },
+      token: { type: 'string' },
+      clob: { type: 'string', default: process.env.POLYMARKET_CLOB_URL ?? LIVE_CLOB },
+    },
+  });
+  const wallet = parseAddress(values.wallet);
+  if (wallet === null) throw usage('Say which wallet is to pay', HOW);
+  const key = process.env.WALLET_PRIVATE_KEY;
+  const { isReady, findings } = await checkWallet({
+    clobUrl: values.clob,
+    wallet,
+    ...(key === undefined || key === '' ? {} : { signer: Signer.fromPrivateKey(key) }),
+    ...(values.token === undefined ? {} : { tokenId: values.token }),
+  });
+  for (const { check, state, found, nextStep } of findings) {
+    console.log(`${MARKS[state]}  ${check}: ${found}`);
+    if (nextStep !== null) console.log(`         → ${nextStep}`);
+  }
+  if (key === undefined || key === '')
+    console.log('\nSet WALLET_PRIVATE_KEY in the environment of this command to look at the rest.');
+  console.log(isReady ? '\nThe wallet is ready for its first order.' : '\nThe wallet is not ready yet.');
+  process.exitCode = isReady ? 0 : 1;
 });
-const wallet = parseAddress(values.wallet);
-if (wallet === null) {
-  console.error('Say which wallet is to pay: npm run doctor -- --wallet 0x… [--token ID] [--clob URL]');
-  process.exit(2);
-}
-const key = process.env.WALLET_PRIVATE_KEY;
-const { isReady, findings } = await checkWallet({
-  clobUrl: values.clob,
-  wallet,
-  ...(key === undefined || key === '' ? {} : { signer: Signer.fromPrivateKey(key) }),
-  ...(values.token === undefined ? {} : { tokenId: values.token }),
-});
-for (const { check, state, found, nextStep } of findings) {
-  console.log(`${MARKS[state]}  ${check}: ${found}`);
-  if (nextStep !== null) console.log(`         → ${nextStep}`);
-}
-if (key === undefined || key === '')
-  console.log('\nSet WALLET_PRIVATE_KEY in the environment of this command to look at the rest.');
-console.log(isReady ? '\nThe wallet is ready for its first order.' : '\nThe wallet is not ready yet.');
-process.exitCode = isReady ? 0 : 1;

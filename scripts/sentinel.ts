@@ -8,41 +8,44 @@ import { parseArgs } from 'node:util';
 import { createPooledSend } from '../packages/server/src/adapters/outbound/pooled-send.ts';
 import { createVenueHttp } from '../packages/server/src/adapters/venues/polymarket/http.ts';
 import { lookForDifferences } from '../packages/server/src/adapters/venues/polymarket/sentinel.ts';
+import { runOperation } from './operation.ts';
 
-const { env } = process;
-const { values } = parseArgs({
-  options: {
-    clob: { type: 'string', default: env.POLYMARKET_CLOB_URL ?? 'https://clob.polymarket.com' },
-    gamma: { type: 'string', default: env.POLYMARKET_GAMMA_URL ?? 'https://gamma-api.polymarket.com' },
-    data: { type: 'string', default: env.POLYMARKET_DATA_URL ?? 'https://data-api.polymarket.com' },
-    site: { type: 'string', default: env.POLYMARKET_SITE_URL ?? 'https://polymarket.com' },
-    'no-site': { type: 'boolean', default: false },
-    sockets: {
-      type: 'string',
-      default: env.POLYMARKET_WS_URL ?? 'wss://ws-subscriptions-clob.polymarket.com/ws',
+await runOperation(async () => {
+  const { env } = process;
+  const { values } = parseArgs({
+    options: {
+      clob: { type: 'string', default: env.POLYMARKET_CLOB_URL ?? 'https://clob.polymarket.com' },
+      gamma: { type: 'string', default: env.POLYMARKET_GAMMA_URL ?? 'https://gamma-api.polymarket.com' },
+      data: { type: 'string', default: env.POLYMARKET_DATA_URL ?? 'https://data-api.polymarket.com' },
+      site: { type: 'string', default: env.POLYMARKET_SITE_URL ?? 'https://polymarket.com' },
+      'no-site': { type: 'boolean', default: false },
+      sockets: {
+        type: 'string',
+        default: env.POLYMARKET_WS_URL ?? 'wss://ws-subscriptions-clob.polymarket.com/ws',
+      },
     },
-  },
-});
-const pool = createPooledSend();
-const log = { warn: () => {}, info: () => {} };
-const service = (name: string, baseUrl: string) =>
-  createVenueHttp({ service: name, baseUrl, send: pool.send, clock: { now: Date.now }, log });
-const differences = await lookForDifferences({
-  clob: service('the CLOB', values.clob),
-  gamma: service('Gamma', values.gamma),
-  data: service('the Data API', values.data),
-  site: values['no-site'] ? null : service('the site', values.site),
-  socketUrl: `${values.sockets.replace(/\/+$/, '')}/market`,
-});
-pool.close();
-for (const { kind, where, field, promised, found } of differences)
+  });
+  const pool = createPooledSend();
+  const log = { warn: () => {}, info: () => {} };
+  const service = (name: string, baseUrl: string) =>
+    createVenueHttp({ service: name, baseUrl, send: pool.send, clock: { now: Date.now }, log });
+  const differences = await lookForDifferences({
+    clob: service('the CLOB', values.clob),
+    gamma: service('Gamma', values.gamma),
+    data: service('the Data API', values.data),
+    site: values['no-site'] ? null : service('the site', values.site),
+    socketUrl: `${values.sockets.replace(/\/+$/, '')}/market`,
+  });
+  pool.close();
+  for (const { kind, where, field, promised, found } of differences)
+    console.log(
+      `${kind.padEnd(10)} ${where}${field === '' ? '' : ` ${field}`}: promised ${promised}, found ${found}`,
+    );
+  const broken = differences.filter(({ kind }) => kind !== 'new');
   console.log(
-    `${kind.padEnd(10)} ${where}${field === '' ? '' : ` ${field}`}: promised ${promised}, found ${found}`,
+    differences.length === 0
+      ? 'The venue answers as promised.'
+      : `${broken.length} differences from what was promised, ${differences.length - broken.length} new fields.`,
   );
-const broken = differences.filter(({ kind }) => kind !== 'new');
-console.log(
-  differences.length === 0
-    ? 'The venue answers as promised.'
-    : `${broken.length} differences from what was promised, ${differences.length - broken.length} new fields.`,
-);
-process.exitCode = broken.length === 0 ? 0 : 1;
+  process.exitCode = broken.length === 0 ? 0 : 1;
+});
