@@ -147,7 +147,8 @@ function bindRoute(
           reply,
         } as never);
         if (!reply.sent && answer !== reply) reply.code(operation.status);
-        if (isTrade) noteVenueRefusals(app, operation, answer);
+        // A trade that was only checked is answered by its handler, and no venue has seen it.
+        if (isTrade && answer !== undefined) noteVenueRefusals(app, operation, answer);
         return answer;
       },
       rememberLate(gate, operation),
