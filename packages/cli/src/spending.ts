@@ -10,7 +10,7 @@ export interface Reserved {
 
 const NOTHING: Reserved = { giveBackIfRefused: () => {} };
 
-/** Before anybody is asked about an order. @throws SpendingLimitReached where the limit would refuse it, KeystoreError */
+/** Before a person is asked about an order. @throws SpendingLimitReached where the limit would refuse it, KeystoreError */
 export function requireSpending(run: Run, atMost: bigint): void {
   const standing = new SpendingLimit(run.place).standing();
   if (atMost > standing.left) throw new SpendingLimitReached(atMost, standing);

@@ -101,7 +101,7 @@ export function refusalOf(code: unknown): {
 
 const NEVER_AGAIN = 'Do not ask for it again. Another order asks the owner anew.';
 const NO_OWNER =
-  'Nobody was asked: this agent has no owner. Ask the person to open the claim address of this agent and to sign in there, or order for no more than approvalAbove.';
+  'No one was asked: this agent has no owner. Ask the person to open the claim address of this agent and to sign in there, or order for no more than approvalAbove.';
 
 /** Where waiting for the owner is of no use. */
 function approvalFix({ code, approvalId, context }: BellwetherApiError): string | undefined {

@@ -152,7 +152,8 @@ async function askOwner(
     if (!isProblem(error, 'quote_not_executable')) throw error;
     throw new ToolProblem({
       code: 'approval_required',
-      message: 'Nobody can approve this quote: the agent had no owner when it was given, or it was canceled.',
+      message:
+        'No owner can approve this quote: the agent had no owner when it was given, or it was canceled.',
       fix: 'Unless the agent has an owner, ask the person to open the claim address of this agent and to sign in there. Then ask for a new quote with quote_venue_b; or order for no more than approvalAbove.',
     });
   }
