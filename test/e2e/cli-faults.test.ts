@@ -366,11 +366,13 @@ describe('doctor', () => {
   });
 
   test('a wallet at the venue', async () => {
-    const { code, stdout } = await cli(
+    const { code, stdout, stderr } = await cli(
       ['doctor', 'wallet', '--token', market.clobTokenIds[0] as string],
       env,
     );
     expect(code).toBe(EXIT_CODES.findings.status);
+    // The paper desk lets this wallet trade.
+    expect(stderr).toContain('as a live venue would');
     expect(stdout).toMatch(/^ok {7}venue: it answers/);
     expect(stdout).toMatch(/^ok {7}tick size: 0\.01$/m);
   });

@@ -159,8 +159,12 @@ interface WalletOptions {
   readonly clob?: string;
 }
 
+const JUDGED_AS_LIVE =
+  'Judged as a live venue would judge it. A paper desk takes more: whether the wallet can trade here, says bellwether doctor.';
+
 async function wallet(run: Run, options: WalletOptions, address: string | undefined): Promise<void> {
   const { signer, key } = await run.tradingKey();
+  if (options.clob === undefined) run.output.say(JUDGED_AS_LIVE);
   const result = await run.waiting(
     'Looking at the wallet',
     checkWallet({
@@ -233,7 +237,7 @@ export function addDoctorCommands(program: Command, start: Start): void {
   );
   doctor
     .command('wallet')
-    .description('what stands between a wallet and its first order at the venue; nothing is created')
+    .description('what stands between a wallet and its first order on a live venue; nothing is created')
     .argument('[address]', 'the account that is to pay; default: that of your key')
     .option('--token <id>', 'a token that is to be traded: checks its market, too')
     .option(
