@@ -188,6 +188,7 @@ describe('a cancel between recording and sending', () => {
     beginSend: (
       begin: () => Promise<ReadonlySet<string>>,
       cancel: () => Promise<string[]>,
+      quoteId: string,
     ) => Promise<ReadonlySet<string>>,
   ) {
     const agent = await newQuoteTrader(service);
@@ -201,7 +202,7 @@ describe('a cancel between recording and sending', () => {
         ...chainOrders,
         beginSend: (...send: Parameters<typeof chainOrders.beginSend>) =>
           send[0].includes(quote.quoteId)
-            ? beginSend(() => chainOrders.beginSend(...send), cancel)
+            ? beginSend(() => chainOrders.beginSend(...send), cancel, quote.quoteId)
             : chainOrders.beginSend(...send),
       },
     });
@@ -234,9 +235,9 @@ describe('a cancel between recording and sending', () => {
       ).length > 0;
     const session = await sql.session();
     let canceled: Promise<string[]> | undefined;
-    const quoteId = await submitAndCancel(async (begin, cancel) => {
+    const quoteId = await submitAndCancel(async (begin, cancel, orderId) => {
       await session`begin`;
-      await session`select from chain_orders for update`;
+      await session`select from chain_orders where order_id = ${orderId} for update`;
       canceled = cancel();
       await expect.poll(isWaiting).toBe(true);
       const begun = await begin();
