@@ -2,8 +2,9 @@
  * One HTTP call of the service, with the retries that are safe. A call is *repeatable* when repeating it can have no
  * second effect: every GET, a signed order (which is its own idempotency key), and anything with an Idempotency-Key.
  * Repeatable calls are tried again when the connection broke, the service was not available or the answer says
- * "unknown". Every call is tried again after 429 and 503 `overloaded`, which are given before anything happened; any
- * other 503 may come from a deadline that passed while the work went on.
+ * "unknown". Every call is tried again after 429, 503 `overloaded` and 408 `request_timeout`, which are given before anything
+ * happened; any other 503 may come from a deadline that passed while the work went on. A 408 also meets a request that
+ * was sent just as the service gave up a connection on which nothing had come yet.
  */
 import { BellwetherApiError, BellwetherConnectionError, type ProblemBody } from './api-error.ts';
 
@@ -168,7 +169,7 @@ function reasonOf(error: unknown, timeout: AbortSignal): BellwetherConnectionErr
 function worthAnother(error: unknown, call: HttpCall): boolean {
   if (error instanceof BellwetherConnectionError) return call.repeatable;
   if (!(error instanceof BellwetherApiError)) return false;
-  if (error.status === 429 || error.code === 'overloaded') return true;
+  if (error.status === 429 || error.code === 'overloaded' || error.code === 'request_timeout') return true;
   if (!call.repeatable) return false;
   if (error.status === 503) return true;
   if (error.code === 'idempotency_in_flight' || error.code === 'order_outcome_unknown') return true;

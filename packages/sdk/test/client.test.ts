@@ -266,6 +266,16 @@ describe('retries', () => {
     expect(seen).toHaveLength(5);
   });
 
+  test('a request that the service did not receive whole is repeated everywhere', async () => {
+    replies = [problem(408, 'request_timeout')];
+    await client().createApiKey('k');
+    expect(seen).toHaveLength(2);
+    // A 408 of something in between proves nothing.
+    replies = [{ status: 408 }];
+    expect(await caught(client().createApiKey('k'))).toMatchObject({ status: 408 });
+    expect(seen).toHaveLength(3);
+  });
+
   test.each([
     [500, 'internal_error'],
     [400, 'invalid_order_payload'],
