@@ -97,6 +97,24 @@ describe('finds', () => {
     expect(await states({ clobUrl: 'http://127.0.0.1:1', timeoutMs: 500 })).toMatchObject({ venue: 'wrong' });
   });
 
+  test('no fault of the wallet where the venue did not say one', async () => {
+    const { findings } = await checkWallet(options({ clobUrl: 'http://127.0.0.1:1', timeoutMs: 500 }));
+    expect(findings.filter(({ state }) => state === 'wrong').map(({ check }) => check)).toEqual(['venue']);
+    const others: readonly (readonly [string, string])[] = [
+      ['/version', 'domain'],
+      ['/auth/derive-api-key', 'credential'],
+      ['/neg-risk', 'neg-risk'],
+      ['/tick-size', 'tick size'],
+    ];
+    for (const [path, check] of others)
+      for (const status of [403, 425, 429, 503])
+        expect(
+          await states({ fetch: instead(path, status, { error: 'Service is not ready' }) }),
+        ).toMatchObject({
+          [check]: 'unknown',
+        });
+  });
+
   test.each<[string, string, number, unknown, string]>([
     ['a clock that is wrong', '/time', 200, 1_600_000_000, 'venue'],
     ['another order version', '/version', 200, { version: 3 }, 'domain'],

@@ -56,6 +56,10 @@ export interface WalletCheckOptions extends VenueReaderOptions {
 }
 
 const CLOCK_TOLERANCE_S = 5;
+const OK = 200;
+/** What the venue says about the thing itself. Any other answer, or none, judges nothing. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 404]);
+const UNHEARD = 'Try again: the venue did not tell it.';
 const KINDS: Readonly<Record<SignatureType, string>> = {
   0: 'the key itself (EOA)',
   1: 'its proxy wallet',
@@ -90,7 +94,7 @@ export async function checkWallet(options: WalletCheckOptions): Promise<WalletCh
   const findings = [
     venue.finding,
     ...ownerFindings(options, type),
-    domainFinding(venue.version, market.negRisk),
+    domainFinding(venue, market.negRisk),
     credential.finding,
     ...market.findings,
     ...account,
@@ -117,6 +121,9 @@ const unknown = (check: WalletCheckName, found: string, nextStep: string): Walle
   nextStep,
 });
 
+const unheard = (check: WalletCheckName, status: number): WalletFinding =>
+  unknown(check, status === 0 ? 'the venue does not answer' : `the venue answers ${status}`, UNHEARD);
+
 async function checkVenue(reader: VenueReader) {
   const [time, version] = await Promise.all([reader.get('/time'), reader.get('/version')]);
   const here = Math.floor(Date.now() / 1000);
@@ -124,12 +131,13 @@ async function checkVenue(reader: VenueReader) {
   const said = (version.body as { version?: unknown } | null)?.version;
   return {
     version: typeof said === 'number' ? said : null,
+    versionStatus: version.status,
     timestampS: there ?? here,
     finding:
       there === null
         ? wrong(
             'venue',
-            `it does not answer (${time.status})`,
+            time.status === 0 ? 'it does not answer' : `it does not tell its time (${time.status})`,
             'Check the address of the CLOB and the network.',
           )
         : Math.abs(there - here) > CLOCK_TOLERANCE_S
@@ -174,7 +182,13 @@ function ownerFindings({ signer, wallet }: WalletCheckOptions, type: SignatureTy
   ];
 }
 
-function domainFinding(version: number | null, negRisk: boolean | null): WalletFinding {
+interface OrderVersion {
+  readonly version: number | null;
+  readonly versionStatus: number;
+}
+
+function domainFinding({ version, versionStatus }: OrderVersion, negRisk: boolean | null): WalletFinding {
+  if (version === null && versionStatus !== OK) return unheard('domain', versionStatus);
   if (version !== 2)
     return wrong(
       'domain',
@@ -201,16 +215,21 @@ async function checkMarket(reader: VenueReader, tokenId: string | undefined) {
   const [risk, tick] = await Promise.all([reader.get('/neg-risk', query), reader.get('/tick-size', query)]);
   const negRisk = (risk.body as { neg_risk?: unknown } | null)?.neg_risk;
   const size = (tick.body as { minimum_tick_size?: unknown } | null)?.minimum_tick_size;
-  const step = 'Check the token id: the venue has no open order book of it.';
+  const missing = (check: WalletCheckName, { status }: VenueRead): WalletFinding =>
+    REFUSALS.has(status)
+      ? wrong(
+          check,
+          `the venue answers ${status}`,
+          'Check the token id: the venue has no open order book of it.',
+        )
+      : unheard(check, status);
   return {
     negRisk: typeof negRisk === 'boolean' ? negRisk : null,
     findings: [
-      typeof negRisk === 'boolean'
-        ? good('neg-risk', String(negRisk))
-        : wrong('neg-risk', `the venue answers ${risk.status}`, step),
+      typeof negRisk === 'boolean' ? good('neg-risk', String(negRisk)) : missing('neg-risk', risk),
       typeof size === 'number' || typeof size === 'string'
         ? good('tick size', String(size))
-        : wrong('tick size', `the venue answers ${tick.status}`, step),
+        : missing('tick size', tick),
     ],
   };
 }
@@ -222,15 +241,21 @@ async function checkCredential(reader: VenueReader, options: WalletCheckOptions,
       credentials: null,
       finding: unknown('credential', 'it belongs to the key', 'Give the key that is to sign.'),
     };
-  const credentials = options.credentials ?? (await derived(reader, signer, timestampS, options.chainId));
+  const { credentials, status } =
+    options.credentials === undefined
+      ? await derived(reader, signer, timestampS, options.chainId)
+      : { credentials: options.credentials, status: OK };
+  // A new credential may end the one in use, so it is advised only where the venue says that there is none.
   if (credentials === null)
     return {
       credentials,
-      finding: wrong(
-        'credential',
-        `the venue has none for ${signer.address}`,
-        'Create it once with createVenueCredentials(), then register it with POST /wallet/credentials.',
-      ),
+      finding: REFUSALS.has(status)
+        ? wrong(
+            'credential',
+            `the venue has none for ${signer.address}`,
+            'Create it once with createVenueCredentials(), then register it with POST /wallet/credentials.',
+          )
+        : unheard('credential', status),
     };
   const answer = await reader.getSigned(
     '/auth/ban-status/closed-only',
@@ -245,16 +270,16 @@ async function derived(
   signer: Signer,
   timestampS: number,
   chainId?: number,
-): Promise<VenueCredentials | null> {
+): Promise<{ readonly credentials: VenueCredentials | null; readonly status: number }> {
   const headers = await signer.clobAuth({ timestampS, ...(chainId === undefined ? {} : { chainId }) });
   const { status, body } = await reader.get('/auth/derive-api-key', {}, { ...headers });
   const { apiKey, secret, passphrase } = (body ?? {}) as Readonly<Record<string, unknown>>;
-  return status === 200 &&
+  const isWhole =
+    status === OK &&
     typeof apiKey === 'string' &&
     typeof secret === 'string' &&
-    typeof passphrase === 'string'
-    ? { apiKey, apiSecret: secret, apiPassphrase: passphrase }
-    : null;
+    typeof passphrase === 'string';
+  return { credentials: isWhole ? { apiKey, apiSecret: secret, apiPassphrase: passphrase } : null, status };
 }
 
 function credentialFinding({ status, body }: VenueRead): WalletFinding {
@@ -264,8 +289,7 @@ function credentialFinding({ status, body }: VenueRead): WalletFinding {
       'the venue does not accept it',
       'Derive it again with createVenueCredentials(): a key has one credential, and a later one ends it.',
     );
-  if (status !== 200)
-    return unknown('credential', `the venue answers ${status}`, 'Try again: the venue did not judge it.');
+  if (status !== OK) return unheard('credential', status);
   return (body as { closed_only?: unknown } | null)?.closed_only === true
     ? wrong(
         'credential',
@@ -297,13 +321,8 @@ async function checkAccount(get: SignedGet, traded: Traded): Promise<WalletFindi
     balance?: unknown;
     allowances?: Readonly<Record<string, unknown>>;
   };
-  if (status !== 200 || typeof balance !== 'string' || !/^\d+$/.test(balance)) {
-    const step = 'Try again: the venue did not tell it.';
-    return [
-      unknown('balance', `the venue answers ${status}`, step),
-      unknown('allowance', `the venue answers ${status}`, step),
-    ];
-  }
+  if (status !== OK || typeof balance !== 'string' || !/^\d+$/.test(balance))
+    return [unheard('balance', status), unheard('allowance', status)];
   const allowed = new Map(
     Object.entries(allowances).map(([spender, amount]) => [spender.toLowerCase(), String(amount)]),
   );
