@@ -47,12 +47,14 @@ export function createModes(clock: { now(): number }): Modes {
   const signers = new Map<Address, Pause>();
 
   const untilOf = (named: number | null): number => {
-    const grown = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(repeats, 10));
+    const doublings = Math.min(Math.max(0, repeats - 1), 10);
+    const grown = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings);
     return clock.now() + Math.min(named ?? grown, MAX_NAMED_PAUSE_MS);
   };
   const pauseAll = (mode: VenueMode, named: number | null): void => {
+    // Orders that were on their way together meet one trouble, however many they are.
+    if (current(everyone) === null) repeats += 1;
     everyone = { mode, until: untilOf(named) };
-    repeats += 1;
   };
   const current = (pause: Pause | null | undefined): Pause | null =>
     pause != null && pause.until > clock.now() ? pause : null;
