@@ -52,6 +52,11 @@ const headingAnchors = (markdown: string): string[] =>
   [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading ?? ''));
 
 describe('the documentation', () => {
+  test.for(PAGES)('the calls of %s go to the port that a service takes by default', (page) => {
+    const ports = [...read(page).matchAll(/curl [^|\n]*?https?:\/\/(?:localhost|127\.0\.0\.1):(\d+)/g)];
+    for (const [, port] of ports) expect(port).toBe('8080');
+  });
+
   test('generated parts match the code: node scripts/generate-docs.ts', async () => {
     const sql = await openTestDatabase();
     await migrateForDocs(sql);
