@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { call, newAgent, startTestService } from '../harness.ts';
-import { hooks, refused, service, subscribe, useStage, VENUE_SECRET } from './webhooks-stage.ts';
+import { hooks, refused, service, stage, subscribe, useStage, VENUE_SECRET } from './webhooks-stage.ts';
 
 useStage();
 
@@ -30,6 +30,43 @@ describe('endpoints', () => {
     try {
       const [row] = await sql`select sealed_secret from webhook_endpoints where id = ${made.body.id}`;
       expect(row?.sealed_secret.toString('latin1')).not.toContain(made.body.secret.slice(6));
+    } finally {
+      await sql.end();
+    }
+  });
+
+  test('a process that stood still longer than its lease takes nothing from the one that serves now', async () => {
+    const agent = await newAgent(service);
+    const { id } = await subscribe(agent, ['fill']);
+    const { webhooks } = service.needs;
+    const delivery = await agent.client.testWebhook(id);
+    await expect
+      .poll(async () => (await agent.client.listWebhookDeliveries(id))[0]?.status)
+      .toBe('delivered');
+    const sql = openPool(service.databaseUrl, { max: 1 });
+    try {
+      const now = Date.now() + stage.clockAhead;
+      await sql`update webhook_endpoints set lease_until = ${new Date(now + 60_000)} where id = ${id}`;
+      const endpoint = await webhooks.byId(agent.agentId, id);
+      const { rows } = await webhooks.deliveries(agent.agentId, id, { limit: 1 });
+      expect(String(rows[0]?.id)).toBe(delivery.id);
+      // What it does once it goes on: its attempt was broken off, and its turn is over.
+      await webhooks.failed(rows[0]!, {
+        at: now,
+        nextAttemptAt: now + 5_000,
+        holdUntil: now + 5_000,
+        switchOff: false,
+        responseStatus: null,
+        error: 'no answer within 10 s',
+      });
+      await webhooks.release({ ...endpoint!, leaseUntil: now - 30_000 });
+      const [row] = await sql`select failures, hold_until > ${new Date(now)} as held,
+        lease_until > ${new Date(now)} as leased from webhook_endpoints where id = ${id}`;
+      expect(row).toEqual({ failures: 0, held: false, leased: true });
+      await webhooks.release({ ...endpoint!, leaseUntil: now + 60_000 });
+      const [after] =
+        await sql`select lease_until > ${new Date(now)} as leased from webhook_endpoints where id = ${id}`;
+      expect(after).toEqual({ leased: false });
     } finally {
       await sql.end();
     }

@@ -7,7 +7,13 @@ import { utf8, WEBHOOK_SIGNATURE_HEADER, webhookSignature } from '@bellwether/pr
 import { afterFailure, GIVE_UP_AFTER_MS } from '../domain/webhooks.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { DeliveryRow, EndpointRow, SendResult, WebhookSender, WebhookStore } from '../ports/webhooks.ts';
+import type {
+  DeliveryRow,
+  LeasedEndpoint,
+  SendResult,
+  WebhookSender,
+  WebhookStore,
+} from '../ports/webhooks.ts';
 import { recordedEvent, webhookSecretIdentity } from './webhooks.ts';
 
 export interface DeliverWebhooksNeeds {
@@ -80,7 +86,11 @@ export function createWebhookCourier(needs: DeliverWebhooksNeeds, log: Log): Web
   };
 }
 
-async function serve(needs: DeliverWebhooksNeeds, endpoint: EndpointRow, signal: AbortSignal): Promise<void> {
+async function serve(
+  needs: DeliverWebhooksNeeds,
+  endpoint: LeasedEndpoint,
+  signal: AbortSignal,
+): Promise<void> {
   const secret = needs.secrets.open(endpoint.secret, webhookSecretIdentity(endpoint.agentId, endpoint.id));
   const until = needs.clock.now() + SEND_WITHIN_MS;
   let run = { failures: endpoint.failures, failingSince: endpoint.failingSince };
@@ -112,7 +122,7 @@ async function serve(needs: DeliverWebhooksNeeds, endpoint: EndpointRow, signal:
     });
     if (next.holdUntil !== null || next.switchOff) break;
   }
-  await needs.webhooks.release(endpoint.id);
+  await needs.webhooks.release(endpoint);
 }
 
 const reasonOf = (result: Exclude<SendResult, { kind: 'aborted' }>): string =>
@@ -124,7 +134,7 @@ const reasonOf = (result: Exclude<SendResult, { kind: 'aborted' }>): string =>
 
 function requestFor(
   needs: DeliverWebhooksNeeds,
-  endpoint: EndpointRow,
+  endpoint: LeasedEndpoint,
   secret: string,
   delivery: DeliveryRow,
 ) {

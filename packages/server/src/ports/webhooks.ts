@@ -11,6 +11,11 @@ export interface NewEndpoint {
   readonly createdAt: number;
 }
 
+/** An endpoint that one process serves alone, until then. */
+export interface LeasedEndpoint extends EndpointRow {
+  readonly leaseUntil: number;
+}
+
 export interface EndpointRow extends NewEndpoint {
   readonly enabled: boolean;
   readonly disabledAt: number | null;
@@ -88,12 +93,14 @@ export interface WebhookStore {
     readonly leaseMs: number;
     readonly limit: number;
     readonly perAgent: number;
-  }): Promise<readonly EndpointRow[]>;
+  }): Promise<readonly LeasedEndpoint[]>;
   /** An endpoint's due events, in the order of recording. */
   due(endpointId: string, at: number, limit: number): Promise<readonly DeliveryRow[]>;
   delivered(delivery: DeliveryRow, responseStatus: number, at: number): Promise<void>;
+  /** An event that another process has delivered meanwhile stays so, and is no failure of its endpoint. */
   failed(delivery: DeliveryRow, setback: Setback): Promise<void>;
-  release(endpointId: string): Promise<void>;
+  /** Ends the lease; leaves the one that another process took after this one ran out. */
+  release(endpoint: LeasedEndpoint): Promise<void>;
 
   /** Stores a callback; a duplicate is ignored. */
   receive(callback: {

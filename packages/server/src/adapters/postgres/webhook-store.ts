@@ -171,7 +171,7 @@ function outbox(sql: Sql): Outbox {
           select e.id from webhook_endpoints e where e.id = any(array(select id from next)) and e.lease_until <= ${now}
           for update skip locked)
         returning *`;
-      return rows.map(endpointRow);
+      return rows.map((row) => ({ ...endpointRow(row), leaseUntil: at + leaseMs }));
     },
 
     async trim(most, at) {
@@ -220,6 +220,8 @@ function outbox(sql: Sql): Outbox {
             hold_until = coalesce(${hold}::timestamptz, hold_until), enabled = enabled and not ${setback.switchOff},
             disabled_at = case when ${setback.switchOff} then ${at} else disabled_at end
           where id = ${delivery.endpointId}
+            and not exists (select from webhook_deliveries
+              where id = ${delivery.id.toString()}::bigint and status = 'delivered')
         )
         update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${at},
           status = case when ${next}::timestamptz is null then 'failed' else status end,
@@ -229,8 +231,9 @@ function outbox(sql: Sql): Outbox {
         where id = ${delivery.id.toString()}::bigint and status = 'pending'`;
     },
 
-    async release(endpointId) {
-      await sql`update webhook_endpoints set lease_until = '-infinity' where id = ${endpointId}`;
+    async release({ id, leaseUntil }) {
+      await sql`update webhook_endpoints set lease_until = '-infinity'
+        where id = ${id} and lease_until = ${new Date(leaseUntil)}`;
     },
 
     async sweep(at, giveUpBefore, keepAfter) {
