@@ -39,8 +39,20 @@ const CLIENT_PARAMETERS: ReadonlySet<string> = new Set([
   ],
 ]);
 
-const decoded = (text: string | undefined): string | undefined =>
-  text === undefined || text === '' ? undefined : decodeURIComponent(text);
+const decoded = (text: string | undefined): string | undefined => {
+  if (text === undefined || text === '') return undefined;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error('the database URL has a broken percent-encoding: write a literal % as %25');
+  }
+};
+
+/** `true` and `false` are of other clients, as is `no-verify`. */
+const SSL_MODES: ReadonlySet<string> = new Set([
+  ...['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'],
+  ...['no-verify', 'true', 'false'],
+]);
 
 /** @throws Error that does not show the URL, which holds a password */
 export function readDatabaseUrl(url: string): DatabaseAddress {
@@ -51,7 +63,7 @@ export function readDatabaseUrl(url: string): DatabaseAddress {
   const settings = Object.fromEntries([...params].filter(([name]) => !CLIENT_PARAMETERS.has(name)));
   return {
     hosts: hostsOf(
-      decodeURIComponent(hosts) || params.get('host') || (query === undefined ? 'localhost' : SOCKET_FOLDER),
+      decoded(hosts) || params.get('host') || (query === undefined ? 'localhost' : SOCKET_FOLDER),
       params.get('port'),
     ),
     user: decoded(user),
@@ -65,6 +77,9 @@ export function readDatabaseUrl(url: string): DatabaseAddress {
 }
 
 function hostsOf(list: string, port: string | null): DatabaseAddress['hosts'] {
+  // What follows the first @ is a part of the password: a name server and the log must not see it.
+  if (list.includes('@'))
+    throw new Error('the database URL has more than one @: write one in the user name or password as %40');
   return list.split(',').map((one) => {
     const [, host, ownPort] = HOST_PARTS.exec(one) ?? [];
     if (host === undefined) throw new Error('the database URL contains an invalid host');
@@ -74,6 +89,9 @@ function hostsOf(list: string, port: string | null): DatabaseAddress['hosts'] {
 
 function tlsOf(params: URLSearchParams): Tls {
   const mode = params.get('sslmode') ?? params.get('ssl');
+  const named = params.get('sslmode');
+  if (named !== null && !SSL_MODES.has(named))
+    throw new Error(`the database URL has no known sslmode: ${[...SSL_MODES].slice(0, 6).join(', ')}`);
   if (params.get('sslrootcert') === 'system') return 'verify-full';
   switch (mode) {
     case null:

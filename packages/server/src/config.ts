@@ -9,7 +9,9 @@ const flag = (fallback: boolean) =>
   Type.Union([Type.Literal('on'), Type.Literal('off')], { default: fallback ? 'on' : 'off' });
 const int = (minimum: number, maximum: number, fallback: number) =>
   Type.Integer({ minimum, maximum, default: fallback });
-const url = () => Type.String({ pattern: '^https?://[^\\s]+$' });
+const HTTP_URL = '^https?://[^\\s]+$';
+const SOCKET_URL = '^wss?://[^\\s]+$';
+const url = () => Type.String({ pattern: HTTP_URL });
 const choice = <const T extends string>(options: readonly T[], fallback: NoInfer<T>) =>
   Type.Unsafe<T>(
     Type.Union(
@@ -146,7 +148,7 @@ export const ENVIRONMENT = Type.Object({
   POLYMARKET_SITE_URL: Type.Optional(url()),
   POLYMARKET_WS_URL: Type.Optional(
     Type.String({
-      pattern: '^wss?://[^\\s]+$',
+      pattern: SOCKET_URL,
       description: 'Of the sockets of live venue A, without the channel (`/market`, `/user`).',
     }),
   ),
@@ -451,7 +453,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
     if (value === undefined || value === '') continue;
     if (isSetting(name))
       given[name] = NUMERIC.has(typeOf(name)) && NUMBER.test(value) ? Number(value) : value;
-    else if (OURS.test(name))
+    else if (OURS.test(name) || misspelt(name) !== undefined)
       throw new ConfigError(`${name} is not a setting of this service.${nearest(name)}`);
   }
   const candidate = Value.Default(ENVIRONMENT, given);
@@ -460,7 +462,25 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
     const texts = problems.map(({ instancePath, message }) => expectation(instancePath.slice(1), message));
     throw new ConfigError(`${[...new Set(texts)].join('; ')}.`);
   }
-  return assemble(candidate as Environment);
+  const env = candidate as Environment;
+  const [broken] = brokenAddresses(env);
+  if (broken !== undefined)
+    throw new ConfigError(`${broken} has an address that is no URL: look at its host and port.`);
+  return assemble(env);
+}
+
+/** The settings with addresses that their patterns let pass, and that nothing can call. */
+function brokenAddresses(env: Environment): Setting[] {
+  const isAddress = (name: Setting) => {
+    const { pattern } = ENVIRONMENT.properties[name] as { readonly pattern?: string };
+    return name === 'ALLOWED_ORIGINS' || pattern === HTTP_URL || pattern === SOCKET_URL;
+  };
+  const names = (Object.keys(ENVIRONMENT.properties) as Setting[]).filter(isAddress);
+  return names.filter((name) => {
+    const value = env[name] as string | undefined;
+    const addresses = name === 'ALLOWED_ORIGINS' ? listed(value) : value === undefined ? [] : [value];
+    return !addresses.every((address) => URL.canParse(address));
+  });
 }
 
 function assemble(env: Environment): Config {
@@ -786,7 +806,31 @@ const rateLimits = (env: Environment): RateLimits => ({
   door: { perSecond: env.RATE_LIMIT_DOOR_PER_SECOND, burst: env.RATE_LIMIT_DOOR_BURST },
 });
 
+/** Shorter names are within an edit of too much that is not meant for this service. */
+const LEAST_NAME_CHARS = 7;
+const plain = (name: string): string => name.replaceAll('_', '').toUpperCase();
+
+/** The setting that a name spells in another way, or with one letter too many, missing, replaced or swapped. */
+function misspelt(name: string): string | undefined {
+  const given = plain(name);
+  if (given.length < LEAST_NAME_CHARS) return undefined;
+  return Object.keys(ENVIRONMENT.properties).find((setting) => isOneEdit(given, plain(setting)));
+}
+
+function isOneEdit(a: string, b: string): boolean {
+  const most = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < most && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < most - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  const isSwap = left.length === 2 && left === [...right].toReversed().join('');
+  return isSwap || (left.length <= 1 && right.length <= 1);
+}
+
 function nearest(name: string): string {
+  const meant = misspelt(name);
+  if (meant !== undefined) return ` Did you mean ${meant}?`;
   const shared = (a: string, b: string) => [...a].filter((c, i) => b[i] === c).length;
   const [best] = Object.keys(ENVIRONMENT.properties).sort((a, b) => shared(name, b) - shared(name, a));
   return best === undefined ? '' : ` Did you mean ${best}?`;

@@ -227,6 +227,25 @@ describe('settings that depend on each other', () => {
     ['a venue named like a route', { VENUE_B_NAME: 'agents' }, 'VENUE_B_NAME=agents'],
     ['an unknown setting', { PAPER_SEEDS: '1' }, 'PAPER_SEEDS'],
     ['an unknown setting, with a suggestion', { PAPER_SEEDS: '1' }, 'Did you mean PAPER_SEED?'],
+    ['a missing letter', { DATABSE_URL: 'postgres://x/y' }, 'Did you mean DATABASE_URL?'],
+    ['a missing underscore', { MASTERKEY: KEY }, 'Did you mean MASTER_KEY?'],
+    ['another missing underscore', { TRUSTPROXY: '1' }, 'Did you mean TRUST_PROXY?'],
+    ['small letters', { data_dir: '/data' }, 'Did you mean DATA_DIR?'],
+    ['two letters swapped', { OPERATRO_KEY: 'x' }, 'Did you mean OPERATOR_KEY?'],
+    ['a misspelt name of the tracer', { OTEL_EXPORTER_OTLP_ENDPONT: 'x' }, 'OTEL_EXPORTER_OTLP_ENDPOINT?'],
+    [
+      'a public address that is no URL',
+      { PUBLIC_URL: 'http://[' },
+      'PUBLIC_URL has an address that is no URL',
+    ],
+    ['a port that there is not', { REPLICA_URL: 'http://one.internal:99999' }, 'REPLICA_URL has'],
+    [
+      'an origin that is no URL',
+      { ALLOWED_ORIGINS: 'https://a.example,http://a:99999' },
+      'ALLOWED_ORIGINS has',
+    ],
+    ['an address of sockets that is no URL', { POLYMARKET_WS_URL: 'ws://[' }, 'POLYMARKET_WS_URL has'],
+    ['a receiver of traces that is no URL', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://[' }, 'OTLP_ENDPOINT has'],
     ['an unknown limit', { RATE_LIMIT_TRADES: '1' }, 'RATE_LIMIT_TRADES'],
   ] as const)('%s', ([, environment, named]) => {
     expect(refusalOf(environment)).toContain(named);
@@ -280,7 +299,14 @@ test.for([
 });
 
 test('an empty value counts as unset, and unknown variables are ignored', () => {
-  expect(readConfig({ PORT: '', PGHOST: 'x', NODE_ENV: 'test' }).port).toBe(8080);
+  const others = {
+    PGHOST: 'x',
+    NODE_ENV: 'test',
+    HOSTNAME: 'x',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '5',
+    SPORT: 'x',
+  };
+  expect(readConfig({ PORT: '', ...others }).port).toBe(8080);
 });
 
 test('every setting has a default or is optional, and the defaults are valid', () => {
