@@ -222,6 +222,18 @@ describe('answers', () => {
     expect(written).toBeLessThan(64_000_000);
   });
 
+  test('a status in time counts, although the rest of the answer never comes', async () => {
+    answer = (_request, response) => {
+      response.writeHead(202, { 'retry-after': '7' });
+      response.write('taken');
+    };
+    expect(await send(url(), { timeoutMs: 300 })).toEqual({
+      kind: 'answered',
+      status: 202,
+      retryAfterMs: 7_000,
+    });
+  });
+
   test('no answer is a timeout', async () => {
     answer = () => {};
     expect(await send(url(), { timeoutMs: 80 })).toEqual({

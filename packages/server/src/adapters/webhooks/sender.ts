@@ -170,7 +170,12 @@ function post(
       });
     });
     sent.on('error', reject);
-    sent.on('response', (answer) => drain(answer, resolve));
+    // The receiver has taken the event with its status: what cuts the answer after that is no failure.
+    sent.on('response', (answer) => {
+      sent.off('error', reject);
+      sent.on('error', () => {});
+      drain(answer, resolve);
+    });
     sent.end(body);
   });
 }
