@@ -808,12 +808,14 @@ const rateLimits = (env: Environment): RateLimits => ({
 
 /** Shorter names are within an edit of too much that is not meant for this service. */
 const LEAST_NAME_CHARS = 7;
+/** Many other programs read it. */
+const OF_OTHERS = 'LOGLEVEL';
 const plain = (name: string): string => name.replaceAll('_', '').toUpperCase();
 
 /** The setting that a name spells in another way, or with one letter too many, missing, replaced or swapped. */
 function misspelt(name: string): string | undefined {
   const given = plain(name);
-  if (given.length < LEAST_NAME_CHARS) return undefined;
+  if (given.length < LEAST_NAME_CHARS || name === OF_OTHERS) return undefined;
   return Object.keys(ENVIRONMENT.properties).find((setting) => isOneEdit(given, plain(setting)));
 }
 

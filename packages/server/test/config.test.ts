@@ -300,6 +300,7 @@ test.for([
 
 test('an empty value counts as unset, and unknown variables are ignored', () => {
   const others = {
+    LOGLEVEL: 'DEBUG',
     PGHOST: 'x',
     NODE_ENV: 'test',
     HOSTNAME: 'x',
