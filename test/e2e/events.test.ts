@@ -32,14 +32,19 @@ async function until(
   const events: AgentEvent[] = [];
   const options = { signal: ending.signal, ...(after === undefined ? {} : { after }) };
   let isReady = false;
+  let fault: unknown;
   for await (const event of agent.client.events(options)) {
     if (event.type === 'ready' && !isReady) {
       isReady = true;
-      void onReady?.();
+      Promise.resolve(onReady?.()).catch((error: unknown) => {
+        fault = error;
+        ending.abort();
+      });
     }
     if (event.type !== 'ready' && event.type !== 'venue') events.push(event);
     if (fits(event)) ending.abort();
   }
+  if (fault !== undefined) throw fault;
   return events;
 }
 
