@@ -93,7 +93,7 @@ describe('bellwether trade', () => {
     expect([await orders(), await approvals()]).toEqual([0, 0]);
   });
 
-  test('that the spending limit of this machine refuses asks nobody', async () => {
+  test('that the spending limit of this machine refuses does not ask the owner', async () => {
     const { code, stderr } = await cli(
       ['trade', 'buy', market.id, 'YES', '--amount', '99', '--yes', '--json'],
       { ...env, BELLWETHER_HOME: await homeWithLimit(50) },

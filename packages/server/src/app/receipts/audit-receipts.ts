@@ -51,7 +51,7 @@ export async function auditReceipts(
   return { ...report, faults: [...faults, ...vanished(agents, kept)] };
 }
 
-/** Nothing but the kept head tells of an agent whose every row was deleted. */
+/** Only the kept head shows that there was an agent whose every row was deleted. */
 function vanished(agents: readonly string[], kept: ReadonlyMap<string, ReceiptLink>): AuditFault[] {
   const present = new Set(agents);
   return [...kept].flatMap(([agentId, { sequence }]) =>
