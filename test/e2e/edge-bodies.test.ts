@@ -118,16 +118,14 @@ describe('a request with many faults', () => {
 
   test('with thousands of faults is answered quickly', async () => {
     const events = `[${'1,'.repeat(32_000)}1]`;
-    const from = process.cpuUsage();
+    const start = performance.now();
     const { status, body } = await call(service, 'POST', '/webhooks', {
       key,
       body: `{"url":"https://a.example/","events":${events}}`,
     });
-    // The processor's time: other programs of the machine do not count.
-    const { user, system } = process.cpuUsage(from);
     expect(status).toBe(400);
     expect(body.errors.length).toBeLessThanOrEqual(50);
-    expect((user + system) / 1_000).toBeLessThan(150);
+    expect(performance.now() - start).toBeLessThan(150);
     // It stopped looking: the faults that it counted are those of a list that is too long by one.
     expect(body.errorCount ?? 0).toBeLessThan(100);
   });

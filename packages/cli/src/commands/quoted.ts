@@ -5,6 +5,7 @@ import {
   type Quote,
   type QuoteAsk,
   type QuotedOrderDetail,
+  type QuoteLabels,
   type SolanaSigner,
   type SubmitResponse,
   type VerifiedQuote,
@@ -118,19 +119,19 @@ async function outcomeOf(run: Run, orderId: string): Promise<QuotedOrderDetail> 
 const mostOf = ({ inAmount }: Quote, { side }: Wanted): bigint =>
   side === 'BUY' ? BigInt(inAmount ?? 0) : 0n;
 
+const labelsOf = ({ reasoning, source }: Wanted): QuoteLabels => ({
+  ...(reasoning === undefined ? {} : { reasoning }),
+  ...(source === undefined ? {} : { source }),
+});
+
 async function submit(run: Run, found: Quote, signedTransaction: string, wanted: Wanted): Promise<void> {
   const { quoteId } = found;
   const client = await run.client();
   const spending = reserveSpending(run, quoteId, mostOf(found, wanted));
-  const { reasoning, source } = wanted;
   try {
     const placed = await place<SubmitResponse, QuotedOrderDetail>(run, {
       orderId: quoteId,
-      send: (once) =>
-        once.venueB.submit(quoteId, signedTransaction, {
-          ...(reasoning === undefined ? {} : { reasoning }),
-          ...(source === undefined ? {} : { source }),
-        }),
+      send: (once) => once.venueB.submit(quoteId, signedTransaction, labelsOf(wanted)),
       look: () => client.venueB.order(quoteId),
       advice: `Look: bellwether orders ${quoteId}\nA transaction that does not land is dead soon after ${new Date(found.expiresAt).toISOString()}.`,
     });
@@ -177,15 +178,10 @@ const waitsForOwner = ({ quoteErrorCode }: Quote): boolean => quoteErrorCode ===
 
 /** @returns the quote with its transaction */
 async function askOwner(run: Run, client: BellwetherClient, found: Quote, wanted: Wanted): Promise<Quote> {
-  const { reasoning, source } = wanted;
   const until = new Date(found.expiresAt).toISOString();
   run.output.say(`The owner is asked, and can decide in the console until ${until}.`);
-  const labels = {
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(source === undefined ? {} : { source }),
-  };
   try {
-    return await run.waiting('Waiting for the owner', client.venueB.askOwner(found, labels));
+    return await run.waiting('Waiting for the owner', client.venueB.askOwner(found, labelsOf(wanted)));
   } catch (error) {
     // Without an owner there is nothing to approve; the quote says how the agent gets one.
     if (isProblem(error, 'quote_not_executable')) requireExecutable(found);
