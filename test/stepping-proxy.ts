@@ -11,7 +11,8 @@ const query = (text: string): Buffer => {
   size.writeInt32BE(4 + text.length + 1);
   return Buffer.concat([Buffer.from('Q'), size, Buffer.from(`${text}\0`)]);
 };
-const BEGIN = query('begin');
+/** A transaction begins with the first statement of its pipeline, which is prepared. */
+const BEGIN = Buffer.from('\0begin_transaction\0');
 const COMMIT = query('commit');
 const ROLLBACK = query('rollback');
 const COMMITTED = Buffer.from('COMMIT\0');

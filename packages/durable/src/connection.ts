@@ -4,6 +4,7 @@
  * later one is rejected with `ConnectionLost`.
  */
 import { Client, type ClientConfig, type CustomTypesConfig } from 'pg';
+import { Batch, Item, PreparedStatements } from './batch.ts';
 import type { DatabaseAddress, Tls } from './database-url.ts';
 import {
   asLoss,
@@ -13,7 +14,7 @@ import {
   DatabaseError,
   endsSession,
 } from './errors.ts';
-import type { Rendered, Rows } from './statement.ts';
+import { type Rendered, type Rows, rowsWith } from './statement.ts';
 import { parserOf } from './values.ts';
 
 export interface ConnectionOptions {
@@ -71,7 +72,9 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #pending = new Set<(loss: ConnectionLost) => void>();
   readonly #lossListeners = new Set<(loss: ConnectionLost) => void>();
-  readonly #names = new Set<string>();
+  readonly #prepared = new PreparedStatements(MAX_NAMED);
+  /** Not sent yet: it takes further statements until the end of the turn. */
+  #open: Batch | undefined;
   #loss: ConnectionLost | undefined;
   #isCorked = false;
   #silentTicks = 0;
@@ -127,25 +130,38 @@ export class Connection {
     return () => this.#lossListeners.delete(listener);
   }
 
-  /** @throws ConnectionLost, or the server's error */
-  issue({ text, name, values }: Rendered): Promise<Rows> {
+  /**
+   * @param joins it belongs to the same transaction as the statements issued before it in this turn: they are answered
+   *   together, and when one fails, the ones after it are not executed
+   * @throws ConnectionLost, or the server's error
+   */
+  issue(statement: Rendered, { joins = false }: { readonly joins?: boolean } = {}): Promise<Rows> {
     return new Promise((resolve, reject) => {
       if (this.#loss !== undefined) return reject(this.#loss);
       this.#pending.add(reject);
-      this.#cork();
-      this.#options.onStatement?.(text);
-      const prepared = name !== null && this.#mayName(name) ? { name } : {};
-      const onAnswer = (fault: unknown, result: Answer): void => {
-        if (!this.#pending.delete(reject)) return;
+      this.#options.onStatement?.(statement.text);
+      const settle = (): boolean => {
         this.#silentTicks = 0;
-        if (fault) reject(this.#faultOf(fault));
-        else resolve(rowsOf(result));
+        return this.#pending.delete(reject);
       };
+      const onRows = (rows: Rows): void => {
+        if (settle()) resolve(rows);
+      };
+      const onFault = (fault: unknown): void => {
+        if (settle()) reject(this.#faultOf(fault));
+      };
+      this.#cork();
       // Without values the simple protocol is used, which accepts several statements.
-      this.#client.query(
-        { text, ...prepared, ...(values.length === 0 ? {} : { values: values as unknown[] }) },
-        onAnswer as never,
-      );
+      if (statement.name === null && statement.values.length === 0) {
+        this.#flush();
+        this.#client.query({ text: statement.text }, ((fault: unknown, result: Answer) =>
+          fault ? onFault(fault) : onRows(rowsOf(result))) as never);
+        return;
+      }
+      if (!joins) this.#flush();
+      this.#open ??= new Batch(this.#prepared);
+      this.#open.add(new Item(statement, onRows, onFault));
+      if (!joins) this.#flush();
     });
   }
 
@@ -180,11 +196,16 @@ export class Connection {
     this.#lose(cause);
   }
 
-  #mayName(name: string): boolean {
-    if (this.#names.has(name)) return true;
-    if (this.#names.size >= MAX_NAMED) return false;
-    this.#names.add(name);
-    return true;
+  #flush(): void {
+    const batch = this.#open;
+    if (batch === undefined) return;
+    this.#open = undefined;
+    try {
+      this.#client.query(batch as never);
+    } catch (fault) {
+      // A message that could not be written whole: what follows it would be read as its rest.
+      this.#lose(fault);
+    }
   }
 
   /** Without this, each statement of a pipeline would be a separate write. */
@@ -195,6 +216,7 @@ export class Connection {
     stream.cork();
     process.nextTick(() => {
       this.#isCorked = false;
+      this.#flush();
       stream.uncork();
     });
   }
@@ -222,10 +244,7 @@ interface Answer {
 /** Of several statements in one text: the rows of the last one. */
 function rowsOf(answer: Answer | readonly Answer[]): Rows {
   const { rows, rowCount, command } = (Array.isArray(answer) ? answer.at(-1) : answer) as Answer;
-  return Object.defineProperties(rows, {
-    count: { value: rowCount ?? 0 },
-    command: { value: command ?? '' },
-  }) as Rows;
+  return rowsWith(rows, rowCount ?? 0, command ?? '');
 }
 
 const escaped = (value: string): string => value.replace(/[\\ ]/g, '\\$&');

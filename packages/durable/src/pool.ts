@@ -16,7 +16,8 @@ export interface PoolOptions {
   readonly connectTimeoutSeconds?: number;
   /**
    * Milliseconds after which the server cancels a statement; 0: never. The client destroys a connection that receives
-   * nothing for that long plus some seconds.
+   * nothing for that long plus some seconds: the statements of one turn of a transaction are answered together, so they
+   * have that long together.
    */
   readonly statementTimeoutMs?: number;
   /** Settings of every session, by PostgreSQL's names. */

@@ -17,6 +17,9 @@ export type Rows<T extends readonly Row[] = Row[]> = T & {
   readonly command: string;
 };
 
+export const rowsWith = (rows: Row[], count: number, command: string): Rows =>
+  Object.defineProperties(rows, { count: { value: count }, command: { value: command } }) as unknown as Rows;
+
 /** Ready to be sent on a connection. */
 export interface Rendered {
   readonly text: string;

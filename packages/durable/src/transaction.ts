@@ -67,6 +67,8 @@ export function openTransaction({ connections }: Database): Transaction {
   };
 }
 
+/** Prepared, so that it shares the answer of the statements behind it. */
+const BEGIN: Rendered = { text: 'begin', name: 'begin_transaction', values: [] };
 const plain = (text: string): Rendered => ({ text, name: null, values: [] });
 const isOver = (): Error => new Error('the transaction is over');
 
@@ -92,7 +94,7 @@ class TransactionLine {
   constructor(connections: Connections) {
     this.#connections = connections;
     // A later statement must not run outside the transaction.
-    this.#send(plain('begin')).catch((fault: unknown) => {
+    this.#send(BEGIN).catch((fault: unknown) => {
       this.#closed ??= fault;
     });
     connections.acquire(
@@ -168,7 +170,7 @@ class TransactionLine {
 
   #hand(connection: Connection, statement: Rendered): Promise<Rows> {
     if (!connection.isLost) this.#lastHanded = statement;
-    return connection.issue(statement);
+    return connection.issue(statement, { joins: true });
   }
 
   #watched<T>(answer: Promise<T>): Promise<T> {

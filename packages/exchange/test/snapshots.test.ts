@@ -93,6 +93,52 @@ test('the close writes the state whose snapshot failed before, and none twice', 
   expect(asked).toBe(1);
 });
 
+test('the thread goes on from its own last state, which no stored one can spoil', async () => {
+  const { sql, clock, open } = await stage();
+  const logged: string[] = [];
+  const log = (message: string) => void logged.push(message);
+  const exchange = await open({ snapshotEveryCommands: 10, prunesJournal: false, log });
+  await someTrading(exchange, clock, 5);
+  await until(async () => (await kept(sql)).length > 0);
+  await sql`update exchange_snapshots set state = 'damaged'`;
+  const damaged = (await kept(sql)).at(-1)!.seq;
+  await until(async () => {
+    await deposit(exchange);
+    return (await kept(sql)).at(-1)!.seq > damaged;
+  });
+  const { seq, hash } = (await kept(sql)).at(-1)!;
+  expect(logged).toEqual([]);
+  await exchange.close();
+  await sql`delete from exchange_snapshots`;
+  const { world } = (await recover(sql, () => {}, { upTo: seq }))!;
+  expect(hashOf(world.snapshot())).toBe(hash);
+});
+
+test('after a new term no thread goes on from the state of the old one: the journal may be another', async () => {
+  const { sql, clock, open } = await stage();
+  const exchange = await open({ snapshotEveryCommands: 10, prunesJournal: false });
+  await someTrading(exchange, clock, 5);
+  await until(async () => (await kept(sql)).length > 0);
+  const last = (await kept(sql)).at(-1)!.seq;
+  // As after a restore: what the thread has applied since the first commands never happened.
+  await sql`delete from exchange_snapshots`;
+  await sql`delete from exchange_history`;
+  await cutJournal(sql);
+  await sql`delete from exchange_journal where seq > 5`;
+  await sql`delete from exchange_orders where seq > 5`;
+  await exchange.step().catch(() => {});
+  await untilOpen(exchange);
+  await until(async () => {
+    await deposit(exchange);
+    return ((await kept(sql)).at(-1)?.seq ?? 0) > last + 5;
+  });
+  const { seq, hash } = (await kept(sql)).at(-1)!;
+  await exchange.close();
+  await sql`delete from exchange_snapshots`;
+  const { world } = (await recover(sql, () => {}, { upTo: seq }))!;
+  expect(hashOf(world.snapshot())).toBe(hash);
+});
+
 test('the thread lets others have the processor after every few hundred commands, and skips none', async () => {
   const { sql, open } = await stage();
   const exchange = await open();

@@ -449,13 +449,15 @@ function expectation(name: string, message: string): string {
 
 export function readConfig(source: Readonly<Record<string, string | undefined>>): Config {
   const given: Record<string, string | number> = {};
+  const unknown: string[] = [];
   for (const [name, value] of Object.entries(source)) {
     if (value === undefined || value === '') continue;
     if (isSetting(name))
       given[name] = NUMERIC.has(typeOf(name)) && NUMBER.test(value) ? Number(value) : value;
     else if (OURS.test(name) || misspelt(name) !== undefined)
-      throw new ConfigError(`${name} is not a setting of this service.${nearest(name)}`);
+      unknown.push(`${name} is not a setting of this service.${nearest(name)}`);
   }
+  if (unknown.length > 0) throw new ConfigError(unknown.join(' '));
   const candidate = Value.Default(ENVIRONMENT, given);
   const problems = [...Value.Errors(ENVIRONMENT, candidate)];
   if (problems.length > 0) {
@@ -463,9 +465,10 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
     throw new ConfigError(`${[...new Set(texts)].join('; ')}.`);
   }
   const env = candidate as Environment;
-  const [broken] = brokenAddresses(env);
-  if (broken !== undefined)
-    throw new ConfigError(`${broken} has an address that is no URL: look at its host and port.`);
+  const broken = brokenAddresses(env).map(
+    (name) => `${name} has an address that is no URL: look at its host and port.`,
+  );
+  if (broken.length > 0) throw new ConfigError(broken.join(' '));
   return assemble(env);
 }
 

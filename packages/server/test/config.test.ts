@@ -252,6 +252,16 @@ describe('settings that depend on each other', () => {
   });
 });
 
+test('a refusal names every misspelt setting, and every address that is no URL', () => {
+  expect(refusalOf({ DATABSE_URL: 'postgres://x/y', MASTERKEY: KEY })).toBe(
+    'DATABSE_URL is not a setting of this service. Did you mean DATABASE_URL? ' +
+      'MASTERKEY is not a setting of this service. Did you mean MASTER_KEY?',
+  );
+  expect(refusalOf({ PUBLIC_URL: 'http://[', REPLICA_URL: 'http://one.internal:99999' })).toMatch(
+    /PUBLIC_URL has .* REPLICA_URL has /,
+  );
+});
+
 test('the live venue A defaults to the real services, and sends orders', () => {
   const live = { VENUE_A_BACKEND: 'live', VENUE_A_ORDER_PROFILE: 'polymarket' };
   expect(readConfig(live).exchange).toEqual({

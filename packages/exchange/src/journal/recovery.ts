@@ -32,6 +32,8 @@ export interface RecoveryOptions {
   readonly onReplayed?: (replayed: Replayed) => void;
   /** Called between the parts of the work. Lets others have the processor. */
   readonly pause?: () => Promise<void>;
+  /** What an earlier call recovered. Its world goes on; after a failure it is of no use. */
+  readonly from?: Recovered | undefined;
 }
 
 /**
@@ -42,12 +44,12 @@ export interface RecoveryOptions {
 export async function recover(
   database: Tag,
   log: (message: string) => void,
-  { upTo = Number.MAX_SAFE_INTEGER, onReplayed = () => {}, pause }: RecoveryOptions = {},
+  { upTo = Number.MAX_SAFE_INTEGER, onReplayed = () => {}, pause, from }: RecoveryOptions = {},
 ): Promise<Recovered | undefined> {
-  const snapshot = await readSnapshot(database, log, upTo);
-  let world = snapshot === undefined ? undefined : World.restore(snapshot.state);
-  const snapshotSeq = snapshot?.seq ?? 0;
-  let seq = snapshotSeq;
+  const begun = from ?? (await restore(database, log, upTo));
+  const snapshotSeq = begun?.snapshotSeq ?? 0;
+  let world = begun?.world;
+  let seq = begun?.seq ?? 0;
   for (;;) {
     const rows = await database`
       select seq, at_ms, command from exchange_journal
@@ -67,6 +69,16 @@ export async function recover(
   if (world === undefined) return undefined;
   world.checkConservation();
   return { world, seq, snapshotSeq };
+}
+
+async function restore(
+  database: Tag,
+  log: (message: string) => void,
+  upTo: number,
+): Promise<Recovered | undefined> {
+  const snapshot = await readSnapshot(database, log, upTo);
+  if (snapshot === undefined) return undefined;
+  return { world: World.restore(snapshot.state), seq: snapshot.seq, snapshotSeq: snapshot.seq };
 }
 
 function replay(

@@ -1,7 +1,7 @@
 /** When snapshots are written: by a thread while commands go on, and by this thread at the close. */
 import type { Sql } from '@bellwether/durable';
 import { pruneJournal } from './pruning.ts';
-import { type SnapshotThread, startSnapshotThread } from './snapshot-thread.ts';
+import { SnapshotThread } from './snapshot-thread.ts';
 import { type Snapshot, writeSnapshot } from './snapshots.ts';
 
 const EVERY_COMMANDS = 20_000;
@@ -27,16 +27,25 @@ export class SnapshotSchedule {
   /** Position of the last one that was written. */
   #writtenSeq = 0;
   #writing: Promise<void> | undefined;
+  /** It has the state of the last snapshot of this term. */
   #thread: SnapshotThread | undefined;
+  /** Which is writing; after a new term not the one above. */
+  #busy: SnapshotThread | undefined;
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
   }
 
-  /** @param seq of the snapshot that the state was recovered from; 0 without one */
+  /**
+   * A term begins. The journal may be another one by now, as after a restore, so no thread goes on from its own state.
+   * @param seq of the snapshot that the state was recovered from; 0 without one
+   */
   begin(seq: number, at: number): void {
     this.#beginAt(seq, at);
     this.#writtenSeq = seq;
+    const thread = this.#thread;
+    this.#thread = undefined;
+    void (this.#writing ?? Promise.resolve()).then(() => thread?.stop());
   }
 
   #beginAt(seq: number, at: number): void {
@@ -52,13 +61,15 @@ export class SnapshotSchedule {
 
   /** @param durable resolves when the command `seq` is committed */
   take(seq: number, at: number, durable: Promise<void>): void {
-    const { sql, cover } = this.#options;
+    const { sql, cover, log } = this.#options;
     this.#beginAt(seq, at);
     this.#writing = durable
       .then(() => cover(seq))
       .then(() => {
-        this.#thread = startSnapshotThread({ database: sql.address(), seq }, this.#options.log);
-        return this.#thread.written;
+        if (this.#thread === undefined || this.#thread.isOver)
+          this.#thread = new SnapshotThread({ database: sql.address() }, log);
+        this.#busy = this.#thread;
+        return this.#busy.write(seq);
       })
       .then(() => {
         this.#writtenSeq = seq;
@@ -67,16 +78,17 @@ export class SnapshotSchedule {
       // Also then: a thread that was ended may have written its snapshot.
       .then(() => this.#prune())
       .finally(() => {
-        this.#thread = undefined;
+        this.#busy = undefined;
         this.#writing = undefined;
       });
   }
 
-  /** Ends the thread. */
+  /** Ends the threads. */
   async end(): Promise<void> {
-    const timer = setTimeout(() => this.#thread?.stop(), THREAD_END_MS);
+    const timer = setTimeout(() => void this.#busy?.stop(), THREAD_END_MS);
     await this.#writing;
     clearTimeout(timer);
+    await this.#thread?.stop();
   }
 
   /** After the end: the last state, whose last command is committed. Nothing runs any more that it could delay. */

@@ -1,12 +1,12 @@
-/** The thread that writes one snapshot. Only `snapshot-thread.ts` starts it. */
+/** The thread that writes snapshots. Only `snapshot-thread.ts` starts it. */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openPool, transact } from '@bellwether/durable';
-import { recover } from './recovery.ts';
-import type { FromThread, ThreadData } from './snapshot-thread.ts';
+import { type Recovered, recover } from './recovery.ts';
+import type { FromThread, ThreadData, ToThread } from './snapshot-thread.ts';
 import { packHere, writeSnapshot } from './snapshots.ts';
 
 /** Of 19: when processors are busy, the other threads of the process run first. */
@@ -37,16 +37,20 @@ function createPause(): () => Promise<void> {
   };
 }
 
-async function write({ database, seq }: ThreadData): Promise<void> {
+/** The state of the last snapshot: the next one goes on from it. */
+let reached: Recovered | undefined;
+
+async function write({ database }: ThreadData, seq: number): Promise<void> {
   const sql = openPool(database.url, { ...database.options, max: 1 });
   try {
-    const recovered = await transact(sql, async (tx) => {
+    reached = await transact(sql, async (tx) => {
       // One view of the database: another process may write a snapshot and prune the journal behind it meanwhile.
       await tx`set transaction isolation level repeatable read, read only`;
-      return recover(tx, (message) => post({ kind: 'log', message }), { upTo: seq, pause: createPause() });
+      const log = (message: string): void => post({ kind: 'log', message });
+      return recover(tx, log, { upTo: seq, pause: createPause(), from: reached });
     });
-    if (recovered?.seq !== seq) throw new Error(`the journal does not reach its last command, ${seq}`);
-    const { world } = recovered;
+    if (reached?.seq !== seq) throw new Error(`the journal does not reach its last command, ${seq}`);
+    const { world } = reached;
     await writeSnapshot(sql, { seq, at: world.now, state: world.snapshot() }, packHere);
   } finally {
     await sql.end();
@@ -54,8 +58,10 @@ async function write({ database, seq }: ThreadData): Promise<void> {
 }
 
 lowerPriority();
-try {
-  await write(workerData as ThreadData);
-} catch (error) {
-  post({ kind: 'failed', error: error instanceof Error ? error.message : String(error) });
-}
+parentPort?.on('message', ({ seq }: ToThread) => {
+  write(workerData as ThreadData, seq).then(
+    () => post({ kind: 'written' }),
+    (error: unknown) =>
+      post({ kind: 'failed', error: error instanceof Error ? error.message : String(error) }),
+  );
+});

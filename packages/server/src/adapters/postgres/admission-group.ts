@@ -57,7 +57,7 @@ export function judgeGroup(
   const verdicts = admissions.map((admission, place): Verdict => {
     const agent = facts.agents.get(admission.caller.agentId);
     const key = facts.keys[place];
-    if (agent === undefined || !facts.freeIds.has(admission.orderId)) return { kind: 'locked' };
+    if (agent === undefined || facts.takenIds.has(admission.orderId)) return { kind: 'locked' };
     if (key?.is_restricted === true && restrictions === undefined) return { kind: 'restricted' };
     const before = reserved.get(admission.caller.agentId) ?? NOTHING_RESERVED;
     let recorded: Recorded | null;

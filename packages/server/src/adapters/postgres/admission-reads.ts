@@ -58,8 +58,8 @@ type KeyAndCredentialRow = KeyRow & (CredentialOf | { readonly wallet_address: n
 export interface GroupFacts {
   /** Those that are locked now. */
   readonly agents: ReadonlyMap<string, LockedAgent>;
-  /** Order ids that no other transaction can record now. */
-  readonly freeIds: ReadonlySet<string>;
+  /** Order ids that another transaction is recording. The others are locked, too. */
+  readonly takenIds: ReadonlySet<string>;
   readonly orders: ReadonlyMap<string, OrdersRow>;
   /** By the trade's place in the group. */
   readonly keys: readonly (KeyRow | undefined)[];
@@ -91,15 +91,23 @@ export const keepGroupPlans = (tx: Tx) => settings(tx, GROUP_PLANNING);
 
 const lockedAgents = (tx: Tx): Fragment => tx`current_setting(${LOCKED})::uuid[]` as unknown as Fragment;
 
-/** Locks those of the agents that no other transaction has locked. Never waits. */
-const lockFreeAgents = (tx: Tx, agentIds: readonly string[]) => tx<SafeguardsRow[]>`
+type LockedRow = SafeguardsRow & {
+  /** Of the order ids, in every row: those that another transaction is recording. */
+  readonly taken_ids: readonly string[];
+};
+
+/** Locks those of the agents and of the order ids that no other transaction has locked, until the end. Never waits. */
+const lockFree = (tx: Tx, agentIds: readonly string[], orderIds: readonly string[]) => tx<LockedRow[]>`
   with locked as materialized (
     select * from safeguards where agent_id = any(${[...agentIds]}::uuid[])
     order by agent_id for no key update skip locked
   ), named as materialized (
     select set_config(${LOCKED}, coalesce(array_agg(agent_id), '{}')::text, true) from locked
+  ), taken as materialized (
+    select coalesce(array_agg(t.order_id), '{}') as taken_ids from unnest(${[...orderIds]}::text[]) as t(order_id)
+    where not pg_try_advisory_xact_lock(hashtextextended(t.order_id, 0))
   )
-  select locked.* from locked cross join named`;
+  select locked.*, taken.taken_ids from locked cross join named cross join taken`;
 
 /**
  * Waits for the agent's lock, and for those of the agents whose locks bind the wallet, always in the same order; for the
@@ -115,11 +123,6 @@ const lockAgent = async (tx: Tx, question: TradeQuestion) => {
   ]);
   return rows;
 };
-
-/** Ids that no other transaction is recording. It holds them until its end. */
-const lockFreeIds = (tx: Tx, orderIds: readonly string[]) => tx<{ readonly order_id: string }[]>`
-  select t.order_id from unnest(${[...orderIds]}::text[]) as t(order_id)
-  where pg_try_advisory_xact_lock(hashtextextended(t.order_id, 0))`;
 
 /** Budget that came back, or the figures that an agent's limits need. */
 type AgentFactsRow = { readonly agent_id: string } & (
@@ -185,12 +188,11 @@ const ordersOf = (tx: Tx, orderIds: readonly string[]) =>
 export async function readGroup(tx: Tx, questions: readonly TradeQuestion[]): Promise<GroupFacts> {
   const agentIds = [...new Set(questions.map(({ caller }) => caller.agentId))];
   const orderIds = questions.map(({ orderId }) => orderId);
-  const [locked, free, rest] = await Promise.all([
-    lockFreeAgents(tx, agentIds).execute(),
-    lockFreeIds(tx, orderIds).execute(),
+  const [locked, rest] = await Promise.all([
+    lockFree(tx, agentIds, orderIds).execute(),
     Promise.all(factsOf(tx, questions)),
   ]);
-  return gather(questions, { locked, freeIds: free.map((row) => row.order_id), rest });
+  return gather(questions, { locked, takenIds: locked[0]?.taken_ids ?? [], rest });
 }
 
 /**
@@ -206,7 +208,7 @@ export async function readAlone(
     Promise.all(factsOf(tx, [question])),
     restrictingFacts(tx, question),
   ]);
-  const facts = gather([question], { locked, freeIds: [question.orderId], rest });
+  const facts = gather([question], { locked, takenIds: [], rest });
   const { agentId } = question.caller;
   const own = facts.agents.get(agentId);
   if (own === undefined) throw new Error('the agent has no safeguards row');
@@ -259,13 +261,13 @@ const hasCredential = <Row extends KeyAndCredentialRow>(row: Row): row is Row & 
 
 interface Answers {
   readonly locked: readonly SafeguardsRow[];
-  readonly freeIds: readonly string[];
+  readonly takenIds: readonly string[];
   readonly rest: readonly [readonly AgentFactsRow[], readonly OrdersRow[], readonly KeyAndCredentialRow[]];
 }
 
 function gather(
   questions: readonly TradeQuestion[],
-  { locked, freeIds, rest: [facts, orders, keys] }: Answers,
+  { locked, takenIds, rest: [facts, orders, keys] }: Answers,
 ): GroupFacts {
   const keyByPlace: (KeyRow | undefined)[] = questions.map(() => undefined);
   const credentialsByPlace: CredentialOf[][] = questions.map(() => []);
@@ -275,7 +277,7 @@ function gather(
   }
   return {
     agents: lockedAgentsOf(locked, facts, utcDay(latestOf(questions))),
-    freeIds: new Set(freeIds),
+    takenIds: new Set(takenIds),
     orders: new Map(orders.map((row) => [row.order_id, row])),
     keys: keyByPlace,
     credentials: credentialsByPlace,

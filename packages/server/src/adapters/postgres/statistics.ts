@@ -21,8 +21,15 @@ export const createStatistics = (sql: Sql): Statistics => ({
   async gather() {
     // Rows, because those of an open transaction are not counted though their pages are; pages, because a crash of the
     // database forgets how many rows there are.
-    const grown = await sql<{ name: string }[]>`
-      select c.relname as name
+    const grown = await sql<{ name: string; columns: string[] }[]>`
+      select c.relname as name, array(
+          -- Those of the indexes and of their conditions: plans are chosen by them.
+          select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum in (
+            select unnest(i.indkey) from pg_index i where i.indrelid = c.oid
+            union
+            select d.refobjsubid from pg_depend d join pg_index i on i.indexrelid = d.objid
+            where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = c.oid)
+          and a.attnum > 0 order by 1) as columns
       from pg_class c cross join lateral (
         select pg_relation_size(c.oid) / current_setting('block_size')::int as pages,
           pg_stat_get_live_tuples(c.oid) as rows offset 0) now
@@ -31,7 +38,10 @@ export const createStatistics = (sql: Sql): Statistics => ({
         and (now.pages >= c.relpages * ${GROWTH}::int
           or now.rows >= greatest(c.reltuples, ${LEAST_ROWS}::int) * ${GROWTH}::int)`;
     // A table that is being vacuumed or analysed has its turn later.
-    for (const { name } of grown) await sql.unsafe(`analyze (skip_locked) "${name}"`);
+    for (const { name, columns } of grown) {
+      const named = columns.length === 0 ? '' : ` (${columns.map((column) => `"${column}"`).join(', ')})`;
+      await sql.unsafe(`analyze (skip_locked) "${name}"${named}`);
+    }
     return grown.map(({ name }) => name);
   },
 });

@@ -27,15 +27,14 @@ $$;
 -- after fills that came later, which are then taken anew, or after the resolution: what it bought in vain is closed at once.
 create or replace function apply_fills(batch jsonb) returns void language plpgsql as $$
 declare
+  this_round bigint := 0;
   rounds bigint;
   told_late boolean;
   sold_without text;
 begin
-  select coalesce(max(n), 0), bool_or(is_told_late) into rounds, told_late from (
-    select count(*) as n, bool_or(match_kind in ('DFLOW', 'LIVE')) as is_told_late
-    from jsonb_to_recordset(batch) as t(wallet text, token_id text, match_kind text) group by wallet, token_id) counted;
-  for this_round in 1 .. rounds loop
-    with given as (
+  loop
+    this_round := this_round + 1;
+    with given as materialized (
       select t.*, row_number() over (partition by t.wallet, t.token_id order by t.nth) as round,
         t.match_kind not in ('SPLIT', 'MERGED', 'REDEEMED', 'REDEEM', 'LOST') as is_trade,
         t.match_kind in ('DFLOW', 'REDEEM', 'LIVE') as is_on_chain, t.match_kind in ('REDEEMED', 'LOST') as is_end
@@ -148,14 +147,18 @@ begin
         set volume = r.volume + excluded.volume, fees = r.fees + excluded.fees, realized = r.realized + excluded.realized,
             wins = r.wins + excluded.wins, losses = r.losses + excluded.losses
     )
-    select min(size || ' of token ' || token_id || ', of which wallet ' || wallet)
-        filter (where side = 'SELL' and not is_found and not is_on_chain)
-    into sold_without from taken;
+    select a.rounds, a.told_late, t.sold_without into rounds, told_late, sold_without
+    from (select max(round) as rounds, bool_or(match_kind in ('DFLOW', 'LIVE')) as told_late from given) a
+    cross join (
+      select min(size || ' of token ' || token_id || ', of which wallet ' || wallet)
+        filter (where side = 'SELL' and not is_found and not is_on_chain) as sold_without from taken) t;
     if sold_without is not null then
       raise exception 'a fill sells % has no position', sold_without;
     end if;
+    -- Without a fill there is no round.
+    exit when rounds is null or this_round >= rounds;
   end loop;
-  if not told_late then
+  if told_late is not true then
     return;
   end if;
   perform reorder_fills(batch);
