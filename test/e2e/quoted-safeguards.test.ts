@@ -229,16 +229,17 @@ describe('a cancel between recording and sending', () => {
 
   test('that has not ended yet is waited for', async () => {
     const sql = poolOf(service);
+    const session = await sql.session();
+    const [held] = await session<{ pid: number }[]>`select pg_backend_pid() as pid`;
     const isWaiting = async () =>
       (
-        await sql`select 1 from pg_stat_activity where datname = current_database()
-          and wait_event_type = 'Lock' and query like '%from chain_orders%for update'`
+        await sql`select 1 from pg_stat_activity where ${held?.pid ?? 0}::int = any(pg_blocking_pids(pid))`
       ).length > 0;
-    const session = await sql.session();
     let canceled: Promise<string[]> | undefined;
     const quoteId = await submitAndCancel(async (begin, cancel, orderId) => {
+      // The cancel locks the transaction's row, and then waits for this one.
       await session`begin`;
-      await session`select from chain_orders where order_id = ${orderId} for update`;
+      await session`select from orders where order_id = ${orderId} for update`;
       canceled = cancel();
       await expect.poll(isWaiting).toBe(true);
       const begun = await begin();
