@@ -1,4 +1,5 @@
 /** Durable access to PostgreSQL: pool, transactions, sessions, terms, group commit. */
+export { arrayOf, type Element, type ElementType } from './binary-array.ts';
 export { socketUrl, type Tls } from './database-url.ts';
 export { CommitInDoubt, ConnectionLost, ConnectionRefused, DatabaseError } from './errors.ts';
 export { GroupCommit, type GroupCommitOptions, type Take } from './group-commit.ts';

@@ -1,7 +1,8 @@
 /**
- * Converts values between JavaScript and PostgreSQL's text format. Money is bigint in both directions: a 64-bit integer
+ * Converts values between JavaScript and PostgreSQL's text format (bytes and declared arrays are binary). Money is bigint in both directions: a 64-bit integer
  * never passes through a double. Values without a text form are refused before anything is sent.
  */
+import { BinaryArray } from './binary-array.ts';
 
 /** Sent as jsonb. */
 export class Json {
@@ -22,6 +23,7 @@ export type Value =
   | Date
   | Uint8Array
   | Json
+  | BinaryArray
   | null
   | readonly (Value | undefined)[];
 
@@ -37,6 +39,7 @@ export function encode(value: unknown): Encoded {
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Uint8Array) return asBuffer(value);
   if (value instanceof Json) return jsonOf(value.value);
+  if (value instanceof BinaryArray) return value.encode();
   if (Array.isArray(value)) return arrayLiteral(value);
   throw new TypeError(`a statement cannot carry ${value === undefined ? 'undefined' : typeof value}`);
 }
@@ -79,6 +82,7 @@ export function castOf(value: unknown): string {
   if (typeof value === 'boolean') return '::bool';
   if (value instanceof Date) return '::timestamptz';
   if (value instanceof Uint8Array) return '::bytea';
+  if (value instanceof BinaryArray) return `::${value.type}[]`;
   return value instanceof Json ? '::jsonb' : '';
 }
 

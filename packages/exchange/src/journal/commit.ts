@@ -5,6 +5,7 @@
  * journal.
  */
 import {
+  arrayOf,
   commitAll,
   type Lead,
   openTransaction,
@@ -137,23 +138,53 @@ const insertJournal = (
   with begun as (
     insert into exchange_orders (order_id, account, seq, events)
     select * from unnest(
-      ${orders.map((order) => order.orderId)}::text[],
-      ${orders.map((order) => order.account)}::text[],
-      ${orders.map((order) => String(order.seq))}::bigint[],
-      ${orders.map((order) => order.lines.join('\n'))}::text[])
+      ${arrayOf(
+        'text',
+        orders.map((order) => order.orderId),
+      )},
+      ${arrayOf(
+        'text',
+        orders.map((order) => order.account),
+      )},
+      ${arrayOf(
+        'int8',
+        orders.map((order) => order.seq),
+      )},
+      ${arrayOf(
+        'text',
+        orders.map((order) => order.lines.join('\n')),
+      )})
   )
   insert into exchange_journal (seq, at_ms, command)
   select * from unnest(
-    ${rows.map(({ entry }) => String(entry.seq))}::bigint[],
-    ${rows.map(({ entry }) => String(entry.at))}::bigint[],
-    ${rows.map((row) => row.command)}::text[])`;
+    ${arrayOf(
+      'int8',
+      rows.map(({ entry }) => entry.seq),
+    )},
+    ${arrayOf(
+      'int8',
+      rows.map(({ entry }) => entry.at),
+    )},
+    ${arrayOf(
+      'text',
+      rows.map((row) => row.command),
+    )})`;
 
 const insertPrices = (tx: Tx, prices: readonly PriceTick[]): PromiseLike<unknown> => tx`
   insert into exchange_prices (token_id, at_ms, pips)
   select * from unnest(
-    ${prices.map((price) => price.tokenId)}::text[],
-    ${prices.map((price) => String(price.at))}::bigint[],
-    ${prices.map((price) => String(price.pips))}::integer[])
+    ${arrayOf(
+      'text',
+      prices.map((price) => price.tokenId),
+    )},
+    ${arrayOf(
+      'int8',
+      prices.map((price) => price.at),
+    )},
+    ${arrayOf(
+      'int4',
+      prices.map((price) => price.pips),
+    )})
   on conflict do nothing`;
 
 const isFirst = (price: PriceTick): price is PriceTick & { readonly noTokenId: string } =>

@@ -6,6 +6,7 @@
  * A statement cannot know the answer of the one before it in the same trip. So the first one leaves the ids of the agents
  * that it locked in a setting of the transaction, and the later ones read it.
  */
+import { arrayOf } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
 import { utcDay } from '../../domain/utc-day.ts';
 import type { SettingsRow, Standing, StandingQuestion } from '../../ports/stores.ts';
@@ -99,12 +100,12 @@ type LockedRow = SafeguardsRow & {
 /** Locks those of the agents and of the order ids that no other transaction has locked, until the end. Never waits. */
 const lockFree = (tx: Tx, agentIds: readonly string[], orderIds: readonly string[]) => tx<LockedRow[]>`
   with locked as materialized (
-    select * from safeguards where agent_id = any(${[...agentIds]}::uuid[])
+    select * from safeguards where agent_id = any(${arrayOf('uuid', agentIds)})
     order by agent_id for no key update skip locked
   ), named as materialized (
     select set_config(${LOCKED}, coalesce(array_agg(agent_id), '{}')::text, true) from locked
   ), taken as materialized (
-    select coalesce(array_agg(t.order_id), '{}') as taken_ids from unnest(${[...orderIds]}::text[]) as t(order_id)
+    select coalesce(array_agg(t.order_id), '{}') as taken_ids from unnest(${arrayOf('text', orderIds)}) as t(order_id)
     where not pg_try_advisory_xact_lock(hashtextextended(t.order_id, 0))
   )
   select locked.*, taken.taken_ids from locked cross join named cross join taken`;
@@ -165,12 +166,40 @@ const keysOf = (tx: Tx, questions: readonly TradeQuestion[]) => tx<KeyAndCredent
     c.wallet_address, c.signature_type, c.api_key_hash, (
       select true from agent_wallets w where w.agent_id = t.agent_id and w.address = c.wallet_address
         and (w.is_own or w.granted)) is not null as is_reachable
-  from unnest(${questions.map(({ caller }) => caller.keyId)}::bigint[],
-      ${questions.map(({ caller }) => caller.agentId)}::uuid[], ${questions.map(({ funder }) => funder)}::text[],
-      ${questions.map(({ signer }) => signer)}::text[], ${questions.map(({ tokenIds }) => tokenIds[0])}::text[],
-      ${questions.map(({ tokenIds }) => tokenIds[1])}::text[],
-      ${questions.map(({ conditionId }) => conditionId)}::text[],
-      ${questions.map(({ quoteId }) => quoteId ?? '')}::text[], ${questions.map(({ wallets }) => `{${wallets}}`)}::text[])
+  from unnest(${arrayOf(
+    'int8',
+    questions.map(({ caller }) => caller.keyId),
+  )},
+      ${arrayOf(
+        'uuid',
+        questions.map(({ caller }) => caller.agentId),
+      )},
+      ${arrayOf(
+        'text',
+        questions.map(({ funder }) => funder),
+      )}, ${arrayOf(
+        'text',
+        questions.map(({ signer }) => signer),
+      )},
+      ${arrayOf(
+        'text',
+        questions.map(({ tokenIds }) => tokenIds[0]),
+      )}, ${arrayOf(
+        'text',
+        questions.map(({ tokenIds }) => tokenIds[1]),
+      )},
+      ${arrayOf(
+        'text',
+        questions.map(({ conditionId }) => conditionId),
+      )},
+      ${arrayOf(
+        'text',
+        questions.map(({ quoteId }) => quoteId ?? ''),
+      )},
+      ${arrayOf(
+        'text',
+        questions.map(({ wallets }) => `{${wallets}}`),
+      )})
     with ordinality as t(key_id, agent_id, funder, signer, yes, no, condition_id, quote_id, wallets, nth)
   join api_keys k on k.id = t.key_id
   join agents a on a.agent_id = t.agent_id
@@ -180,7 +209,7 @@ const keysOf = (tx: Tx, questions: readonly TradeQuestion[]) => tx<KeyAndCredent
     where wallet_address = any(t.wallets::text[]) and user_id = a.user_id) c on true`;
 
 const ordersOf = (tx: Tx, orderIds: readonly string[]) =>
-  tx<OrdersRow[]>`select * from orders where order_id = any(${[...orderIds]}::text[])`;
+  tx<OrdersRow[]>`select * from orders where order_id = any(${arrayOf('text', orderIds)})`;
 
 /**
  * Issues the statements without awaiting between them. Where a statement asks whether a row exists, it selects the row:

@@ -2,6 +2,7 @@
  * Records the orders of a group of trades and what is used of their agents' budgets, as sets: a statement for all
  * orders, whatever their number.
  */
+import { arrayOf, type Element, type ElementType } from '@bellwether/durable';
 import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
 import type { OutcomeEvidence } from '../../ports/evidence.ts';
 import type { Recorded } from '../../ports/stores.ts';
@@ -41,13 +42,11 @@ interface NewRow extends Accepted {
   readonly outcome: OutcomeEvidence | undefined;
 }
 
-type Cell = string | number | bigint | boolean | Date | null;
-
 /** Column, type, and value of an order's row. */
-const COLUMNS: readonly (readonly [keyof OrdersRow, string, (row: NewRow) => Cell])[] = [
+const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) => Element])[] = [
   ['agent_id', 'uuid', ({ recorded }) => recorded.order.agentId],
   ['order_id', 'text', ({ recorded }) => recorded.order.orderId],
-  ['user_id', 'bigint', ({ recorded }) => recorded.order.userId],
+  ['user_id', 'int8', ({ recorded }) => recorded.order.userId],
   ['venue', 'text', ({ recorded }) => recorded.order.venue],
   ['market_id', 'text', ({ recorded }) => recorded.order.marketId],
   ['condition_id', 'text', ({ recorded }) => recorded.order.conditionId],
@@ -55,39 +54,39 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, string, (row: NewRow) => Cel
   ['token_id', 'text', ({ recorded }) => recorded.order.tokenId],
   ['outcome', 'text', ({ recorded }) => recorded.order.outcome],
   ['side', 'text', ({ recorded }) => recorded.order.side],
-  ['is_limit', 'boolean', ({ recorded }) => recorded.order.isLimitOrder],
+  ['is_limit', 'bool', ({ recorded }) => recorded.order.isLimitOrder],
   ['time_in_force', 'text', ({ recorded }) => recorded.order.timeInForce],
-  ['post_only', 'boolean', ({ recorded }) => recorded.order.postOnly],
-  ['defer_exec', 'boolean', ({ recorded }) => recorded.order.deferExec],
-  ['price', 'integer', ({ recorded }) => recorded.order.price],
-  ['limit_price', 'integer', ({ recorded }) => recorded.order.limit],
-  ['shares', 'bigint', ({ recorded }) => recorded.order.shares],
-  ['money', 'bigint', ({ recorded }) => recorded.order.money],
+  ['post_only', 'bool', ({ recorded }) => recorded.order.postOnly],
+  ['defer_exec', 'bool', ({ recorded }) => recorded.order.deferExec],
+  ['price', 'int4', ({ recorded }) => recorded.order.price],
+  ['limit_price', 'int4', ({ recorded }) => recorded.order.limit],
+  ['shares', 'int8', ({ recorded }) => recorded.order.shares],
+  ['money', 'int8', ({ recorded }) => recorded.order.money],
   ['funder', 'text', ({ recorded }) => recorded.order.funder],
   ['wallet_address', 'text', ({ recorded }) => recorded.order.walletAddress],
   ['kind', 'text', ({ recorded }) => recorded.order.kind],
   [
     'signature_type',
-    'smallint',
+    'int2',
     ({ recorded: { order } }) => (order.kind === 'signed' ? order.signatureType : null),
   ],
-  ['version', 'smallint', ({ recorded: { order } }) => (order.kind === 'signed' ? order.version : null)],
-  ['is_redemption', 'boolean', ({ recorded: { order } }) => order.kind === 'quoted' && order.isRedemption],
+  ['version', 'int2', ({ recorded: { order } }) => (order.kind === 'signed' ? order.version : null)],
+  ['is_redemption', 'bool', ({ recorded: { order } }) => order.kind === 'quoted' && order.isRedemption],
   [
     'expiration',
     'timestamptz',
     ({ recorded: { order } }) => (order.expiration === null ? null : new Date(order.expiration)),
   ],
-  ['fee_amount', 'bigint', ({ recorded }) => recorded.order.feeAmount],
+  ['fee_amount', 'int8', ({ recorded }) => recorded.order.feeAmount],
   ['reasoning', 'text', ({ recorded }) => recorded.order.reasoning],
   ['source', 'text', ({ recorded }) => recorded.order.source],
   ['skill_slug', 'text', ({ recorded }) => recorded.order.skillSlug],
   ['request_id', 'text', ({ recorded }) => recorded.order.requestId],
   ['created_at', 'timestamptz', ({ recorded }) => new Date(recorded.order.createdAt)],
   ['status', 'text', ({ outcome }) => outcome?.status ?? FIRST_STATUS],
-  ['filled', 'bigint', ({ outcome }) => outcome?.filled ?? 0n],
-  ['cost', 'bigint', ({ outcome }) => outcome?.cost ?? 0n],
-  ['fees', 'bigint', ({ outcome }) => outcome?.fees ?? 0n],
+  ['filled', 'int8', ({ outcome }) => outcome?.filled ?? 0n],
+  ['cost', 'int8', ({ outcome }) => outcome?.cost ?? 0n],
+  ['fees', 'int8', ({ outcome }) => outcome?.fees ?? 0n],
   ['error_code', 'text', ({ outcome }) => outcome?.errorCode ?? null],
   [
     'first_answer',
@@ -104,7 +103,7 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, string, (row: NewRow) => Cel
       ]),
   ],
   ['reserved_day', 'date', ({ day }) => day],
-  ['reserved_amount', 'bigint', ({ recorded }) => recorded.reserves],
+  ['reserved_amount', 'int8', ({ recorded }) => recorded.reserves],
   // A set of columns has one type each, which an array of arrays of different lengths has not.
   ['restricted_by', 'text', ({ others }) => (others.length === 0 ? null : `{${others.join()}}`)],
   [
@@ -157,11 +156,23 @@ export function writeGroup(tx: Tx, { accepted, budgets, outcomes }: GroupWrites)
   }));
   return [
     tx.unsafe(RECORD, [
-      ...COLUMNS.map(([, , of]) => rows.map(of)),
-      budgets.map(({ agentId }) => agentId),
-      budgets.map(({ day }) => day),
-      budgets.map(({ trades }) => trades),
-      budgets.map(({ amount }) => amount),
+      ...COLUMNS.map(([, type, of]) => arrayOf(type, rows.map(of))),
+      arrayOf(
+        'uuid',
+        budgets.map(({ agentId }) => agentId),
+      ),
+      arrayOf(
+        'date',
+        budgets.map(({ day }) => day),
+      ),
+      arrayOf(
+        'int4',
+        budgets.map(({ trades }) => trades),
+      ),
+      arrayOf(
+        'int8',
+        budgets.map(({ amount }) => amount),
+      ),
     ]),
     ...accepted.filter(({ isKnown }) => !isKnown).map((one) => noteWallets(tx, one)),
     ...chainOrders(tx, accepted),
