@@ -1,5 +1,5 @@
 /** Writes and prunes the history's rows. Every write may be repeated: rows follow from the journal alone. */
-import { commitAll, type Sql, type Tx } from '@bellwether/durable';
+import { arrayOf, commitAll, type Sql, type Tx } from '@bellwether/durable';
 import type { MarketFacts } from '../paper-exchange.ts';
 import type { AccountMove, Taker, Trade } from '../trade-history.ts';
 import { LEG } from './schema.ts';
@@ -84,26 +84,54 @@ function insertTrades(tx: Tx, { trades, failing, marketIds }: HistoryBatch): Pro
   const parts = trades.flatMap((trade) => partsOf(trade));
   const accounts = new Map<Trade, string[]>();
   for (const { trade, account } of parts) accounts.set(trade, [...(accounts.get(trade) ?? []), account]);
+  const marketIdOf = ({ conditionId }: Trade): bigint => BigInt(marketIds.get(conditionId)!);
   const insert = tx`
     insert into exchange_trades (number, at_ms, market_id, accounts, body, fate)
     select number, at_ms, market_id, string_to_array(accounts, ','), body, fate from unnest(
-      ${trades.map(({ number }) => String(number))}::bigint[],
-      ${trades.map(({ at }) => String(at))}::bigint[],
-      ${trades.map(({ conditionId }) => marketIds.get(conditionId)!)}::bigint[],
-      ${trades.map((trade) => (accounts.get(trade) ?? []).join(','))}::text[],
-      ${trades.map(encodeTrade)}::text[],
-      ${trades.map(({ number }) => String(failing.has(number) ? FATE_CODE.fails : FATE_CODE.settles))}::smallint[])
+      ${arrayOf(
+        'int8',
+        trades.map(({ number }) => number),
+      )},
+      ${arrayOf(
+        'int8',
+        trades.map(({ at }) => at),
+      )},
+      ${arrayOf('int8', trades.map(marketIdOf))},
+      ${arrayOf(
+        'text',
+        trades.map((trade) => (accounts.get(trade) ?? []).join(',')),
+      )},
+      ${arrayOf('text', trades.map(encodeTrade))},
+      ${arrayOf(
+        'int2',
+        trades.map(({ number }) => (failing.has(number) ? FATE_CODE.fails : FATE_CODE.settles)),
+      )})
       as made (number, at_ms, market_id, accounts, body, fate)
     on conflict do nothing`;
   if (parts.length === 0) return [insert];
   const insertParts = tx`
     insert into exchange_account_trades (account, at_ms, number, market_id, legs)
     select * from unnest(
-      ${parts.map(({ account }) => account)}::text[],
-      ${parts.map(({ trade }) => String(trade.at))}::bigint[],
-      ${parts.map(({ trade }) => String(trade.number))}::bigint[],
-      ${parts.map(({ trade }) => marketIds.get(trade.conditionId)!)}::bigint[],
-      ${parts.map(({ legs }) => String(legs))}::smallint[])
+      ${arrayOf(
+        'text',
+        parts.map(({ account }) => account),
+      )},
+      ${arrayOf(
+        'int8',
+        parts.map(({ trade }) => trade.at),
+      )},
+      ${arrayOf(
+        'int8',
+        parts.map(({ trade }) => trade.number),
+      )},
+      ${arrayOf(
+        'int8',
+        parts.map(({ trade }) => marketIdOf(trade)),
+      )},
+      ${arrayOf(
+        'int2',
+        parts.map(({ legs }) => legs),
+      )})
     on conflict do nothing`;
   return [insert, insertParts];
 }

@@ -3,8 +3,10 @@
 -- is: then the planner writes it into the statement instead of calling it for each row.
 create or replace function order_change(status text, filled bigint, cost bigint, fees bigint, error_code text)
 returns jsonb language sql stable as $$
-  select jsonb_strip_nulls(jsonb_build_object('status', status, 'filledSize', nullif(filled, 0)::text,
-    'filledAmount', nullif(cost, 0)::text, 'feePaid', nullif(fees, 0)::text, 'errorCode', error_code))
+  -- Most orders rest first, and an object without parts to leave out is made several times as fast.
+  select case when filled = 0 and cost = 0 and fees = 0 and error_code is null then jsonb_build_object('status', status)
+    else jsonb_strip_nulls(jsonb_build_object('status', status, 'filledSize', nullif(filled, 0)::text,
+      'filledAmount', nullif(cost, 0)::text, 'feePaid', nullif(fees, 0)::text, 'errorCode', error_code)) end
 $$;
 drop function if exists order_payload(orders);
 
