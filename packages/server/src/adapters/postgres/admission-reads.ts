@@ -160,7 +160,7 @@ const keysOf = (tx: Tx, questions: readonly TradeQuestion[]) => tx<KeyAndCredent
       select value from position_value(t.agent_id, t.funder, array[t.yes, t.no], t.condition_id)) end as position_value,
     (select true from agent_wallets w
       where w.agent_id = t.agent_id and w.address = t.funder and w.is_own and not w.lifted) is not null as is_known,
-    (select true from restricting_agents(t.signer, t.agent_id) limit 1) is not null as is_restricted,
+    (select true from restrictions_by(t.signer, t.agent_id) limit 1) is not null as is_restricted,
     t.quote_id <> '' and (
       select true from quotes q where q.quote_id = t.quote_id and q.withdrawn_at is not null) is not null as is_withdrawn,
     c.wallet_address, c.signature_type, c.api_key_hash, (

@@ -59,7 +59,7 @@ export function askContext(
     select q.nth::integer as nth, s.*, ${limitColumns(sql)}, a.claimed_at as agent_claimed_at, w.wallets,
       f.funder, f.eoa as signer, p.positions, g.count, g.in_doubt, g.market_id, g.venue,
       v.value as position_value, o.count as open_orders,
-      exists (select 1 from restricting_agents(e.signer, q.agent_id)) as is_restricted
+      (select true from restrictions_by(e.signer, q.agent_id) limit 1) is not null as is_restricted
     from ${asRows(
       sql,
       sql`${askers(sql, questions)}, ${doubtTimes(sql, questions)},

@@ -9,11 +9,16 @@ $$;
 create or replace trigger orders_note_wallet after insert on orders
   for each row when (new.kind = 'quoted') execute function note_order_wallet();
 
+-- The same as `restricting_agents`, an agent once for each of its wallets. To ask whether there is any, without sorting.
+create or replace function restrictions_by(key text, trader uuid) returns setof uuid language sql stable as $$
+  select w.agent_id from agent_wallets w join agents a using (agent_id)
+  where w.signer = key and w.agent_id <> trader and w.is_own and not w.lifted and a.claimed_at is not null
+    and a.user_id <> (select user_id from agents where agent_id = trader)
+$$;
+
 -- Agents of other owners whose locks bind what `trader` trades with this key.
 create or replace function restricting_agents(key text, trader uuid) returns setof uuid language sql stable as $$
-  select distinct w.agent_id from agent_wallets w join agents a using (agent_id)
-  where w.signer = key and w.is_own and not w.lifted and a.claimed_at is not null
-    and a.user_id <> (select user_id from agents where agent_id = trader)
+  select distinct r from restrictions_by(key, trader) r
 $$;
 
 -- Notes that an agent registered, linked or traded with wallets of one key. When the key comes from a claimed owner, the
