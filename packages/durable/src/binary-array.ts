@@ -151,6 +151,12 @@ const asInt2: Write = (value) => {
   return true;
 };
 
+function writeBigInt64(value: bigint): void {
+  writeInt32(8);
+  makeRoom(8);
+  at = space.writeBigInt64BE(value, at);
+}
+
 const asInt8: Write = (value) => {
   if (typeof value === 'number') {
     if (!Number.isSafeInteger(value)) return false;
@@ -158,15 +164,16 @@ const asInt8: Write = (value) => {
     return true;
   }
   if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) return false;
-  writeInt32(8);
-  makeRoom(8);
-  at = space.writeBigInt64BE(value, at);
+  writeBigInt64(value);
   return true;
 };
 
 const asTimestamp: Write = (value) => {
   if (!(value instanceof Date) || Number.isNaN(value.getTime())) return false;
-  writeInt64((value.getTime() - MS_OF_2000) * 1_000);
+  const ms = value.getTime() - MS_OF_2000;
+  // From the year 2285 on a double does not hold every microsecond.
+  if (Number.isSafeInteger(ms * 1_000)) writeInt64(ms * 1_000);
+  else writeBigInt64(BigInt(ms) * 1_000n);
   return true;
 };
 
