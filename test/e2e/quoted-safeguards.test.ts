@@ -232,9 +232,8 @@ describe('a cancel between recording and sending', () => {
     const session = await sql.session();
     const [held] = await session<{ pid: number }[]>`select pg_backend_pid() as pid`;
     const isWaiting = async () =>
-      (
-        await sql`select 1 from pg_stat_activity where ${held?.pid ?? 0}::int = any(pg_blocking_pids(pid))`
-      ).length > 0;
+      (await sql`select 1 from pg_stat_activity where ${held?.pid ?? 0}::int = any(pg_blocking_pids(pid))`)
+        .length > 0;
     let canceled: Promise<string[]> | undefined;
     const quoteId = await submitAndCancel(async (begin, cancel, orderId) => {
       // The cancel locks the transaction's row, and then waits for this one.
