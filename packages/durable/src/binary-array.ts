@@ -20,38 +20,61 @@ export type ElementType =
 /** Sent as an array of the type. */
 export class BinaryArray {
   readonly type: ElementType;
-  readonly values: readonly Element[];
+  readonly #items: readonly unknown[];
+  readonly #of: (item: never) => Element;
 
-  constructor(type: ElementType, values: readonly Element[]) {
+  constructor(type: ElementType, items: readonly unknown[], of: (item: never) => Element) {
     this.type = type;
-    this.values = values;
+    this.#items = items;
+    this.#of = of;
   }
 
   /** @throws TypeError for a value that the type cannot hold; the message does not show the value */
   encode(): Buffer {
-    const { type, values } = this;
+    const { type } = this;
+    const items = this.#items;
     const { oid, write } = TYPES[type];
     at = 0;
-    const isEmpty = values.length === 0;
-    writeInt32(isEmpty ? 0 : 1);
-    writeInt32(values.includes(null) ? 1 : 0);
+    writeInt32(items.length === 0 ? 0 : 1);
+    // Whether there are nulls: known at the end.
+    writeInt32(0);
     writeInt32(oid);
-    if (!isEmpty) {
-      writeInt32(values.length);
+    if (items.length > 0) {
+      writeInt32(items.length);
       writeInt32(FIRST_INDEX);
     }
-    for (const value of values) {
-      if (value === null) writeInt32(NO_BYTES);
-      else if (!write(value)) throw new TypeError(`a statement cannot carry ${typeof value} as ${type}`);
+    for (const item of items) {
+      const value = this.#of(item as never);
+      if (value === null) {
+        writeInt32(NO_BYTES);
+        space[LAST_BYTE_OF_NULLS] = 1;
+      } else if (!write(value)) throw new TypeError(`a statement cannot carry ${typeof value} as ${type}`);
     }
     return Buffer.from(space.subarray(0, at));
   }
 }
 
-/** The cast that follows from the type is part of the statement's text, as after other values. */
-export const arrayOf = (type: ElementType, values: readonly Element[]): BinaryArray =>
-  new BinaryArray(type, values);
+const itself = (value: Element): Element => value;
 
+/**
+ * The cast that follows from the type is part of the statement's text, as after other values.
+ * @param of an item's element; without it the items are the elements
+ */
+export function arrayOf(type: ElementType, items: readonly Element[]): BinaryArray;
+export function arrayOf<Item>(
+  type: ElementType,
+  items: readonly Item[],
+  of: (item: Item) => Element,
+): BinaryArray;
+export function arrayOf(
+  type: ElementType,
+  items: readonly unknown[],
+  of: (item: never) => Element = itself,
+): BinaryArray {
+  return new BinaryArray(type, items, of);
+}
+
+const LAST_BYTE_OF_NULLS = 7;
 const FIRST_INDEX = 1;
 /** The length of null. */
 const NO_BYTES = -1;

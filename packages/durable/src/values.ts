@@ -1,6 +1,7 @@
 /**
- * Converts values between JavaScript and PostgreSQL's text format (bytes and declared arrays are binary). Money is bigint in both directions: a 64-bit integer
- * never passes through a double. Values without a text form are refused before anything is sent.
+ * Converts values between JavaScript and PostgreSQL's text format; bytes and declared arrays are binary. Money is bigint in
+ * both directions: a 64-bit integer never passes through a double unchecked. What has no form is refused before anything is
+ * sent.
  */
 import { BinaryArray } from './binary-array.ts';
 

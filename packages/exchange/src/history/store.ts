@@ -88,50 +88,23 @@ function insertTrades(tx: Tx, { trades, failing, marketIds }: HistoryBatch): Pro
   const insert = tx`
     insert into exchange_trades (number, at_ms, market_id, accounts, body, fate)
     select number, at_ms, market_id, string_to_array(accounts, ','), body, fate from unnest(
-      ${arrayOf(
-        'int8',
-        trades.map(({ number }) => number),
-      )},
-      ${arrayOf(
-        'int8',
-        trades.map(({ at }) => at),
-      )},
-      ${arrayOf('int8', trades.map(marketIdOf))},
-      ${arrayOf(
-        'text',
-        trades.map((trade) => (accounts.get(trade) ?? []).join(',')),
-      )},
-      ${arrayOf('text', trades.map(encodeTrade))},
-      ${arrayOf(
-        'int2',
-        trades.map(({ number }) => (failing.has(number) ? FATE_CODE.fails : FATE_CODE.settles)),
-      )})
+      ${arrayOf('int8', trades, ({ number }) => number)},
+      ${arrayOf('int8', trades, ({ at }) => at)},
+      ${arrayOf('int8', trades, marketIdOf)},
+      ${arrayOf('text', trades, (trade) => (accounts.get(trade) ?? []).join(','))},
+      ${arrayOf('text', trades, encodeTrade)},
+      ${arrayOf('int2', trades, ({ number }) => (failing.has(number) ? FATE_CODE.fails : FATE_CODE.settles))})
       as made (number, at_ms, market_id, accounts, body, fate)
     on conflict do nothing`;
   if (parts.length === 0) return [insert];
   const insertParts = tx`
     insert into exchange_account_trades (account, at_ms, number, market_id, legs)
     select * from unnest(
-      ${arrayOf(
-        'text',
-        parts.map(({ account }) => account),
-      )},
-      ${arrayOf(
-        'int8',
-        parts.map(({ trade }) => trade.at),
-      )},
-      ${arrayOf(
-        'int8',
-        parts.map(({ trade }) => trade.number),
-      )},
-      ${arrayOf(
-        'int8',
-        parts.map(({ trade }) => marketIdOf(trade)),
-      )},
-      ${arrayOf(
-        'int2',
-        parts.map(({ legs }) => legs),
-      )})
+      ${arrayOf('text', parts, ({ account }) => account)},
+      ${arrayOf('int8', parts, ({ trade }) => trade.at)},
+      ${arrayOf('int8', parts, ({ trade }) => trade.number)},
+      ${arrayOf('int8', parts, ({ trade }) => marketIdOf(trade))},
+      ${arrayOf('int2', parts, ({ legs }) => legs)})
     on conflict do nothing`;
   return [insert, insertParts];
 }

@@ -138,53 +138,23 @@ const insertJournal = (
   with begun as (
     insert into exchange_orders (order_id, account, seq, events)
     select * from unnest(
-      ${arrayOf(
-        'text',
-        orders.map((order) => order.orderId),
-      )},
-      ${arrayOf(
-        'text',
-        orders.map((order) => order.account),
-      )},
-      ${arrayOf(
-        'int8',
-        orders.map((order) => order.seq),
-      )},
-      ${arrayOf(
-        'text',
-        orders.map((order) => order.lines.join('\n')),
-      )})
+      ${arrayOf('text', orders, (order) => order.orderId)},
+      ${arrayOf('text', orders, (order) => order.account)},
+      ${arrayOf('int8', orders, (order) => order.seq)},
+      ${arrayOf('text', orders, (order) => order.lines.join('\n'))})
   )
   insert into exchange_journal (seq, at_ms, command)
   select * from unnest(
-    ${arrayOf(
-      'int8',
-      rows.map(({ entry }) => entry.seq),
-    )},
-    ${arrayOf(
-      'int8',
-      rows.map(({ entry }) => entry.at),
-    )},
-    ${arrayOf(
-      'text',
-      rows.map((row) => row.command),
-    )})`;
+    ${arrayOf('int8', rows, ({ entry }) => entry.seq)},
+    ${arrayOf('int8', rows, ({ entry }) => entry.at)},
+    ${arrayOf('text', rows, (row) => row.command)})`;
 
 const insertPrices = (tx: Tx, prices: readonly PriceTick[]): PromiseLike<unknown> => tx`
   insert into exchange_prices (token_id, at_ms, pips)
   select * from unnest(
-    ${arrayOf(
-      'text',
-      prices.map((price) => price.tokenId),
-    )},
-    ${arrayOf(
-      'int8',
-      prices.map((price) => price.at),
-    )},
-    ${arrayOf(
-      'int4',
-      prices.map((price) => price.pips),
-    )})
+    ${arrayOf('text', prices, (price) => price.tokenId)},
+    ${arrayOf('int8', prices, (price) => price.at)},
+    ${arrayOf('int4', prices, (price) => price.pips)})
   on conflict do nothing`;
 
 const isFirst = (price: PriceTick): price is PriceTick & { readonly noTokenId: string } =>

@@ -166,40 +166,13 @@ const keysOf = (tx: Tx, questions: readonly TradeQuestion[]) => tx<KeyAndCredent
     c.wallet_address, c.signature_type, c.api_key_hash, (
       select true from agent_wallets w where w.agent_id = t.agent_id and w.address = c.wallet_address
         and (w.is_own or w.granted)) is not null as is_reachable
-  from unnest(${arrayOf(
-    'int8',
-    questions.map(({ caller }) => caller.keyId),
-  )},
-      ${arrayOf(
-        'uuid',
-        questions.map(({ caller }) => caller.agentId),
-      )},
-      ${arrayOf(
-        'text',
-        questions.map(({ funder }) => funder),
-      )}, ${arrayOf(
-        'text',
-        questions.map(({ signer }) => signer),
-      )},
-      ${arrayOf(
-        'text',
-        questions.map(({ tokenIds }) => tokenIds[0]),
-      )}, ${arrayOf(
-        'text',
-        questions.map(({ tokenIds }) => tokenIds[1]),
-      )},
-      ${arrayOf(
-        'text',
-        questions.map(({ conditionId }) => conditionId),
-      )},
-      ${arrayOf(
-        'text',
-        questions.map(({ quoteId }) => quoteId ?? ''),
-      )},
-      ${arrayOf(
-        'text',
-        questions.map(({ wallets }) => `{${wallets}}`),
-      )})
+  from unnest(${arrayOf('int8', questions, ({ caller }) => caller.keyId)},
+      ${arrayOf('uuid', questions, ({ caller }) => caller.agentId)},
+      ${arrayOf('text', questions, ({ funder }) => funder)}, ${arrayOf('text', questions, ({ signer }) => signer)},
+      ${arrayOf('text', questions, ({ tokenIds }) => tokenIds[0])}, ${arrayOf('text', questions, ({ tokenIds }) => tokenIds[1])},
+      ${arrayOf('text', questions, ({ conditionId }) => conditionId)},
+      ${arrayOf('text', questions, ({ quoteId }) => quoteId ?? '')},
+      ${arrayOf('text', questions, ({ wallets }) => `{${wallets}}`)})
     with ordinality as t(key_id, agent_id, funder, signer, yes, no, condition_id, quote_id, wallets, nth)
   join api_keys k on k.id = t.key_id
   join agents a on a.agent_id = t.agent_id

@@ -156,23 +156,11 @@ export function writeGroup(tx: Tx, { accepted, budgets, outcomes }: GroupWrites)
   }));
   return [
     tx.unsafe(RECORD, [
-      ...COLUMNS.map(([, type, of]) => arrayOf(type, rows.map(of))),
-      arrayOf(
-        'uuid',
-        budgets.map(({ agentId }) => agentId),
-      ),
-      arrayOf(
-        'date',
-        budgets.map(({ day }) => day),
-      ),
-      arrayOf(
-        'int4',
-        budgets.map(({ trades }) => trades),
-      ),
-      arrayOf(
-        'int8',
-        budgets.map(({ amount }) => amount),
-      ),
+      ...COLUMNS.map(([, type, of]) => arrayOf(type, rows, of)),
+      arrayOf('uuid', budgets, ({ agentId }) => agentId),
+      arrayOf('date', budgets, ({ day }) => day),
+      arrayOf('int4', budgets, ({ trades }) => trades),
+      arrayOf('int8', budgets, ({ amount }) => amount),
     ]),
     ...accepted.filter(({ isKnown }) => !isKnown).map((one) => noteWallets(tx, one)),
     ...chainOrders(tx, accepted),
