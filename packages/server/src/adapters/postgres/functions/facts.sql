@@ -37,10 +37,14 @@ begin
     select agent_id from orders where condition_id = r.condition_id
       and order_is_open(status) and length(condition_id) > 0
     union
-    select w.agent_id from positions p
-    join agent_wallets w on w.address = p.wallet and (w.is_own or w.granted)
+    select w.agent_id from (
+      -- The market's positions first, whatever is known of how many others there are: as a range, which the index on
+      -- markets alone can find.
+      select wallet from positions where condition_id between r.condition_id and r.condition_id and size > 0 offset 0) p
+    cross join lateral (
+      select agent_id from agent_wallets where address = p.wallet and (is_own or granted) offset 0) w
     join agents a on a.agent_id = w.agent_id
-    where p.condition_id = r.condition_id and p.size > 0 and exists (
+    where exists (
       select 1 from credentials k where k.user_id = a.user_id and (k.wallet_address = p.wallet or k.funder = p.wallet)
       union all
       select 1 from order_wallets k where k.user_id = a.user_id and k.address = p.wallet)
