@@ -100,7 +100,7 @@ const other: fc.Arbitrary<Recipe> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('reverse' as const), wait, back: fc.nat({ max: 3 }) }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('expire' as const), wait }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('close' as const), wait, market }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('close' as const), wait, market }) },
 );
 
 /** How a market ends: rarely in the middle of a sequence, usually not at all. */
@@ -118,7 +118,7 @@ const ending: fc.Arbitrary<Recipe> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('archive' as const), wait, market }) },
 );
 
-/** 10 to 40 commands: a trading phase, then often the end of the markets. */
+/** 10 to 42 commands: a trading phase, then often the end of the markets, and commands that come too late. */
 const sequence: fc.Arbitrary<readonly Recipe[]> = fc
   .tuple(
     fc.array(
@@ -130,8 +130,9 @@ const sequence: fc.Arbitrary<readonly Recipe[]> = fc
       { minLength: 10, maxLength: 32, size: 'max' },
     ),
     fc.array(ending, { maxLength: 8, size: 'max' }),
+    fc.array(fc.oneof(place, other), { maxLength: 2, size: 'max' }),
   )
-  .map(([trading, end]) => [...trading, ...end]);
+  .map(([trading, end, late]) => [...trading, ...end, ...late]);
 
 /** Counts what the sequences did, so that the test cannot pass without covering it. */
 const seen = new Map<string, number>();
