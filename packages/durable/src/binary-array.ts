@@ -1,6 +1,6 @@
 /**
- * One-dimensional arrays in the server's binary format. A text array the server takes apart character by character and
- * parses each element of it; the elements of a binary one it only copies. Worth it for statements that record many rows.
+ * One-dimensional arrays in the server's binary format. The server reads a text array character by character and then
+ * parses each element; it only copies the elements of a binary one. Worth it for statements that record many rows.
  */
 
 /** A date is its ISO day, JSON its text. */
@@ -121,12 +121,6 @@ function writeText(value: string, before = 0): void {
   at = start + bytes;
 }
 
-function writeUuid(value: string): void {
-  writeInt32(16);
-  makeRoom(16);
-  at += space.write(value.replaceAll('-', ''), at, 'hex');
-}
-
 /** @returns false for a value that the type cannot hold */
 type Write = (value: NonNullable<Element>) => boolean;
 
@@ -146,7 +140,9 @@ const asJsonb: Write = (value) => {
 
 const asUuid: Write = (value) => {
   if (typeof value !== 'string' || !UUID.test(value)) return false;
-  writeUuid(value);
+  writeInt32(16);
+  makeRoom(16);
+  at += space.write(value.replaceAll('-', ''), at, 'hex');
   return true;
 };
 

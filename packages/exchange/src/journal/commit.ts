@@ -166,13 +166,13 @@ const insertTokens = (
 ): PromiseLike<unknown> => tx`
   insert into exchange_tokens (no_token_id, yes_token_id)
   select * from unnest(
-    ${prices.map((price) => price.noTokenId)}::text[],
-    ${prices.map((price) => price.tokenId)}::text[])
+    ${arrayOf('text', prices, (price) => price.noTokenId)},
+    ${arrayOf('text', prices, (price) => price.tokenId)})
   on conflict do nothing`;
 
 const extendOrders = (tx: Tx, orders: readonly OrderAddition[]): PromiseLike<unknown> => tx`
   update exchange_orders set events = exchange_orders.events || chr(10) || more.events
   from unnest(
-    ${orders.map((order) => order.orderId)}::text[],
-    ${orders.map((order) => order.lines.join('\n'))}::text[]) as more (order_id, events)
+    ${arrayOf('text', orders, (order) => order.orderId)},
+    ${arrayOf('text', orders, (order) => order.lines.join('\n'))}) as more (order_id, events)
   where exchange_orders.order_id = more.order_id`;
