@@ -1,12 +1,19 @@
 /**
  * From an API key to its agent. Answers are remembered for a lease of two seconds at most, and dropped at once when a
  * key is revoked here or a replica says so; a trade reads the key's status again under its lock.
+ *
+ * The leases of keys that are in use are renewed before they end, together: otherwise all requests of a busy moment
+ * would wait for the database every two seconds, each for a look-up of its own.
  */
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { AgentStore, Caller } from '../ports/stores.ts';
 
 export const CACHE_LEASE_MS = 2_000;
+/** A request whose key has no more than this left begins a renewal. */
+const RENEW_WITHIN_MS = 500;
+/** The renewal takes the keys in use that have no more than this left: about one renewal a second for all. */
+const RENEW_WITH_IT_MS = 1_500;
 const MAX_REMEMBERED = 50_000;
 
 export interface Authenticator {
@@ -17,6 +24,15 @@ export interface Authenticator {
   drainCalls(): ReadonlyMap<bigint, number>;
 }
 
+interface Remembered {
+  readonly caller: Caller;
+  readonly hash: Uint8Array;
+  readonly until: number;
+  /** Since it was remembered. */
+  isUsed: boolean;
+  isRenewed: boolean;
+}
+
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
 export function createAuthenticator(needs: {
@@ -24,22 +40,33 @@ export function createAuthenticator(needs: {
   secrets: Pick<Secrets, 'isWellFormed' | 'hash' | 'nameOf'>;
   clock: Clock;
 }): Authenticator {
-  const remembered = new Map<string, { readonly caller: Caller; readonly until: number }>();
+  /** Those whose leases end first stand first. */
+  const remembered = new Map<string, Remembered>();
   /** Raised by every revocation: an answer that was on its way meanwhile must not be remembered. */
   let revocations = 0;
   let calls = new Map<bigint, number>();
 
-  const lookUp = async (apiKey: string, name: string, now: number): Promise<Caller | null> => {
+  const lookUp = async (name: string, hash: Uint8Array): Promise<Caller | null> => {
     const asked = revocations;
-    const caller = await needs.agents.callerByKeyHash(needs.secrets.hash(apiKey));
-    if (caller === null) {
-      remembered.delete(name);
-      return null;
-    }
+    const until = needs.clock.now() + CACHE_LEASE_MS;
+    const caller = await needs.agents.callerByKeyHash(hash);
+    if (caller !== null && asked !== revocations) return caller;
+    remembered.delete(name);
+    if (caller === null) return null;
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    if (asked === revocations) remembered.set(name, { caller, until: now + CACHE_LEASE_MS });
-    calls.set(caller.keyId, now);
+    remembered.set(name, { caller, hash, until, isUsed: false, isRenewed: false });
     return caller;
+  };
+
+  const renewInUse = (now: number): void => {
+    for (const [name, one] of remembered) {
+      if (one.until - now > RENEW_WITH_IT_MS) break;
+      if (one.until <= now) remembered.delete(name);
+      if (!one.isUsed || one.isRenewed || one.until <= now) continue;
+      one.isRenewed = true;
+      // Where it fails, the key has the rest of its lease, and is looked up after that.
+      lookUp(name, one.hash).catch(() => {});
+    }
   };
 
   return {
@@ -50,10 +77,16 @@ export function createAuthenticator(needs: {
       const name = needs.secrets.nameOf(apiKey);
       const known = remembered.get(name);
       if (known !== undefined && known.until > now) {
+        known.isUsed = true;
         calls.set(known.caller.keyId, now);
+        if (known.until - now <= RENEW_WITHIN_MS && !known.isRenewed) renewInUse(now);
         return known.caller;
       }
-      return needs.secrets.isWellFormed(apiKey) ? lookUp(apiKey, name, now) : null;
+      if (!needs.secrets.isWellFormed(apiKey)) return null;
+      return lookUp(name, needs.secrets.hash(apiKey)).then((caller) => {
+        if (caller !== null) calls.set(caller.keyId, now);
+        return caller;
+      });
     },
     forget(keyId) {
       revocations += 1;

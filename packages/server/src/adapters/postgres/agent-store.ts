@@ -4,6 +4,7 @@ import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
 import { utcDay } from '../../domain/utc-day.ts';
 import type { AgentRow, AgentStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
+import { type Answering, asRows, groupReads } from './grouped-reads.ts';
 import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
 import type { AgentsRow, ApiKeysRow, SafeguardsRow } from './rows.generated.ts';
 import { keyRow, ms, msOrNull, only } from './rows.ts';
@@ -16,6 +17,8 @@ type AgentWithKey = ApiKeysRow &
     readonly agent_created_at: AgentsRow['created_at'];
     readonly agent_last_called_at: ApiKeysRow['last_called_at'];
   };
+
+type CallerRow = Answering & Pick<ApiKeysRow, 'id' | 'agent_id'> & Pick<AgentsRow, 'user_id'>;
 
 function agentRow(row: AgentWithKey): AgentRow {
   return {
@@ -45,6 +48,12 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
       where ${where} order by k.id limit 1`;
     return row === undefined ? null : agentRow(row);
   };
+  const callers = groupReads<Uint8Array, CallerRow>(
+    (hashes) => sql<CallerRow[]>`
+      select q.nth::int as nth, k.id, k.agent_id, a.user_id
+      from ${asRows(sql, sql`${hashes as Buffer[]}::bytea[]` as unknown as Fragment, 'key_hash', hashes.length)}
+      join api_keys k on k.key_hash = q.key_hash and k.status = 1 join agents a on a.agent_id = k.agent_id`,
+  );
   return {
     async register(agent) {
       const at = new Date(agent.at);
@@ -67,9 +76,7 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
     },
 
     async callerByKeyHash(hash) {
-      const [row] = await sql<(Pick<ApiKeysRow, 'id' | 'agent_id'> & Pick<AgentsRow, 'user_id'>)[]>`
-        select k.id, k.agent_id, a.user_id from api_keys k join agents a using (agent_id)
-        where k.key_hash = ${hash as Buffer} and k.status = 1`;
+      const [row] = await callers(hash);
       return row === undefined ? null : { agentId: row.agent_id, userId: row.user_id, keyId: row.id };
     },
 
