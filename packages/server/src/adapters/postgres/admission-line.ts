@@ -18,7 +18,7 @@ const SLOW_GROUP_MS = 250;
  * arrive meanwhile, because a small group costs nearly as much as a large one; early enough to be answered right behind
  * the commit.
  */
-const READS_AHEAD_AFTER = 0.6;
+const READS_AHEAD_AFTER = 0.8;
 /** Weight of the last commit in the average. */
 const LAST_COMMIT = 0.25;
 
