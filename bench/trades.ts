@@ -16,7 +16,7 @@ import { type BenchService, newDataFolder, removeFolder, startService } from './
 import { type Desk, ENVIRONMENT, openDesk, requestsOf } from './traders.ts';
 
 const AGENTS = 200;
-const ROUNDS = { short: 3, full: 7 };
+const ROUNDS = { short: 5, full: 7 };
 const ANSWER = { expectStatus: 201, expectText: '"success":true' };
 const PEERS = [
   ['limit', 'bench/peers/limit.ts'],

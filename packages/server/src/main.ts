@@ -7,6 +7,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { enableCompileCache, getCompileCacheDir } from 'node:module';
 import { join, resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { Config } from './config.ts';
 import type { Service } from './service.ts';
@@ -75,6 +76,15 @@ function keepCompiled(): void {
   if (folder !== undefined) process.env.NODE_COMPILE_CACHE = folder;
 }
 
+/**
+ * A function is optimised after half as many calls as by default: the compiler's work is the same, and a service is as fast
+ * as it can be after fewer trades. Called before the threads start, so it holds for them, too.
+ */
+function optimizeEarly(): void {
+  if (Number.parseInt(process.versions.v8, 10) >= 13)
+    setFlagsFromString('--invocation-count-for-turbofan=1500');
+}
+
 /** @returns once a process of the database is at work, or the database has failed */
 async function startDatabase(dataDir: string): Promise<{ readonly postgres: Promise<EmbeddedPostgres> }> {
   const { startEmbeddedPostgres } = await import('@bellwether/durable/embedded');
@@ -119,6 +129,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', onSignal);
   try {
     keepCompiled();
+    optimizeEarly();
     starting = start((error) => {
       console.error(`Bellwether ends, for a supervisor to start it again: ${explain(error)}`);
       end(1);
