@@ -1,6 +1,6 @@
 /** The service is killed without warning: everything acknowledged is still there, and nothing happened twice. */
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BellwetherClient,
@@ -236,6 +236,10 @@ describe('kill -9 of everything', () => {
     const dataDir = dataFolder();
     const service = await startProcess({ dataDir });
     const { trader, placed } = await restOne(service);
+    // The service restarts it at once, which may come before the request: so it must not start for now.
+    const settings = join(dataDir, 'postgres', 'postgresql.auto.conf');
+    const sound = readFileSync(settings);
+    appendFileSync(settings, 'not_a_setting = 1\n');
     await killAllPostgres(dataDir);
     const down = await call(service, 'GET', '/agents/settings', { key: trader.apiKey });
     expect({ status: down.status, code: down.body.code }, service.output()).toEqual({
@@ -244,6 +248,7 @@ describe('kill -9 of everything', () => {
     });
     expect(down.headers.get('retry-after')).toBe('1');
     expect((await call(service, 'GET', '/readyz')).status).toBe(503);
+    writeFileSync(settings, sound);
     kill(service.child.pid as number, 'SIGTERM');
     await service.exit();
     await startProcess({ dataDir, port: service.port });

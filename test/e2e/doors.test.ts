@@ -76,18 +76,30 @@ describe('rate limits', () => {
     // Eleven tokens each: they cost computing time and memory.
     for (let nth = 0; nth < 3; nth += 1)
       await rpc('requestAirdrop', [SolanaSigner.generate().address, 1e9], limited);
-    const clob = await get(`${CLOB}/time`, limited);
+    // A slow machine gets a token back now and then; a bucket of its own would last a door for thirty calls.
+    const emptied = async <Answer extends { readonly status: number }>(
+      ask: () => Promise<Answer>,
+    ): Promise<Answer> => {
+      for (let call = 1; call < 10; call += 1) {
+        const answer = await ask();
+        if (answer.status === 429) return answer;
+      }
+      return ask();
+    };
+    const clob = await emptied(() => get(`${CLOB}/time`, limited));
     expect([clob.status, Number(clob.headers.get('retry-after'))]).toEqual([429, 1]);
     expect(JSON.parse(clob.text)).toEqual({ error: expect.stringContaining('wait 1 s') });
-    const dflow = await get(`${METADATA}/markets?limit=1`, limited);
+    const dflow = await emptied(() => get(`${METADATA}/markets?limit=1`, limited));
     expect([dflow.status, JSON.parse(dflow.text).code]).toEqual([429, 'rate_limited']);
-    const solana = await rpc('getSlot', [], limited);
+    const solana = await emptied(() => rpc('getSlot', [], limited));
     expect(solana.status).toBe(429);
     expect(await solana.json()).toMatchObject({ jsonrpc: '2.0', error: { code: 429 }, id: null });
     // Only a replica may name the caller of a forwarded request.
-    const disguised = await fetch(`${limited.url}${CLOB}/time`, {
-      headers: { 'x-bellwether-replica': 'guessed', 'x-bellwether-client': '203.0.113.9' },
-    });
+    const disguised = await emptied(() =>
+      fetch(`${limited.url}${CLOB}/time`, {
+        headers: { 'x-bellwether-replica': 'guessed', 'x-bellwether-client': '203.0.113.9' },
+      }),
+    );
     expect(disguised.status).toBe(429);
     // The desk calls the same doors internally, for callers with a key.
     const { body } = await trader.quote({ marketTicker: id, side: 'YES', action: 'BUY', amount: 10 });
