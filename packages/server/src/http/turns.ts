@@ -6,9 +6,9 @@
 
 /**
  * Requests that begin in one turn: verifying an order is most of their work. Few enough that an answer of the database waits
- * for two or three milliseconds at most, and many enough that a group of trades has company: a small one costs nearly as much.
+ * for two milliseconds, and many enough that a group of trades has company: a small one costs nearly as much.
  */
-const LEAST = 6;
+const LEAST = 4;
 /** Of a long queue more begin in one turn, so that overload shows as a slow event loop, by which it is recognised. */
 const SHARE = 1 / 32;
 
