@@ -28,14 +28,12 @@ async function stage() {
   for (const [index, one] of registered.entries())
     await agents.register({
       ...one,
-      ...{
-        name: `agent ${index}`,
-        description: '',
-        claimCode: `${index}`,
-        keyPrefix: 'bw',
-        keySuffix: 'x',
-        at: AT,
-      },
+      name: `agent ${index}`,
+      description: '',
+      claimCode: `${index}`,
+      keyPrefix: 'bw',
+      keySuffix: 'x',
+      at: AT,
     });
   return { sql, agents, registered, lookUps };
 }

@@ -62,10 +62,11 @@ export function createAuthenticator(needs: {
     for (const [name, one] of remembered) {
       if (one.until - now > RENEW_WITH_IT_MS) break;
       if (one.until <= now) remembered.delete(name);
-      if (!one.isUsed || one.isRenewed || one.until <= now) continue;
-      one.isRenewed = true;
-      // Where it fails, the key has the rest of its lease, and is looked up after that.
-      lookUp(name, one.hash).catch(() => {});
+      else if (one.isUsed && !one.isRenewed) {
+        one.isRenewed = true;
+        // Where it fails, the key has the rest of its lease, and is looked up after that.
+        lookUp(name, one.hash).catch(() => {});
+      }
     }
   };
 
