@@ -4,9 +4,10 @@
  */
 import type { Admission, Recorded, Standing, TradeScope } from '../../ports/stores.ts';
 import type { Balance, VenueAnswer, VenueOrder } from '../../ports/venue.ts';
-import type { CredentialOf, GroupFacts, LockedAgent } from './admission-reads.ts';
+import type { GroupFacts, LockedAgent } from './admission-reads.ts';
 import type { Accepted, UsedBudget } from './admission-writes.ts';
 import { orderRow } from './rows.ts';
+import { type CredentialOf, NOBODY } from './trade-callers.ts';
 
 type Restrictions = Standing['restrictions'];
 
@@ -56,7 +57,7 @@ export function judgeGroup(
   const accepted: Accepted[] = [];
   const verdicts = admissions.map((admission, place): Verdict => {
     const agent = facts.agents.get(admission.caller.agentId);
-    const key = facts.keys[place];
+    const key = facts.callers[place]?.key;
     if (agent === undefined || facts.takenIds.has(admission.orderId)) return { kind: 'locked' };
     if (key?.is_restricted === true && restrictions === undefined) return { kind: 'restricted' };
     const before = reserved.get(admission.caller.agentId) ?? NOTHING_RESERVED;
@@ -113,8 +114,7 @@ interface Judged {
 }
 
 function scopeOf({ admission, facts, place, agent, before, venue, restrictions }: Judged): TradeScope {
-  const key = facts.keys[place];
-  const credentials = facts.credentials[place] ?? [];
+  const { key, credentials } = facts.callers[place] ?? NOBODY;
   const existing = facts.orders.get(admission.orderId);
   return {
     claimed: key?.claimed === true,

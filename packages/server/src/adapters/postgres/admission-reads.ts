@@ -7,20 +7,18 @@
  * that it locked in a setting of the transaction, and the later ones read it.
  */
 import { arrayOf } from '@bellwether/durable';
-import type { Address } from '@bellwether/protocol';
 import { utcDay } from '../../domain/utc-day.ts';
-import type { SettingsRow, Standing, StandingQuestion } from '../../ports/stores.ts';
+import type { SettingsRow, Standing } from '../../ports/stores.ts';
 import type { Fragment, Tx } from './connection.ts';
-import type { AgentsRow, ApiKeysRow, CredentialsRow, OrdersRow, SafeguardsRow } from './rows.generated.ts';
+import type { OrdersRow, SafeguardsRow } from './rows.generated.ts';
+import { only } from './rows.ts';
 import { settingsRow } from './settings-columns.ts';
+import { type CallerFacts, type CallerQuestion, type KnownCallers, readCallers } from './trade-callers.ts';
 import { restricting, restrictingFacts, standingOf } from './trade-standing.ts';
 
 /** A trade's questions to the database. */
-export interface TradeQuestion extends StandingQuestion {
-  readonly caller: { readonly agentId: string; readonly keyId: bigint };
+export interface TradeQuestion extends CallerQuestion {
   readonly orderId: string;
-  readonly wallets: readonly Address[];
-  readonly quoteId?: string;
 }
 
 /** What is known of an agent that is locked. */
@@ -35,27 +33,6 @@ export interface LockedAgent {
   readonly openOrders: number;
 }
 
-type KeyRow = Pick<ApiKeysRow, 'status'> &
-  Pick<AgentsRow, 'user_id'> & {
-    /** From 1. */
-    readonly nth: number;
-    readonly claimed: boolean;
-    /** The agent has traded with the wallet before. */
-    readonly is_known: boolean;
-    /** Locks of other owners bind the wallet. */
-    readonly is_restricted: boolean;
-    readonly position_value: bigint;
-    readonly is_withdrawn: boolean;
-  };
-
-/** A credential of the owner for one of the trade's wallets. */
-export type CredentialOf = Pick<CredentialsRow, 'wallet_address' | 'signature_type' | 'api_key_hash'> & {
-  readonly is_reachable: boolean;
-};
-
-/** One row for each of the trade's credentials; without any, one in which they are null. */
-type KeyAndCredentialRow = KeyRow & (CredentialOf | { readonly wallet_address: null });
-
 export interface GroupFacts {
   /** Those that are locked now. */
   readonly agents: ReadonlyMap<string, LockedAgent>;
@@ -63,8 +40,7 @@ export interface GroupFacts {
   readonly takenIds: ReadonlySet<string>;
   readonly orders: ReadonlyMap<string, OrdersRow>;
   /** By the trade's place in the group. */
-  readonly keys: readonly (KeyRow | undefined)[];
-  readonly credentials: readonly (readonly CredentialOf[])[];
+  readonly callers: readonly CallerFacts[];
 }
 
 const LOCKED = 'bellwether.locked';
@@ -154,47 +130,24 @@ const agentFacts = (tx: Tx, latestAt: number) => tx<AgentFactsRow[]>`
   from safeguards s cross join lateral open_orders(s.agent_id, s.max_open_orders is not null) o
   where s.agent_id = any(${lockedAgents(tx)}) and (s.daily_loss_limit is not null or s.max_open_orders is not null)`;
 
-const keysOf = (tx: Tx, questions: readonly TradeQuestion[]) => tx<KeyAndCredentialRow[]>`
-  select t.nth::int as nth, k.status, a.user_id, a.claimed_at is not null as claimed,
-    case when s.max_position_value is null then 0 else (
-      select value from position_value(t.agent_id, t.funder, array[t.yes, t.no], t.condition_id)) end as position_value,
-    (select true from agent_wallets w
-      where w.agent_id = t.agent_id and w.address = t.funder and w.is_own and not w.lifted) is not null as is_known,
-    (select true from restrictions_by(t.signer, t.agent_id) limit 1) is not null as is_restricted,
-    t.quote_id <> '' and (
-      select true from quotes q where q.quote_id = t.quote_id and q.withdrawn_at is not null) is not null as is_withdrawn,
-    c.wallet_address, c.signature_type, c.api_key_hash, (
-      select true from agent_wallets w where w.agent_id = t.agent_id and w.address = c.wallet_address
-        and (w.is_own or w.granted)) is not null as is_reachable
-  from unnest(${arrayOf('int8', questions, ({ caller }) => caller.keyId)},
-      ${arrayOf('uuid', questions, ({ caller }) => caller.agentId)},
-      ${arrayOf('text', questions, ({ funder }) => funder)}, ${arrayOf('text', questions, ({ signer }) => signer)},
-      ${arrayOf('text', questions, ({ tokenIds }) => tokenIds[0])}, ${arrayOf('text', questions, ({ tokenIds }) => tokenIds[1])},
-      ${arrayOf('text', questions, ({ conditionId }) => conditionId)},
-      ${arrayOf('text', questions, ({ quoteId }) => quoteId ?? '')},
-      ${arrayOf('text', questions, ({ wallets }) => `{${wallets}}`)})
-    with ordinality as t(key_id, agent_id, funder, signer, yes, no, condition_id, quote_id, wallets, nth)
-  join api_keys k on k.id = t.key_id
-  join agents a on a.agent_id = t.agent_id
-  join safeguards s on s.agent_id = t.agent_id
-  left join lateral (
-    select wallet_address, signature_type, api_key_hash from credentials
-    where wallet_address = any(t.wallets::text[]) and user_id = a.user_id) c on true`;
-
 const ordersOf = (tx: Tx, orderIds: readonly string[]) =>
   tx<OrdersRow[]>`select * from orders where order_id = any(${arrayOf('text', orderIds)})`;
 
-/**
- * Issues the statements without awaiting between them. Where a statement asks whether a row exists, it selects the row:
- * for `exists` the planner may read the whole table once instead of one row per trade. Locks what is free, and never waits. */
-export async function readGroup(tx: Tx, questions: readonly TradeQuestion[]): Promise<GroupFacts> {
+/** Issues the statements without awaiting between them. Locks what is free, and never waits. */
+export async function readGroup(
+  tx: Tx,
+  questions: readonly TradeQuestion[],
+  known: KnownCallers,
+): Promise<GroupFacts> {
   const agentIds = [...new Set(questions.map(({ caller }) => caller.agentId))];
   const orderIds = questions.map(({ orderId }) => orderId);
-  const [locked, rest] = await Promise.all([
+  const [locked, facts, orders, callers] = await Promise.all([
     lockFree(tx, agentIds, orderIds).execute(),
-    Promise.all(factsOf(tx, questions)),
+    agentFacts(tx, latestOf(questions)),
+    ordersOf(tx, orderIds),
+    known.read(tx, questions),
   ]);
-  return gather(questions, { locked, takenIds: locked[0]?.taken_ids ?? [], rest });
+  return gather(questions, { locked, takenIds: locked[0]?.taken_ids ?? [], facts, orders, callers });
 }
 
 /**
@@ -205,12 +158,14 @@ export async function readAlone(
   tx: Tx,
   question: TradeQuestion,
 ): Promise<{ readonly facts: GroupFacts; readonly restrictions: Standing['restrictions'] } | null> {
-  const [locked, rest, restricting] = await Promise.all([
+  const [locked, figures, orders, callers, restricting] = await Promise.all([
     lockAgent(tx, question),
-    Promise.all(factsOf(tx, [question])),
+    agentFacts(tx, question.at),
+    ordersOf(tx, [question.orderId]),
+    readCallers(tx, [question]),
     restrictingFacts(tx, question),
   ]);
-  const facts = gather([question], { locked, takenIds: [], rest });
+  const facts = gather([question], { locked, takenIds: [], facts: figures, orders, callers });
   const { agentId } = question.caller;
   const own = facts.agents.get(agentId);
   if (own === undefined) throw new Error('the agent has no safeguards row');
@@ -219,10 +174,10 @@ export async function readAlone(
     restricting,
     used: { day: own.day, ...own.usage },
     facts: {
-      position_value: facts.keys[0]?.position_value ?? 0n,
+      position_value: facts.callers[0]?.key?.position_value ?? 0n,
       realized_today: own.realizedToday,
       open_orders: own.openOrders,
-      claimed: facts.keys[0]?.claimed === true,
+      claimed: facts.callers[0]?.key?.claimed === true,
     },
   });
   if (standing === null) return null;
@@ -234,57 +189,33 @@ export async function readAlone(
 export async function unlockedFacts(
   tx: Tx,
   question: TradeQuestion,
-): Promise<{
-  readonly key: KeyRow | undefined;
-  readonly credentials: readonly CredentialOf[];
-  readonly existing: OrdersRow | undefined;
-}> {
-  const [rows, [existing]] = await Promise.all([
-    keysOf(tx, [question]).execute(),
+): Promise<{ readonly caller: CallerFacts; readonly existing: OrdersRow | undefined }> {
+  const [callers, [existing]] = await Promise.all([
+    readCallers(tx, [question]),
     ordersOf(tx, [question.orderId]).execute(),
   ]);
-  return { key: rows[0], credentials: rows.filter(hasCredential), existing };
+  return { caller: only(callers), existing };
 }
 
-const factsOf = (tx: Tx, questions: readonly TradeQuestion[]) =>
-  [
-    agentFacts(tx, latestOf(questions)),
-    ordersOf(
-      tx,
-      questions.map(({ orderId }) => orderId),
-    ),
-    keysOf(tx, questions),
-  ] as const;
-
 const latestOf = (questions: readonly TradeQuestion[]): number => Math.max(...questions.map(({ at }) => at));
-
-const hasCredential = <Row extends KeyAndCredentialRow>(row: Row): row is Row & CredentialOf =>
-  row.wallet_address !== null;
 
 interface Answers {
   readonly locked: readonly SafeguardsRow[];
   readonly takenIds: readonly string[];
-  readonly rest: readonly [readonly AgentFactsRow[], readonly OrdersRow[], readonly KeyAndCredentialRow[]];
+  readonly facts: readonly AgentFactsRow[];
+  readonly orders: readonly OrdersRow[];
+  readonly callers: readonly CallerFacts[];
 }
 
-function gather(
+const gather = (
   questions: readonly TradeQuestion[],
-  { locked, takenIds, rest: [facts, orders, keys] }: Answers,
-): GroupFacts {
-  const keyByPlace: (KeyRow | undefined)[] = questions.map(() => undefined);
-  const credentialsByPlace: CredentialOf[][] = questions.map(() => []);
-  for (const row of keys) {
-    keyByPlace[row.nth - 1] = row;
-    if (hasCredential(row)) credentialsByPlace[row.nth - 1]?.push(row);
-  }
-  return {
-    agents: lockedAgentsOf(locked, facts, utcDay(latestOf(questions))),
-    takenIds: new Set(takenIds),
-    orders: new Map(orders.map((row) => [row.order_id, row])),
-    keys: keyByPlace,
-    credentials: credentialsByPlace,
-  };
-}
+  { locked, takenIds, facts, orders, callers }: Answers,
+): GroupFacts => ({
+  agents: lockedAgentsOf(locked, facts, utcDay(latestOf(questions))),
+  takenIds: new Set(takenIds),
+  orders: new Map(orders.map((row) => [row.order_id, row])),
+  callers,
+});
 
 /** @param today UTC day of the group's last trade. A budget of a later day may have begun: it is never gone back from. */
 function lockedAgentsOf(

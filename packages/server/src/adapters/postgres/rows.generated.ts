@@ -89,6 +89,11 @@ export interface BudgetReturnsRow {
   readonly amount: bigint;
 }
 
+export interface CallersVersionRow {
+  readonly one: boolean;
+  readonly version: string;
+}
+
 export interface ChainOrdersRow {
   readonly order_id: string;
   readonly agent_id: string;

@@ -34,6 +34,7 @@ import { databaseFault } from './database-faults.ts';
 import { writeEvidence } from './evidence.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
 import { only, orderRow } from './rows.ts';
+import { KnownCallers } from './trade-callers.ts';
 import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';
 
 /** A venue's journal in the desk's database. */
@@ -74,8 +75,14 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
   const broken = new BrokenCommits();
   const alone = createLonelyTrades(sql, broken);
   const markets = new RecordedMarkets();
+  const callers = new KnownCallers();
   const recorded = new Line(
-    { run: (group) => runOnPool(sql, group), most: MAX_GROUPS, readsAhead: false, elsewhere: alone.run },
+    {
+      run: (group) => runOnPool(sql, group, callers),
+      most: MAX_GROUPS,
+      readsAhead: false,
+      elsewhere: alone.run,
+    },
     alone,
   );
   const joined =
@@ -83,7 +90,7 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
       ? null
       : new Line(
           {
-            run: (group) => runInJournal(journal, group, { broken, markets }),
+            run: (group) => runInJournal(journal, group, { broken, markets, callers }),
             // A journal is one connection: one group commits, one reads.
             most: 2,
             readsAhead: true,
@@ -108,7 +115,8 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
 
     async preview(question) {
       const { standing, further } = await look(sql, question, (tx) => unlockedFacts(tx, question));
-      const { key, credentials, existing } = further;
+      const { key, credentials } = further.caller;
+      const { existing } = further;
       return {
         ...standing,
         ...usableOf(credentials),
@@ -152,13 +160,17 @@ const issued = (statements: readonly PromiseLike<unknown>[]): void => {
 const NO_OUTCOMES: ReadonlyMap<string, OutcomeEvidence> = new Map();
 
 /** Records the orders; their callers send them. */
-async function runOnPool(sql: Sql, { take, judged: onJudged }: Group): Promise<readonly Outcome[]> {
+async function runOnPool(
+  sql: Sql,
+  { take, judged: onJudged }: Group,
+  callers: KnownCallers,
+): Promise<readonly Outcome[]> {
   const group = take();
   if (group.length === 0) return [];
   const { tx, commit, rollback } = openTransaction(sql);
   let judged: JudgedGroup;
   try {
-    const [, facts] = await Promise.all([keepGroupPlans(tx).execute(), readGroup(tx, group)]);
+    const [, facts] = await Promise.all([keepGroupPlans(tx).execute(), readGroup(tx, group, callers)]);
     judged = judgeGroup(group, facts, { venue: null });
     if (judged.budgets.length > 0) issued(writeGroup(tx, { ...judged, outcomes: NO_OUTCOMES }));
   } catch (error) {
@@ -183,11 +195,18 @@ async function runOnPool(sql: Sql, { take, judged: onJudged }: Group): Promise<r
 const withFailure = (verdicts: readonly Verdict[], reason: unknown): readonly Outcome[] =>
   verdicts.map((verdict) => (dependsOnCommit(verdict) ? { kind: 'failed', reason } : verdict));
 
+/** What this process remembers from group to group. */
+interface ProcessState {
+  readonly broken: BrokenCommits;
+  readonly markets: RecordedMarkets;
+  readonly callers: KnownCallers;
+}
+
 /** Records the orders with their venue's answers, in the commit of the venue's journal. */
 async function runInJournal(
   journal: VenueJournal,
   { take, judged: onJudged, sent }: Group,
-  { broken, markets }: { readonly broken: BrokenCommits; readonly markets: RecordedMarkets },
+  { broken, markets, callers }: ProcessState,
 ): Promise<readonly Outcome[]> {
   let group: readonly Admission[] = [];
   let facts: GroupFacts | undefined;
@@ -196,7 +215,7 @@ async function runInJournal(
   const work: JournalWork = {
     async read(tx) {
       group = take();
-      facts = await readGroup(tx, group);
+      facts = await readGroup(tx, group, callers);
     },
     decide(venue) {
       judged = judgeGroup(group, facts as GroupFacts, { venue });
