@@ -43,7 +43,7 @@ test('after a migration every function and trigger equals its file, and its body
   const sql = await migrated();
   expect(await applyFunctions(sql, readFunctionSet())).toBe('current');
   const named = readFunctionFiles().flatMap(({ text }) => [
-    ...text.matchAll(/^create or replace (?:function|trigger) (\w+)/gm),
+    ...text.matchAll(/^create (?:or replace (?:function|trigger)|constraint trigger) (\w+)/gm),
   ]);
   const inDatabase = await sql`
     select proname as name from pg_proc where pronamespace = 'public'::regnamespace

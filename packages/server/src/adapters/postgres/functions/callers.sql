@@ -1,0 +1,34 @@
+-- A change of what callers of trades are judged by gives its state another name, in the same commit. The columns are those
+-- that the statement of trade-callers.ts reads.
+create or replace function rename_callers_version() returns trigger language plpgsql as $$
+begin
+  -- Once for a transaction.
+  update callers_version set version = gen_random_uuid() where xmin <> pg_current_xact_id()::xid;
+  return null;
+end
+$$;
+
+-- All of them run at the commit, when their transaction waits for no other lock any more: two that wait for the same row
+-- cannot wait for each other. PostgreSQL does not replace such triggers.
+drop trigger if exists api_keys_rename_version on api_keys;
+create constraint trigger api_keys_rename_version after update of status or delete on api_keys
+  deferrable initially deferred for each row execute function rename_callers_version();
+
+drop trigger if exists agents_rename_version on agents;
+create constraint trigger agents_rename_version after update of user_id, claimed_at or delete on agents
+  deferrable initially deferred for each row execute function rename_callers_version();
+
+drop trigger if exists agent_wallets_rename_version on agent_wallets;
+create constraint trigger agent_wallets_rename_version after insert or update or delete on agent_wallets
+  deferrable initially deferred for each row execute function rename_callers_version();
+
+-- A credential that is sealed with another key is the same.
+drop trigger if exists credentials_rename_version on credentials;
+create constraint trigger credentials_rename_version
+  after insert or update of wallet_address, user_id, signature_type, api_key_hash or delete on credentials
+  deferrable initially deferred for each row execute function rename_callers_version();
+
+drop trigger if exists safeguards_rename_version on safeguards;
+create constraint trigger safeguards_rename_version after update of max_position_value on safeguards
+  deferrable initially deferred for each row
+  when (old.max_position_value is distinct from new.max_position_value) execute function rename_callers_version();

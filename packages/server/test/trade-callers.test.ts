@@ -1,0 +1,238 @@
+/** What is kept of the callers of trades is what the database would answer, whoever changes what. */
+import { randomBytes } from 'node:crypto';
+import { transact } from '@bellwether/durable';
+import type { Address } from '@bellwether/protocol';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { createDeskDatabase } from '../../../test/postgres.ts';
+import { createAgentStore } from '../src/adapters/postgres/agent-store.ts';
+import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
+import {
+  type CallerFacts,
+  type CallerQuestion,
+  KnownCallers,
+  readCallers,
+} from '../src/adapters/postgres/trade-callers.ts';
+
+const AT = Date.parse('2026-11-23T00:00:00Z');
+const AGENTS = [0, 1, 2].map((nth) => `00000000-0000-7000-8000-00000000000${nth}`);
+const WALLETS = [1, 2, 3].map((nth) => `0x${String(nth).repeat(40)}` as Address);
+const KEYS = WALLETS.slice(0, 2);
+
+interface Stage {
+  readonly sql: Sql;
+  /** Every agent trades with every wallet under every key. */
+  readonly questions: readonly CallerQuestion[];
+  /** Questions that statements about callers were sent with. */
+  asked(): number;
+}
+
+async function stage(): Promise<Stage> {
+  let asked = 0;
+  const onStatement = (text: string): void => {
+    if (/join api_keys k on k.id = t.key_id/.test(text)) asked += 1;
+  };
+  const sql = openPool(await createDeskDatabase(), { onStatement: (_, text) => onStatement(text) });
+  onTestFinished(() => sql.end({ timeout: 1 }));
+  const agents = createAgentStore(sql, () => AT);
+  const keyIds: bigint[] = [];
+  for (const [nth, agentId] of AGENTS.entries()) {
+    const keyHash = randomBytes(32);
+    await agents.register({
+      ...{ agentId, keyHash, name: `agent ${nth}`, description: '', claimCode: `${nth}` },
+      ...{ keyPrefix: 'bw', keySuffix: 'x', at: AT },
+    });
+    keyIds.push((await agents.callerByKeyHash(keyHash))?.keyId as bigint);
+  }
+  const questions = AGENTS.flatMap((agentId, nth) =>
+    WALLETS.flatMap((funder) =>
+      KEYS.map((signer) => ({
+        ...{ caller: { agentId, keyId: keyIds[nth] as bigint }, funder, signer, wallets: WALLETS },
+        ...{ tokenIds: ['1', '2'] as const, conditionId: 'market', at: AT },
+      })),
+    ),
+  );
+  return { sql, questions, asked: () => asked };
+}
+
+/** Without what differs between two readings of the same state. */
+const shown = (callers: readonly CallerFacts[]) =>
+  callers.map(({ key, credentials }) => ({
+    key: key === undefined ? undefined : { ...key, ...NOWHERE, ...credentialless },
+    credentials: credentials.map(({ wallet_address, signature_type, api_key_hash, is_reachable }) => ({
+      ...{ wallet_address, signature_type, is_reachable },
+      api_key_hash: Buffer.from(api_key_hash).toString('hex'),
+    })),
+  }));
+const NOWHERE = { nth: 0, version: '' };
+/** The first row of a caller with credentials has the columns of one of them, too. */
+const credentialless = { wallet_address: null, signature_type: null, api_key_hash: null, is_reachable: null };
+
+const kept = (sql: Sql, known: KnownCallers, questions: readonly CallerQuestion[]) =>
+  transact(sql, (tx) => known.read(tx, questions)).then(shown);
+const fresh = (sql: Sql, questions: readonly CallerQuestion[]) =>
+  transact(sql, (tx) => readCallers(tx, questions)).then(shown);
+
+const versionOf = async (sql: Sql): Promise<unknown> =>
+  (await sql`select version from callers_version`)[0]?.version;
+
+interface Change {
+  readonly agent: string;
+  readonly other: string;
+  readonly wallet: Address;
+  readonly key: Address;
+  readonly flag: boolean;
+}
+
+const ownerOf = (sql: Sql, agent: string) =>
+  sql`(select user_id from agents where agent_id = ${agent}::uuid)`;
+const keyOf = (sql: Sql, agent: string) =>
+  sql`(select min(id) from api_keys where agent_id = ${agent}::uuid)`;
+
+/** Changes of what callers are judged by. */
+const CHANGES: readonly ((sql: Sql, change: Change) => PromiseLike<unknown>)[] = [
+  (sql, { agent, wallet, key, flag }) => sql`
+    insert into agent_wallets (agent_id, address, signer, is_own, since) values (${agent}, ${wallet}, ${key}, ${flag}, now())
+    on conflict (agent_id, address) do update set is_own = excluded.is_own, signer = excluded.signer`,
+  (sql, { agent, flag }) => sql`update agent_wallets set lifted = ${flag} where agent_id = ${agent}`,
+  (sql, { wallet, flag }) => sql`update agent_wallets set granted = ${flag} where address = ${wallet}`,
+  (sql, { agent, wallet }) =>
+    sql`delete from agent_wallets where agent_id = ${agent} and address = ${wallet}`,
+  (sql, { agent, wallet, key }) => sql`
+    insert into credentials (wallet_address, user_id, eoa, funder, signature_type, api_key_hash, key_id, sealed, registered_at)
+    values (${wallet}, ${ownerOf(sql, agent)}, ${key}, ${wallet}, 0, ${randomBytes(32)}, 1, ${randomBytes(8)}, now())
+    on conflict (wallet_address) do update set user_id = excluded.user_id`,
+  (sql, { wallet, flag }) =>
+    sql`update credentials set signature_type = ${flag ? 1 : 2} where wallet_address = ${wallet}`,
+  (sql, { wallet }) => sql`delete from credentials where wallet_address = ${wallet}`,
+  (sql, { agent, flag }) =>
+    sql`update agents set claimed_at = ${flag ? new Date(AT) : null} where agent_id = ${agent}`,
+  (sql, { agent, other }) =>
+    sql`update agents set user_id = ${ownerOf(sql, other)} where agent_id = ${agent}`,
+  (sql, { agent, flag }) => sql`update api_keys set status = ${flag ? 1 : 2} where id = ${keyOf(sql, agent)}`,
+  (sql, { agent, flag }) =>
+    sql`update safeguards set max_position_value = ${flag ? 5_000_000n : null} where agent_id = ${agent}`,
+];
+
+/** Changes of the same rows that no caller is judged by. */
+const ELSEWHERE: readonly ((sql: Sql, agent: string) => PromiseLike<unknown>)[] = [
+  (sql, agent) => sql`update api_keys set last_called_at = now() where agent_id = ${agent}`,
+  (sql, agent) => sql`update agents set sol_address = 'S', wallet_address = null where agent_id = ${agent}`,
+  (sql, agent) =>
+    sql`update safeguards set used_trades = used_trades + 1, max_open_orders = 7 where agent_id = ${agent}`,
+  (sql, agent) =>
+    sql`update safeguards set max_position_value = max_position_value where agent_id = ${agent}`,
+  (sql) => sql`update credentials set key_id = 2, sealed = ${randomBytes(8)}`,
+];
+
+const changes = fc.array(
+  fc.record({
+    kind: fc.nat(CHANGES.length - 1),
+    agent: fc.constantFrom(...AGENTS),
+    other: fc.constantFrom(...AGENTS),
+    wallet: fc.constantFrom(...WALLETS),
+    key: fc.constantFrom(...KEYS),
+    flag: fc.boolean(),
+    /** Read before the next change. */
+    isRead: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+test('what is kept is what the database would answer, in each of two processes', async () => {
+  const { sql, questions } = await stage();
+  const [one, two] = [new KnownCallers(), new KnownCallers()];
+  await fc.assert(
+    fc.asyncProperty(changes, async (row) => {
+      for (const { kind, isRead, ...change } of row) {
+        await CHANGES[kind]?.(sql, change);
+        if (isRead) expect(await kept(sql, one, questions)).toEqual(await fresh(sql, questions));
+      }
+      const answer = await fresh(sql, questions);
+      expect(await kept(sql, one, questions)).toEqual(answer);
+      expect(await kept(sql, two, questions)).toEqual(answer);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('each kind of change that matters renames the version, and no other', async () => {
+  const { sql } = await stage();
+  const [agent, other] = AGENTS as [string, string];
+  const change = { agent, other, wallet: WALLETS[0] as Address, key: KEYS[0] as Address, flag: true };
+  // The rows that later changes need exist by then; deletions come last.
+  const inOrder = [0, 4, 1, 2, 5, 7, 8, 9, 10, 3, 6];
+  expect(new Set(inOrder).size).toBe(CHANGES.length);
+  for (const kind of inOrder) {
+    const before = await versionOf(sql);
+    await CHANGES[kind]?.(sql, change);
+    expect(await versionOf(sql), `change ${kind}`).not.toBe(before);
+  }
+  await CHANGES[4]?.(sql, change);
+  const before = await versionOf(sql);
+  for (const elsewhere of ELSEWHERE) await elsewhere(sql, agent);
+  expect(await versionOf(sql)).toBe(before);
+});
+
+test('nothing is asked again while nothing changes, but for figures of limits and quotes', async () => {
+  const { sql, questions, asked } = await stage();
+  const known = new KnownCallers();
+  await kept(sql, known, questions);
+  const once = asked();
+  for (let round = 0; round < 3; round += 1) await kept(sql, known, questions);
+  expect(asked()).toBe(once);
+
+  const quoted = questions.map((question) => ({ ...question, quoteId: 'quote' }));
+  for (let round = 0; round < 2; round += 1) await kept(sql, known, quoted);
+  expect(asked()).toBe(once + 2);
+
+  await sql`update safeguards set max_position_value = 1000000 where agent_id = ${AGENTS[0] as string}`;
+  await kept(sql, known, questions);
+  const limited = asked();
+  for (let round = 0; round < 2; round += 1) await kept(sql, known, questions);
+  expect(asked()).toBe(limited + 2);
+});
+
+test('a change that is not committed is not seen, and nobody waits for it', async () => {
+  const { sql, questions } = await stage();
+  const known = new KnownCallers();
+  const before = await kept(sql, known, questions);
+  const [agent, other] = AGENTS as [string, string];
+  await transact(sql, async (open) => {
+    await open`update api_keys set status = 2 where agent_id = ${agent}`;
+    expect(await kept(sql, known, questions)).toEqual(before);
+    // Another transaction changes something, too, and ends first.
+    await sql`update agents set claimed_at = now() where agent_id = ${other}`;
+    expect(await kept(sql, known, questions)).toEqual(await fresh(sql, questions));
+  });
+  const after = await kept(sql, known, questions);
+  expect(after).toEqual(await fresh(sql, questions));
+  expect(after.some(({ key }) => key?.status === 2)).toBe(true);
+});
+
+test('a change that is rolled back renames nothing', async () => {
+  const { sql } = await stage();
+  const before = await versionOf(sql);
+  const failing = transact(sql, async (tx) => {
+    await tx`update agents set claimed_at = now()`;
+    throw new Error('changed its mind');
+  });
+  await expect(failing).rejects.toThrow('changed its mind');
+  expect(await versionOf(sql)).toBe(before);
+});
+
+test('many transactions that change callers at once all commit', async () => {
+  const { sql } = await stage();
+  const turns = Array.from({ length: 40 }, (_, nth) => AGENTS[nth % AGENTS.length] as string);
+  await Promise.all(
+    turns.map((agent, nth) =>
+      transact(sql, async (tx) => {
+        await tx`insert into agent_wallets (agent_id, address, signer, is_own, since)
+          values (${agent}, ${`wallet ${nth}`}, ${`key ${nth % 3}`}, true, now())`;
+        // What others of these transactions hold until their commits.
+        await tx`select 1 from safeguards where agent_id = ${agent} for no key update`;
+      }),
+    ),
+  );
+  expect((await sql`select count(*)::int as n from agent_wallets`)[0]?.n).toBe(turns.length);
+});
