@@ -56,17 +56,19 @@ async function stage(): Promise<Stage> {
 }
 
 /** Without what differs between two readings of the same state. */
-const shown = (callers: readonly CallerFacts[]) =>
-  callers.map(({ key, credentials }) => ({
-    key: key === undefined ? undefined : { ...key, ...NOWHERE, ...credentialless },
-    credentials: credentials.map(({ wallet_address, signature_type, api_key_hash, is_reachable }) => ({
-      ...{ wallet_address, signature_type, is_reachable },
-      api_key_hash: Buffer.from(api_key_hash).toString('hex'),
-    })),
-  }));
-const NOWHERE = { nth: 0, version: '' };
-/** The first row of a caller with credentials has the columns of one of them, too. */
-const credentialless = { wallet_address: null, signature_type: null, api_key_hash: null, is_reachable: null };
+const shown = (callers: readonly (CallerFacts | undefined)[]) =>
+  callers.map((facts) => (facts === undefined ? undefined : { ...facts, key: judgedBy(facts.key) }));
+const judgedBy = ({
+  status,
+  user_id,
+  claimed,
+  is_known,
+  is_restricted,
+  position_value,
+  is_withdrawn,
+}: CallerFacts['key']) => ({
+  ...{ status, user_id, claimed, is_known, is_restricted, position_value, is_withdrawn },
+});
 
 const kept = (sql: Sql, known: KnownCallers, questions: readonly CallerQuestion[]) =>
   transact(sql, (tx) => known.read(tx, questions)).then(shown);
@@ -119,11 +121,11 @@ const ELSEWHERE: readonly ((sql: Sql, agent: string) => PromiseLike<unknown>)[] 
   (sql, agent) => sql`update api_keys set last_called_at = now() where agent_id = ${agent}`,
   (sql, agent) => sql`update agents set sol_address = 'S', wallet_address = null where agent_id = ${agent}`,
   (sql, agent) =>
-    sql`update safeguards set used_trades = used_trades + 1, max_open_orders = 7 where agent_id = ${agent}`,
-  (sql, agent) =>
-    sql`update safeguards set max_position_value = max_position_value where agent_id = ${agent}`,
+    sql`update safeguards set usage_day = now(), used_trades = 1, used_amount = 5 where agent_id = ${agent}`,
   (sql) => sql`update credentials set key_id = 2, sealed = ${randomBytes(8)}`,
 ];
+/** What trades write in an agent's row, and its name. */
+const NO_SETTINGS = new Set(['agent_id', 'usage_day', 'used_trades', 'used_amount']);
 
 const changes = fc.array(
   fc.record({
@@ -174,6 +176,19 @@ test('each kind of change that matters renames the version, and no other', async
   expect(await versionOf(sql)).toBe(before);
 });
 
+test('every column of the settings renames the version, also one that is added later', async () => {
+  const { sql } = await stage();
+  const columns = await sql<{ readonly name: string }[]>`
+    select column_name as name from information_schema.columns where table_name = 'safeguards'`;
+  const settings = columns.map(({ name }) => name).filter((name) => !NO_SETTINGS.has(name));
+  expect(settings.length).toBeGreaterThan(20);
+  for (const name of settings) {
+    const before = await versionOf(sql);
+    await sql.unsafe(`update safeguards set ${name} = ${name}`);
+    expect(await versionOf(sql), name).not.toBe(before);
+  }
+});
+
 test('nothing is asked again while nothing changes, but for figures of limits and quotes', async () => {
   const { sql, questions, asked } = await stage();
   const known = new KnownCallers();
@@ -207,7 +222,7 @@ test('a change that is not committed is not seen, and nobody waits for it', asyn
   });
   const after = await kept(sql, known, questions);
   expect(after).toEqual(await fresh(sql, questions));
-  expect(after.some(({ key }) => key?.status === 2)).toBe(true);
+  expect(after.some((facts) => facts?.key.status === 2)).toBe(true);
 });
 
 test('a change that is rolled back renames nothing', async () => {

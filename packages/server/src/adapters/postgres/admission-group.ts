@@ -7,7 +7,7 @@ import type { Balance, VenueAnswer, VenueOrder } from '../../ports/venue.ts';
 import type { GroupFacts, LockedAgent } from './admission-reads.ts';
 import type { Accepted, UsedBudget } from './admission-writes.ts';
 import { orderRow } from './rows.ts';
-import { type CredentialOf, NOBODY } from './trade-callers.ts';
+import type { CallerFacts } from './trade-callers.ts';
 
 type Restrictions = Standing['restrictions'];
 
@@ -57,13 +57,14 @@ export function judgeGroup(
   const accepted: Accepted[] = [];
   const verdicts = admissions.map((admission, place): Verdict => {
     const agent = facts.agents.get(admission.caller.agentId);
-    const key = facts.callers[place]?.key;
-    if (agent === undefined || facts.takenIds.has(admission.orderId)) return { kind: 'locked' };
-    if (key?.is_restricted === true && restrictions === undefined) return { kind: 'restricted' };
+    const caller = facts.callers[place];
+    if (agent === undefined || caller === undefined || facts.takenIds.has(admission.orderId))
+      return { kind: 'locked' };
+    if (caller.key.is_restricted && restrictions === undefined) return { kind: 'restricted' };
     const before = reserved.get(admission.caller.agentId) ?? NOTHING_RESERVED;
     let recorded: Recorded | null;
     try {
-      recorded = admission.judge(scopeOf({ admission, facts, place, agent, before, venue, restrictions }));
+      recorded = admission.judge(scopeOf({ admission, facts, caller, agent, before, venue, restrictions }));
     } catch (reason) {
       return { kind: 'refused', reason, isProvisional: before !== NOTHING_RESERVED };
     }
@@ -74,7 +75,7 @@ export function judgeGroup(
       question: admission,
       recorded,
       day: agent.day,
-      isKnown: key?.is_known === true,
+      isKnown: caller.key.is_known,
       others: (restrictions ?? []).map(({ agentId }) => agentId),
     });
     admission.trace?.enter('commit', admissions.length);
@@ -106,47 +107,34 @@ function withOrder({ trades, amount, openOrders, buys }: Reserved, recorded: Rec
 interface Judged {
   readonly admission: Admission;
   readonly facts: GroupFacts;
-  readonly place: number;
+  readonly caller: CallerFacts;
   readonly agent: LockedAgent;
   readonly before: Reserved;
   readonly venue: VenueInCommit | null;
   readonly restrictions: Restrictions | undefined;
 }
 
-function scopeOf({ admission, facts, place, agent, before, venue, restrictions }: Judged): TradeScope {
-  const { key, credentials } = facts.callers[place] ?? NOBODY;
+function scopeOf({ admission, facts, caller, agent, before, venue, restrictions }: Judged): TradeScope {
+  const { key, settings, credentials, hasUnreachable } = caller;
   const existing = facts.orders.get(admission.orderId);
   return {
-    claimed: key?.claimed === true,
-    safeguards: agent.settings,
+    claimed: key.claimed,
+    safeguards: settings,
     usage: { trades: agent.usage.trades + before.trades, amount: agent.usage.amount + before.amount },
     realizedToday: agent.realizedToday,
-    positionValue: (key?.position_value ?? 0n) + (before.buys.get(admission.conditionId) ?? 0n),
+    positionValue: key.position_value + (before.buys.get(admission.conditionId) ?? 0n),
     openOrders: agent.openOrders + before.openOrders,
     restrictions: restrictions ?? [],
-    keyActive: key?.status === 1,
+    keyActive: key.status === 1,
     // Read under the lock: a claim may have moved the agent since its key was looked up.
-    userId: key?.user_id ?? admission.caller.userId,
-    ...usableOf(credentials),
+    userId: key.user_id,
+    credentials,
+    hasUnreachable,
     existing: existing === undefined ? null : orderRow(existing),
-    quoteWithdrawn: key?.is_withdrawn === true,
+    quoteWithdrawn: key.is_withdrawn,
     balance: venue === null ? null : (account) => venue.balance(account),
   };
 }
-
-/** Those that the agent may use, and whether its owner has others of the wallet. */
-export const usableOf = (
-  credentials: readonly CredentialOf[],
-): Pick<TradeScope, 'credentials' | 'hasUnreachable'> => ({
-  credentials: credentials
-    .filter((row) => row.is_reachable)
-    .map((row) => ({
-      walletAddress: row.wallet_address,
-      signatureType: row.signature_type,
-      apiKeyHash: row.api_key_hash,
-    })),
-  hasUnreachable: credentials.some((row) => !row.is_reachable),
-});
 
 /**
  * The agents whose rows change: those with accepted orders, and those whose returned budget was read, because reading

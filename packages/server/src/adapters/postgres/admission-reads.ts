@@ -8,11 +8,9 @@
  */
 import { arrayOf } from '@bellwether/durable';
 import { utcDay } from '../../domain/utc-day.ts';
-import type { SettingsRow, Standing } from '../../ports/stores.ts';
+import type { Standing } from '../../ports/stores.ts';
 import type { Fragment, Tx } from './connection.ts';
 import type { OrdersRow, SafeguardsRow } from './rows.generated.ts';
-import { only } from './rows.ts';
-import { settingsRow } from './settings-columns.ts';
 import { type CallerFacts, type CallerQuestion, type KnownCallers, readCallers } from './trade-callers.ts';
 import { restricting, restrictingFacts, standingOf } from './trade-standing.ts';
 
@@ -23,7 +21,6 @@ export interface TradeQuestion extends CallerQuestion {
 
 /** What is known of an agent that is locked. */
 export interface LockedAgent {
-  readonly settings: SettingsRow;
   /** The UTC day that its trades count on. */
   readonly day: string;
   readonly usage: { readonly trades: number; readonly amount: bigint };
@@ -39,8 +36,8 @@ export interface GroupFacts {
   /** Order ids that another transaction is recording. The others are locked, too. */
   readonly takenIds: ReadonlySet<string>;
   readonly orders: ReadonlyMap<string, OrdersRow>;
-  /** By the trade's place in the group. */
-  readonly callers: readonly CallerFacts[];
+  /** By the trade's place in the group; undefined for an agent that does not exist. */
+  readonly callers: readonly (CallerFacts | undefined)[];
 }
 
 const LOCKED = 'bellwether.locked';
@@ -68,7 +65,9 @@ export const keepGroupPlans = (tx: Tx) => settings(tx, GROUP_PLANNING);
 
 const lockedAgents = (tx: Tx): Fragment => tx`current_setting(${LOCKED})::uuid[]` as unknown as Fragment;
 
-type LockedRow = SafeguardsRow & {
+type UsedRow = Pick<SafeguardsRow, 'agent_id' | 'usage_day' | 'used_trades' | 'used_amount'>;
+
+type LockedRow = UsedRow & {
   /** Of the order ids, in every row: those that another transaction is recording. */
   readonly taken_ids: readonly string[];
 };
@@ -76,7 +75,7 @@ type LockedRow = SafeguardsRow & {
 /** Locks those of the agents and of the order ids that no other transaction has locked, until the end. Never waits. */
 const lockFree = (tx: Tx, agentIds: readonly string[], orderIds: readonly string[]) => tx<LockedRow[]>`
   with locked as materialized (
-    select * from safeguards where agent_id = any(${arrayOf('uuid', agentIds)})
+    select agent_id, usage_day, used_trades, used_amount from safeguards where agent_id = any(${arrayOf('uuid', agentIds)})
     order by agent_id for no key update skip locked
   ), named as materialized (
     select set_config(${LOCKED}, coalesce(array_agg(agent_id), '{}')::text, true) from locked
@@ -174,10 +173,10 @@ export async function readAlone(
     restricting,
     used: { day: own.day, ...own.usage },
     facts: {
-      position_value: facts.callers[0]?.key?.position_value ?? 0n,
+      position_value: facts.callers[0]?.key.position_value ?? 0n,
       realized_today: own.realizedToday,
       open_orders: own.openOrders,
-      claimed: facts.callers[0]?.key?.claimed === true,
+      claimed: facts.callers[0]?.key.claimed === true,
     },
   });
   if (standing === null) return null;
@@ -190,21 +189,22 @@ export async function unlockedFacts(
   tx: Tx,
   question: TradeQuestion,
 ): Promise<{ readonly caller: CallerFacts; readonly existing: OrdersRow | undefined }> {
-  const [callers, [existing]] = await Promise.all([
+  const [[caller], [existing]] = await Promise.all([
     readCallers(tx, [question]),
     ordersOf(tx, [question.orderId]).execute(),
   ]);
-  return { caller: only(callers), existing };
+  if (caller === undefined) throw new Error('the agent has no safeguards row');
+  return { caller, existing };
 }
 
 const latestOf = (questions: readonly TradeQuestion[]): number => Math.max(...questions.map(({ at }) => at));
 
 interface Answers {
-  readonly locked: readonly SafeguardsRow[];
+  readonly locked: readonly UsedRow[];
   readonly takenIds: readonly string[];
   readonly facts: readonly AgentFactsRow[];
   readonly orders: readonly OrdersRow[];
-  readonly callers: readonly CallerFacts[];
+  readonly callers: GroupFacts['callers'];
 }
 
 const gather = (
@@ -219,7 +219,7 @@ const gather = (
 
 /** @param today UTC day of the group's last trade. A budget of a later day may have begun: it is never gone back from. */
 function lockedAgentsOf(
-  locked: readonly SafeguardsRow[],
+  locked: readonly UsedRow[],
   facts: readonly AgentFactsRow[],
   today: string,
 ): ReadonlyMap<string, LockedAgent> {
@@ -230,10 +230,7 @@ function lockedAgentsOf(
     // A budget of an earlier day does not count.
     const usage =
       usedDay === day ? { trades: row.used_trades, amount: row.used_amount } : { trades: 0, amount: 0n };
-    agents.set(row.agent_id, {
-      ...{ settings: settingsRow(row), day, usage },
-      ...{ hasReturns: false, realizedToday: 0n, openOrders: 0 },
-    });
+    agents.set(row.agent_id, { day, usage, hasReturns: false, realizedToday: 0n, openOrders: 0 });
   }
   for (const row of facts) {
     const agent = agents.get(row.agent_id);

@@ -42,7 +42,10 @@ const read = <T>(row: SettingColumns, columns: ReadonlyMap<string, string>): T =
   return values as T;
 };
 
-export const settingsRow = (row: SafeguardsRow): SettingsRow => ({
+/** The columns of `safeguards` that trades do not change. */
+export type SettingsColumns = Omit<SafeguardsRow, 'agent_id' | 'usage_day' | 'used_trades' | 'used_amount'>;
+
+export const settingsRow = (row: SettingsColumns): SettingsRow => ({
   ...read<Pick<SettingsRow, Setting>>(row, COLUMNS),
   tradingPaused: row.trading_paused || row.owner_paused,
   locks: read<OwnerLocks>(row, LOCK_COLUMNS),

@@ -1,15 +1,16 @@
 /**
- * What the callers of trades are judged by beside their agents' safeguards: key, owner, wallets and credentials. It changes
- * seldom, so it is kept from group to group under the name of its state (migration 0070). The name is read with each
+ * What the callers of trades are judged by beside figures: settings, key, owner, wallets and credentials. It changes seldom,
+ * so it is kept from group to group under the name of its state (functions/callers.sql). The name is read with each
  * group, after its locks: what was kept under it is what the database would answer.
  */
 import { arrayOf } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
 import { BoundedCache } from '../../domain/bounded-cache.ts';
-import type { StandingQuestion } from '../../ports/stores.ts';
+import type { SettingsRow, StandingQuestion, TradeScope } from '../../ports/stores.ts';
 import type { Tx } from './connection.ts';
 import type { AgentsRow, ApiKeysRow, CallersVersionRow, CredentialsRow } from './rows.generated.ts';
 import { only } from './rows.ts';
+import { type SettingsColumns, settingsRow } from './settings-columns.ts';
 
 export interface CallerQuestion extends StandingQuestion {
   readonly caller: { readonly agentId: string; readonly keyId: bigint };
@@ -17,52 +18,46 @@ export interface CallerQuestion extends StandingQuestion {
   readonly quoteId?: string;
 }
 
-type KeyRow = Pick<ApiKeysRow, 'status'> &
-  Pick<AgentsRow, 'user_id'> &
-  Pick<CallersVersionRow, 'version'> & {
-    /** From 1. */
-    readonly nth: number;
-    readonly claimed: boolean;
-    /** The agent has traded with the wallet before. */
-    readonly is_known: boolean;
-    /** Locks of other owners bind the wallet. */
-    readonly is_restricted: boolean;
-    /** A limit for positions: `position_value` was computed. */
-    readonly is_limited: boolean;
-    readonly position_value: bigint;
-    readonly is_withdrawn: boolean;
-  };
+interface KeyRow extends SettingsColumns, Pick<AgentsRow, 'user_id'>, Pick<CallersVersionRow, 'version'> {
+  /** From 1. */
+  readonly nth: number;
+  /** `null`: the key was deleted. */
+  readonly status: ApiKeysRow['status'] | null;
+  readonly claimed: boolean;
+  /** The agent has traded with the wallet before. */
+  readonly is_known: boolean;
+  /** Locks of other owners bind the wallet. */
+  readonly is_restricted: boolean;
+  /** 0 where the agent has no limit for positions. */
+  readonly position_value: bigint;
+  readonly is_withdrawn: boolean;
+}
 
 /** A credential of the owner for one of the trade's wallets. */
-export type CredentialOf = Pick<CredentialsRow, 'wallet_address' | 'signature_type' | 'api_key_hash'> & {
+type CredentialOf = Pick<CredentialsRow, 'wallet_address' | 'signature_type' | 'api_key_hash'> & {
   readonly is_reachable: boolean;
 };
 
 /** One row for each of the trade's credentials; without any, one in which they are null. */
 type CallerRow = KeyRow & (CredentialOf | { readonly wallet_address: null });
 
-export interface CallerFacts {
-  /** Missing: the key was deleted. */
-  readonly key: KeyRow | undefined;
-  readonly credentials: readonly CredentialOf[];
+/** `credentials`: those that the agent may use; `hasUnreachable`: its owner has others of the wallet. */
+export interface CallerFacts extends Pick<TradeScope, 'credentials' | 'hasUnreachable'> {
+  readonly key: KeyRow;
+  readonly settings: SettingsRow;
 }
 
-const hasCredential = <Row extends CallerRow>(row: Row): row is Row & CredentialOf =>
-  row.wallet_address !== null;
-
-export const NOBODY: CallerFacts = { key: undefined, credentials: [] };
-
 /**
- * In the order of the questions. Where the statement asks whether a row exists, it selects the row: for `exists` the
+ * In the order of the questions; undefined for an agent that does not exist. Where the statement asks whether a row exists, it selects the row: for `exists` the
  * planner may read the whole table once instead of one row per trade.
  */
 export async function readCallers(
   tx: Tx,
   questions: readonly CallerQuestion[],
-): Promise<readonly CallerFacts[]> {
+): Promise<readonly (CallerFacts | undefined)[]> {
   const rows = await tx<CallerRow[]>`
-    select t.nth::int as nth, (select version from callers_version) as version, k.status, a.user_id,
-      a.claimed_at is not null as claimed, s.max_position_value is not null as is_limited,
+    select t.nth::int as nth, (select version from callers_version) as version, s.*, k.status, a.user_id,
+      a.claimed_at is not null as claimed,
       case when s.max_position_value is null then 0 else (
         select value from position_value(t.agent_id, t.funder, array[t.yes, t.no], t.condition_id)) end as position_value,
       (select true from agent_wallets w
@@ -81,19 +76,23 @@ export async function readCallers(
         ${arrayOf('text', questions, ({ quoteId }) => quoteId ?? '')},
         ${arrayOf('text', questions, ({ wallets }) => `{${wallets}}`)})
       with ordinality as t(key_id, agent_id, funder, signer, yes, no, condition_id, quote_id, wallets, nth)
-    join api_keys k on k.id = t.key_id
     join agents a on a.agent_id = t.agent_id
     join safeguards s on s.agent_id = t.agent_id
+    left join api_keys k on k.id = t.key_id
     left join lateral (
       select wallet_address, signature_type, api_key_hash from credentials
       where wallet_address = any(t.wallets::text[]) and user_id = a.user_id) c on true`;
-  const callers = questions.map(() => NOBODY);
-  for (const row of rows) {
-    const at = row.nth - 1;
-    const before = callers[at]?.credentials ?? [];
-    callers[at] = { key: row, credentials: hasCredential(row) ? [...before, row] : before };
-  }
+  const callers: (CallerFacts | undefined)[] = questions.map(() => undefined);
+  for (const row of rows) callers[row.nth - 1] = withRow(callers[row.nth - 1], row);
   return callers;
+}
+
+function withRow(before: CallerFacts | undefined, row: CallerRow): CallerFacts {
+  const facts = before ?? { key: row, settings: settingsRow(row), credentials: [], hasUnreachable: false };
+  if (row.wallet_address === null) return facts;
+  if (!row.is_reachable) return { ...facts, hasUnreachable: true };
+  const { wallet_address: walletAddress, signature_type: signatureType, api_key_hash: apiKeyHash } = row;
+  return { ...facts, credentials: [...facts.credentials, { walletAddress, signatureType, apiKeyHash }] };
 }
 
 const MOST_KNOWN = 10_000;
@@ -111,51 +110,46 @@ export class KnownCallers {
    * The same as `readCallers`. To be issued behind the statement that locks the agents. A second trip is needed only where
    * something has changed since the last group.
    */
-  async read(tx: Tx, questions: readonly CallerQuestion[]): Promise<readonly CallerFacts[]> {
-    const kept = questions.map((question) => this.#find(question));
+  async read(tx: Tx, questions: readonly CallerQuestion[]): Promise<readonly (CallerFacts | undefined)[]> {
+    const known = questions.map((question) => this.#find(question));
+    const unknown = questions.filter((_, at) => known[at] === undefined);
     const [current, asked] = await Promise.all([
       tx<Pick<CallersVersionRow, 'version'>[]>`select version from callers_version`,
-      this.#ask(
-        tx,
-        questions.filter((_, at) => kept[at] === undefined),
-      ),
+      this.#ask(tx, unknown),
     ]);
     const { version } = only(current);
     this.#version = version;
     const isOutdated = (facts: CallerFacts | undefined): boolean =>
-      facts !== undefined && facts.key?.version !== version;
-    const again = await this.#ask(
-      tx,
-      questions.filter((_, at) => isOutdated(kept[at])),
-    );
-    const answers = asked.values();
-    const corrected = again.values();
-    return kept.map((facts) => {
-      if (facts === undefined) return answers.next().value as CallerFacts;
-      return isOutdated(facts) ? (corrected.next().value as CallerFacts) : facts;
+      facts !== undefined && facts.key.version !== version;
+    const outdated = questions.filter((_, at) => isOutdated(known[at]));
+    const first = asked.values();
+    const again = (await this.#ask(tx, outdated)).values();
+    return known.map((facts) => {
+      if (facts === undefined) return first.next().value;
+      return isOutdated(facts) ? again.next().value : facts;
     });
   }
 
-  async #ask(tx: Tx, questions: readonly CallerQuestion[]): Promise<readonly CallerFacts[]> {
+  async #ask(tx: Tx, questions: readonly CallerQuestion[]): Promise<readonly (CallerFacts | undefined)[]> {
     if (questions.length === 0) return [];
     const callers = await readCallers(tx, questions);
-    callers.forEach((facts, at) => {
-      const question = questions[at];
-      if (question !== undefined && mayKeep(question, facts)) this.#known.set(nameOf(question), facts);
-    });
+    for (const [at, question] of questions.entries()) {
+      const facts = callers[at];
+      if (facts !== undefined && mayKeep(question, facts)) this.#known.set(nameOf(question), facts);
+    }
     return callers;
   }
 
   #find(question: CallerQuestion): CallerFacts | undefined {
     if (question.quoteId !== undefined) return undefined;
     const facts = this.#known.get(nameOf(question));
-    return facts?.key?.version === this.#version ? facts : undefined;
+    return facts?.key.version === this.#version ? facts : undefined;
   }
 }
 
 /** Figures of limits and withdrawals of quotes change under the same version. */
-const mayKeep = ({ quoteId }: CallerQuestion, { key }: CallerFacts): boolean =>
-  quoteId === undefined && key !== undefined && !key.is_limited;
+const mayKeep = ({ quoteId }: CallerQuestion, { settings }: CallerFacts): boolean =>
+  quoteId === undefined && settings.maxPositionValue === null;
 
 /** Everything of the question that the answer depends on, if it may be kept. */
 const nameOf = ({ caller, funder, signer, wallets }: CallerQuestion): string =>

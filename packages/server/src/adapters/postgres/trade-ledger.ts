@@ -11,13 +11,7 @@ import { CommitInDoubt, openTransaction } from '@bellwether/durable';
 import type { Evidence, OutcomeEvidence } from '../../ports/evidence.ts';
 import type { Admission, NewOrder, Standing, StandingQuestion, TradeLedger } from '../../ports/stores.ts';
 import type { VenueAnswer, VenueId } from '../../ports/venue.ts';
-import {
-  type JudgedGroup,
-  judgeGroup,
-  usableOf,
-  type VenueInCommit,
-  type Verdict,
-} from './admission-group.ts';
+import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from './admission-group.ts';
 import { dependsOnCommit, type Group, Line, type LonelyTrades, type Outcome } from './admission-line.ts';
 import {
   type GroupFacts,
@@ -115,15 +109,16 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
 
     async preview(question) {
       const { standing, further } = await look(sql, question, (tx) => unlockedFacts(tx, question));
-      const { key, credentials } = further.caller;
+      const { key, credentials, hasUnreachable } = further.caller;
       const { existing } = further;
       return {
         ...standing,
-        ...usableOf(credentials),
-        keyActive: key?.status === 1,
-        userId: key?.user_id ?? question.caller.userId,
+        credentials,
+        hasUnreachable,
+        keyActive: key.status === 1,
+        userId: key.user_id,
         existing: existing === undefined ? null : orderRow(existing),
-        quoteWithdrawn: key?.is_withdrawn === true,
+        quoteWithdrawn: key.is_withdrawn,
         balance: null,
       };
     },

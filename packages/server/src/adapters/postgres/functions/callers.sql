@@ -28,7 +28,11 @@ create constraint trigger credentials_rename_version
   after insert or update of wallet_address, user_id, signature_type, api_key_hash or delete on credentials
   deferrable initially deferred for each row execute function rename_callers_version();
 
+-- Every setting; trades change other columns.
 drop trigger if exists safeguards_rename_version on safeguards;
-create constraint trigger safeguards_rename_version after update of max_position_value on safeguards
-  deferrable initially deferred for each row
-  when (old.max_position_value is distinct from new.max_position_value) execute function rename_callers_version();
+create constraint trigger safeguards_rename_version after update of trading_paused, owner_paused, trade_limit_enabled,
+    max_trades_per_day, max_trade_amount, daily_trade_amount_limit, max_position_value, daily_loss_limit, max_open_orders,
+    approval_above, auto_redeem_enabled, risk_control_enabled, take_profit_percent, stop_loss_percent, updated_at,
+    locked_trade_limit, locked_max_trades_per_day, locked_max_trade_amount, locked_daily_trade_amount_limit,
+    locked_max_position_value, locked_daily_loss_limit, locked_max_open_orders, locked_approval_above or delete
+  on safeguards deferrable initially deferred for each row execute function rename_callers_version();
