@@ -59,16 +59,23 @@ begin
 end
 $$;
 
--- Agents within whose reach a wallet is: of its owner's agents those that registered, linked or traded with it, or were
--- granted it.
+-- Whether a wallet that an agent registered, linked or traded with, or was granted, is its owner's.
+create or replace function agent_reaches(agent uuid, wallet text) returns boolean language plpgsql stable as $$
+declare
+  owner bigint;
+begin
+  select a.user_id into owner from agents a where a.agent_id = agent;
+  return exists (select 1 from credentials c where c.user_id = owner and (c.wallet_address = wallet or c.funder = wallet))
+    or exists (select 1 from linked_wallets l where l.address = wallet and l.user_id = owner)
+    or exists (select 1 from order_wallets o where o.address = wallet and o.user_id = owner
+      and not exists (select 1 from linked_wallets l where l.address = wallet and l.user_id <> owner));
+end
+$$;
+
+-- Agents within whose reach a wallet is.
 create or replace function agents_reaching(wallet text) returns table (agent_id uuid) language sql stable as $$
-  select w.agent_id from agent_wallets w join agents a on a.agent_id = w.agent_id
-  where w.address = wallet and (w.is_own or w.granted) and (
-    exists (select 1 from credentials c
-      where c.user_id = a.user_id and (c.wallet_address = wallet or c.funder = wallet))
-    or exists (select 1 from linked_wallets l where l.address = wallet and l.user_id = a.user_id)
-    or exists (select 1 from order_wallets o where o.address = wallet and o.user_id = a.user_id
-      and not exists (select 1 from linked_wallets l where l.address = wallet and l.user_id <> a.user_id)))
+  select w.agent_id from agent_wallets w
+  where w.address = wallet and (w.is_own or w.granted) and agent_reaches(w.agent_id, wallet)
 $$;
 
 -- Records paper money that came to wallets, and logs it for the agents that have them.

@@ -18,6 +18,22 @@ begin
 end
 $$;
 
+-- What only some fills need is a function of its own: as a part of the statement it would be started with each batch.
+-- Who asked for the redemption of a wallet's tokens.
+create or replace function redeemer(account text, market text) returns uuid language plpgsql stable as $$
+begin
+  return (select r.agent_id from redemption_requests r where r.wallet = account and r.condition_id = market limit 1);
+end
+$$;
+
+-- Agents of other owners whose locks bind the wallet of an agent.
+create or replace function bound_by_wallet(account text, agent uuid) returns uuid[] language plpgsql stable as $$
+begin
+  return array(select r from agent_wallets w cross join lateral restricting_agents(w.signer, agent) r
+    where w.address = account and w.agent_id = agent);
+end
+$$;
+
 -- Takes fills (and what else changes a position): writes each, moves the position's cost basis, and adds up the agents' days
 -- and results. Each round takes the next fill of every position, so the fills of one position are taken in their order and
 -- all others as a set. A position's cost is cut by the sold share of it, rounded down, so the last share takes the rest. A
@@ -36,7 +52,7 @@ begin
     this_round := this_round + 1;
     with given as materialized (
       select t.*, row_number() over (partition by t.wallet, t.token_id order by t.nth) as round,
-        t.match_kind not in ('SPLIT', 'MERGED', 'REDEEMED', 'REDEEM', 'LOST') as is_trade,
+        t.side = 'BUY' as is_buy, t.match_kind not in ('SPLIT', 'MERGED', 'REDEEMED', 'REDEEM', 'LOST') as is_trade,
         t.match_kind in ('DFLOW', 'REDEEM', 'LIVE') as is_on_chain, t.match_kind in ('REDEEMED', 'LOST') as is_end
       from rows from (jsonb_to_recordset(batch) as (wallet text, order_id text, trade_id bigint, condition_id text,
           token_id text, outcome text, side text, price integer, size bigint, cost bigint, fee bigint, liquidity text,
@@ -45,15 +61,15 @@ begin
           liquidity, match_kind, at, nth)
     ), f as materialized (
       select g.*, o.agent_id as order_agent, o.source as order_source, o.skill_slug as order_skill,
-        o.restricted_by as order_bound, o.venue, o.market_id
+        o.restricted_by as order_bound
       from given g left join lateral (
         -- An order that was refused because it had been posted past the desk is not the desk's.
-        select agent_id, source, skill_slug, restricted_by, venue, market_id from orders
+        select agent_id, source, skill_slug, restricted_by from orders
         where order_id = g.order_id and error_code is distinct from 'duplicate_order' offset 0
       ) o on true
       where g.round = this_round
     ), held as materialized (
-      select p.* from (select wallet, token_id from f where side = 'SELL' order by 1, 2) s
+      select p.* from (select wallet, token_id from f where not is_buy order by 1, 2) s
       cross join lateral (
         select * from positions where wallet = s.wallet and token_id = s.token_id offset 0 for update) p
     ), owned as (
@@ -61,8 +77,7 @@ begin
         coalesce(h.realized, 0) as held_realized, coalesce(h.fees, 0) as held_fees, coalesce(h.settled, 0) as held_settled,
         h.agent_id as held_agent, h.source as held_source, h.skill_slug as held_skill,
         case f.match_kind
-          when 'REDEEMED' then coalesce((select r.agent_id from redemption_requests r
-            where r.wallet = f.wallet and r.condition_id = f.condition_id limit 1), h.agent_id)
+          when 'REDEEMED' then coalesce(redeemer(f.wallet, f.condition_id), h.agent_id)
           when 'LOST' then coalesce(f.order_agent, h.agent_id)
           else f.order_agent end as who
       from f left join held h on h.wallet = f.wallet and h.token_id = f.token_id
@@ -70,51 +85,43 @@ begin
       select o.*,
         case when is_end and who = held_agent then held_source else order_source end as label_source,
         case when is_end and who = held_agent then held_skill else order_skill end as label_skill,
-        case when is_end then array(select r from agent_wallets w cross join lateral restricting_agents(w.signer, who) r
-            where w.address = wallet and w.agent_id = who)
-          else order_bound end as bound,
+        case when is_end then bound_by_wallet(wallet, who) else order_bound end as bound,
         case when is_on_chain then least(size, held_size) else size end as known,
-        case when side = 'BUY' then 0 when size >= held_size then held_cost
+        case when is_buy then 0 when size >= held_size then held_cost
           else floor(held_cost::numeric * size / held_size)::bigint end as gave
       from owned o
       -- The resolution closed it at a loss; the venue burns the tokens when something else of the market is redeemed.
       where not (match_kind = 'REDEEMED' and held_size = 0)
     ), gained as (
-      select p.*, case when side = 'BUY' then 0
+      select p.*, case when is_buy then 0
           when known = size then cost - gave
           else floor(cost::numeric * known / size)::bigint - gave end as gain
       from priced p
     ), taken as materialized (
       -- What was closed before cannot be won or lost again.
-      select g.*, case when side = 'SELL' and size >= held_size and (held_size > 0 or not is_on_chain)
+      select g.*, case when not is_buy and size >= held_size and (held_size > 0 or not is_on_chain)
         then held_realized + gain - held_fees - fee - held_settled else 0 end as outcome_net
       from gained g
-    ), bought as (
-      insert into positions as p (wallet, token_id, condition_id, outcome, size, cost, realized, fees, updated_at,
-        bought_size, bought_cost, agent_id, source, skill_slug)
-      select wallet, token_id, condition_id, outcome, size, cost, 0, fee, at, size, cost, who, label_source, label_skill
-      from taken where side = 'BUY' order by wallet, token_id
+    ), moved as (
+      -- What is added to the position: a purchase may meet one that another transaction has just begun. A sale's figures are
+      -- of the row that is locked above.
+      insert into positions as p (wallet, token_id, condition_id, outcome, size, cost, realized, fees, updated_at, closed_at,
+        settled, bought_size, bought_cost, agent_id, source, skill_slug)
+      select wallet, token_id, condition_id, outcome, case when is_buy then size else -known end,
+        case when is_buy then cost else -gave end, gain, fee, at, case when not is_buy and size >= held_size then at end,
+        case when is_buy then 0 when size >= held_size then held_realized + gain - held_fees - fee else held_settled end,
+        case when is_buy then size else 0 end, case when is_buy then cost else 0 end,
+        case when is_buy or is_trade then who end, case when is_buy or is_trade then label_source end,
+        case when is_buy or is_trade then label_skill end
+      from taken where is_buy or is_found or is_on_chain order by wallet, token_id
       on conflict (wallet, token_id) do update
-        set size = p.size + excluded.size, cost = p.cost + excluded.cost, fees = p.fees + excluded.fees,
-            updated_at = excluded.updated_at, bought_size = p.bought_size + excluded.bought_size,
-            bought_cost = p.bought_cost + excluded.bought_cost, closed_at = null,
+        set size = p.size + excluded.size, cost = p.cost + excluded.cost, realized = p.realized + excluded.realized,
+            fees = p.fees + excluded.fees, updated_at = excluded.updated_at, closed_at = excluded.closed_at,
+            settled = case when excluded.bought_size > 0 then p.settled else excluded.settled end,
+            bought_size = p.bought_size + excluded.bought_size, bought_cost = p.bought_cost + excluded.bought_cost,
             agent_id = coalesce(excluded.agent_id, p.agent_id),
             source = case when excluded.agent_id is null then p.source else excluded.source end,
             skill_slug = case when excluded.agent_id is null then p.skill_slug else excluded.skill_slug end
-    ), sold as (
-      insert into positions as p (wallet, token_id, condition_id, outcome, size, cost, realized, fees, updated_at, closed_at,
-        settled, agent_id, source, skill_slug)
-      select wallet, token_id, condition_id, outcome, held_size - known, held_cost - gave, held_realized + gain,
-        held_fees + fee, at, case when size >= held_size then at end,
-        case when size >= held_size then held_realized + gain - held_fees - fee else held_settled end,
-        case when is_trade then coalesce(who, held_agent) else held_agent end,
-        case when is_trade and who is not null then label_source else held_source end,
-        case when is_trade and who is not null then label_skill else held_skill end
-      from taken where side = 'SELL' and (is_found or is_on_chain) order by wallet, token_id
-      on conflict (wallet, token_id) do update
-        set size = excluded.size, cost = excluded.cost, realized = excluded.realized, fees = excluded.fees,
-            updated_at = excluded.updated_at, closed_at = excluded.closed_at, settled = excluded.settled,
-            agent_id = excluded.agent_id, source = excluded.source, skill_slug = excluded.skill_slug
     ), written as (
       insert into fills (wallet, order_id, trade_id, agent_id, condition_id, token_id, outcome, side, price, size, cost, fee,
         liquidity, match_kind, realized, filled_at)
@@ -128,7 +135,8 @@ begin
       from taken cross join lateral (
         select who as agent_id, 'fill' as kind where who is not null
         union all
-        select r.agent_id, 'holding' from agents_reaching(wallet) r where r.agent_id is distinct from who) e
+        select w.agent_id, 'holding' from agent_wallets w where w.address = wallet and (w.is_own or w.granted)
+          and w.agent_id is distinct from who and agent_reaches(w.agent_id, wallet)) e
       order by nth, kind, e.agent_id
     ), days as (
       -- A result on a wallet that others' locks bind counts on their day, too.
@@ -151,7 +159,7 @@ begin
     from (select max(round) as rounds, bool_or(match_kind in ('DFLOW', 'LIVE')) as told_late from given) a
     cross join (
       select min(size || ' of token ' || token_id || ', of which wallet ' || wallet)
-        filter (where side = 'SELL' and not is_found and not is_on_chain) as sold_without from taken) t;
+        filter (where not is_buy and not is_found and not is_on_chain) as sold_without from taken) t;
     if sold_without is not null then
       raise exception 'a fill sells % has no position', sold_without;
     end if;
