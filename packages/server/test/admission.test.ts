@@ -152,3 +152,38 @@ test('a slot is released once', async () => {
   slot.leave();
   expect(admission.state.trades).toBe(0);
 });
+
+test('trades that wait too long before they begin: reads are turned away first, then trades, exits never', async () => {
+  const { admission, pass } = desk();
+  const begun: number[] = [];
+  for (let request = 0; request < 10; request += 1) admission.inTurn(() => begun.push(request));
+  const admitted = () =>
+    ['exit', 'trade', 'other'].map((kind) => admission.refusalOf(kind as 'trade') === null);
+  pass(90);
+  expect(admitted()).toEqual([true, true, true]);
+  pass(20);
+  expect(admitted()).toEqual([true, true, false]);
+  pass(400);
+  expect(admitted()).toEqual([true, false, false]);
+  expect(admission.refusalOf('trade')).toContain('More orders come in');
+
+  // Those that were let in begin, and then there is room.
+  for (let turn = 0; turn < 3; turn += 1) await settle();
+  expect(begun).toHaveLength(10);
+  expect(admitted()).toEqual([true, true, true]);
+});
+
+test('trades that always wait a little before they begin are no overload', async () => {
+  const { admission, pass } = desk();
+  // Four begin in a turn and four arrive, so that some have waited for as long as this goes on.
+  const arrive = (count: number) => {
+    for (let request = 0; request < count; request += 1) admission.inTurn(() => {});
+  };
+  arrive(8);
+  for (let turn = 0; turn < 40; turn += 1) {
+    pass(50);
+    await settle();
+    expect([admission.refusalOf('trade'), admission.refusalOf('other')]).toEqual([null, null]);
+    arrive(4);
+  }
+});

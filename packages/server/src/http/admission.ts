@@ -10,6 +10,7 @@
  */
 import type { RateClass } from '@bellwether/contract';
 import { refusal } from '../app/refusal.ts';
+import { Turns } from './turns.ts';
 
 /** `vital`: probes, and the calls of other replicas, which were admitted there. */
 export type Kind = 'vital' | 'exit' | 'trade' | 'other';
@@ -31,6 +32,8 @@ const LONGEST_LINE = 1_000;
 const SHORTEST_LINE = 4;
 /** The pace is counted over this and the time since: trades end in bunches, as their commits do. */
 const PACE_MS = 500;
+/** What a trade may wait before it begins, where some have waited for as long as a burst may take. */
+const TURN_MS = 100;
 /** A process so late, with so many requests since it was looked at last, is late because of them. */
 const LATE_MS = 100;
 const MANY_SINCE = 32;
@@ -49,6 +52,7 @@ const overloaded = (detail: string): Error => refusal('overloaded', detail, { re
 
 export class Admission {
   readonly #options: AdmissionOptions;
+  readonly #turns: Turns;
   #requests = 0;
   #trades = 0;
   readonly #tradesOf = new Map<string, number>();
@@ -62,6 +66,7 @@ export class Admission {
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
+    this.#turns = new Turns(options.now);
   }
 
   /** What is under way and what waits, for people and metrics. */
@@ -91,11 +96,18 @@ export class Admission {
         return this.#requests < 2 * maxRequests ? null : 'Too many requests are under way.';
       case 'trade':
         if (this.#requests >= maxRequests) return 'Too many requests are under way.';
-        return this.#isFull() ? 'More orders come in than can be placed.' : null;
+        return this.#isBehind(LONGEST_BURST_MS) || this.#isFull()
+          ? 'More orders come in than can be placed.'
+          : null;
       case 'other':
         if (this.#requests >= maxRequests / 2) return 'Too many requests are under way; orders go first.';
         return this.#isStrained() ? 'The desk is busy with orders, which go first.' : null;
     }
+  }
+
+  /** Calls `begin`, which must not throw, when the turn of a trade comes that was let in at the door. */
+  inTurn(begin: () => void): void {
+    this.#turns.next(begin);
   }
 
   /** A request whose body is there. @returns what ends it */
@@ -210,8 +222,16 @@ export class Admission {
     this.#pace = { wholeMs: elapsed, whole: ended, since: now, ended: 0 };
   }
 
+  /** Whether trades wait too long before they begin. No line shows it: where the processor is what there is too little of, few get there. */
+  #isBehind(afterMs: number): boolean {
+    const { firstMs, standsMs } = this.#turns.delay;
+    return firstMs > TURN_MS && standsMs > afterMs;
+  }
+
   #isStrained(): boolean {
-    return this.#hasStood(STRAINED_AFTER_MS) || this.#lateLooks >= LATE_LOOKS;
+    return (
+      this.#hasStood(STRAINED_AFTER_MS) || this.#isBehind(STRAINED_AFTER_MS) || this.#lateLooks >= LATE_LOOKS
+    );
   }
 }
 

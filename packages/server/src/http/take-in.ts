@@ -5,7 +5,6 @@ import type { Admission, Kind } from './admission.ts';
 import { problemOf } from './problem.ts';
 import { FirstLooks, RequestDeadline } from './request-deadline.ts';
 import { asHook } from './step.ts';
-import { Turns } from './turns.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -94,9 +93,8 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   };
 
   app.addHook('onRequest', asHook(refusalOf));
-  const turns = new Turns();
   app.addHook('onRequest', (request, _reply, done) => {
-    if (kindOf(request) === 'trade') turns.next(done);
+    if (kindOf(request) === 'trade') admission.inTurn(done);
     else done();
   });
   app.addHook('preValidation', (request, reply, done) => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Turns } from './turns.ts';
 
 const arriving = (count: number): { readonly turns: Turns; readonly begun: number[] } => {
-  const turns = new Turns();
+  const turns = new Turns(() => 0);
   const begun: number[] = [];
   for (let request = 0; request < count; request++) turns.next(() => begun.push(request));
   return { turns, begun };
@@ -40,4 +40,24 @@ test('a request that arrives when none waits begins in the next turn', async () 
   turns.next(() => begun.push(1));
   await nextTurn();
   expect(begun).toEqual([0, 1]);
+});
+
+test('says how long the first has waited, and for how long there has always been one', async () => {
+  let time = 1_000;
+  const turns = new Turns(() => time);
+  expect(turns.delay).toEqual({ firstMs: 0, standsMs: 0 });
+  for (let request = 0; request < 6; request++) turns.next(() => {});
+  time += 30;
+  expect(turns.delay).toEqual({ firstMs: 30, standsMs: 30 });
+  turns.next(() => {});
+  await nextTurn();
+  // Three are left; the last of them came later.
+  time += 10;
+  expect(turns.delay).toEqual({ firstMs: 40, standsMs: 40 });
+  await nextTurn();
+  expect(turns.delay).toEqual({ firstMs: 0, standsMs: 0 });
+  time += 500;
+  turns.next(() => {});
+  time += 5;
+  expect(turns.delay).toEqual({ firstMs: 5, standsMs: 5 });
 });

@@ -12,14 +12,37 @@ const LEAST = 4;
 /** Of a long queue more begin in one turn, so that overload shows as a slow event loop, by which it is recognised. */
 const SHARE = 1 / 32;
 
+interface Waiting {
+  readonly since: number;
+  readonly begin: () => void;
+}
+
 export class Turns {
-  readonly #waiting: (() => void)[] = [];
+  readonly #now: () => number;
+  readonly #waiting: Waiting[] = [];
+  /** Since when there has always been one that waits. */
+  #standsSince = 0;
   #isScheduled = false;
+
+  /** @param now milliseconds that only grow */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   /** Calls `begin` in one of the next turns. It must not throw. */
   next(begin: () => void): void {
-    this.#waiting.push(begin);
+    const since = this.#now();
+    if (this.#waiting.length === 0) this.#standsSince = since;
+    this.#waiting.push({ since, begin });
     this.#schedule();
+  }
+
+  /** How long the first of them has waited, and for how long some have; 0 while none waits. */
+  get delay(): { readonly firstMs: number; readonly standsMs: number } {
+    const [first] = this.#waiting;
+    if (first === undefined) return { firstMs: 0, standsMs: 0 };
+    const now = this.#now();
+    return { firstMs: now - first.since, standsMs: now - this.#standsSince };
   }
 
   #schedule(): void {
@@ -28,7 +51,7 @@ export class Turns {
     setImmediate(() => {
       this.#isScheduled = false;
       const portion = Math.max(LEAST, Math.ceil(this.#waiting.length * SHARE));
-      for (const begin of this.#waiting.splice(0, portion)) begin();
+      for (const { begin } of this.#waiting.splice(0, portion)) begin();
       if (this.#waiting.length > 0) this.#schedule();
     });
   }
