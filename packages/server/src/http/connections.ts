@@ -41,8 +41,7 @@ export function createHttpServer(
       handler,
     );
     server.timeout = IDLE_MS;
-    server.maxConnections = maxConnections;
-    shareOut(server, Math.ceil(maxConnections / 2), trusts);
+    shareOut(server, { most: maxConnections, perAddress: Math.ceil(maxConnections / 2), trusts });
     return server;
   };
 }
@@ -57,20 +56,30 @@ export function closeInTime(app: FastifyInstance): void {
   });
 }
 
-/** Proxies of ours stand for many. */
-function shareOut(server: Server, perAddress: number, trusts: Trusts): void {
+interface Shares {
+  readonly most: number;
+  readonly perAddress: number;
+  /** Proxies of ours stand for many. */
+  readonly trusts: Trusts;
+}
+
+/** The server itself counts only what came through its own listening socket (`acceptors.ts`). */
+function shareOut(server: Server, { most, perAddress, trusts }: Shares): void {
   const open = new Map<string, number>();
+  let total = 0;
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress;
-    if (address === undefined || trusts(address, 0)) return;
-    const bucket = bucketOf(address);
-    const count = (open.get(bucket) ?? 0) + 1;
-    if (count > perAddress) {
+    const bucket = address === undefined || trusts(address, 0) ? null : bucketOf(address);
+    const count = bucket === null ? 0 : (open.get(bucket) ?? 0) + 1;
+    if (total >= most || count > perAddress) {
       socket.destroy();
       return;
     }
-    open.set(bucket, count);
+    total += 1;
+    if (bucket !== null) open.set(bucket, count);
     socket.once('close', () => {
+      total -= 1;
+      if (bucket === null) return;
       const left = (open.get(bucket) ?? 1) - 1;
       if (left === 0) open.delete(bucket);
       else open.set(bucket, left);

@@ -14,6 +14,7 @@ import { createIdempotency } from '../app/idempotency.ts';
 import { ownerOfSession } from '../app/owners.ts';
 import { createRateLimits, type RateLimits } from '../app/rate-limits.ts';
 import type { Config } from '../config.ts';
+import { Acceptors } from '../http/acceptors.ts';
 import { Admission } from '../http/admission.ts';
 import type { Meters } from '../http/metrics.ts';
 import type { ReplicaDoor } from '../http/replicas.ts';
@@ -88,16 +89,17 @@ export async function createDoor(parts: DoorParts): Promise<Door> {
     ...{ authenticator, rateLimits, streams },
     forgetKey: revocations.announce,
   });
+  const acceptors = new Acceptors(app);
   stops.push('door', STOP_DOOR_MS, async (withinMs) => {
     const cut = setTimeout(() => app.server.closeAllConnections(), withinMs / 2);
-    await app.close().finally(() => clearTimeout(cut));
+    await Promise.all([app.close(), acceptors.close()]).finally(() => clearTimeout(cut));
   });
   return {
     authenticator,
     rateLimits,
     revocations,
     takeListeners: () => streams.feed.takeListeners(),
-    listen: () => app.listen({ port: config.port, host: config.host, backlog: BACKLOG }),
+    listen: () => acceptors.listen({ port: config.port, host: config.host, backlog: BACKLOG }),
   };
 }
 
