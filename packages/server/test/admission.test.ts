@@ -173,6 +173,16 @@ test('trades that wait too long before they begin: reads are turned away first, 
   expect(admitted()).toEqual([true, true, true]);
 });
 
+test('as many as may be under way wait for their turn for as long as it takes', () => {
+  const { admission, pass } = desk();
+  for (let request = 0; request < MAX_TRADES; request += 1) admission.inTurn(() => {});
+  pass(10_000);
+  expect([admission.refusalOf('trade'), admission.refusalOf('other')]).toEqual([null, null]);
+  // One more, and it is a crowd that has stood for long.
+  admission.inTurn(() => {});
+  expect(admission.refusalOf('trade')).not.toBeNull();
+});
+
 test('trades that always wait a little before they begin are no overload', async () => {
   const { admission, pass } = desk();
   // Four begin in a turn and four arrive, so that some have waited for as long as this goes on.

@@ -32,8 +32,6 @@ const LONGEST_LINE = 1_000;
 const SHORTEST_LINE = 4;
 /** The pace is counted over this and the time since: trades end in bunches, as their commits do. */
 const PACE_MS = 500;
-/** What a trade may wait before it begins, where some have waited for as long as a burst may take. */
-const TURN_MS = 100;
 /** A process so late, with so many requests since it was looked at last, is late because of them. */
 const LATE_MS = 100;
 const MANY_SINCE = 32;
@@ -96,7 +94,7 @@ export class Admission {
         return this.#requests < 2 * maxRequests ? null : 'Too many requests are under way.';
       case 'trade':
         if (this.#requests >= maxRequests) return 'Too many requests are under way.';
-        return this.#isBehind(LONGEST_BURST_MS) || this.#isFull()
+        return this.#isBehind(WAIT_MS, LONGEST_BURST_MS) || this.#isFull()
           ? 'More orders come in than can be placed.'
           : null;
       case 'other':
@@ -222,15 +220,20 @@ export class Admission {
     this.#pace = { wholeMs: elapsed, whole: ended, since: now, ended: 0 };
   }
 
-  /** Whether trades wait too long before they begin. No line shows it: where the processor is what there is too little of, few get there. */
-  #isBehind(afterMs: number): boolean {
-    const { firstMs, standsMs } = this.#turns.delay;
-    return firstMs > TURN_MS && standsMs > afterMs;
+  /**
+   * Whether more trades wait for their turn to begin than may be under way, and too long. No line shows it: where the
+   * processor is what there is too little of, few get there.
+   */
+  #isBehind(waitMs: number, standsForMs: number): boolean {
+    const { count, firstMs, standsMs } = this.#turns.delay;
+    return count > this.#options.maxTrades && firstMs > waitMs && standsMs > standsForMs;
   }
 
   #isStrained(): boolean {
     return (
-      this.#hasStood(STRAINED_AFTER_MS) || this.#isBehind(STRAINED_AFTER_MS) || this.#lateLooks >= LATE_LOOKS
+      this.#hasStood(STRAINED_AFTER_MS) ||
+      this.#isBehind(STRAINED_AFTER_MS, STRAINED_AFTER_MS) ||
+      this.#lateLooks >= LATE_LOOKS
     );
   }
 }

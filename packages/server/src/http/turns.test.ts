@@ -45,19 +45,19 @@ test('a request that arrives when none waits begins in the next turn', async () 
 test('says how long the first has waited, and for how long there has always been one', async () => {
   let time = 1_000;
   const turns = new Turns(() => time);
-  expect(turns.delay).toEqual({ firstMs: 0, standsMs: 0 });
+  expect(turns.delay).toEqual({ count: 0, firstMs: 0, standsMs: 0 });
   for (let request = 0; request < 6; request++) turns.next(() => {});
   time += 30;
-  expect(turns.delay).toEqual({ firstMs: 30, standsMs: 30 });
+  expect(turns.delay).toEqual({ count: 6, firstMs: 30, standsMs: 30 });
   turns.next(() => {});
   await nextTurn();
   // Three are left; the last of them came later.
   time += 10;
-  expect(turns.delay).toEqual({ firstMs: 40, standsMs: 40 });
+  expect(turns.delay).toEqual({ count: 3, firstMs: 40, standsMs: 40 });
   await nextTurn();
-  expect(turns.delay).toEqual({ firstMs: 0, standsMs: 0 });
+  expect(turns.delay).toEqual({ count: 0, firstMs: 0, standsMs: 0 });
   time += 500;
   turns.next(() => {});
   time += 5;
-  expect(turns.delay).toEqual({ firstMs: 5, standsMs: 5 });
+  expect(turns.delay).toEqual({ count: 1, firstMs: 5, standsMs: 5 });
 });

@@ -37,12 +37,12 @@ export class Turns {
     this.#schedule();
   }
 
-  /** How long the first of them has waited, and for how long some have; 0 while none waits. */
-  get delay(): { readonly firstMs: number; readonly standsMs: number } {
+  /** How many wait, how long the first of them has, and for how long there has always been one; 0 while none waits. */
+  get delay(): { readonly count: number; readonly firstMs: number; readonly standsMs: number } {
     const [first] = this.#waiting;
-    if (first === undefined) return { firstMs: 0, standsMs: 0 };
+    if (first === undefined) return { count: 0, firstMs: 0, standsMs: 0 };
     const now = this.#now();
-    return { firstMs: now - first.since, standsMs: now - this.#standsSince };
+    return { count: this.#waiting.length, firstMs: now - first.since, standsMs: now - this.#standsSince };
   }
 
   #schedule(): void {
