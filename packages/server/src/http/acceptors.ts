@@ -5,7 +5,7 @@
  *
  * The sockets share the port (`SO_REUSEPORT`), which only Linux divides among them; elsewhere there is one.
  */
-import { createServer, type ListenOptions, type Server } from 'node:net';
+import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /** Connections that one turn of the event loop takes. */
@@ -33,9 +33,8 @@ export class Acceptors {
     if (claim === null) return this.#app.listen(place);
     this.#guard = claim.guard;
     const shared = { ...place, port: claim.port, reusePort: true };
-    const address = await this.#app.listen(shared);
-    const bound = this.#app.server.address();
-    const host = typeof bound === 'object' && bound !== null ? bound.address : place.host;
+    const url = await this.#app.listen(shared);
+    const { address: host } = boundOf(this.#app.server);
     for (let nth = 1; nth < ACCEPTORS; nth += 1) {
       const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
         this.#app.server.emit('connection', socket);
@@ -43,7 +42,7 @@ export class Acceptors {
       this.#others.push(other);
       await listening(other, { ...shared, host });
     }
-    return address;
+    return url;
   }
 
   /** Takes no more connections. Resolves when those that were taken have ended; the server ends them. */
@@ -64,11 +63,11 @@ const listening = (server: Server, options: ListenOptions): Promise<void> =>
 
 const closed = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
 
-const portOf = (server: Server): number => {
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen');
-  return address.port;
-};
+function boundOf(server: Server): AddressInfo {
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('the server does not listen');
+  return bound;
+}
 
 /**
  * A shared port is free for every program of the same user, so two services could listen on it and each get half of the
@@ -82,11 +81,12 @@ async function claimPort({
 }: Place): Promise<{ readonly port: number; readonly guard: Server } | null> {
   const alone = createServer();
   await listening(alone, { port, host });
-  const free = portOf(alone);
-  const guard = createServer();
+  const { address, port: free } = boundOf(alone);
+  // Nobody has anything to say to it.
+  const guard = createServer((socket) => socket.destroy());
   try {
     // A name of Linux, in no folder: it is gone with the process.
-    await listening(guard, { path: `\0bellwether ${host} ${free}` });
+    await listening(guard, { path: `\0bellwether ${address} ${free}` });
   } catch {
     await closed(alone);
     throw Object.assign(new Error(`listen EADDRINUSE: ${host}:${free}`), { code: 'EADDRINUSE', port: free });
@@ -102,7 +102,7 @@ async function canShare(host: string): Promise<boolean> {
   const [one, two] = [createServer(), createServer()];
   try {
     await listening(one, { port: 0, host, reusePort: true });
-    await listening(two, { port: portOf(one), host, reusePort: true });
+    await listening(two, { port: boundOf(one).port, host, reusePort: true });
     return true;
   } catch {
     return false;

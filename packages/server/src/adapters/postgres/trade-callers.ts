@@ -48,8 +48,8 @@ export interface CallerFacts extends Pick<TradeScope, 'credentials' | 'hasUnreac
 }
 
 /**
- * In the order of the questions; undefined for an agent that does not exist. Where the statement asks whether a row exists, it selects the row: for `exists` the
- * planner may read the whole table once instead of one row per trade.
+ * In the order of the questions; undefined for an agent that does not exist. Where the statement asks whether a row exists,
+ * it selects the row: for `exists` the planner may read the whole table once instead of one row per trade.
  */
 export async function readCallers(
   tx: Tx,
