@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@bellwether/durable/embedded';
+import { type EmbeddedPostgres, reachServer, startEmbeddedPostgres } from '@bellwether/durable/embedded';
 import { BellwetherClient, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_ROLE, DESK_DATABASE } from '../../packages/durable/src/embedded/embedded-role.ts';
@@ -277,5 +278,23 @@ describe('a backup', () => {
     await postgres.stop();
     await back('stopped');
     expect(postgresOf(join(small, 'd'))).toEqual([]);
+  });
+
+  test('ends it also when a session of its own is still listed, and leaves it to who came to use it', async () => {
+    const leaving = await reachServer(join(small, 'd'), DESK_DATABASE);
+    const sql = await openOn(join(small, 'd'));
+    await sql`select 1`;
+    const closed = leaving.close();
+    await sleep(300);
+    await sql.end();
+    await closed;
+    expect(postgresOf(join(small, 'd'))).toEqual([]);
+
+    const staying = await reachServer(join(small, 'd'), DESK_DATABASE);
+    const user = await openOn(join(small, 'd'));
+    await user`select 1`;
+    await staying.close();
+    expect(await user`select 1 as n`).toEqual([{ n: 1 }]);
+    for (const pid of postgresOf(join(small, 'd'))) kill(pid, 'SIGKILL');
   });
 });

@@ -1,12 +1,15 @@
 /** Reaches the database of a data folder for a tool beside the service: its server may run, or be started for the tool. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openPool } from '../pool.ts';
 import { adminUrl, answers, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { findPostgres, NoPostgres } from './postgres-binaries.ts';
 import { exists, readPostmaster, serves } from './postmaster.ts';
 
 const STOP_WITHIN_MS = 30_000;
+const SESSIONS_END_WITHIN_MS = 5_000;
+const LOOK_EVERY_MS = 10;
 
 export interface ReachedServer {
   /** As the superuser. */
@@ -18,13 +21,19 @@ export interface ReachedServer {
   close(): Promise<void>;
 }
 
+/** The server still lists a session for a moment after its client has closed it: the tool's own must not count. */
 async function isAlone(url: string): Promise<boolean> {
   const sql = openPool(url, { max: 1 });
+  const end = performance.now() + SESSIONS_END_WITHIN_MS;
   try {
-    const [row] = await sql`
-      select count(*)::int as others from pg_stat_activity
-      where backend_type = 'client backend' and pid <> pg_backend_pid()`;
-    return row?.others === 0;
+    for (;;) {
+      const [row] = await sql`
+        select count(*)::int as others from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+      if (row?.others === 0) return true;
+      if (performance.now() > end) return false;
+      await sleep(LOOK_EVERY_MS);
+    }
   } finally {
     await sql.end({ timeout: 1 });
   }
