@@ -119,6 +119,7 @@ function expressionOf({ name, type, isUnique }: Column): string {
     case 'bigint':
       return `${value} + n * ${SPAN}::bigint`;
     // It counts inside its key, whose other columns differ.
+    case 'smallint':
     case 'integer':
       return value;
     case 'bytea':
