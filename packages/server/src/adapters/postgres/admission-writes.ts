@@ -8,7 +8,8 @@ import type { OutcomeEvidence } from '../../ports/evidence.ts';
 import type { Recorded } from '../../ports/stores.ts';
 import type { TradeQuestion } from './admission-reads.ts';
 import type { Tx } from './connection.ts';
-import { firstAnswerJson, journalJson } from './evidence.ts';
+import { firstAnswerJson } from './evidence.ts';
+import { journalText } from './order-journal.ts';
 import type { OrdersRow } from './rows.generated.ts';
 
 /** An order that was accepted. */
@@ -95,11 +96,11 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) =
   ],
   [
     'journal',
-    'jsonb',
+    'text',
     ({ recorded: { order, checked }, outcome }) =>
-      JSON.stringify([
-        { at: new Date(order.createdAt).toISOString(), event: 'recorded', status: FIRST_STATUS, checked },
-        ...(outcome === undefined ? [] : journalJson(outcome.journal)),
+      journalText([
+        { at: order.createdAt, event: 'recorded', status: FIRST_STATUS, checked },
+        ...(outcome?.journal ?? []),
       ]),
   ],
   ['reserved_day', 'date', ({ day }) => day],

@@ -4,8 +4,9 @@
  */
 
 import { transact } from '@bellwether/durable';
-import type { Evidence, EvidenceLog, FirstAnswer, OutcomeEvidence } from '../../ports/evidence.ts';
+import type { Evidence, EvidenceLog, FirstAnswer } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
+import { journalText } from './order-journal.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();
@@ -15,9 +16,6 @@ export const firstAnswerJson = (first: FirstAnswer | null) =>
   first === null
     ? null
     : { ...first, filled: text(first.filled), cost: text(first.cost), fees: text(first.fees) };
-
-export const journalJson = (journal: OutcomeEvidence['journal']) =>
-  journal.map((entry) => ({ ...entry, at: iso(entry.at) }));
 
 /** Writes each batch in a separate transaction. */
 export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
@@ -98,7 +96,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     fees: text(outcome.fees),
     error_code: outcome.errorCode,
     first_answer: firstAnswerJson(outcome.first),
-    journal: journalJson(outcome.journal),
+    journal: journalText(outcome.journal),
     at: iso(outcome.at),
   }));
   // A finished order returns its unused budget, to every budget that reserved it. An order that the venue accepted counts
@@ -108,7 +106,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
         order_id text, status text, filled bigint, cost bigint, fees bigint, error_code text,
-        first_answer jsonb, journal jsonb, at timestamptz)
+        first_answer jsonb, journal text, at timestamptz)
     ), moved as (
       update orders o set
         status = e.status, filled = o.filled + e.filled, cost = o.cost + e.cost, fees = o.fees + e.fees,

@@ -8,6 +8,7 @@ import type {
   QuotedOrderRow,
   SignedOrderRow,
 } from '../../ports/stores.ts';
+import { journalEntries } from './order-journal.ts';
 import type { ApiKeysRow, ChainOrdersRow, CredentialsRow, OrdersRow } from './rows.generated.ts';
 
 export const ms = (value: Date): number => value.getTime();
@@ -83,7 +84,7 @@ const orderColumns = (row: OrdersRow) => ({
           cost: BigInt(row.first_answer.cost),
           fees: BigInt(row.first_answer.fees),
         },
-  journal: row.journal,
+  journal: journalEntries(row.journal),
 });
 
 /** Lists leave out what only one order's own record shows: its journal and its first answer are long. */

@@ -1,0 +1,33 @@
+/**
+ * The journal of an order as its column holds it: one line of JSON for each entry, `[milliseconds, event, status]`, then the
+ * detail or `null`, then what the order was judged by. Evidence appends lines, and the database has nothing to parse.
+ */
+import type { OutcomeEvidence } from '../../ports/evidence.ts';
+import type { Checked, OrderRow } from '../../ports/stores.ts';
+
+type Entry = OutcomeEvidence['journal'][number] & { readonly checked?: Checked };
+type Status = Entry['status'];
+type Line = [at: number, event: string, status: Status, detail?: string | null, checked?: Checked];
+
+function lineOf({ at, event, status, detail, checked }: Entry): Line {
+  if (checked !== undefined) return [at, event, status, detail ?? null, checked];
+  return detail === undefined ? [at, event, status] : [at, event, status, detail];
+}
+
+export const journalText = (entries: readonly Entry[]): string =>
+  entries.map((entry) => `${JSON.stringify(lineOf(entry))}\n`).join('');
+
+export const journalEntries = (text: string): OrderRow['journal'] =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => {
+      const [at, event, status, detail, checked] = JSON.parse(line) as Line;
+      return {
+        at: new Date(at).toISOString(),
+        event,
+        status,
+        ...(detail == null ? {} : { detail }),
+        ...(checked === undefined ? {} : { checked }),
+      };
+    });
