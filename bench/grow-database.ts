@@ -65,7 +65,11 @@ export interface Growth {
  */
 export async function growDatabase(dataDir: string, copies: number): Promise<Growth> {
   const server = await startEmbeddedPostgres({ dataDir });
-  const sql = openPool(socketUrl({ ...server, user: server.admin }, server.database), { max: 1 });
+  // A million rows in one statement take longer than a request's statement may.
+  const sql = openPool(socketUrl({ ...server, user: server.admin }, server.database), {
+    max: 1,
+    statementTimeoutMs: 0,
+  });
   try {
     const columns = await columnsOf(sql);
     const tables = [...new Set(columns.map(({ table }) => table))];
