@@ -188,7 +188,7 @@ export class JournalledExchange implements PaperExchange {
   #term: Term | undefined;
   #terms = 0;
   #world!: World;
-  #prices = new PriceTicks();
+  #prices!: PriceTicks;
   #seq = 0;
   #isCatchingUp = false;
   #reopening: Promise<void> = Promise.resolve();
@@ -438,7 +438,9 @@ export class JournalledExchange implements PaperExchange {
   #execute(queue: GroupCommit<JournalRow>, command: LaterCommand, at: number): JournalRow {
     let events: EngineEvent[];
     try {
-      events = publicEvents(applyCommand(this.#world, command, at));
+      const all = applyCommand(this.#world, command, at);
+      this.#prices.observe(all);
+      events = publicEvents(all);
     } catch (cause) {
       // A bug that left the state half changed: only the journal is correct.
       queue.fail(cause);
@@ -446,7 +448,7 @@ export class JournalledExchange implements PaperExchange {
     }
     if (command.kind === 'place' && command.order.posted !== undefined && !isRefused(command.order, events))
       this.#term?.orderIds.post(command.order.orderId);
-    const prices = command.kind === 'step' ? this.#prices.collect(this.#world, at) : [];
+    const prices = command.kind === 'step' ? this.#prices.collect(at) : [];
     if (this.#world.isBehind) void this.#catchUp();
     return this.#row(command, at, events, prices);
   }
@@ -568,7 +570,6 @@ export class JournalledExchange implements PaperExchange {
     lead.session.lost.catch((cause: unknown) => queue.fail(cause));
     this.#term = { lead, queue, orderIds, joining };
     this.#terms += 1;
-    this.#prices = new PriceTicks();
     if (recovered === undefined) await this.#found(queue, speed);
     else this.#resume(recovered);
     const isLive = this.#options.markets === 'live';
@@ -586,7 +587,8 @@ export class JournalledExchange implements PaperExchange {
     this.#world = world;
     this.#seq = 0;
     this.#snapshots.begin(0, at);
-    const prices = this.#prices.collect(world, at);
+    this.#prices = new PriceTicks(world);
+    const prices = this.#prices.collect(at);
     world.boundSweeps();
     const begin = { kind: 'begin', seed, speed, slots, boundedSweeps: true } as const;
     await queue.add(this.#row(begin, at, publicEvents(events), prices));
@@ -596,6 +598,7 @@ export class JournalledExchange implements PaperExchange {
     if (world.seed !== this.#options.seed)
       this.#log(`the paper world keeps the seed "${world.seed}" that it began with`);
     this.#world = world;
+    this.#prices = new PriceTicks(world);
     this.#seq = seq;
     this.#snapshots.begin(snapshotSeq, this.#now());
   }

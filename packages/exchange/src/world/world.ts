@@ -34,6 +34,7 @@ import type {
   TokenId,
 } from '../engine/types.ts';
 import { CROWD, crowdTrade } from './crowd.ts';
+import { firstOf } from './first-of.ts';
 import { HouseMaker, makerOf } from './house.ts';
 import { drawWinner, moveContest, moveMarket } from './latent.ts';
 import { Listing, QUOTE_EVERY_MS, scaled } from './listing.ts';
@@ -56,6 +57,8 @@ const ARCHIVE_BLITZ_AFTER_MS = HOUR_MS;
 const ENDS_PER_STEP = 4;
 const RESOLUTIONS_PER_STEP = 4;
 const QUOTES_PER_STEP = 16;
+const longestWaitFirst = (a: WorldEvent, b: WorldEvent): number =>
+  a.nextQuoteAt - b.nextQuoteAt || a.slot - b.slot;
 const ARCHIVES_PER_STEP = 4;
 /** Orders of closed markets, and expired ones, that one command removes. */
 const SWEEPS_PER_COMMAND = 500;
@@ -301,14 +304,14 @@ export class World {
     this.#engine.checkConservation();
   }
 
-  /** Calls back with the YES mid price, in half pips, of every open market that has both sides. */
-  eachMid(visit: (market: WorldMarket, doubledMid: number) => void): void {
-    for (const event of [...this.#state.open, ...this.#state.mirrored]) {
-      for (const market of event.markets) {
-        const best = this.#engine.bestPrices(market.conditionId);
-        if (best?.bid !== undefined && best.ask !== undefined) visit(market, best.bid + best.ask);
-      }
-    }
+  /** Twice the YES mid price, in pips, of an open market that has both sides. */
+  mid(
+    conditionId: ConditionId,
+  ): { readonly market: Pick<WorldMarket, 'tokenIds' | 'tickSize'>; readonly doubled: number } | undefined {
+    const known = this.#views.record(conditionId);
+    const best = this.#engine.bestPrices(conditionId);
+    if (known === undefined || best?.bid === undefined || best.ask === undefined) return undefined;
+    return { market: known.market, doubled: best.bid + best.ask };
   }
 
   #during(at: number, work: () => void): EngineEvent[] {
@@ -456,11 +459,10 @@ export class World {
 
   /** Visits the markets that have waited longest, up to the bound of a step. */
   #visitDue(): void {
-    const due = this.#state.open
-      .filter((event) => event.nextQuoteAt <= this.#at)
-      .sort((a, b) => a.nextQuoteAt - b.nextQuoteAt || a.slot - b.slot);
+    const due = this.#state.open.filter((event) => event.nextQuoteAt <= this.#at);
     let quoted = 0;
-    for (const event of due) {
+    // Each has a market at least, so no more of them come into question.
+    for (const event of firstOf(due, QUOTES_PER_STEP, longestWaitFirst)) {
       if (quoted >= QUOTES_PER_STEP) return;
       quoted += event.markets.length;
       if (event.markets.length > 1) moveContest(event.markets, this.#random.latent);
