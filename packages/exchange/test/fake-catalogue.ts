@@ -60,6 +60,7 @@ export function fakeCatalogue(markets: readonly MarketView[]): FakeCatalogue {
       },
       conditionIds: () => listed.keys(),
       life: (conditionId) => listed.get(conditionId),
+      changedSince: () => undefined,
     },
     market: (conditionId) => listed.get(conditionId),
     marketByToken: (tokenId) => {

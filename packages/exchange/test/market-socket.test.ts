@@ -189,7 +189,14 @@ describe('books', () => {
       marketByToken: () => ({ market: { ...PLAIN, tickSize }, outcome: 'YES' as const }),
       market: () => ({ ...PLAIN, tickSize }),
       book: (): BookView => ({ ...exchange.book(PLAIN.conditionId, 'YES')! }),
-      catalogue: { listings: 0, lives: 0, changes: 0, conditionIds: () => [], life: () => undefined },
+      catalogue: {
+        listings: 0,
+        lives: 0,
+        changes: 0,
+        conditionIds: () => [],
+        life: () => undefined,
+        changedSince: () => undefined,
+      },
       subscribe: (listen: typeof listener) => {
         listener = listen;
         return () => {};

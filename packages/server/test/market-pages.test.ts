@@ -38,26 +38,69 @@ const SEARCHES: readonly MarketSearch[] = [
 ];
 
 describe('kept searches', () => {
-  test('answer as a search without a past, whatever trades, ends, begins or changes its speed', async () => {
-    const { world } = World.begin('kept searches', SPEED, STARTED_AT);
+  /** @returns the statuses of what was found */
+  async function follow(world: World, step: (nth: number, at: number) => void): Promise<Set<string>> {
     const pages = new MarketPages(world);
     const words = new MarketWords();
     const statuses = new Set<string>();
-    let at = STARTED_AT;
-    for (let step = 0; step < STEPS; step += 1) {
-      at += STEP_MS;
-      world.step(at, step > STEPS / 2 ? FAST_SPEED : SPEED);
-      trade(world, step, at);
+    for (let nth = 0; nth < STEPS; nth += 1) {
+      step(nth, STARTED_AT + (nth + 1) * STEP_MS);
       for (const search of SEARCHES) {
         const fresh = await searchAnew(world, words, search);
         const found = await pages.find(search);
-        expect(comparable(search, found), `step ${step}, ${JSON.stringify(search)}`).toEqual(
+        expect(comparable(search, found), `step ${nth}, ${JSON.stringify(search)}`).toEqual(
           comparable(search, fresh),
         );
         for (const { status } of fresh.markets) statuses.add(status);
       }
     }
+    return statuses;
+  }
+
+  test('answer as a search without a past, whatever trades, ends, begins or changes its speed', async () => {
+    const { world } = World.begin('kept searches', SPEED, STARTED_AT);
+    const statuses = await follow(world, (nth, at) => {
+      world.step(at, nth > STEPS / 2 ? FAST_SPEED : SPEED);
+      trade(world, nth, at);
+    });
     expect(statuses).toEqual(new Set(['open', 'closed', 'resolved']));
+  });
+
+  test('also while nothing ends and only prices and volumes move, of few markets or of all', async () => {
+    const { world } = World.begin('prices move', 1_000, STARTED_AT);
+    const { lives } = world.catalogue;
+    await follow(world, (nth) => {
+      if (nth % 10 === 9)
+        for (let more = 0; more < 100; more += 1) trade(world, nth * 100 + more, STARTED_AT);
+      trade(world, nth, STARTED_AT);
+    });
+    expect(world.catalogue.lives).toBe(lives);
+  });
+
+  test('look at the markets that changed, and at those of the page', async () => {
+    const { world } = World.begin('few change', 1_000, STARTED_AT);
+    let looks = 0;
+    const pages = new MarketPages({
+      catalogue: world.catalogue,
+      market(id) {
+        looks += 1;
+        return world.market(id);
+      },
+    });
+    const page = { offset: 0, limit: 5 };
+    const searches = [
+      { words: '*', sort: 'volume24hr', page },
+      { words: '*', minPrice: 0.1, page },
+      { words: '*', minPrice: 0.1, sort: 'liquidity', page },
+    ] as const;
+    for (const search of searches) {
+      await pages.find(search);
+      trade(world, 7, STARTED_AT);
+      looks = 0;
+      await pages.find(search);
+      expect(looks).toBeLessThan(20);
+      expect(looks).toBeGreaterThan(page.limit);
+    }
   });
 
   test('follow an exchange that was reopened', async () => {

@@ -52,12 +52,17 @@ interface Known {
 
 /** Their events change a market's status. */
 const ENDS: ReadonlySet<EngineEvent['kind']> = new Set(['market_closed', 'market_resolved']);
+/** So many changes are told of at least. */
+const OUTDATED_KEPT = 2_000;
 
 export class MarketViews implements Catalogue {
   listings = 0;
   lives = 0;
   changes = 0;
   readonly #engine: Engine;
+  /** Views that were read and that something has changed since, the newest last: all of those after `#toldAfter`. */
+  readonly #outdated: { readonly at: number; readonly conditionId: ConditionId }[] = [];
+  #toldAfter = 0;
   /** In the order of listing. */
   readonly #known = new Map<ConditionId, Known>();
   readonly #tokens = new Map<TokenId, { readonly known: Known; readonly outcome: Outcome }>();
@@ -90,20 +95,30 @@ export class MarketViews implements Catalogue {
     if (!('conditionId' in event)) return;
     this.changes += 1;
     if (ENDS.has(event.kind)) this.lives += 1;
-    const known = this.#known.get(event.conditionId);
-    if (known !== undefined) known.view = undefined;
+    this.#outdate(event.conditionId);
   }
 
   changed(conditionId: ConditionId): void {
     this.changes += 1;
-    const known = this.#known.get(conditionId);
-    if (known !== undefined) known.view = undefined;
+    this.#outdate(conditionId);
   }
 
   allChanged(): void {
     this.lives += 1;
     this.changes += 1;
+    this.#toldAfter = this.changes;
     for (const known of this.#known.values()) known.view = undefined;
+  }
+
+  changedSince(changes: number): ReadonlySet<ConditionId> | undefined {
+    if (changes < this.#toldAfter) return undefined;
+    const changed = new Set<ConditionId>();
+    for (let nth = this.#outdated.length - 1; nth >= 0; nth -= 1) {
+      const { at, conditionId } = this.#outdated[nth]!;
+      if (at <= changes) break;
+      changed.add(conditionId);
+    }
+    return changed;
   }
 
   conditionIds(): Iterable<ConditionId> {
@@ -129,6 +144,17 @@ export class MarketViews implements Catalogue {
   byToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined {
     const found = this.#tokens.get(tokenId);
     return found === undefined ? undefined : { market: this.#view(found.known), outcome: found.outcome };
+  }
+
+  #outdate(conditionId: ConditionId): void {
+    const known = this.#known.get(conditionId);
+    // Nobody has seen it since its last change, which is told already.
+    if (known?.view === undefined) return;
+    known.view = undefined;
+    this.#outdated.push({ at: this.changes, conditionId });
+    if (this.#outdated.length <= 2 * OUTDATED_KEPT) return;
+    const [last] = this.#outdated.splice(0, OUTDATED_KEPT).slice(-1);
+    this.#toldAfter = last?.at ?? this.changes;
   }
 
   #listingChanged(): void {

@@ -58,6 +58,11 @@ export interface Catalogue {
   conditionIds(): Iterable<ConditionId>;
   /** What decides about a market's life; does not read its book. */
   life(conditionId: ConditionId): MarketLife | undefined;
+  /**
+   * Markets that have changed since `changes` had this value, of those whose view was read after their last change before
+   * it. `undefined`: too much has changed to tell.
+   */
+  changedSince(changes: number): ReadonlySet<ConditionId> | undefined;
 }
 
 export type MarketLife = Pick<MarketView, 'status' | 'category' | 'endDate'>;

@@ -84,13 +84,20 @@ const COMPARE: Record<MarketSortField, (a: MarketRecord, b: MarketRecord) => num
 const compareIds = (a: MarketRecord, b: MarketRecord): number =>
   a.id.length - b.id.length || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
+/** Equal ones have one order, so that no page repeats or skips any. */
+export function comparing(
+  sort: MarketSortField,
+  ascending: boolean | undefined,
+): (a: MarketRecord, b: MarketRecord) => number {
+  const direction = ascending === true ? 1 : -1;
+  const compare = COMPARE[sort];
+  return (a, b) => direction * compare(a, b) || compareIds(a, b);
+}
+
 /** Puts markets that come by relevance into the order that is wanted, in place. */
 export function arrange<M extends MarketRecord>(markets: M[], { sort, ascending }: MarketOrder): M[] {
   if (sort === undefined) return ascending === true ? markets.reverse() : markets;
-  const direction = ascending === true ? 1 : -1;
-  const compare = COMPARE[sort];
-  // Equal ones stay in one order, so that no page repeats or skips any.
-  return markets.sort((a, b) => direction * compare(a, b) || compareIds(a, b));
+  return markets.sort(comparing(sort, ascending));
 }
 
 export const pageOf = <T>(found: readonly T[], page: MarketSearch['page']): readonly T[] =>

@@ -2,13 +2,15 @@
  * Pages of searches, from results that are kept per question as lists of ids. An answer is as current as one that is
  * computed anew: each list is valid for one value of the catalogue's counter that covers what it was made from, and the
  * markets of the page are read at every call. Three steps, each from the list of the one before: the words (valid until
- * a market is listed or archived), the lives of the markets (until one ends), prices and volumes (until anything changes).
+ * a market is listed or archived), the lives of the markets (until one ends), prices and volumes (until anything changes:
+ * then only the markets that changed are looked at, and find their new places).
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Catalogue, MarketView, PaperExchange } from '@bellwether/exchange';
 import { BoundedCache } from '../../../domain/bounded-cache.ts';
 import {
   arrange,
+  comparing,
   type FoundMarkets,
   fitsLife,
   fitsPrice,
@@ -47,6 +49,15 @@ function steadyPart(search: MarketSearch): MarketSearch {
 
 const termsOf = (words: string): string => words.trim().toLowerCase();
 
+const keyOf = (counter: Counter, ...question: readonly unknown[]): string =>
+  `${counter} ${JSON.stringify(question)}`;
+
+function movingKey({ words, status, category, endsBefore, ...moving }: MarketSearch): string {
+  const { minPrice, maxPrice, sort, ascending } = moving;
+  const steady = [status, category?.toLowerCase(), endsBefore, termsOf(words)];
+  return keyOf('changes', minPrice, maxPrice, sort, ascending, ...steady);
+}
+
 export class MarketPages {
   readonly #exchange: Pick<PaperExchange, 'catalogue' | 'market'>;
   readonly #kept = new BoundedCache<Kept>({
@@ -64,7 +75,8 @@ export class MarketPages {
   async find(search: MarketSearch): Promise<FoundMarkets> {
     const isMoving = filtersByPrice(search) || MOVING.has(search.sort);
     while (!this.#isReady(search)) await this.#words.follow(this.#exchange);
-    if (isMoving) await this.#buildViews(this.#steady(steadyPart(search)));
+    if (isMoving && this.#changedSince(this.#kept.get(movingKey(search))) === undefined)
+      await this.#buildViews(this.#steady(steadyPart(search)));
     while (!this.#isReady(search)) await this.#words.follow(this.#exchange);
     // From here on nothing is awaited: ids, order and records are of one moment.
     const ids = isMoving ? this.#moving(search) : this.#steady(search);
@@ -94,7 +106,7 @@ export class MarketPages {
   }
 
   #matching(words: string): Ids {
-    return this.#list('listings', termsOf(words), () =>
+    return this.#list('listings', keyOf('listings', termsOf(words)), () =>
       isEverything(words) ? [...this.#exchange.catalogue.conditionIds()] : this.#words.find(words),
     );
   }
@@ -102,7 +114,7 @@ export class MarketPages {
   #steady(search: MarketSearch): Ids {
     const { words, status, category, endsBefore, sort, ascending } = search;
     const question = [status, category?.toLowerCase(), endsBefore, sort, ascending, termsOf(words)];
-    return this.#list('lives', JSON.stringify(question), () => {
+    return this.#list('lives', keyOf('lives', ...question), () => {
       const { catalogue } = this.#exchange;
       const fitting = this.#matching(words).filter((id) => {
         const life = catalogue.life(id);
@@ -114,23 +126,68 @@ export class MarketPages {
   }
 
   #moving(search: MarketSearch): Ids {
-    const { minPrice, maxPrice, sort, ascending } = search;
-    const steady = steadyPart(search);
-    const question = [minPrice, maxPrice, sort, ascending, steady.status, steady.category?.toLowerCase()];
-    const key = JSON.stringify([...question, steady.endsBefore, termsOf(steady.words)]);
-    return this.#list('changes', key, (before) => {
-      const { lives } = this.#exchange.catalogue;
-      // The same markets as before, nearly in order: sorting them again is one pass.
-      const isSameSet = before?.at.lives === lives && !filtersByPrice(search);
-      const base = isSameSet ? before.ids : this.#steady(steady);
+    return this.#list('changes', movingKey(search), (before) => {
+      const changed = this.#changedSince(before);
+      if (before !== undefined && changed !== undefined) return this.#followed(before.ids, changed, search);
+      const base = this.#steady(steadyPart(search));
       const fitting = this.#views(base).filter((market) => fitsPrice(market, search));
       return arrange(fitting, search).map(({ conditionId }) => conditionId);
     });
   }
 
-  #list(counter: Counter, question: string, make: (before: Kept | undefined) => Ids): Ids {
+  /** `undefined`: the list is to be made anew. */
+  #changedSince(before: Kept | undefined): ReadonlySet<string> | undefined {
+    const { catalogue } = this.#exchange;
+    return before?.at.lives === catalogue.lives ? catalogue.changedSince(before.at.changes) : undefined;
+  }
+
+  /** The list as it was, with the changed markets where they belong now, if they still do. */
+  #followed(ids: Ids, changed: ReadonlySet<string>, search: MarketSearch): Ids {
+    const { sort, ascending } = search;
+    const fits = (id: string): boolean => {
+      const market = this.#exchange.market(id);
+      return market !== undefined && fitsPrice(market, search);
+    };
+    if (sort === undefined) {
+      const steady = this.#steady(steadyPart(search));
+      let nth = 0;
+      return (ascending === true ? steady.toReversed() : steady).filter((id) => {
+        const wasFound = ids[nth] === id;
+        if (wasFound) nth += 1;
+        return changed.has(id) ? fits(id) : wasFound;
+      });
+    }
+    const candidates = filtersByPrice(search) ? this.#steady(steadyPart(search)) : ids;
+    const moved = this.#views(candidates.filter((id) => changed.has(id) && fits(id)));
+    const compare = comparing(sort, ascending);
+    return this.#merged(
+      ids.filter((id) => !changed.has(id)),
+      moved.sort(compare),
+      compare,
+    );
+  }
+
+  /** Both are in order. */
+  #merged(ids: Ids, moved: readonly MarketView[], compare: (a: MarketView, b: MarketView) => number): Ids {
+    const parts: Ids[] = [];
+    let from = 0;
+    for (const market of moved) {
+      let low = from;
+      let high = ids.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        const other = this.#exchange.market(ids[middle] as string);
+        if (other !== undefined && compare(other, market) < 0) low = middle + 1;
+        else high = middle;
+      }
+      parts.push(ids.slice(from, low), [market.conditionId]);
+      from = low;
+    }
+    return [...parts, ids.slice(from)].flat();
+  }
+
+  #list(counter: Counter, key: string, make: (before: Kept | undefined) => Ids): Ids {
     const { listings, lives, changes } = this.#exchange.catalogue;
-    const key = `${counter} ${question}`;
     const kept = this.#kept.get(key);
     const at = { listings, lives, changes };
     if (kept !== undefined && kept.at[counter] === at[counter]) return kept.ids;
